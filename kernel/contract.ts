@@ -1,0 +1,183 @@
+/**
+ * The plugin contract: what a plugin is, and what it is given. This file is the public surface (`aos/plugin`); the API
+ * report in docs/plugin-api.md is made from it, and a test compares them. `PLUGIN_API` rises only with a breaking change.
+ */
+import type { ObjectSchema } from 'joi';
+import type { Cipher } from '../ports/cipher.js';
+import type { Clock } from '../ports/clock.js';
+import type { DomainEvent, ListenSpec } from '../ports/events.js';
+import type { PasswordHasher } from '../ports/hasher.js';
+import type { PageSpec, PanelSpec, RouteSpec } from '../ports/http.js';
+import type { Ids } from '../ports/ids.js';
+import type { Jobs, JobSpec } from '../ports/jobs.js';
+import type { Logger } from '../ports/logger.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { Outbound } from '../ports/outbound.js';
+import type { Collection, CollectionSpec, Doc } from '../ports/store.js';
+import type { Token } from '../ports/token.js';
+
+export { event, token, type EventType, type Token } from '../ports/token.js';
+export { inject, injectable } from 'tsyringe';
+
+/** The version of this contract. A plugin made for another one is refused, with both numbers. */
+export const PLUGIN_API = 1;
+
+/** The ports a plugin may use, beside its own collections. */
+export interface Ports {
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  hasher: PasswordHasher;
+  cipher: Cipher;
+  outbound: Outbound;
+  metrics: Metrics;
+  jobs: Pick<Jobs, 'enqueue' | 'runNow' | 'list'>;
+}
+
+/** Settings of the whole service that every plugin may read (`config/schema.ts`). */
+export interface AppSettings {
+  version: string;
+  base_url: string;
+  timezone: string;
+  debug: boolean;
+  shared_key: string;
+  limits: Readonly<Record<string, number>>;
+}
+
+/** A numbered, additive change of the plugin's own data. Recorded as `<plugin>:<number>-<name>`, run once, under a lease. */
+export interface Migration {
+  number: number;
+  name: string;
+  run(ctx: MigrationContext): Promise<void>;
+}
+
+export interface MigrationContext {
+  collection<T extends Doc>(name: string): Collection<T>;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+}
+
+/** What the manifest says can be read without running the plugin. The kernel refuses unknown members. */
+export interface Manifest {
+  /** `^[a-z][a-z0-9]{1,31}$`; the prefix of its collections and jobs, its section in the configuration. */
+  id: string;
+  version: string;
+  api: number;
+  title: string;
+  /** Its failure stops the boot; another plugin's becomes `failed(reason)`. Default false. */
+  critical?: boolean;
+  /** Plugins that come first where they are there: an order, not a demand. */
+  after?: readonly string[];
+  /** Names of tokens that another plugin must provide. */
+  needs?: readonly string[];
+  provides?: readonly string[];
+  /** Validates its section of the configuration; defaults come from the schema. */
+  config?: ObjectSchema;
+  /** Scopes that tokens may carry because of it. */
+  scopes?: readonly string[];
+  /** Events that it emits. */
+  events?: readonly string[];
+  collections?: readonly CollectionSpec[];
+  migrations?: readonly Migration[];
+}
+
+export interface HealthResult {
+  ok: boolean;
+  [detail: string]: unknown;
+}
+
+/** A command of the command line: `aos <name> <action> …`. */
+export interface CommandSpec {
+  /** `token create`: one or two words. */
+  name: string;
+  summary: string;
+  /** Positional arguments, in order; a trailing `?` makes one optional. */
+  args?: readonly string[];
+  /** Options as `node:util` parseArgs takes them, with the text for the help. */
+  options?: Record<string, { type: 'string' | 'boolean'; summary: string; required?: boolean; default?: string | boolean }>;
+  run(call: CommandCall): Promise<CommandResult>;
+}
+
+export interface CommandCall {
+  args: readonly string[];
+  options: Readonly<Record<string, string | boolean | undefined>>;
+  /** Standard input, whole (for `--password-stdin`). */
+  stdin(): Promise<string>;
+}
+
+/** `json` is the one document that `--json` prints; `text` is what a person reads. */
+export interface CommandResult {
+  json: object;
+  text: string;
+  /** Default 0. */
+  exit?: number;
+}
+
+/** What a plugin contributes. It calls no server: a test calls any part without HTTP. */
+export interface PluginParts {
+  routes?: readonly RouteSpec[];
+  pages?: readonly PageSpec[];
+  panels?: readonly PanelSpec[];
+  jobs?: readonly JobSpec[];
+  listens?: readonly ListenSpec[];
+  commands?: readonly CommandSpec[];
+  /** What it provides, by token name; exactly the manifest's `provides`. */
+  services?: Readonly<Record<string, unknown>>;
+  health?: () => Promise<HealthResult>;
+  start?: () => Promise<void>;
+  stop?: () => Promise<void>;
+}
+
+export interface PluginContext<C = Record<string, unknown>> {
+  config: C;
+  app: AppSettings;
+  log: Logger;
+  clock: Clock;
+  ids: Ids;
+  ports: Ports;
+  /** One of the collections in the manifest, stored as `<plugin>_<name>`. */
+  collection<T extends Doc>(name: string): Collection<T>;
+  /** A service that the manifest `needs`. */
+  resolve<T>(token: Token<T>): T;
+  /** A service that may be there: asked when it is used, not at setup. Undefined when nobody provides it. */
+  find<T>(token: Token<T>): T | undefined;
+  /** An instance of an `@injectable()` class from this plugin's own container, with what `bind` put there. */
+  construct<T>(type: new (...args: never[]) => T): T;
+  /** Puts a value into this plugin's container, for `@inject(name)`. */
+  bind(name: string, value: unknown): void;
+  /**
+   * Emits an event of the manifest. False when a durable listener failed: keep it in the outbox and emit it again with
+   * the same `id` (ports/events.ts).
+   */
+  emit<T>(event: string, data: T, options?: { id?: string; timestamp?: string; project_slug?: string | null }): Promise<boolean>;
+}
+
+export interface Plugin<C = Record<string, unknown>> extends Manifest {
+  /** Folder of its views; default `views/` beside the module that the loader opened. `import.meta.url` serves. */
+  from?: string;
+  setup(ctx: PluginContext<C>): PluginParts | Promise<PluginParts>;
+}
+
+/** Gives a plugin its types; a plain object is as good. */
+export function definePlugin<C = Record<string, unknown>>(plugin: Plugin<C>): Plugin<C> {
+  return plugin;
+}
+
+export type {
+  Clock,
+  Collection,
+  CollectionSpec,
+  Doc,
+  DomainEvent,
+  Ids,
+  JobSpec,
+  ListenSpec,
+  Logger,
+  PageSpec,
+  PanelSpec,
+  RouteSpec,
+};
+export type * from '../ports/store.js';
+export { created, Redirect, Reply, text, View } from '../ports/http.js';
+export type { Access, AccessRule, HttpRequest, PageResult, Principal } from '../ports/http.js';

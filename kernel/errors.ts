@@ -1,0 +1,86 @@
+/**
+ * Errors that reach a caller, each with its stable code (contract 00, error codes). docs/errors.md is made from `CODES`.
+ * Anything else that is thrown is a fault of ours: 500 `internal_error`, logged, its text kept in unless `app.debug`.
+ */
+export const CODES = {
+  invalid_request: [400, 'A query parameter is unknown, malformed or out of range; `fields` names it.'],
+  invalid_json: [400, 'The body is not JSON, or not a JSON object.'],
+  invalid_cursor: [400, 'The cursor was not made by this list with this sort. Start again without it.'],
+  unauthorized: [401, 'The credential is missing, unknown, expired or revoked.'],
+  invalid_credentials: [401, 'The user name or the password is wrong, or the account is disabled.'],
+  insufficient_scope: [403, 'The token lacks the scope, or belongs to another project.'],
+  source_mismatch: [403, 'A `wd_live_` token was used for another source than its own.'],
+  role_not_allowed: [403, 'The account’s role may not do this here.'],
+  csrf_failed: [403, 'The form’s `csrf_token` is missing or stale. Load the page again.'],
+  not_found: [404, 'There is nothing under this path or id.'],
+  method_not_allowed: [405, 'The path exists, the method does not; `Allow` lists those that do.'],
+  already_claimed: [409, 'Another agent holds a live lease; `error.claim` says who and until when.'],
+  lease_lost: [409, 'The `claim_token` is not the current one.'],
+  lease_limit: [409, 'The lease has reached 24 hours in all and cannot be renewed.'],
+  invalid_transition: [409, 'The item’s status does not allow this change.'],
+  conflict: [409, 'Something with this name exists, or the state changed meanwhile.'],
+  publish_in_progress: [409, 'The same release is being published by another call.'],
+  final_state: [409, 'The license is revoked; this is final.'],
+  precondition_failed: [412, '`If-Match` names another revision than the current one.'],
+  payload_too_large: [413, 'The body is larger than the limit.'],
+  unsupported_media_type: [415, 'The content type or encoding is not one that this path takes.'],
+  validation_failed: [422, 'The body has wrong fields; `fields` names each and what is wrong.'],
+  reason_required: [422, 'This change needs a `reason`.'],
+  invalid_pattern: [422, 'The regular expression cannot be computed by the linear-time engine.'],
+  unknown_project: [422, 'There is no project with this slug that takes reports.'],
+  checksum_mismatch: [422, 'The package’s SHA-256 is not the announced one.'],
+  package_rejected: [422, 'The archive breaks a rule; the message names the entry.'],
+  rate_limited: [429, 'Too many calls; `Retry-After` says when to come back.'],
+  internal_error: [500, 'A fault of the service; the log has it under the request id.'],
+  totp_not_supported: [501, 'The account is protected by TOTP, which this path cannot ask for.'],
+  overloaded: [503, 'Too much at once; `Retry-After` says when to come back.'],
+  not_ready: [503, 'The part of the service behind this path is starting, stopping or failed.'],
+  insufficient_storage: [507, 'The disk is full.'],
+} as const satisfies Record<string, readonly [status: number, meaning: string]>;
+
+export type ErrorCode = keyof typeof CODES;
+
+export interface ErrorOptions {
+  /** Path in the input → what is wrong and how to mend it. */
+  fields?: Record<string, string>;
+  /** Further members of `error`, for example `claim`. */
+  extra?: Record<string, unknown>;
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** An error with a stable code. `message` is one clear sentence that may be shown to the caller. */
+export class ServiceError extends Error {
+  override name = 'ServiceError';
+  readonly status: number;
+  readonly fields: Record<string, string> | undefined;
+  readonly extra: Record<string, unknown> | undefined;
+  readonly headers: Record<string, string> | undefined;
+
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    options: ErrorOptions = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.status = CODES[code][0];
+    this.fields = options.fields;
+    this.extra = options.extra;
+    this.headers = options.headers;
+  }
+}
+
+/** 404: `what` is a noun with its id, for example `item shop-17`. */
+export const notFound = (what: string): ServiceError => new ServiceError('not_found', `There is no ${what}.`);
+export const conflict = (message: string, options?: ErrorOptions): ServiceError => new ServiceError('conflict', message, options);
+/** 403: the token's scopes or project do not allow it. */
+export const denied = (message: string): ServiceError => new ServiceError('insufficient_scope', message);
+/** 422 with the fields. */
+export const invalid = (fields: Record<string, string>, message = 'Some fields are wrong.'): ServiceError =>
+  new ServiceError('validation_failed', message, { fields });
+/** 400 for query parameters. */
+export const invalidQuery = (fields: Record<string, string>, message = 'Some parameters are wrong.'): ServiceError =>
+  new ServiceError('invalid_request', message, { fields });
+/** 429 with `Retry-After`. */
+export const rateLimited = (retryAfterSeconds: number, message = 'Too many calls.'): ServiceError =>
+  new ServiceError('rate_limited', message, { headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) } });

@@ -1,0 +1,67 @@
+/** What the access plugin offers the others: who is asking, and a record of what administrators did. */
+import type { Authenticator, Principal, Role } from '../http.js';
+import { token } from '../token.js';
+
+export const AUTHENTICATOR = token<Authenticator>('access.authenticator');
+
+export interface AuditEntry {
+  id: string;
+  at: string;
+  /** `admin`, `token ci (svc_live_AbC)`, `command line`, `system`. */
+  actor: string;
+  /** `project.archived`, `user.disabled`: noun, dot, what happened. */
+  action: string;
+  /** What it was done to: a slug, a user name, an id. */
+  target: string;
+  details: Record<string, string | number | boolean | null>;
+}
+
+/** Every administrative action is recorded before its answer goes out (contract 80). */
+export interface AuditLog {
+  record(principal: Principal | 'command line' | 'system', action: string, target: string, details?: AuditEntry['details']): Promise<void>;
+  recent(limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
+}
+
+export const AUDIT = token<AuditLog>('access.audit');
+
+/** Making tokens on behalf of other plugins (intake keys, setup, watchdog). Secrets are answered once and never stored. */
+export interface TokenIssuer {
+  issue(token: {
+    kind: 'master' | 'sub' | 'watchdog' | 'setup' | 'intake';
+    name: string;
+    scopes: readonly string[];
+    project?: string | null;
+    source?: string | null;
+    expires_in_seconds?: number | null;
+    created_by: string;
+  }): Promise<{ id: string; token: string; expires_at: string | null }>;
+  /** Revokes one token and its sub-tokens, at once and in every process. False when there is none. */
+  revoke(id: string): Promise<boolean>;
+  /** Revokes every token bound to a monitor source. Answers how many. */
+  revokeSource(source: string): Promise<number>;
+}
+
+export const TOKENS = token<TokenIssuer>('access.tokens');
+
+export interface AccountInfo {
+  id: string;
+  username: string;
+  role: Role;
+  disabled: boolean;
+}
+
+/** The one credential check (contract 10, accounts): web login, setup login and release store. */
+export interface CredentialCheck {
+  /** @throws ServiceError invalid_credentials, rate_limited, role_not_allowed, totp_not_supported */
+  check(input: {
+    username: string;
+    password: string;
+    address: string;
+    /** Where the login happens: decides which roles are allowed and what TOTP means there. */
+    place: 'web' | 'setup' | 'release_store';
+    /** The signed device cookie of an earlier login, so that nobody can lock the account out from outside. */
+    device?: string | undefined;
+  }): Promise<AccountInfo & { totp: boolean }>;
+}
+
+export const CREDENTIALS = token<CredentialCheck>('access.credentials');

@@ -1,0 +1,42 @@
+/** What the kernel itself can say about the running service; bound for every plugin that `needs` it. */
+import { token } from '../token.js';
+
+export interface PluginState {
+  id: string;
+  title: string;
+  version: string;
+  critical: boolean;
+  state: 'ready' | 'failed' | 'starting' | 'stopped';
+  reason: string | null;
+}
+
+export interface MigrationState {
+  /** `access:001-first-template`, `bugs:indexes-3f2a…` */
+  id: string;
+  applied_at: string | null;
+}
+
+export interface SystemInfo {
+  version: string;
+  node: string;
+  started_at: string;
+  engine: string;
+  plugins(): readonly PluginState[];
+  /** Every plugin's health, by id; a health function that throws or takes over 5 s is `{ok: false, error}`. */
+  health(): Promise<Record<string, { ok: boolean; [detail: string]: unknown }>>;
+  /** Round trip to the store in milliseconds. @throws when it does not answer. */
+  pingStore(): Promise<number>;
+  storeBytes(): Promise<number | null>;
+  /** Free bytes of the data directory. */
+  freeBytes(): Promise<number>;
+  migrations(): Promise<{ applied: readonly MigrationState[]; pending: readonly string[]; current: string | null }>;
+  /** Runs what is pending, under the lease. */
+  migrate(): Promise<{ applied: readonly string[]; pending: readonly string[] }>;
+  /** Every scope that a plugin registered. */
+  scopes(): readonly string[];
+  /** Every event that a plugin registered. */
+  events(): readonly string[];
+  openapi(): object;
+}
+
+export const SYSTEM = token<SystemInfo>('kernel.system');

@@ -1,0 +1,279 @@
+/**
+ * Routes and pages as data, independent of the web server. A plugin returns them; the HTTP adapter mounts them. From the
+ * same table come validation, the authorisation matrix, the OpenAPI description and the navigation.
+ */
+import type { ObjectSchema, Schema } from 'joi';
+
+export type Role = 'admin' | 'member' | 'installer';
+export type TokenKind = 'master' | 'sub' | 'watchdog' | 'setup' | 'intake';
+
+/** Who asks. Made by the access plugin from the credential, checked by the adapter against the route's access. */
+export type Principal =
+  | { kind: 'public' }
+  | { kind: 'shared_key' }
+  | TokenPrincipal
+  | SessionPrincipal;
+
+export interface TokenPrincipal {
+  kind: 'token';
+  id: string;
+  name: string;
+  token_kind: TokenKind;
+  scopes: readonly string[];
+  /** The only project this token may touch; null: all. */
+  project: string | null;
+  /** The only monitor source this token may report for (`wd_live_`). */
+  source: string | null;
+}
+
+export interface SessionPrincipal {
+  kind: 'session';
+  session_id: string;
+  account_id: string;
+  username: string;
+  role: Role;
+}
+
+/**
+ * Who may call. Several forms may stand together in an array: any of them opens the route.
+ *  - `'public'`: no credential is asked for, and one that comes is ignored (contract 00, envelope);
+ *  - `{scope}`, `{anyScope}`: a token that has it (a `…:manage` scope implies its `…:read`); setup tokens only by `setup:install`;
+ *  - `{intake: true}`: beside a scope, a project's public intake key too;
+ *  - `{anyToken: true}`: every kind of token but setup tokens and intake keys;
+ *  - `{sharedKey: true}`: the shared key (contract 10, shared key);
+ *  - `{session: role}`: a signed-in account; `member` admits administrators too. Pages, and routes below `/api/admin/`.
+ */
+export type AccessRule =
+  | { scope: string; intake?: boolean }
+  | { anyScope: readonly string[]; intake?: boolean }
+  | { anyToken: true }
+  | { sharedKey: true }
+  | { session: 'admin' | 'member' };
+export type Access = 'public' | AccessRule | readonly AccessRule[];
+
+/** Which bucket a call is counted in (contract 00, limits). `none` is for probes. */
+export type RateClass = 'api' | 'intake' | 'bulk' | 'public' | 'none';
+
+export interface HttpRequest {
+  /** `X-Request-Id`. */
+  id: string;
+  method: string;
+  /** The path as it came, without the query. */
+  path: string;
+  /** Path parameters after validation, decoded. */
+  params: Record<string, string>;
+  /** Query after validation; repeated parameters are arrays where the schema says so. */
+  query: Record<string, unknown>;
+  /** Body after validation; null without one. A page's form fields. */
+  body: unknown;
+  /** Lower-case names. Never holds the credential. */
+  headers: Readonly<Record<string, string | undefined>>;
+  principal: Principal;
+  /** The client's address after `server.trusted_proxies`. */
+  address: string;
+  cookies: Readonly<Record<string, string>>;
+  /** Aborts when the client goes away. */
+  signal: AbortSignal;
+}
+
+export interface Cookie {
+  name: string;
+  /** null deletes it. */
+  value: string | null;
+  /** Absent: until the browser closes. */
+  maxAgeSeconds?: number;
+  path?: string;
+}
+
+/** An answer other than 200 with an object. Handlers return plain objects for 200. */
+export class Reply {
+  headers: Record<string, string> = {};
+  cookies: Cookie[] = [];
+  constructor(
+    readonly status: number,
+    /** An object is sent as JSON inside the envelope; a string or Buffer as it is, with `content-type` from `headers`. */
+    readonly body: object | string | Buffer | null,
+  ) {}
+
+  header(name: string, value: string): this {
+    this.headers[name.toLowerCase()] = value;
+    return this;
+  }
+
+  cookie(cookie: Cookie): this {
+    this.cookies.push(cookie);
+    return this;
+  }
+}
+
+/** 201 with the envelope. */
+export const created = (body: object): Reply => new Reply(201, body);
+/** Text of any type, outside the envelope. */
+export const text = (body: string | Buffer, type = 'text/plain; charset=utf-8', status = 200): Reply =>
+  new Reply(status, body).header('content-type', type);
+
+export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+export interface RouteSpec {
+  method: HttpMethod | readonly HttpMethod[];
+  /** `/api/bugtracker/v1/bugs/{id}` */
+  path: string;
+  /** Further paths with the same meaning. */
+  aliases?: readonly string[];
+  summary: string;
+  description?: string;
+  access: Access;
+  input?: {
+    params?: ObjectSchema;
+    query?: ObjectSchema;
+    /** Validated body; unknown fields are dropped (contract 00, envelope). */
+    body?: Schema;
+    /** A body is optional: none is `{}`. */
+    optionalBody?: boolean;
+  };
+  /** Shape of the data fields (the envelope is added in the description); used by OpenAPI and by tests. */
+  output?: Schema;
+  /** Success status for the description. Default 200. */
+  status?: number;
+  /** Unknown query parameters are errors (lists and `/status`). Default false. */
+  strictQuery?: boolean;
+  /** Answers without the envelope, errors included (license endpoints; contract 00, envelope). */
+  bare?: boolean;
+  /** Not in openapi.json. */
+  hidden?: boolean;
+  limits?: {
+    rate?: RateClass;
+    /** How many units this call counts (elements of an array intake). Called with the parsed body. */
+    cost?: (body: unknown) => number;
+    /** Body size in bytes on the wire; default `limits.json_bytes`. */
+    bytes?: number;
+    /** Accept gzip, deflate and br bodies, inflated up to `limits.inflated_bytes`. */
+    inflate?: boolean;
+    /** Parse JSON whatever the content type says (Sentry SDKs), or hand over the raw bytes as a Buffer. */
+    payload?: 'json' | 'json-any-type' | 'raw';
+  };
+  /** Answer CORS pre-flights and `Access-Control-Allow-Origin: *` (intake paths only). */
+  cors?: boolean;
+  /** Take the credential from here instead of `Authorization` (Sentry: `X-Sentry-Auth`, `?sentry_key=`). */
+  credential?: (request: Pick<HttpRequest, 'headers' | 'query' | 'body'>) => string | null;
+  handle(request: HttpRequest): Promise<object> | object;
+}
+
+/** What a page handler returns: a view of its own plugin, or a redirect. A `Reply` serves anything else. */
+export type PageResult = View | Redirect | Reply;
+
+export class View {
+  status = 200;
+  cookies: Cookie[] = [];
+  /** @param template file name in the plugin's `views/`, without `.hbs`. */
+  constructor(
+    readonly template: string,
+    readonly context: Record<string, unknown> = {},
+  ) {}
+  withStatus(status: number): this {
+    this.status = status;
+    return this;
+  }
+  cookie(cookie: Cookie): this {
+    this.cookies.push(cookie);
+    return this;
+  }
+}
+
+export interface Flash {
+  tone: 'success' | 'warning' | 'danger' | 'info';
+  message: string;
+}
+
+/** 303. The flash is shown once on the next page (`role="status"`). */
+export class Redirect {
+  cookies: Cookie[] = [];
+  constructor(
+    readonly location: string,
+    readonly flash?: Flash,
+  ) {}
+  cookie(cookie: Cookie): this {
+    this.cookies.push(cookie);
+    return this;
+  }
+}
+
+export interface PageSpec {
+  method?: 'GET' | 'POST';
+  path: string;
+  title: string;
+  /** An entry in the navigation. */
+  nav?: {
+    section: 'overview' | 'work' | 'operations' | 'delivery' | 'administration';
+    label: string;
+    /** Name of an icon in web/assets/icons. */
+    icon: string;
+    order: number;
+    /** A number to show beside the label; null hides it. */
+    badge?: () => Promise<number | null>;
+  };
+  /** `public` only for the login. GET changes nothing; POST is checked for `csrf_token` before anything else is read. */
+  access: 'public' | { session: 'admin' | 'member' };
+  /** The adapter loads every panel for the session: the view's context gets `panels: {attention: [{id, html}], trend: […]}`. */
+  panels?: boolean;
+  /** Unknown query parameters of pages are ignored. */
+  input?: { params?: ObjectSchema; query?: ObjectSchema };
+  handle(request: HttpRequest): Promise<PageResult> | PageResult;
+}
+
+/** A card on the dashboard, contributed by a plugin. */
+export interface PanelSpec {
+  id: string;
+  /** `attention` needs a person now; `trend` shows how it goes. */
+  kind: 'attention' | 'trend';
+  order: number;
+  /** A view of the plugin and its context, or null when there is nothing to show. */
+  load(principal: SessionPrincipal): Promise<View | null>;
+}
+
+/** Turns credentials into principals. Provided by the access plugin as `access.authenticator`. */
+export interface Authenticator {
+  /** A Bearer value: a token of any kind, or the shared key; null when it is none, expired or revoked. */
+  bearer(secret: string): Promise<Principal | null>;
+  /** The session of a `svc_session` cookie; null when it has ended. */
+  session(cookie: string): Promise<SessionPrincipal | null>;
+  /** The CSRF token that belongs to a cookie value (a session's, or an anonymous visitor's at the login form). */
+  csrf(cookie: string): string;
+}
+
+export interface MountedRoute {
+  plugin: string;
+  spec: RouteSpec;
+  /** False while the plugin is failed: its routes answer 503 `not_ready`. */
+  ready: () => boolean;
+}
+
+export interface MountedPage {
+  plugin: string;
+  spec: PageSpec;
+  /** Folder of the plugin's views. */
+  views: string;
+  ready: () => boolean;
+}
+
+export interface MountedPanel {
+  plugin: string;
+  spec: PanelSpec;
+  views: string;
+}
+
+/** The web server. Mount first, then start. */
+export interface HttpServer {
+  mount(parts: {
+    routes: readonly MountedRoute[];
+    pages: readonly MountedPage[];
+    panels: readonly MountedPanel[];
+    authenticator: Authenticator;
+  }): Promise<void>;
+  /** Listens; answers the address it listens on, `http://127.0.0.1:8080`. */
+  start(): Promise<string>;
+  /** Stops listening, lets requests finish for `timeoutMs`, then closes. */
+  stop(timeoutMs: number): Promise<void>;
+  /** OpenAPI 3.1 of the mounted routes. */
+  openapi(): object;
+}

@@ -1,0 +1,49 @@
+/** HTTP to other machines, under the egress policy of contract 70 (delivery, egress). */
+export interface OutboundRequest {
+  method: 'GET' | 'HEAD' | 'POST';
+  url: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+  /** DNS and connect; default 5,000. */
+  connectTimeoutMs?: number;
+  /** Everything; default 15,000. */
+  timeoutMs?: number;
+  /** Reads no further; default 65,536. */
+  maxBytes?: number;
+  policy: EgressPolicy;
+}
+
+export interface EgressPolicy {
+  mode: 'private-ok' | 'public-only';
+  /** CIDRs that `public-only` lets pass; never opens what is always blocked. */
+  allow: readonly string[];
+}
+
+export interface OutboundResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+  /** The body was longer than `maxBytes`. */
+  truncated: boolean;
+  duration_ms: number;
+}
+
+/** Why a request did not get an answer. `blocked` is the policy's verdict and is never retried. */
+export type OutboundFault = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'invalid_url';
+
+export class OutboundError extends Error {
+  override name = 'OutboundError';
+  constructor(
+    readonly fault: OutboundFault,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface Outbound {
+  /** No redirects are followed. @throws OutboundError */
+  request(request: OutboundRequest): Promise<OutboundResponse>;
+  /** Judges a URL without a request: scheme, user info, literal addresses. Null when it may be tried. */
+  judge(url: string, policy: EgressPolicy): string | null;
+}

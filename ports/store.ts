@@ -1,0 +1,179 @@
+/**
+ * DocumentStore: one typed collection interface over every engine (memory, SQLite, MongoDB); no repository per entity.
+ *
+ * Documents are JSON. Ids are strings made by us (UUIDv7 or a key that the domain computes), times are ISO-8601 UTC text.
+ * There are no transactions in this port, because a standalone MongoDB has none: what touches two documents has an
+ * order, a marker and a reconciler (docs/consistency.md). Every promise of a write resolves only after the write is
+ * durable in the sense of the adapter (SQLite: committed with `synchronous=FULL`; MongoDB: majority acknowledged).
+ *
+ * Edges that every adapter shares, pinned by test/contracts/store.ts:
+ *  - `true` is not `1`, `'1'` is not `1`;
+ *  - a missing field equals null, in filters and in sorting (null sorts first ascending);
+ *  - text is ordered by code point, not by UTF-16 unit;
+ *  - comparisons (`gt` …) match only values of the same type as the operand;
+ *  - a dotted path walks objects, never array elements;
+ *  - user input never becomes a path: paths match `PATH` and are refused otherwise.
+ */
+
+export type Scalar = string | number | boolean | null;
+export type Json = Scalar | Json[] | { [key: string]: Json | undefined };
+
+/** A stored document. Fields set to `undefined` are not stored. */
+export interface Doc {
+  id: string;
+}
+
+/** What a path may look like: `claim.expires_at`. Segments are our own field names, so never `__proto__` or `$x`. */
+export const PATH = /^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/;
+
+/** A bare scalar is equality. Several operators in one object must all hold. */
+export type Condition =
+  | Scalar
+  | {
+      /** Equal to one of these; null stands for missing. An empty list matches nothing. */
+      in?: readonly Scalar[];
+      /** Not equal; `{ne: null}` means present. A missing field differs from every non-null value. */
+      ne?: Scalar;
+      gt?: string | number;
+      gte?: string | number;
+      lt?: string | number;
+      lte?: string | number;
+      /** Present and not null, or missing or null. */
+      exists?: boolean;
+      /** Text that starts with this; exact case. */
+      prefix?: string;
+      /** Text that contains this; exact case: fold case into a field of your own where that is wanted. */
+      contains?: string;
+      /** An array that has this element. */
+      has?: Scalar;
+      /** An array that has at least one of these elements. */
+      has_any?: readonly Scalar[];
+    };
+
+/** All conditions must hold. `or` (one level) holds when one of its filters does. */
+export type Filter = { [path: string]: Condition | readonly Filter[] | undefined; or?: readonly Filter[] };
+
+/**
+ * What to write. Paths as in filters. The same path stands in one operator only.
+ * Semantics are those of `applyUpdate` in ports/document.ts, which memory and SQLite run.
+ */
+export interface Update {
+  set?: { [path: string]: Json | undefined };
+  unset?: readonly string[];
+  /** Adds; a missing field counts as 0. */
+  inc?: { [path: string]: number };
+  /** Writes when greater than what is there (numbers, or text by code point), or nothing is there. */
+  max?: { [path: string]: string | number };
+  /** Writes when smaller than what is there, or nothing is there. */
+  min?: { [path: string]: string | number };
+  /** Only when an upsert creates the document. */
+  setOnInsert?: { [path: string]: Json | undefined };
+  /** Appends to an array (created when missing) and keeps the last `keep` elements. */
+  push?: { [path: string]: { each: readonly Json[]; keep?: number } };
+  /** Removes array elements whose `field` (or, without `field`, which themselves) equals one of `in`. */
+  pull?: { [path: string]: { field?: string; in: readonly Scalar[] } };
+}
+
+export type SortOrder = 'asc' | 'desc';
+/** Sort keys in order; the adapter appends `id` in the last key's direction, so the order is total. */
+export type Sort = readonly (readonly [path: string, order: SortOrder])[];
+
+export interface Find {
+  filter?: Filter;
+  /** Default: by id, ascending. */
+  sort?: Sort;
+  /** 1 to 1,000; default 50. */
+  limit?: number;
+  /** `next` of an earlier page with the same sort; otherwise `InvalidCursor`. Keyset: page 1,000 costs what page 1 costs. */
+  after?: string | null;
+}
+
+export interface Page<T> {
+  items: T[];
+  /** Cursor of the next page, or null when this was the last one. */
+  next: string | null;
+}
+
+export interface ChangeOptions {
+  /** Which document, when several match. */
+  sort?: Sort;
+  /** Create `{id, …setOnInsert, …}` when none matches; the filter must then name the `id` by equality. */
+  upsert?: boolean;
+}
+
+export interface Changed<T> {
+  /** The document as the change left it. */
+  doc: T;
+  created: boolean;
+}
+
+export type WriteOp<T extends Doc> =
+  | { insert: T }
+  | { change: Filter; update: Update; upsert?: boolean }
+  | { remove: Filter };
+
+/** One answer per operation, in order: the count written, or the conflict that stopped that one alone. */
+export type WriteResult = { n: number } | { conflict: string };
+
+export interface Collection<T extends Doc> {
+  get(id: string): Promise<T | null>;
+  find(query?: Find): Promise<Page<T>>;
+  count(filter?: Filter): Promise<number>;
+  /** Counts per distinct value of `path` (missing counts as null). */
+  groupCount(path: string, filter?: Filter): Promise<{ key: Scalar; n: number }[]>;
+  /** @throws StoreConflict naming the index (`id` for the primary key). */
+  insert(doc: T): Promise<void>;
+  /** Atomic find-and-modify of one document; null when none matched. @throws StoreConflict */
+  change(filter: Filter, update: Update, options?: ChangeOptions): Promise<Changed<T> | null>;
+  /** Every match, at most `limit`; not atomic as a whole. Answers how many. */
+  changeMany(filter: Filter, update: Update, limit?: number): Promise<number>;
+  remove(filter: Filter, limit?: number): Promise<number>;
+  /** Unordered: each operation stands alone; those of one call travel together. */
+  bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]>;
+}
+
+/**
+ * An index. `unique` takes exactly one field and ignores documents that lack it (sparse): uniqueness over several
+ * fields is a computed key field, so that the same works on every MongoDB-compatible server.
+ */
+export interface IndexSpec {
+  fields: readonly string[];
+  unique?: boolean;
+}
+
+export interface CollectionSpec {
+  name: string;
+  indexes: readonly IndexSpec[];
+}
+
+export interface DocumentStore {
+  readonly engine: 'memory' | 'sqlite' | 'mongodb';
+  connect(): Promise<void>;
+  /** The collection; it need not exist yet. Names match `^[a-z][a-z0-9_]*$`. */
+  collection<T extends Doc>(name: string): Collection<T>;
+  /** Creates collections and indexes that are missing; idempotent, and safe from two processes at once. */
+  ensure(specs: readonly CollectionSpec[]): Promise<void>;
+  /** One round trip, in milliseconds. */
+  ping(): Promise<number>;
+  /** Bytes on disk, or null where the engine cannot tell. */
+  size(): Promise<number | null>;
+  /** Waits for writes under way, then closes. */
+  close(): Promise<void>;
+}
+
+/** A unique index refused a write. */
+export class StoreConflict extends Error {
+  override name = 'StoreConflict';
+  /** @param index the unique field, or `id`. */
+  constructor(readonly index: string) {
+    super(`a document with this ${index} exists`);
+  }
+}
+
+/** A cursor that this store did not make for this sort. The HTTP adapter answers 400 `invalid_cursor`. */
+export class InvalidCursor extends Error {
+  override name = 'InvalidCursor';
+  constructor() {
+    super('the cursor is not one that this list made');
+  }
+}
