@@ -2,6 +2,8 @@
  * The plugin contract: what a plugin is, and what it is given. This file is the public surface (`aos/plugin`); the API
  * report in docs/plugin-api.md is made from it, and a test compares them. `PLUGIN_API` rises only with a breaking change.
  */
+// tsyringe's decorators need it, whoever imports this file first.
+import 'reflect-metadata';
 import type { ObjectSchema } from 'joi';
 import type { Cipher } from '../ports/cipher.js';
 import type { Clock } from '../ports/clock.js';
@@ -95,7 +97,10 @@ export interface CommandSpec {
   /** Positional arguments, in order; a trailing `?` makes one optional. */
   args?: readonly string[];
   /** Options as `node:util` parseArgs takes them, with the text for the help. */
-  options?: Record<string, { type: 'string' | 'boolean'; summary: string; required?: boolean; default?: string | boolean }>;
+  options?: Record<
+    string,
+    { type: 'string' | 'boolean'; summary: string; required?: boolean; default?: string | boolean }
+  >;
   run(call: CommandCall): Promise<CommandResult>;
 }
 
@@ -150,7 +155,11 @@ export interface PluginContext<C = Record<string, unknown>> {
    * Emits an event of the manifest. False when a durable listener failed: keep it in the outbox and emit it again with
    * the same `id` (ports/events.ts).
    */
-  emit<T>(event: string, data: T, options?: { id?: string; timestamp?: string; project_slug?: string | null }): Promise<boolean>;
+  emit(
+    event: string,
+    data: unknown,
+    options?: { id?: string; timestamp?: string; project_slug?: string | null },
+  ): Promise<boolean>;
 }
 
 export interface Plugin<C = Record<string, unknown>> extends Manifest {

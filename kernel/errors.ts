@@ -72,7 +72,8 @@ export class ServiceError extends Error {
 
 /** 404: `what` is a noun with its id, for example `item shop-17`. */
 export const notFound = (what: string): ServiceError => new ServiceError('not_found', `There is no ${what}.`);
-export const conflict = (message: string, options?: ErrorOptions): ServiceError => new ServiceError('conflict', message, options);
+export const conflict = (message: string, options?: ErrorOptions): ServiceError =>
+  new ServiceError('conflict', message, options);
 /** 403: the token's scopes or project do not allow it. */
 export const denied = (message: string): ServiceError => new ServiceError('insufficient_scope', message);
 /** 422 with the fields. */
@@ -83,4 +84,6 @@ export const invalidQuery = (fields: Record<string, string>, message = 'Some par
   new ServiceError('invalid_request', message, { fields });
 /** 429 with `Retry-After`. */
 export const rateLimited = (retryAfterSeconds: number, message = 'Too many calls.'): ServiceError =>
-  new ServiceError('rate_limited', message, { headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) } });
+  new ServiceError('rate_limited', message, {
+    headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
+  });

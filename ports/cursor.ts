@@ -2,14 +2,24 @@
  * Keyset cursors: the sort values of the last row of a page, opaque to clients. A cursor names its sort, so that one made
  * for another list is refused rather than answered with the wrong rows.
  */
-import { checkPath, totalSort, valueAt } from './document.js';
-import { InvalidCursor, type Doc, type Filter, type Scalar, type Sort } from './store.js';
+import { totalSort, valueAt } from './document.js';
+import { InvalidCursor, type Condition, type Doc, type Filter, type Page, type Scalar, type Sort } from './store.js';
 
 const name = (sort: Sort): string => sort.map(([path, order]) => (order === 'asc' ? '+' : '-') + path).join();
 
+/** A sort value may be long text; a URL much longer than this does not arrive anyway. */
+const MAX_LENGTH = 16_384;
+
+/** @throws TypeError when a sort key holds an object or an array: a programming error. */
 export function encodeCursor(sort: Sort, doc: Doc): string {
   const total = totalSort(sort);
-  return Buffer.from(JSON.stringify([name(total), ...total.map(([path]) => valueAt(doc, path))])).toString('base64url');
+  const values = total.map(([path]) => valueAt(doc, path));
+  if (!values.every(isScalar)) throw new TypeError(`a sort key of ${name(total)} holds no scalar`);
+  return Buffer.from(JSON.stringify([name(total), ...values])).toString('base64url');
+}
+
+function isScalar(value: unknown): value is Scalar {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 /** The sort values in the cursor, in the order of `totalSort(sort)`. @throws InvalidCursor */
@@ -17,35 +27,51 @@ export function decodeCursor(sort: Sort, cursor: string): Scalar[] {
   const total = totalSort(sort);
   let parsed: unknown;
   try {
-    parsed = cursor.length > 4096 ? null : JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    parsed = cursor.length > MAX_LENGTH ? null : JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
   } catch {
     throw new InvalidCursor();
   }
-  if (!Array.isArray(parsed) || parsed.length !== total.length + 1 || parsed[0] !== name(total)) throw new InvalidCursor();
+  if (!Array.isArray(parsed) || parsed.length !== total.length + 1 || parsed[0] !== name(total))
+    throw new InvalidCursor();
   const values: unknown[] = parsed.slice(1);
-  if (!values.every((v) => v === null || ['string', 'number', 'boolean'].includes(typeof v))) throw new InvalidCursor();
-  if (typeof values.at(-1) !== 'string') throw new InvalidCursor();
-  return values as Scalar[];
+  if (!values.every(isScalar) || typeof values.at(-1) !== 'string') throw new InvalidCursor();
+  return values;
+}
+
+/** How many items a page holds. @throws TypeError outside 1 to 1,000 */
+export function pageLimit(limit = 50): number {
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) throw new TypeError(`limit ${limit} is not 1 to 1000`);
+  return limit;
+}
+
+/** A page from its first `limit` + 1 documents: the one more tells that there is a next page. */
+export function toPage<T extends Doc>(sort: Sort, docs: T[], limit: number): Page<T> {
+  if (docs.length <= limit) return { items: docs, next: null };
+  const items = docs.slice(0, limit);
+  return { items, next: encodeCursor(sort, items[limit - 1] as T) };
 }
 
 /**
- * The rows after `values`, as alternatives: `a > x`, or `a = x and b > y`, … Null sorts first, so "greater than null" is
- * "present" and nothing is smaller than null.
+ * The rows after `values` as consecutive stretches of the sorted list: the rows equal in all keys but the last come first,
+ * then those equal in all but the last two, … Each is a plain index range, so an adapter reads them one after the other
+ * until the page is full. Rejected: one filter with an `or` (planners walk such a list from its start).
+ * Null sorts first: after null ascending comes what is present; descending, null comes after every value.
  */
-export function afterFilter(sort: Sort, values: readonly Scalar[]): Filter {
-  const alternatives: Filter[] = [];
-  const equal: Filter = {};
-  totalSort(sort).forEach(([path, order], i) => {
+export function afterStretches(sort: Sort, values: readonly Scalar[]): Filter[] {
+  const total = totalSort(sort);
+  const stretches: Filter[] = [];
+  for (let i = total.length - 1; i >= 0; i--) {
+    const [path, order] = total[i] as Sort[number];
     const value = values[i] as Scalar;
-    checkPath(path);
-    if (order === 'asc') {
-      if (value === null) alternatives.push({ ...equal, [path]: { exists: true } });
-      else alternatives.push({ ...equal, [path]: { gt: value as string | number } });
-    } else if (value !== null) {
-      alternatives.push({ ...equal, [path]: { lt: value as string | number } });
-      alternatives.push({ ...equal, [path]: null });
+    const among = (condition: Condition): void => {
+      const equal = total.slice(0, i).map(([key], k): [string, Condition] => [key, values[k] as Scalar]);
+      stretches.push(Object.fromEntries([...equal, [path, condition]]));
+    };
+    if (order === 'asc') among(value === null ? { exists: true } : { gt: value as string | number });
+    else if (value !== null) {
+      among({ lt: value as string | number });
+      if (path !== 'id') among(null);
     }
-    equal[path] = value;
-  });
-  return { or: alternatives };
+  }
+  return stretches;
 }

@@ -2,7 +2,16 @@
  * The meaning of DocumentStore's filters, updates and order, as pure functions. The memory and SQLite adapters run them;
  * the MongoDB adapter's translation is tested against them. Rejected: letting every adapter define its own edges.
  */
-import { PATH, type Condition, type Doc, type Filter, type Json, type Scalar, type Sort, type Update } from './store.js';
+import {
+  PATH,
+  type Condition,
+  type Doc,
+  type Filter,
+  type Json,
+  type Scalar,
+  type Sort,
+  type Update,
+} from './store.js';
 
 type Operators = Exclude<Condition, Scalar>;
 type Tree = { [key: string]: Json | undefined };
@@ -40,7 +49,7 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** null < numbers < text < everything else (objects, arrays, booleans: equal among themselves by kind). */
+/** null < numbers < text < objects and arrays (equal among themselves) < booleans. */
 function rank(value: Json): number {
   if (value === null) return 0;
   if (typeof value === 'number') return 1;
@@ -58,10 +67,14 @@ export function compareValues(a: Json, b: Json): number {
   return 0;
 }
 
-/** `sort` with `id` appended in the last key's direction: a total order. */
+/**
+ * `sort` with `id` appended in the last key's direction: a total order. Keys after `id` decide nothing and are left out.
+ * @throws TypeError on a path that is none
+ */
 export function totalSort(sort: Sort = []): Sort {
-  if (sort.some(([path]) => path === 'id')) return sort;
-  return [...sort, ['id', sort.at(-1)?.[1] ?? 'asc']];
+  for (const [path] of sort) checkPath(path);
+  const id = sort.findIndex(([path]) => path === 'id');
+  return id >= 0 ? sort.slice(0, id + 1) : [...sort, ['id', sort.at(-1)?.[1] ?? 'asc']];
 }
 
 export function compareDocs(sort: Sort): (a: Doc, b: Doc) => number {
@@ -96,65 +109,155 @@ function holds(value: Json, condition: Condition): boolean {
   return true;
 }
 
+/** The filters of an `or`; an empty list matches nothing. @throws TypeError when it is no list, or holds another `or`. */
+export function alternatives(or: Filter[string]): readonly Filter[] {
+  if (!Array.isArray(or)) throw new TypeError('an or holds a list of filters');
+  for (const filter of or as readonly Filter[]) if (filter.or !== undefined) throw new TypeError('an or inside an or');
+  return or as readonly Filter[];
+}
+
 export function matches(doc: Doc, filter: Filter = {}): boolean {
   for (const [path, condition] of Object.entries(filter)) {
     if (condition === undefined) continue;
     if (path === 'or') {
-      if (!(condition as readonly Filter[]).some((f) => matches(doc, f))) return false;
+      if (!alternatives(condition).some((f) => matches(doc, f))) return false;
     } else if (!holds(valueAt(doc, checkPath(path)), condition as Condition)) return false;
   }
   return true;
 }
 
-/** The object that holds the last segment of `path`, created on the way. A scalar in the way is replaced. */
-function parent(doc: Tree, path: string): [Tree, string] {
+/** `path` as the keys to the object that holds its last segment, and that segment. */
+function split(path: string): [string[], string] {
   const keys = checkPath(path).split('.');
-  const last = keys.pop() as string;
-  let at = doc;
-  for (const key of keys) {
-    const next = at[key];
-    if (next === null || typeof next !== 'object' || Array.isArray(next)) at[key] = {};
-    at = at[key] as Tree;
-  }
-  return [at, last];
+  return [keys, keys.pop() as string];
 }
 
-/** Applies `update` to `doc` in place and returns it. `doc` must be the caller's own copy. */
+/**
+ * Writes `value` at `path`, creating objects on the way.
+ * @throws TypeError when something other than an object stands in the way (null too: MongoDB cannot write through it).
+ */
+function write(doc: Tree, path: string, value: Json): void {
+  const [keys, last] = split(path);
+  let at = doc;
+  for (const key of keys) {
+    const next = Object.hasOwn(at, key) ? at[key] : undefined;
+    if (next === undefined) at = at[key] = {};
+    else if (next === null || typeof next !== 'object' || Array.isArray(next)) {
+      throw new TypeError(`${path}: ${key} holds a value that is no object`);
+    } else at = next;
+  }
+  at[last] = value;
+}
+
+function erase(doc: Tree, path: string): void {
+  const [keys, last] = split(path);
+  const at = keys.length === 0 ? doc : valueAt(doc, keys.join('.'));
+  if (at !== null && typeof at === 'object' && !Array.isArray(at)) delete at[last];
+}
+
+/** What is at `path`, or undefined when missing. @throws TypeError when it is not what the operator works on. */
+function current<V extends Json>(
+  doc: Tree,
+  path: string,
+  fits: (value: Json) => value is V,
+  what: string,
+): V | undefined {
+  const [keys, last] = split(path);
+  const at = keys.length === 0 ? doc : valueAt(doc, keys.join('.'));
+  const now = at !== null && typeof at === 'object' && Object.hasOwn(at, last) ? (at as Tree)[last] : undefined;
+  if (now === undefined || fits(now)) return now;
+  throw new TypeError(`${path} holds ${now === null ? 'null' : 'another kind of value'}, not ${what}`);
+}
+
+const isNumber = (value: Json): value is number => typeof value === 'number';
+const isArray = (value: Json): value is Json[] => Array.isArray(value);
+const isComparable = (value: Json): value is string | number => typeof value === 'number' || typeof value === 'string';
+const isComparableOrNull = (value: Json): value is string | number | null => value === null || isComparable(value);
+
+/** The value that a unique index over `path` holds for `doc`; undefined when missing. @throws TypeError on null and the like */
+export function uniqueValue(doc: Doc, path: string): string | number | undefined {
+  return current(doc as unknown as Tree, path, isComparable, 'text or a number');
+}
+
+/**
+ * Applies `update` (see `plainUpdate`) to `doc` in place and returns it. `doc` must be the caller's own copy, and `update`
+ * one that nothing else holds: its values become part of the document.
+ * @throws TypeError when a field does not hold what the operator works on; nothing may be stored then.
+ */
 export function applyUpdate<T extends Doc>(doc: T, update: Update, created = false): T {
   const tree = doc as unknown as Tree;
-  const write = (path: string, value: Json | undefined): void => {
-    const [at, key] = parent(tree, path);
-    if (value === undefined) delete at[key];
-    else at[key] = structuredClone(value);
-  };
-  if (created) for (const [path, value] of Object.entries(update.setOnInsert ?? {})) write(path, value);
-  for (const [path, value] of Object.entries(update.set ?? {})) write(path, value);
-  for (const path of update.unset ?? []) if (valueAt(doc, path) !== null || path.indexOf('.') < 0) write(path, undefined);
-  for (const [path, by] of Object.entries(update.inc ?? {})) {
-    const now = valueAt(doc, path);
-    write(path, (typeof now === 'number' ? now : 0) + by);
+  if (created) for (const path in update.setOnInsert) write(tree, path, update.setOnInsert[path] as Json);
+  for (const path in update.set) write(tree, path, update.set[path] as Json);
+  if (update.unset) for (const path of update.unset) erase(tree, path);
+  for (const path in update.inc) {
+    write(tree, path, (current(tree, path, isNumber, 'a number') ?? 0) + (update.inc[path] as number));
   }
-  for (const [path, value] of Object.entries(update.max ?? {})) {
-    const now = valueAt(doc, path);
-    if (now === null || compareValues(value, now) > 0) write(path, value);
+  for (const path in update.max) {
+    const value = update.max[path] as string | number;
+    const now = current(tree, path, isComparableOrNull, 'text or a number') ?? null;
+    if (compareValues(value, now) > 0) write(tree, path, value);
   }
-  for (const [path, value] of Object.entries(update.min ?? {})) {
-    const now = valueAt(doc, path);
-    if (now === null || compareValues(value, now) < 0) write(path, value);
+  for (const path in update.min) {
+    const value = update.min[path] as string | number;
+    const now = current(tree, path, isComparable, 'text or a number');
+    if (now === undefined || compareValues(value, now) < 0) write(tree, path, value);
   }
-  for (const [path, { each, keep }] of Object.entries(update.push ?? {})) {
-    const now = valueAt(doc, path);
-    const all = [...(Array.isArray(now) ? now : []), ...each];
-    write(path, keep === undefined ? all : all.slice(Math.max(0, all.length - keep)));
+  for (const path in update.push) {
+    const { each, keep } = update.push[path] as NonNullable<Update['push']>[string];
+    const all = [...(current(tree, path, isArray, 'an array') ?? []), ...each];
+    write(tree, path, keep === undefined ? all : all.slice(Math.max(0, all.length - keep)));
   }
-  for (const [path, { field, in: gone }] of Object.entries(update.pull ?? {})) {
-    const now = valueAt(doc, path);
-    if (!Array.isArray(now)) continue;
-    const key = (element: Json): Json =>
-      field === undefined ? element : element !== null && typeof element === 'object' ? valueAt(element, field) : null;
-    write(path, now.filter((element) => !gone.includes(key(element) as Scalar)));
+  for (const path in update.pull) {
+    const { field, in: gone } = update.pull[path] as NonNullable<Update['pull']>[string];
+    const now = current(tree, path, isArray, 'an array');
+    if (now)
+      write(
+        tree,
+        path,
+        now.filter((element) => !pulled(element, field, gone)),
+      );
   }
   return doc;
+}
+
+function pulled(element: Json, field: string | undefined, gone: readonly Scalar[]): boolean {
+  if (field === undefined) return gone.includes(element as Scalar);
+  if (element === null || typeof element !== 'object' || Array.isArray(element)) return false;
+  return gone.includes(valueAt(element, checkPath(field)) as Scalar);
+}
+
+/**
+ * The update as adapters run it: an undefined value in `set` is an `unset`, one in `setOnInsert` nothing.
+ * @throws TypeError on a path that is none, on `id`, and on paths of which one lies in another (MongoDB refuses those).
+ */
+export function plainUpdate(update: Update): Update {
+  const plain = { ...update };
+  if (update.set) plain.set = withoutUndefined(update.set);
+  if (update.setOnInsert) plain.setOnInsert = withoutUndefined(update.setOnInsert);
+  for (const path in update.set) {
+    if (update.set[path] === undefined) plain.unset = [...(plain.unset ?? []), path];
+  }
+  checkPaths(plain);
+  return plain;
+}
+
+function withoutUndefined<V>(fields: { [path: string]: V | undefined }): { [path: string]: V } {
+  return Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, V] => entry[1] !== undefined));
+}
+
+function checkPaths(update: Update): void {
+  const paths: string[] = [];
+  for (const [operator, fields] of Object.entries(update)) {
+    if (fields === undefined) continue;
+    const own = operator === 'unset' ? (fields as readonly string[]) : Object.keys(fields);
+    for (const path of own) {
+      checkPath(path);
+      if (path === 'id') throw new TypeError('an update cannot write the id');
+      const clash = paths.find((p) => p === path || p.startsWith(`${path}.`) || path.startsWith(`${p}.`));
+      if (clash !== undefined) throw new TypeError(`one update writes both ${clash} and ${path}`);
+      paths.push(path);
+    }
+  }
 }
 
 /** The document that an upsert creates before `update` is applied: the filter's plain equalities. */
@@ -162,9 +265,20 @@ export function seedOf(filter: Filter): Doc {
   const seed: Tree = {};
   for (const [path, condition] of Object.entries(filter)) {
     if (path === 'or' || condition === undefined || condition === null || typeof condition === 'object') continue;
-    const [at, key] = parent(seed, path);
-    at[key] = condition;
+    write(seed, path, condition);
   }
   if (typeof seed['id'] !== 'string') throw new TypeError('an upsert names the id by equality');
   return seed as unknown as Doc;
+}
+
+/** A lone surrogate as JSON.stringify writes it, after any number of escaped backslashes. */
+const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+
+/**
+ * JSON text of a value, as every adapter stores it: undefined fields left out, lone surrogates (which UTF-8 cannot hold)
+ * replaced by U+FFFD.
+ */
+export function jsonText(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.includes('\\ud') ? text.replace(LONE_SURROGATE, '$1\\ufffd') : text;
 }

@@ -165,6 +165,8 @@ export type PageResult = View | Redirect | Reply;
 export class View {
   status = 200;
   cookies: Cookie[] = [];
+  /** Beside those that the server sends with every page, for example `retry-after`. */
+  headers: Record<string, string> = {};
   /** @param template file name in the plugin's `views/`, without `.hbs`. */
   constructor(
     readonly template: string,
@@ -172,6 +174,10 @@ export class View {
   ) {}
   withStatus(status: number): this {
     this.status = status;
+    return this;
+  }
+  header(name: string, value: string): this {
+    this.headers[name.toLowerCase()] = value;
     return this;
   }
   cookie(cookie: Cookie): this {

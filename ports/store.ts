@@ -12,6 +12,9 @@
  *  - text is ordered by code point, not by UTF-16 unit;
  *  - comparisons (`gt` …) match only values of the same type as the operand;
  *  - a dotted path walks objects, never array elements;
+ *  - a path holds one kind of value in all documents (text, numbers, booleans, an array or an object), or null, or is missing:
+ *    MongoDB's equality also looks into arrays, and its order of mixed kinds is its own;
+ *  - lone surrogates are stored and compared as U+FFFD, for both engines store UTF-8;
  *  - user input never becomes a path: paths match `PATH` and are refused otherwise.
  */
 
@@ -54,17 +57,20 @@ export type Condition =
 export type Filter = { [path: string]: Condition | readonly Filter[] | undefined; or?: readonly Filter[] };
 
 /**
- * What to write. Paths as in filters. The same path stands in one operator only.
- * Semantics are those of `applyUpdate` in ports/document.ts, which memory and SQLite run.
+ * What to write. Paths as in filters. No path of an update equals or lies within another, and none is `id`: a TypeError.
+ * Semantics are those of `applyUpdate` in ports/document.ts, which memory and SQLite run. A write goes through objects or
+ * missing fields, and `inc`, `min`, `push` and `pull` meet their kind of value or a missing field: null there is an error
+ * too, because MongoDB refuses or ignores it. So a field that they work on is left out, never stored as null.
  */
 export interface Update {
+  /** An undefined value is an `unset`. */
   set?: { [path: string]: Json | undefined };
   unset?: readonly string[];
   /** Adds; a missing field counts as 0. */
   inc?: { [path: string]: number };
   /** Writes when greater than what is there (numbers, or text by code point), or nothing is there. */
   max?: { [path: string]: string | number };
-  /** Writes when smaller than what is there, or nothing is there. */
+  /** Writes when smaller than what is there, or the field is missing. */
   min?: { [path: string]: string | number };
   /** Only when an upsert creates the document. */
   setOnInsert?: { [path: string]: Json | undefined };
@@ -75,7 +81,7 @@ export interface Update {
 }
 
 export type SortOrder = 'asc' | 'desc';
-/** Sort keys in order; the adapter appends `id` in the last key's direction, so the order is total. */
+/** Sort keys in order; the adapter appends `id` in the last key's direction, so the order is total. Keys hold scalars. */
 export type Sort = readonly (readonly [path: string, order: SortOrder])[];
 
 export interface Find {
@@ -107,10 +113,9 @@ export interface Changed<T> {
   created: boolean;
 }
 
+/** `change` writes at most one document, `remove` every match. */
 export type WriteOp<T extends Doc> =
-  | { insert: T }
-  | { change: Filter; update: Update; upsert?: boolean }
-  | { remove: Filter };
+  { insert: T } | { change: Filter; update: Update; upsert?: boolean } | { remove: Filter };
 
 /** One answer per operation, in order: the count written, or the conflict that stopped that one alone. */
 export type WriteResult = { n: number } | { conflict: string };
@@ -134,7 +139,9 @@ export interface Collection<T extends Doc> {
 
 /**
  * An index. `unique` takes exactly one field and ignores documents that lack it (sparse): uniqueness over several
- * fields is a computed key field, so that the same works on every MongoDB-compatible server.
+ * fields is a computed key field, so that the same works on every MongoDB-compatible server. A unique field holds text or a
+ * number or is missing; null is a TypeError, because a sparse index of MongoDB takes null for a value.
+ * `id` is appended to every other index, so that it serves a sort by its last fields.
  */
 export interface IndexSpec {
   fields: readonly string[];

@@ -1,5 +1,7 @@
-// Copies what tsc leaves behind (views, styles, JSON) beside the compiled code, so that `dist/` runs alone.
-import { cp, mkdir, readdir } from 'node:fs/promises';
+// Copies what tsc leaves behind (views, styles, JSON) beside the compiled code, so that `dist/` runs alone, and the CSS
+// kit from its package: served from here, because no page may ask another host.
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -19,4 +21,14 @@ async function copy(folder) {
   }
 }
 
+/** The kit's style sheet, without the pointer to a source map that is not shipped. */
+async function vendor() {
+  const kit = createRequire(import.meta.url).resolve('@tabler/core/dist/css/tabler.min.css');
+  const folder = join(root, 'dist', 'web', 'assets', 'vendor');
+  await mkdir(folder, { recursive: true });
+  const css = await readFile(kit, 'utf8');
+  await writeFile(join(folder, 'tabler.min.css'), css.replace(/\/\*# sourceMappingURL=.*?\*\//, ''));
+}
+
 for (const folder of folders) await copy(join(root, folder));
+await vendor();

@@ -1,5 +1,5 @@
 /** What the access plugin offers the others: who is asking, and a record of what administrators did. */
-import type { Authenticator, Principal, Role } from '../http.js';
+import type { Authenticator, Principal, Role, TokenKind } from '../http.js';
 import { token } from '../token.js';
 
 export const AUTHENTICATOR = token<Authenticator>('access.authenticator');
@@ -18,7 +18,12 @@ export interface AuditEntry {
 
 /** Every administrative action is recorded before its answer goes out (contract 80). */
 export interface AuditLog {
-  record(principal: Principal | 'command line' | 'system', action: string, target: string, details?: AuditEntry['details']): Promise<void>;
+  record(
+    principal: Principal | 'command line' | 'system',
+    action: string,
+    target: string,
+    details?: AuditEntry['details'],
+  ): Promise<void>;
   recent(limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
 }
 
@@ -39,6 +44,28 @@ export interface TokenIssuer {
   revoke(id: string): Promise<boolean>;
   /** Revokes every token bound to a monitor source. Answers how many. */
   revokeSource(source: string): Promise<number>;
+  /** One token's record, without its secret. */
+  find(id: string): Promise<TokenRecord | null>;
+  /** The tokens of one kind, newest first, at most 1,000. */
+  list(filter: { kind: TokenKind; project?: string }): Promise<TokenRecord[]>;
+}
+
+/** A token as it may be shown (contract 10, tokens: "Fields"). */
+export interface TokenRecord {
+  id: string;
+  name: string;
+  kind: TokenKind;
+  /** The first 12 characters of the secret. */
+  prefix: string;
+  scopes: readonly string[];
+  project: string | null;
+  source: string | null;
+  parent_id: string | null;
+  created_by: string;
+  created_at: string;
+  expires_at: string | null;
+  last_used_at: string | null;
+  revoked_at: string | null;
 }
 
 export const TOKENS = token<TokenIssuer>('access.tokens');
@@ -65,3 +92,14 @@ export interface CredentialCheck {
 }
 
 export const CREDENTIALS = token<CredentialCheck>('access.credentials');
+
+/** The first administrator of an empty user table (contract 00, first start). */
+export interface FirstStart {
+  /**
+   * Creates one administrator when there is no account, once even when two processes start together. Null when there was
+   * one; `password` is null when the configuration gave it, else it is told here and nowhere else: print it once.
+   */
+  ensureAdmin(): Promise<{ username: string; password: string | null } | null>;
+}
+
+export const FIRST_START = token<FirstStart>('access.first_start');

@@ -45,7 +45,10 @@ export interface Report {
   muted_by?: { rule_id: string; reason: string } | null;
 }
 
-/** What became of a report. `item` has the fields of contract 20, item fields. */
+/**
+ * What became of a report. `item` has the fields of contract 20, item fields; its long texts (description, error_message,
+ * stack_trace) are null unless they were asked for.
+ */
 export interface Recorded {
   id: string;
   ref: string;
@@ -128,8 +131,12 @@ export interface Item {
 }
 
 export interface BugsApi {
-  /** Groups, counts and stores one report; resolves after the commit. @throws ServiceError unknown_project */
-  record(report: Report): Promise<Recorded>;
+  /**
+   * Groups, counts and stores one report; resolves after the commit.
+   * @param options `texts`: the answered item carries its long texts, which costs another read
+   * @throws ServiceError unknown_project
+   */
+  record(report: Report, options?: { texts?: boolean }): Promise<Recorded>;
   /** Unmutes what a rule muted, in batches. Answers how many. */
   unmuteRule(ruleId: string): Promise<number>;
 }

@@ -1,0 +1,323 @@
+/**
+ * Agenda's storage over the DocumentStore, so that jobs run on every engine. Every change of a locked job names the
+ * lock's token: a process that lost its lock (it was too slow, or stopped by a debugger) can neither start nor finish
+ * the job that somebody else has taken over.
+ *
+ * Times are this machine's; a lock outlives its job's time limit by a margin that also covers clocks that differ a
+ * little. Agenda's own watch over `lockedAt` is switched off (`FAR`): the limit is kept in jobs.ts, by the job's own.
+ */
+import { hostname } from 'node:os';
+import type { JobParameters, JobRepository } from 'agenda';
+import { toJobId } from 'agenda';
+import type { Clock } from '../../ports/clock.js';
+import type { Ids } from '../../ports/ids.js';
+import type { Logger } from '../../ports/logger.js';
+import { StoreConflict, type Collection, type DocumentStore, type Json, type Update } from '../../ports/store.js';
+import { JOBS_COLLECTION, type JobDoc, type Payload } from './job-document.js';
+
+const FAR = new Date('9999-12-31T00:00:00.000Z');
+const OWNER = `${hostname()}:${process.pid}`;
+/** So many due jobs are looked at to learn which names have any; with more, every name is tried. */
+const GLANCE = 200;
+
+interface Held {
+  name: string;
+  token: string;
+  started: boolean;
+}
+
+const unused = (method: string): never => {
+  throw new Error(`${method} is not used: ports/jobs.ts asks by Jobs.list`);
+};
+
+export class StoreJobRepository implements JobRepository {
+  /** Locks of this process, by the job's id. */
+  readonly held = new Map<string, Held>();
+  /** Set when no job may be taken any more. */
+  stopping = false;
+  private readonly jobs: Collection<JobDoc>;
+  private glance: Promise<ReadonlySet<string> | null> | null = null;
+  private readonly idle: (() => void)[] = [];
+
+  /** @param leaseMs how long a job of this name may be locked; undefined for names that this process does not run */
+  constructor(
+    store: DocumentStore,
+    private readonly clock: Clock,
+    private readonly ids: Ids,
+    private readonly log: Logger,
+    private readonly leaseMs: (name: string) => number | undefined,
+    private readonly names: () => string[],
+  ) {
+    this.jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
+  }
+
+  private at(offsetMs = 0): string {
+    return new Date(this.clock.now() + offsetMs).toISOString();
+  }
+
+  /** Resolves when this process holds no lock. */
+  async whenIdle(): Promise<void> {
+    if (this.held.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
+  }
+
+  private drop(id: string): void {
+    this.held.delete(id);
+    if (this.held.size === 0) for (const resolve of this.idle.splice(0)) resolve();
+  }
+
+  async connect(): Promise<void> {}
+
+  /** Which of our names have something due; null when there is too much to tell. */
+  private async dueNames(): Promise<ReadonlySet<string> | null> {
+    const filter = { due_at: { lte: this.at() }, name: { in: this.names() } };
+    const page = await this.jobs.find({ filter, sort: [['due_at', 'asc']], limit: GLANCE });
+    return page.next === null ? new Set(page.items.map(({ name }) => name)) : null;
+  }
+
+  /** One question to the store for all names that are asked in the same turn of the event loop. */
+  private glanceOnce(): Promise<ReadonlySet<string> | null> {
+    if (this.glance === null) {
+      this.glance = this.dueNames();
+      queueMicrotask(() => (this.glance = null));
+    }
+    return this.glance;
+  }
+
+  async getNextJobToRun(name: string): Promise<JobParameters | undefined> {
+    const lease = this.leaseMs(name);
+    if (this.stopping || lease === undefined) return undefined;
+    const due = await this.glanceOnce();
+    if (due !== null && !due.has(name)) return undefined;
+    const token = this.ids.uuid();
+    const taken = await this.jobs.change(
+      { name, due_at: { lte: this.at() } },
+      { set: { lock: token, owner: OWNER, due_at: this.at(lease) }, unset: ['key'] },
+      { sort: [['due_at', 'asc']] },
+    );
+    if (!taken) return undefined;
+    this.held.set(taken.doc.id, { name, token, started: false });
+    if (this.stopping) {
+      await this.release(taken.doc.id);
+      return undefined;
+    }
+    return this.parameters(taken.doc, token);
+  }
+
+  /** Locks the document named like the job, for `runNow`; undefined when somebody else has it. */
+  async lockNamed(name: string, repeat: number | string | undefined, data: Json): Promise<JobParameters | undefined> {
+    const lease = this.leaseMs(name) ?? 0;
+    const setOnInsert = { name, fail_count: 0, ...(repeat === undefined ? {} : { repeat }) };
+    await this.jobs.change({ id: name }, { setOnInsert }, { upsert: true });
+    const token = this.ids.uuid();
+    const taken = await this.jobs.change(
+      { id: name, or: [{ lock: null }, { due_at: { lte: this.at() } }] },
+      { set: { lock: token, owner: OWNER, due_at: this.at(lease), data } },
+    );
+    if (!taken) return undefined;
+    this.held.set(name, { name, token, started: false });
+    return this.parameters(taken.doc, token);
+  }
+
+  private parameters(doc: JobDoc, token: string): JobParameters<Payload> {
+    return {
+      _id: toJobId(doc.id),
+      name: doc.name,
+      priority: 0,
+      type: doc.repeat === undefined ? 'normal' : 'single',
+      // Due by our own judgement; a later time would make Agenda put it back.
+      nextRunAt: new Date(this.clock.now()),
+      lockedAt: FAR,
+      data: { data: doc.data ?? null, retry: doc.retry ?? 0, token },
+      ...(doc.repeat === undefined ? {} : { repeatInterval: doc.repeat, repeatTimezone: 'UTC' }),
+      ...(doc.fail_count === undefined ? {} : { failCount: doc.fail_count }),
+    };
+  }
+
+  /** Agenda saves a job twice: locked when it begins, unlocked when it is over. @throws Error when the lock was lost */
+  async saveJobState(job: JobParameters): Promise<void> {
+    const id = String(job._id);
+    const { token } = job.data as Payload;
+    try {
+      const kept = job.lockedAt ? await this.begin(id, token, job) : await this.finish(id, token, job);
+      if (!kept) throw new Error(`the lock of job ${job.name} was lost to another process`);
+      if (!job.lockedAt) this.drop(id);
+    } catch (error) {
+      if (job.lockedAt) {
+        // Nothing has begun: another process need not wait for the lock to end.
+        await this.unlockJobs([id]);
+      } else {
+        this.drop(id);
+        // Agenda drops what this throws at the end of a run; the lock then ends by itself and the job runs again.
+        this.log.error({ job: job.name, err: error }, 'the end of a job could not be stored');
+      }
+      throw error;
+    }
+  }
+
+  private async begin(id: string, token: string, job: JobParameters): Promise<boolean> {
+    const held = this.held.get(id);
+    if (held?.token === token) held.started = true;
+    const due_at = this.at(this.leaseMs(job.name) ?? 0);
+    const next_run_at = job.nextRunAt?.toISOString() ?? null;
+    const set = { due_at, next_run_at, last_run_at: job.lastRunAt?.toISOString() ?? null };
+    return (await this.jobs.change({ id, lock: token }, { set })) !== null;
+  }
+
+  private async finish(id: string, token: string, job: JobParameters): Promise<boolean> {
+    if ((job.data as Payload).interrupted) return this.toWaiting(id, token, this.at());
+    const failed = (job.failCount ?? 0) > 0;
+    const outcome = {
+      last_run_at: job.lastRunAt?.toISOString() ?? null,
+      last_finished_at: job.lastFinishedAt?.toISOString() ?? null,
+      fail_count: job.failCount ?? 0,
+      fail_reason: failed ? (job.failReason ?? '').slice(0, 500) : null,
+    };
+    const next = job.nextRunAt?.toISOString() ?? null;
+    if (id === job.name) return this.finishNamed(id, token, outcome, next);
+    if (next !== null) return this.toWaiting(id, token, next, outcome);
+    const [removed] = await this.jobs.bulk([
+      { remove: { id, lock: token } },
+      { change: { id: job.name }, update: { set: { name: job.name, ...outcome } }, upsert: true },
+    ]);
+    return removed !== undefined && 'n' in removed && removed.n === 1;
+  }
+
+  private async finishNamed(
+    id: string,
+    token: string,
+    outcome: NonNullable<Update['set']>,
+    next: string | null,
+  ): Promise<boolean> {
+    const changed = await this.jobs.change(
+      { id, lock: token },
+      {
+        set: { ...outcome, next_run_at: next, ...(next === null ? {} : { due_at: next }) },
+        unset: ['lock', 'owner', 'data', ...(next === null ? ['due_at'] : [])],
+      },
+    );
+    const wanted = changed?.doc.wanted_at;
+    if (wanted !== undefined) await this.bringForward(id, wanted);
+    return changed !== null;
+  }
+
+  /** Unlocks a job that shall run (again) at `at`. One with a key gives way to another that waits under it. */
+  private async toWaiting(
+    id: string,
+    token: string,
+    at: string,
+    outcome: NonNullable<Update['set']> = {},
+  ): Promise<boolean> {
+    const doc = await this.jobs.get(id);
+    const key = doc?.wanted_key;
+    const set = { ...outcome, due_at: at, next_run_at: at, ...(key === undefined ? {} : { key }) };
+    try {
+      return (await this.jobs.change({ id, lock: token }, { set, unset: ['lock', 'owner'] })) !== null;
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      return (await this.jobs.remove({ id, lock: token })) === 1;
+    }
+  }
+
+  /** Gives back a lock under which nothing has begun. */
+  private async release(id: string): Promise<void> {
+    const held = this.held.get(id);
+    if (!held) return;
+    try {
+      await this.toWaiting(id, held.token, this.at());
+    } finally {
+      this.drop(id);
+    }
+  }
+
+  /** Gives back every lock under which nothing has begun. */
+  async releaseUnstarted(): Promise<void> {
+    const waiting = [...this.held].filter(([, { started }]) => !started).map(([id]) => id);
+    await this.unlockJobs(waiting);
+  }
+
+  /** Agenda waits for neither of these two: a fault is logged, and the lock ends by itself. */
+  async unlockJob(job: JobParameters): Promise<void> {
+    await this.unlockJobs([String(job._id)]);
+  }
+
+  async unlockJobs(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      try {
+        await this.release(id);
+      } catch (error) {
+        this.log.warn({ err: error }, 'a job could not be given back and waits for its lock to end');
+      }
+    }
+  }
+
+  /** Stores one job to run at `at`. With a key: at most one that waits, at the earlier of both times. */
+  async add(name: string, data: Json, at: string, key: string | undefined, retry: number): Promise<void> {
+    const wanted = key === undefined ? {} : { key: `${name}:${key}`, wanted_key: `${name}:${key}` };
+    for (;;) {
+      try {
+        await this.jobs.insert({
+          id: this.ids.uuid(),
+          name,
+          data,
+          retry,
+          next_run_at: at,
+          due_at: at,
+          fail_count: 0,
+          ...wanted,
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreConflict) || error.index !== 'key') throw error;
+        const min = { due_at: at, next_run_at: at };
+        // None matches when the waiting one has just begun: it may have missed what this call is about, so insert again.
+        if (await this.jobs.change({ key: `${name}:${key ?? ''}` }, { min })) return;
+      }
+    }
+  }
+
+  /** A repeating job, stored at the first start of any process, and moved when its interval became shorter. */
+  async schedule(name: string, repeat: number | string, first: string, latest: string): Promise<void> {
+    const waiting = { due_at: first, next_run_at: first };
+    await this.jobs.change(
+      { id: name },
+      { set: { name, repeat }, setOnInsert: { ...waiting, fail_count: 0 } },
+      { upsert: true },
+    );
+    await this.jobs.change({ id: name, lock: null, due_at: null }, { set: waiting });
+    const moved = { due_at: latest, next_run_at: latest };
+    await this.jobs.change({ id: name, lock: null, due_at: { gt: latest } }, { set: moved });
+  }
+
+  /** Lets a repeating job run at `at` instead of later; one under way runs again afterwards. */
+  async bringForward(name: string, at: string): Promise<void> {
+    const min = { due_at: at, next_run_at: at };
+    if (await this.jobs.change({ id: name, lock: null }, { min, unset: ['wanted_at'] })) return;
+    await this.jobs.change({ id: name }, { min: { wanted_at: at } });
+  }
+
+  /** The documents named like these jobs, and every job of theirs that waits or runs. */
+  async look(names: readonly string[]): Promise<JobDoc[]> {
+    const [named, pending] = await Promise.all([
+      this.jobs.find({ filter: { id: { in: names } }, limit: 1000 }),
+      this.jobs.find({
+        filter: { name: { in: names }, due_at: { exists: true } },
+        sort: [['due_at', 'asc']],
+        limit: 1000,
+      }),
+    ]);
+    return [...new Map([...named.items, ...pending.items].map((doc) => [doc.id, doc])).values()];
+  }
+
+  // What Agenda's own interface offers beyond this: none of it is called by its processor.
+  queryJobs = async (): Promise<never> => unused('queryJobs');
+  getJobsOverview = async (): Promise<never> => unused('getJobsOverview');
+  getDistinctJobNames = async (): Promise<never> => unused('getDistinctJobNames');
+  getJobById = async (): Promise<never> => unused('getJobById');
+  getQueueSize = async (): Promise<never> => unused('getQueueSize');
+  removeJobs = async (): Promise<never> => unused('removeJobs');
+  saveJob = async (): Promise<never> => unused('saveJob');
+  lockJob = async (): Promise<never> => unused('lockJob');
+  disableJobs = async (): Promise<never> => unused('disableJobs');
+  enableJobs = async (): Promise<never> => unused('enableJobs');
+  purgeAllJobs = async (): Promise<never> => unused('purgeAllJobs');
+}

@@ -1,0 +1,61 @@
+/**
+ * The client's address: the peer's, or the last untrusted one in `X-Forwarded-For` when the peer is a trusted proxy
+ * (contract 00, limits). Read from the right: what stands further left was written by whom we do not trust.
+ */
+import { BlockList, isIP } from 'node:net';
+
+export type AddressOf = (peer: string | undefined, forwarded: string | string[] | undefined) => string;
+
+/** @throws TypeError naming the entry that is neither an address nor a CIDR range. */
+export function addressReader(trusted: readonly string[]): AddressOf {
+  if (trusted.length === 0) return (peer) => plain(peer ?? '');
+  const list = new BlockList();
+  for (const entry of trusted) add(list, entry);
+  const isTrusted = (address: string): boolean => {
+    const family = isIP(address);
+    return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  };
+  return (peer, forwarded) => {
+    let address = plain(peer ?? '');
+    if (forwarded === undefined || !isTrusted(address)) return address;
+    const chain = (Array.isArray(forwarded) ? forwarded.join() : forwarded).split(',');
+    for (let i = chain.length - 1; i >= 0; i--) {
+      const next = plain(chain[i] ?? '');
+      // A proxy that writes no address tells us nothing; the last known one stands.
+      if (isIP(next) === 0) return address;
+      address = next;
+      if (!isTrusted(address)) return address;
+    }
+    return address;
+  };
+}
+
+function add(list: BlockList, entry: string): void {
+  const [address = '', bits, ...rest] = entry.trim().split('/');
+  const family = isIP(address);
+  const most = family === 6 ? 128 : 32;
+  const prefix = bits === undefined ? most : Number(bits);
+  if (family === 0 || rest.length > 0 || !/^\d*$/.test(bits ?? '') || !(prefix >= 0 && prefix <= most)) {
+    throw new TypeError(`trusted proxy ${JSON.stringify(entry)} is neither an address nor a range like 10.0.0.0/8`);
+  }
+  list.addSubnet(address, prefix, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Without blanks, port, brackets and the prefix of IPv4 addresses on IPv6 sockets. */
+function plain(text: string): string {
+  let address = text.trim();
+  if (address.startsWith('['))
+    address = address.slice(1, address.indexOf(']') === -1 ? undefined : address.indexOf(']'));
+  else if (/^\d+\.\d+\.\d+\.\d+:\d+$/.test(address)) address = address.slice(0, address.indexOf(':'));
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
+}
+
+/** What limits are counted by: one client has a whole /64 of IPv6 addresses at hand, so that counts as one. */
+export function limitKey(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head, tail] = address.replace(/%.*/, '').split('::') as [string, string?];
+  const groups = head === '' ? [] : head.split(':');
+  const end = tail === undefined || tail === '' ? [] : tail.split(':');
+  if (tail !== undefined) while (groups.length + end.length < 8) groups.push('0');
+  return [...groups, ...end].slice(0, 4).join(':') + '::/64';
+}

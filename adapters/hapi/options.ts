@@ -1,0 +1,49 @@
+/** What the composition root gives the web server. */
+import type { Clock } from '../../ports/clock.js';
+import type { Ids } from '../../ports/ids.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Metrics } from '../../ports/metrics.js';
+
+/** Contract 00, limits. A rate of 0 is switched off. */
+export interface HttpLimits {
+  json_bytes: number;
+  inflated_bytes: number;
+  intake_per_minute: number;
+  intake_burst: number;
+  api_per_minute: number;
+  bulk_per_minute: number;
+  auth_failures_per_minute: number;
+  public_per_minute: number;
+}
+
+export interface HapiServerOptions {
+  host: string;
+  /** 0 picks a free one. */
+  port: number;
+  /** `https://aos.example.org`; decides about `Secure` cookies and HSTS. Empty: the listen address. */
+  base_url: string;
+  /** Addresses and CIDR ranges whose `X-Forwarded-For` is believed. */
+  trusted_proxies: readonly string[];
+  limits: HttpLimits;
+  /** Exception texts in answers, and views read again at every request. */
+  debug: boolean;
+  version: string;
+  /** IANA name; shown with every time. */
+  timezone: string;
+  /** Folder with `layouts/`, `partials/`, `views/error.hbs` and `assets/` (web/README.md). */
+  webDir: string;
+  /** What `web/helpers.ts` answers: Handlebars helpers by name. */
+  helpers: Readonly<Record<string, (...args: never[]) => unknown>>;
+  log: Logger;
+  clock: Clock;
+  ids: Ids;
+  metrics: Metrics;
+  /** Requests at work at once, before 503 `overloaded`. Default 1,000. */
+  maxInFlight?: number;
+  /** Bytes of bodies being read at once, all requests together. Default 128 MiB. */
+  maxBodyBytesInFlight?: number;
+  /** A body must be complete within this. Default 60,000. */
+  bodyTimeoutMs?: number;
+  /** A panel or a navigation badge that takes longer is left out. Default 2,000. */
+  panelTimeoutMs?: number;
+}

@@ -1,0 +1,240 @@
+/**
+ * One page of a plugin, from the request to HTML: session, form token, parameters, handler, view in its layout. A page
+ * without a session leads to the login and back; a form without one is refused, since what it wanted is lost anyway.
+ */
+import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
+import { Redirect, Reply, type MountedPage, type PageResult, type View } from '../../ports/http.js';
+import { limitKey } from './address.js';
+import type { Answer } from './answer.js';
+import { Call } from './call.js';
+import { setCookie } from './cookies.js';
+import { CSRF_FAILED, csrfMatches } from './csrf.js';
+import { failureAnswer, JSON_TYPE, successJson } from './envelope.js';
+import { Failure, failureOf, internal, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from './failure.js';
+import { Gate, UNAUTHORIZED } from './gate.js';
+import { checkedHeaders, requestId } from './headers.js';
+import { loginLocation, redirectAnswer } from './redirect.js';
+import { send } from './send.js';
+import { anonOf, contextOf, cookieHeader, NOBODY, visitorOf, type PageShared, type Visitor } from './visitor.js';
+import { paramsFit, paramsRule, QueryRule } from './validate.js';
+
+const HTML = 'text/html; charset=utf-8';
+
+export class PageRoute {
+  readonly #gate: Gate;
+  readonly #query: QueryRule;
+  readonly #params: ReturnType<typeof paramsRule>;
+  readonly #isForm: boolean;
+
+  constructor(
+    private readonly mounted: MountedPage,
+    private readonly shared: PageShared,
+  ) {
+    this.#gate = new Gate(mounted.spec.access);
+    this.#query = new QueryRule(mounted.spec.input?.query, false);
+    this.#params = paramsRule(mounted.spec.input?.params);
+    this.#isForm = mounted.spec.method === 'POST';
+  }
+
+  /** hapi's handler. Never throws. */
+  readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
+    const { shared } = this;
+    const began = shared.clock.monotonic();
+    const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
+    const call = new Call(id, request, shared.addressOf);
+    const answer = await this.#answer(request, call);
+    shared.timings.observe(request.method, this.mounted.spec.path, answer.status, shared.clock.monotonic() - began);
+    return send(request, h, id, shared.headers.page, answer);
+  };
+
+  async #answer(request: Request, call: Call): Promise<Answer> {
+    const { load } = this.shared;
+    let visitor = NOBODY;
+    if (load.stopping || load.full)
+      return refusalPage(this.shared, request, call, visitor, load.stopping ? STOPPING : OVERLOADED);
+    load.inFlight++;
+    try {
+      visitor = await visitorOf(this.shared, request);
+      const result = await this.#run(request, call, visitor);
+      if (result instanceof Failure)
+        return await refusalPage(this.shared, request, call, visitor, result, this.#gate.who());
+      return await this.#render(result, call, visitor);
+    } catch (thrown) {
+      return await this.#failed(thrown, request, call, visitor);
+    } finally {
+      load.inFlight--;
+    }
+  }
+
+  async #run(request: Request, call: Call, visitor: Visitor): Promise<PageResult | Failure> {
+    const { spec, ready } = this.mounted;
+    const { session } = visitor;
+    if (!ready()) return PLUGIN_NOT_READY;
+    if (session) call.principal = session;
+    else if (!this.#gate.public) {
+      if (this.#isForm || wantsJson(request)) return SIGN_IN;
+      return new Redirect(loginLocation(request.path, search(request)));
+    }
+    if (this.#gate.public) {
+      const limited = this.shared.limits.check('public', limitKey(call.address));
+      if (limited) return limited;
+    }
+    if (this.#isForm) {
+      const form = await this.shared.bodies.form(request.raw.req);
+      if (form instanceof Failure) return form.code === 'payload_too_large' ? form : CSRF_FAILED;
+      const { csrf_token, ...fields } = form;
+      const cookies = [visitor.csrfCookie, ...(this.#gate.public ? [anonOf(visitor.cookies)] : [])];
+      if (!csrfMatches(this.shared.authenticator, csrf_token, cookies)) return CSRF_FAILED;
+      call.body = fields;
+    }
+    const refused = this.#gate.public ? null : this.#gate.refuses(call.principal);
+    if (refused) return refused;
+    const params = paramsFit(this.#params, call.params);
+    if (params === null) return NOT_FOUND;
+    call.params = params;
+    const query = this.#query.check(call.query);
+    if (query instanceof Failure) return query;
+    call.query = query.value;
+    return spec.handle(call);
+  }
+
+  async #render(result: PageResult, call: Call, visitor: Visitor): Promise<Answer> {
+    const { shared } = this;
+    if (result instanceof Redirect) return redirectAnswer(result, shared);
+    if (result instanceof Reply) {
+      const { status, body } = result;
+      const headers: Record<string, string | string[]> = checkedHeaders(result.headers);
+      if (result.cookies.length > 0)
+        headers['set-cookie'] = result.cookies.map((cookie) => setCookie(cookie, shared.secure));
+      const raw = body === null || typeof body === 'string' || Buffer.isBuffer(body);
+      if (body !== null) headers['content-type'] ??= raw ? 'text/plain; charset=utf-8' : JSON_TYPE;
+      return { status, headers, body: raw ? body : successJson(body) };
+    }
+    return this.#renderView(result, call, visitor);
+  }
+
+  async #renderView(view: View, call: Call, visitor: Visitor): Promise<Answer> {
+    const { shared } = this;
+    const { spec, views } = this.mounted;
+    const context = await contextOf(shared, call, visitor, spec.title);
+    const panels = spec.panels && visitor.session ? await shared.panels.load(visitor.session, context) : undefined;
+    const layout = visitor.session ? 'app' : 'blank';
+    const body = await shared.views.render(
+      views,
+      view.template,
+      { ...context, ...(panels && { panels }), ...view.context },
+      layout,
+    );
+    return {
+      status: view.status,
+      headers: { 'content-type': HTML, ...cookieHeader(shared, visitor, view.cookies) },
+      body,
+    };
+  }
+
+  async #failed(thrown: unknown, request: Request, call: Call, visitor: Visitor): Promise<Answer> {
+    const { shared } = this;
+    const failure = failureOf(thrown);
+    const known = failure && failure.status !== 500 ? failure : null;
+    if (!known) {
+      shared.log.error(
+        {
+          request_id: call.id,
+          method: call.method,
+          page: this.mounted.spec.path,
+          plugin: this.mounted.plugin,
+          err: thrown,
+        },
+        `a page failed: ${textOf(thrown)}`,
+      );
+    }
+    return refusalPage(shared, request, call, visitor, known ?? internal(thrown, shared.debug), this.#gate.who());
+  }
+}
+
+const SIGN_IN = new Failure(
+  'unauthorized',
+  'Your session has ended. Sign in and send the form again.',
+  UNAUTHORIZED.more,
+);
+
+const search = (request: Request): string => {
+  const url = request.raw.req.url ?? '';
+  const at = url.indexOf('?');
+  return at === -1 ? '' : url.slice(at).slice(0, 1_000);
+};
+
+/** JSON only for who asks for it and not for HTML: scripts that take anything are sent to the login as browsers are. */
+export function wantsJson(request: Request): boolean {
+  const accept = request.raw.req.headers['accept'];
+  return typeof accept === 'string' && accept.includes('application/json') && !accept.includes('text/html');
+}
+
+const HEADINGS: Record<number, string> = {
+  400: 'The request is wrong',
+  401: 'Sign in first',
+  403: 'Not for this account',
+  404: 'Not found',
+  405: 'Not possible here',
+  409: 'This does not go together',
+  413: 'Too large',
+  415: 'Wrong kind of content',
+  422: 'Some fields are wrong',
+  429: 'Too many requests',
+  500: 'The service failed',
+  503: 'Not available at the moment',
+};
+
+/** A refusal as a page: what happened, to which field, who may, what to do. As the envelope for who wants JSON. */
+async function refusalPage(
+  shared: PageShared,
+  request: Request,
+  call: Call,
+  visitor: Visitor,
+  failure: Failure,
+  who = 'admin',
+): Promise<Answer> {
+  if (wantsJson(request)) return failureAnswer(failure, call.id);
+  const { status, code, message } = failure;
+  const heading = code === 'csrf_failed' ? 'The form has expired' : (HEADINGS[status] ?? 'The request failed');
+  const forRoles = code === 'role_not_allowed' || code === 'insufficient_scope';
+  const error = {
+    status,
+    code,
+    heading,
+    message,
+    fields: failure.more.fields ?? null,
+    who: forRoles ? `Accounts with the role ${who} may open this page. An administrator can change your role.` : null,
+    detail: null,
+  };
+  const headers = { ...failure.more.headers, 'content-type': HTML };
+  try {
+    const context = await contextOf(shared, call, visitor, heading);
+    const body = await shared.views.error({ ...context, ...error }, visitor.session ? 'app' : 'blank');
+    return { status, headers: { ...headers, ...cookieHeader(shared, visitor, []) }, body };
+  } catch (thrown) {
+    shared.log.error({ request_id: call.id, err: thrown }, `the error page failed: ${textOf(thrown)}`);
+    return {
+      status,
+      headers: { ...headers, 'content-type': 'text/plain; charset=utf-8' },
+      body: `${heading}. ${message}\n`,
+    };
+  }
+}
+
+/** The page for an address that nothing is mounted at. */
+export async function notFoundPage(
+  shared: PageShared,
+  request: Request,
+  id: string,
+  failure: Failure,
+): Promise<Answer> {
+  const call = new Call(id, request, shared.addressOf);
+  let visitor = NOBODY;
+  try {
+    visitor = await visitorOf(shared, request);
+  } catch (thrown) {
+    shared.log.error({ request_id: id, err: thrown }, `the session could not be read: ${textOf(thrown)}`);
+  }
+  return refusalPage(shared, request, call, visitor, failure);
+}

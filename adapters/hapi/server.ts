@@ -1,0 +1,182 @@
+/**
+ * The web server: hapi as the router and the transport, and around it what contract 00 says about every request. Routes
+ * and pages come as data; everything that touches hapi's request or response is in this folder.
+ *
+ * Rejected: hapi's own auth, validation, payload and cookie handling. Each answers errors in its own words and at its own
+ * point of the lifecycle, and the order (credential, limit, body, validation) is part of the contract.
+ */
+import { join } from 'node:path';
+import type { AddressInfo } from 'node:net';
+import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hapi';
+import type { Authenticator, HttpServer, MountedPage, MountedPanel, MountedRoute } from '../../ports/http.js';
+import { addressReader } from './address.js';
+import { ApiRoute } from './api.js';
+import { assetCaching, assetHelper, ASSETS, assetVersions, serveAssets } from './assets.js';
+import { BodyReader } from './body.js';
+import { Fallback } from './fallback.js';
+import { requestId, standardHeaders } from './headers.js';
+import { makeListener, ownListener } from './listener.js';
+import { Load } from './load.js';
+import { Navigation } from './navigation.js';
+import { describeRoutes } from './openapi.js';
+import type { HapiServerOptions } from './options.js';
+import { PageRoute } from './pages.js';
+import type { PageShared } from './visitor.js';
+import { Panels } from './panels.js';
+import { BodyBudget } from './payload.js';
+import { RateLimits } from './ratelimit.js';
+import { themePage } from './theme.js';
+import { Timings } from './timings.js';
+import { Views } from './views.js';
+
+/** Bodies are ours to read, cookies ours to parse. */
+const COOKIES = { parse: false, failAction: 'ignore' } as const;
+const UNREAD = {
+  state: COOKIES,
+  payload: {
+    parse: false,
+    output: 'stream',
+    maxBytes: Number.MAX_SAFE_INTEGER,
+    override: 'application/octet-stream',
+    timeout: false,
+  },
+} as const;
+
+export class HapiServer implements HttpServer {
+  readonly #server: Server;
+  readonly #load: Load;
+  readonly #paths = new Map<string, { path: string; bare: boolean; cors: boolean }>();
+  #routes: readonly MountedRoute[] = [];
+
+  constructor(private readonly options: HapiServerOptions) {
+    const listener = makeListener();
+    this.#load = new Load(options.maxInFlight ?? 1_000);
+    this.#server = Hapi.server({
+      listener,
+      host: options.host,
+      port: options.port,
+      // hapi would print errors itself.
+      debug: false,
+      compression: { minBytes: 1_024 },
+      // A page holds its form token beside text from outside; compressed together, their length gives the token away.
+      mime: { override: { 'text/html': { compressible: false } } },
+      routes: { response: { emptyStatusCode: 200 } },
+    });
+    ownListener(listener, options.ids);
+  }
+
+  async mount(parts: {
+    routes: readonly MountedRoute[];
+    pages: readonly MountedPage[];
+    panels: readonly MountedPanel[];
+    authenticator: Authenticator;
+  }): Promise<void> {
+    this.#routes = parts.routes;
+    const assets = join(this.options.webDir, 'assets');
+    const versions = assetVersions(assets);
+    const shared = await this.#shared(parts, versions);
+    for (const route of parts.routes) this.#mountRoute(route, new ApiRoute(route, shared));
+    for (const page of parts.pages) this.#mountPage(page, shared);
+    const theme = themePage();
+    if (!parts.pages.some(({ spec }) => spec.path === theme.spec.path)) this.#mountPage(theme, shared);
+    await serveAssets(this.#server, assets);
+    this.#know(`${ASSETS}{path*}`, false, false);
+    this.#mountFallback(new Fallback(this.#server, shared), versions, shared);
+  }
+
+  async #shared(parts: Parameters<HttpServer['mount']>[0], versions: ReadonlyMap<string, string>): Promise<PageShared> {
+    const { options } = this;
+    const { log, clock, ids, debug, limits } = options;
+    const helpers = { asset: assetHelper(versions), ...options.helpers };
+    const views = await Views.on(this.#server, { webDir: options.webDir, helpers, debug });
+    for (const { views: folder } of [...parts.pages, ...parts.panels]) await views.add(folder);
+    const wait = options.panelTimeoutMs ?? 2_000;
+    const budget = new BodyBudget(options.maxBodyBytesInFlight ?? 128 * 1024 * 1024);
+    options.metrics.gauge('http_requests_in_flight', 'Requests at work.', () => this.#load.inFlight);
+    return {
+      authenticator: parts.authenticator,
+      limits: new RateLimits(limits, clock),
+      bodies: new BodyReader(limits, options.bodyTimeoutMs ?? 60_000, budget),
+      load: this.#load,
+      addressOf: addressReader(options.trusted_proxies),
+      timings: new Timings(options.metrics),
+      log,
+      clock,
+      ids,
+      debug,
+      views,
+      secure: options.base_url.startsWith('https:'),
+      headers: standardHeaders(options.base_url),
+      navigation: new Navigation(parts.pages, log, wait),
+      panels: new Panels(parts.panels, views, log, wait),
+      version: options.version,
+      timezone: options.timezone,
+    };
+  }
+
+  #mountRoute({ spec }: MountedRoute, route: ApiRoute): void {
+    for (const path of [spec.path, ...(spec.aliases ?? [])]) {
+      for (const method of [spec.method].flat()) {
+        this.#server.route({ method, path, handler: route.handler, options: optionsFor(method) });
+      }
+      this.#know(path, spec.bare ?? false, spec.cors ?? false);
+    }
+  }
+
+  #mountPage(page: MountedPage, shared: PageShared): void {
+    const method = page.spec.method ?? 'GET';
+    const { handler } = new PageRoute(page, shared);
+    this.#server.route({ method, path: page.spec.path, handler, options: optionsFor(method) });
+    this.#know(page.spec.path, false, false);
+  }
+
+  /** Two routes with differently named parameters are the same path. */
+  #know(path: string, bare: boolean, cors: boolean): void {
+    const shape = path.replace(/\{[^*?}]*([*?]?\d*)\}/g, '{$1}');
+    const known = this.#paths.get(shape) ?? { path, bare: false, cors: false };
+    this.#paths.set(shape, { path: known.path, bare: known.bare || bare, cors: known.cors || cors });
+  }
+
+  #mountFallback(fallback: Fallback, versions: ReadonlyMap<string, string>, shared: PageShared): void {
+    for (const { path, bare, cors } of this.#paths.values()) {
+      this.#server.route({ method: '*', path, handler: fallback.wrongMethod(bare, cors), options: UNREAD });
+      if (cors) this.#server.route({ method: 'OPTIONS', path, handler: fallback.options, options: UNREAD });
+    }
+    this.#server.route({ method: '*', path: '/{path*}', handler: fallback.unknown, options: UNREAD });
+    this.#server.ext('onPreResponse', (request: Request, h: ResponseToolkit) => {
+      const { response } = request;
+      if ('isBoom' in response && response.isBoom) return fallback.boom(request, h);
+      if (request.path.startsWith(ASSETS) && !('isBoom' in response)) {
+        Object.assign(response.headers, shared.headers.asset, {
+          'cache-control': assetCaching(versions, request.path, (request.query as Record<string, unknown>)['v']),
+          'x-request-id': requestId(request.raw.req.headers['x-request-id'], shared.ids),
+        });
+      }
+      return h.continue;
+    });
+  }
+
+  async start(): Promise<string> {
+    await this.#server.start();
+    const { address, family, port } = this.#server.listener.address() as AddressInfo;
+    return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  }
+
+  async stop(timeoutMs: number): Promise<void> {
+    this.#load.stopping = true;
+    await this.#server.stop({ timeout: timeoutMs });
+  }
+
+  openapi(): object {
+    return describeRoutes(this.#routes, { version: this.options.version, base_url: this.options.base_url });
+  }
+
+  /** Asks without a socket, for tests (hapi's `inject`). */
+  inject(request: Hapi.ServerInjectOptions | string): Promise<Hapi.ServerInjectResponse> {
+    return this.#server.inject(request);
+  }
+}
+
+/** hapi takes no payload options for GET. */
+const optionsFor = (method: string): typeof UNREAD | { state: typeof COOKIES } =>
+  method === 'GET' ? { state: COOKIES } : UNREAD;

@@ -1,0 +1,174 @@
+/**
+ * One collection in memory. Every method runs to its end before another starts, so each is atomic. Documents pass through
+ * JSON on the way in and out: no caller shares an object with the store, and what JSON cannot hold is lost here as elsewhere.
+ */
+import { afterStretches, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
+import {
+  applyUpdate,
+  checkPath,
+  compareDocs,
+  jsonText,
+  matches,
+  plainUpdate,
+  seedOf,
+  totalSort,
+  uniqueValue,
+  valueAt,
+} from '../../ports/document.js';
+import {
+  StoreConflict,
+  type ChangeOptions,
+  type Changed,
+  type Collection,
+  type Doc,
+  type Filter,
+  type Find,
+  type IndexSpec,
+  type Page,
+  type Scalar,
+  type Sort,
+  type Update,
+  type WriteOp,
+  type WriteResult,
+} from '../../ports/store.js';
+
+function clone<V>(value: V): V {
+  return JSON.parse(jsonText(value)) as V;
+}
+
+export class MemoryCollection<T extends Doc> implements Collection<T> {
+  readonly #docs = new Map<string, T>();
+  /** Unique field → value → id. Numbers and text are different keys of a Map. */
+  readonly #unique = new Map<string, Map<unknown, string>>();
+
+  /** @throws StoreConflict when the documents there break a new unique index */
+  ensure(indexes: readonly IndexSpec[]): void {
+    for (const { fields, unique } of indexes) {
+      const [field = ''] = fields.map(checkPath);
+      if (!unique || this.#unique.has(field)) continue;
+      if (fields.length !== 1) throw new TypeError('a unique index takes exactly one field');
+      const ids = new Map<unknown, string>();
+      for (const doc of this.#docs.values()) {
+        const value = valueAt(doc, field);
+        if (value === null) continue;
+        if (ids.has(value)) throw new StoreConflict(field);
+        ids.set(value, doc.id);
+      }
+      this.#unique.set(field, ids);
+    }
+  }
+
+  async get(id: string): Promise<T | null> {
+    const doc = this.#docs.get(id);
+    return doc === undefined ? null : clone(doc);
+  }
+
+  async find(query: Find = {}): Promise<Page<T>> {
+    const sort = query.sort ?? [];
+    const limit = pageLimit(query.limit);
+    const filters = [clone(query.filter ?? {})];
+    if (typeof query.after === 'string') filters.push({ or: afterStretches(sort, decodeCursor(sort, query.after)) });
+    const found = this.#matching(filters, sort).slice(0, limit + 1);
+    return toPage(sort, found.map(clone), limit);
+  }
+
+  async count(filter: Filter = {}): Promise<number> {
+    return this.#matching([clone(filter)]).length;
+  }
+
+  async groupCount(path: string, filter: Filter = {}): Promise<{ key: Scalar; n: number }[]> {
+    checkPath(path);
+    const groups = new Map<Scalar, number>();
+    for (const doc of this.#matching([clone(filter)])) {
+      const key = valueAt(doc, path) as Scalar;
+      groups.set(key, (groups.get(key) ?? 0) + 1);
+    }
+    return [...groups].map(([key, n]) => ({ key, n }));
+  }
+
+  async insert(doc: T): Promise<void> {
+    this.#insert(clone(doc));
+  }
+
+  async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
+    const changed = this.#change(filter, update, options);
+    return changed && { doc: clone(changed.doc), created: changed.created };
+  }
+
+  async changeMany(filter: Filter, update: Update, limit = Infinity): Promise<number> {
+    const found = this.#matching([clone(filter)]).slice(0, limit);
+    for (const doc of found) this.#replace(doc, update);
+    return found.length;
+  }
+
+  async remove(filter: Filter, limit = Infinity): Promise<number> {
+    const found = this.#matching([clone(filter)]).slice(0, limit);
+    for (const doc of found) {
+      this.#docs.delete(doc.id);
+      for (const [field, ids] of this.#unique) ids.delete(valueAt(doc, field));
+    }
+    return found.length;
+  }
+
+  async bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]> {
+    const results: WriteResult[] = [];
+    for (const op of ops) {
+      try {
+        if ('insert' in op) this.#insert(clone(op.insert));
+        results.push({ n: await this.#written(op) });
+      } catch (error) {
+        if (!(error instanceof StoreConflict)) throw error;
+        results.push({ conflict: error.index });
+      }
+    }
+    return results;
+  }
+
+  async #written(op: WriteOp<T>): Promise<number> {
+    if ('insert' in op) return 1;
+    if ('remove' in op) return this.remove(op.remove);
+    return this.#change(op.change, op.update, { upsert: op.upsert ?? false }) ? 1 : 0;
+  }
+
+  /** By id, or in the order of `sort`. */
+  #matching(filters: readonly Filter[], sort: Sort = []): T[] {
+    const found = [...this.#docs.values()].filter((doc) => filters.every((filter) => matches(doc, filter)));
+    return found.sort(compareDocs(totalSort(sort)));
+  }
+
+  #change(filter: Filter, update: Update, { sort, upsert }: ChangeOptions): Changed<T> | null {
+    const plain = clone(filter);
+    const [found] = this.#matching([plain], sort);
+    if (found) return { doc: this.#replace(found, update), created: false };
+    if (!upsert) return null;
+    return { doc: this.#insert(applyUpdate(seedOf(plain) as T, clone(plainUpdate(update)), true)), created: true };
+  }
+
+  #insert(doc: T): T {
+    if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
+    if (this.#docs.has(doc.id)) throw new StoreConflict('id');
+    this.#index(null, doc);
+    this.#docs.set(doc.id, doc);
+    return doc;
+  }
+
+  #replace(old: T, update: Update): T {
+    const doc = applyUpdate(clone(old), clone(plainUpdate(update)));
+    this.#index(old, doc);
+    this.#docs.set(doc.id, doc);
+    return doc;
+  }
+
+  #index(old: T | null, doc: T): void {
+    for (const [field, ids] of this.#unique) {
+      const value = uniqueValue(doc, field);
+      const holder = ids.get(value);
+      if (value !== undefined && holder !== undefined && holder !== doc.id) throw new StoreConflict(field);
+    }
+    for (const [field, ids] of this.#unique) {
+      if (old) ids.delete(valueAt(old, field));
+      const value = uniqueValue(doc, field);
+      if (value !== undefined) ids.set(value, doc.id);
+    }
+  }
+}

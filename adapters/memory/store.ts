@@ -1,0 +1,45 @@
+/**
+ * The DocumentStore in memory: the fake for tests, and `storage.url: memory:`. It runs the reference semantics of
+ * ports/document.ts over plain maps, scans every query, and is held to the same contract suite as the real engines.
+ */
+import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
+import { MemoryCollection } from './collection.js';
+
+const NAME = /^[a-z][a-z0-9_]*$/;
+
+export class MemoryStore implements DocumentStore {
+  readonly engine = 'memory';
+  readonly #collections = new Map<string, MemoryCollection<Doc>>();
+
+  async connect(): Promise<void> {}
+
+  /** @throws TypeError on a name that no engine could take */
+  collection<T extends Doc>(name: string): Collection<T> {
+    return this.#open(name) as unknown as Collection<T>;
+  }
+
+  async ensure(specs: readonly CollectionSpec[]): Promise<void> {
+    for (const { name, indexes } of specs) this.#open(name).ensure(indexes);
+  }
+
+  async ping(): Promise<number> {
+    return 0;
+  }
+
+  async size(): Promise<null> {
+    return null;
+  }
+
+  async close(): Promise<void> {
+    this.#collections.clear();
+  }
+
+  #open(name: string): MemoryCollection<Doc> {
+    if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
+    const known = this.#collections.get(name);
+    if (known) return known;
+    const created = new MemoryCollection<Doc>();
+    this.#collections.set(name, created);
+    return created;
+  }
+}

@@ -1,0 +1,215 @@
+/** A collection of MongoDB: each method is one command, or a few that keep the port's promise on a standalone server. */
+import { MongoBulkWriteError, MongoServerError, type Collection as Driver } from 'mongodb';
+import { afterStretches, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
+import { applyUpdate, jsonText, plainUpdate, seedOf } from '../../ports/document.js';
+import {
+  StoreConflict,
+  type ChangeOptions,
+  type Changed,
+  type Collection,
+  type Doc,
+  type Filter,
+  type Find,
+  type Page,
+  type Scalar,
+  type Update,
+  type WriteOp,
+  type WriteResult,
+} from '../../ports/store.js';
+import {
+  conflictOf,
+  fieldName,
+  fromStored,
+  toQuery,
+  toSort,
+  toStored,
+  toUpdate,
+  type Query,
+  type Stored,
+} from './translate.js';
+
+const DUPLICATE_KEY = 11000;
+/** BadValue, TypeMismatch, PathNotViable: the field does not hold what the operator works on. */
+const UNFIT = new Set<unknown>([2, 14, 28]);
+const UPSERT_ATTEMPTS = 3;
+/** Ids in one command. */
+const CHUNK = 1000;
+/** Operations of one bulk under way at a time. */
+const CONCURRENCY = 16;
+
+/** The driver's errors as the port's. */
+export function translated(error: unknown): unknown {
+  if (!(error instanceof MongoServerError)) return error;
+  if (error.code === DUPLICATE_KEY) {
+    return new StoreConflict(
+      conflictOf({ keyPattern: error['keyPattern'] as object | undefined, message: error.message }),
+    );
+  }
+  return UNFIT.has(error.code) ? new TypeError(error.message, { cause: error }) : error;
+}
+
+export class MongoCollection<T extends Doc> implements Collection<T> {
+  readonly #driver: Driver<Stored>;
+  readonly #track: <V>(work: Promise<V>) => Promise<V>;
+
+  /** @param track notes a write under way, which `close` waits for */
+  constructor(driver: Driver<Stored>, track: <V>(work: Promise<V>) => Promise<V>) {
+    this.#driver = driver;
+    this.#track = track;
+  }
+
+  async get(id: string): Promise<T | null> {
+    const stored = await this.#driver.findOne({ _id: id });
+    return stored && (fromStored(stored) as T);
+  }
+
+  async find(query: Find = {}): Promise<Page<T>> {
+    const sort = query.sort ?? [];
+    const limit = pageLimit(query.limit);
+    const stretches = typeof query.after === 'string' ? afterStretches(sort, decodeCursor(sort, query.after)) : [{}];
+    // By id, because a document that moves between two stretches would be seen twice.
+    const found = new Map<string, Stored>();
+    for (const stretch of stretches) {
+      if (found.size > limit) break;
+      const filter = toQuery(query.filter ?? {}, stretch);
+      for (const stored of await this.#rows(filter, sort, limit + 1 - found.size)) {
+        if (!found.has(stored._id)) found.set(stored._id, stored);
+      }
+    }
+    return toPage(
+      sort,
+      [...found.values()].map((stored) => fromStored(stored) as T),
+      limit,
+    );
+  }
+
+  #rows(filter: Query, sort: Find['sort'], limit: number): Promise<Stored[]> {
+    return this.#driver.find(filter, { sort: toSort(sort), limit, batchSize: limit }).toArray();
+  }
+
+  async count(filter: Filter = {}): Promise<number> {
+    return this.#driver.countDocuments(toQuery(filter));
+  }
+
+  async groupCount(path: string, filter: Filter = {}): Promise<{ key: Scalar; n: number }[]> {
+    const groups = await this.#driver
+      .aggregate<{ _id: Scalar | undefined; n: number }>([
+        { $match: toQuery(filter) },
+        { $group: { _id: `$${fieldName(path)}`, n: { $sum: 1 } } },
+      ])
+      .toArray();
+    const counts = new Map<Scalar, number>();
+    for (const { _id: key = null, n } of groups) counts.set(key, (counts.get(key) ?? 0) + n);
+    return [...counts].map(([key, n]) => ({ key, n }));
+  }
+
+  async insert(doc: T): Promise<void> {
+    await this.#write(() => this.#driver.insertOne(toStored(doc)));
+  }
+
+  async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
+    const plain = plainUpdate(update);
+    for (let attempt = 1; ; attempt++) {
+      const stored = await this.#changeOne(filter, plain, options);
+      if (stored) return { doc: fromStored(stored) as T, created: false };
+      if (!options.upsert) return null;
+      try {
+        return { doc: await this.#create(filter, plain), created: true };
+      } catch (error) {
+        // Someone created it first: then it is there to be changed, unless it does not match the filter.
+        if (!(error instanceof StoreConflict) || error.index !== 'id' || attempt === UPSERT_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  #changeOne(filter: Filter, update: Update, { sort }: ChangeOptions): Promise<Stored | null> {
+    const operators = toUpdate(update);
+    const query = toQuery(filter);
+    if (Object.keys(operators).length === 0) return this.#driver.findOne(query, { sort: toSort(sort) });
+    return this.#write(() =>
+      this.#driver.findOneAndUpdate(query, operators, { sort: toSort(sort), returnDocument: 'after' }),
+    );
+  }
+
+  /** Rejected: `upsert: true`, which stores the filter's nulls and knows no reference semantics. */
+  async #create(filter: Filter, update: Update): Promise<T> {
+    const doc = applyUpdate(seedOf(filter), JSON.parse(jsonText(update)) as Update, true) as T;
+    await this.insert(doc);
+    return JSON.parse(jsonText(doc)) as T;
+  }
+
+  async changeMany(filter: Filter, update: Update, limit?: number): Promise<number> {
+    const operators = toUpdate(plainUpdate(update));
+    if (Object.keys(operators).length === 0) return Math.min(limit ?? Infinity, await this.count(filter));
+    return this.#many(filter, limit, async (query) => (await this.#driver.updateMany(query, operators)).matchedCount);
+  }
+
+  async remove(filter: Filter, limit?: number): Promise<number> {
+    return this.#many(filter, limit, async (query) => (await this.#driver.deleteMany(query)).deletedCount);
+  }
+
+  /** With a limit: finds the ids first, then writes those that still match. */
+  async #many(filter: Filter, limit: number | undefined, write: (query: Query) => Promise<number>): Promise<number> {
+    if (limit === undefined) return this.#write(() => write(toQuery(filter)));
+    if (limit < 1) return 0;
+    const rows = await this.#driver
+      .find(toQuery(filter), { projection: { _id: 1 }, sort: { _id: 1 }, limit })
+      .toArray();
+    let n = 0;
+    for (let i = 0; i < rows.length; i += CHUNK) {
+      const ids = rows.slice(i, i + CHUNK).map((row) => row._id);
+      n += await this.#write(() => write(toQuery({ id: { in: ids } }, filter)));
+    }
+    return n;
+  }
+
+  /** Inserts travel as one command; the rest side by side, because only single commands tell what each one did. */
+  async bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]> {
+    const results: WriteResult[] = ops.map(() => ({ n: 1 }));
+    const inserts = ops.flatMap((op, i) => ('insert' in op ? [{ i, doc: toStored(op.insert) }] : []));
+    for (const [at, conflict] of await this.#insertAll(inserts.map(({ doc }) => doc))) {
+      results[(inserts[at] as { i: number }).i] = { conflict };
+    }
+    const others = ops.flatMap((op, i) => ('insert' in op ? [] : [{ op, i }]))[Symbol.iterator]();
+    const work = async (): Promise<void> => {
+      for (const { op, i } of others) results[i] = await this.#bulkOp(op);
+    };
+    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, ops.length) }, work));
+    return results;
+  }
+
+  /** Which of `docs` conflicted, and with which index. */
+  async #insertAll(docs: Stored[]): Promise<[at: number, conflict: string][]> {
+    if (docs.length === 0) return [];
+    try {
+      await this.#track(this.#driver.insertMany(docs, { ordered: false }));
+      return [];
+    } catch (error) {
+      if (!(error instanceof MongoBulkWriteError)) throw error;
+      const errors = [error.writeErrors].flat();
+      if (errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+      return errors.map(({ index, errmsg = '', err }) => {
+        const keyPattern = (err as { keyPattern?: object }).keyPattern;
+        return [index, conflictOf({ keyPattern, message: errmsg })];
+      });
+    }
+  }
+
+  async #bulkOp(op: Exclude<WriteOp<T>, { insert: T }>): Promise<WriteResult> {
+    try {
+      if ('remove' in op) return { n: await this.remove(op.remove) };
+      return { n: (await this.change(op.change, op.update, { upsert: op.upsert ?? false })) ? 1 : 0 };
+    } catch (error) {
+      if (error instanceof StoreConflict) return { conflict: error.index };
+      throw error;
+    }
+  }
+
+  async #write<V>(work: () => Promise<V>): Promise<V> {
+    try {
+      return await this.#track(work());
+    } catch (error) {
+      throw translated(error);
+    }
+  }
+}

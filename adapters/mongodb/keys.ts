@@ -1,0 +1,44 @@
+/**
+ * Keys of stored objects. Documents carry JSON that strangers wrote, and some keys mean something to MongoDB or its driver:
+ * `$…` and `a.b` are operators and paths, `_bsontype` and `$ref` make the driver take an object for a type of its own, and a
+ * NUL ends a key. Those are percent-encoded on the way in and decoded on the way out. Field paths never need it.
+ */
+import type { Json } from '../../ports/store.js';
+
+const SPECIAL = /^\$|^_bsontype$|^__proto__$|^$|[.%\0]/;
+
+function encodeKey(key: string): string {
+  if (!SPECIAL.test(key)) return key;
+  if (key === '') return '%';
+  if (key.startsWith('_')) return `%5f${key.slice(1).replace(/[.%\0]/g, hex)}`;
+  return key.replace(/^\$|[.%\0]/g, hex);
+}
+
+function hex(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+}
+
+function decodeKey(key: string): string {
+  if (!key.includes('%')) return key;
+  return key === '%'
+    ? ''
+    : key.replace(/%([0-9a-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+function mapKeys(value: Json, rename: (key: string) => string, own: boolean): Json {
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((element) => mapKeys(element, rename, true));
+  // Object.fromEntries defines keys, so `__proto__` comes back as a plain field.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, v]) => [own ? rename(key) : key, mapKeys(v as Json, rename, true)]),
+  );
+}
+
+/** @param own false leaves the keys of the outermost object: they are paths */
+export function encodeKeys(value: Json, own = true): Json {
+  return mapKeys(value, encodeKey, own);
+}
+
+export function decodeKeys(value: Json): Json {
+  return mapKeys(value, decodeKey, true);
+}

@@ -1,0 +1,106 @@
+/**
+ * The DocumentStore on MongoDB 5 to 8 and compatible servers. Writes are acknowledged by a majority, reads go to the primary
+ * (a read sees an awaited write); losing the connection is the driver's to retry, and its errors reach the caller as they are.
+ */
+import { MongoClient, MongoServerError, type Db } from 'mongodb';
+import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
+import { MongoCollection, translated } from './collection.js';
+import { toIndex, type Stored } from './translate.js';
+
+export interface MongoOptions {
+  /** `mongodb://…` or `mongodb+srv://…`; the database is its path, `aos` without one. */
+  url: string;
+}
+
+const NAME = /^[a-z][a-z0-9_]*$/;
+/** How long an operation waits for a server to write to, in milliseconds; `serverSelectionTimeoutMS` in the URL wins. */
+const SELECTION_MS = 10_000;
+/** Another process is creating the same collection or index right now. */
+const BEING_CREATED = new Set<unknown>([48, 85, 117]);
+
+export class MongoStore implements DocumentStore {
+  readonly engine = 'mongodb';
+  readonly #client: MongoClient;
+  readonly #db: Db;
+  readonly #writes = new Set<Promise<unknown>>();
+  #closed = false;
+
+  /** @throws MongoParseError on a malformed URL */
+  constructor({ url }: MongoOptions) {
+    this.#client = new MongoClient(url, {
+      ...(/[?&]serverSelectionTimeoutMS=/i.test(url) ? {} : { serverSelectionTimeoutMS: SELECTION_MS }),
+      writeConcern: { w: 'majority' },
+      readPreference: 'primary',
+      appName: 'aos',
+    });
+    this.#db = this.#client.db(databaseOf(url));
+  }
+
+  /** @throws the driver's error when no server answers in time; the client is closed then */
+  async connect(): Promise<void> {
+    try {
+      await this.#client.connect();
+      await this.ping();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** @throws TypeError on a name that is none */
+  collection<T extends Doc>(name: string): Collection<T> {
+    if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
+    return new MongoCollection<T>(this.#db.collection<Stored>(name), (work) => this.#track(work));
+  }
+
+  async ensure(specs: readonly CollectionSpec[]): Promise<void> {
+    for (const { name } of specs) this.collection(name);
+    for (const { name, indexes } of specs) {
+      if (indexes.length > 0) await this.#createIndexes(name, indexes.map(toIndex));
+    }
+  }
+
+  async #createIndexes(name: string, indexes: ReturnType<typeof toIndex>[]): Promise<void> {
+    const create = (): Promise<unknown> => this.#track(this.#db.collection(name).createIndexes(indexes));
+    try {
+      await create();
+    } catch (error) {
+      if (!(error instanceof MongoServerError) || !BEING_CREATED.has(error.code)) throw translated(error);
+      await create();
+    }
+  }
+
+  async ping(): Promise<number> {
+    const start = performance.now();
+    await this.#db.command({ ping: 1 });
+    return performance.now() - start;
+  }
+
+  async size(): Promise<number | null> {
+    const { storageSize, indexSize } = await this.#db.command({ dbStats: 1 });
+    const bytes = Number(storageSize) + Number(indexSize);
+    return Number.isFinite(bytes) && bytes > 0 ? bytes : null;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#writes);
+    await this.#client.close();
+  }
+
+  async #track<V>(work: Promise<V>): Promise<V> {
+    if (this.#closed) throw new Error('the store is closed');
+    this.#writes.add(work);
+    try {
+      return await work;
+    } finally {
+      this.#writes.delete(work);
+    }
+  }
+}
+
+/** The path of the URL. Not by `new URL`: a seed list of several hosts is no URL to it. */
+export function databaseOf(url: string): string {
+  const path = /^[^/]*\/\/[^/]*\/([^?]*)/.exec(url)?.[1] ?? '';
+  return path === '' ? 'aos' : decodeURIComponent(path);
+}

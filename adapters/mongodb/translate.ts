@@ -1,0 +1,135 @@
+/**
+ * Filters, sorts, updates and documents in MongoDB's language: pure functions. Only operators of the portable subset appear
+ * (docs/consistency.md), so that the same works on MongoDB 5 to 8 and on compatible servers.
+ */
+import { alternatives, checkPath, jsonText, totalSort } from '../../ports/document.js';
+import type { Condition, Doc, Filter, IndexSpec, Json, Scalar, Sort, Update } from '../../ports/store.js';
+import { decodeKeys, encodeKeys } from './keys.js';
+
+type Operators = Exclude<Condition, Scalar>;
+export type Query = { [key: string]: unknown };
+/** A document as stored: `_id` in place of `id`, keys encoded. */
+export type Stored = { _id: string; [key: string]: unknown };
+
+const NEVER: Query = { _id: { $in: [] } };
+
+/** The field's name: our `id` is MongoDB's `_id`. @throws TypeError on a path that is none */
+export function fieldName(path: string): string {
+  return checkPath(path) === 'id' ? '_id' : path;
+}
+
+/** A query that holds exactly where all `filters` do. */
+export function toQuery(...filters: readonly Filter[]): Query {
+  const terms = filters.flatMap((filter) =>
+    Object.entries(clean(filter)).flatMap(([path, condition]) => termsOf(path, condition)),
+  );
+  if (terms.length <= 1) return terms[0] ?? {};
+  return { $and: terms };
+}
+
+function termsOf(path: string, condition: Filter[string]): Query[] {
+  if (condition === undefined) return [];
+  if (path === 'or') {
+    const any = alternatives(condition).map((filter) => toQuery(filter));
+    return [any.length === 0 ? NEVER : { $or: any }];
+  }
+  const field = fieldName(path);
+  return operatorsOf(condition as Condition).map((operator) => (operator === null ? NEVER : { [field]: operator }));
+}
+
+/** One entry per operator, so that none overwrites another; null stands for "never". */
+function operatorsOf(condition: Condition): (Query | null)[] {
+  if (condition === null || typeof condition !== 'object') return [{ $eq: condition }];
+  const c: Operators = condition;
+  const operators: (Query | null)[] = [];
+  for (const name of ['in', 'ne', 'gt', 'gte', 'lt', 'lte'] as const) {
+    if (c[name] !== undefined) operators.push({ [`$${name}`]: c[name] });
+  }
+  // Equality with null also holds for a missing field; `$exists` would not take null for missing.
+  if (c.exists !== undefined) operators.push(c.exists ? { $ne: null } : { $eq: null });
+  // `$gte: ''` is met by text alone; some servers match patterns against numbers too. Terms of their own: one of them
+  // ignores operators beside a pattern.
+  if (c.prefix !== undefined) operators.push({ $gte: '' }, { $regex: `^${escapeRegex(c.prefix)}` });
+  if (c.contains !== undefined) operators.push({ $gte: '' }, { $regex: escapeRegex(c.contains) });
+  // `$elemMatch` matches arrays only; plain equality would also match a scalar.
+  if (c.has !== undefined) operators.push({ $elemMatch: { $eq: c.has } });
+  if (c.has_any !== undefined) operators.push(c.has_any.length === 0 ? null : { $elemMatch: { $in: c.has_any } });
+  return operators;
+}
+
+/** Text as a pattern that matches it literally. A NUL cannot stand in a BSON pattern, its escape can. */
+export function escapeRegex(text: string): string {
+  return text.replace(/[\\^$.|?*+()[\]{}/-]/g, '\\$&').replaceAll('\0', '\\x00');
+}
+
+export function toSort(sort?: Sort): [field: string, order: 1 | -1][] {
+  return totalSort(sort).map(([path, order]) => [fieldName(path), order === 'asc' ? 1 : -1]);
+}
+
+/** @param update from `plainUpdate`. Without `setOnInsert`: a new document is inserted whole (collection.ts). */
+export function toUpdate(update: Update): Query {
+  const { set, unset, inc, max, min, push, pull } = clean(update);
+  const operators: { [operator: string]: object | undefined } = {
+    $set: set && (encodeKeys(set, false) as object),
+    $unset: unset && Object.fromEntries(unset.map((path) => [path, ''])),
+    $inc: inc,
+    $max: max,
+    $min: min,
+    $push: push && mapValues(push, ({ each, keep }) => pushOf(each, keep)),
+    $pull:
+      pull &&
+      mapValues(pull, ({ field, in: gone }) =>
+        field === undefined ? { $in: gone } : { [checkPath(field)]: { $in: gone } },
+      ),
+  };
+  return Object.fromEntries(Object.entries(operators).filter(([, fields]) => fields && Object.keys(fields).length > 0));
+}
+
+function pushOf(each: readonly Json[], keep: number | undefined): Query {
+  const $each = each.map((element) => encodeKeys(element));
+  return keep === undefined ? { $each } : { $each, $slice: keep === 0 ? 0 : -keep };
+}
+
+function mapValues<V>(fields: { [path: string]: V }, map: (value: V) => Query): Query {
+  return Object.fromEntries(Object.entries(fields).map(([path, value]) => [path, map(value)]));
+}
+
+/** Only what JSON holds, and text that UTF-8 can hold. */
+function clean<V>(value: V): V {
+  return JSON.parse(jsonText(value)) as V;
+}
+
+export function toStored(doc: Doc): Stored {
+  const { id, ...rest } = clean(doc);
+  if (typeof id !== 'string') throw new TypeError('a document has a text id');
+  return { _id: id, ...(encodeKeys(rest) as object) };
+}
+
+export function fromStored({ _id, ...rest }: Stored): Doc {
+  return { id: _id, ...(decodeKeys(rest as Json) as object) };
+}
+
+/**
+ * The index as MongoDB makes it. The name of a unique one is its field, because the message of a conflict carries the name;
+ * the others end in `_id`, as sorts do.
+ */
+export function toIndex({ fields, unique }: IndexSpec): {
+  key: { [field: string]: 1 };
+  name: string;
+  unique?: true;
+  sparse?: true;
+} {
+  const names = fields.map(fieldName);
+  if (unique) {
+    if (fields.length !== 1) throw new TypeError('a unique index takes exactly one field');
+    return { key: { [names[0] as string]: 1 }, name: names[0] as string, unique: true, sparse: true };
+  }
+  const all = [...new Set([...names, '_id'])];
+  return { key: Object.fromEntries(all.map((name) => [name, 1])), name: all.join() };
+}
+
+/** The index that a duplicate key error (11000) names: `id` or the unique field. */
+export function conflictOf({ keyPattern, message }: { keyPattern?: object | undefined; message: string }): string {
+  const field = Object.keys(keyPattern ?? {})[0] ?? /index: (?:\S+\.\$)?(\S+)/.exec(message)?.[1] ?? 'id';
+  return field === '_id' || field === '_id_' ? 'id' : field;
+}

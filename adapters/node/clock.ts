@@ -1,0 +1,17 @@
+/** The system's time. Tests use ManualClock (test/support/clock.ts). */
+import { performance } from 'node:perf_hooks';
+import type { Clock } from '../../ports/clock.js';
+
+export class SystemClock implements Clock {
+  now(): number {
+    return Date.now();
+  }
+
+  iso(): string {
+    return new Date().toISOString();
+  }
+
+  monotonic(): number {
+    return performance.now();
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Which addresses the service may connect to (contract 70, delivery, egress), as pure functions over parsed addresses.
+ *
+ * Always blocked: "this network", link-local and metadata addresses, multicast, 240/4. An IPv4 address inside an IPv6 one
+ * (mapped, compatible, NAT64, 6to4, Teredo) is judged as the IPv4 address that it leads to. `public-only` lets only
+ * globally reachable addresses pass, and what `allow` names. Rejected: a list of forbidden names; names resolve to
+ * whatever their owner wants.
+ */
+import ipaddr from 'ipaddr.js';
+import type { EgressPolicy } from '../../ports/outbound.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = [Address, number];
+
+const networks = (...list: string[]): Network[] => list.map((text) => ipaddr.parseCIDR(text));
+
+const ALWAYS = networks(
+  '0.0.0.0/8',
+  '169.254.0.0/16',
+  '100.100.100.200/32',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  'fe80::/10',
+  'ff00::/8',
+  'fd00:ec2::254/128',
+);
+const LOOPBACK_6 = ipaddr.parse('::1');
+const GLOBAL_6 = networks('2000::/3');
+
+/** Where the IPv4 address lies in an IPv6 one: prefix, offset in bytes, and whether it is stored inverted. */
+const EMBEDDED: readonly [Network, offset: number, inverted: boolean][] = [
+  [ipaddr.parseCIDR('::ffff:0:0/96'), 12, false],
+  [ipaddr.parseCIDR('::ffff:0:0:0/96'), 12, false],
+  [ipaddr.parseCIDR('::/96'), 12, false],
+  [ipaddr.parseCIDR('64:ff9b::/96'), 12, false],
+  [ipaddr.parseCIDR('2002::/16'), 2, false],
+  [ipaddr.parseCIDR('2001::/32'), 12, true],
+];
+
+const within = (address: Address, list: readonly Network[]): boolean =>
+  list.some(
+    ([base, bits]) => base.kind() === address.kind() && address.match([base, bits] as [typeof address, number]),
+  );
+
+/** The IPv4 address that an IPv6 address leads to, or the address itself. */
+function effective(address: Address): Address {
+  if (address.kind() === 'ipv4' || address.toString() === LOOPBACK_6.toString()) return address;
+  const bytes = address.toByteArray();
+  const found = EMBEDDED.find(([network]) => within(address, [network]));
+  if (!found) return address;
+  const [, offset, inverted] = found;
+  return new ipaddr.IPv4(bytes.slice(offset, offset + 4).map((byte) => (inverted ? byte ^ 0xff : byte)));
+}
+
+function isGlobal(address: Address): boolean {
+  if (address.kind() === 'ipv6' && !within(address, GLOBAL_6)) return false;
+  return address.range() === 'unicast';
+}
+
+function allowed(addresses: readonly Address[], policy: EgressPolicy): boolean {
+  return policy.allow.some((cidr) => {
+    if (!ipaddr.isValidCIDR(cidr)) return false;
+    const network = ipaddr.parseCIDR(cidr);
+    return addresses.some((address) => within(address, [network]));
+  });
+}
+
+/** Why this address may not be connected to, or null. @param text an IPv4 or IPv6 address, without brackets */
+export function judgeAddress(text: string, policy: EgressPolicy): string | null {
+  const plain = text.replace(/%.*$/, '');
+  if (!ipaddr.isValid(plain)) return `${text} is not an address`;
+  const written = ipaddr.parse(plain);
+  const target = effective(written);
+  if (within(written, ALWAYS) || within(target, ALWAYS)) return `the address ${text} is never allowed`;
+  if (policy.mode === 'private-ok' || isGlobal(target) || allowed([written, target], policy)) return null;
+  return `the address ${text} is not a public one`;
+}
+
+/** What is wrong with a URL, before any name is resolved. */
+export type UrlVerdict = { fault: 'invalid_url' | 'blocked'; reason: string };
+
+/** The literal address in a URL's host, or null when it is a name. */
+export function literalHost(url: URL): string | null {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return ipaddr.isValid(host) ? host : null;
+}
+
+/** @returns the parsed URL, or why it may not be tried. */
+export function judgeUrl(text: string, policy: EgressPolicy): URL | UrlVerdict {
+  if (!URL.canParse(text)) return { fault: 'invalid_url', reason: 'the URL cannot be read' };
+  const url = new URL(text);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return { fault: 'invalid_url', reason: 'the URL must begin with http:// or https://' };
+  }
+  if (url.username !== '' || url.password !== '') {
+    return { fault: 'invalid_url', reason: 'the URL must not hold a user name or password' };
+  }
+  const literal = literalHost(url);
+  const reason = literal === null ? null : judgeAddress(literal, policy);
+  return reason === null ? url : { fault: 'blocked', reason };
+}

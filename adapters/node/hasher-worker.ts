@@ -1,0 +1,29 @@
+/**
+ * The thread in which passwords are hashed: one job at a time, so a pool of two never uses more than two cores. The
+ * synchronous calls of bcryptjs are the right ones here; the asynchronous ones would only yield to nobody.
+ */
+import { parentPort, threadId } from 'node:worker_threads';
+import bcrypt from 'bcryptjs';
+import { argon2Verify } from 'hash-wasm';
+
+export type HashJob =
+  | { id: number; kind: 'hash'; password: string; cost: number }
+  | { id: number; kind: 'bcrypt' | 'argon2'; password: string; hash: string };
+
+/** `thread` proves in tests that the work did not happen on the main thread. */
+export type HashAnswer = { id: number; thread: number } & ({ value: string | boolean } | { error: string });
+
+async function work(job: HashJob): Promise<string | boolean> {
+  if (job.kind === 'hash') return bcrypt.hashSync(job.password, job.cost).replace(/^\$2[ab]\$/, '$2y$');
+  if (job.kind === 'argon2') return argon2Verify({ password: job.password, hash: job.hash });
+  return bcrypt.compareSync(job.password, job.hash);
+}
+
+const port = parentPort;
+if (!port) throw new Error('this module is a worker thread');
+port.on('message', (job: HashJob) => {
+  work(job).then(
+    (value) => port.postMessage({ id: job.id, thread: threadId, value } satisfies HashAnswer),
+    (error: unknown) => port.postMessage({ id: job.id, thread: threadId, error: String(error) } satisfies HashAnswer),
+  );
+});

@@ -1,0 +1,134 @@
+/**
+ * Password hashing in worker threads (bcrypt at cost 12 takes some 200 ms, which on the main thread would stop every
+ * request for that long).
+ *
+ * Two threads at most, started when first needed and never keeping the process alive; behind them a bounded queue: a
+ * flood of logins answers 503 instead of filling the memory. Rejected: the native bcrypt (an install script and a
+ * compiler), `crypto.scrypt` (the release store's access files need bcrypt), bcryptjs's own asynchronous calls (they
+ * slice the work on the main thread).
+ */
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { ServiceError } from '../../kernel/errors.js';
+import type { PasswordHasher } from '../../ports/hasher.js';
+import type { HashAnswer, HashJob } from './hasher-worker.js';
+
+const COST = 12;
+/** Hashes come from our own store; a larger cost is a damaged or hostile import and would hold a thread for minutes. */
+const MAX_COST = 15;
+const MAX_ARGON_KIB = 256 * 1024;
+const QUEUE = 256;
+/** bcrypt of a random text that nobody knows: verified against when there is no account, so that both take as long. */
+const NOBODY = '$2y$12$8PzxKShfq6YCUa5LQEwlUeL0PHEKPohULbSYokL4qkE5rtbXMSTSu';
+
+type Task = HashJob extends infer J ? (J extends { id: number } ? Omit<J, 'id'> : never) : never;
+interface Waiting {
+  job: HashJob;
+  resolve: (value: string | boolean) => void;
+  reject: (error: Error) => void;
+}
+
+/** `bcrypt` with its cost, `argon2`, or null for what cannot be verified. */
+function kindOf(hash: string): { kind: 'bcrypt'; cost: number } | { kind: 'argon2' } | null {
+  const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(hash);
+  if (bcrypt) {
+    const cost = Number(bcrypt[1]);
+    return cost >= 4 && cost <= MAX_COST ? { kind: 'bcrypt', cost } : null;
+  }
+  const argon = /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[\w+/]+\$[\w+/]+$/.exec(hash);
+  return argon && Number(argon[1]) <= MAX_ARGON_KIB ? { kind: 'argon2' } : null;
+}
+
+export class ThreadHasher implements PasswordHasher {
+  private readonly idle: Worker[] = [];
+  private readonly busy = new Map<Worker, Waiting>();
+  private readonly queue: Waiting[] = [];
+  private readonly size: number;
+  private nextId = 0;
+  private closed = false;
+  /** Ids of the threads that have worked, for tests and the system page. */
+  readonly threads = new Set<number>();
+
+  constructor(options: { threads?: number } = {}) {
+    this.size = options.threads ?? Math.min(2, availableParallelism());
+  }
+
+  async hash(password: string, cost: number = COST): Promise<string> {
+    if (!Number.isInteger(cost) || cost < 4 || cost > MAX_COST) throw new TypeError(`bcrypt cost ${cost}`);
+    return String(await this.run({ kind: 'hash', password, cost }));
+  }
+
+  async verify(password: string, hash: string | null): Promise<{ ok: boolean; rehash: boolean }> {
+    const found = hash === null ? null : kindOf(hash);
+    if (hash === null || found === null) {
+      await this.run({ kind: 'bcrypt', password, hash: NOBODY });
+      return { ok: false, rehash: false };
+    }
+    const ok = (await this.run({ kind: found.kind, password, hash })) === true;
+    return { ok, rehash: ok && (found.kind === 'argon2' || found.cost < COST) };
+  }
+
+  /** Ends the threads; what is waiting is refused. */
+  async close(): Promise<void> {
+    this.closed = true;
+    const stopped = new ServiceError('not_ready', 'The service is stopping.', { headers: { 'retry-after': '5' } });
+    for (const waiting of this.queue.splice(0)) waiting.reject(stopped);
+    for (const waiting of this.busy.values()) waiting.reject(stopped);
+    const workers = [...this.idle.splice(0), ...this.busy.keys()];
+    this.busy.clear();
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+
+  private run(task: Task): Promise<string | boolean> {
+    if (this.closed || this.queue.length >= QUEUE) {
+      const problem = this.closed ? 'The service is stopping.' : 'Too many logins at once.';
+      return Promise.reject(new ServiceError('overloaded', problem, { headers: { 'retry-after': '5' } }));
+    }
+    return new Promise((resolve, reject) => {
+      this.queue.push({ job: { ...task, id: ++this.nextId }, resolve, reject });
+      this.dispatch();
+    });
+  }
+
+  private dispatch(): void {
+    while (this.queue.length > 0) {
+      const worker = this.idle.pop() ?? (this.busy.size < this.size ? this.spawn() : null);
+      if (!worker) return;
+      const waiting = this.queue.shift() as Waiting;
+      this.busy.set(worker, waiting);
+      // While a password is being hashed somebody waits for it; only an idle thread may let the process end.
+      worker.ref();
+      worker.postMessage(waiting.job, []);
+    }
+  }
+
+  private spawn(): Worker {
+    const worker = new Worker(new URL('./hasher-worker.js', import.meta.url));
+    worker.on('message', (answer: HashAnswer) => this.settle(worker, answer));
+    worker.on('error', (error) => this.lost(worker, error instanceof Error ? error : new Error(String(error))));
+    worker.on('exit', (code) => this.lost(worker, new Error(`the hashing thread ended with code ${code}`)));
+    return worker;
+  }
+
+  private settle(worker: Worker, answer: HashAnswer): void {
+    const waiting = this.busy.get(worker);
+    if (!waiting) return;
+    this.busy.delete(worker);
+    this.threads.add(answer.thread);
+    worker.unref();
+    this.idle.push(worker);
+    if ('error' in answer) waiting.reject(new Error(`hashing failed: ${answer.error}`));
+    else waiting.resolve(answer.value);
+    this.dispatch();
+  }
+
+  /** A thread that died takes its one job with it; the next job starts another thread. */
+  private lost(worker: Worker, error: Error): void {
+    const waiting = this.busy.get(worker);
+    this.busy.delete(worker);
+    const at = this.idle.indexOf(worker);
+    if (at >= 0) this.idle.splice(at, 1);
+    waiting?.reject(error);
+    if (!this.closed) this.dispatch();
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * One `aos serve` per embedded store. `server.lock` in the data directory says who has it; `server.json` tells programs
+ * where that server listens (contract 95).
+ *
+ * The lock is a file created exclusively (a link to a finished file, so that nobody reads half of one), with the owner's
+ * pid and start time: a pid alone may have been given to another process since. A dead owner's lock is replaced under a
+ * second lock named after the dead one's nonce, taken in the same way, so that of two processes that find it dead only
+ * one goes on. The owner touches the file; a lock of another host (a container on the same volume, whose pids mean
+ * nothing here) counts as dead once it was not touched for 20 s. Rejected: flock, which Node does not offer, and a
+ * socket in the directory, whose stale file raises the same question without an answer.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFile, rm, stat, utimes } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { createFile, replaceFile } from './files.js';
+
+const TOUCH_MS = 5_000;
+const FOREIGN_DEAD_MS = 20_000;
+
+interface Owner {
+  pid: number;
+  /** Boot id and start ticks where the system tells (Linux), else null. */
+  started: string | null;
+  host: string;
+  nonce: string;
+}
+
+/** The embedded store is in use. `message` is one line that names the first server. */
+export class InstanceRunning extends Error {
+  override name = 'InstanceRunning';
+  constructor(
+    readonly pid: number,
+    readonly url: string | null,
+    folder: string,
+  ) {
+    super(`another server (pid ${pid}${url ? `, ${url}` : ''}) is running on ${folder}`);
+  }
+}
+
+async function readText(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Which process it is, beside its pid: null where /proc is not there, or the process is not. */
+async function startOf(pid: number): Promise<string | null> {
+  if (process.platform !== 'linux') return null;
+  try {
+    const [boot, line] = await Promise.all([
+      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
+      readFile(`/proc/${pid}/stat`, 'utf8'),
+    ]);
+    // The name in parentheses may hold spaces; start time is field 22, the 20th after it.
+    const ticks = line.slice(line.lastIndexOf(')') + 2).split(' ')[19];
+    return `${boot.trim()}:${ticks ?? ''}`;
+  } catch {
+    // No such process, or a system that hides /proc: liveness by signal decides.
+    return null;
+  }
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function alive(owner: Owner, path: string): Promise<boolean> {
+  if (owner.host !== hostname()) {
+    const touched = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    );
+    return Date.now() - touched < FOREIGN_DEAD_MS;
+  }
+  if (!exists(owner.pid)) return false;
+  const started = await startOf(owner.pid);
+  return owner.started === null || started === null || started === owner.started;
+}
+
+async function readOwner(path: string): Promise<Owner | null> {
+  const text = await readText(path);
+  if (text === null) return null;
+  try {
+    const { pid, started, host, nonce } = JSON.parse(text) as Partial<Owner>;
+    if (typeof pid === 'number' && typeof host === 'string' && typeof nonce === 'string') {
+      return { pid, started: started ?? null, host, nonce };
+    }
+  } catch {
+    // Below: a lock that nobody can read has no owner who could be alive.
+  }
+  return { pid: 0, started: null, host: hostname(), nonce: 'unreadable' };
+}
+
+/** The lock at `path`, or the living owner that has it. */
+async function take(path: string, self: Owner): Promise<Owner | null> {
+  for (;;) {
+    if (await createFile(path, `${JSON.stringify(self)}\n`)) return null;
+    const owner = await readOwner(path);
+    if (owner === null) continue;
+    if (owner.pid > 0 && (await alive(owner, path))) return owner;
+    const takeover = `${path}.${owner.nonce.replace(/[^\w-]/g, '').slice(0, 40)}`;
+    const other = await take(takeover, self);
+    // Somebody else is replacing the dead owner: that one is the owner to be.
+    if (other) return other;
+    try {
+      if ((await readOwner(path))?.nonce !== owner.nonce) continue;
+      await replaceFile(path, `${JSON.stringify(self)}\n`);
+      return null;
+    } finally {
+      await rm(takeover, { force: true });
+    }
+  }
+}
+
+export class InstanceLock {
+  private constructor(
+    private readonly folder: string,
+    private readonly self: Owner,
+    private readonly timer: NodeJS.Timeout,
+  ) {}
+
+  /** @param folder the data directory. @throws InstanceRunning */
+  static async acquire(folder: string): Promise<InstanceLock> {
+    const path = join(folder, 'server.lock');
+    const self = { pid: process.pid, started: await startOf(process.pid), host: hostname(), nonce: randomUUID() };
+    const owner = await take(path, self);
+    if (owner) throw new InstanceRunning(owner.pid, (await InstanceLock.running(folder))?.url ?? null, folder);
+    await rm(join(folder, 'server.json'), { force: true });
+    const timer = setInterval(() => {
+      const now = new Date();
+      // A missed touch is made up for by the next one; a vanished folder will be noticed by the store.
+      utimes(path, now, now).catch(() => undefined);
+    }, TOUCH_MS);
+    timer.unref();
+    return new InstanceLock(folder, self, timer);
+  }
+
+  /** What `server.json` says, whether or not that server still lives; null when there is none. */
+  static async running(folder: string): Promise<{ pid: number; url: string } | null> {
+    const text = await readText(join(folder, 'server.json'));
+    if (text === null) return null;
+    try {
+      const { pid, url } = JSON.parse(text) as { pid?: unknown; url?: unknown };
+      return typeof pid === 'number' && typeof url === 'string' ? { pid, url } : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Tells where this server listens. */
+  async announce(url: string): Promise<void> {
+    await replaceFile(join(this.folder, 'server.json'), `${JSON.stringify({ pid: this.self.pid, url })}\n`);
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.timer);
+    const path = join(this.folder, 'server.lock');
+    if ((await readOwner(path))?.nonce !== this.self.nonce) return;
+    await rm(join(this.folder, 'server.json'), { force: true });
+    await rm(path, { force: true });
+  }
+}

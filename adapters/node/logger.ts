@@ -1,0 +1,77 @@
+/**
+ * JSON lines on standard output (pino), a person's format on a terminal (pino-pretty). Every line passes redact.ts.
+ *
+ * Lines are written asynchronously, so that a slow reader of the log does not stop requests; `flush` writes the rest
+ * before the process ends, and pino's exit hook does so as well.
+ */
+import { Writable } from 'node:stream';
+import pino, { type DestinationStream, type Logger as Pino } from 'pino';
+import pretty from 'pino-pretty';
+import type { Logger } from '../../ports/logger.js';
+import { redact, scrub } from './redact.js';
+
+export interface LoggerOptions {
+  level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** Default: standard output. */
+  destination?: DestinationStream;
+  /** Default: whether standard output is a terminal. */
+  pretty?: boolean;
+}
+
+/** The root logger; `flush` writes what is buffered. */
+export class PinoLogger implements Logger {
+  private constructor(
+    private readonly pino: Pino,
+    private readonly destination: DestinationStream,
+  ) {}
+
+  static create(options: LoggerOptions): PinoLogger {
+    const terminal = options.pretty ?? (options.destination === undefined && process.stdout.isTTY);
+    const plain = options.destination ?? (terminal ? process.stdout : pino.destination({ dest: 1, sync: false }));
+    const stream = terminal
+      ? pretty({ destination: asWritable(plain), colorize: process.stdout.isTTY, ignore: 'pid,hostname', sync: true })
+      : plain;
+    // redact.ts has made plain objects of errors; pino's own treatment of `err` would glue the causes together again.
+    const serializers = { err: (value: unknown) => value };
+    const logger = pino(
+      { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers },
+      stream,
+    );
+    return new PinoLogger(logger, stream);
+  }
+
+  debug(data: object, message: string): void {
+    if (this.pino.isLevelEnabled('debug')) this.pino.debug(redact(data), scrub(message));
+  }
+
+  info(data: object, message: string): void {
+    if (this.pino.isLevelEnabled('info')) this.pino.info(redact(data), scrub(message));
+  }
+
+  warn(data: object, message: string): void {
+    if (this.pino.isLevelEnabled('warn')) this.pino.warn(redact(data), scrub(message));
+  }
+
+  error(data: object, message: string): void {
+    if (this.pino.isLevelEnabled('error')) this.pino.error(redact(data), scrub(message));
+  }
+
+  child(bindings: object): Logger {
+    return new PinoLogger(this.pino.child(redact(bindings)), this.destination);
+  }
+
+  /** Writes what is buffered; resolves when it is out. */
+  async flush(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.pino.flush((error) => (error ? reject(error) : resolve()));
+    });
+  }
+}
+
+const asWritable = (stream: DestinationStream): Writable =>
+  new Writable({
+    write(chunk: Buffer | string, _encoding, done): void {
+      stream.write(String(chunk));
+      done();
+    },
+  });

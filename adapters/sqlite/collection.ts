@@ -1,0 +1,136 @@
+/** A collection of the SQLite store, on the main thread: arguments become requests, answers become documents. */
+import { decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
+import { jsonText, plainUpdate } from '../../ports/document.js';
+import {
+  StoreConflict,
+  type ChangeOptions,
+  type Changed,
+  type Collection,
+  type Doc,
+  type Filter,
+  type Find,
+  type Page,
+  type Scalar,
+  type Update,
+  type WriteOp,
+  type WriteResult,
+} from '../../ports/store.js';
+import type { ReadKind, WriteKind } from './messages.js';
+
+/** The threads, as a collection sees them. */
+export interface Threads {
+  /** The body of a document, or null; on the main thread unless a lock is in the way. */
+  get(collection: string, id: string): string | null | Promise<string | null>;
+  read(kind: ReadKind, collection: string, text: string): Promise<unknown>;
+  write(kind: WriteKind, collection: string, text: string): Promise<unknown>;
+}
+
+/** Documents of a changeMany or remove that travel together; other writes pass between. */
+const CHUNK = 200;
+/** Parsing a page of large documents gives the event loop back after this long, in milliseconds. */
+const SLICE_MS = 5;
+
+export class SqliteCollection<T extends Doc> implements Collection<T> {
+  readonly #name: string;
+  readonly #threads: Threads;
+
+  constructor(name: string, threads: Threads) {
+    this.#name = name;
+    this.#threads = threads;
+  }
+
+  async get(id: string): Promise<T | null> {
+    const body = await this.#threads.get(this.#name, id);
+    return body === null ? null : (JSON.parse(body) as T);
+  }
+
+  async find(query: Find = {}): Promise<Page<T>> {
+    const sort = query.sort ?? [];
+    const limit = pageLimit(query.limit);
+    const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;
+    const bodies = await this.#read('find', { filter: query.filter ?? {}, sort, rows: limit + 1, after });
+    return toPage(sort, await parseAll<T>(bodies as string[]), limit);
+  }
+
+  async count(filter: Filter = {}): Promise<number> {
+    return (await this.#read('count', filter)) as number;
+  }
+
+  async groupCount(path: string, filter: Filter = {}): Promise<{ key: Scalar; n: number }[]> {
+    return (await this.#read('groupCount', { path, filter })) as { key: Scalar; n: number }[];
+  }
+
+  async insert(doc: T): Promise<void> {
+    await this.#write('insert', doc);
+  }
+
+  async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
+    const request = { filter, update: plainUpdate(update), sort: options.sort, upsert: options.upsert };
+    const changed = (await this.#write('change', request)) as [body: string, created: boolean] | null;
+    return changed && { doc: JSON.parse(changed[0]) as T, created: changed[1] };
+  }
+
+  async changeMany(filter: Filter, update: Update, limit?: number): Promise<number> {
+    return this.#each('changeIds', { filter, update: plainUpdate(update) }, limit);
+  }
+
+  async remove(filter: Filter, limit?: number): Promise<number> {
+    // By its id there is one at most: no need to look it up first.
+    if (typeof filter['id'] === 'string' && (limit ?? 1) >= 1) return (await this.#write('remove', filter)) as number;
+    return this.#each('removeIds', { filter }, limit);
+  }
+
+  async bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]> {
+    const settled = await Promise.allSettled(ops.map((op) => this.#bulkOp(op)));
+    return settled.map((result) => {
+      if (result.status === 'fulfilled') return { n: result.value };
+      if (result.reason instanceof StoreConflict) return { conflict: result.reason.index };
+      throw result.reason;
+    });
+  }
+
+  async #bulkOp(op: WriteOp<T>): Promise<number> {
+    if ('remove' in op) return (await this.#write('remove', op.remove)) as number;
+    if ('change' in op) {
+      const request = { filter: op.change, update: plainUpdate(op.update), upsert: op.upsert };
+      return (await this.#write('touch', request)) as number;
+    }
+    await this.insert(op.insert);
+    return 1;
+  }
+
+  /** Finds the ids first, then writes them in chunks, each document only if it still matches. */
+  async #each(
+    kind: 'changeIds' | 'removeIds',
+    request: { filter: Filter; update?: Update },
+    limit?: number,
+  ): Promise<number> {
+    const rows = limit ?? Number.MAX_SAFE_INTEGER;
+    const ids = (await this.#read('ids', { filter: request.filter, sort: [], rows, after: null })) as string[];
+    let n = 0;
+    for (let i = 0; i < ids.length; i += CHUNK) {
+      n += (await this.#write(kind, { ...request, ids: ids.slice(i, i + CHUNK) })) as number;
+    }
+    return n;
+  }
+
+  #read(kind: ReadKind, request: object): Promise<unknown> {
+    return this.#threads.read(kind, this.#name, jsonText(request));
+  }
+
+  #write(kind: WriteKind, request: object): Promise<unknown> {
+    return this.#threads.write(kind, this.#name, jsonText(request));
+  }
+}
+
+async function parseAll<T>(bodies: readonly string[]): Promise<T[]> {
+  const docs: T[] = [];
+  let since = performance.now();
+  for (const body of bodies) {
+    docs.push(JSON.parse(body) as T);
+    if (performance.now() - since < SLICE_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    since = performance.now();
+  }
+  return docs;
+}

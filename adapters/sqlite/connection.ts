@@ -1,0 +1,119 @@
+/**
+ * One connection to the file: pragmas, prepared statements (the least recently used one goes first), and what is known of
+ * the tables. Which paths have an index column is read from the schema itself and again whenever its version changed,
+ * so a process that runs while another one migrates never writes a row without its new columns.
+ */
+import { openDriver, isBusy, type Driver, type Statement } from './driver.js';
+import type { Columns } from './translate.js';
+
+const MAX_STATEMENTS = 400;
+/** One wait for another process's lock, in milliseconds; SQLite polls. */
+const BUSY_MS = 5_000;
+const BUSY_ATTEMPTS = 6;
+
+export interface Table {
+  columns: Columns;
+  unique: readonly string[];
+}
+
+export interface ConnectionOptions {
+  path: string;
+  durability: 'full' | 'normal';
+}
+
+export class Connection {
+  readonly driver: Driver;
+  readonly #statements = new Map<string, Statement>();
+  readonly #tables = new Map<string, Table | null>();
+  #version = -1;
+
+  /** @param busyMs how long a statement waits for a lock before it fails as busy */
+  constructor({ path, durability }: ConnectionOptions, busyMs = BUSY_MS) {
+    this.driver = openDriver(path);
+    this.driver.exec(`PRAGMA busy_timeout = ${busyMs}`);
+    // Two processes that make a new file at once: the switch to WAL does not wait for a lock by itself.
+    patiently(() => this.driver.exec('PRAGMA journal_mode = WAL'));
+    this.driver.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
+    this.driver.exec('PRAGMA temp_store = MEMORY');
+    this.driver.exec('PRAGMA cache_size = -16000');
+  }
+
+  prepare(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (statement) this.#statements.delete(sql);
+    else {
+      statement = this.driver.prepare(sql);
+      const oldest = this.#statements.keys().next();
+      if (this.#statements.size >= MAX_STATEMENTS && !oldest.done) this.#statements.delete(oldest.value);
+    }
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  /** Call once per transaction, or before a read outside of one. */
+  refresh(): void {
+    const [version] = this.prepare('PRAGMA schema_version').get([]) ?? [];
+    if (version === this.#version) return;
+    this.#version = version as number;
+    this.#tables.clear();
+  }
+
+  /** What is known of a collection's table; null when there is none yet. */
+  table(name: string): Table | null {
+    let table = this.#tables.get(name);
+    if (table === undefined) {
+      table = this.#describe(name);
+      this.#tables.set(name, table);
+    }
+    return table;
+  }
+
+  #describe(name: string): Table | null {
+    const columns = this.prepare('SELECT name FROM pragma_table_info(?)').all([name]);
+    if (columns.length === 0) return null;
+    const unique = this.prepare(
+      `SELECT c.name FROM pragma_index_list(?) i, pragma_index_info(i.name) c WHERE i."unique" AND i.origin = 'c'`,
+    ).all([name]);
+    return { columns: new Set(paths(columns)), unique: paths(unique) };
+  }
+
+  /** Runs `work` in one transaction; it has committed, durably, when this returns. Waits for other processes' locks. */
+  transaction<V>(work: () => V): V {
+    patiently(() => this.prepare('BEGIN IMMEDIATE').run([]));
+    try {
+      this.refresh();
+      const result = work();
+      patiently(() => this.prepare('COMMIT').run([]));
+      return result;
+    } catch (error) {
+      if (this.driver.inTransaction()) this.prepare('ROLLBACK').run([]);
+      this.#version = -1;
+      throw error;
+    }
+  }
+
+  /** After a statement that changed the schema within a transaction. */
+  forget(name: string): void {
+    this.#tables.delete(name);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.driver.close();
+  }
+}
+
+function paths(rows: readonly unknown[][]): string[] {
+  return rows.map(([name]) => String(name)).flatMap((name) => (name.startsWith('$.') ? [name.slice(2)] : []));
+}
+
+/** Tries again while another process holds the lock; `busy_timeout` does the waiting. @throws the last error */
+function patiently(attempt: () => void): void {
+  for (let left = BUSY_ATTEMPTS; ; left--) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || left === 1) throw error;
+    }
+  }
+}

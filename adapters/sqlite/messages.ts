@@ -1,0 +1,59 @@
+/**
+ * What the main thread and the workers say to each other. Arguments and documents travel as JSON text: cheaper than a
+ * structured clone of objects, and a body goes to the file and back without being parsed on the way.
+ */
+import { StoreConflict, type Filter, type Scalar, type Sort, type Update } from '../../ports/store.js';
+
+export type WriteKind = 'insert' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping';
+export type ReadKind = 'get' | 'find' | 'ids' | 'count' | 'groupCount' | 'checkpoint';
+
+/** `text` is the JSON of the arguments below; for `insert` the document itself. */
+export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string];
+export type ReadRequest = readonly [kind: ReadKind, collection: string, text: string];
+export type Request = WriteRequest | ReadRequest;
+
+/** `change` answers with the document; `touch` (a bulk's change) only whether there was one. */
+export interface ChangeRequest {
+  filter: Filter;
+  update: Update;
+  sort?: Sort;
+  upsert?: boolean;
+}
+
+export interface IdsRequest {
+  ids: readonly string[];
+  filter: Filter;
+  update?: Update;
+}
+
+export interface FindRequest {
+  filter: Filter;
+  sort: Sort;
+  /** Rows at most. */
+  rows: number;
+  /** Sort values of the row after which the page begins. */
+  after: readonly Scalar[] | null;
+}
+
+export interface GroupRequest {
+  path: string;
+  filter: Filter;
+}
+
+/** One per request, in order. */
+export type Outcome = { value: unknown } | { conflict: string } | { error: string; name: string };
+
+export function outcomeOf(error: unknown): Outcome {
+  if (error instanceof StoreConflict) return { conflict: error.index };
+  if (error instanceof Error) return { error: error.message, name: error.name };
+  return { error: String(error), name: 'Error' };
+}
+
+const ERRORS: Record<string, new (message: string) => Error> = { TypeError, RangeError };
+
+/** The value, or the error again, as an error of this thread. */
+export function unwrap(outcome: Outcome): unknown {
+  if ('value' in outcome) return outcome.value;
+  if ('conflict' in outcome) throw new StoreConflict(outcome.conflict);
+  throw new (ERRORS[outcome.name] ?? Error)(outcome.error);
+}

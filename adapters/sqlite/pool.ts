@@ -1,0 +1,126 @@
+/**
+ * Worker threads that share one queue. Requests of one event-loop turn, and those that arrive while all threads are busy,
+ * travel to the next free thread together, `maxBatch` at most. With one thread and large batches this is the group commit's
+ * front; with batches of one, a pool of readers in which a slow query delays nobody while another thread is free.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { ConnectionOptions } from './connection.js';
+import { unwrap, type Outcome, type Request } from './messages.js';
+import { CLOSE, READY } from './serve.js';
+
+interface Call {
+  request: Request;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Thread {
+  worker: Worker;
+  calls: Call[];
+}
+
+export interface PoolOptions {
+  module: URL;
+  connection: ConnectionOptions;
+  threads: number;
+  maxBatch: number;
+  /** After each answered batch. */
+  onBatch?: () => void;
+}
+
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #threads: Thread[] = [];
+  #queue: Call[] = [];
+  #scheduled = false;
+  #refusal: Error | null = null;
+  #idle: (() => void) | null = null;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** @throws what stopped a worker from opening the file */
+  async start(): Promise<void> {
+    const { module, connection, threads } = this.#options;
+    for (let i = 0; i < threads; i++) {
+      const worker = new Worker(module, { workerData: connection });
+      const thread: Thread = { worker, calls: [] };
+      const [hello] = (await once(worker, 'message')) as [unknown];
+      if (hello !== READY) throw new Error('a storage worker did not start');
+      worker.on('message', (outcomes: Outcome[]) => this.#settle(thread, outcomes));
+      worker.on('error', (error) => this.#fail(error));
+      worker.on('exit', () => this.#fail(new Error('a storage worker ended')));
+      this.#threads.push(thread);
+    }
+  }
+
+  call(request: Request): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#refusal) return reject(this.#refusal);
+      this.#queue.push({ request, resolve, reject });
+      if (this.#scheduled) return;
+      this.#scheduled = true;
+      setImmediate(() => {
+        this.#scheduled = false;
+        this.#dispatch();
+      });
+    });
+  }
+
+  /** Waits for all that was called, then ends the threads. */
+  async close(): Promise<void> {
+    if (this.#refusal) return;
+    if (this.#busy()) await new Promise<void>((resolve) => (this.#idle = resolve));
+    this.#refusal ??= new Error('the store is closed');
+    await Promise.all(this.#threads.map((thread) => this.#end(thread)));
+  }
+
+  async #end({ worker }: Thread): Promise<void> {
+    const exit = once(worker, 'exit');
+    worker.postMessage(CLOSE, []);
+    await exit;
+  }
+
+  #busy(): boolean {
+    return this.#queue.length > 0 || this.#threads.some((thread) => thread.calls.length > 0);
+  }
+
+  #dispatch(): void {
+    for (const thread of this.#threads) {
+      if (this.#queue.length === 0) return;
+      if (thread.calls.length > 0) continue;
+      thread.calls = this.#queue.splice(0, this.#options.maxBatch);
+      thread.worker.postMessage(
+        thread.calls.map((call) => call.request),
+        [],
+      );
+    }
+  }
+
+  #settle(thread: Thread, outcomes: Outcome[]): void {
+    const calls = thread.calls;
+    thread.calls = [];
+    this.#dispatch();
+    for (const [i, { resolve, reject }] of calls.entries()) {
+      try {
+        resolve(unwrap(outcomes[i] as Outcome));
+      } catch (error) {
+        reject(error);
+      }
+    }
+    this.#options.onBatch?.();
+    if (!this.#busy()) this.#idle?.();
+  }
+
+  /** A worker ends only by a fault of the program or the machine: nothing is acknowledged any more. */
+  #fail(error: unknown): void {
+    this.#refusal ??= error instanceof Error ? error : new Error(String(error));
+    const calls = [...this.#queue, ...this.#threads.flatMap((thread) => thread.calls)];
+    this.#queue = [];
+    for (const thread of this.#threads) thread.calls = [];
+    for (const { reject } of calls) reject(this.#refusal);
+    this.#idle?.();
+  }
+}

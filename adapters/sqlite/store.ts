@@ -1,0 +1,134 @@
+/**
+ * The DocumentStore on one SQLite file, for everyone without a database server.
+ *
+ * Threads: the event loop must never wait for the disk, so one worker writes (group commit, writer.ts) and a few read
+ * (reader.ts). Only `get` by id runs here, on a connection of its own: it costs less than the way to a worker and back.
+ * WAL lets readers pass the writer, and commands of other processes work beside a running server.
+ */
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
+import { SqliteCollection, type Threads } from './collection.js';
+import { Connection, type ConnectionOptions } from './connection.js';
+import { isBusy, isMissingTable } from './driver.js';
+import { Pool } from './pool.js';
+
+export interface SqliteOptions {
+  /** The file; its folder is made when missing. */
+  path: string;
+  /** `full` (default): a commit is on the disk; `normal`: the last commits may be lost when the machine's power fails. */
+  durability?: 'full' | 'normal';
+}
+
+const NAME = /^[a-z][a-z0-9_]*$/;
+const READERS = 2;
+/** Operations in one transaction at most: bounds how long an operation waits for its neighbours. */
+const MAX_BATCH = 256;
+/** How long `get` may wait for a lock on the main thread, in milliseconds, before a reader does the waiting. */
+const GET_BUSY_MS = 2;
+/** Write transactions between two checkpoints. */
+const CHECKPOINT_EVERY = 10;
+
+export class SqliteStore implements DocumentStore {
+  readonly engine = 'sqlite';
+  readonly #options: ConnectionOptions;
+  readonly #writer: Pool;
+  readonly #readers: Pool;
+  readonly #threads: Threads = {
+    get: (collection, id) => this.#get(collection, id),
+    read: (kind, collection, text) => this.#readers.call([kind, collection, text]),
+    write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
+  };
+  #connection: Connection | null = null;
+  #batches = 0;
+  #checkpointing = false;
+
+  constructor({ path, durability = 'full' }: SqliteOptions) {
+    const connection = { path, durability };
+    this.#options = connection;
+    this.#writer = new Pool({
+      module: new URL('./writer.js', import.meta.url),
+      connection,
+      threads: 1,
+      maxBatch: MAX_BATCH,
+      onBatch: () => this.#written(),
+    });
+    this.#readers = new Pool({
+      module: new URL('./reader.js', import.meta.url),
+      connection,
+      threads: READERS,
+      maxBatch: 1,
+    });
+  }
+
+  /** @throws SQLite's error when the file cannot be opened; nothing is left running then */
+  async connect(): Promise<void> {
+    await mkdir(dirname(this.#options.path), { recursive: true });
+    try {
+      // The writer first: after a crash it is the one to read the log back, not the main thread.
+      await this.#writer.start();
+      await this.#readers.start();
+      this.#connection = new Connection(this.#options, GET_BUSY_MS);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** @throws TypeError on a name that is none */
+  collection<T extends Doc>(name: string): Collection<T> {
+    if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
+    return new SqliteCollection<T>(name, this.#threads);
+  }
+
+  async ensure(specs: readonly CollectionSpec[]): Promise<void> {
+    for (const { name } of specs) this.collection(name);
+    await this.#writer.call(['ensure', '', JSON.stringify(specs)]);
+  }
+
+  /** Through the writer and a transaction: answers only when writes can be made. */
+  async ping(): Promise<number> {
+    const start = performance.now();
+    await this.#writer.call(['ping', '', '']);
+    return performance.now() - start;
+  }
+
+  async size(): Promise<number> {
+    const { path } = this.#options;
+    const sizes = await Promise.all([stat(path), stat(`${path}-wal`).catch(() => ({ size: 0 }))]);
+    return sizes.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.close();
+    await this.#readers.close();
+    this.#connection?.close();
+    this.#connection = null;
+  }
+
+  /**
+   * Every few transactions a reader moves what is committed from the log to the file, beside the writer and its readers.
+   * What it leaves, or all when it fails, falls to the writer once the log is long (connection.ts).
+   */
+  #written(): void {
+    this.#batches++;
+    if (this.#checkpointing || this.#batches % CHECKPOINT_EVERY !== 0) return;
+    this.#checkpointing = true;
+    const done = (): void => {
+      this.#checkpointing = false;
+    };
+    this.#readers.call(['checkpoint', '', '']).then(done, done);
+  }
+
+  #get(collection: string, id: string): string | null | Promise<string | null> {
+    if (!this.#connection) throw new Error('the store is not open');
+    try {
+      const statement = this.#connection.prepare(`SELECT body FROM "${collection}" WHERE id = ?`);
+      return (statement.get([id])?.[0] ?? null) as string | null;
+    } catch (error) {
+      if (isMissingTable(error)) return null;
+      if (isBusy(error)) return this.#readers.call(['get', collection, id]) as Promise<string | null>;
+      throw error;
+    }
+  }
+}

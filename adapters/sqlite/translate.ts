@@ -1,0 +1,163 @@
+/**
+ * Filters and sorts as SQL: pure functions. Operands are always bound parameters; only paths, which match PATH, become text
+ * of the statement. Every condition is exact (no re-check in JavaScript), and those on index columns can be index ranges.
+ */
+import { alternatives, checkPath, totalSort } from '../../ports/document.js';
+import type { Condition, Filter, Scalar, Sort } from '../../ports/store.js';
+import type { Value } from './driver.js';
+import { bodyExpression, jsonPath, SQL_FALSE, SQL_TRUE } from './values.js';
+
+type Operators = Exclude<Condition, Scalar>;
+
+/** The paths that have an index column of their own. */
+export type Columns = ReadonlySet<string>;
+
+export interface Sql {
+  text: string;
+  values: Value[];
+}
+
+const NEVER = '0';
+/** Lists longer than this travel as one JSON parameter. */
+const MAX_LIST = 64;
+
+export function columnName(path: string): string {
+  return `"$.${path}"`;
+}
+
+function expression(path: string, columns: Columns): string {
+  if (path === 'id') return 'id';
+  return columns.has(checkPath(path)) ? columnName(path) : bodyExpression(path);
+}
+
+/** All `filters` hold. */
+export function whereSql(filters: readonly Filter[], columns: Columns): Sql {
+  const values: Value[] = [];
+  const terms = filters.flatMap((filter) => filterTerms(filter, columns, values));
+  return { text: terms.length === 0 ? '1' : terms.join(' AND '), values };
+}
+
+export function orderSql(sort: Sort | undefined, columns: Columns): string {
+  return totalSort(sort)
+    .map(([path, order]) => `${expression(path, columns)} ${order === 'asc' ? 'ASC' : 'DESC'}`)
+    .join(', ');
+}
+
+function filterTerms(filter: Filter, columns: Columns, values: Value[]): string[] {
+  const terms: string[] = [];
+  for (const path in filter) {
+    const condition = filter[path];
+    if (condition === undefined) continue;
+    if (path === 'or') {
+      const any = alternatives(condition).map((f) => filterTerms(f, columns, values).join(' AND ') || '1');
+      terms.push(any.length === 0 ? NEVER : `(${any.map((one) => `(${one})`).join(' OR ')})`);
+    } else terms.push(...conditionTerms(path, condition as Condition, columns, values));
+  }
+  return terms;
+}
+
+function conditionTerms(path: string, condition: Condition, columns: Columns, values: Value[]): string[] {
+  const at = expression(path, columns);
+  if (condition === null || typeof condition !== 'object') return [equal(at, condition, values)];
+  const terms: string[] = [];
+  const c: Operators = condition;
+  if (c.in !== undefined) terms.push(oneOf(at, c.in, values));
+  if (c.ne !== undefined) terms.push(c.ne === null ? present(at) : `(${equal(at, c.ne, values)}) IS NOT TRUE`);
+  if (c.gt !== undefined) terms.push(above(at, '>', c.gt, values));
+  if (c.gte !== undefined) terms.push(above(at, '>=', c.gte, values));
+  if (c.lt !== undefined) terms.push(below(at, '<', c.lt, values));
+  if (c.lte !== undefined) terms.push(below(at, '<=', c.lte, values));
+  if (c.exists !== undefined) terms.push(c.exists ? present(at) : `${at} IS NULL`);
+  if (c.prefix !== undefined) terms.push(startsWith(at, c.prefix, values));
+  if (c.contains !== undefined) {
+    values.push(c.contains);
+    terms.push(`(typeof(${at}) = 'text' AND instr(${at}, ?) > 0)`);
+  }
+  if (c.has !== undefined) terms.push(hasOne(path, [c.has], values));
+  if (c.has_any !== undefined) terms.push(hasOne(path, c.has_any, values));
+  return terms;
+}
+
+function equal(at: string, operand: Scalar, values: Value[]): string {
+  if (operand === null) return `${at} IS NULL`;
+  if (typeof operand === 'boolean') return `${at} = ${operand ? SQL_TRUE : SQL_FALSE}`;
+  values.push(operand);
+  return `${at} = ?`;
+}
+
+/** `IS NOT NULL` as a range: an index seek that skips the nulls, which come first. */
+function present(at: string): string {
+  return `${at} >= -9e999`;
+}
+
+function oneOf(at: string, operands: readonly Scalar[], values: Value[]): string {
+  const terms = [];
+  const plain = operands.filter((v): v is string | number => typeof v === 'string' || typeof v === 'number');
+  if (plain.length > MAX_LIST) {
+    values.push(JSON.stringify(plain));
+    terms.push(`${at} IN (SELECT value FROM json_each(?))`);
+  } else if (plain.length > 0) {
+    const list = padded(plain);
+    values.push(...list);
+    terms.push(`${at} IN (${list.map(() => '?').join()})`);
+  }
+  for (const v of [true, false, null]) if (operands.includes(v)) terms.push(equal(at, v, values));
+  if (terms.length === 0) return NEVER;
+  return terms.length === 1 ? (terms[0] as string) : `(${terms.join(' OR ')})`;
+}
+
+/** Repeats the last value up to a power of two, so that few shapes of statement exist. */
+function padded<V>(list: readonly V[]): V[] {
+  const size = 2 ** Math.ceil(Math.log2(list.length));
+  return Array.from({ length: size }, (_, i) => list[Math.min(i, list.length - 1)] as V);
+}
+
+/** Above the operand and below the next type: text ends where blobs begin, numbers where text does. */
+function above(at: string, operator: string, operand: Scalar, values: Value[]): string {
+  if (typeof operand === 'boolean') return `${at} ${operator} ${operand ? SQL_TRUE : SQL_FALSE}`;
+  values.push(operand);
+  return `(${at} ${operator} ? AND ${at} < ${typeof operand === 'number' ? `''` : `x''`})`;
+}
+
+function below(at: string, operator: string, operand: Scalar, values: Value[]): string {
+  if (typeof operand === 'boolean')
+    return `(${at} ${operator} ${operand ? SQL_TRUE : SQL_FALSE} AND ${at} >= ${SQL_FALSE})`;
+  values.push(operand);
+  return `(${at} ${operator} ? AND ${at} >= ${typeof operand === 'number' ? '-9e999' : `''`})`;
+}
+
+function startsWith(at: string, prefix: string, values: Value[]): string {
+  values.push(prefix);
+  const end = afterPrefix(prefix);
+  if (end === null) return `(${at} >= ? AND ${at} < x'')`;
+  values.push(end);
+  return `(${at} >= ? AND ${at} < ?)`;
+}
+
+/** The smallest text, by code point, above all that start with `prefix`; null when there is none. */
+export function afterPrefix(prefix: string): string | null {
+  const points = Array.from(prefix);
+  while (points.length > 0) {
+    const last = (points.pop() as string).codePointAt(0) as number;
+    if (last === 0x10ffff) continue;
+    // Surrogates are no characters of their own.
+    return points.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
+  }
+  return null;
+}
+
+function hasOne(path: string, operands: readonly Scalar[], values: Value[]): string {
+  const at = jsonPath(checkPath(path));
+  const terms = operands.map((operand) => {
+    if (operand === null) return `type = 'null'`;
+    if (typeof operand === 'boolean') return `type = '${operand}'`;
+    values.push(operand);
+    return typeof operand === 'string'
+      ? `(type = 'text' AND value = ?)`
+      : `(type IN ('integer', 'real') AND value = ?)`;
+  });
+  if (terms.length === 0) return NEVER;
+  // json_each takes a scalar for an array of one, and an object for one of its members.
+  const elements = `json_each(body, CASE json_type(body, ${at}) WHEN 'array' THEN ${at} ELSE '$."no such key"' END)`;
+  return `EXISTS (SELECT 1 FROM ${elements} WHERE ${terms.join(' OR ')})`;
+}

@@ -1,0 +1,38 @@
+/**
+ * The writing worker: owns the only connection that writes, and does group commit. All operations of one message run in one
+ * transaction and are answered after its COMMIT, because a commit to the disk each would allow some hundreds per second.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { StoreConflict } from '../../ports/store.js';
+import { Connection, type ConnectionOptions } from './connection.js';
+import { outcomeOf, type Outcome, type WriteRequest } from './messages.js';
+import { serve } from './serve.js';
+import { performWrite } from './writes.js';
+
+/** Conflicts and programming errors concern one operation; anything else (disk full, I/O) the transaction. */
+function attempt(connection: Connection, request: WriteRequest): Outcome {
+  try {
+    return { value: performWrite(connection, request) };
+  } catch (error) {
+    if (error instanceof StoreConflict || error instanceof TypeError) return outcomeOf(error);
+    throw error;
+  }
+}
+
+/** When a transaction fails as a whole, its operations run again one by one: one bad operation fails alone. */
+export function commit(connection: Connection, batch: readonly WriteRequest[]): Outcome[] {
+  try {
+    return connection.transaction(() => batch.map((request) => attempt(connection, request)));
+  } catch (error) {
+    if (batch.length === 1) return [outcomeOf(error)];
+    return batch.flatMap((request) => commit(connection, [request]));
+  }
+}
+
+if (parentPort) {
+  const connection = new Connection(workerData as ConnectionOptions);
+  serve<WriteRequest>(parentPort, {
+    answer: (batch) => commit(connection, batch),
+    close: () => connection.close(),
+  });
+}

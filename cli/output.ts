@@ -1,0 +1,26 @@
+/** What a command prints: with `--json` exactly one document on stdout, else a sentence (contract 95, command line). */
+import { ServiceError } from '../kernel/errors.js';
+import { UsageError } from './usage.js';
+
+export const EXIT = { ok: 0, error: 1, skipped: 2, usage: 64 } as const;
+
+export function printResult(result: { json: object; text: string }, json: boolean): void {
+  process.stdout.write(json ? `${JSON.stringify(result.json)}\n` : result.text === '' ? '' : `${result.text}\n`);
+}
+
+/** Prints the failure and answers the exit code. */
+export function printFailure(error: unknown, json: boolean): number {
+  const usage = error instanceof UsageError;
+  const known = error instanceof ServiceError;
+  const code = known ? error.code : usage ? 'invalid_request' : 'internal_error';
+  const message = (error instanceof Error ? error.message : String(error)).trim();
+  const fields = known ? error.fields : undefined;
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ status: 'error', error: { code, message, ...(fields ? { fields } : {}) } })}\n`);
+  } else {
+    const details = Object.entries(fields ?? {}).map(([name, problem]) => `${name}: ${problem}`);
+    process.stderr.write(`${[message, ...details].join(' ')}\n`);
+    if (usage) process.stderr.write(`${error.help}\n`);
+  }
+  return usage ? EXIT.usage : EXIT.error;
+}

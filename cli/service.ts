@@ -1,0 +1,13 @@
+/** A service for one command, beside whatever else runs on the same store. */
+import type { BootOptions } from '../kernel/kernel.js';
+import { compose, type Service } from '../main.js';
+
+export async function withService<T>(options: BootOptions, work: (service: Service) => Promise<T>): Promise<T> {
+  const service = await compose('command');
+  try {
+    await service.boot(options);
+    return await work(service);
+  } finally {
+    await service.stop();
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * What is made from the schemas: `config/default.json` and `docs/configuration.md`. scripts/configuration.mjs writes
+ * them; test/config/docs.test.ts compares, so that neither can fall behind the schema.
+ */
+import { readdir } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import joi from 'joi';
+import { coreSchema } from './schema.js';
+import { variables, type Tree } from './sources.js';
+
+interface Described {
+  type: string;
+  flags?: { description?: string; default?: unknown; unit?: string };
+  keys?: Record<string, Described>;
+  metas?: { env?: string; secret?: boolean; envOnly?: boolean }[];
+  allow?: unknown[];
+}
+
+/** A section of the documentation: the core, or one plugin. */
+export interface Section {
+  id: string;
+  title: string;
+  schema: joi.ObjectSchema;
+}
+
+/** The sections of the plugins in a folder of compiled ones, in the order of their names. */
+export async function builtInSections(folder: string): Promise<Section[]> {
+  const sections: Section[] = [];
+  for (const entry of (await readdir(folder, { recursive: true })).toSorted()) {
+    if (!/^[^/\\]+[/\\]plugin\.js$/.test(entry)) continue;
+    const module = (await import(pathToFileURL(`${folder}/${entry}`).href)) as {
+      default: { id: string; title: string; config?: joi.ObjectSchema };
+    };
+    const { id, title, config } = module.default;
+    if (joi.isSchema(config)) sections.push({ id, title, schema: config });
+  }
+  return sections;
+}
+
+function defaultsOf(schema: Described): Tree {
+  return Object.fromEntries(
+    Object.entries(schema.keys ?? {}).map(([key, member]) => [
+      key,
+      member.keys ? defaultsOf(member) : (member.flags?.default ?? null),
+    ]),
+  );
+}
+
+/** The defaults of every key, the plugins' sections after the core's. */
+export function defaults(plugins: readonly Section[]): Tree {
+  const whole = defaultsOf(coreSchema.describe() as Described);
+  for (const { id, schema } of plugins) whole[id] = defaultsOf(schema.describe() as Described);
+  return whole;
+}
+
+/** `config/default.json`, as the formatter writes it: short lists on one line. */
+export function renderDefaults(plugins: readonly Section[]): string {
+  const text = JSON.stringify(defaults(plugins), null, 2);
+  const flat = text.replace(/\[\n\s+([^[\]{}]+)\n\s+\]/g, (whole, members: string) => {
+    const line = `[${members.replace(/\n\s+/g, ' ')}]`;
+    return line.length <= 80 ? line : whole;
+  });
+  return `${flat}\n`;
+}
+
+const variableOf = (path: string): string =>
+  [...variables].find(([, named]) => named === path)?.[0] ??
+  (path.includes('.') ? `SVC_${path.toUpperCase().split('.').join('__')}` : '');
+
+function row(path: string, member: Described): string {
+  const { description = '', default: value, unit } = member.flags ?? {};
+  const text = [description, unit ? `Unit: ${unit}.` : ''].filter(Boolean).join(' ');
+  const variable = variableOf(path);
+  const shown = value === null || value === undefined ? 'not given' : `\`${JSON.stringify(value)}\``;
+  return `| \`${path}\` | ${shown} | ${variable ? `\`${variable}\`` : 'a file only'} | ${text.replaceAll('|', '\\|')} |`;
+}
+
+function rows(schema: Described, at: string): string[] {
+  return Object.entries(schema.keys ?? {}).flatMap(([key, member]) => {
+    const path = at === '' ? key : `${at}.${key}`;
+    return member.keys ? rows(member, path) : [row(path, member)];
+  });
+}
+
+const HEAD = `# Configuration
+
+<!-- Made by scripts/configuration.mjs from config/schema.ts and the plugins' manifests. Do not edit. -->
+
+<!-- prettier-ignore-start -->
+
+Sources, each laid over the one before: \`config/default.json\` (every key), \`config/local.json\`, the file named by
+\`SVC_CONFIG\`, the environment. Objects are merged member by member; lists and values are replaced.
+
+The environment: the variables below, their \`…_FILE\` forms (the value is the content of that file, without its last line
+break), and \`SVC_<SECTION>__<KEY>\` for every other key. Numbers and \`true\`/\`false\` are read as such, lists as JSON
+(\`SVC_SERVER__TRUSTED_PROXIES='["10.0.0.0/8"]'\`). A variable set to the empty string counts as set. Other \`SVC_\`
+variables belong to the companion programs and are left alone.
+
+An unknown or malformed key stops the start with exit code 1 and one line on stderr: the key, the problem, the source.
+`;
+
+const TABLE = '| Key | Default | Variable | Meaning |\n|---|---|---|---|\n';
+
+/** The page, Markdown. */
+export function renderDocs(plugins: readonly Section[]): string {
+  const core = coreSchema.describe() as Described;
+  const parts = [HEAD, `\n## The service\n\n${TABLE}${rows(core, '').join('\n')}\n`];
+  for (const { id, title, schema } of plugins) {
+    const lines = rows(schema.describe() as Described, id);
+    if (lines.length > 0) parts.push(`\n## ${title} (\`${id}\`)\n\n${TABLE}${lines.join('\n')}\n`);
+  }
+  parts.push('\n<!-- prettier-ignore-end -->\n');
+  return parts.join('');
+}

@@ -1,0 +1,226 @@
+/**
+ * Every key of the configuration that belongs to the service itself, with its description, unit and default. Sections
+ * of plugins (`bugs`, `webhooks` …) stand in their manifests; the kernel validates those with the same loader.
+ *
+ * `config/default.json` and `docs/configuration.md` are made from this file (scripts/configuration.mjs), and tests
+ * compare them. Null stands for "not given": the value is then derived or created, as the description says. Rejected:
+ * a second hand-written table of environment variables; each named variable is written beside its key (`meta.env`).
+ */
+import { createPrivateKey } from 'node:crypto';
+import joi from 'joi';
+
+export interface LimitsConfig {
+  json_bytes: number;
+  inflated_bytes: number;
+  package_bytes: number;
+  intake_per_minute: number;
+  intake_burst: number;
+  api_per_minute: number;
+  bulk_per_minute: number;
+  auth_failures_per_minute: number;
+  public_per_minute: number;
+}
+
+/** The core sections as the files and variables give them: null is "not given". */
+export interface CoreConfig {
+  server: { host: string; port: number; base_url: string | null; trusted_proxies: readonly string[] };
+  data_dir: string;
+  storage: { url: string; auto_migrate: boolean | null; durability: 'full' | 'normal' };
+  app: { debug: boolean; timezone: string };
+  security: { shared_key: string; webhook_key: string; license_key: string | null; data_key: string | null };
+  release_private_key: string | null;
+  limits: LimitsConfig;
+  log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
+  plugins: readonly string[];
+}
+
+/** A key that one named environment variable sets, beside its `SVC_<SECTION>__<KEY>` form. */
+const named = <S extends joi.Schema>(variable: string, schema: S): S => schema.meta({ env: variable }) as S;
+const secret = <S extends joi.Schema>(schema: S): S => schema.meta({ secret: true }) as S;
+
+const bytes = (amount: number, text: string): joi.NumberSchema =>
+  joi.number().integer().min(1).max(Number.MAX_SAFE_INTEGER).unit('bytes').default(amount).description(text);
+const perMinute = (amount: number, text: string): joi.NumberSchema =>
+  joi
+    .number()
+    .integer()
+    .min(0)
+    .max(1_000_000_000)
+    .unit('per minute')
+    .default(amount)
+    .description(`${text} 0: no limit.`);
+
+function timezone(value: string): string {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).format(0) === '' ? '' : value;
+  } catch {
+    throw new Error('must be an IANA time zone, for example Europe/Berlin');
+  }
+}
+
+function baseUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error('must be an http or https URL');
+  if (url.username || url.password || url.search || url.hash) {
+    throw new Error('must be a URL without user, query and fragment');
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+function storageUrl(value: string): string {
+  if (value === 'memory:' || /^sqlite:./.test(value) || /^mongodb(\+srv)?:\/\/./.test(value)) return value;
+  throw new Error('must be sqlite:<path>, mongodb://…, mongodb+srv://… or memory:');
+}
+
+/** A PEM private key (Ed25519 or RSA), or a seed of 32 characters or more (contract 50, `.lic`). */
+function licenseKey(value: string): string {
+  if (!value.includes('-----BEGIN')) {
+    if (value.length < 32) throw new Error('must be a PEM private key, or at least 32 characters long');
+    return value;
+  }
+  let type: string | undefined;
+  try {
+    type = createPrivateKey(value).asymmetricKeyType;
+  } catch {
+    throw new Error('is not a readable PEM private key');
+  }
+  if (type !== 'ed25519' && type !== 'rsa') throw new Error('must be an Ed25519 or RSA private key');
+  return value;
+}
+
+function dataKey(value: string): string {
+  if (value.length < 32) throw new Error('must be at least 32 characters long');
+  return value;
+}
+
+const server = joi.object({
+  host: named('SVC_HOST', joi.string().hostname())
+    .default('127.0.0.1')
+    .description('Address to listen on. `0.0.0.0` or `::` listens on every interface.'),
+  port: named('SVC_PORT', joi.number().integer().min(0).max(65535))
+    .default(8080)
+    .description('TCP port to listen on. 0 picks a free one; `server.json` in the data directory tells which.'),
+  base_url: named('SVC_BASE_URL', joi.string().custom(baseUrl).allow(null))
+    .default(null)
+    .description('URL under which users and programs reach the service. Not given: the listen address.'),
+  trusted_proxies: joi
+    .array()
+    .items(joi.string().ip({ cidr: 'optional' }))
+    .default([])
+    .description('Addresses or networks (CIDR) of proxies whose `X-Forwarded-For` is believed.'),
+});
+
+const storage = joi.object({
+  url: named('SVC_STORAGE_URL', secret(joi.string().custom(storageUrl)))
+    .default('sqlite:aos.db')
+    .description(
+      '`sqlite:<path>` (embedded; a relative path lies in the data directory), `mongodb://…`, `mongodb+srv://…`, or `memory:` (tests).',
+    ),
+  auto_migrate: joi
+    .boolean()
+    .allow(null)
+    .default(null)
+    .description(
+      'MongoDB only: apply pending migrations at start. Not given: yes, except with `NODE_ENV=production`. The embedded store always migrates itself.',
+    ),
+  durability: joi
+    .string()
+    .valid('full', 'normal')
+    .default('full')
+    .description(
+      'Embedded store: `full` survives a power failure; `normal` survives a killed process and is faster, but the last writes may go with the power.',
+    ),
+});
+
+const security = joi.object({
+  shared_key: named('SVC_SHARED_KEY', secret(joi.string().allow('')))
+    .default('')
+    .description(
+      'Bearer value for server-to-server calls (evaluate, migrate, license deactivation). Empty: none matches.',
+    ),
+  webhook_key: named('SVC_WEBHOOK_KEY', secret(joi.string().allow('')))
+    .default('')
+    .description('Signs webhooks that have no secret of their own. Empty: such webhooks cannot be enabled.'),
+  license_key: named('SVC_LICENSE_KEY', secret(joi.string().allow(null).custom(licenseKey)))
+    .default(null)
+    .description(
+      'Signs license answers and `.lic` files: a PEM private key (Ed25519 or RSA), or 32 or more characters that seed one. Not given: created in the data directory; required with MongoDB.',
+    ),
+  data_key: secret(joi.string().allow(null).custom(dataKey))
+    .default(null)
+    .description(
+      'Encrypts secrets at rest (TOTP, webhook secrets); 32 or more characters. Not given: created in the data directory; required with MongoDB.',
+    ),
+});
+
+const limits = joi.object({
+  json_bytes: bytes(1_048_576, 'Size of a JSON body; for the errors intake, on the wire.'),
+  inflated_bytes: bytes(8_388_608, 'Size of a compressed intake body once inflated.'),
+  package_bytes: bytes(2_147_483_648, 'Size of a release package.'),
+  intake_per_minute: perMinute(1200, 'Error reports and heartbeats per token; each element of an array counts.'),
+  intake_burst: joi
+    .number()
+    .integer()
+    .min(0)
+    .max(1_000_000_000)
+    .default(300)
+    .description('How many of them may come at once.'),
+  api_per_minute: perMinute(600, 'Every other call, per token.'),
+  bulk_per_minute: perMinute(30, 'Bulk calls, per token.'),
+  auth_failures_per_minute: perMinute(20, 'Refused credentials (401), per address.'),
+  public_per_minute: perMinute(600, 'License validation, update check and other open questions, per address.'),
+});
+
+/** The whole of the core; unknown keys are refused. */
+export const coreSchema = joi.object({
+  server: server.description('The listening side.'),
+  data_dir: named('SVC_DATA_DIR', joi.string())
+    .default('data')
+    .description(
+      'Directory of everything that the service writes: store, keys, releases. Relative to the working directory.',
+    ),
+  storage: storage.description('Where documents are kept.'),
+  app: joi
+    .object({
+      debug: joi.boolean().default(false).description('Show exception texts in answers. Never in production.'),
+      timezone: joi
+        .string()
+        .custom(timezone)
+        .default('UTC')
+        .description('IANA time zone in which pages show times. Everything is stored in UTC.'),
+    })
+    .description('The application.'),
+  security: security.description('Keys. Each may also come from a file: `SVC_SHARED_KEY_FILE` and so on.'),
+  release_private_key: named('SVC_RELEASE_PRIVATE_KEY', joi.string().allow('', null))
+    .default(null)
+    .description(
+      'Path of the RSA private key (PEM, at least 2,048 bits) that signs releases. Empty: releases are unsigned. Not given: created in the data directory; required with MongoDB.',
+    ),
+  limits: limits.description('Sizes and rates.'),
+  log: joi
+    .object({
+      level: named('SVC_LOG_LEVEL', joi.string().valid('debug', 'info', 'warn', 'error', 'silent'))
+        .default('info')
+        .description('The least severe lines that are written.'),
+    })
+    .description('The log on standard output.'),
+  plugins: joi
+    .array()
+    .items(joi.string())
+    .default([])
+    .description('Further plugins: names of packages, folders with a package.json, or module files.'),
+});
+
+/**
+ * Variables of contract 00 that belong to a plugin's section. The first administrator comes from the environment only, so
+ * that no password lies in a file.
+ */
+export const FIRST_ADMIN: ReadonlyMap<string, string> = new Map([
+  ['SVC_ADMIN_USER', 'access.admin_user'],
+  ['SVC_ADMIN_PASSWORD', 'access.admin_password'],
+]);
+
+/** The top-level keys of the core; every other one is a plugin's section. */
+export const coreKeys: ReadonlySet<string> = new Set(
+  Object.keys((coreSchema.describe() as { keys: Record<string, unknown> }).keys),
+);

@@ -1,0 +1,179 @@
+/**
+ * Where configuration comes from: JSON files, and environment variables as contract 00 ("Configuration") names them.
+ * The sources are laid over one another into one tree; `origins` remembers for each path which one had the last word,
+ * so that an error can say where a wrong value came from.
+ *
+ * Rejected: one flat map of dotted names, because a plugin's section may hold names with dots.
+ */
+import { readFile } from 'node:fs/promises';
+import { coreSchema, FIRST_ADMIN } from './schema.js';
+
+/** A fault of the configuration. `message` is one line: the key, what is wrong with it, where it came from. */
+export class ConfigError extends Error {
+  override name = 'ConfigError';
+  /** @param key a dotted path, the name of a variable or of a file. */
+  constructor(
+    readonly key: string,
+    readonly problem: string,
+    readonly from: string,
+  ) {
+    super(`configuration: ${key} ${problem} (from ${from})`.replace(/[\p{Cc}\u2028\u2029]+/gu, ' '));
+  }
+}
+
+export type Tree = { [key: string]: unknown };
+
+export interface Sources {
+  tree: Tree;
+  /** Dotted path → where its value came from. */
+  origins: Map<string, string>;
+  /** Dotted paths whose value is the text of a variable, still to be read as what the schema wants. */
+  texts: Set<string>;
+}
+
+export const isTree = (value: unknown): value is Tree =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+const forget = (paths: { keys(): Iterable<string>; delete(path: string): boolean }, path: string): void => {
+  for (const known of paths.keys()) if (known === path || known.startsWith(`${path}.`)) paths.delete(known);
+};
+
+/** Lays `over` on `sources`: objects member by member, everything else as a whole. */
+function lay(sources: Sources, over: Tree, from: string, at: string[] = []): void {
+  let target = sources.tree;
+  for (const key of at) target = target[key] as Tree;
+  for (const [key, value] of Object.entries(over)) {
+    const path = [...at, key].join('.');
+    if (['__proto__', 'constructor', 'prototype'].includes(key))
+      throw new ConfigError(path, 'is not a known key', from);
+    if (isTree(value)) {
+      if (!isTree(target[key])) {
+        target[key] = {};
+        forget(sources.texts, path);
+        sources.origins.set(path, from);
+      }
+      lay(sources, value, from, [...at, key]);
+    } else {
+      forget(sources.origins, path);
+      forget(sources.texts, path);
+      target[key] = value;
+      sources.origins.set(path, from);
+    }
+  }
+}
+
+async function readJson(path: string, optional: boolean, label: string): Promise<Tree | null> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    if (optional && code === 'ENOENT') return null;
+    throw new ConfigError(label, `cannot be read: ${code}`, path === '' ? 'an empty path' : path);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    // JSON.parse quotes the text, which may hold a secret: only the place is told.
+    const place = /position \d+(?: \(line \d+ column \d+\))?/.exec((error as Error).message)?.[0];
+    throw new ConfigError(label, `is not valid JSON${place ? ` at ${place}` : ''}`, path);
+  }
+  if (!isTree(value)) throw new ConfigError(label, 'must hold one JSON object', path);
+  return value;
+}
+
+/** The variables with names of their own, from the schema: `SVC_PORT` → `server.port`. */
+const named = new Map<string, string>(FIRST_ADMIN);
+export const variables: ReadonlyMap<string, string> = named;
+const corePaths = new Set<string>();
+
+interface Described {
+  keys?: Record<string, Described>;
+  metas?: { env?: string }[];
+}
+(function collect(schema: Described, at: string[]): void {
+  for (const [key, member] of Object.entries(schema.keys ?? {})) {
+    const path = [...at, key];
+    corePaths.add(path.join('.'));
+    for (const { env } of member.metas ?? []) if (env !== undefined) named.set(env, path.join('.'));
+    collect(member, path);
+  }
+})(coreSchema.describe(), []);
+
+/** The path that a variable sets, and whether its value is the name of a file; null when it is no configuration. */
+export function pathOf(name: string): { path: string; file: boolean } | null {
+  const own = variables.get(name);
+  if (own !== undefined) return { path: own, file: false };
+  const base = name.endsWith('_FILE') ? name.slice(0, -'_FILE'.length) : null;
+  const ownFile = base === null ? undefined : variables.get(base);
+  if (ownFile !== undefined) return { path: ownFile, file: true };
+  const rest = /^SVC_(.*)$/.exec(name)?.[1];
+  if (rest === undefined || !rest.includes('__')) return null;
+  const path = rest.toLowerCase().split('__').join('.');
+  // A plugin's keys are not known here, so only core keys have the `…_FILE` form beside one that ends so itself.
+  const withoutFile = path.replace(/_file$/, '');
+  const file = withoutFile !== path && !corePaths.has(path) && corePaths.has(withoutFile);
+  return { path: file ? withoutFile : path, file };
+}
+
+async function readVariable(name: string, value: string, file: boolean): Promise<string> {
+  if (!file) return value;
+  try {
+    return (await readFile(value, 'utf8')).replace(/\r?\n$/, '');
+  } catch (error) {
+    throw new ConfigError(
+      name,
+      `names a file that cannot be read: ${(error as NodeJS.ErrnoException).code}`,
+      value || 'an empty path',
+    );
+  }
+}
+
+/** Lays the environment's variables over the files. @throws ConfigError when two of them set the same key */
+async function layVariables(sources: Sources, env: NodeJS.ProcessEnv): Promise<void> {
+  const setBy = new Map<string, string>();
+  for (const name of Object.keys(env).toSorted()) {
+    const text = env[name];
+    const target = text === undefined ? null : pathOf(name);
+    if (text === undefined || target === null) continue;
+    const from = `environment variable ${name}`;
+    const segments = target.path.split('.');
+    if (segments.includes('')) throw new ConfigError(name, 'names no key', from);
+    const other = setBy.get(target.path);
+    if (other !== undefined)
+      throw new ConfigError(target.path, `is set twice, by ${other} and ${name}`, 'the environment');
+    setBy.set(target.path, name);
+    const value = await readVariable(name, text, target.file);
+    lay(sources, segments.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value) as Tree, from);
+    sources.texts.add(target.path);
+  }
+}
+
+/** Reads every source. @param root the folder that holds `config/`. @throws ConfigError */
+export async function readSources(root: string, env: NodeJS.ProcessEnv): Promise<Sources> {
+  const sources: Sources = { tree: {}, origins: new Map(), texts: new Set() };
+  const files: [path: string, optional: boolean, label: string][] = [
+    [`${root}/config/default.json`, false, 'config/default.json'],
+    [`${root}/config/local.json`, true, 'config/local.json'],
+  ];
+  if (env['SVC_CONFIG'] !== undefined) files.push([env['SVC_CONFIG'], false, 'SVC_CONFIG']);
+  for (const [path, optional, label] of files) {
+    const tree = await readJson(path, optional, label);
+    if (tree === null) continue;
+    if (label !== 'config/default.json') refuseEnvOnly(tree, path);
+    lay(sources, tree, label === 'SVC_CONFIG' ? path : label);
+  }
+  await layVariables(sources, env);
+  return sources;
+}
+
+function refuseEnvOnly(tree: Tree, from: string): void {
+  for (const [variable, key] of FIRST_ADMIN) {
+    const [section = '', name = ''] = key.split('.');
+    const given = tree[section];
+    if (isTree(given) && Object.hasOwn(given, name)) {
+      throw new ConfigError(key, `is taken from the environment only: set ${variable}`, from);
+    }
+  }
+}

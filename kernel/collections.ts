@@ -1,0 +1,24 @@
+/** A plugin's door to the store: its own declared collections, under its own prefix, and nothing else. */
+import type { Collection, Doc, DocumentStore } from '../ports/store.js';
+import type { FullManifest } from './manifest.js';
+
+/** What a plugin did that its manifest does not say. */
+export class NotInManifest extends Error {
+  override name = 'NotInManifest';
+  /** @param member of the manifest where it would have to stand. */
+  constructor(what: string, member: string) {
+    super(`${what} is not in its manifest: declare it in \`${member}\``);
+  }
+}
+
+/** `collection('notes')` of the plugin `chat` is `chat_notes`. @throws NotInManifest */
+export function collectionOf(
+  store: DocumentStore,
+  { id, collections }: Pick<FullManifest, 'id' | 'collections'>,
+): <T extends Doc>(name: string) => Collection<T> {
+  const declared = new Set(collections.map(({ name }) => name));
+  return <T extends Doc>(name: string) => {
+    if (!declared.has(name)) throw new NotInManifest(`the collection "${name}"`, 'collections');
+    return store.collection<T>(`${id}_${name}`);
+  };
+}

@@ -1,0 +1,74 @@
+/** What a plugin is given at `setup`: its own configuration, collections and container, and nothing of its neighbours. */
+import type { DomainEvent, EventBus } from '../ports/events.js';
+import type { Jobs } from '../ports/jobs.js';
+import type { DocumentStore } from '../ports/store.js';
+import type { Token } from '../ports/token.js';
+import { collectionOf, NotInManifest } from './collections.js';
+import type { Scope } from './container.js';
+import { jobName } from './contributions.js';
+import type { AppSettings, PluginContext, Ports } from './contract.js';
+import type { PluginRun, Services } from './plugin-run.js';
+
+export interface Shared {
+  app: AppSettings;
+  ports: Omit<Ports, 'jobs'>;
+  jobs: Jobs | undefined;
+  store: DocumentStore;
+  services: Services;
+  bus: EventBus;
+  root: Scope;
+}
+
+export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
+  const { id, manifest } = plugin;
+  const { app, services } = shared;
+  const { clock, ids } = shared.ports;
+  const { config } = plugin.registered;
+  const log = shared.ports.log.child({ plugin: id });
+  const ports: Ports = { ...shared.ports, log, jobs: jobsOf(id, shared.jobs) };
+  const needed = Object.fromEntries(manifest.needs.map((name) => [name, services.get(name)]));
+  const scope = shared.root.child({ ...needed, app, config, ports, ...ports });
+  const events = new Set(manifest.events);
+  return {
+    config,
+    app,
+    log,
+    clock,
+    ids,
+    ports,
+    collection: collectionOf(shared.store, manifest),
+    resolve<T>({ name }: Token<T>): T {
+      if (!manifest.needs.includes(name)) throw new NotInManifest(`the token "${name}"`, 'needs');
+      const service = services.get(name);
+      if (service === undefined) throw new Error(`"${name}" is not there: its plugin has failed`);
+      return service as T;
+    },
+    find: <T>({ name }: Token<T>) => services.get(name) as T | undefined,
+    construct: (type) => scope.construct(type),
+    bind: (name, value) => scope.bind(name, value),
+    emit: async (event, data, options = {}) => {
+      if (!events.has(event)) throw new NotInManifest(`the event "${event}"`, 'events');
+      const whole: DomainEvent = {
+        id: options.id ?? `evt_${ids.uuid()}`,
+        event,
+        timestamp: options.timestamp ?? clock.iso(),
+        project_slug: options.project_slug ?? null,
+        data,
+      };
+      return shared.bus.emit(whole);
+    },
+  };
+}
+
+/** A plugin names its own jobs without its id. */
+function jobsOf(plugin: string, jobs: Jobs | undefined): Ports['jobs'] {
+  const there = (): Jobs => {
+    if (jobs === undefined) throw new Error('there are no jobs in this process');
+    return jobs;
+  };
+  return {
+    enqueue: async (name, data, options) => there().enqueue(jobName(plugin, name), data, options),
+    runNow: async (name, data) => there().runNow(jobName(plugin, name), data),
+    list: async () => there().list(),
+  };
+}

@@ -1,0 +1,256 @@
+/**
+ * Judges what `setup` returned: shapes, an access on every route, scopes that somebody registered, services as the
+ * manifest promised, and names that no other plugin has taken. What is in order is kept even when something else is
+ * not, so that the routes of a failed plugin can answer 503.
+ */
+import Joi from 'joi';
+import type { ListenSpec } from '../ports/events.js';
+import type { PageSpec, PanelSpec, RouteSpec } from '../ports/http.js';
+import type { JobSpec } from '../ports/jobs.js';
+import type { CommandSpec, PluginParts } from './contract.js';
+import type { FullManifest } from './manifest.js';
+
+/** Who has which route, page and command; and every scope that a manifest registers. */
+export class Claims {
+  readonly #owners = new Map<string, string>();
+
+  constructor(readonly scopes: ReadonlySet<string>) {}
+
+  /** The plugin that has `key` already, or null: then it is the caller's from now on. */
+  take(key: string, plugin: string): string | null {
+    const owner = this.#owners.get(key);
+    if (owner !== undefined) return owner;
+    this.#owners.set(key, plugin);
+    return null;
+  }
+}
+
+export interface Judged {
+  parts: PluginParts;
+  faults: string[];
+}
+
+/** A schema for every member of `T` and for no other: a new member of the contract does not compile until it is judged here. */
+type Keys<T> = Record<keyof T, Joi.Schema>;
+
+const run = Joi.function().required();
+const duck = Joi.any();
+const schemas = Joi.object({ params: duck, query: duck, body: duck, optionalBody: Joi.boolean() });
+const path = Joi.string().pattern(/^\//).required().messages({ 'string.pattern.base': '{{#label}} must start with /' });
+const method = Joi.string().valid('GET', 'POST', 'PATCH', 'PUT', 'DELETE');
+
+const ROUTE = Joi.object({
+  method: Joi.alternatives(method, Joi.array().items(method).min(1)).required(),
+  path,
+  aliases: Joi.array().items(path),
+  summary: Joi.string().required(),
+  description: Joi.string(),
+  access: duck,
+  input: schemas,
+  output: duck,
+  status: Joi.number().integer().min(200).max(399),
+  strictQuery: Joi.boolean(),
+  bare: Joi.boolean(),
+  hidden: Joi.boolean(),
+  limits: Joi.object(),
+  cors: Joi.boolean(),
+  credential: Joi.function(),
+  handle: run,
+} satisfies Keys<RouteSpec>);
+const PAGE = Joi.object({
+  method: Joi.string().valid('GET', 'POST'),
+  path,
+  title: Joi.string().required(),
+  nav: Joi.object(),
+  access: duck,
+  panels: Joi.boolean(),
+  input: schemas,
+  handle: run,
+} satisfies Keys<PageSpec>);
+const PANEL = Joi.object({
+  id: Joi.string().required(),
+  kind: Joi.string().valid('attention', 'trend').required(),
+  order: Joi.number().required(),
+  load: run,
+} satisfies Keys<PanelSpec>);
+const JOB = Joi.object({
+  name: Joi.string().required(),
+  everyMs: Joi.number().integer().min(1),
+  cron: Joi.string(),
+  timeoutMs: Joi.number().integer().min(1),
+  run,
+} satisfies Keys<JobSpec>).oxor('everyMs', 'cron');
+const LISTEN = Joi.object({
+  event: Joi.string().required(),
+  durable: Joi.boolean(),
+  handle: run,
+} satisfies Keys<ListenSpec>);
+const COMMAND = Joi.object({
+  name: Joi.string()
+    .pattern(/^[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)?$/)
+    .required()
+    .messages({ 'string.pattern.base': '{{#label}} must be one or two lower-case words' }),
+  summary: Joi.string().required(),
+  args: Joi.array().items(Joi.string()),
+  options: Joi.object(),
+  run,
+} satisfies Keys<CommandSpec>);
+const PARTS = Joi.object({
+  routes: Joi.array(),
+  pages: Joi.array(),
+  panels: Joi.array(),
+  jobs: Joi.array(),
+  listens: Joi.array(),
+  commands: Joi.array(),
+  services: Joi.object(),
+  health: Joi.function(),
+  start: Joi.function(),
+  stop: Joi.function(),
+} satisfies Keys<PluginParts>).required();
+
+const MESSAGES = { 'object.unknown': '{{#label}} is not known here', 'any.required': '{{#label}} is missing' };
+
+function shape(schema: Joi.Schema, value: unknown): string[] {
+  const { error } = schema.validate(value, {
+    abortEarly: false,
+    convert: false,
+    errors: { wrap: { label: false } },
+    messages: MESSAGES,
+  });
+  return error === undefined ? [] : error.details.map(({ message }) => message);
+}
+
+/** @param views the folder of its views, null when there is none to be found. */
+export function judgeParts(returned: unknown, manifest: FullManifest, views: string | null, claims: Claims): Judged {
+  const wrong = shape(PARTS, returned).map((fault) => `setup returned something else than its parts: ${fault}`);
+  if (wrong.length > 0) return { parts: {}, faults: wrong };
+  const parts = returned as PluginParts;
+  const faults: string[] = [];
+  const keep = <T extends object>(list: readonly T[] = [], judge: (one: T) => string[]): T[] =>
+    list.filter((one) => {
+      const found = judge(one);
+      faults.push(...found);
+      return found.length === 0;
+    });
+
+  const { id } = manifest;
+  const kept: PluginParts = {
+    // Bound, because the parts may be an instance of a class.
+    health: parts.health?.bind(parts),
+    start: parts.start?.bind(parts),
+    stop: parts.stop?.bind(parts),
+    services: parts.services,
+    routes: keep(parts.routes, (route) => routeFaults(route, id, claims)),
+    pages: keep(parts.pages, (page) => pageFaults(page, id, views, claims)),
+    panels: keep(parts.panels, (panel) => panelFaults(panel, views)),
+    jobs: keep(parts.jobs, (job) => jobFaults(job, id, claims)).map((job) => named(job, id)),
+    listens: keep(parts.listens, (listen) => shape(LISTEN, listen).map((f) => `listener of ${listen.event}: ${f}`)),
+    commands: keep(parts.commands, (command) => commandFaults(command, id, claims)),
+  };
+  faults.push(...serviceFaults(parts.services ?? {}, manifest.provides));
+  return { parts: kept, faults };
+}
+
+/** `sweep` and `chat.sweep` of the plugin chat are the job `chat.sweep`. A dotted name is taken as it is. */
+export function jobName(plugin: string, name: string): string {
+  return name.includes('.') ? name : `${plugin}.${name}`;
+}
+
+const named = (job: JobSpec, plugin: string): JobSpec => ({
+  ...job,
+  name: jobName(plugin, job.name),
+  run: (call) => job.run(call),
+});
+
+function routeFaults(route: RouteSpec, plugin: string, claims: Claims): string[] {
+  const methods = [route.method].flat();
+  const label = `route ${methods.join('|')} ${route.path}`;
+  const faults = [...shape(ROUTE, route), ...accessFaults(route.access, claims.scopes)];
+  if (faults.length === 0) {
+    for (const path of [route.path, ...(route.aliases ?? [])]) {
+      for (const method of methods) faults.push(...pathTaken(method, path, plugin, claims));
+    }
+  }
+  return faults.map((fault) => `${label}: ${fault}`);
+}
+
+const NO_VIEWS = 'there is no folder of views: set `from: import.meta.url` in the plugin';
+
+function panelFaults(panel: PanelSpec, views: string | null): string[] {
+  const faults = [...shape(PANEL, panel), ...(views === null ? [NO_VIEWS] : [])];
+  return faults.map((fault) => `panel ${panel.id}: ${fault}`);
+}
+
+function pageFaults(page: PageSpec, plugin: string, views: string | null, claims: Claims): string[] {
+  const method = page.method ?? 'GET';
+  const faults = shape(PAGE, page);
+  if (page.access === undefined) faults.push('declares no access');
+  else if (page.access !== 'public' && !isSession(page.access)) faults.push(unknownRule(page.access));
+  if (views === null) faults.push(NO_VIEWS);
+  if (faults.length === 0) faults.push(...pathTaken(method, page.path, plugin, claims));
+  return faults.map((fault) => `page ${method} ${page.path}: ${fault}`);
+}
+
+/** Two paths that differ in the names of their parameters alone are the same path. */
+function pathTaken(method: string, path: string, plugin: string, claims: Claims): string[] {
+  const owner = claims.take(`${method} ${path.replaceAll(/\{[^}*?]*/g, '{')}`, plugin);
+  if (owner === null) return [];
+  return [`${method} ${path} is mounted by ${owner === plugin ? 'this plugin' : `plugin ${owner}`} already`];
+}
+
+function accessFaults(access: unknown, scopes: ReadonlySet<string>): string[] {
+  if (access === undefined || (Array.isArray(access) && access.length === 0)) return ['declares no access'];
+  if (access === 'public') return [];
+  return [access].flat().flatMap((rule: unknown) => ruleFaults(rule, scopes));
+}
+
+const unknownRule = (rule: unknown): string => `has an access that nobody knows: ${JSON.stringify(rule)}`;
+const isSession = (rule: object): boolean => {
+  const role: unknown = (rule as { session?: unknown }).session;
+  return role === 'admin' || role === 'member';
+};
+
+function ruleFaults(rule: unknown, scopes: ReadonlySet<string>): string[] {
+  if (rule === null || typeof rule !== 'object') return [unknownRule(rule)];
+  const { intake, ...rest } = rule as Record<string, unknown>;
+  const [kind, ...more] = Object.keys(rest);
+  const asked = kind === 'scope' ? [rest['scope']] : kind === 'anyScope' ? rest['anyScope'] : null;
+  if (more.length > 0 || (intake !== undefined && asked === null)) return [unknownRule(rule)];
+  if (Array.isArray(asked) && asked.length > 0 && asked.every((scope) => typeof scope === 'string')) {
+    const unknown = asked.filter((scope) => !scopes.has(scope));
+    return unknown.map((scope) => `asks for the scope "${scope}", which no plugin registers`);
+  }
+  const known =
+    kind === 'anyToken' || kind === 'sharedKey' ? rest[kind] === true : kind === 'session' && isSession(rest);
+  return known ? [] : [unknownRule(rule)];
+}
+
+function jobFaults(job: JobSpec, plugin: string, claims: Claims): string[] {
+  const faults = shape(JOB, job);
+  if (faults.length === 0) {
+    const name = jobName(plugin, job.name);
+    if (!/^[a-z][a-z0-9]*\.[a-z][a-z0-9_-]*$/.test(name) || !name.startsWith(`${plugin}.`)) {
+      faults.push(`its name must be "${plugin}." and a lower-case word`);
+    } else if (claims.take(`job ${name}`, plugin) !== null) faults.push('this plugin has a job of this name already');
+  }
+  return faults.map((fault) => `job ${job.name}: ${fault}`);
+}
+
+function commandFaults(command: CommandSpec, plugin: string, claims: Claims): string[] {
+  const faults = shape(COMMAND, command);
+  if (faults.length === 0) {
+    const owner = claims.take(`command ${command.name}`, plugin);
+    if (owner !== null)
+      faults.push(`${owner === plugin ? 'this plugin' : `plugin ${owner}`} has a command of this name already`);
+  }
+  return faults.map((fault) => `command ${command.name}: ${fault}`);
+}
+
+function serviceFaults(services: Readonly<Record<string, unknown>>, provides: readonly string[]): string[] {
+  const missing = provides.filter((name) => services[name] === undefined || services[name] === null);
+  const lies = Object.keys(services).filter((name) => !provides.includes(name));
+  return [
+    ...missing.map((name) => `its manifest provides "${name}", and setup returned no such service`),
+    ...lies.map((name) => `the service "${name}" is not in its manifest: declare it in \`provides\``),
+  ];
+}

@@ -1,0 +1,61 @@
+/**
+ * The event bus: in process, every listener of an event at once, each isolated from its neighbours and from the
+ * producer. It stores nothing: what must not be lost is stored by durable listeners, and kept in the producer's outbox
+ * until all of them have done so (ports/events.ts). Rejected: a queue here, which would be a second outbox.
+ */
+import type { DomainEvent, EventBus, ListenSpec } from '../ports/events.js';
+import type { Logger } from '../ports/logger.js';
+import { within } from './timeout.js';
+
+interface Listener extends ListenSpec {
+  owner: string;
+  ready: () => boolean;
+}
+
+export class InProcessEvents implements EventBus {
+  readonly #listeners: Listener[] = [];
+  readonly #underWay = new Set<Promise<boolean>>();
+
+  /** @param timeoutMs after this long a listener counts as failed, so that a hanging one does not hold its producer. */
+  constructor(
+    private readonly log: Logger,
+    private readonly timeoutMs = 30_000,
+  ) {}
+
+  /** @param ready false while the owner has failed: its durable listeners then keep events in the outbox. */
+  on(owner: string, listener: ListenSpec, ready: () => boolean = () => true): void {
+    const { event, durable } = listener;
+    this.#listeners.push({ owner, ready, event, durable, handle: (e) => listener.handle(e) });
+  }
+
+  async emit<T>(event: DomainEvent<T>): Promise<boolean> {
+    const frozen = Object.freeze({ ...event });
+    const listeners = this.#listeners.filter((l) => l.event === '*' || l.event === event.event);
+    const told = Promise.all(listeners.map((listener) => this.#tell(listener, frozen))).then((kept) =>
+      kept.every((ok) => ok),
+    );
+    this.#underWay.add(told);
+    try {
+      return await told;
+    } finally {
+      this.#underWay.delete(told);
+    }
+  }
+
+  /** Resolves when no event is on its way to a listener. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+  }
+
+  /** False only when a durable listener did not store the event. */
+  async #tell(listener: Listener, event: DomainEvent): Promise<boolean> {
+    if (!listener.ready()) return listener.durable !== true;
+    try {
+      await within(this.timeoutMs, `the listener of ${listener.owner}`, () => listener.handle(event));
+      return true;
+    } catch (err) {
+      this.log.error({ err, plugin: listener.owner, event: event.event, event_id: event.id }, 'a listener failed');
+      return listener.durable !== true;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * What can stop a start. Faults are found before anything runs and told all at once: an operator mends one list, not
+ * one line per attempt. Rejected: throwing at the first fault.
+ */
+
+/** One thing that is wrong and how to mend it. Both are single sentences without a full stop. */
+export interface Fault {
+  /** The plugin's id, or the entry of `plugins` where the id is not known. Null: the configuration itself. */
+  plugin: string | null;
+  fault: string;
+  mend: string;
+}
+
+const flat = (text: string): string => text.replaceAll(/\s*\n\s*/g, ' ').trim();
+
+/** `plugin chat: needs "bugs.api", which no plugin provides; …`, always one line. */
+export function faultLine({ plugin, fault, mend }: Fault): string {
+  return flat(`${plugin === null ? 'configuration' : `plugin ${plugin}`}: ${fault}; ${mend}`);
+}
+
+/** Every fault of the installed plugins and of their sections of the configuration, one per line of `message`. */
+export class PluginFaults extends Error {
+  override name = 'PluginFaults';
+  /** Only the configuration is at fault: the command line prints one line and no list (contract 00, configuration). */
+  readonly configuration: boolean;
+
+  constructor(readonly faults: readonly Fault[]) {
+    super(faults.map(faultLine).join('\n'));
+    this.configuration = faults.every((fault) => fault.plugin === null);
+  }
+}
+
+/** A critical plugin failed, so the service does not start. */
+export class CriticalPluginFailed extends Error {
+  override name = 'CriticalPluginFailed';
+  constructor(
+    readonly plugin: string,
+    readonly reason: string,
+    cause?: unknown,
+  ) {
+    super(`plugin ${plugin} failed: ${reason}`, { cause });
+  }
+}
+
+/** `stop()` was called while the kernel was still booting. */
+export class BootStopped extends Error {
+  override name = 'BootStopped';
+  constructor() {
+    super('stopped while starting');
+  }
+}
+
+/** The first line that tells a person what was thrown, whatever was thrown. */
+export function reasonOf(thrown: unknown): string {
+  if (thrown instanceof Error) return flat(thrown.message) || thrown.name;
+  return flat(String(thrown));
+}

@@ -1,0 +1,151 @@
+/**
+ * Finds the plugins: the built-in list, and what the configuration names under `plugins` (a package, a folder with a
+ * package.json, a module file). It never scans folders: what runs here was named by somebody. What cannot be loaded is a
+ * fault with the entry's name, told together with the registry's own.
+ *
+ * Packages are resolved here instead of by `require.resolve`, which knows no package that exports ES modules only.
+ */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Plugin } from './contract.js';
+import { reasonOf, type Fault } from './faults.js';
+import type { LoadedPlugin } from './manifest.js';
+import { within } from './timeout.js';
+
+export interface LoadSettings {
+  /** Entries of `plugins`, as the configuration has them. */
+  entries: readonly string[];
+  /** Folders against which they are resolved, in this order: the configuration file's, the working directory. */
+  bases: readonly string[];
+  timeoutMs: number;
+}
+
+export interface Loaded {
+  plugins: LoadedPlugin[];
+  faults: Fault[];
+}
+
+export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSettings): Promise<Loaded> {
+  const plugins: LoadedPlugin[] = builtin.map((plugin) => ({
+    plugin,
+    entry: 'built in',
+    views: viewsOf(plugin, null),
+  }));
+  const faults: Fault[] = [];
+  for (const entry of settings.entries) {
+    try {
+      plugins.push(await load(entry, settings));
+    } catch (error) {
+      const mend = error instanceof Unresolved ? error.mend : 'mend the module, or remove the entry from `plugins`';
+      faults.push({ plugin: entry, fault: `cannot be loaded: ${describe(error)}`, mend });
+    }
+  }
+  return { plugins, faults };
+}
+
+/** A SyntaxError's own message does not say that it is one. */
+function describe(error: unknown): string {
+  return error instanceof Error && error.name !== 'Error' && !(error instanceof Unresolved)
+    ? `${error.name}: ${reasonOf(error)}`
+    : reasonOf(error);
+}
+
+class Unresolved extends Error {
+  constructor(
+    message: string,
+    readonly mend: string,
+  ) {
+    super(message);
+  }
+}
+
+async function load(entry: string, { bases, timeoutMs }: LoadSettings): Promise<LoadedPlugin> {
+  const file = locate(entry, bases);
+  const module = await within(timeoutMs, 'its import', async () => {
+    const imported: unknown = await import(pathToFileURL(file).href);
+    return imported as Record<string, unknown>;
+  });
+  const plugin = exported(module);
+  return { plugin, entry, views: viewsOf(plugin, file) };
+}
+
+/** The default export, or the one named `plugin`; what a CommonJS module that was an ES module once wraps in `default`. */
+function exported(module: Record<string, unknown>): unknown {
+  const first = module['default'] ?? module['plugin'];
+  const inner = (first as { default?: unknown; plugin?: unknown; setup?: unknown } | null | undefined) ?? null;
+  if (inner !== null && typeof inner === 'object' && inner.setup === undefined) {
+    return inner.default ?? inner.plugin ?? first;
+  }
+  return first;
+}
+
+/** Its `from` (a module's URL, or the folder itself), else `views` beside the module that was opened. */
+function viewsOf(plugin: unknown, file: string | null): string | null {
+  const from = (plugin as { from?: unknown } | null)?.from;
+  if (typeof from !== 'string') return file === null ? null : join(dirname(file), 'views');
+  const path = from.startsWith('file:') ? fileURLToPath(from) : from;
+  const absolute = isAbsolute(path) ? path : resolve(file === null ? '.' : dirname(file), path);
+  return extname(absolute) === '' ? absolute : join(dirname(absolute), 'views');
+}
+
+function locate(entry: string, bases: readonly string[]): string {
+  const isPath = /^\.{0,2}[/\\]|^file:/.test(entry) || entry === '.' || entry === '..' || isAbsolute(entry);
+  const isPackage = /^(@[\w.~-]+\/)?[\w~-][\w.~-]*$/.test(entry);
+  const found = (isPackage && !isPath ? findPackage(entry, bases) : null) ?? findPath(entry, bases);
+  if (found !== null) return found;
+  const looked = isPackage && !isPath ? 'no package and no file' : 'no file and no folder';
+  throw new Unresolved(
+    `${looked} of this name in ${bases.join(' or ')}`,
+    'install the package, or write the path relative to the configuration file',
+  );
+}
+
+function findPath(entry: string, bases: readonly string[]): string | null {
+  const path = entry.startsWith('file:') ? fileURLToPath(entry) : entry;
+  for (const base of bases) {
+    const candidate = resolve(base, path);
+    if (!existsSync(candidate)) continue;
+    return statSync(candidate).isDirectory() ? entryOf(candidate) : candidate;
+  }
+  return null;
+}
+
+/** `node_modules/<name>` in a base or above it. */
+function findPackage(name: string, bases: readonly string[]): string | null {
+  for (const base of bases) {
+    for (let at = resolve(base); ; at = dirname(at)) {
+      const folder = join(at, 'node_modules', name);
+      if (existsSync(join(folder, 'package.json'))) return entryOf(folder);
+      if (at === dirname(at)) break;
+    }
+  }
+  return null;
+}
+
+/** The module that a folder's package.json names: `exports`, `main`, or index.js. */
+function entryOf(folder: string): string {
+  const path = join(folder, 'package.json');
+  if (!existsSync(path)) {
+    throw new Unresolved('the folder has no package.json', 'add one with `"type": "module"` and `"exports"`');
+  }
+  const meta = JSON.parse(readFileSync(path, 'utf8')) as { exports?: unknown; main?: unknown };
+  const dot = (meta.exports as Record<string, unknown> | null | undefined)?.['.'];
+  const target = pick(dot ?? meta.exports) ?? (typeof meta.main === 'string' ? meta.main : 'index.js');
+  const file = resolve(folder, target);
+  if (!existsSync(file))
+    throw new Unresolved(`its package.json names ${target}, which is not there`, 'build the package');
+  return file;
+}
+
+/** The first of Node's conditions that applies to an import. */
+function pick(target: unknown): string | null {
+  if (typeof target === 'string') return target;
+  if (target === null || typeof target !== 'object' || Array.isArray(target)) return null;
+  for (const [condition, inner] of Object.entries(target)) {
+    if (!['node', 'import', 'module-sync', 'default'].includes(condition)) continue;
+    const picked = pick(inner);
+    if (picked !== null) return picked;
+  }
+  return null;
+}

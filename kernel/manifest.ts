@@ -1,0 +1,132 @@
+/**
+ * The closed schema of a manifest, and a manifest with every default filled in. Nothing of the plugin runs here.
+ *
+ * Values are judged with joi, read through duck typing where another copy of a library may have made them: an
+ * integrator's plugin brings its own joi.
+ */
+import Joi, { type ObjectSchema } from 'joi';
+import type { CollectionSpec } from '../ports/store.js';
+import type { Migration, Plugin } from './contract.js';
+
+/** A plugin as the loader found it. `plugin` may be anything until the registry has judged it. */
+export interface LoadedPlugin {
+  plugin: unknown;
+  /** `built in`, or the entry of `plugins` in the configuration. */
+  entry: string;
+  /** Folder of its views; null when nobody can tell. */
+  views: string | null;
+}
+
+/** A manifest without optional members. */
+export interface FullManifest {
+  id: string;
+  version: string;
+  title: string;
+  critical: boolean;
+  after: readonly string[];
+  needs: readonly string[];
+  provides: readonly string[];
+  config: ObjectSchema | null;
+  scopes: readonly string[];
+  events: readonly string[];
+  collections: readonly CollectionSpec[];
+  migrations: readonly Migration[];
+}
+
+const SEMVER =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
+const ID = /^[a-z][a-z0-9]{1,31}$/;
+
+const text = (pattern: RegExp, shape: string) =>
+  Joi.string()
+    .pattern(pattern)
+    .messages({ 'string.pattern.base': `{{#label}} must be ${shape}` });
+const list = (items: Joi.Schema) =>
+  Joi.array().items(items).unique().messages({ 'array.unique': '{{#label}} stands twice' });
+const named = (items: Joi.Schema, key: string) =>
+  Joi.array()
+    .items(items)
+    .unique(key)
+    .messages({ 'array.unique': `{{#label}}: its ${key} stands twice` });
+
+const id = text(ID, 'lower-case letters and digits, a letter first, 2 to 32 in all');
+const tokenName = text(/^[a-z][a-z0-9]*(\.[a-z][a-z0-9_-]*)+$/, 'the name of a token such as "bugs.api"');
+const path = text(/^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/, 'a field path such as "claim.expires_at"');
+
+const index = Joi.object({
+  fields: list(path).min(1).required(),
+  unique: Joi.boolean(),
+}).custom((value: { fields: string[]; unique?: boolean }, helpers) =>
+  value.unique === true && value.fields.length !== 1 ? helpers.error('index.unique') : value,
+);
+
+const schemaOf = (value: unknown, helpers: Joi.CustomHelpers): unknown => {
+  const schema = value as { type?: unknown; validate?: unknown };
+  return schema.type === 'object' && typeof schema.validate === 'function' ? value : helpers.error('config.schema');
+};
+
+const manifest = Joi.object({
+  id: id.required(),
+  version: text(SEMVER, 'a semantic version such as "1.2.0"').required(),
+  api: Joi.number().required(),
+  title: Joi.string().max(100).required(),
+  critical: Joi.boolean(),
+  after: list(id),
+  needs: list(tokenName),
+  provides: list(tokenName),
+  config: Joi.any().custom(schemaOf),
+  scopes: list(text(/^[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*$/, 'a scope such as "chat:read"')),
+  events: list(text(/^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/, 'an event name such as "bug.created"')),
+  collections: named(
+    Joi.object({
+      name: text(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, a letter first').required(),
+      indexes: Joi.array().items(index).required(),
+    }),
+    'name',
+  ),
+  migrations: named(
+    Joi.object({
+      number: Joi.number().integer().min(1).max(999_999).required(),
+      name: text(/^[a-z0-9][a-z0-9-]{0,63}$/, 'lower-case words joined by hyphens').required(),
+      run: Joi.function().required(),
+    }).unknown(),
+    'number',
+  ),
+  from: Joi.string(),
+  setup: Joi.function().required(),
+} satisfies Record<keyof Plugin, Joi.Schema>)
+  .required()
+  .messages({
+    'object.unknown': '{{#label}} is not a member of a manifest',
+    'any.required': '{{#label}} is missing',
+    'index.unique': '{{#label}} is unique and must have exactly one field',
+    'config.schema': '{{#label}} must be a joi object schema',
+  });
+
+/** What is wrong with the shape of `plugin`, one sentence each. Converts nothing: `"1"` is not an API number. */
+export function shapeFaults(plugin: object): string[] {
+  const { error } = manifest.validate(plugin, {
+    abortEarly: false,
+    convert: false,
+    errors: { wrap: { label: false } },
+  });
+  return error === undefined ? [] : error.details.map(({ message }) => message);
+}
+
+/** A valid plugin's manifest, read once: what it changes afterwards is not seen. */
+export function fullManifest(plugin: Plugin): FullManifest {
+  return {
+    id: plugin.id,
+    version: plugin.version,
+    title: plugin.title,
+    critical: plugin.critical ?? false,
+    after: [...(plugin.after ?? [])],
+    needs: [...(plugin.needs ?? [])],
+    provides: [...(plugin.provides ?? [])],
+    config: plugin.config ?? null,
+    scopes: [...(plugin.scopes ?? [])],
+    events: [...(plugin.events ?? [])],
+    collections: [...(plugin.collections ?? [])],
+    migrations: [...(plugin.migrations ?? [])].sort((a, b) => a.number - b.number),
+  };
+}

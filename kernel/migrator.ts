@@ -1,0 +1,201 @@
+/**
+ * Migrations: numbered, additive, recorded one by one, and run once even when two processes start together. Creating a
+ * plugin's collections and indexes is a migration too (`<plugin>:indexes-<hash>`), so that a new index is as visible in
+ * `aos migrate` as any other change.
+ *
+ * There is no way back and no transaction: a migration that stopped half-way runs again from its beginning, so each must
+ * bear that. Rejected: down-migrations, which nobody tests and everybody trusts.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Clock } from '../ports/clock.js';
+import type { MigrationState } from '../ports/domain/system.js';
+import type { Ids } from '../ports/ids.js';
+import type { Logger } from '../ports/logger.js';
+import { StoreConflict, type CollectionSpec, type Collection, type Doc, type DocumentStore } from '../ports/store.js';
+import { collectionOf } from './collections.js';
+import { Lease, type LeaseDoc } from './lease.js';
+import type { FullManifest } from './manifest.js';
+
+interface MigrationDoc extends Doc {
+  applied_at: string;
+}
+
+interface Step {
+  /** `bugs:002-refs` */
+  id: string;
+  plugin: string;
+  run(): Promise<void>;
+}
+
+export interface MigratorParts {
+  store: DocumentStore;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  /** Collections of the service's own adapters (jobs), with their stored names. */
+  collections?: readonly CollectionSpec[];
+  /** After this long without a sign of life another process's migration counts as dead. Default 15,000. */
+  leaseMs?: number;
+}
+
+export interface MigrationOutcome {
+  /** What this process applied. */
+  applied: readonly string[];
+  pending: readonly string[];
+  /** The first migration of a plugin that failed; its later ones were not tried. */
+  failed: readonly { plugin: string; id: string; error: unknown }[];
+}
+
+/** A migration was renamed or renumbered after it had been applied. */
+export class MigrationRenamed extends Error {
+  override name = 'MigrationRenamed';
+}
+
+const POLL_MS = 50;
+
+export class Migrator {
+  readonly #steps: readonly Step[];
+
+  /** @param manifests in the order of the plugins; each plugin's migrations by number. */
+  constructor(
+    private readonly parts: MigratorParts,
+    manifests: readonly FullManifest[],
+  ) {
+    const own = parts.collections ?? [];
+    const kernel = own.length === 0 ? [] : [this.#indexes('kernel', own)];
+    this.#steps = [...kernel, ...manifests.flatMap((manifest) => this.#stepsOf(manifest))];
+  }
+
+  /** Every recorded migration, also those of plugins that are no longer installed; oldest first. */
+  async applied(): Promise<MigrationState[]> {
+    const all: MigrationDoc[] = [];
+    let after: string | null = null;
+    do {
+      const page: { items: MigrationDoc[]; next: string | null } = await this.#records().find({
+        sort: [['applied_at', 'asc']],
+        limit: 1_000,
+        after,
+      });
+      all.push(...page.items);
+      after = page.next;
+    } while (after !== null);
+    return all.map(({ id, applied_at }) => ({ id, applied_at }));
+  }
+
+  /** Ids in the order in which they will run. @throws MigrationRenamed */
+  async pending(): Promise<string[]> {
+    return (await this.#pendingSteps()).map(({ id }) => id);
+  }
+
+  /** Runs what is pending, waiting for another process that does so already. @throws MigrationRenamed, LeaseLost */
+  async run(): Promise<MigrationOutcome> {
+    const lease = this.#lease();
+    let waiting = false;
+    while ((await this.#pendingSteps()).length > 0) {
+      if (await lease.take()) return this.#runUnder(lease);
+      if (!waiting) this.parts.log.info({}, 'waiting for the migrations of another process');
+      waiting = true;
+      await pause(POLL_MS);
+    }
+    return { applied: [], pending: [], failed: [] };
+  }
+
+  async #runUnder(lease: Lease): Promise<MigrationOutcome> {
+    const applied: string[] = [];
+    const failed: { plugin: string; id: string; error: unknown }[] = [];
+    try {
+      // Asked again: the process that held the lease before may have finished between our question and our turn.
+      for (const step of await this.#pendingSteps()) {
+        if (failed.some(({ plugin }) => plugin === step.plugin)) continue;
+        await lease.confirm();
+        try {
+          await this.#apply(step);
+          applied.push(step.id);
+        } catch (error) {
+          this.parts.log.error({ err: error, migration: step.id }, 'a migration failed');
+          failed.push({ plugin: step.plugin, id: step.id, error });
+        }
+      }
+    } finally {
+      await lease.release();
+    }
+    return { applied, pending: failed.length === 0 ? [] : await this.pending(), failed };
+  }
+
+  async #apply(step: Step): Promise<void> {
+    const { clock, log } = this.parts;
+    const began = clock.monotonic();
+    await step.run();
+    try {
+      await this.#records().insert({ id: step.id, applied_at: clock.iso() });
+    } catch (error) {
+      // Two ran it after a lost lease: it is applied, and its record is there.
+      if (!(error instanceof StoreConflict)) throw error;
+    }
+    log.info({ migration: step.id, ms: Math.round(clock.monotonic() - began) }, 'migrated');
+  }
+
+  async #pendingSteps(): Promise<Step[]> {
+    const applied = new Set((await this.applied()).map(({ id }) => id));
+    for (const step of this.#steps) refuseRenamed(step.id, applied);
+    return this.#steps.filter(({ id }) => !applied.has(id));
+  }
+
+  #stepsOf(manifest: FullManifest): Step[] {
+    const { store, clock, ids, log } = this.parts;
+    const plugin = manifest.id;
+    const context = {
+      collection: collectionOf(store, manifest),
+      clock,
+      ids,
+      log: log.child({ plugin }),
+    };
+    const specs = manifest.collections.map(({ name, indexes }) => ({ name: `${plugin}_${name}`, indexes }));
+    const numbered = manifest.migrations.map((migration) => ({
+      id: `${plugin}:${String(migration.number).padStart(3, '0')}-${migration.name}`,
+      plugin,
+      run: async () => migration.run(context),
+    }));
+    return specs.length === 0 ? numbered : [this.#indexes(plugin, specs), ...numbered];
+  }
+
+  /** The hash is of what was declared, in a canonical order: the same declaration is the same migration. */
+  #indexes(plugin: string, specs: readonly CollectionSpec[]): Step {
+    const canonical = specs
+      .map(({ name, indexes }) => [
+        name,
+        indexes.map((i) => `${i.unique === true ? '!' : ''}${i.fields.join('+')}`).sort(),
+      ])
+      .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+    const hash = createHash('sha256').update(JSON.stringify(canonical)).digest('hex').slice(0, 8);
+    return { id: `${plugin}:indexes-${hash}`, plugin, run: () => this.parts.store.ensure(specs) };
+  }
+
+  #records(): Collection<MigrationDoc> {
+    return this.parts.store.collection<MigrationDoc>('kernel_migrations');
+  }
+
+  #lease(): Lease {
+    const { store, clock, ids, leaseMs = 15_000 } = this.parts;
+    return new Lease(store.collection<LeaseDoc>('kernel_leases'), {
+      id: 'migrations',
+      holder: ids.uuid(),
+      ttlMs: leaseMs,
+      iso: () => clock.iso(),
+      monotonic: () => clock.monotonic(),
+    });
+  }
+}
+
+/** `bugs:002-refs` beside an applied `bugs:002-references`: the number is taken, so the history would have two. */
+function refuseRenamed(id: string, applied: ReadonlySet<string>): void {
+  const number = /^[a-z0-9]+:\d+-/.exec(id)?.[0];
+  if (number === undefined || applied.has(id)) return;
+  for (const other of applied) {
+    if (!other.startsWith(number)) continue;
+    throw new MigrationRenamed(
+      `the migration ${id} was applied as ${other}: give it that name back, and a change of it a new number`,
+    );
+  }
+}

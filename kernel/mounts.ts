@@ -1,0 +1,50 @@
+/** A plugin's routes, pages and panels as the HTTP adapter mounts them: with their owner, and none able to hurt another. */
+import type { MountedPage, MountedPanel, MountedRoute, PageSpec } from '../ports/http.js';
+import type { Logger } from '../ports/logger.js';
+import type { PluginRun } from './plugin-run.js';
+
+export function routesOf(run: PluginRun): MountedRoute[] {
+  return (run.parts.routes ?? []).map((spec) => ({ plugin: run.id, spec, ready: run.ready }));
+}
+
+export function pagesOf(run: PluginRun, log: Logger): MountedPage[] {
+  const views = run.registered.views ?? '';
+  return (run.parts.pages ?? []).map((spec) => ({
+    plugin: run.id,
+    spec: guarded(spec, run, log),
+    views,
+    ready: run.ready,
+  }));
+}
+
+/** The badge is shown on everybody's pages, so its failure shows no number instead of no page. */
+function guarded(spec: PageSpec, run: PluginRun, log: Logger): PageSpec {
+  const badge = spec.nav?.badge;
+  if (spec.nav === undefined || badge === undefined) return spec;
+  const quiet = async (): Promise<number | null> =>
+    run.ready() ? orNull(badge, log, { plugin: run.id, page: spec.path }) : null;
+  return { ...spec, handle: (request) => spec.handle(request), nav: { ...spec.nav, badge: quiet } };
+}
+
+/** A panel that throws, or whose plugin is not ready, is left out of the dashboard. */
+export function panelsOf(run: PluginRun, log: Logger): MountedPanel[] {
+  const views = run.registered.views ?? '';
+  return (run.parts.panels ?? []).map((spec) => ({
+    plugin: run.id,
+    views,
+    spec: {
+      ...spec,
+      load: async (principal) =>
+        run.ready() ? orNull(() => spec.load(principal), log, { plugin: run.id, panel: spec.id }) : null,
+    },
+  }));
+}
+
+async function orNull<T>(work: () => Promise<T | null>, log: Logger, where: object): Promise<T | null> {
+  try {
+    return await work();
+  } catch (err) {
+    log.error({ err, ...where }, 'a part of a page failed');
+    return null;
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * The order of plugins: each after those it depends on, and otherwise as they were listed, so that two starts with the
+ * same configuration never differ. A pure function over names.
+ */
+export interface Dependent {
+  id: string;
+  /** Ids that come first. Unknown ones mean nothing here. */
+  after: readonly string[];
+}
+
+export interface Ordered {
+  /** Every id, in order; without those that stand on a circle or behind one. */
+  order: string[];
+  /** Each circle in full, `['a', 'b', 'a']` for "a after b after a"; the shortest one through its first member. */
+  circles: string[][];
+}
+
+export function dependencyOrder(dependents: readonly Dependent[]): Ordered {
+  const known = new Set(dependents.map(({ id }) => id));
+  const waiting = new Map(dependents.map(({ id, after }) => [id, new Set(after.filter((name) => known.has(name)))]));
+  const order: string[] = [];
+  for (let next = firstFree(waiting); next !== undefined; next = firstFree(waiting)) {
+    order.push(next);
+    waiting.delete(next);
+    for (const after of waiting.values()) after.delete(next);
+  }
+  return { order, circles: findCircles(waiting) };
+}
+
+function firstFree(waiting: ReadonlyMap<string, ReadonlySet<string>>): string | undefined {
+  for (const [id, after] of waiting) if (after.size === 0) return id;
+  return undefined;
+}
+
+function findCircles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const circles: string[][] = [];
+  const told = new Set<string>();
+  for (const id of graph.keys()) {
+    const circle = told.has(id) ? null : shortestCircle(graph, id);
+    if (circle === null) continue;
+    circles.push(circle);
+    for (const member of circle) told.add(member);
+  }
+  return circles;
+}
+
+/** Breadth first from `start` until it meets itself again. */
+function shortestCircle(graph: ReadonlyMap<string, ReadonlySet<string>>, start: string): string[] | null {
+  const paths: string[][] = [[start]];
+  const seen = new Set<string>();
+  for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
+    for (const next of graph.get(path.at(-1) as string) ?? []) {
+      if (next === start) return [...path, start];
+      if (seen.has(next)) continue;
+      seen.add(next);
+      paths.push([...path, next]);
+    }
+  }
+  return null;
+}

@@ -1,0 +1,72 @@
+/** What the kernel is built from, and what it answers. main.ts fills this in; tests fill in fakes. */
+import type { Cipher } from '../ports/cipher.js';
+import type { Clock } from '../ports/clock.js';
+import type { PasswordHasher } from '../ports/hasher.js';
+import type { HttpServer } from '../ports/http.js';
+import type { Ids } from '../ports/ids.js';
+import type { Jobs } from '../ports/jobs.js';
+import type { Logger } from '../ports/logger.js';
+import type { Metrics } from '../ports/metrics.js';
+import type { Outbound } from '../ports/outbound.js';
+import type { CollectionSpec, DocumentStore } from '../ports/store.js';
+import type { AppSettings, CommandSpec, Plugin } from './contract.js';
+import type { Sections } from './registry.js';
+
+export interface KernelConfig extends Sections {
+  app: AppSettings;
+  /** `storage.auto_migrate`. The embedded engines migrate themselves whatever it says (contract 00, first start). */
+  auto_migrate: boolean;
+  /** For one plugin's import, setup, start or stop. */
+  plugin_timeout_ms: number;
+  /** For requests and jobs under way at the end. Default 10,000. */
+  stop_timeout_ms?: number;
+}
+
+/** Everything the kernel is made of; main.ts is the only one that knows where each comes from. */
+export interface KernelParts {
+  config: KernelConfig;
+  store: DocumentStore;
+  /** Absent in commands. */
+  http?: HttpServer;
+  jobs?: Jobs;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  hasher: PasswordHasher;
+  cipher: Cipher;
+  outbound: Outbound;
+  metrics: Metrics;
+  builtin: readonly Plugin[];
+  /** `plugins` of the configuration, and the folders against which its paths are resolved. */
+  plugins?: readonly string[];
+  bases?: readonly string[];
+  /** Collections of the adapters themselves (jobs), by their stored names. */
+  collections?: readonly CollectionSpec[];
+  /** Free bytes of the data directory. */
+  freeBytes: () => Promise<number>;
+}
+
+/** `command`: everything up to set up, for the command line. No plugin is started, nothing listens, no job runs by itself. */
+export type Mode = 'serve' | 'command';
+
+export interface BootOptions {
+  /** False: `serve` without a listening server (tests that inject requests). */
+  listen?: boolean;
+  /** False: `serve` without jobs that run by themselves. */
+  jobs?: boolean;
+  /** False: whatever is pending stays so (`aos migrate` shows it first, `aos doctor` changes nothing). */
+  migrate?: boolean;
+}
+
+export interface Booted {
+  /** `http://127.0.0.1:8080`, or null where nothing listens. */
+  address: string | null;
+  ms: number;
+}
+
+export interface MountedCommand {
+  plugin: string;
+  spec: CommandSpec;
+  /** Why it cannot run: its plugin has failed. */
+  reason: string | null;
+}

@@ -1,0 +1,50 @@
+/** One plugin while the service runs: its state, why it failed, and what it contributes. */
+import type { PluginState } from '../ports/domain/system.js';
+import type { PluginParts } from './contract.js';
+import type { FullManifest } from './manifest.js';
+import type { Registered } from './registry.js';
+
+export class PluginRun {
+  state: PluginState['state'] = 'starting';
+  reason: string | null = null;
+  /** What `setup` returned, as far as it is in order. */
+  parts: PluginParts = {};
+
+  constructor(readonly registered: Registered) {}
+
+  get id(): string {
+    return this.registered.manifest.id;
+  }
+
+  get manifest(): FullManifest {
+    return this.registered.manifest;
+  }
+
+  readonly ready = (): boolean => this.state === 'ready';
+
+  fail(reason: string): void {
+    this.state = 'failed';
+    this.reason = reason;
+  }
+
+  describe(): PluginState {
+    const { id, title, version, critical } = this.manifest;
+    return { id, title, version, critical, state: this.state, reason: this.reason };
+  }
+}
+
+/** What plugins provide for each other, by token name. */
+export class Services {
+  readonly #values = new Map<string, { value: unknown; owner: PluginRun | null }>();
+
+  /** @param owner null: the kernel. */
+  provide(name: string, value: unknown, owner: PluginRun | null): void {
+    this.#values.set(name, { value, owner });
+  }
+
+  /** Undefined when nobody provides it, not yet, or its provider has failed. */
+  get(name: string): unknown {
+    const found = this.#values.get(name);
+    return found === undefined || found.owner?.state === 'failed' ? undefined : found.value;
+  }
+}

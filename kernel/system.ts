@@ -1,0 +1,86 @@
+/** What the kernel says about the running service, provided as the token `kernel.system`. */
+import type { PluginState, SystemInfo } from '../ports/domain/system.js';
+import type { HttpServer } from '../ports/http.js';
+import type { DocumentStore } from '../ports/store.js';
+import { reasonOf } from './faults.js';
+import type { Migrator } from './migrator.js';
+import type { PluginRun } from './plugin-run.js';
+import { within } from './timeout.js';
+
+/** A health function may take this long. */
+const HEALTH_MS = 5_000;
+
+export interface SystemParts {
+  version: string;
+  started_at: string;
+  store: DocumentStore;
+  http: HttpServer | undefined;
+  runs: readonly PluginRun[];
+  migrator: Migrator;
+  freeBytes: () => Promise<number>;
+}
+
+export class KernelSystem implements SystemInfo {
+  readonly version: string;
+  readonly node = process.version;
+  readonly started_at: string;
+  readonly engine: string;
+
+  constructor(private readonly parts: SystemParts) {
+    this.version = parts.version;
+    this.started_at = parts.started_at;
+    this.engine = parts.store.engine;
+  }
+
+  plugins(): readonly PluginState[] {
+    return this.parts.runs.map((run) => run.describe());
+  }
+
+  async health(): ReturnType<SystemInfo['health']> {
+    const all = await Promise.all(this.parts.runs.map(async (run) => [run.id, await healthOf(run)] as const));
+    return Object.fromEntries(all);
+  }
+
+  pingStore(): Promise<number> {
+    return this.parts.store.ping();
+  }
+
+  storeBytes(): Promise<number | null> {
+    return this.parts.store.size();
+  }
+
+  freeBytes(): Promise<number> {
+    return this.parts.freeBytes();
+  }
+
+  async migrations(): ReturnType<SystemInfo['migrations']> {
+    const [applied, pending] = await Promise.all([this.parts.migrator.applied(), this.parts.migrator.pending()]);
+    return { applied, pending, current: applied.at(-1)?.id ?? null };
+  }
+
+  async migrate(): ReturnType<SystemInfo['migrate']> {
+    const { applied, pending } = await this.parts.migrator.run();
+    return { applied, pending };
+  }
+
+  scopes(): readonly string[] {
+    return this.parts.runs.flatMap((run) => run.manifest.scopes);
+  }
+
+  events(): readonly string[] {
+    return this.parts.runs.flatMap((run) => run.manifest.events);
+  }
+
+  openapi(): object {
+    return this.parts.http?.openapi() ?? {};
+  }
+}
+
+async function healthOf(run: PluginRun): Promise<{ ok: boolean; [detail: string]: unknown }> {
+  if (!run.ready()) return { ok: false, error: run.reason ?? run.state };
+  try {
+    return (await within(HEALTH_MS, 'health', async () => run.parts.health?.())) ?? { ok: true };
+  } catch (error) {
+    return { ok: false, error: reasonOf(error) };
+  }
+}

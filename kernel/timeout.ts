@@ -1,0 +1,35 @@
+/** A limit on the waiting, not on the work: JavaScript cannot stop a promise, so whoever is late is ignored and named. */
+export class TimedOut extends Error {
+  override name = 'TimedOut';
+}
+
+/**
+ * `work`, or TimedOut after `ms`.
+ * @param what for the message: `setup` gives "setup took longer than 100 ms".
+ * @param late called with what the work came to after its time: a value to release, or an error to log.
+ */
+export async function within<T>(
+  ms: number,
+  what: string,
+  work: () => T | Promise<T>,
+  late: (outcome: PromiseSettledResult<T>) => void = () => {},
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let over = false;
+  const running = (async () => work())();
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      over = true;
+      reject(new TimedOut(`${what} took longer than ${ms} ms`));
+    }, ms);
+  });
+  void running.then(
+    (value) => over && late({ status: 'fulfilled', value }),
+    (reason: unknown) => over && late({ status: 'rejected', reason }),
+  );
+  try {
+    return await Promise.race([running, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * The composition root: configuration → adapters → kernel → plugins. The only file that may import everything; whoever
+ * wants to know where an adapter comes from looks here and nowhere else.
+ */
+import 'reflect-metadata';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
+import { HapiServer } from './adapters/hapi/server.js';
+import { MemoryStore } from './adapters/memory/store.js';
+import { MongoStore } from './adapters/mongodb/store.js';
+import { DataCipher } from './adapters/node/cipher.js';
+import { SystemClock } from './adapters/node/clock.js';
+import { freeBytes } from './adapters/node/freebytes.js';
+import { ThreadHasher } from './adapters/node/hasher.js';
+import { RandomIds } from './adapters/node/ids.js';
+import { InstanceLock } from './adapters/node/instance-lock.js';
+import { checkFingerprints, KEYS_COLLECTION, loadKeys } from './adapters/node/keys.js';
+import { PinoLogger } from './adapters/node/logger.js';
+import { PrometheusMetrics } from './adapters/node/metrics.js';
+import { NodeOutbound } from './adapters/node/outbound.js';
+import { SqliteStore } from './adapters/sqlite/store.js';
+import { loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
+import { coreKeys } from './config/schema.js';
+import type { AppSettings } from './kernel/contract.js';
+import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
+import { FIRST_START } from './ports/domain/access.js';
+import type { DocumentStore } from './ports/store.js';
+import access from './plugins/access/plugin.js';
+import bugs from './plugins/bugs/plugin.js';
+import dashboard from './plugins/dashboard/plugin.js';
+import errorstream from './plugins/errorstream/plugin.js';
+import health from './plugins/health/plugin.js';
+import projects from './plugins/projects/plugin.js';
+import { helpers } from './web/helpers.js';
+
+/** The standard set. Order here means nothing: manifests say who needs whom. */
+const BUILTIN = [access, projects, health, dashboard, bugs, errorstream];
+
+/** For one plugin's import, setup, start or stop. */
+const PLUGIN_TIMEOUT_MS = 30_000;
+
+export interface Service {
+  readonly config: Core;
+  readonly origin: Configuration['origin'];
+  readonly kernel: Kernel;
+  readonly store: DocumentStore;
+  readonly jobs: AgendaJobs;
+  /** Starts the kernel. In `serve` mode the embedded store is locked for this process, and `server.json` is written. */
+  boot(options?: BootOptions): Promise<{ address: string | null; firstAdmin: FirstAdmin | null }>;
+  /** Stops what `boot` started; once. */
+  stop(): Promise<void>;
+}
+
+/** The account that an empty user table got; `password` only when it was made up. */
+export interface FirstAdmin {
+  username: string;
+  password: string | null;
+}
+
+function storeOf({ storage }: Core): DocumentStore {
+  if (storage.engine === 'memory') return new MemoryStore();
+  if (storage.engine === 'mongodb') return new MongoStore({ url: storage.url });
+  return new SqliteStore({ path: storage.file as string, durability: storage.durability });
+}
+
+export async function version(): Promise<string> {
+  const text = await readFile(join(packageRoot(), 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+/**
+ * Builds the service without starting it.
+ * @throws ConfigError, KeyError: one line that says what is wrong and where it came from
+ */
+export async function compose(mode: Mode): Promise<Service> {
+  const configuration = await loadConfig();
+  const config = configuration.core;
+  await mkdir(config.data_dir, { recursive: true, mode: 0o700 });
+  const shared = config.storage.engine === 'mongodb';
+  const keys = await loadKeys({ ...config.security, release_private_key: config.release_private_key }, config.data_dir, shared);
+  // A command prints its own answer on stdout; the log's lines would stand between.
+  const log = PinoLogger.create({ level: mode === 'command' ? 'silent' : config.log.level });
+  if (keys.created.length > 0) log.info({ created: keys.created }, 'created keys in the data directory');
+
+  const clock = new SystemClock();
+  const ids = new RandomIds(clock);
+  const metrics = new PrometheusMetrics();
+  const hasher = new ThreadHasher();
+  const store = storeOf(config);
+  const jobs = new AgendaJobs({ store, clock, ids, log, metrics });
+  const { host, port, base_url, trusted_proxies } = config.server;
+  const app: AppSettings = {
+    version: await version(),
+    base_url: base_url ?? listenUrl(host, port),
+    timezone: config.app.timezone,
+    debug: config.app.debug,
+    shared_key: config.security.shared_key,
+    limits: { ...config.limits },
+  };
+  const http = new HapiServer({
+    ...{ host, port, base_url: base_url ?? '', trusted_proxies, limits: config.limits },
+    ...{ debug: config.app.debug, version: app.version, timezone: app.timezone },
+    webDir: join(import.meta.dirname, 'web'),
+    helpers: helpers({ timezone: app.timezone, now: () => clock.now() }),
+    ...{ log, clock, ids, metrics },
+  });
+  const kernel = new Kernel({
+    config: {
+      app,
+      auto_migrate: config.storage.auto_migrate,
+      plugin_timeout_ms: PLUGIN_TIMEOUT_MS,
+      sections: configuration.sections,
+      origin: (key) => configuration.origin(key),
+      reserved: [...coreKeys],
+    },
+    ...{ store, jobs, clock, ids, log, hasher, metrics },
+    ...(mode === 'serve' ? { http } : {}),
+    cipher: new DataCipher(keys.data),
+    outbound: new NodeOutbound(),
+    builtin: BUILTIN,
+    plugins: config.plugins,
+    bases: [process.cwd(), packageRoot()],
+    collections: [JOBS_COLLECTION, KEYS_COLLECTION],
+    freeBytes: () => freeBytes(config.data_dir),
+  });
+
+  let lock: InstanceLock | null = null;
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    await kernel.stop();
+    await hasher.close();
+    await lock?.release();
+    await log.flush();
+  };
+
+  return {
+    ...{ config, kernel, store, jobs },
+    origin: (key) => configuration.origin(key),
+    async boot(options = {}) {
+      if (mode === 'serve' && config.storage.engine === 'sqlite') lock = await InstanceLock.acquire(config.data_dir);
+      if (shared) {
+        await store.connect();
+        await checkFingerprints(store, keys, () => clock.iso());
+      }
+      const { address } = await kernel.boot(mode, options);
+      if (mode !== 'serve') return { address, firstAdmin: null };
+      if (base_url === null && address !== null) app.base_url = address;
+      const firstAdmin = (await kernel.service(FIRST_START)?.ensureAdmin()) ?? null;
+      if (address !== null) await lock?.announce(address);
+      return { address, firstAdmin };
+    },
+    stop: () => (stopping ??= stop()),
+  };
+}
+
+/** What `server.base_url` defaults to (contract 00, configuration); with port 0 it is known after listening. */
+function listenUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,158 @@
+/**
+ * The account service: what administrators do to accounts, shared by the pages and the command line (contract 10,
+ * accounts). Every action is in the audit log before it answers.
+ */
+import { inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
+import { conflict, invalid, notFound } from '../../kernel/errors.js';
+import type { PasswordHasher } from '../../ports/hasher.js';
+import type { Role } from '../../ports/http.js';
+import { StoreConflict } from '../../ports/store.js';
+import { accountView, checkUsername, ROLES, usernameKey, type Account, type AccountView } from './account.js';
+import type { Actor, Audit } from './audit.js';
+import { AT } from './names.js';
+import { passwordProblem } from './password.js';
+import type { Roster } from './roster.js';
+import type { Sessions } from './sessions.js';
+
+export interface NewAccount {
+  username: string;
+  role: string;
+  password: string;
+}
+
+/** TOTP fields of an account without TOTP. */
+export const NO_TOTP = { totp_secret: null, totp_pending: null, totp_step: null, totp_recovery: [] };
+
+@injectable()
+export class Accounts {
+  constructor(
+    @inject(AT.accountRows) private readonly rows: Collection<Account>,
+    @inject(AT.roster) private readonly roster: Roster,
+    @inject(AT.sessions) private readonly sessions: Sessions,
+    @inject(AT.hasher) private readonly hasher: PasswordHasher,
+    @inject(AT.audit) private readonly audit: Audit,
+    @inject(AT.clock) private readonly clock: Clock,
+    @inject(AT.ids) private readonly ids: Ids,
+  ) {}
+
+  /** @throws ServiceError validation_failed (username, role, password); conflict when the name is taken. */
+  async create(actor: Actor, input: NewAccount, id: string = this.ids.uuid()): Promise<AccountView> {
+    const fields: Record<string, string> = {};
+    const name = checkUsername(input.username);
+    if ('problem' in name) fields['username'] = name.problem;
+    const role = ROLES.find((known) => known === input.role);
+    if (role === undefined) fields['role'] = `must be one of ${ROLES.join(', ')}`;
+    const problem = passwordProblem(input.password, input.username);
+    if (problem !== null) fields['password'] = problem;
+    if ('problem' in name || role === undefined || problem !== null) throw invalid(fields);
+    const account = await this.#insert(id, name.username, role, input.password);
+    // An administrator counts as one from here on; a crash before it is mended by the reconciler.
+    if (role === 'admin') await this.roster.alter(account.id, false, null);
+    await this.audit.record(actor, 'user.created', account.username, { role });
+    return accountView(account);
+  }
+
+  /** By name; at most `limit`. */
+  async page(limit: number, after: string | null = null): Promise<{ items: AccountView[]; next: string | null }> {
+    const page = await this.rows.find({ sort: [['username_key', 'asc']], limit, after });
+    return { items: page.items.map(accountView), next: page.next };
+  }
+
+  /** All of them, by name (a service has dozens, not thousands). */
+  async list(): Promise<AccountView[]> {
+    return (await this.page(1000)).items;
+  }
+
+  /** @throws ServiceError not_found */
+  async need(id: string): Promise<Account> {
+    const account = await this.rows.get(id);
+    if (account === null) throw notFound(`account ${id}`);
+    return account;
+  }
+
+  /** The account with this name, in any case. @throws ServiceError not_found */
+  async named(username: string): Promise<Account> {
+    const page = await this.rows.find({ filter: { username_key: usernameKey(username) }, limit: 1 });
+    const account = page.items[0];
+    if (account === undefined) throw notFound(`account ${username}`);
+    return account;
+  }
+
+  /** Ends the account's sessions when the role changes. @throws ServiceError validation_failed, conflict */
+  async setRole(actor: Actor, id: string, given: string): Promise<AccountView> {
+    const role = ROLES.find((known) => known === given);
+    if (role === undefined) throw invalid({ role: `must be one of ${ROLES.join(', ')}` });
+    const account = await this.need(id);
+    if (account.role === role) return accountView(account);
+    const update = { set: { role }, inc: { epoch: 1 } };
+    const { before, after } = await this.roster.alter(id, role !== 'admin', { update });
+    await this.sessions.clear(id);
+    await this.audit.record(actor, 'user.role_changed', account.username, { from: before.role, to: role });
+    return accountView(after ?? before);
+  }
+
+  /** Disabling ends all of the account's sessions. @throws ServiceError conflict for the last active administrator */
+  async setDisabled(actor: Actor, id: string, disabled: boolean): Promise<AccountView> {
+    const account = await this.need(id);
+    if (account.disabled === disabled) return accountView(account);
+    const update = { set: { disabled }, inc: { epoch: 1 } };
+    const { before, after } = await this.roster.alter(id, disabled, { update });
+    await this.sessions.clear(id);
+    await this.audit.record(actor, disabled ? 'user.disabled' : 'user.enabled', account.username);
+    return accountView(after ?? before);
+  }
+
+  /** @throws ServiceError conflict for the last active administrator */
+  async remove(actor: Actor, id: string): Promise<void> {
+    const { before } = await this.roster.alter(id, true, { remove: true });
+    await this.sessions.clear(id);
+    await this.audit.record(actor, 'user.deleted', before.username, { role: before.role });
+  }
+
+  /** Ends all of the account's sessions, its own too. @throws ServiceError validation_failed with `field` */
+  async setPassword(actor: Actor, id: string, password: string, field = 'password'): Promise<AccountView> {
+    const account = await this.need(id);
+    const problem = passwordProblem(password, account.username);
+    if (problem !== null) throw invalid({ [field]: problem });
+    const set = { password_hash: await this.hasher.hash(password), password_changed_at: this.clock.iso() };
+    const changed = await this.rows.change({ id }, { set, inc: { epoch: 1 } });
+    if (changed === null) throw notFound(`account ${id}`);
+    await this.sessions.clear(id);
+    await this.audit.record(actor, 'user.password_changed', account.username);
+    return accountView(changed.doc);
+  }
+
+  /** For whoever has lost the device and the recovery codes. Ends the account's sessions. */
+  async resetTotp(actor: Actor, id: string): Promise<AccountView> {
+    const changed = await this.rows.change({ id }, { set: NO_TOTP, inc: { epoch: 1 } });
+    if (changed === null) throw notFound(`account ${id}`);
+    await this.sessions.clear(id);
+    await this.audit.record(actor, 'user.totp_reset', changed.doc.username);
+    return accountView(changed.doc);
+  }
+
+  async #insert(id: string, username: string, role: Role, password: string): Promise<Account> {
+    const now = this.clock.iso();
+    const account: Account = {
+      id,
+      username,
+      username_key: usernameKey(username),
+      role,
+      disabled: false,
+      password_hash: await this.hasher.hash(password),
+      epoch: 0,
+      rights_rev: 0,
+      ...NO_TOTP,
+      created_at: now,
+      last_login_at: null,
+      password_changed_at: now,
+    };
+    try {
+      await this.rows.insert(account);
+    } catch (error) {
+      if (error instanceof StoreConflict) throw conflict(`There is an account with the name ${username}.`);
+      throw error;
+    }
+    return account;
+  }
+}

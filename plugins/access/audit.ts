@@ -1,0 +1,41 @@
+/**
+ * The audit log: every administrative action, recorded before its answer goes out (contract 80). Entries are never
+ * changed and never removed.
+ */
+import { inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
+import type { AuditEntry, AuditLog } from '../../ports/domain/access.js';
+import type { Principal } from '../../ports/http.js';
+import { AT } from './names.js';
+import type { Tokens } from './tokens.js';
+
+/** Who acts, for the log. */
+export type Actor = Principal | 'command line' | 'system';
+
+@injectable()
+export class Audit implements AuditLog {
+  constructor(
+    @inject(AT.auditRows) private readonly rows: Collection<AuditEntry>,
+    @inject(AT.clock) private readonly clock: Clock,
+    @inject(AT.ids) private readonly ids: Ids,
+    @inject(AT.tokens) private readonly tokens: Tokens,
+  ) {}
+
+  async record(principal: Actor, action: string, target: string, details: AuditEntry['details'] = {}): Promise<void> {
+    const actor = await this.#actor(principal);
+    await this.rows.insert({ id: this.ids.uuid(), at: this.clock.iso(), actor, action, target, details });
+  }
+
+  /** Newest first. */
+  async recent(limit: number, after: string | null = null): Promise<{ items: AuditEntry[]; next: string | null }> {
+    return this.rows.find({ sort: [['at', 'desc']], limit, after });
+  }
+
+  async #actor(principal: Actor): Promise<string> {
+    if (typeof principal === 'string') return principal;
+    if (principal.kind === 'session') return principal.username;
+    if (principal.kind === 'shared_key') return 'shared key';
+    if (principal.kind === 'public') return 'public';
+    const record = await this.tokens.find(principal.id);
+    return `token ${principal.name} (${record?.prefix ?? principal.id})`;
+  }
+}

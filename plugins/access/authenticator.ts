@@ -1,0 +1,47 @@
+/**
+ * Credentials to principals, on the way of every request (contract 10, tokens, web session, shared key).
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { inject, injectable, type AppSettings } from '../../kernel/contract.js';
+import type { Cipher } from '../../ports/cipher.js';
+import type { Authenticator, Principal, SessionPrincipal } from '../../ports/http.js';
+import { AT } from './names.js';
+import type { Sessions } from './sessions.js';
+import { looksLikeToken } from './token.js';
+import type { Tokens } from './tokens.js';
+
+@injectable()
+export class AccessAuthenticator implements Authenticator {
+  readonly #csrfKey: Buffer;
+  readonly #compareKey: Buffer;
+
+  constructor(
+    @inject(AT.app) private readonly app: Pick<AppSettings, 'shared_key'>,
+    @inject(AT.cipher) cipher: Cipher,
+    @inject(AT.tokens) private readonly tokens: Tokens,
+    @inject(AT.sessions) private readonly sessions: Sessions,
+  ) {
+    this.#csrfKey = cipher.derive('csrf');
+    this.#compareKey = cipher.derive('shared-key-compare');
+  }
+
+  async bearer(secret: string): Promise<Principal | null> {
+    if (this.#isSharedKey(secret)) return { kind: 'shared_key' };
+    return looksLikeToken(secret) ? this.tokens.verify(secret) : null;
+  }
+
+  session(cookie: string): Promise<SessionPrincipal | null> {
+    return this.sessions.verify(cookie);
+  }
+
+  csrf(cookie: string): string {
+    return createHmac('sha256', this.#csrfKey).update(cookie).digest('base64url');
+  }
+
+  /** Compares MACs: they have one length, and what the comparison's time could tell is of no use without the key. */
+  #isSharedKey(secret: string): boolean {
+    if (this.app.shared_key === '') return false;
+    const mac = (text: string): Buffer => createHmac('sha256', this.#compareKey).update(text).digest();
+    return timingSafeEqual(mac(secret), mac(this.app.shared_key));
+  }
+}

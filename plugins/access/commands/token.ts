@@ -1,0 +1,77 @@
+/** `aos token create | list | revoke` (contract 95). */
+import type { CommandSpec } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import type { MasterTokens } from '../master-tokens.js';
+import type { Tokens } from '../tokens.js';
+
+const LISTED = ['master', 'watchdog', 'sub', 'setup', 'intake'] as const;
+
+function seconds(given: string | boolean | undefined): number | null {
+  if (typeof given !== 'string') return null;
+  if (!/^\d{1,12}$/.test(given)) throw invalid({ expires_in_seconds: 'must be a positive whole number of seconds' });
+  return Number(given);
+}
+
+const option = (given: string | boolean | undefined): string | null => (typeof given === 'string' ? given : null);
+
+export function tokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpec[] {
+  return [
+    {
+      name: 'token create',
+      summary: 'Make a master token; with --source a token of that monitor source. The token is shown once.',
+      options: {
+        name: { type: 'string', summary: 'What it is for', required: true },
+        scopes: { type: 'string', summary: 'Scopes, separated by commas', required: true },
+        project: { type: 'string', summary: 'Only for this project' },
+        source: { type: 'string', summary: 'Only for this monitor source (watchdog:ping)' },
+        'expires-in': { type: 'string', summary: 'Life in seconds; without it the token does not expire' },
+      },
+      run: async ({ options }) => {
+        const scopes = String(options['scopes'] ?? '')
+          .split(',')
+          .map((scope) => scope.trim());
+        const { token, record } = await masters.create('command line', {
+          name: String(options['name'] ?? ''),
+          scopes: scopes.filter((scope) => scope !== ''),
+          project: option(options['project']),
+          source: option(options['source']),
+          expires_in_seconds: seconds(options['expires-in']),
+          created_by: 'command line',
+        });
+        const json = { ...record, token };
+        return {
+          json,
+          text: `${token}\nid ${record.id}, scopes ${record.scopes.join(' ')}. The token is not shown again.`,
+        };
+      },
+    },
+    {
+      name: 'token list',
+      summary: 'List the tokens, without their secrets',
+      options: {
+        kind: { type: 'string', summary: `One of ${LISTED.join(', ')}; without it master and watchdog tokens` },
+      },
+      run: async ({ options }) => {
+        const kind = LISTED.find((known) => known === options['kind']);
+        if (options['kind'] !== undefined && kind === undefined)
+          throw invalid({ kind: `must be one of ${LISTED.join(', ')}` });
+        const kinds = kind === undefined ? (['master', 'watchdog'] as const) : [kind];
+        const items = (await Promise.all(kinds.map((one) => tokens.list({ kind: one })))).flat();
+        const lines = items.map((item) => {
+          const state = item.revoked_at === null ? (item.expires_at ?? 'no expiry') : `revoked ${item.revoked_at}`;
+          return `${item.id}  ${item.prefix}…  ${item.name}  ${item.scopes.join(',')}  ${item.project ?? '-'}  ${state}`;
+        });
+        return { json: { items }, text: lines.join('\n') || 'no tokens' };
+      },
+    },
+    {
+      name: 'token revoke',
+      summary: 'Revoke a token and its sub-tokens, at once',
+      args: ['id'],
+      run: async ({ args }) => {
+        const record = await masters.revoke('command line', args[0] ?? '');
+        return { json: record, text: `revoked ${record.name} (${record.prefix}…)` };
+      },
+    },
+  ];
+}

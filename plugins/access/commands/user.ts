@@ -1,0 +1,136 @@
+/** `aos user create | passwd | role | disable | enable | totp | delete | list` (contract 95). */
+import type { CommandCall, CommandResult, CommandSpec, Ids } from '../../../kernel/contract.js';
+import { ROLES, type AccountView } from '../account.js';
+import type { Accounts } from '../accounts.js';
+
+const ACTOR = 'command line';
+
+type Options = NonNullable<CommandSpec['options']>;
+
+const USERNAME: Options = { username: { type: 'string', summary: 'The account’s name', required: true } };
+const ROLE: Options = { role: { type: 'string', summary: `One of ${ROLES.join(', ')}`, required: true } };
+const PASSWORD: Options = {
+  'password-stdin': {
+    type: 'boolean',
+    summary: 'Read the password from standard input; without it a random one is made and shown once',
+  },
+};
+
+/** The given password without the line's end, or a random one and the word that tells it. */
+async function passwordFor(call: CommandCall, ids: Ids): Promise<{ password: string; shown: { password?: string } }> {
+  if (call.options['password-stdin'] === true)
+    return { password: (await call.stdin()).replace(/\r?\n$/, ''), shown: {} };
+  const password = ids.secret(20);
+  return { password, shown: { password } };
+}
+
+const brief = ({ id, username, role, disabled }: AccountView): object => ({ id, username, role, disabled });
+const told = (shown: { password?: string }): string =>
+  shown.password === undefined ? '' : `\npassword: ${shown.password}`;
+
+export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
+  const idOf = async ({ options }: CommandCall): Promise<string> =>
+    (await accounts.named(String(options['username'] ?? ''))).id;
+
+  /** A command that changes one account and shows it. */
+  const change = (
+    name: string,
+    summary: string,
+    options: Options,
+    run: (call: CommandCall, id: string) => Promise<AccountView>,
+    say: (account: AccountView) => string,
+  ): CommandSpec => ({
+    name: `user ${name}`,
+    summary,
+    options: { ...USERNAME, ...options },
+    run: async (call): Promise<CommandResult> => {
+      const account = await run(call, await idOf(call));
+      return { json: { ...brief(account), totp: account.totp }, text: say(account) };
+    },
+  });
+
+  return [
+    {
+      name: 'user create',
+      summary: 'Create an account',
+      options: { ...USERNAME, ...ROLE, ...PASSWORD },
+      run: async (call) => {
+        const { password, shown } = await passwordFor(call, ids);
+        const { username, role } = call.options;
+        const account = await accounts.create(ACTOR, {
+          username: String(username ?? ''),
+          role: String(role ?? ''),
+          password,
+        });
+        const json = { id: account.id, username: account.username, role: account.role, ...shown };
+        return { json, text: `created ${account.username} (${account.role})${told(shown)}` };
+      },
+    },
+    {
+      name: 'user passwd',
+      summary: 'Set an account’s password; ends its sessions',
+      options: { ...USERNAME, ...PASSWORD },
+      run: async (call) => {
+        const account = await idOf(call);
+        const { password, shown } = await passwordFor(call, ids);
+        const changed = await accounts.setPassword(ACTOR, account, password);
+        return { json: { ...brief(changed), ...shown }, text: `password of ${changed.username} set${told(shown)}` };
+      },
+    },
+    change(
+      'role',
+      'Give an account another role; ends its sessions',
+      ROLE,
+      (call, account) => accounts.setRole(ACTOR, account, String(call.options['role'] ?? '')),
+      (account) => `${account.username} is now ${account.role}`,
+    ),
+    change(
+      'disable',
+      'Disable an account; ends its sessions',
+      {},
+      (_call, account) => accounts.setDisabled(ACTOR, account, true),
+      (account) => `disabled ${account.username}`,
+    ),
+    change(
+      'enable',
+      'Enable a disabled account',
+      {},
+      (_call, account) => accounts.setDisabled(ACTOR, account, false),
+      (account) => `enabled ${account.username}`,
+    ),
+    change(
+      'totp',
+      'Take TOTP off an account whose device and recovery codes are lost; ends its sessions',
+      {},
+      (_call, account) => accounts.resetTotp(ACTOR, account),
+      (account) => `${account.username} logs in without TOTP`,
+    ),
+    {
+      name: 'user delete',
+      summary: 'Delete an account',
+      options: USERNAME,
+      run: async (call) => {
+        const account = await accounts.named(String(call.options['username'] ?? ''));
+        await accounts.remove(ACTOR, account.id);
+        return {
+          json: { id: account.id, username: account.username, deleted: true },
+          text: `deleted ${account.username}`,
+        };
+      },
+    },
+    {
+      name: 'user list',
+      summary: 'List the accounts',
+      run: async () => {
+        const items = await accounts.list();
+        const lines = items.map((item) => {
+          const marks = [item.role, item.disabled ? 'disabled' : '', item.totp ? 'totp' : ''].filter(
+            (mark) => mark !== '',
+          );
+          return `${item.username}  ${marks.join(' ')}  ${item.last_login_at ?? 'never logged in'}`;
+        });
+        return { json: { items }, text: lines.join('\n') || 'no accounts' };
+      },
+    },
+  ];
+}

@@ -1,0 +1,126 @@
+/**
+ * The one check of a user name and a password: web login, setup login and release store (contract 10, accounts).
+ *
+ * Unknown account, wrong password and disabled account end alike: the same hash work, the same writes, the same answer.
+ */
+import { inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import type { AccountInfo, CredentialCheck } from '../../ports/domain/access.js';
+import type { PasswordHasher } from '../../ports/hasher.js';
+import type { Role } from '../../ports/http.js';
+import { usernameKey, type Account } from './account.js';
+import { networkOf } from './address.js';
+import type { Devices } from './devices.js';
+import { AT } from './names.js';
+import { MAX_PASSWORD_BYTES } from './password.js';
+import type { Throttle } from './throttle.js';
+import { sha256 } from './token.js';
+
+export type Place = 'web' | 'setup' | 'release_store';
+export type CredentialInput = Parameters<CredentialCheck['check']>[0];
+
+const ALLOWED: Record<Place, readonly Role[]> = {
+  web: ['admin', 'member'],
+  setup: ['admin', 'installer'],
+  release_store: ['admin', 'member', 'installer'],
+};
+
+export const wrongCredentials = (): ServiceError =>
+  new ServiceError('invalid_credentials', 'The user name or the password is wrong.');
+
+@injectable()
+export class Credentials implements CredentialCheck {
+  constructor(
+    @inject(AT.accountRows) private readonly accounts: Collection<Account>,
+    @inject(AT.hasher) private readonly hasher: PasswordHasher,
+    @inject(AT.throttle) private readonly throttle: Throttle,
+    @inject(AT.devices) private readonly devices: Devices,
+    @inject(AT.clock) private readonly clock: Clock,
+  ) {}
+
+  async check(input: CredentialInput): Promise<AccountInfo & { totp: boolean }> {
+    const { id, username, role, disabled, totp_secret } = await this.verify(input);
+    return { id, username, role, disabled, totp: totp_secret !== null };
+  }
+
+  /**
+   * As `check`, answering the whole account. Where a TOTP code has yet to come (`web`), the login is not complete: the
+   * caller calls `completed` after it.
+   */
+  async verify(input: CredentialInput): Promise<Account> {
+    const key = usernameKey(input.username.slice(0, 256));
+    const found = await this.accounts.find({ filter: { username_key: key }, limit: 1 });
+    const account = found.items[0] ?? null;
+    const attempt = await this.throttle.enter(this.#counts(key, account, input));
+    try {
+      if (account === null || !(await this.#passwordFits(input.password, account)) || account.disabled) {
+        // The work for an account that is not there; for the others it is done by now.
+        if (account === null) await this.hasher.verify(input.password, null);
+        await attempt.failed();
+        throw wrongCredentials();
+      }
+    } finally {
+      attempt.leave();
+    }
+    if (!ALLOWED[input.place].includes(account.role)) {
+      throw new ServiceError('role_not_allowed', `An account with the role ${account.role} may not log in here.`);
+    }
+    const totp = account.totp_secret !== null;
+    if (totp && input.place === 'setup') {
+      throw new ServiceError(
+        'totp_not_supported',
+        'The account is protected by TOTP, which the setup login cannot ask for.',
+      );
+    }
+    if (!(totp && input.place === 'web')) await this.completed(account, input.device, input.place);
+    return account;
+  }
+
+  /** The login has succeeded: its count starts anew. */
+  async completed(account: Account, device: string | undefined, place: Place): Promise<void> {
+    await this.throttle.reset(this.#accountCount(account.username_key, account, device));
+    // The release store asks with every package: no news worth a write each time.
+    if (place !== 'release_store')
+      await this.accounts.change({ id: account.id }, { set: { last_login_at: this.clock.iso() } });
+  }
+
+  /** The password of a signed-in account once more, before it changes something. @throws as `check` */
+  async confirm(account: Account, password: string, address: string, device: string | undefined): Promise<void> {
+    const counts = this.#counts(account.username_key, account, { address, device });
+    const attempt = await this.throttle.enter(counts);
+    try {
+      if (await this.#passwordFits(password, account)) return;
+      await attempt.failed();
+      throw wrongCredentials();
+    } finally {
+      attempt.leave();
+    }
+  }
+
+  /** Which counts an attempt is under: with a device cookie of this account only that device's. */
+  #counts(key: string, account: Account | null, from: { address: string; device?: string | undefined }): string[] {
+    const own = this.#accountCount(key, account, from.device);
+    return own.startsWith('device:') ? [own] : [own, `address:${networkOf(from.address)}`];
+  }
+
+  #accountCount(key: string, account: Account | null, device: string | undefined): string {
+    const known = account === null ? null : this.devices.read(device, account.id);
+    // Hashed, because anything may be typed into the field of the name, a password too.
+    return known === null ? `account:${sha256(key)}` : `device:${known}`;
+  }
+
+  async #passwordFits(password: string, account: Account): Promise<boolean> {
+    const bcrypt = account.password_hash.startsWith('$2');
+    // bcrypt would read the first 72 bytes, and nothing after a NUL, and call the rest right.
+    const readable = !bcrypt || (Buffer.byteLength(password) <= MAX_PASSWORD_BYTES && !password.includes('\0'));
+    const { ok, rehash } = await this.hasher.verify(password, readable ? account.password_hash : null);
+    if (ok && rehash && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES) await this.#rehash(account, password);
+    return ok;
+  }
+
+  async #rehash(account: Account, password: string): Promise<void> {
+    const password_hash = await this.hasher.hash(password);
+    // Not over a password that was changed meanwhile.
+    await this.accounts.change({ id: account.id, password_hash: account.password_hash }, { set: { password_hash } });
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Device cookies (contract 10, accounts): a browser that has logged in to an account carries a signed mark of it and is
+ * throttled by a count of its own, so that nobody can lock an administrator out by failing logins from elsewhere. The mark
+ * opens nothing: it takes the password all the same.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { inject, injectable, type Ids } from '../../kernel/contract.js';
+import type { Cipher } from '../../ports/cipher.js';
+import { AT } from './names.js';
+
+export const DEVICE_COOKIE = 'svc_device';
+export const DEVICE_SECONDS = 180 * 24 * 3600;
+
+@injectable()
+export class Devices {
+  readonly #key: Buffer;
+
+  constructor(
+    @inject(AT.cipher) cipher: Cipher,
+    @inject(AT.ids) private readonly ids: Ids,
+  ) {
+    this.#key = cipher.derive('device-cookie');
+  }
+
+  /** A cookie value for one browser and one account. */
+  issue(accountId: string): string {
+    const device = this.ids.secret(22);
+    return `${device}.${this.#mac(accountId, device)}`;
+  }
+
+  /** The device's id when the cookie was issued for this account; null for another's, a forged or a missing one. */
+  read(cookie: string | undefined, accountId: string): string | null {
+    const match = /^([0-9A-Za-z]{22})\.([\w-]{43})$/.exec(cookie ?? '');
+    if (!match) return null;
+    const [, device = '', mac = ''] = match;
+    return timingSafeEqual(Buffer.from(mac), Buffer.from(this.#mac(accountId, device))) ? device : null;
+  }
+
+  #mac(accountId: string, device: string): string {
+    return createHmac('sha256', this.#key).update(`${accountId}\n${device}`).digest('base64url');
+  }
+}

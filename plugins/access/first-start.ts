@@ -1,0 +1,39 @@
+/**
+ * The first administrator (contract 00, first start). Every process that finds the user table empty inserts the account
+ * under one and the same id, so the primary key lets one of them win, whatever name each was configured with.
+ *
+ * The password is told to the winner alone. Should it crash before printing it, `aos user passwd` sets another.
+ */
+import type { Collection, Ids } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import type { FirstStart } from '../../ports/domain/access.js';
+import type { Account } from './account.js';
+import type { Accounts } from './accounts.js';
+
+/** A UUIDv7 of the year 1970: no real account can have it. */
+const FIRST_ID = '00000000-0000-7000-8000-000000000001';
+
+export function firstStart(
+  rows: Collection<Account>,
+  accounts: Accounts,
+  ids: Ids,
+  config: { admin_user: string; admin_password: string | null },
+): FirstStart {
+  return {
+    async ensureAdmin() {
+      if ((await rows.find({ limit: 1 })).items.length > 0) return null;
+      const password = config.admin_password ?? ids.secret(20);
+      try {
+        const { username } = await accounts.create(
+          'system',
+          { username: config.admin_user, role: 'admin', password },
+          FIRST_ID,
+        );
+        return { username, password: config.admin_password === null ? password : null };
+      } catch (error) {
+        if (error instanceof ServiceError && error.code === 'conflict') return null;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * The web login in its two steps: password, and where the account has TOTP, a code. Between them stands a challenge of
+ * five minutes, kept like a session under the hash of what the browser holds; it opens nothing but the second step.
+ */
+import { inject, injectable, type Clock, type Collection, type Doc, type Ids } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import type { Account } from './account.js';
+import type { Credentials } from './credentials.js';
+import type { Devices } from './devices.js';
+import { AT } from './names.js';
+import type { Sessions } from './sessions.js';
+import { sha256 } from './token.js';
+import type { Totp } from './totp.js';
+
+const CHALLENGE_MS = 5 * 60_000;
+
+export interface ChallengeDoc extends Doc {
+  account_id: string;
+  epoch: number;
+  expires_at: string;
+}
+
+export interface Browser {
+  address: string;
+  userAgent?: string | undefined;
+  /** The device cookie it sent. */
+  device?: string | undefined;
+  /** The session it comes with, which ends with the login. */
+  session?: string | undefined;
+}
+
+export type LoginStep = { done: true; session: string; device: string } | { done: false; challenge: string };
+
+@injectable()
+export class Login {
+  constructor(
+    @inject(AT.credentials) private readonly credentials: Credentials,
+    @inject(AT.accountRows) private readonly accounts: Collection<Account>,
+    @inject(AT.challengeRows) private readonly challenges: Collection<ChallengeDoc>,
+    @inject(AT.sessions) private readonly sessions: Sessions,
+    @inject(AT.devices) private readonly devices: Devices,
+    @inject(AT.totp) private readonly totp: Totp,
+    @inject(AT.clock) private readonly clock: Clock,
+    @inject(AT.ids) private readonly ids: Ids,
+  ) {}
+
+  /** @throws ServiceError invalid_credentials, role_not_allowed, rate_limited */
+  async password(username: string, password: string, from: Browser): Promise<LoginStep> {
+    const { address, device } = from;
+    const account = await this.credentials.verify({ username, password, address, device, place: 'web' });
+    if (account.totp_secret === null) return this.#open(account, from);
+    const challenge = this.ids.secret(43);
+    const expires_at = new Date(this.clock.now() + CHALLENGE_MS).toISOString();
+    await this.challenges.insert({ id: sha256(challenge), account_id: account.id, epoch: account.epoch, expires_at });
+    return { done: false, challenge };
+  }
+
+  /** @throws ServiceError invalid_credentials (with `extra.restart` when the challenge has ended), rate_limited */
+  async code(challenge: string, code: string, from: Browser): Promise<LoginStep> {
+    const doc = await this.challenges.get(sha256(challenge));
+    const account = doc === null ? null : await this.accounts.get(doc.account_id);
+    const live = doc !== null && account !== null && this.clock.iso() < doc.expires_at;
+    if (!live || account.disabled || account.totp_secret === null || account.epoch !== doc.epoch) throw ended();
+    await this.totp.verify(account, code);
+    if ((await this.challenges.remove({ id: doc.id })) === 0) throw ended();
+    await this.credentials.completed(account, from.device, 'web');
+    return this.#open(account, from);
+  }
+
+  async sweep(): Promise<number> {
+    return this.challenges.remove({ expires_at: { lte: this.clock.iso() } }, 1000);
+  }
+
+  async #open(account: Account, from: Browser): Promise<LoginStep> {
+    if (from.session !== undefined) await this.sessions.end(sha256(from.session));
+    const session = await this.sessions.open(account, from);
+    const known = this.devices.read(from.device, account.id) === null ? undefined : from.device;
+    return { done: true, session, device: known ?? this.devices.issue(account.id) };
+  }
+}
+
+const ended = (): ServiceError =>
+  new ServiceError('invalid_credentials', 'This login has taken too long. Start again.', { extra: { restart: true } });

@@ -1,0 +1,86 @@
+/**
+ * What administrators do to tokens, shared by the pages and the command line (contract 10, tokens). Every action is in
+ * the audit log before it answers.
+ */
+import { invalid, notFound, ServiceError } from '../../kernel/errors.js';
+import type { TokenRecord } from '../../ports/domain/access.js';
+import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { Actor, Audit } from './audit.js';
+import type { Tokens } from './tokens.js';
+
+export interface NewMasterToken {
+  name: string;
+  scopes: readonly string[];
+  project?: string | null;
+  /** Makes a `wd_live_` token of it, which may carry `watchdog:ping` and nothing else. */
+  source?: string | null;
+  expires_in_seconds?: number | null;
+  created_by: string;
+}
+
+const MAX_SECONDS = 100 * 365 * 86_400;
+
+export class MasterTokens {
+  constructor(
+    private readonly tokens: Tokens,
+    private readonly audit: Audit,
+    private readonly projects: () => ProjectDirectory | undefined,
+  ) {}
+
+  /** Answers the secret, this once. @throws ServiceError validation_failed, unknown_project */
+  async create(actor: Actor, input: NewMasterToken): Promise<{ token: string; record: TokenRecord }> {
+    const { project = null, source = null, expires_in_seconds = null } = input;
+    this.#check(input, source, expires_in_seconds);
+    if (project !== null && ((await this.projects()?.get(project)) ?? null) === null) {
+      throw new ServiceError('unknown_project', `There is no project ${project}.`, {
+        fields: { project: 'is unknown' },
+      });
+    }
+    const kind = source === null ? 'master' : 'watchdog';
+    const made = await this.tokens.issue({
+      ...input,
+      name: input.name.trim(),
+      kind,
+      project,
+      source,
+      expires_in_seconds,
+    });
+    const record = await this.tokens.need(made.id);
+    const details = { kind, scopes: record.scopes.join(' '), project, source, expires_at: record.expires_at };
+    await this.audit.record(actor, 'token.created', label(record), details);
+    return { token: made.token, record };
+  }
+
+  /** @throws ServiceError not_found */
+  async revoke(actor: Actor, id: string): Promise<TokenRecord> {
+    if (!(await this.tokens.revoke(id))) throw notFound(`token ${id}`);
+    const record = await this.tokens.need(id);
+    await this.audit.record(actor, 'token.revoked', label(record));
+    return record;
+  }
+
+  /** @throws ServiceError not_found */
+  async remove(actor: Actor, id: string): Promise<void> {
+    const record = await this.tokens.need(id);
+    await this.tokens.remove(id);
+    await this.audit.record(actor, 'token.deleted', label(record));
+  }
+
+  #check(input: NewMasterToken, source: string | null, seconds: number | null): void {
+    const name = input.name.trim();
+    const fields: Record<string, string> = {};
+    if (name === '' || name.length > 100 || /\p{Cc}/u.test(name)) fields['name'] = 'must have 1 to 100 characters';
+    if (input.scopes.length === 0) fields['scopes'] = 'at least one is needed';
+    if (seconds !== null && !(Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_SECONDS)) {
+      fields['expires_in_seconds'] = 'must be a positive whole number of seconds';
+    }
+    if (source !== null && !/^[\w.:-]{1,128}$/.test(source)) {
+      fields['source'] = 'must have 1 to 128 letters, digits, dots, colons, dashes or underscores';
+    }
+    if (source !== null && input.scopes.join() !== 'watchdog:ping')
+      fields['scopes'] = 'a token with a source carries watchdog:ping alone';
+    if (Object.keys(fields).length > 0) throw invalid(fields);
+  }
+}
+
+const label = (record: TokenRecord): string => `${record.name} (${record.prefix})`;

@@ -1,0 +1,136 @@
+/** /account: own password, TOTP and sessions (contract 10, web session). */
+import joi from 'joi';
+import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { invalid, notFound, ServiceError } from '../../../kernel/errors.js';
+import type { Account } from '../account.js';
+import { accountView } from '../account.js';
+import type { Services } from '../assemble.js';
+import { DEVICE_COOKIE } from '../devices.js';
+import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions.js';
+import { browserName } from './browser-name.js';
+import { field, orAgain, signedIn, type Problem } from './form.js';
+
+const access = { session: 'member' } as const;
+const title = 'Account';
+
+export function accountPages(services: Services): PageSpec[] {
+  const { accounts, authenticator, credentials, sessions, totp } = services;
+  const own = (request: HttpRequest): Promise<Account> => accounts.need(signedIn(request).account_id);
+
+  const page = async (request: HttpRequest, problem: Partial<Problem> & { form?: string } = {}): Promise<View> => {
+    const account = await own(request);
+    const list = await sessions.list(account, signedIn(request).session_id);
+    return new View('account', {
+      account: accountView(account),
+      recovery_left: account.totp_recovery.length,
+      sessions: list.map((session) => Object.assign(session, { browser: browserName(session.user_agent) })),
+      ...problem,
+    });
+  };
+
+  /** @throws ServiceError validation_failed with `name`: a wrong password here must not look like a lost session. */
+  const confirmed = async (request: HttpRequest, name: string): Promise<Account> => {
+    const account = await own(request);
+    try {
+      await credentials.confirm(account, field(request, name), request.address, request.cookies[DEVICE_COOKIE]);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'invalid_credentials') throw invalid({ [name]: 'is wrong' });
+      throw error;
+    }
+    return account;
+  };
+
+  /** The account's sessions have just ended: this browser goes on with a new one. */
+  const renewed = async (request: HttpRequest, account: Account) => {
+    await sessions.clear(account.id);
+    const value = await sessions.open(account, { address: request.address, userAgent: request.headers['user-agent'] });
+    return { name: SESSION_COOKIE, value, maxAgeSeconds: ABSOLUTE_MS / 1000 };
+  };
+
+  const changePassword = async (request: HttpRequest): Promise<Redirect> => {
+    const account = await confirmed(request, 'current_password');
+    const password = field(request, 'password');
+    if (field(request, 'password_again') !== password)
+      throw invalid({ password_again: 'differs from the new password' });
+    await accounts.setPassword(signedIn(request), account.id, password);
+    const flash = {
+      tone: 'success',
+      message: 'Password changed. All your sessions have ended: sign in again.',
+    } as const;
+    return new Redirect('/login', flash).cookie({ name: SESSION_COOKIE, value: null });
+  };
+
+  const enrolment = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> =>
+    new View('totp', { ...(await totp.enrolment(await own(request))), ...problem });
+
+  const enable = async (request: HttpRequest): Promise<View> => {
+    const done = await totp.enable(signedIn(request), await own(request), field(request, 'code'));
+    const cookie = await renewed(request, done.account);
+    // The forms around this page belong to the new session already.
+    return new View('recovery-codes', { codes: done.recovery, csrf_token: authenticator.csrf(cookie.value) }).cookie(
+      cookie,
+    );
+  };
+
+  const disable = async (request: HttpRequest): Promise<Redirect> => {
+    const account = await totp.disable(signedIn(request), await confirmed(request, 'totp_password'));
+    return new Redirect('/account', { tone: 'success', message: 'TOTP is off.' }).cookie(
+      await renewed(request, account),
+    );
+  };
+
+  const post = (path: string, handle: PageSpec['handle'], input?: PageSpec['input']): PageSpec => {
+    return { method: 'POST', path, title, access, ...(input && { input }), handle };
+  };
+
+  return [
+    { path: '/account', title, access, handle: (request) => page(request) },
+    post('/account/password', (request) =>
+      orAgain(
+        () => changePassword(request),
+        (problem) => page(request, { ...problem, form: 'password' }),
+      ),
+    ),
+    {
+      path: '/account/totp',
+      title: 'Two-step login',
+      access,
+      handle: async (request) =>
+        (await own(request)).totp_pending === null ? new Redirect('/account') : enrolment(request),
+    },
+    post('/account/totp', (request) =>
+      orAgain(
+        async () => {
+          await totp.begin(await confirmed(request, 'totp_password'));
+          return new Redirect('/account/totp');
+        },
+        (problem) => page(request, { ...problem, form: 'totp' }),
+      ),
+    ),
+    post('/account/totp/enable', (request) =>
+      orAgain(
+        () => enable(request),
+        async (problem) =>
+          problem.code === 'conflict' ? page(request, { ...problem, form: 'totp' }) : enrolment(request, problem),
+      ),
+    ),
+    post('/account/totp/disable', (request) =>
+      orAgain(
+        () => disable(request),
+        (problem) => page(request, { ...problem, form: 'totp' }),
+      ),
+    ),
+    post(
+      '/account/sessions/{id}/end',
+      async (request) => {
+        const { account_id, session_id } = signedIn(request);
+        const id = request.params['id'] ?? '';
+        if (!(await sessions.endOwn(account_id, id))) throw notFound('such session');
+        const flash = { tone: 'success', message: 'Session ended.' } as const;
+        if (id === session_id) return new Redirect('/login', flash).cookie({ name: SESSION_COOKIE, value: null });
+        return new Redirect('/account', flash);
+      },
+      { params: joi.object({ id: joi.string().hex().length(64).required() }) },
+    ),
+  ];
+}

@@ -1,0 +1,30 @@
+/**
+ * A browser's name out of its `User-Agent`, for the list of sessions: enough for a person to know the own one. Pure.
+ * Rejected: a library that knows every robot; nothing hangs on this text.
+ */
+const BROWSERS: readonly (readonly [RegExp, string])[] = [
+  [/\bEdg(?:A|iOS)?\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bFirefox\/|\bFxiOS\//, 'Firefox'],
+  [/\bChrome\/|\bCriOS\/|\bHeadlessChrome\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+
+const SYSTEMS: readonly (readonly [RegExp, string])[] = [
+  [/\bAndroid\b/, 'Android'],
+  [/\b(?:iPhone|iPad)\b/, 'iOS'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b/, 'macOS'],
+  [/\bLinux\b/, 'Linux'],
+];
+
+const first = (table: typeof BROWSERS, text: string): string | undefined =>
+  table.find(([pattern]) => pattern.test(text))?.[1];
+
+/** `Firefox on Linux`; the text itself, cut, when it is another program. */
+export function browserName(userAgent: string): string {
+  const browser = first(BROWSERS, userAgent);
+  if (browser === undefined) return userAgent.slice(0, 60) || 'unknown browser';
+  const system = first(SYSTEMS, userAgent);
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

@@ -1,0 +1,90 @@
+/** /login with its TOTP step, and /logout (contract 10, web session). */
+import joi from 'joi';
+import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import type { Services } from '../assemble.js';
+import { DEVICE_COOKIE, DEVICE_SECONDS } from '../devices.js';
+import type { Browser, LoginStep } from '../login.js';
+import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions.js';
+import { field, localPath, orAgain, signedIn, type Problem } from './form.js';
+
+const browser = (request: HttpRequest): Browser => ({
+  address: request.address,
+  userAgent: request.headers['user-agent'],
+  device: request.cookies[DEVICE_COOKIE],
+  session: request.cookies[SESSION_COOKIE],
+});
+
+/** In, or on to the second step. */
+function after(step: LoginStep, next: string): Redirect | View {
+  if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next });
+  return new Redirect(next)
+    .cookie({ name: SESSION_COOKIE, value: step.session, maxAgeSeconds: ABSOLUTE_MS / 1000 })
+    .cookie({ name: DEVICE_COOKIE, value: step.device, maxAgeSeconds: DEVICE_SECONDS });
+}
+
+export function loginPages(services: Services): PageSpec[] {
+  const { login, sessions, authenticator } = services;
+
+  const firstStep = async (request: HttpRequest, next: string) => {
+    const username = field(request, 'username');
+    const again = ({ message, code }: Problem): View =>
+      new View('login', { title: 'Sign in', form: { username }, message, code, next });
+    return orAgain(
+      async () => after(await login.password(username, field(request, 'password'), browser(request)), next),
+      again,
+    );
+  };
+
+  const secondStep = async (request: HttpRequest, challenge: string, next: string) => {
+    const again = ({ message }: Problem): View =>
+      new View('login-code', { title: 'Sign in', challenge, message, next });
+    return orAgain(async () => {
+      try {
+        return after(await login.code(challenge, field(request, 'code'), browser(request)), next);
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.extra?.['restart'] !== true) throw error;
+        return new View('login', { title: 'Sign in', form: {}, message: error.message, next }).withStatus(error.status);
+      }
+    }, again);
+  };
+
+  return [
+    {
+      path: '/login',
+      title: 'Sign in',
+      access: 'public',
+      input: { query: joi.object({ next: joi.string().max(1000) }) },
+      handle: async (request) => {
+        const next = localPath((request.query as { next?: string }).next ?? '/');
+        const cookie = request.cookies[SESSION_COOKIE];
+        if (cookie !== undefined && (await authenticator.session(cookie)) !== null) return new Redirect(next);
+        return new View('login', { form: {}, next });
+      },
+    },
+    {
+      method: 'POST',
+      path: '/login',
+      title: 'Sign in',
+      access: 'public',
+      handle: async (request) => {
+        const next = localPath(field(request, 'next'));
+        const challenge = field(request, 'challenge');
+        return challenge === '' ? firstStep(request, next) : secondStep(request, challenge, next);
+      },
+    },
+    {
+      method: 'POST',
+      path: '/logout',
+      title: 'Sign out',
+      access: { session: 'member' },
+      handle: async (request) => {
+        await sessions.end(signedIn(request).session_id);
+        return new Redirect('/login', { tone: 'success', message: 'Signed out.' }).cookie({
+          name: SESSION_COOKIE,
+          value: null,
+        });
+      },
+    },
+  ];
+}

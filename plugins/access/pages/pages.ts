@@ -1,0 +1,11 @@
+/** Every page of this plugin. */
+import type { PageSpec } from '../../../kernel/contract.js';
+import type { Services } from '../assemble.js';
+import { accountPages } from './account.js';
+import { loginPages } from './login.js';
+import { tokenPages } from './tokens.js';
+import { userPages } from './users.js';
+
+export function pages(services: Services): PageSpec[] {
+  return [...loginPages(services), ...accountPages(services), ...userPages(services), ...tokenPages(services)];
+}

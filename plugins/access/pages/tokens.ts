@@ -1,0 +1,138 @@
+/** /tokens: tokens are made, revoked and deleted here by administrators (contract 10, tokens; contract 80). */
+import joi from 'joi';
+import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import type { TokenRecord } from '../../../ports/domain/access.js';
+import type { TokenKind } from '../../../ports/http.js';
+import type { Services } from '../assemble.js';
+import { isLive } from '../token.js';
+import { field, fields, orAgain, signedIn, type Problem } from './form.js';
+
+const access = { session: 'admin' } as const;
+const title = 'Tokens';
+const params = joi.object({ id: joi.string().guid().required() });
+
+const KINDS: readonly { kind: TokenKind; label: string }[] = [
+  { kind: 'master', label: 'Master' },
+  { kind: 'watchdog', label: 'Watchdog' },
+  { kind: 'sub', label: 'Sub-tokens' },
+  { kind: 'setup', label: 'Setup' },
+  { kind: 'intake', label: 'Intake keys' },
+];
+
+const DAY = 86_400;
+const LIVES = [
+  { value: String(DAY), label: '1 day' },
+  { value: String(30 * DAY), label: '30 days' },
+  { value: String(90 * DAY), label: '90 days' },
+  { value: String(365 * DAY), label: '1 year' },
+];
+
+export function tokenPages(services: Services): PageSpec[] {
+  const { tokens, masters, system, clock } = services;
+
+  const state = (token: TokenRecord): string => {
+    if (token.revoked_at !== null) return 'revoked';
+    return isLive(token, clock.iso()) ? 'active' : 'expired';
+  };
+
+  const list = async (request: HttpRequest): Promise<View> => {
+    const { kind, cursor } = request.query as { kind: TokenKind; cursor?: string };
+    const page = await tokens.page({ kind }, 50, cursor ?? null);
+    const children =
+      kind === 'master' ? await tokens.children(page.items.map(({ id }) => id)) : new Map<string, number>();
+    const items = page.items.map((token) => ({
+      ...token,
+      state: state(token),
+      sub_tokens: children.get(token.id) ?? 0,
+    }));
+    const tabs = KINDS.map((one) => ({
+      label: one.label,
+      href: `/tokens?kind=${one.kind}`,
+      active: one.kind === kind,
+    }));
+    return new View('tokens', { items, tabs, kind, masters: kind === 'master', next_cursor: page.next });
+  };
+
+  const form = async (request: HttpRequest | null, problem: Partial<Problem> = {}): Promise<View> => {
+    const chosen = request === null ? [] : fields(request, 'scopes');
+    const scopes = [...system.scopes()].sort().map((scope) => ({ scope, checked: chosen.includes(scope) }));
+    const projects = (await services.projects()?.list())?.map(({ slug }) => slug) ?? [];
+    const typed = (name: string): string => (request === null ? '' : field(request, name));
+    const values = {
+      name: typed('name'),
+      project: typed('project'),
+      source: typed('source'),
+      expires: typed('expires_in_seconds'),
+    };
+    const crumbs = [{ label: 'Tokens', href: '/tokens' }, { label: 'New token' }];
+    return new View('token-new', { scopes, projects, lives: LIVES, form: values, crumbs, ...problem });
+  };
+
+  const create = async (request: HttpRequest): Promise<View> => {
+    const optional = (name: string): string | null => field(request, name) || null;
+    const seconds = optional('expires_in_seconds');
+    const made = await masters.create(signedIn(request), {
+      name: field(request, 'name'),
+      scopes: fields(request, 'scopes'),
+      project: optional('project'),
+      source: optional('source'),
+      expires_in_seconds: seconds === null ? null : Number(seconds),
+      created_by: signedIn(request).username,
+    });
+    return new View('token-created', { title: 'Token created', secret: made.token, token: made.record });
+  };
+
+  const action = (name: string, run: (request: HttpRequest, id: string) => Promise<string>): PageSpec => ({
+    method: 'POST',
+    path: `/tokens/{id}/${name}`,
+    title,
+    access,
+    input: { params },
+    handle: async (request) => {
+      const id = request.params['id'] ?? '';
+      const { kind } = await tokens.need(id);
+      const message = await run(request, id);
+      return new Redirect(`/tokens?kind=${kind}`, { tone: 'success', message });
+    },
+  });
+
+  return [
+    {
+      path: '/tokens',
+      title,
+      nav: { section: 'administration', label: 'Tokens', icon: 'key', order: 30 },
+      access,
+      input: {
+        query: joi.object({
+          kind: joi
+            .string()
+            .valid(...KINDS.map(({ kind }) => kind))
+            .default('master'),
+          cursor: joi.string().max(4096),
+        }),
+      },
+      handle: list,
+    },
+    { path: '/tokens/new', title: 'New token', access, handle: () => form(null) },
+    {
+      method: 'POST',
+      path: '/tokens',
+      title: 'New token',
+      access,
+      handle: (request) =>
+        orAgain(
+          () => create(request),
+          (problem) => form(request, problem),
+        ),
+    },
+    action(
+      'revoke',
+      async (request, id) => `Revoked ${(await masters.revoke(signedIn(request), id)).name} and its sub-tokens.`,
+    ),
+    action('delete', async (request, id) => {
+      const { name } = await tokens.need(id);
+      await masters.remove(signedIn(request), id);
+      return `Deleted ${name}.`;
+    }),
+  ];
+}

@@ -1,0 +1,139 @@
+/** /users: the accounts, for administrators (contract 80). */
+import joi from 'joi';
+import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { accountView, isActiveAdmin, ROLES, type AccountView } from '../account.js';
+import type { Services } from '../assemble.js';
+import { field, orAgain, signedIn, type Problem } from './form.js';
+
+const access = { session: 'admin' } as const;
+const title = 'Users';
+const params = joi.object({ id: joi.string().guid().required() });
+
+export function userPages(services: Services): PageSpec[] {
+  const { accounts } = services;
+
+  const list = async (problem: Partial<Problem> & { form?: object } = {}): Promise<View> =>
+    new View('users', { items: await accounts.list(), roles: ROLES, ...problem });
+
+  const detail = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> => {
+    const account = await accounts.need(request.params['id'] ?? '');
+    const admins = (await accounts.list()).filter((other) => isActiveAdmin(other) && other.id !== account.id);
+    const last = isActiveAdmin(account) && admins.length === 0;
+    const own = account.id === signedIn(request).account_id;
+    const crumbs = [{ label: 'Users', href: '/users' }, { label: account.username }];
+    return new View('user', {
+      title: account.username,
+      account: accountView(account),
+      roles: ROLES,
+      last,
+      own,
+      crumbs,
+      ...problem,
+    });
+  };
+
+  /** A form on the detail page. Whoever takes the own right to be here is not sent back here. */
+  const action = (
+    name: string,
+    run: (request: HttpRequest, id: string) => Promise<AccountView>,
+    say: (account: AccountView) => string,
+  ): PageSpec => ({
+    method: 'POST',
+    path: `/users/{id}/${name}`,
+    title,
+    access,
+    input: { params },
+    handle: (request) =>
+      orAgain(
+        async () => {
+          const account = await run(request, request.params['id'] ?? '');
+          return new Redirect(`/users/${account.id}`, { tone: 'success', message: say(account) });
+        },
+        (problem) => detail(request, problem),
+      ),
+  });
+
+  return [
+    {
+      path: '/users',
+      title,
+      nav: { section: 'administration', label: 'Users', icon: 'users', order: 20 },
+      access,
+      handle: () => list(),
+    },
+    {
+      method: 'POST',
+      path: '/users',
+      title,
+      access,
+      handle: (request) => {
+        const form = { username: field(request, 'username'), role: field(request, 'role') };
+        return orAgain(
+          async () => {
+            const made = await accounts.create(signedIn(request), { ...form, password: field(request, 'password') });
+            return new Redirect('/users', { tone: 'success', message: `Created ${made.username}.` });
+          },
+          (problem) => list({ ...problem, form }),
+        );
+      },
+    },
+    { path: '/users/{id}', title, access, input: { params }, handle: (request) => detail(request) },
+    action(
+      'role',
+      (request, id) => accounts.setRole(signedIn(request), id, field(request, 'role')),
+      (account) => `${account.username} is now ${account.role}. Sessions of the account have ended.`,
+    ),
+    action(
+      'disable',
+      (request, id) => accounts.setDisabled(signedIn(request), id, true),
+      (account) => `Disabled ${account.username}. Sessions of the account have ended.`,
+    ),
+    action(
+      'enable',
+      (request, id) => accounts.setDisabled(signedIn(request), id, false),
+      (account) => `Enabled ${account.username}.`,
+    ),
+    notOwn(
+      action(
+        'password',
+        (request, id) => accounts.setPassword(signedIn(request), id, field(request, 'password')),
+        (account) => `Password of ${account.username} set. Sessions of the account have ended.`,
+      ),
+    ),
+    notOwn(
+      action(
+        'totp-reset',
+        (request, id) => accounts.resetTotp(signedIn(request), id),
+        (account) => `${account.username} signs in without TOTP now.`,
+      ),
+    ),
+    {
+      method: 'POST',
+      path: '/users/{id}/delete',
+      title,
+      access,
+      input: { params },
+      handle: (request) =>
+        orAgain(
+          async () => {
+            const { username } = await accounts.need(request.params['id'] ?? '');
+            await accounts.remove(signedIn(request), request.params['id'] ?? '');
+            return new Redirect('/users', { tone: 'success', message: `Deleted ${username}.` });
+          },
+          (problem) => detail(request, problem),
+        ),
+    },
+  ];
+}
+
+/** Of the own account these are changed on /account, which asks for the password: a session alone must not be enough. */
+function notOwn(page: PageSpec): PageSpec {
+  const message = 'Change your own password and TOTP here, with your current password.';
+  return {
+    ...page,
+    handle: (request) =>
+      request.params['id'] === signedIn(request).account_id
+        ? new Redirect('/account', { tone: 'warning', message })
+        : page.handle(request),
+  };
+}

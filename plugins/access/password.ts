@@ -1,0 +1,87 @@
+/**
+ * What makes a password acceptable (contract 10, accounts). Pure. Length does the work; the rest refuses what a guesser
+ * tries first. Rejected: demanding character classes, which yields `Password123!`; a list of millions, which is data to
+ * ship and to keep for words that are shorter than twelve characters anyway.
+ */
+import { usernameKey } from './account.js';
+
+export const MIN_PASSWORD_CHARACTERS = 12;
+/** bcrypt reads no more. */
+export const MAX_PASSWORD_BYTES = 72;
+
+/** Whole passwords of twelve and more characters from the public lists of leaked ones, in the form of `plain`. */
+const COMMON = new Set(
+  `passwordpassword qwertyqwerty qwertyuiopasdfghjkl qwertyuiopasdf qwertyuiopas qwertyuiopasd asdfghjklqwertyuiop
+  1qaz2wsx3edc 1qaz2wsx3edc4rfv qazwsxedcrfv qazwsxedcrfvtgb zaq12wsxcde3 1q2w3e4r5t6y 1q2w3e4r5t6y7u 1q2w3e4r5t6y7u8i
+  q1w2e3r4t5y6 abcdefghijkl abcdefghijklm abcdefghijklmnop adminadminadmin administrator administrador rootrootroot
+  iloveyouforever iloveyoubaby iloveyousomuch letmeinletmein welcomewelcome changemechangeme changemenow pleasechangeme
+  secretsecret supersecret supersecretpassword mysecretpassword mypassword mypasswordis thisismypassword defaultpassword
+  temporarypassword temppassword testpassword testtesttest trustnoonetrustnoone footballfootball baseballbaseball
+  basketball dragondragon monkeymonkey sunshinesunshine princessprincess superman superstar manchesterunited liverpoolfc
+  unbelievable relationship jehovahwitness fuckyoufuckyou computercomputer masterpassword passwordadmin adminpassword
+  rootpassword userpassword guestpassword opensesame opensesameopensesame correcthorse`.split(/\s+/),
+);
+
+/** Words that stay common with digits and marks around them. */
+const WORDS = new Set(
+  `password passwort passw passwd pass admin administrator root user guest test tester testing qwerty qwertz azerty
+  qwertyuiop letmein welcome changeme default secret login master dragon monkey football baseball superman batman
+  iloveyou sunshine princess shadow trustno starwars whatever freedom computer internet summer winter spring autumn
+  company temp temporary demo system server service hello hallo sommer willkommen geheim abc abcd abcdef qaz zaq asdf
+  asdfgh asdfghjkl zxcvbn zxcvbnm`.split(/\s+/),
+);
+
+const LOOKALIKES: Record<string, string> = {
+  '@': 'a',
+  '4': 'a',
+  '0': 'o',
+  '3': 'e',
+  $: 's',
+  '5': 's',
+  '!': 'i',
+  '1': 'i',
+  '7': 't',
+};
+
+const unleet = (text: string): string => text.replace(/[@403$5!17]/g, (c) => LOOKALIKES[c] ?? c);
+/** Without the digits and marks before and after. */
+const core = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
+
+function isRun(text: string): boolean {
+  const codes = Array.from(text, (c) => c.codePointAt(0) ?? 0);
+  let steps = 0;
+  for (let i = 1; i < codes.length; i++) {
+    const step = (codes[i] as number) - (codes[i - 1] as number);
+    // 9 to 0 goes on as on the keyboard.
+    if (Math.abs(step) <= 1 || step === -9 || step === 9) steps++;
+  }
+  return steps >= codes.length - 2;
+}
+
+function isCommon(password: string): boolean {
+  const lower = password.toLowerCase();
+  const bare = lower.replace(/[\s._-]/g, '');
+  const forms = [lower, bare, unleet(lower), unleet(bare), core(bare), unleet(core(bare)), core(unleet(core(bare)))];
+  if (forms.some((form) => COMMON.has(form) || WORDS.has(form))) return true;
+  // A short piece over and over: `abcabcabcabc`, and the common words repeated.
+  if (/^(.{1,4})\1+.{0,3}$/su.test(bare)) return true;
+  return new Set(bare).size < 5 || isRun(bare);
+}
+
+const isRepeated = (text: string, piece: string): boolean =>
+  text === piece.repeat(Math.ceil(text.length / piece.length));
+
+/** What is wrong with `password` for the account `username`, or null. Public text of the `password` field's error. */
+export function passwordProblem(password: string, username: string): string | null {
+  if (Array.from(password).length < MIN_PASSWORD_CHARACTERS)
+    return `must have at least ${MIN_PASSWORD_CHARACTERS} characters`;
+  if (Buffer.byteLength(password) > MAX_PASSWORD_BYTES) return `must have at most ${MAX_PASSWORD_BYTES} bytes`;
+  // A NUL ends what bcrypt reads: anything after it would be no part of the password.
+  if (/\p{Cc}|\p{Cs}/u.test(password)) return 'must not contain control characters';
+  const key = usernameKey(username);
+  const lower = usernameKey(password);
+  if (key !== '' && (lower === key || (core(key) !== '' && core(lower) === core(key)) || isRepeated(lower, key))) {
+    return 'must not be the account name';
+  }
+  return isCommon(password) ? 'is among the first that an attacker tries' : null;
+}

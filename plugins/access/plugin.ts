@@ -1,0 +1,118 @@
+/**
+ * Accounts, tokens, sessions and the audit log (contract 10). Every request's credential is judged here, so its failure
+ * stops the boot.
+ */
+import joi from 'joi';
+import { definePlugin } from '../../kernel/contract.js';
+import { checkUsername } from './account.js';
+import { assemble, type AccessConfig, type Services } from './assemble.js';
+import { tokenCommands } from './commands/token.js';
+import { userCommands } from './commands/user.js';
+import { pages } from './pages/pages.js';
+import { passwordProblem } from './password.js';
+import { routes } from './routes.js';
+
+/** Of the contract's table; those of bugs and projects are registered by their plugins. */
+const SCOPES = [
+  'updateservice:publish',
+  'setup:install',
+  'watchdog:ping',
+  'watchdog:read',
+  'watchdog:manage',
+  'license:read',
+  'license:manage',
+  'webhooks:manage',
+];
+
+const HOUR_MS = 3_600_000;
+/** How long a sub-token or setup token that has ended stays in the lists. */
+const KEEP_ENDED_MS = 30 * 24 * HOUR_MS;
+
+/** Tidies up; nothing depends on it being on time. */
+async function sweep(services: Services): Promise<void> {
+  await services.sessions.sweep();
+  await services.login.sweep();
+  await services.throttle.sweep();
+  await services.tokens.sweep(new Date(services.clock.now() - KEEP_ENDED_MS).toISOString());
+  await services.roster.reconcile();
+}
+
+function configuredName(given: string): string {
+  const checked = checkUsername(given);
+  if ('problem' in checked) throw new Error(checked.problem);
+  return checked.username;
+}
+
+/** By the rules of every password, so that a bad one stops the start and not the first login. */
+function configuredPassword(given: string): string {
+  const problem = passwordProblem(given, '');
+  if (problem !== null) throw new Error(problem);
+  return given;
+}
+
+export default definePlugin<AccessConfig>({
+  id: 'access',
+  version: '1.0.0',
+  api: 1,
+  title: 'Accounts and tokens',
+  critical: true,
+  needs: ['kernel.system'],
+  provides: ['access.authenticator', 'access.audit', 'access.tokens', 'access.credentials', 'access.first_start'],
+  config: joi.object({
+    admin_user: joi
+      .string()
+      .custom(configuredName)
+      .default('admin')
+      .description('Name of the administrator that an empty user table gets'),
+    admin_password: joi
+      .string()
+      .custom(configuredPassword)
+      .allow(null)
+      .meta({ secret: true })
+      .default(null)
+      .description('Its password; null makes a random one, printed once'),
+  }),
+  scopes: SCOPES,
+  collections: [
+    { name: 'accounts', indexes: [{ fields: ['username_key'], unique: true }, { fields: ['role', 'disabled'] }] },
+    {
+      name: 'tokens',
+      indexes: [
+        { fields: ['token_id'], unique: true },
+        { fields: ['kind', 'created_at'] },
+        { fields: ['kind', 'project', 'created_at'] },
+        { fields: ['parent_id'] },
+        { fields: ['source'] },
+        { fields: ['expires_at'] },
+        { fields: ['revoked_at'] },
+      ],
+    },
+    {
+      name: 'sessions',
+      indexes: [{ fields: ['account_id', 'created_at'] }, { fields: ['expires_at'] }, { fields: ['last_seen_at'] }],
+    },
+    { name: 'challenges', indexes: [{ fields: ['expires_at'] }] },
+    { name: 'throttle', indexes: [{ fields: ['at'] }] },
+    { name: 'roster', indexes: [] },
+    { name: 'audit', indexes: [{ fields: ['at'] }] },
+  ],
+  from: import.meta.url,
+  setup(ctx) {
+    const services = assemble(ctx);
+    return {
+      routes: routes(services),
+      pages: pages(services),
+      commands: [...tokenCommands(services.tokens, services.masters), ...userCommands(services.accounts, ctx.ids)],
+      jobs: [{ name: 'sweep', everyMs: HOUR_MS, run: () => sweep(services) }],
+      services: {
+        'access.authenticator': services.authenticator,
+        'access.audit': services.audit,
+        'access.tokens': services.tokens,
+        'access.credentials': services.credentials,
+        'access.first_start': services.first,
+      },
+      start: () => services.roster.reconcile(),
+      stop: () => services.background.settled(),
+    };
+  },
+});

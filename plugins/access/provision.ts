@@ -1,0 +1,72 @@
+/**
+ * Provisioning: a master token makes a sub-token with at most its own rights (contract 10, tokens).
+ */
+import type { Clock } from '../../kernel/contract.js';
+import { denied, ServiceError } from '../../kernel/errors.js';
+import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { Principal } from '../../ports/http.js';
+import { grants, isLive } from './token.js';
+import type { Tokens } from './tokens.js';
+
+const DAY = 86_400;
+export const DEFAULT_LIFE_SECONDS = DAY;
+export const MAX_LIFE_SECONDS = 90 * DAY;
+
+export interface ProvisionInput {
+  name: string;
+  scopes?: string[];
+  project?: string | null;
+  expires_in_seconds?: number;
+}
+
+export interface Provisioned {
+  token: string;
+  id: string;
+  scopes: string[];
+  expires_at: string;
+}
+
+/** @throws ServiceError insufficient_scope, validation_failed, unknown_project, unauthorized */
+export async function provision(
+  parts: { tokens: Tokens; clock: Clock; projects: () => ProjectDirectory | undefined },
+  principal: Principal,
+  input: ProvisionInput,
+): Promise<Provisioned> {
+  if (principal.kind !== 'token' || principal.token_kind !== 'master')
+    throw denied('Only a master token can provision.');
+  const scopes = [...new Set(input.scopes ?? principal.scopes)];
+  parts.tokens.checkScopes(scopes);
+  const foreign = scopes.filter((scope) => !grants(principal.scopes, scope));
+  if (foreign.length > 0) throw denied(`The master token lacks ${foreign.join(', ')}.`);
+  const project = await projectOf(principal.project, input.project ?? null, parts.projects());
+  const master = await parts.tokens.row(principal.id);
+  const now = parts.clock.now();
+  if (master === null || !isLive(master, new Date(now).toISOString())) {
+    throw new ServiceError('unauthorized', 'The master token has just been revoked.');
+  }
+  const asked = new Date(now + (input.expires_in_seconds ?? DEFAULT_LIFE_SECONDS) * 1000).toISOString();
+  const expires_at = master.expires_at !== null && master.expires_at < asked ? master.expires_at : asked;
+  const created_by = `token ${master.name} (${master.prefix})`;
+  const made = await parts.tokens.issue({
+    kind: 'sub',
+    name: input.name,
+    scopes,
+    project,
+    expires_at,
+    parent: master,
+    created_by,
+  });
+  return { token: made.token, id: made.id, scopes, expires_at };
+}
+
+async function projectOf(
+  own: string | null,
+  asked: string | null,
+  projects: ProjectDirectory | undefined,
+): Promise<string | null> {
+  if (own !== null && asked !== null && asked !== own) throw denied(`The master token is for the project ${own} only.`);
+  if (own !== null || asked === null) return own;
+  if (((await projects?.get(asked)) ?? null) === null)
+    throw new ServiceError('unknown_project', `There is no project ${asked}.`);
+  return asked;
+}

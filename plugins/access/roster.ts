@@ -1,0 +1,156 @@
+/**
+ * The roster of active administrators: the one document that every change of an account's rights goes through, so that
+ * the last active administrator stays one under parallel calls and in any number of processes (contract 10, accounts).
+ *
+ * A change touches two documents, so it has an order, a marker and a fence:
+ *   1. compare-and-set on the roster: note the change under `changing`, and take an administrator who is about to lose the
+ *      right out of `active`. With nobody else in `active` the change is refused;
+ *   2. the account, on condition of its `rights_rev`;
+ *   3. compare-and-set on the roster: remove the note, and put the account into `active` or not, as it now stands.
+ * `active` therefore never names more than the active administrators; a crash can only leave one out, which refuses a
+ * change too many until `reconcile` comes by. A note older than a minute is taken over, after raising the `rights_rev`,
+ * which makes step 2 of a stalled change fail. Rejected: counting administrators before the change (two demotions at once
+ * both count two), and a lock with an expiry (a holder that stalls past it would still write).
+ */
+import { inject, injectable, type Clock, type Collection, type Doc, type Ids } from '../../kernel/contract.js';
+import { conflict, notFound } from '../../kernel/errors.js';
+import { StoreConflict, type Update } from '../../ports/store.js';
+import { isActiveAdmin, type Account } from './account.js';
+import { AT } from './names.js';
+
+export interface RosterDoc extends Doc {
+  rev: number;
+  active: string[];
+  changing: { account: string; change: string; at: string }[];
+}
+
+/** What becomes of the account: an update, its removal, or nothing (which only puts the roster right). */
+export type RightsChange = { update: Update } | { remove: true } | null;
+
+const ID = 'admins';
+const STALE_MS = 60_000;
+const MAX_TRIES = 200;
+
+@injectable()
+export class Roster {
+  constructor(
+    @inject(AT.rosterRows) private readonly rosters: Collection<RosterDoc>,
+    @inject(AT.accountRows) private readonly accounts: Collection<Account>,
+    @inject(AT.clock) private readonly clock: Clock,
+    @inject(AT.ids) private readonly ids: Ids,
+  ) {}
+
+  /**
+   * Changes the rights of one account. `leaves` says whether it stops being an active administrator.
+   * @returns the account as it was before and is after; `after` is null when it was removed.
+   * @throws ServiceError not_found; conflict for the last active administrator or when another change is under way.
+   */
+  async alter(id: string, leaves: boolean, change: RightsChange): Promise<{ before: Account; after: Account | null }> {
+    const { before, mark } = await this.#begin(id, leaves);
+    try {
+      return { before, after: await this.#apply(before, change) };
+    } finally {
+      await this.#end(id, mark);
+    }
+  }
+
+  /** Puts right what a crash left: administrators missing from `active`, notes of changes that never ended. */
+  async reconcile(): Promise<void> {
+    const roster = await this.#read();
+    const stale = roster.changing.filter((note) => this.#isStale(note.at)).map((note) => note.account);
+    const busy = new Set(roster.changing.map((note) => note.account));
+    const missing = (await this.#activeAdmins()).filter((id) => !roster.active.includes(id) && !busy.has(id));
+    for (const id of new Set([...stale, ...missing])) {
+      if ((await this.accounts.get(id)) === null) await this.#forget(id);
+      else await this.alter(id, false, null);
+    }
+  }
+
+  async #begin(id: string, leaves: boolean): Promise<{ before: Account; mark: string }> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const roster = await this.#read();
+      const note = roster.changing.find((entry) => entry.account === id);
+      if (note !== undefined) {
+        if (!this.#isStale(note.at)) throw conflict('Another change of this account is under way. Try again.');
+        await this.accounts.change({ id }, { inc: { rights_rev: 1 } });
+      }
+      const before = await this.accounts.get(id);
+      if (before === null) throw notFound(`account ${id}`);
+      const others = roster.active.filter((other) => other !== id);
+      if (leaves && isActiveAdmin(before) && others.length === 0) {
+        throw conflict('This is the last active administrator: make another account an administrator first.');
+      }
+      const mark = this.ids.uuid();
+      const changing = roster.changing.filter((entry) => entry.account !== id);
+      changing.push({ account: id, change: mark, at: this.clock.iso() });
+      if (await this.#write(roster, leaves ? others : roster.active, changing)) return { before, mark };
+    }
+    throw conflict('Too many changes of accounts at once. Try again.');
+  }
+
+  async #apply(before: Account, change: RightsChange): Promise<Account | null> {
+    if (change === null) return before;
+    const where = { id: before.id, rights_rev: before.rights_rev };
+    if ('remove' in change) {
+      if ((await this.accounts.remove(where)) === 0) throw conflict('The account was changed meanwhile. Try again.');
+      return null;
+    }
+    const inc = { ...change.update.inc, rights_rev: 1 };
+    const changed = await this.accounts.change(where, { ...change.update, inc });
+    if (changed === null) throw conflict('The account was changed meanwhile. Try again.');
+    return changed.doc;
+  }
+
+  async #end(id: string, mark: string): Promise<void> {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const roster = await this.#read();
+      if (!roster.changing.some((note) => note.change === mark)) return;
+      const account = await this.accounts.get(id);
+      const active = roster.active.filter((other) => other !== id);
+      if (account !== null && isActiveAdmin(account)) active.push(id);
+      const changing = roster.changing.filter((note) => note.change !== mark);
+      if (await this.#write(roster, active, changing)) return;
+    }
+    throw conflict('Too many changes of accounts at once. Try again.');
+  }
+
+  async #forget(id: string): Promise<void> {
+    const roster = await this.#read();
+    const rest = (list: string[]): string[] => list.filter((other) => other !== id);
+    await this.#write(
+      roster,
+      rest(roster.active),
+      roster.changing.filter((note) => note.account !== id),
+    );
+  }
+
+  async #write(roster: RosterDoc, active: string[], changing: RosterDoc['changing']): Promise<boolean> {
+    const changed = await this.rosters.change(
+      { id: ID, rev: roster.rev },
+      { set: { active, changing }, inc: { rev: 1 } },
+    );
+    return changed !== null;
+  }
+
+  async #read(): Promise<RosterDoc> {
+    const roster = await this.rosters.get(ID);
+    if (roster !== null) return roster;
+    const first: RosterDoc = { id: ID, rev: 0, active: await this.#activeAdmins(), changing: [] };
+    try {
+      await this.rosters.insert(first);
+      return first;
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      return this.#read();
+    }
+  }
+
+  async #activeAdmins(): Promise<string[]> {
+    const page = await this.accounts.find({ filter: { role: 'admin', disabled: false }, limit: 1000 });
+    return page.items.map((account) => account.id);
+  }
+
+  #isStale(at: string): boolean {
+    return this.clock.now() - Date.parse(at) > STALE_MS;
+  }
+}

@@ -1,0 +1,92 @@
+/** The token routes of the API (contract 10, tokens: table). */
+import joi from 'joi';
+import { created, type Clock, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { denied, notFound } from '../../kernel/errors.js';
+import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import { MAX_LIFE_SECONDS, provision, type ProvisionInput } from './provision.js';
+import type { Tokens } from './tokens.js';
+
+const timestamp = joi.string().isoDate();
+
+const record = joi.object({
+  id: joi.string().required(),
+  name: joi.string().required(),
+  kind: joi.string().valid('master', 'sub', 'watchdog', 'setup', 'intake').required(),
+  prefix: joi.string().required(),
+  scopes: joi.array().items(joi.string()).required(),
+  project: joi.string().allow(null).required(),
+  source: joi.string().allow(null).required(),
+  parent_id: joi.string().allow(null).required(),
+  created_by: joi.string().required(),
+  created_at: timestamp.required(),
+  expires_at: timestamp.allow(null).required(),
+  last_used_at: timestamp.allow(null).required(),
+  revoked_at: timestamp.allow(null).required(),
+});
+
+const provisionBody = joi.object({
+  name: joi.string().trim().min(1).max(100).required(),
+  scopes: joi.array().items(joi.string().max(100)).max(100),
+  project: joi.string().max(64).allow(null),
+  expires_in_seconds: joi.number().integer().strict().min(1).max(MAX_LIFE_SECONDS),
+});
+
+export function routes(parts: {
+  tokens: Tokens;
+  clock: Clock;
+  projects: () => ProjectDirectory | undefined;
+}): RouteSpec[] {
+  return [
+    {
+      method: 'POST',
+      path: '/api/tokens/v1/provision',
+      summary: 'Make a sub-token with at most the rights of the master token',
+      description:
+        'The token is shown once. Without `scopes` it has all of the master’s; without `expires_in_seconds` it lives 24 hours.',
+      access: { anyToken: true },
+      input: { body: provisionBody },
+      status: 201,
+      output: joi.object({
+        token: joi.string().required(),
+        id: joi.string().required(),
+        scopes: joi.array().items(joi.string()).required(),
+        expires_at: timestamp.required(),
+      }),
+      handle: async (request) => {
+        const made = await provision(parts, request.principal, request.body as ProvisionInput);
+        return created(made).header('cache-control', 'no-store');
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/tokens/v1/self',
+      summary: 'The token’s own record',
+      access: { anyToken: true },
+      output: record,
+      handle: async (request) => {
+        const own = await parts.tokens.find(tokenId(request));
+        if (own === null) throw notFound('such token');
+        return own;
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/tokens/v1/self',
+      summary: 'Revoke the sub-token that asks',
+      access: { anyToken: true },
+      output: joi.object({ deleted: joi.boolean().required() }),
+      handle: async (request) => {
+        const { principal } = request;
+        if (principal.kind !== 'token' || principal.token_kind !== 'sub')
+          throw denied('Only a sub-token can revoke itself.');
+        await parts.tokens.revoke(principal.id);
+        return { deleted: true };
+      },
+    },
+  ];
+}
+
+function tokenId(request: HttpRequest): string {
+  if (request.principal.kind !== 'token') throw denied('This takes a token.');
+  return request.principal.id;
+}

@@ -1,0 +1,123 @@
+/**
+ * Web sessions (contract 10, web session): kept in the store under the SHA-256 of the cookie, 12 hours idle, 7 days in all.
+ *
+ * A session is over when its account is disabled or has moved to another epoch (account.ts), which every request looks up:
+ * two look-ups by primary key per page, and in return no login that runs beside a disabling can survive it.
+ */
+import { inject, injectable, type Clock, type Collection, type Doc, type Ids } from '../../kernel/contract.js';
+import type { SessionPrincipal } from '../../ports/http.js';
+import type { Account } from './account.js';
+import type { Background } from './background.js';
+import { AT } from './names.js';
+import { sha256 } from './token.js';
+
+export const SESSION_COOKIE = 'svc_session';
+export const IDLE_MS = 12 * 3_600_000;
+export const ABSOLUTE_MS = 7 * 24 * 3_600_000;
+const TOUCH_MS = 60_000;
+
+export interface SessionDoc extends Doc {
+  account_id: string;
+  epoch: number;
+  created_at: string;
+  last_seen_at: string;
+  /** The absolute end. */
+  expires_at: string;
+  address: string;
+  user_agent: string;
+}
+
+export interface SessionView {
+  id: string;
+  current: boolean;
+  created_at: string;
+  last_seen_at: string;
+  expires_at: string;
+  address: string;
+  user_agent: string;
+}
+
+@injectable()
+export class Sessions {
+  constructor(
+    @inject(AT.sessionRows) private readonly rows: Collection<SessionDoc>,
+    @inject(AT.accountRows) private readonly accounts: Collection<Account>,
+    @inject(AT.clock) private readonly clock: Clock,
+    @inject(AT.ids) private readonly ids: Ids,
+    @inject(AT.background) private readonly background: Background,
+  ) {}
+
+  /** A new session with a new id; answers the cookie's value, which is stored nowhere. */
+  async open(
+    account: Pick<Account, 'id' | 'epoch'>,
+    from: { address: string; userAgent?: string | undefined },
+  ): Promise<string> {
+    const cookie = this.ids.secret(43);
+    const now = this.clock.iso();
+    await this.rows.insert({
+      id: sha256(cookie),
+      account_id: account.id,
+      epoch: account.epoch,
+      created_at: now,
+      last_seen_at: now,
+      expires_at: new Date(this.clock.now() + ABSOLUTE_MS).toISOString(),
+      address: from.address,
+      user_agent: (from.userAgent ?? '').slice(0, 200),
+    });
+    return cookie;
+  }
+
+  async verify(cookie: string): Promise<SessionPrincipal | null> {
+    if (!/^[0-9A-Za-z]{43}$/.test(cookie)) return null;
+    const doc = await this.rows.get(sha256(cookie));
+    if (doc === null || !this.#inTime(doc)) return null;
+    const account = await this.accounts.get(doc.account_id);
+    if (account === null || account.disabled || account.epoch !== doc.epoch || account.role === 'installer')
+      return null;
+    this.#touch(doc);
+    const { id: account_id, username, role } = account;
+    return { kind: 'session', session_id: doc.id, account_id, username, role };
+  }
+
+  async end(sessionId: string): Promise<void> {
+    await this.rows.remove({ id: sessionId });
+  }
+
+  /** Ends one of the account's own. False when it has none with this id. */
+  async endOwn(accountId: string, sessionId: string): Promise<boolean> {
+    return (await this.rows.remove({ id: sessionId, account_id: accountId })) > 0;
+  }
+
+  /** Tidies up after a change of epoch, which has ended them already. */
+  async clear(accountId: string): Promise<void> {
+    await this.rows.remove({ account_id: accountId });
+  }
+
+  /** The live sessions of an account, the newest first. */
+  async list(account: Pick<Account, 'id' | 'epoch'>, currentId: string): Promise<SessionView[]> {
+    const filter = { account_id: account.id, epoch: account.epoch };
+    const page = await this.rows.find({ filter, sort: [['created_at', 'desc']], limit: 200 });
+    return page.items
+      .filter((doc) => this.#inTime(doc))
+      .map(({ id, created_at, last_seen_at, expires_at, address, user_agent }) => {
+        return { id, current: id === currentId, created_at, last_seen_at, expires_at, address, user_agent };
+      });
+  }
+
+  /** Removes what has ended; answers how many. */
+  async sweep(): Promise<number> {
+    const idle = new Date(this.clock.now() - IDLE_MS).toISOString();
+    return this.rows.remove({ or: [{ expires_at: { lte: this.clock.iso() } }, { last_seen_at: { lte: idle } }] }, 1000);
+  }
+
+  #inTime(doc: SessionDoc): boolean {
+    return this.clock.iso() < doc.expires_at && this.clock.now() - Date.parse(doc.last_seen_at) < IDLE_MS;
+  }
+
+  #touch(doc: SessionDoc): void {
+    if (this.clock.now() - Date.parse(doc.last_seen_at) < TOUCH_MS) return;
+    this.background.run('last_seen_at', () =>
+      this.rows.change({ id: doc.id }, { max: { last_seen_at: this.clock.iso() } }),
+    );
+  }
+}

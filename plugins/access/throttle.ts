@@ -1,0 +1,130 @@
+/**
+ * Throttling of failed logins (contract 10, accounts): five free failures, then a wait of 1 s that doubles up to 15
+ * minutes. The counts lie in the store, so every process knows them.
+ *
+ * While guesses are being computed their outcome is unknown; so as many may be under way at once as failures are still
+ * free, and the others queue behind them. Otherwise a hundred guesses sent together would all pass before the first
+ * failure is counted. Rejected: counting every attempt as failed until it succeeds, which refuses the right password of
+ * people (and of release store clients) who come in parallel.
+ */
+import { inject, injectable, type Clock, type Collection, type Doc } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import { AT } from './names.js';
+
+export const FREE_FAILURES = 5;
+export const MAX_WAIT_SECONDS = 900;
+/** After this long without a failure the count starts anew. */
+export const FORGET_MS = 24 * 3_600_000;
+const MAX_QUEUED = 200;
+
+/** Seconds to wait after the `failures`-th failure. */
+export function waitSeconds(failures: number): number {
+  return failures <= FREE_FAILURES ? 0 : Math.min(MAX_WAIT_SECONDS, 2 ** (failures - FREE_FAILURES - 1));
+}
+
+export interface ThrottleDoc extends Doc {
+  failures: number;
+  /** When the last failure was. */
+  at: string;
+  /** Every attempt before this is refused. */
+  until: string;
+}
+
+/** A permitted attempt. `leave` must be called in the end, after `failed` where it did. */
+export interface Attempt {
+  failed(): Promise<void>;
+  leave(): void;
+}
+
+@injectable()
+export class Throttle {
+  readonly #underWay = new Map<string, number>();
+  readonly #queue: (() => void)[] = [];
+  /** Rises whenever an attempt ends: what was read before may be out of date. */
+  #turn = 0;
+
+  constructor(
+    @inject(AT.throttleRows) private readonly rows: Collection<ThrottleDoc>,
+    @inject(AT.clock) private readonly clock: Clock,
+  ) {}
+
+  /** @param keys the counts this attempt is under, for example `account:ada`. @throws ServiceError rate_limited */
+  async enter(keys: readonly string[]): Promise<Attempt> {
+    for (;;) {
+      const turn = this.#turn;
+      const counts = await Promise.all(keys.map((key) => this.#count(key)));
+      const wait = Math.max(...counts.map((count) => count.waitMs));
+      if (wait > 0) throw limited(wait / 1000);
+      if (turn !== this.#turn) continue;
+      const room = keys.every(
+        (key, i) => this.#going(key) < Math.max(1, FREE_FAILURES + 1 - (counts[i]?.failures ?? 0)),
+      );
+      if (room) return this.#admit(keys);
+      if (this.#queue.length >= MAX_QUEUED) throw limited(1);
+      await new Promise<void>((resolve) => this.#queue.push(resolve));
+    }
+  }
+
+  /** A success: the count starts anew. */
+  async reset(key: string): Promise<void> {
+    await this.rows.remove({ id: key });
+  }
+
+  async sweep(): Promise<number> {
+    return this.rows.remove({ at: { lt: this.#forgotten() } }, 1000);
+  }
+
+  #admit(keys: readonly string[]): Attempt {
+    for (const key of keys) this.#underWay.set(key, this.#going(key) + 1);
+    return {
+      failed: async () => {
+        await Promise.all(keys.map((key) => this.#fail(key)));
+      },
+      leave: () => {
+        for (const key of keys) {
+          const left = this.#going(key) - 1;
+          if (left > 0) this.#underWay.set(key, left);
+          else this.#underWay.delete(key);
+        }
+        this.#turn++;
+        for (const next of this.#queue.splice(0)) next();
+      },
+    };
+  }
+
+  async #fail(key: string): Promise<void> {
+    await this.rows.remove({ id: key, at: { lt: this.#forgotten() } });
+    const now = this.clock.iso();
+    const first = { inc: { failures: 1 }, set: { at: now }, setOnInsert: { until: now } };
+    const changed = await this.rows.change({ id: key }, first, { upsert: true });
+    const wait = waitSeconds(changed?.doc.failures ?? 0);
+    if (wait === 0) return;
+    await this.rows.change({ id: key }, { max: { until: new Date(this.clock.now() + wait * 1000).toISOString() } });
+  }
+
+  async #count(key: string): Promise<{ failures: number; waitMs: number }> {
+    const doc = await this.rows.get(key);
+    if (doc === null || doc.at < this.#forgotten()) return { failures: 0, waitMs: 0 };
+    return { failures: doc.failures, waitMs: Date.parse(doc.until) - this.clock.now() };
+  }
+
+  #going(key: string): number {
+    return this.#underWay.get(key) ?? 0;
+  }
+
+  #forgotten(): string {
+    return new Date(this.clock.now() - FORGET_MS).toISOString();
+  }
+}
+
+function limited(seconds: number): ServiceError {
+  const after = String(Math.max(1, Math.ceil(seconds)));
+  return new ServiceError('rate_limited', `Too many failed logins. Try again in ${after} s.`, {
+    headers: {
+      'retry-after': after,
+      'ratelimit-limit': String(FREE_FAILURES),
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': after,
+    },
+  });
+}

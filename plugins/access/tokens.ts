@@ -1,0 +1,176 @@
+/**
+ * The token service: make, check, list, revoke (contract 10, tokens).
+ *
+ * Revoking a token ends its sub-tokens at once and in every process because a sub-token is checked together with its
+ * parent: two look-ups by primary key, against one for every other kind. Rejected: copying the revocation into the
+ * sub-tokens and checking those alone. That saves one look-up, and needs a marker and a reconciler for the sub-token
+ * that is provisioned while its master is being revoked; until the reconciler came by, it would live. The copy is made
+ * all the same, so that lists tell the truth, but nothing hangs on it.
+ */
+import { inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
+import { invalid, notFound } from '../../kernel/errors.js';
+import type { TokenIssuer, TokenRecord } from '../../ports/domain/access.js';
+import type { SystemInfo } from '../../ports/domain/system.js';
+import type { TokenKind, TokenPrincipal } from '../../ports/http.js';
+import type { Filter } from '../../ports/store.js';
+import type { Background } from './background.js';
+import { AT } from './names.js';
+import { isLive, PREFIXES, sha256, tokenPrincipal, tokenRecord, type TokenDoc } from './token.js';
+
+export interface NewToken {
+  kind: TokenKind;
+  name: string;
+  scopes: readonly string[];
+  project?: string | null;
+  /** Monitor source; of `watchdog` tokens alone. */
+  source?: string | null;
+  /** Null or absent: no expiry. */
+  expires_in_seconds?: number | null;
+  /** Wins over `expires_in_seconds`. */
+  expires_at?: string | null;
+  parent?: TokenDoc | null;
+  created_by: string;
+}
+
+const TOUCH_MS = 60_000;
+const MAX_TOUCHED = 10_000;
+
+@injectable()
+export class Tokens implements TokenIssuer {
+  /** Document id → when this process last wrote `last_used_at`; spares a write per request within the minute. */
+  readonly #touched = new Map<string, number>();
+
+  constructor(
+    @inject(AT.tokenRows) private readonly rows: Collection<TokenDoc>,
+    @inject(AT.clock) private readonly clock: Clock,
+    @inject(AT.ids) private readonly ids: Ids,
+    @inject(AT.system) private readonly system: Pick<SystemInfo, 'scopes'>,
+    @inject(AT.background) private readonly background: Background,
+  ) {}
+
+  /** The bearer of `secret`, which has a token's shape; null when it is unknown, expired or revoked. */
+  async verify(secret: string): Promise<TokenPrincipal | null> {
+    const doc = await this.rows.get(sha256(secret));
+    const now = this.clock.iso();
+    if (doc === null || !isLive(doc, now)) return null;
+    if (doc.parent_hash !== null) {
+      const parent = await this.rows.get(doc.parent_hash);
+      if (parent === null || !isLive(parent, now)) return null;
+    }
+    this.#touch(doc);
+    return tokenPrincipal(doc);
+  }
+
+  /** @throws ServiceError validation_failed with `scopes` when nobody registered one of them. */
+  checkScopes(scopes: readonly string[]): void {
+    const known = this.system.scopes();
+    const unknown = scopes.filter((scope) => !known.includes(scope));
+    if (unknown.length > 0) throw invalid({ scopes: `unknown: ${unknown.join(', ')}; known are ${known.join(', ')}` });
+  }
+
+  async issue(input: NewToken): Promise<{ id: string; token: string; expires_at: string | null }> {
+    this.checkScopes(input.scopes);
+    if (input.kind === 'watchdog' && !input.source) throw invalid({ source: 'is required for a watchdog token' });
+    const secret = PREFIXES[input.kind] + this.ids.secret(43);
+    const seconds = input.expires_in_seconds ?? null;
+    const after = seconds === null ? null : new Date(this.clock.now() + seconds * 1000).toISOString();
+    const doc: TokenDoc = {
+      id: sha256(secret),
+      token_id: this.ids.uuid(),
+      name: input.name,
+      kind: input.kind,
+      prefix: secret.slice(0, 12),
+      scopes: [...new Set(input.scopes)],
+      project: input.project ?? null,
+      source: input.source ?? null,
+      parent_id: input.parent?.token_id ?? null,
+      parent_hash: input.parent?.id ?? null,
+      created_by: input.created_by,
+      created_at: this.clock.iso(),
+      expires_at: input.expires_at ?? after,
+      last_used_at: null,
+      revoked_at: null,
+    };
+    await this.rows.insert(doc);
+    return { id: doc.token_id, token: secret, expires_at: doc.expires_at };
+  }
+
+  /** True as well when it was revoked before. */
+  async revoke(id: string): Promise<boolean> {
+    const doc = await this.row(id);
+    if (doc === null) return false;
+    const revoked = { set: { revoked_at: this.clock.iso() } };
+    await this.rows.change({ id: doc.id, revoked_at: null }, revoked);
+    await this.rows.changeMany({ parent_id: id, revoked_at: null }, revoked);
+    return true;
+  }
+
+  async revokeSource(source: string): Promise<number> {
+    return this.rows.changeMany({ source, revoked_at: null }, { set: { revoked_at: this.clock.iso() } });
+  }
+
+  /** Deletes the record; its sub-tokens are refused from then on, because their parent is gone. */
+  async remove(id: string): Promise<boolean> {
+    const found = await this.revoke(id);
+    return found && (await this.rows.remove({ token_id: id })) > 0;
+  }
+
+  async find(id: string): Promise<TokenRecord | null> {
+    const doc = await this.row(id);
+    return doc === null ? null : tokenRecord(doc);
+  }
+
+  /** @throws ServiceError not_found */
+  async need(id: string): Promise<TokenRecord> {
+    const record = await this.find(id);
+    if (record === null) throw notFound(`token ${id}`);
+    return record;
+  }
+
+  /** The stored document behind a token's id. */
+  async row(id: string): Promise<TokenDoc | null> {
+    const page = await this.rows.find({ filter: { token_id: id }, limit: 1 });
+    return page.items[0] ?? null;
+  }
+
+  async list(filter: { kind: TokenKind; project?: string }): Promise<TokenRecord[]> {
+    return (await this.page(filter, 1000)).items;
+  }
+
+  /** Newest first. */
+  async page(
+    filter: { kind: TokenKind; project?: string },
+    limit: number,
+    after: string | null = null,
+  ): Promise<{ items: TokenRecord[]; next: string | null }> {
+    const where: Filter = { kind: filter.kind };
+    if (filter.project !== undefined) where['project'] = filter.project;
+    const page = await this.rows.find({ filter: where, sort: [['created_at', 'desc']], limit, after });
+    return { items: page.items.map(tokenRecord), next: page.next };
+  }
+
+  /** How many sub-tokens each of these tokens has, revoked ones included. */
+  async children(ids: readonly string[]): Promise<Map<string, number>> {
+    const counts = await this.rows.groupCount('parent_id', { parent_id: { in: ids } });
+    return new Map(counts.map(({ key, n }) => [String(key), n]));
+  }
+
+  /** Removes what ended before `before` and can be of no more interest: sub-tokens, setup tokens. Answers how many. */
+  async sweep(before: string): Promise<number> {
+    const kind = { in: ['sub', 'setup'] };
+    const expired = await this.rows.remove({ kind, expires_at: { lt: before } }, 1000);
+    return expired + (await this.rows.remove({ kind, revoked_at: { lt: before } }, 1000));
+  }
+
+  #touch(doc: TokenDoc): void {
+    const now = this.clock.now();
+    const last = Math.max(this.#touched.get(doc.id) ?? 0, doc.last_used_at === null ? 0 : Date.parse(doc.last_used_at));
+    if (now - last < TOUCH_MS) return;
+    if (this.#touched.size >= MAX_TOUCHED) this.#touched.clear();
+    this.#touched.set(doc.id, now);
+    const minuteAgo = new Date(now - TOUCH_MS).toISOString();
+    // The filter holds the promise across processes: another one may have written within the minute.
+    const stale: Filter = { id: doc.id, or: [{ last_used_at: null }, { last_used_at: { lte: minuteAgo } }] };
+    this.background.run('last_used_at', () => this.rows.change(stale, { set: { last_used_at: this.clock.iso() } }));
+  }
+}

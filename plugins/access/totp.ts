@@ -1,0 +1,161 @@
+/**
+ * TOTP for web logins (contract 10, web session): enrolment with QR code, recovery codes, the second step of the login.
+ * The secret is sealed under the data key, bound to its account; recovery codes are kept as MACs and work once; a code is
+ * accepted once, by the 30-second step it belongs to.
+ */
+import { createHmac } from 'node:crypto';
+import { Secret, TOTP } from 'otpauth';
+import QRCode from 'qrcode';
+import { inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
+import { conflict, invalid, ServiceError } from '../../kernel/errors.js';
+import type { Cipher } from '../../ports/cipher.js';
+import type { Account } from './account.js';
+import { NO_TOTP } from './accounts.js';
+import type { Actor, Audit } from './audit.js';
+import { AT } from './names.js';
+import type { Throttle } from './throttle.js';
+
+const STEP_MS = 30_000;
+const RECOVERY_CODES = 10;
+const WRONG = 'is not the code of this moment';
+
+export interface Enrolment {
+  /** Base32, to type where no camera is. */
+  secret: string;
+  uri: string;
+  /** `data:image/svg+xml;base64,…` */
+  qr: string;
+}
+
+@injectable()
+export class Totp {
+  readonly #recoveryKey: Buffer;
+
+  constructor(
+    @inject(AT.accountRows) private readonly rows: Collection<Account>,
+    @inject(AT.cipher) private readonly cipher: Cipher,
+    @inject(AT.throttle) private readonly throttle: Throttle,
+    @inject(AT.audit) private readonly audit: Audit,
+    @inject(AT.clock) private readonly clock: Clock,
+    @inject(AT.ids) private readonly ids: Ids,
+  ) {
+    this.#recoveryKey = cipher.derive('totp-recovery');
+  }
+
+  /** Makes a secret that waits for its first code; one that waited before is forgotten. @throws ServiceError conflict */
+  async begin(account: Account): Promise<Enrolment> {
+    const totp_pending = this.cipher.seal(new Secret({ size: 20 }).base32, purpose(account));
+    const changed = await this.rows.change({ id: account.id, totp_secret: null }, { set: { totp_pending } });
+    if (changed === null) throw conflict('TOTP is switched on already.');
+    return this.enrolment(changed.doc);
+  }
+
+  /** The secret that waits for its first code. @throws ServiceError conflict when none does */
+  async enrolment(account: Account): Promise<Enrolment> {
+    if (account.totp_pending === null) throw conflict('No TOTP enrolment is under way.');
+    const secret = this.cipher.open(account.totp_pending, purpose(account));
+    const uri = generator(secret, account.username).toString();
+    const svg = await QRCode.toString(uri, { type: 'svg', margin: 2, errorCorrectionLevel: 'M' });
+    return { secret, uri, qr: `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}` };
+  }
+
+  /**
+   * The first code switches TOTP on and ends the account's sessions; answers the recovery codes, shown this once.
+   * @throws ServiceError validation_failed with `code`
+   */
+  async enable(actor: Actor, account: Account, code: string): Promise<{ account: Account; recovery: string[] }> {
+    if (account.totp_pending === null) throw conflict('No TOTP enrolment is under way.');
+    const step = await this.#guarded(account, async () => this.#step(account, account.totp_pending, code));
+    if (step === null) throw invalid({ code: WRONG });
+    const recovery = Array.from({ length: RECOVERY_CODES }, () => recoveryCode(this.ids));
+    const set = {
+      totp_secret: account.totp_pending,
+      totp_pending: null,
+      totp_step: step,
+      totp_recovery: recovery.map((plain) => this.#mac(account, plain)),
+    };
+    const where = { id: account.id, totp_secret: null, totp_pending: account.totp_pending };
+    const changed = await this.rows.change(where, { set, inc: { epoch: 1 } });
+    if (changed === null) throw conflict('The enrolment has changed meanwhile. Start it again.');
+    await this.audit.record(actor, 'user.totp_enabled', account.username);
+    return { account: changed.doc, recovery };
+  }
+
+  /** Switches TOTP off and ends the account's sessions. The caller has asked for the password. */
+  async disable(actor: Actor, account: Account): Promise<Account> {
+    const changed = await this.rows.change({ id: account.id }, { set: NO_TOTP, inc: { epoch: 1 } });
+    await this.audit.record(actor, 'user.totp_disabled', account.username);
+    return changed?.doc ?? account;
+  }
+
+  /**
+   * The second step of a login: a code of this moment, or a recovery code; either works once.
+   * @throws ServiceError invalid_credentials, rate_limited
+   */
+  async verify(account: Account, code: string): Promise<void> {
+    const done = await this.#guarded(account, async () => ((await this.#use(account, code)) ? true : null));
+    if (done === null) throw new ServiceError('invalid_credentials', 'The code is wrong or has been used.');
+    await this.throttle.reset(count(account));
+  }
+
+  async #use(account: Account, given: string): Promise<boolean> {
+    const code = given.replace(/[\s-]/g, '').toLowerCase();
+    if (!/^\d{6}$/.test(code)) return this.#useRecovery(account, code);
+    const step = this.#step(account, account.totp_secret, code);
+    if (step === null) return false;
+    const fresh = {
+      id: account.id,
+      totp_secret: account.totp_secret,
+      or: [{ totp_step: null }, { totp_step: { lt: step } }],
+    };
+    return (await this.rows.change(fresh, { set: { totp_step: step } })) !== null;
+  }
+
+  async #useRecovery(account: Account, code: string): Promise<boolean> {
+    const mac = this.#mac(account, code);
+    const where = { id: account.id, totp_secret: account.totp_secret, totp_recovery: { has: mac } };
+    return (await this.rows.change(where, { pull: { totp_recovery: { in: [mac] } } })) !== null;
+  }
+
+  /** The step that `code` belongs to, one to either side of now allowed; null when it is wrong. */
+  #step(account: Account, sealed: string | null, given: string): number | null {
+    const token = given.replace(/\s/g, '');
+    if (sealed === null || !/^\d{6}$/.test(token)) return null;
+    const timestamp = this.clock.now();
+    const secret = this.cipher.open(sealed, purpose(account));
+    const delta = generator(secret, account.username).validate({ token, timestamp, window: 1 });
+    return delta === null ? null : Math.floor(timestamp / STEP_MS) + delta;
+  }
+
+  /** Codes have six digits: guessing them is throttled by a count that only those reach who have the password. */
+  async #guarded<T>(account: Account, check: () => Promise<T | null>): Promise<T | null> {
+    const attempt = await this.throttle.enter([count(account)]);
+    try {
+      const result = await check();
+      if (result === null) await attempt.failed();
+      return result;
+    } finally {
+      attempt.leave();
+    }
+  }
+
+  #mac(account: Account, code: string): string {
+    const plain = code.replace(/[\s-]/g, '').toLowerCase();
+    return createHmac('sha256', this.#recoveryKey).update(`${account.id}\n${plain}`).digest('hex');
+  }
+}
+
+const purpose = (account: Account): string => `totp:${account.id}`;
+const count = (account: Account): string => `totp:${account.id}`;
+const generator = (secret: string, label: string): TOTP => new TOTP({ issuer: 'AOS', label, secret });
+
+/** `xxxxx-xxxxx`, some 50 bits, without letters that look alike. */
+function recoveryCode(ids: Ids): string {
+  let code = '';
+  while (code.length < 10)
+    code += ids
+      .secret(43)
+      .toLowerCase()
+      .replace(/[^a-km-np-z2-9]/g, '');
+  return `${code.slice(0, 5)}-${code.slice(5, 10)}`;
+}

@@ -1,0 +1,82 @@
+/** What follows a count: a higher severity, the payload in its slot, stale counters and notes. None of it delays counting. */
+import { inject, injectable } from '../../kernel/contract.js';
+import { DEPS, ITEMS, REFS, type Deps } from './deps.js';
+import type { Draft } from './draft.js';
+import type { Arrival } from './intake.js';
+import type { Items } from './items.js';
+import type { ItemDoc } from './model.js';
+import { hourCount, stalePaths } from './rate.js';
+import type { Refs } from './refs.js';
+import { levelRank, occurrenceOf } from './reported.js';
+import { slotOf, WINDOW_MS } from './sampling.js';
+import { rankOfRate, severityOf } from './severity.js';
+import type { ItemStatus } from '../../ports/domain/bugs.js';
+
+/** What nobody works on any more is not raised by the reports of old installations. */
+const RAISED: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['open', 'in_progress', 'needs_info']);
+
+@injectable()
+export class Aftermath {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ITEMS) private readonly items: Items,
+    @inject(REFS) private readonly refs: Refs,
+  ) {}
+
+  /** Contract 20, escalation: upwards only, never when locked. Answers the item as it is then. */
+  async escalate(doc: ItemDoc, arrival: Arrival): Promise<ItemDoc> {
+    if (!this.#due(doc, arrival)) return doc;
+    return this.items.change(doc.id, 'system', (item, draft) => this.#plan(item, draft, arrival));
+  }
+
+  #due(item: ItemDoc, arrival: Arrival): boolean {
+    if (levelRank(arrival.report) > item.level_rank) return true;
+    if (item.severity_locked || !RAISED.has(item.status) || item.severity_rank === 3) return false;
+    return this.#rateRank(item, arrival) > item.severity_rank;
+  }
+
+  #rateRank(item: ItemDoc, { now }: Arrival): number {
+    const { hour_high: high, hour_critical: critical } = this.deps.config;
+    return rankOfRate(hourCount(item.minutes, now), { high, critical });
+  }
+
+  #plan(item: ItemDoc, draft: Draft, arrival: Arrival): void {
+    const level = levelRank(arrival.report);
+    const higher = level > item.level_rank;
+    if (higher) draft.assign({ level_rank: level, error_level: arrival.report.error_level ?? null });
+    if (item.severity_locked || !RAISED.has(item.status)) return;
+    const rate = this.#rateRank(item, arrival);
+    const target = Math.max(rate, higher ? level : 0);
+    if (target > item.severity_rank) draft.severity(severityOf(target), rate >= target ? 'rate' : 'error_level');
+  }
+
+  /** Keeps the payload if its turn comes; true when it was kept. */
+  async sample(doc: ItemDoc, arrival: Arrival): Promise<boolean> {
+    const n = await this.#position(doc, arrival.now);
+    const slot = slotOf(n, this.deps.random);
+    if (slot === null) return false;
+    const { id, ...fields } = occurrenceOf(arrival.report, doc.id, slot, this.deps.ids.uuid(), arrival);
+    await this.deps.occurrences.change({ id }, { set: fields }, { upsert: true });
+    return true;
+  }
+
+  /** Which occurrence of the sampling window this is; after 30 days a new window begins. */
+  async #position(doc: ItemDoc, now: number): Promise<number> {
+    if (now - Date.parse(doc.sample_from) <= WINDOW_MS) return Math.max(1, doc.hit_count - doc.sample_base);
+    const fresh = { sample_base: doc.hit_count - 1, sample_from: new Date(now).toISOString() };
+    await this.deps.items.change({ id: doc.id, sample_from: doc.sample_from }, { set: fresh });
+    return 1;
+  }
+
+  /** Keeps the hot document small, and completes an item whose origin has only now become known. */
+  async tidy(doc: ItemDoc, { now, report, adopted }: Arrival): Promise<void> {
+    const unset = stalePaths(doc.minutes, doc.hours, now);
+    if (unset.length > 0) await this.deps.items.change({ id: doc.id }, { unset });
+    await this.refs.tidyItem(doc);
+    if (!adopted) return;
+    const { file_path = null, line_no = null, stack_trace = null } = report;
+    if (file_path !== null)
+      await this.deps.items.change({ id: doc.id, file_path: null }, { set: { file_path, line_no } });
+    if (stack_trace !== null) await this.deps.texts.change({ id: doc.id, stack_trace: null }, { set: { stack_trace } });
+  }
+}

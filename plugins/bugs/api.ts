@@ -1,0 +1,81 @@
+/** What the plugin offers the others (ports/domain/bugs.ts), and the runs of its jobs. */
+import { inject, injectable } from '../../kernel/contract.js';
+import type { BugsApi, Recorded, Report } from '../../ports/domain/bugs.js';
+import type { ReleasePublished } from '../../ports/domain/releases.js';
+import type { DomainEvent } from '../../ports/events.js';
+import type { Builds } from './closing.js';
+import { BUILDS, DEPS, INTAKE, isoOf, ITEMS, LEASES, OUTBOX, REFS, type Deps } from './deps.js';
+import type { Intake } from './intake.js';
+import type { Items } from './items.js';
+import type { Leases } from './leases.js';
+import type { Outbox } from './outbox.js';
+import type { Refs } from './refs.js';
+import { WINDOW_MS } from './sampling.js';
+
+const BATCH = 200;
+
+@injectable()
+export class Bugs implements BugsApi {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(INTAKE) private readonly intake: Intake,
+    @inject(ITEMS) private readonly items: Items,
+    @inject(LEASES) private readonly leases: Leases,
+    @inject(BUILDS) private readonly builds: Builds,
+    @inject(OUTBOX) private readonly outbox: Outbox,
+    @inject(REFS) private readonly refs: Refs,
+  ) {}
+
+  record(report: Report, options?: { texts?: boolean }): Promise<Recorded> {
+    return this.intake.record(report, options);
+  }
+
+  async unmuteRule(ruleId: string): Promise<number> {
+    let n = 0;
+    for (;;) {
+      const page = await this.deps.items.find({ filter: { muted_by_rule_id: ruleId }, limit: BATCH });
+      await Promise.all(page.items.map(({ id }) => this.#unmute(id, ruleId)));
+      n += page.items.length;
+      if (page.items.length < BATCH) return n;
+    }
+  }
+
+  async #unmute(id: string, ruleId: string): Promise<void> {
+    await this.items.change(id, 'system', (item, draft) => {
+      if (item.muted_by_rule_id !== ruleId) return;
+      draft.assign({ muted: false, muted_reason: null, muted_by_rule_id: null }).note('unmuted', { rule_id: ruleId });
+    });
+  }
+
+  /** A release was published: what it fixes is closed. */
+  released(event: DomainEvent<ReleasePublished>): Promise<void> {
+    return this.builds.onPublished(event);
+  }
+
+  /** Every 10 s: what a crash or a failed listener left untold, and references left open. */
+  async tell(signal?: AbortSignal): Promise<void> {
+    await this.outbox.leftovers(signal);
+    await this.refs.tidy();
+    await this.refs.leftovers();
+  }
+
+  /** Every 30 s: leases that ran out, items whose release is there. */
+  async sweep(): Promise<void> {
+    await this.leases.settle();
+    await this.builds.leftovers();
+  }
+
+  /** Hourly: payloads older than 30 days go, in batches. */
+  async forget(signal?: AbortSignal): Promise<void> {
+    const before = isoOf(this.deps.clock.now() - WINDOW_MS);
+    while ((await this.deps.occurrences.remove({ received_at: { lt: before } }, 1000)) > 0) {
+      if (signal?.aborted === true) return;
+    }
+  }
+
+  /** Before the store closes: nothing that was answered is left half told. */
+  async stop(): Promise<void> {
+    await this.refs.drain();
+    await this.outbox.drain();
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * PATCH of an item (contract 20, endpoints): every condition is checked on the state that is then written by
+ * compare-and-set, so a refused change changes nothing, also not the other fields of its body.
+ */
+import { inject, injectable } from '../../kernel/contract.js';
+import { invalid, ServiceError } from '../../kernel/errors.js';
+import type { Item, ItemStatus, Severity } from '../../ports/domain/bugs.js';
+import type { Json } from '../../ports/store.js';
+import type { Caller } from './caller.js';
+import type { Builds } from './closing.js';
+import { BUILDS, DEPS, ITEMS, type Deps } from './deps.js';
+import { type Draft, searchText } from './draft.js';
+import type { Items } from './items.js';
+import { alreadyClaimed, isToken, leaseLost, notFrom, planExpiry, touched } from './leases.js';
+import type { ItemDoc } from './model.js';
+import { allowed } from './transitions.js';
+import { isLive } from './view.js';
+
+export interface Edit {
+  title?: string;
+  description?: string | null;
+  status?: ItemStatus;
+  reason?: string | null;
+  duplicate_of?: string | null;
+  severity?: Severity;
+  urgency?: Severity;
+  severity_locked?: boolean;
+  resolved_in_build?: string | null;
+  tags?: string[];
+  target_agent?: string | null;
+  environment?: string | null;
+  repo_url?: string | null;
+  commit_sha?: string | null;
+  file_path?: string | null;
+  line_no?: number | null;
+  push_id?: string | null;
+  claim_token?: string;
+  force?: boolean;
+}
+
+/** Fields that are written as they come. */
+const PLAIN = [
+  'title',
+  'tags',
+  'target_agent',
+  'environment',
+  'repo_url',
+  'commit_sha',
+  'file_path',
+  'line_no',
+  'push_id',
+] as const;
+/** How many links of duplicates are followed. */
+const CHAIN = 100;
+
+@injectable()
+export class Edits {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ITEMS) private readonly items: Items,
+    @inject(BUILDS) private readonly builds: Builds,
+  ) {}
+
+  /**
+   * @param ifMatch the header, or undefined
+   * @param fits asked of the state that is about to be changed (bulk: it still matches the filter)
+   * @throws ServiceError not_found, insufficient_scope, precondition_failed, already_claimed, lease_lost,
+   *   invalid_transition, reason_required, validation_failed
+   */
+  async edit(
+    name: string,
+    caller: Caller,
+    edit: Edit,
+    ifMatch?: string,
+    fits?: (item: ItemDoc) => void,
+  ): Promise<Item> {
+    const { id } = await this.items.need(name, caller);
+    const texts = edit.description === undefined ? null : await this.deps.texts.get(id);
+    let described = false;
+    const doc = await this.items.change(id, caller.name, async (item, draft) => {
+      checkRevision(item, ifMatch);
+      fits?.(item);
+      this.#lease(item, draft, edit);
+      planFields(item, draft, edit);
+      described = edit.description !== undefined && edit.description !== (texts?.description ?? null);
+      if (described)
+        draft
+          .note('edited', { fields: ['description'] })
+          .assign({ trusted: union(draft.next.trusted, ['description']) });
+      planSeverity(draft, edit);
+      await this.#status(item, draft, edit);
+      this.#renew(item, draft, edit);
+    });
+    if (described) await this.deps.texts.change({ id }, { set: { description: edit.description } }, { upsert: true });
+    return this.items.view(await this.builds.settle(doc));
+  }
+
+  /** Who may write: anybody, while no lease is live; its holder; or somebody with a reason to override. */
+  #lease(item: ItemDoc, draft: Draft, edit: Edit): void {
+    const live = isLive(item.claim, this.deps.clock.now());
+    if (item.status === 'in_progress' && !live) planExpiry(item, draft);
+    if (edit.claim_token !== undefined) {
+      if (!live || item.claim === null || !isToken(item.claim, edit.claim_token)) throw leaseLost();
+      return;
+    }
+    if (edit.force === true && live) {
+      if (!edit.reason) throw new ServiceError('reason_required', 'An override of a live lease needs a `reason`.');
+      draft.note('forced', { agent: item.claim?.agent ?? null, reason: edit.reason });
+    } else if (live && item.claim !== null) throw alreadyClaimed(item.claim);
+  }
+
+  /** Any write by the holder renews. */
+  #renew(item: ItemDoc, draft: Draft, edit: Edit): void {
+    if (edit.claim_token === undefined || draft.next.claim === null || item.claim === null) return;
+    const lease = touched(item.claim, this.deps.clock.now());
+    if (lease !== item.claim) draft.assign({ claim: lease });
+  }
+
+  async #status(item: ItemDoc, draft: Draft, edit: Edit): Promise<void> {
+    const from = draft.next.status;
+    const to = edit.status ?? from;
+    if (edit.status === 'in_progress') throw notFrom(from, to);
+    if (to === 'duplicate') await this.#duplicate(item, draft, edit);
+    else if (edit.duplicate_of) throw invalid({ duplicate_of: 'only for the status duplicate' });
+    if (to === from) return;
+    if (!allowed(from, to, 'patch')) throw notFrom(from, to);
+    if (to === 'wont_fix' && !edit.reason)
+      throw new ServiceError('reason_required', 'The status wont_fix needs a `reason`.');
+    this.#move(item, draft, to, edit);
+  }
+
+  #move(item: ItemDoc, draft: Draft, to: ItemStatus, edit: Edit): void {
+    const why: { [key: string]: Json } = edit.reason ? { reason: edit.reason } : {};
+    if (to === 'resolved' || to === 'closed') draft.fixed(to, { ...why, build: draft.next.resolved_in_build });
+    else if (to === 'open' && ['resolved', 'closed', 'wont_fix', 'duplicate'].includes(item.status)) {
+      draft.reopen(why).assign({ reopened_at: draft.at, regression: false, reason: null });
+      if (edit.resolved_in_build !== undefined) draft.assign({ resolved_in_build: edit.resolved_in_build });
+    } else draft.status(to, why);
+    if (to === 'open' && item.status === 'needs_info') draft.assign({ expired_count: 0 });
+    if (edit.reason) draft.assign({ reason: edit.reason });
+  }
+
+  /** @throws ServiceError validation_failed for a missing or unknown target, another project, itself or a circle */
+  async #duplicate(item: ItemDoc, draft: Draft, edit: Edit): Promise<void> {
+    const wrong = (what: string): ServiceError => invalid({ duplicate_of: what });
+    if (!edit.duplicate_of) {
+      if (item.status === 'duplicate') return;
+      throw wrong('the status duplicate needs the item that this one repeats');
+    }
+    const target = await this.items.find(edit.duplicate_of);
+    if (target === null) throw wrong('there is no such item');
+    if (target.project !== item.project) throw wrong('the item belongs to another project');
+    let at: ItemDoc | null = target;
+    for (let i = 0; at !== null && i < CHAIN; i++) {
+      if (at.id === item.id) throw wrong('an item cannot be a duplicate of itself, also not in a circle');
+      at = at.status === 'duplicate' && at.duplicate_of !== null ? await this.deps.items.get(at.duplicate_of) : null;
+    }
+    if (at !== null) throw wrong('too many duplicates in a row');
+    if (item.duplicate_of !== target.id) draft.assign({ duplicate_of: target.id });
+  }
+}
+
+/** @throws ServiceError precondition_failed */
+function checkRevision(item: ItemDoc, ifMatch: string | undefined): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return;
+  const tags = ifMatch.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
+  if (!tags.includes(String(item.rev))) {
+    throw new ServiceError('precondition_failed', `The item is at revision ${item.rev}.`);
+  }
+}
+
+const union = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])];
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+
+function planFields(item: ItemDoc, draft: Draft, edit: Edit): void {
+  const fields: string[] = PLAIN.filter((field) => edit[field] !== undefined && !same(edit[field], item[field]));
+  for (const field of fields) draft.assign({ [field]: edit[field as (typeof PLAIN)[number]] });
+  if (edit.resolved_in_build !== undefined && !same(edit.resolved_in_build, item.resolved_in_build)) {
+    fields.push('resolved_in_build');
+    draft.assign({ resolved_in_build: edit.resolved_in_build });
+  }
+  if (fields.length === 0) return;
+  const shown = (value: unknown): Json =>
+    typeof value === 'string' && value.length > 200 ? `${value.slice(0, 199)}…` : ((value ?? null) as Json);
+  const changes = fields.map((field) => ({
+    field,
+    from: shown(item[field as keyof ItemDoc]),
+    to: shown(edit[field as keyof Edit]),
+  }));
+  draft.note('edited', { fields, changes }).assign({ trusted: union(item.trusted, fields) });
+  if (edit.title !== undefined) {
+    const [, message = '', exceptionClass = ''] = item.search_text.split('\u001f');
+    draft.assign({ search_text: searchText(edit.title, message, exceptionClass) });
+  }
+}
+
+/** A change of severity locks it, unless the body says otherwise. */
+function planSeverity(draft: Draft, edit: Edit): void {
+  const to = edit.severity ?? edit.urgency;
+  const changed = to !== undefined && to !== draft.next.severity;
+  const locked = edit.severity_locked ?? (changed ? true : draft.next.severity_locked);
+  if (locked !== draft.next.severity_locked)
+    draft.assign({ severity_locked: locked }).note(locked ? 'severity locked' : 'severity unlocked');
+  if (changed) draft.severity(to, 'edited');
+}

@@ -1,0 +1,273 @@
+/**
+ * The one way in for reports of every kind: find the item, count, and do what the count leads to (contracts 20 and 21).
+ *
+ * The hot path, an occurrence of a known group, is one read by id (the key) and one small atomic write: the write's filter
+ * names the item's `lane`, so it counts only where nothing else has to happen, and its answer carries all that the rules
+ * after it need. Everything else (new, resolved, muted otherwise, duplicate) reads the item and decides.
+ */
+import { groupingOf } from './grouping/key.js';
+import { inject, injectable } from '../../kernel/contract.js';
+import { conflict } from '../../kernel/errors.js';
+import type { Recorded, Report } from '../../ports/domain/bugs.js';
+import { StoreConflict } from '../../ports/store.js';
+import { cleanReport } from './clean.js';
+import { counting } from './counting.js';
+import { AFTERMATH, BUILDS, DEPS, ITEMS, KEYS, MARKS, OUTBOX, REFS, type Deps } from './deps.js';
+import { Draft, laneOfReport, together } from './draft.js';
+import type { Items } from './items.js';
+import type { Keys, Keyed } from './keys.js';
+import type { Marks } from './marks.js';
+import type { ItemDoc, OutboxEntry } from './model.js';
+import type { Outbox } from './outbox.js';
+import { hourCount } from './rate.js';
+import { isOwn, type Refs } from './refs.js';
+import { firstDocument, textsOf, type Moment } from './reported.js';
+import { planOccurrence } from './occurrence.js';
+import type { Builds } from './closing.js';
+import type { Aftermath } from './aftermath.js';
+import { itemView } from './view.js';
+
+const ATTEMPTS = 100;
+
+/** One report on its way. */
+export interface Arrival extends Moment {
+  report: Report;
+  key: string;
+  ref: { id: string; helper: boolean } | null;
+  /** The item had no origin before; this report brings one. */
+  adopted: boolean;
+}
+
+interface Counted {
+  doc: ItemDoc;
+  outcome: 'created' | 'counted' | 'repeated';
+  /** This occurrence reopened the item. */
+  regression: boolean;
+  /** What this write has to tell. */
+  entries: readonly OutboxEntry[];
+}
+
+const quiet = (doc: ItemDoc, outcome: 'counted' | 'repeated'): Counted => ({
+  doc,
+  outcome,
+  regression: false,
+  entries: [],
+});
+
+@injectable()
+export class Intake {
+  /** First reports of one item in this process, one after the other: they would only waste numbers. */
+  readonly #creating = new Map<string, Promise<unknown>>();
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(MARKS) private readonly marks: Marks,
+    @inject(OUTBOX) private readonly outbox: Outbox,
+    @inject(KEYS) private readonly keys: Keys,
+    @inject(REFS) private readonly refs: Refs,
+    @inject(ITEMS) private readonly items: Items,
+    @inject(BUILDS) private readonly builds: Builds,
+    @inject(AFTERMATH) private readonly aftermath: Aftermath,
+  ) {}
+
+  /**
+   * Groups, counts and stores one report; resolves after the commit.
+   * @param options `texts`: the answered item carries its long texts (one more read); otherwise they are null
+   * @throws ServiceError unknown_project
+   */
+  async record(given: Report, options: { texts?: boolean } = {}): Promise<Recorded> {
+    const report = cleanReport(given);
+    await this.deps.projects.accepting(report.project);
+    const keyed: Keyed = { project: report.project, ...groupingOf(report) };
+    const refId = report.client_ref ? this.refs.idOf(report.project, report.client_ref) : null;
+    const [known, before] = await Promise.all([
+      this.keys.known(report.project, keyed.dedup_key),
+      refId === null ? null : this.refs.find(refId),
+    ]);
+    if (before?.open_at === null) return this.#answer(await this.#repeat(before.item_id), keyed, false, options);
+    const found = before?.item_id ?? known;
+    const { item_id, adopted } = found === null ? await this.keys.decide(keyed) : { item_id: found, adopted: false };
+    const bound =
+      refId === null
+        ? null
+        : before !== null
+          ? { ref: before, mine: false }
+          : await this.refs.bind(refId, report.project, item_id);
+    const arrival: Arrival = {
+      ...this.#moment(report),
+      report,
+      key: keyed.dedup_key,
+      adopted,
+      ref: bound && { id: bound.ref.id, helper: !bound.mine },
+    };
+    const counted = await this.#count(bound?.ref.item_id ?? item_id, arrival);
+    const done = counted.outcome === 'repeated' ? { ...counted, sampled: false } : await this.#after(counted, arrival);
+    return this.#answer(done, keyed, done.sampled, options);
+  }
+
+  #moment(report: Report): Moment {
+    const now = this.deps.clock.now();
+    const occurred = Date.parse(report.occurred_at ?? '');
+    return { now, occurred: Number.isNaN(occurred) ? now : Math.min(occurred, now) };
+  }
+
+  async #count(firstId: string, arrival: Arrival): Promise<Counted> {
+    const passed = new Set<string>();
+    let id = firstId;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const blind = await this.#countBlindly(id, arrival);
+      if (blind !== null) return quiet(blind, 'counted');
+      const item = await this.deps.items.get(id);
+      if (item === null) {
+        const doc = await this.#create(id, arrival);
+        if (doc !== null) return { doc, outcome: 'created', regression: false, entries: doc.outbox };
+        continue;
+      }
+      if (arrival.ref !== null && (await this.#isCounted(item, arrival.ref))) return quiet(item, 'repeated');
+      passed.add(id);
+      const target = item.status === 'duplicate' ? item.duplicate_of : null;
+      if (target !== null && !passed.has(target) && (await this.deps.items.get(target)) !== null) {
+        if (arrival.ref !== null) await this.refs.rebind(arrival.ref.id, id, target);
+        id = target;
+        continue;
+      }
+      const seen = await this.#countSeen(item, arrival);
+      if (seen !== null) return seen;
+    }
+    throw conflict('The item changes too often at the moment; send the report again.');
+  }
+
+  /** One write for the occurrence of an item that nothing else has to happen to; null when that is not so. */
+  async #countBlindly(id: string, arrival: Arrival): Promise<ItemDoc | null> {
+    if (arrival.ref?.helper === true) return null;
+    const filter = { id, lane: laneOfReport(arrival.report.muted_by?.rule_id), ...unnoted(arrival) };
+    const changed = await this.marks.write(id, (stamp) =>
+      this.deps.items.change(filter, counting(arrival, stamp, this.refs.takeNotes(id))),
+    );
+    return changed?.doc ?? null;
+  }
+
+  /** Counts on the state that was read, with what follows from it; null when the item changed meanwhile. */
+  async #countSeen(item: ItemDoc, arrival: Arrival): Promise<Counted | null> {
+    const published = (await this.deps.releases()?.published(item.project)) ?? [];
+    return this.marks.write(item.id, async (stamp) => {
+      const draft = new Draft(item, 'system', stamp, this.deps.ids);
+      const { late } = planOccurrence(draft, arrival, published);
+      const count = counting(arrival, stamp, this.refs.takeNotes(item.id), late);
+      const update = draft.empty ? count : together(count, draft.update());
+      // A helper may only count what nobody counted since it looked: see refs.ts.
+      const same = arrival.ref?.helper === true ? { hit_count: item.hit_count } : {};
+      const changed = await this.deps.items.change(
+        { id: item.id, rev: item.rev, ...same, ...unnoted(arrival) },
+        update,
+      );
+      if (changed === null) return null;
+      const regression = changed.doc.regression_count > item.regression_count;
+      return { doc: changed.doc, outcome: 'counted' as const, regression, entries: draft.entries };
+    });
+  }
+
+  /** The reference is noted in the item, or was finished meanwhile. */
+  async #isCounted(item: ItemDoc, ref: { id: string; helper: boolean }): Promise<boolean> {
+    if (item.inflight[ref.id] !== undefined) return true;
+    return ref.helper && (await this.refs.find(ref.id))?.open_at === null;
+  }
+
+  /** Inserts the item that its key already names; null when another call has. */
+  async #create(id: string, arrival: Arrival): Promise<ItemDoc | null> {
+    const running = this.#creating.get(id);
+    if (running !== undefined) {
+      await running;
+      return null;
+    }
+    const task = this.#insert(id, arrival);
+    this.#creating.set(
+      id,
+      task.catch(() => null),
+    );
+    try {
+      return await task;
+    } finally {
+      this.#creating.delete(id);
+    }
+  }
+
+  async #insert(id: string, arrival: Arrival): Promise<ItemDoc | null> {
+    const { report } = arrival;
+    const { counters, texts, items, ids } = this.deps;
+    const number = await counters.change({ id: report.project }, { inc: { n: 1 } }, { upsert: true });
+    // The texts come first: an item is never seen without them.
+    await this.#unlessThere(texts.insert(textsOf(report, id)));
+    return this.marks.write(id, async (stamp) => {
+      const first = firstDocument(report, id, number?.doc.n ?? 0, arrival.key, arrival);
+      if (arrival.ref !== null) first.inflight = { [arrival.ref.id]: 1 };
+      const draft = new Draft(first, report.reported_by, stamp, ids);
+      draft
+        .note('created', { source: report.source })
+        .tell(report.type === 'feature' ? 'feature.created' : 'bug.created');
+      if (report.severity === 'critical') draft.tell('bug.critical');
+      const doc = draft.document();
+      return (await this.#unlessThere(items.insert(doc))) ? doc : null;
+    });
+  }
+
+  async #unlessThere(insert: Promise<void>): Promise<boolean> {
+    try {
+      await insert;
+      return true;
+    } catch (error) {
+      if (error instanceof StoreConflict) return false;
+      throw error;
+    }
+  }
+
+  /** What the count leads to: history and events, a higher severity, the payload, a publish that came first. */
+  async #after(counted: Counted, arrival: Arrival): Promise<Counted & { sampled: boolean }> {
+    let { doc } = counted;
+    const { ref } = arrival;
+    if (ref !== null) {
+      const own = counted.outcome === 'created' || isOwn(doc, ref.id);
+      this.refs.finish({ id: ref.id, project: doc.project, item_id: doc.id, own, helped: ref.helper });
+    }
+    const [sampled] = await Promise.all([
+      this.aftermath.sample(doc, arrival),
+      this.outbox.flush(doc, counted.entries),
+      this.aftermath.tidy(doc, arrival),
+    ]);
+    doc = await this.aftermath.escalate(doc, arrival);
+    if (counted.outcome === 'created' && doc.build_key !== null) doc = await this.builds.settle(doc);
+    return { ...counted, doc, sampled };
+  }
+
+  /** A known reference: nothing is counted. */
+  async #repeat(itemId: string): Promise<Counted> {
+    const doc = await this.deps.items.get(itemId);
+    if (doc === null) throw conflict('The report with this client_ref is being stored; try again.');
+    return quiet(doc, 'repeated');
+  }
+
+  async #answer(
+    { doc, outcome, regression }: Counted,
+    keyed: Keyed,
+    sampled: boolean,
+    options: { texts?: boolean },
+  ): Promise<Recorded> {
+    const now = this.deps.clock.now();
+    return {
+      id: doc.id,
+      ref: doc.ref,
+      created: outcome === 'created',
+      deduplicated: outcome === 'counted',
+      repeated: outcome === 'repeated',
+      dedup_key: outcome === 'repeated' ? doc.dedup_key : keyed.dedup_key,
+      hit_count: doc.hit_count,
+      hour_count: hourCount(doc.minutes, now),
+      regression,
+      sampled,
+      item: options.texts === true ? await this.items.view(doc) : itemView(doc, null, now),
+    };
+  }
+}
+
+/** Holds while the item does not carry this reference's note. */
+const unnoted = ({ ref }: Arrival): Record<string, null> => (ref === null ? {} : { [`inflight.${ref.id}`]: null });

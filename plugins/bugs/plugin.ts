@@ -1,0 +1,95 @@
+/**
+ * Bug tracker and agent workflow (contract 20), and the store of error groups (contract 21): one collection of items, one
+ * way in. The error stream reaches it through `bugs.api`.
+ */
+import joi from 'joi';
+import { definePlugin } from '../../kernel/contract.js';
+import { BUGS } from '../../ports/domain/bugs.js';
+import { PROJECTS } from '../../ports/domain/projects.js';
+import { RELEASES, type ReleasePublished } from '../../ports/domain/releases.js';
+import type { DomainEvent } from '../../ports/events.js';
+import { COLLECTIONS } from './collections.js';
+import type { BugsConfig, Deps } from './deps.js';
+import { routes } from './routes.js';
+import { buildServices } from './services.js';
+
+const config = joi.object({
+  hour_high: joi
+    .number()
+    .integer()
+    .min(1)
+    .default(100)
+    .description('Occurrences in the rolling hour from which an item is at least high'),
+  hour_critical: joi
+    .number()
+    .integer()
+    .min(1)
+    .default(1000)
+    .description('Occurrences in the rolling hour from which an item is critical'),
+  delta_margin_seconds: joi
+    .number()
+    .integer()
+    .min(0)
+    .max(3600)
+    .default(10)
+    .description(
+      'How far `server_time` of a delta query stays behind now: more than clocks of several processes differ',
+    ),
+});
+
+export default definePlugin<BugsConfig>({
+  id: 'bugs',
+  version: '1.0.0',
+  api: 1,
+  title: 'Bug tracker',
+  critical: true,
+  needs: [PROJECTS.name],
+  provides: [BUGS.name],
+  config,
+  scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
+  events: ['bug.created', 'bug.critical', 'bug.resolved', 'feature.created'],
+  collections: COLLECTIONS,
+  from: import.meta.url,
+  setup(ctx) {
+    const deps: Deps = {
+      items: ctx.collection('items'),
+      texts: ctx.collection('texts'),
+      keys: ctx.collection('keys'),
+      families: ctx.collection('families'),
+      refs: ctx.collection('refs'),
+      occurrences: ctx.collection('occurrences'),
+      comments: ctx.collection('comments'),
+      activity: ctx.collection('activity'),
+      counters: ctx.collection('counters'),
+      clock: ctx.clock,
+      ids: ctx.ids,
+      log: ctx.log,
+      config: ctx.config,
+      projects: ctx.resolve(PROJECTS),
+      releases: () => ctx.find(RELEASES),
+      emit: (event, data, options) => ctx.emit(event, data, options),
+      random: Math.random,
+    };
+    const services = buildServices(ctx, deps);
+    const { bugs } = services;
+    deps.projects.registerUsage('items', async (slug) => (await deps.counters.get(slug)) !== null);
+    return {
+      services: { [BUGS.name]: bugs },
+      routes: routes(services),
+      jobs: [
+        { name: 'tell', everyMs: 10_000, run: ({ signal }) => bugs.tell(signal) },
+        { name: 'sweep', everyMs: 30_000, run: () => bugs.sweep() },
+        { name: 'forget', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => bugs.forget(signal) },
+      ],
+      listens: [
+        {
+          event: 'release.published',
+          durable: true,
+          handle: (event) => bugs.released(event as DomainEvent<ReleasePublished>),
+        },
+      ],
+      start: () => bugs.tell(),
+      stop: () => bugs.stop(),
+    };
+  },
+});

@@ -1,0 +1,53 @@
+/**
+ * The hot look-ups of this plugin as data: a test holds each against the declared indexes, because no test server shows
+ * MongoDB's plans. `filter` names the paths that an index must begin with (equality or range), `sort` those it must order.
+ * Look-ups by id need none.
+ */
+import type { Sort } from '../../ports/store.js';
+
+export interface HotQuery {
+  collection: string;
+  /** What asks. */
+  for: string;
+  filter: readonly string[];
+  sort: Sort;
+}
+
+export const HOT_QUERIES: readonly HotQuery[] = [
+  { collection: 'items', for: 'an item by its ref', filter: ['ref'], sort: [] },
+  { collection: 'items', for: 'the list as it opens', filter: [], sort: [['last_seen_at', 'desc']] },
+  { collection: 'items', for: 'the list by creation', filter: [], sort: [['created_at', 'desc']] },
+  {
+    collection: 'items',
+    for: 'the list by change, and the delta query',
+    filter: ['updated_at'],
+    sort: [['updated_at', 'asc']],
+  },
+  { collection: 'items', for: 'the list by hits', filter: [], sort: [['hit_count', 'desc']] },
+  { collection: 'items', for: 'the list by severity', filter: [], sort: [['severity_rank', 'desc']] },
+  { collection: 'items', for: 'the list of a project', filter: ['project'], sort: [['last_seen_at', 'desc']] },
+  { collection: 'items', for: 'the error stream', filter: ['type'], sort: [['last_seen_at', 'desc']] },
+  { collection: 'items', for: 'the list of a status', filter: ['status'], sort: [['last_seen_at', 'desc']] },
+  { collection: 'items', for: 'open items per project', filter: ['status'], sort: [] },
+  { collection: 'items', for: 'action=next', filter: ['queue_key'], sort: [['queue_key', 'asc']] },
+  { collection: 'items', for: 'what a publish closes', filter: ['build_key'], sort: [['build_key', 'asc']] },
+  {
+    collection: 'items',
+    for: 'leases that ran out',
+    filter: ['claim.expires_at'],
+    sort: [['claim.expires_at', 'asc']],
+  },
+  { collection: 'items', for: 'what has still to be told', filter: ['outbox_at'], sort: [['outbox_at', 'asc']] },
+  { collection: 'items', for: 'what a rule muted', filter: ['muted_by_rule_id'], sort: [] },
+  { collection: 'refs', for: 'references that a crash left open', filter: ['open_at'], sort: [['open_at', 'asc']] },
+  { collection: 'refs', for: 'references that have expired', filter: ['expires_at'], sort: [] },
+  {
+    collection: 'occurrences',
+    for: 'the occurrences of an item',
+    filter: ['item_id'],
+    sort: [['received_at', 'desc']],
+  },
+  { collection: 'occurrences', for: 'payloads that have expired', filter: ['received_at'], sort: [] },
+  { collection: 'comments', for: 'the comments of an item', filter: ['item_id'], sort: [['created_at', 'desc']] },
+  { collection: 'activity', for: 'the history of an item', filter: ['item_id'], sort: [['at', 'desc']] },
+];

@@ -1,0 +1,166 @@
+/**
+ * The interface description as something to read: operations in groups, each with its fields, answers and a command to
+ * copy. The index reads only names; the fields are drawn group by group, when somebody looks: all at once would hold the
+ * event loop for tenths of a second.
+ */
+import { exampleOf, resolve, rowsOf, typeOf, type SchemaRow } from './schema.js';
+
+type Tree = Record<string, unknown>;
+
+/** One line of the index. */
+export interface OperationRef {
+  /** Anchor on its group's page. */
+  id: string;
+  method: string;
+  path: string;
+  summary: string;
+}
+
+export interface Operation extends OperationRef {
+  description: string;
+  /** What opens it, in words. */
+  access: string;
+  parameters: (SchemaRow & { place: string })[];
+  body: { rows: SchemaRow[]; type: string; required: boolean } | null;
+  answers: { status: string; text: string; rows: SchemaRow[] }[];
+  curl: string;
+}
+
+export interface Group {
+  id: string;
+  title: string;
+  operations: OperationRef[];
+}
+
+const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete']);
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value);
+const textAt = (tree: Tree, key: string): string => (typeof tree[key] === 'string' ? tree[key] : '');
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const tree = (value: unknown): Tree => (isTree(value) ? value : {});
+
+/** Text as one word of a POSIX shell. */
+export function shellQuote(value: string): string {
+  return /^[\w./:@%+=,-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
+}
+
+/** `/api/bugtracker/v1/bugs/{id}` → `bugtracker`; what lies outside `/api/` → its first segment. */
+export function groupOf(path: string): string {
+  const [first = '', second] = path.split('/').filter(Boolean);
+  const name = first === 'api' && second !== undefined ? second : first;
+  return (/^[a-z0-9]+/i.exec(name)?.[0] ?? 'other').toLowerCase();
+}
+
+/** The body's JSON schema, whatever the media type is called. */
+function contentSchema(content: unknown): { type: string; schema: unknown } | null {
+  const [entry] = Object.entries(tree(content));
+  return entry ? { type: entry[0], schema: tree(entry[1])['schema'] } : null;
+}
+
+/** The schemes of the description, as a reader would say them. */
+const WAYS = new Map<string, (needs: string) => string>(
+  Object.entries({
+    token: (scopes) => (scopes ? `a token with ${scopes}` : 'any token'),
+    sharedKey: () => 'the shared key',
+    session: (roles) => `a session (${roles || 'any role'})`,
+  }),
+);
+
+function accessOf(security: unknown): string {
+  const ways = list(security).map((way) => {
+    const names = Object.entries(tree(way));
+    if (names.length === 0) return 'no credential';
+    return names
+      .map(([name, needs]) => {
+        const what = list(needs).join(', ');
+        return WAYS.get(name)?.(what) ?? (what ? `${name} (${what})` : name);
+      })
+      .join(' and ');
+  });
+  return ways.length === 0 ? 'no credential' : [...new Set(ways)].join(', or ');
+}
+
+function curlOf(
+  method: string,
+  path: string,
+  baseUrl: string,
+  open: boolean,
+  body: { type: string; schema: unknown } | null,
+  document: Tree,
+): string {
+  const url = baseUrl.replace(/\/$/, '') + path;
+  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${shellQuote(url)}`];
+  if (!open) lines.push('-H "Authorization: Bearer $AOS_TOKEN"');
+  if (body) {
+    lines.push(`-H ${shellQuote(`Content-Type: ${body.type}`)}`);
+    const example = body.type.includes('json') ? JSON.stringify(exampleOf(body.schema, document)) : '…';
+    lines.push(`-d ${shellQuote(example)}`);
+  }
+  return lines.join(' \\\n  ');
+}
+
+function operationOf(ref: OperationRef, document: Tree, baseUrl: string): Operation {
+  const { method, path } = ref;
+  const item = tree(tree(document['paths'])[path]);
+  const spec = tree(item[method.toLowerCase()]);
+  const body = contentSchema(resolve(spec['requestBody'], document)['content']);
+  const security = spec['security'] ?? document['security'];
+  const open = accessOf(security) === 'no credential';
+  const parameters = [...list(item['parameters']), ...list(spec['parameters'])].map((one) => {
+    const parameter = resolve(one, document);
+    const schema = parameter['schema'];
+    const [row] = rowsOf({ properties: { x: schema } }, document);
+    return {
+      name: textAt(parameter, 'name'),
+      place: textAt(parameter, 'in'),
+      type: typeOf(schema, document),
+      required: parameter['required'] === true,
+      text: textAt(parameter, 'description') || (row?.text ?? ''),
+    };
+  });
+  const answers = Object.entries(tree(spec['responses'])).map(([status, answer]) => {
+    const found = resolve(answer, document);
+    const content = contentSchema(found['content']);
+    // Errors share one shape, which the overview explains; only successes are drawn.
+    const rows = content && status.startsWith('2') ? rowsOf(content.schema, document) : [];
+    return { status, text: textAt(found, 'description'), rows };
+  });
+  return {
+    ...ref,
+    description: textAt(spec, 'description'),
+    access: accessOf(security),
+    parameters,
+    body: body && {
+      rows: rowsOf(body.schema, document),
+      type: body.type,
+      required: resolve(spec['requestBody'], document)['required'] === true,
+    },
+    answers,
+    curl: curlOf(method, path, baseUrl, open, body, document),
+  };
+}
+
+/** Groups by name, operations in the document's order. */
+export function apiIndex(openapi: object): Group[] {
+  const groups = new Map<string, Group>();
+  for (const [path, item] of Object.entries(tree((openapi as Tree)['paths']))) {
+    for (const [method, spec] of Object.entries(tree(item))) {
+      if (!METHODS.has(method) || !isTree(spec)) continue;
+      const id = groupOf(path);
+      const group = groups.get(id) ?? { id, title: id, operations: [] };
+      groups.set(id, group);
+      const anchor = `${method}${path}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+      group.operations.push({
+        id: anchor.replace(/-$/, ''),
+        method: method.toUpperCase(),
+        path,
+        summary: textAt(spec, 'summary'),
+      });
+    }
+  }
+  return [...groups.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** A group's operations whole. @param baseUrl `server.base_url`, for the commands */
+export function apiOperations(openapi: object, group: Group, baseUrl: string): Operation[] {
+  return group.operations.map((ref) => operationOf(ref, openapi as Tree, baseUrl));
+}

@@ -1,0 +1,92 @@
+/**
+ * The first page, and the interface description to read (contract 80). The dashboard knows no domain: what needs a person
+ * and how things go are panels that other plugins contribute; the adapter loads them and hands their markup over.
+ */
+import joi from 'joi';
+import { definePlugin, View, type AppSettings, type PageSpec } from '../../kernel/contract.js';
+import { notFound } from '../../kernel/errors.js';
+import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
+import { apiIndex, apiOperations, type Group, type Operation } from './api-docs.js';
+import { firstSteps } from './first-steps.js';
+import { themePage } from './theme.js';
+
+function dashboardPage(app: AppSettings): PageSpec {
+  return {
+    path: '/',
+    title: 'Dashboard',
+    nav: { section: 'overview', label: 'Dashboard', icon: 'dashboard', order: 0 },
+    access: { session: 'member' },
+    panels: true,
+    handle: () => new View('dashboard', { steps: firstSteps(app.base_url) }),
+  };
+}
+
+/** The description does not change while the process lives, so what was drawn once is kept. */
+class Docs {
+  #document: object | undefined;
+  #index: Group[] | undefined;
+  readonly #operations = new Map<string, Operation[]>();
+
+  constructor(
+    private readonly system: Pick<SystemInfo, 'openapi'>,
+    private readonly app: Pick<AppSettings, 'base_url'>,
+  ) {}
+
+  get groups(): Group[] {
+    return (this.#index ??= apiIndex(this.#openapi()));
+  }
+
+  operations(group: Group): Operation[] {
+    const known = this.#operations.get(group.id);
+    if (known) return known;
+    const made = apiOperations(this.#openapi(), group, this.app.base_url);
+    this.#operations.set(group.id, made);
+    return made;
+  }
+
+  #openapi(): object {
+    return (this.#document ??= this.system.openapi());
+  }
+}
+
+function docsPages(docs: Docs, app: AppSettings): PageSpec[] {
+  return [
+    {
+      path: '/docs/api',
+      title: 'API',
+      nav: { section: 'administration', label: 'API', icon: 'book', order: 95 },
+      access: { session: 'member' },
+      handle: () => new View('api', { groups: docs.groups, base_url: app.base_url }),
+    },
+    {
+      path: '/docs/api/{group}',
+      title: 'API',
+      access: { session: 'member' },
+      input: { params: joi.object({ group: joi.string().max(64).required() }) },
+      handle: ({ params }) => {
+        const group = docs.groups.find((g) => g.id === params['group']);
+        if (!group) throw notFound(`part ${params['group']} of the interface`);
+        return new View('api-group', {
+          group: { ...group, operations: docs.operations(group) },
+          groups: docs.groups,
+          title: `API: ${group.title}`,
+          crumbs: [{ label: 'API', href: '/docs/api' }, { label: group.title }],
+        });
+      },
+    },
+  ];
+}
+
+export default definePlugin({
+  id: 'dashboard',
+  version: '1.0.0',
+  api: 1,
+  title: 'Dashboard and API documentation',
+  needs: ['kernel.system'],
+  from: import.meta.url,
+  setup(ctx) {
+    // `base_url` is read when it is used: with a free port it is known only once the server listens.
+    const { app } = ctx;
+    return { pages: [dashboardPage(app), ...docsPages(new Docs(ctx.resolve(SYSTEM), app), app), themePage] };
+  },
+});

@@ -1,0 +1,28 @@
+/** POST /theme: light, dark, or as the system has it; kept in a cookie, so that it works without scripts. */
+import joi from 'joi';
+import { Redirect, type PageSpec } from '../../kernel/contract.js';
+import { invalid } from '../../kernel/errors.js';
+
+const YEAR_SECONDS = 365 * 24 * 3600;
+
+const form = joi
+  .object({ theme: joi.string().valid('light', 'dark', 'auto').required(), back: joi.string().allow('').default('/') })
+  .unknown();
+
+/** A path of this service, else the dashboard: a form must never lead to another host (`//x`, `/\x`). */
+export function localPath(back: string): string {
+  return /^\/(?![/\\])[^\s\\]*$/.test(back) && back.length <= 2000 ? back : '/';
+}
+
+export const themePage: PageSpec = {
+  method: 'POST',
+  path: '/theme',
+  title: 'Colours',
+  access: { session: 'member' },
+  handle: ({ body }) => {
+    const { error, value } = form.validate(body ?? {});
+    if (error) throw invalid({ theme: 'is light, dark or auto' });
+    const { theme, back } = value as { theme: string; back: string };
+    return new Redirect(localPath(back)).cookie({ name: 'svc_theme', value: theme, maxAgeSeconds: YEAR_SECONDS });
+  },
+};

@@ -1,0 +1,30 @@
+/** What Prometheus reads of the service as a whole; a fact that cannot be had is NaN, as its format allows. */
+import type { SystemInfo } from '../../ports/domain/system.js';
+import type { Metrics } from '../../ports/metrics.js';
+import type { HealthService } from './service.js';
+
+async function orNaN(read: () => Promise<number | null>): Promise<number> {
+  try {
+    return (await read()) ?? NaN;
+  } catch (error) {
+    if (error instanceof Error) return NaN;
+    throw error;
+  }
+}
+
+export function gauges(metrics: Metrics, system: SystemInfo, health: HealthService): void {
+  metrics.gauge('aos_uptime_seconds', 'Seconds since the start', () => health.uptime());
+  metrics.gauge('aos_ready', '1 when requests can be served', async () => Number(await health.ready()));
+  metrics.gauge(
+    'aos_plugins_failed',
+    'Plugins that are not ready',
+    () => system.plugins().filter((p) => p.state === 'failed').length,
+  );
+  metrics.gauge('aos_migrations_pending', 'Migrations that have not run', () =>
+    orNaN(async () => (await system.migrations()).pending.length),
+  );
+  metrics.gauge('aos_disk_free_bytes', 'Free bytes of the data directory', () => orNaN(() => system.freeBytes()));
+  metrics.gauge('aos_store_bytes', 'Bytes of the store, where the engine tells', () =>
+    orNaN(() => system.storeBytes()),
+  );
+}

@@ -1,0 +1,150 @@
+/** /migrations and /system (contract 80). Everyone who may sign in reads them; only administrators run migrations. */
+import joi from 'joi';
+import { Redirect, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
+import type { AuditLog } from '../../ports/domain/access.js';
+import type { JobInfo, Jobs } from '../../ports/jobs.js';
+import type { SystemInfo } from '../../ports/domain/system.js';
+import type { MigrationRun } from './migration-run.js';
+import type { HealthReport } from './report.js';
+import type { HealthService } from './service.js';
+
+export interface PageServices {
+  health: HealthService;
+  run: MigrationRun;
+  system: SystemInfo;
+  jobs: Pick<Jobs, 'list'>;
+  audit: AuditLog;
+}
+
+/** Short runs end within the request that starts them, so that their outcome is the next page's first line. */
+const PATIENCE_MS = 1_500;
+const AUDIT_PAGE = 25;
+
+function isAdmin({ principal }: HttpRequest): boolean {
+  return principal.kind === 'session' && principal.role === 'admin';
+}
+
+async function migrationsView({ system, run }: PageServices, request: HttpRequest): Promise<View> {
+  const { applied, pending, current } = await system.migrations();
+  const total = Math.max(run.state?.total ?? 0, pending.length);
+  return new View('migrations', {
+    applied: [...applied].toSorted((a, b) => ((a.applied_at ?? '') < (b.applied_at ?? '') ? 1 : -1)),
+    pending,
+    current,
+    engine: system.engine,
+    may_run: isAdmin(request),
+    running: run.state && { ...run.state, total, done: total - pending.length },
+    failure: run.failure,
+    refresh_seconds: run.state ? 2 : undefined,
+  });
+}
+
+/** POST: starts the run and leads back to the page, which says how it went or how far it is. */
+async function startMigrations({ system, run }: PageServices, { principal }: HttpRequest): Promise<Redirect> {
+  const { pending } = await system.migrations();
+  const outcome = await run.start(principal, pending.length, PATIENCE_MS).catch(() => 'failed' as const);
+  if (outcome === 'failed') {
+    return new Redirect('/migrations', { tone: 'danger', message: 'The migration stopped. The page says why.' });
+  }
+  if (outcome === null) return new Redirect('/migrations', { tone: 'info', message: 'The migration is running.' });
+  const n = outcome.applied.length;
+  const message = n === 0 ? 'Nothing was pending.' : `${n} ${n === 1 ? 'migration' : 'migrations'} applied.`;
+  return new Redirect('/migrations', { tone: 'success', message });
+}
+
+/** Checks as rows of one table: name, state, what it saw. */
+export function checkRows({
+  checks,
+}: HealthReport): { name: string; state: string; facts: { label: string; value: unknown }[] }[] {
+  const { plugins: _shownBelow, ...shown } = checks;
+  return Object.entries(shown).map(([name, check]) => {
+    const { ok, state, ...facts } = check;
+    return {
+      name,
+      state: state ?? (ok ? 'ok' : 'failed'),
+      facts: Object.entries(facts)
+        .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
+        .map(([label, value]) => ({ label, value: Array.isArray(value) ? value.join(', ') : value })),
+    };
+  });
+}
+
+function jobRow(job: JobInfo): object {
+  return {
+    ...job,
+    state: job.running
+      ? 'running'
+      : job.fail_reason !== null
+        ? 'failed'
+        : job.last_finished_at === null
+          ? 'pending'
+          : 'ok',
+    every_seconds: job.every_ms === null ? null : job.every_ms / 1000,
+  };
+}
+
+async function systemView(services: PageServices, request: HttpRequest): Promise<View> {
+  const { health, system, jobs, audit } = services;
+  const cursor = typeof request.query['cursor'] === 'string' ? request.query['cursor'] : null;
+  const [report, list, log, bytes] = await Promise.all([
+    health.report(),
+    jobs.list(),
+    audit.recent(AUDIT_PAGE, cursor),
+    system.storeBytes(),
+  ]);
+  return new View('system', {
+    report,
+    checks: checkRows(report),
+    facts: [
+      { label: 'Version', value: `AOS ${system.version}` },
+      { label: 'Node.js', value: system.node },
+      { label: 'Store', value: system.engine },
+      { label: 'Schema', value: report.schema.current, mono: true },
+      { label: 'Started', at: system.started_at },
+    ],
+    store_bytes: bytes,
+    free_bytes: report.checks.disk.free_bytes,
+    plugins: system.plugins(),
+    jobs: list.map(jobRow),
+    audit: log.items.map((entry) => ({
+      ...entry,
+      facts: Object.entries(entry.details).map(([label, value]) => ({ label, value })),
+    })),
+    next_cursor: log.next,
+    cursor,
+  });
+}
+
+export function pages(services: PageServices): PageSpec[] {
+  const { system } = services;
+  return [
+    {
+      path: '/migrations',
+      title: 'Migrations',
+      nav: {
+        section: 'administration',
+        label: 'Migrations',
+        icon: 'migration',
+        order: 80,
+        badge: async () => (await system.migrations()).pending.length || null,
+      },
+      access: { session: 'member' },
+      handle: (request) => migrationsView(services, request),
+    },
+    {
+      method: 'POST',
+      path: '/migrations',
+      title: 'Migrations',
+      access: { session: 'admin' },
+      handle: (request) => startMigrations(services, request),
+    },
+    {
+      path: '/system',
+      title: 'System',
+      nav: { section: 'administration', label: 'System', icon: 'system', order: 90 },
+      access: { session: 'member' },
+      input: { query: joi.object({ cursor: joi.string().max(2000) }) },
+      handle: (request) => systemView(services, request),
+    },
+  ];
+}

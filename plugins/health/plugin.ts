@@ -1,0 +1,54 @@
+/** Health, metrics, the interface description, migrations and the system page (contracts 95, 10 and 80). */
+import joi from 'joi';
+import { definePlugin } from '../../kernel/contract.js';
+import { AUDIT } from '../../ports/domain/access.js';
+import { SYSTEM } from '../../ports/domain/system.js';
+import { gauges } from './gauges.js';
+import { MigrationRun } from './migration-run.js';
+import { pages } from './pages.js';
+import { routes } from './routes.js';
+import { HealthService, type HealthConfig } from './service.js';
+
+export default definePlugin<HealthConfig>({
+  id: 'health',
+  version: '1.0.0',
+  api: 1,
+  title: 'Health and migrations',
+  critical: true,
+  needs: ['kernel.system', 'access.audit'],
+  config: joi.object({
+    min_free_bytes: joi
+      .number()
+      .integer()
+      .min(0)
+      .default(256 * 1024 * 1024)
+      .description('Below this much free space in the data directory the disk check fails'),
+  }),
+  from: import.meta.url,
+  setup(ctx) {
+    const system = ctx.resolve(SYSTEM);
+    const audit = ctx.resolve(AUDIT);
+    const { jobs, metrics } = ctx.ports;
+    for (const [name, value] of Object.entries({
+      system,
+      audit,
+      jobs,
+      clock: ctx.clock,
+      config: ctx.config,
+      log: ctx.log,
+    })) {
+      ctx.bind(name, value);
+    }
+    const health = ctx.construct(HealthService);
+    const run = ctx.construct(MigrationRun);
+    return {
+      routes: routes({ health, run, system, metrics }),
+      pages: pages({ health, run, system, jobs, audit }),
+      start: () => {
+        gauges(metrics, system, health);
+        return Promise.resolve();
+      },
+      stop: () => run.settled(),
+    };
+  },
+});

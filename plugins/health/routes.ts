@@ -1,0 +1,150 @@
+/** Probes, metrics, the interface description and the migrate endpoints (contract 95; contract 10, install / migrate). */
+import joi from 'joi';
+import { Redirect, Reply, text, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import type { SystemInfo } from '../../ports/domain/system.js';
+import type { Metrics } from '../../ports/metrics.js';
+import type { MigrationRun } from './migration-run.js';
+import type { HealthService } from './service.js';
+
+export interface Services {
+  health: HealthService;
+  run: MigrationRun;
+  system: SystemInfo;
+  metrics: Metrics;
+}
+
+const MONITORING = [{ sharedKey: true }, { anyToken: true }] as const;
+const MIGRATING = [{ sharedKey: true }, { session: 'admin' }] as const;
+
+const check = joi.object({ ok: joi.boolean().required() }).unknown();
+const healthShape = joi.object({
+  healthy: joi.boolean().required(),
+  version: joi.string().required(),
+  time: joi.string().isoDate().required(),
+  uptime_seconds: joi.number().integer().required(),
+  schema: joi
+    .object({ current: joi.string().allow(null).required(), pending: joi.array().items(joi.string()).required() })
+    .unknown(),
+  checks: joi
+    .object({
+      database: check.required(),
+      evaluator: check.required(),
+      jobs: check.required(),
+      webhooks: check.required(),
+      release_store: check.required(),
+      disk: check.required(),
+      plugins: joi
+        .object()
+        .pattern(
+          joi.string(),
+          joi.object({ state: joi.string().required(), reason: joi.string().allow(null).required() }),
+        )
+        .required(),
+    })
+    .required(),
+});
+const migrated = joi.object({
+  applied: joi.array().items(joi.string()).required(),
+  pending: joi.array().items(joi.string()).required(),
+});
+
+function probes({ health }: Services): RouteSpec[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/health',
+      summary: 'Health of the service',
+      description:
+        'Answers 200 also when unhealthy; with `strict=1` then 503. `healthy` means: the database answers, the evaluator runs, no migration is pending. A module that is not installed is `ok` with `state: "not_installed"`.',
+      access: MONITORING,
+      input: { query: joi.object({ strict: joi.boolean().truthy('1').falsy('0').description('503 when unhealthy') }) },
+      output: healthShape,
+      handle: async ({ query }) => {
+        const found = await health.report();
+        return query['strict'] === true && !found.healthy ? new Reply(503, found).header('retry-after', '30') : found;
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/health/live',
+      summary: 'The process answers',
+      access: 'public',
+      output: joi.object({ live: joi.boolean().required() }),
+      limits: { rate: 'none' },
+      handle: () => ({ live: true }),
+    },
+    {
+      method: 'GET',
+      path: '/api/health/ready',
+      summary: 'The service can take requests',
+      description: '503 `not_ready` while the store does not answer or a critical part is not ready.',
+      access: 'public',
+      output: joi.object({ ready: joi.boolean().required() }),
+      limits: { rate: 'none' },
+      handle: async () => {
+        if (await health.ready()) return { ready: true };
+        throw new ServiceError('not_ready', 'The service is not ready.', { headers: { 'retry-after': '5' } });
+      },
+    },
+  ];
+}
+
+function descriptions({ system, metrics }: Services): RouteSpec[] {
+  // The routes are fixed once the server listens, and no request comes before that.
+  let description: string | undefined;
+  return [
+    {
+      method: 'GET',
+      path: '/metrics',
+      summary: 'Numbers for Prometheus',
+      description: 'Prometheus text format 0.0.4.',
+      access: MONITORING,
+      output: joi.string(),
+      handle: async () => text(await metrics.render(), 'text/plain; version=0.0.4; charset=utf-8'),
+    },
+    {
+      method: 'GET',
+      path: '/api/openapi.json',
+      summary: 'This description',
+      description: 'OpenAPI 3.1, without the envelope, and therefore not among the routes that it describes.',
+      access: 'public',
+      hidden: true,
+      handle: () => {
+        description ??= JSON.stringify(system.openapi());
+        return text(description, 'application/json; charset=utf-8');
+      },
+    },
+  ];
+}
+
+function migrations({ run }: Services): RouteSpec[] {
+  const migrate = ({ principal }: HttpRequest): Promise<object> => run.run(principal);
+  return [
+    {
+      method: 'POST',
+      path: '/api/admin/v1/migrate',
+      summary: 'Run pending migrations',
+      description: 'The shared key, or the session of an administrator with `X-CSRF-Token`.',
+      access: MIGRATING,
+      output: migrated,
+      handle: migrate,
+    },
+    {
+      method: ['GET', 'POST'],
+      path: '/install_db.php',
+      summary: 'Run pending migrations (address of earlier versions)',
+      description: 'POST, or GET with the shared key, runs them; GET with a session leads to the page.',
+      access: MIGRATING,
+      output: migrated,
+      handle: (request) =>
+        request.method.toUpperCase() === 'GET' && request.principal.kind === 'session'
+          ? new Redirect('/migrations')
+          : migrate(request),
+    },
+  ];
+}
+
+export function routes(services: Services): RouteSpec[] {
+  return [...probes(services), ...descriptions(services), ...migrations(services)];
+}

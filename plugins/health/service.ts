@@ -1,0 +1,88 @@
+/** Asks everything the health report needs, each question on its own: one that hangs or throws never hides the others. */
+import { inject, injectable, type Clock } from '../../kernel/contract.js';
+import type { SystemInfo } from '../../ports/domain/system.js';
+import type { Jobs } from '../../ports/jobs.js';
+import { report, type Findings, type HealthReport } from './report.js';
+
+/** A question to the store or the disk that takes longer counts as unanswered. */
+const PATIENCE_MS = 3_000;
+/** Probes come without a credential: this long one answer serves all of them. */
+const PROBE_MS = 1_000;
+
+export interface HealthConfig {
+  min_free_bytes: number;
+}
+
+export class NoAnswer extends Error {
+  override name = 'NoAnswer';
+}
+
+@injectable()
+export class HealthService {
+  #probe: { at: number; ready: Promise<boolean> } | null = null;
+
+  constructor(
+    @inject('system') private readonly system: SystemInfo,
+    @inject('jobs') private readonly jobs: Pick<Jobs, 'list'>,
+    @inject('clock') private readonly clock: Clock,
+    @inject('config') private readonly config: HealthConfig,
+  ) {}
+
+  async report(): Promise<HealthReport> {
+    const { system } = this;
+    const [latency, schema, free, jobs, own] = await Promise.all([
+      answer(system.pingStore()),
+      answer(system.migrations()),
+      answer(system.freeBytes()),
+      answer(this.jobs.list()),
+      answer(system.health(), 2 * PATIENCE_MS),
+    ]);
+    const findings: Findings = {
+      database: 'value' in latency ? { latency_ms: Math.round(latency.value * 100) / 100 } : latency,
+      schema: 'value' in schema ? { current: schema.value.current, pending: schema.value.pending } : schema,
+      free_bytes: 'value' in free ? free.value : null,
+      jobs: 'value' in jobs ? jobs.value : jobs,
+      plugins: system.plugins(),
+      own: 'value' in own ? own.value : {},
+    };
+    return report(findings, {
+      version: system.version,
+      time: this.clock.iso(),
+      uptime_seconds: this.uptime(),
+      min_free_bytes: this.config.min_free_bytes,
+    });
+  }
+
+  /** Whole seconds since the process was ready to serve. */
+  uptime(): number {
+    return Math.max(0, Math.floor((this.clock.now() - Date.parse(this.system.started_at)) / 1000));
+  }
+
+  /** Requests can be served: the store answers and every critical plugin is ready. */
+  ready(): Promise<boolean> {
+    const at = this.clock.monotonic();
+    if (this.#probe === null || at - this.#probe.at >= PROBE_MS) this.#probe = { at, ready: this.#ask() };
+    return this.#probe.ready;
+  }
+
+  async #ask(): Promise<boolean> {
+    if (this.system.plugins().some((plugin) => plugin.critical && plugin.state !== 'ready')) return false;
+    return 'value' in (await answer(this.system.pingStore()));
+  }
+}
+
+/** The value, or why there is none. */
+async function answer<T>(question: Promise<T>, patience = PATIENCE_MS): Promise<{ value: T } | { error: string }> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new NoAnswer(`no answer within ${patience / 1000} s`)), patience);
+  });
+  try {
+    return { value: await Promise.race([question, late]) };
+  } catch (error) {
+    // The reason goes to a reader with a credential; text of drivers may carry addresses, so only its kind is told.
+    return { error: error instanceof NoAnswer ? error.message : error instanceof Error ? error.name : 'failed' };
+  } finally {
+    clearTimeout(timer);
+  }
+}

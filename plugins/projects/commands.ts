@@ -1,0 +1,47 @@
+/** `aos project create | list | intake-key` (contracts 15 and 95). */
+import type { CommandSpec } from '../../kernel/contract.js';
+import type { IntakeKeys } from './intake-keys.js';
+import { checked, createBody, type ProjectFields } from './project.js';
+import type { Projects } from './service.js';
+
+const ACTOR = 'command line';
+
+export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
+  return [
+    {
+      name: 'project create',
+      summary: 'Create a project',
+      args: ['slug'],
+      options: { name: { type: 'string', summary: 'Its name; the slug without it' } },
+      run: async ({ args, options }) => {
+        const name = typeof options['name'] === 'string' ? options['name'] : undefined;
+        const input = checked(createBody, { slug: args[0] ?? '', name }) as ProjectFields & { slug: string };
+        const project = await projects.create(ACTOR, input);
+        const { id: slug, number } = project;
+        return { json: { slug, number, name: project.name }, text: `created ${slug}, number ${number}` };
+      },
+    },
+    {
+      name: 'project list',
+      summary: 'List the projects',
+      run: async () => {
+        const items = await projects.list();
+        const lines = items.map(
+          ({ slug, number, name, archived }) => `${number}  ${slug}  ${name}${archived ? '  archived' : ''}`,
+        );
+        return { json: { items }, text: lines.join('\n') || 'no projects; make one with: aos project create <slug>' };
+      },
+    },
+    {
+      name: 'project intake-key',
+      summary: 'Make a public intake key for a project; it is shown once, with its DSN',
+      args: ['slug'],
+      options: { name: { type: 'string', summary: 'What it is for' } },
+      run: async ({ args, options }) => {
+        const name = typeof options['name'] === 'string' ? options['name'] : undefined;
+        const made = await keys.create(ACTOR, args[0] ?? '', name);
+        return { json: made, text: `key ${made.key}\ndsn ${made.dsn}\nThe key is not shown again.` };
+      },
+    },
+  ];
+}

@@ -1,0 +1,75 @@
+/**
+ * Public intake keys (contract 15): tokens of the kind `intake`, bound to one project and good for its error intake alone.
+ * They are made and kept by the access plugin, so that one look-up judges every credential.
+ */
+import { inject, injectable, type Principal } from '../../kernel/contract.js';
+import { invalid, notFound } from '../../kernel/errors.js';
+import type { AuditLog, TokenIssuer, TokenRecord } from '../../ports/domain/access.js';
+import { dsn } from './project.js';
+import type { Actor, Projects } from './service.js';
+
+export interface IntakeKey {
+  id: string;
+  name: string;
+  prefix: string;
+  created_by: string;
+  created_at: string;
+  last_used_at: string | null;
+  revoked_at: string | null;
+}
+
+@injectable()
+export class IntakeKeys {
+  constructor(
+    @inject('projects.service') private readonly projects: Projects,
+    @inject('access.tokens') private readonly tokens: TokenIssuer,
+    @inject('access.audit') private readonly audit: AuditLog,
+  ) {}
+
+  /** Newest first. @throws ServiceError not_found, insufficient_scope */
+  async list(principal: Principal, slug: string): Promise<IntakeKey[]> {
+    await this.projects.need(principal, slug);
+    return (await this.tokens.list({ kind: 'intake', project: slug })).map(view);
+  }
+
+  /** The key is told here and nowhere else. */
+  async create(actor: Actor, slug: string, given?: string): Promise<{ id: string; key: string; dsn: string }> {
+    const project = await this.projects.need(typeof actor === 'string' ? { kind: 'public' } : actor, slug);
+    const name = (given ?? '').trim() || `intake ${slug}`;
+    if (name.length > 100) throw invalid({ name: 'must have at most 100 characters' });
+    const made = await this.tokens.issue({
+      kind: 'intake',
+      name,
+      scopes: [],
+      project: slug,
+      created_by: nameOf(actor),
+    });
+    await this.audit.record(actor, 'intake_key.created', slug, { id: made.id, name });
+    return { id: made.id, key: made.token, dsn: dsn(this.projects.app.base_url, made.token, project.number) };
+  }
+
+  /** @throws ServiceError not_found, also for a key of another project */
+  async revoke(actor: Principal, slug: string, id: string): Promise<void> {
+    await this.projects.need(actor, slug);
+    const token = await this.tokens.find(id);
+    if (token === null || token.kind !== 'intake' || token.project !== slug)
+      throw notFound(`intake key ${id} of ${slug}`);
+    await this.tokens.revoke(id);
+    await this.audit.record(actor, 'intake_key.revoked', slug, { id, name: token.name });
+  }
+
+  /** All of a project that goes. */
+  async revokeAll(slug: string): Promise<void> {
+    for (const { id } of await this.tokens.list({ kind: 'intake', project: slug })) await this.tokens.revoke(id);
+  }
+}
+
+function view({ id, name, prefix, created_by, created_at, last_used_at, revoked_at }: TokenRecord): IntakeKey {
+  return { id, name, prefix, created_by, created_at, last_used_at, revoked_at };
+}
+
+function nameOf(actor: Actor): string {
+  if (typeof actor === 'string') return actor;
+  if (actor.kind === 'session') return actor.username;
+  return actor.kind === 'token' ? `token ${actor.name}` : actor.kind;
+}

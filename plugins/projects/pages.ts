@@ -1,0 +1,163 @@
+/** /projects: everybody reads, administrators change (contract 80). */
+import joi from 'joi';
+import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import type { SystemInfo } from '../../ports/domain/system.js';
+import type { IntakeKeys } from './intake-keys.js';
+import { changeBody, checked, createBody, projectView, SLUG, type ProjectFields } from './project.js';
+import type { Projects } from './service.js';
+
+const read = { session: 'member' } as const;
+const manage = { session: 'admin' } as const;
+const title = 'Projects';
+const params = joi.object({ slug: joi.string().pattern(SLUG, 'slug').required() });
+
+interface Problem {
+  message: string;
+  errors: Record<string, string>;
+}
+
+function typed(request: HttpRequest): Record<string, unknown> {
+  return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
+}
+
+/** The form as the API's body: check boxes are lists, an unticked one is false. @throws ServiceError validation_failed */
+function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields & { slug: string } {
+  const form = typed(request);
+  const setup_scopes = [form['setup_scopes'] ?? []].flat();
+  const given = {
+    ...form,
+    setup_scopes,
+    require_signed: form['require_signed'] === 'true',
+    description: form['description'] || null,
+  };
+  return checked(schema, given) as ProjectFields & { slug: string };
+}
+
+async function orAgain(
+  run: () => Promise<PageResult>,
+  again: (problem: Problem) => Promise<View>,
+): Promise<PageResult> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || ![409, 422].includes(error.status)) throw error;
+    return (await again({ message: error.message, errors: error.fields ?? {} })).withStatus(error.status);
+  }
+}
+
+export function pages(projects: Projects, keys: IntakeKeys, system: Pick<SystemInfo, 'scopes'>): PageSpec[] {
+  const slugOf = (request: HttpRequest): string => request.params['slug'] ?? '';
+  const mayManage = (request: HttpRequest): boolean =>
+    request.principal.kind === 'session' && request.principal.role === 'admin';
+
+  const scopes = (chosen: readonly unknown[]): object[] => {
+    const offered = [...system.scopes()].filter((scope) => scope !== 'setup:install').sort();
+    return offered.map((scope) => ({ scope, checked: chosen.includes(scope) }));
+  };
+
+  const detail = async (request: HttpRequest, more: Record<string, unknown> = {}): Promise<View> => {
+    const project = projectView(await projects.need(request.principal, slugOf(request)));
+    const crumbs = [{ label: 'Projects', href: '/projects' }, { label: project.slug }];
+    const intake = await keys.list(request.principal, project.slug);
+    return new View('project', { title: project.name, project, intake, admin: mayManage(request), crumbs, ...more });
+  };
+
+  const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+    const slug = request.params['slug'];
+    const known = slug === undefined ? null : projectView(await projects.need(request.principal, slug));
+    const form =
+      problem === undefined ? (known ?? { setup_scopes: ['bugtracker:report'], cache_ttl_hours: 72 }) : typed(request);
+    const chosen = [(form as { setup_scopes?: unknown }).setup_scopes ?? []].flat();
+    const crumbs = [{ label: 'Projects', href: '/projects' }, { label: known === null ? 'New project' : known.slug }];
+    const action = known === null ? '/projects' : `/projects/${known.slug}/edit`;
+    return new View('project-form', { known, form, action, scopes: scopes(chosen), crumbs, ...problem });
+  };
+
+  const post = (
+    path: string,
+    run: (request: HttpRequest) => Promise<PageResult>,
+    again = detail as typeof editor,
+  ): PageSpec => ({
+    method: 'POST',
+    path,
+    title,
+    access: manage,
+    ...(path.includes('{slug}') && { input: { params } }),
+    handle: (request) =>
+      orAgain(
+        () => run(request),
+        (problem) => again(request, problem),
+      ),
+  });
+
+  const to = (slug: string, message: string): Redirect =>
+    new Redirect(`/projects/${slug}`, { tone: 'success', message });
+
+  return [
+    {
+      path: '/projects',
+      title,
+      nav: { section: 'administration', label: 'Projects', icon: 'project', order: 10 },
+      access: read,
+      input: { query: joi.object({ cursor: joi.string().max(4096) }) },
+      handle: async (request) => {
+        const { cursor } = request.query as { cursor?: string };
+        const page = await projects.page(request.principal, { limit: 50, cursor });
+        return new View('projects', {
+          items: page.items.map(projectView),
+          next_cursor: page.next,
+          admin: mayManage(request),
+        });
+      },
+    },
+    { path: '/projects/new', title: 'New project', access: manage, handle: (request) => editor(request) },
+    post(
+      '/projects',
+      async (request) =>
+        to((await projects.create(request.principal, bodyOf(request, createBody))).id, 'Project created.'),
+      editor,
+    ),
+    { path: '/projects/{slug}', title, access: read, input: { params }, handle: (request) => detail(request) },
+    {
+      path: '/projects/{slug}/edit',
+      title: 'Edit project',
+      access: manage,
+      input: { params },
+      handle: (request) => editor(request),
+    },
+    post(
+      '/projects/{slug}/edit',
+      async (request) =>
+        to(
+          (await projects.change(request.principal, slugOf(request), bodyOf(request, changeBody))).id,
+          'Project saved.',
+        ),
+      editor,
+    ),
+    post('/projects/{slug}/archive', async (request) => {
+      await projects.setArchived(request.principal, slugOf(request), true);
+      return to(slugOf(request), 'Project archived: reports and publishes are refused from now on.');
+    }),
+    post('/projects/{slug}/unarchive', async (request) => {
+      await projects.setArchived(request.principal, slugOf(request), false);
+      return to(slugOf(request), 'Project takes reports and publishes again.');
+    }),
+    post('/projects/{slug}/delete', async (request) => {
+      await projects.remove(request.principal, slugOf(request), (gone) => keys.revokeAll(gone));
+      return new Redirect('/projects', { tone: 'success', message: `Deleted ${slugOf(request)}.` });
+    }),
+    post('/projects/{slug}/intake-keys', async (request) => {
+      const name = typed(request)['name'];
+      const made = await keys.create(request.principal, slugOf(request), typeof name === 'string' ? name : undefined);
+      return detail(request, { made });
+    }),
+    {
+      ...post('/projects/{slug}/intake-keys/{id}/revoke', async (request) => {
+        await keys.revoke(request.principal, slugOf(request), request.params['id'] ?? '');
+        return to(slugOf(request), 'Intake key revoked.');
+      }),
+      input: { params: params.append({ id: joi.string().guid().required() }) },
+    },
+  ];
+}

@@ -1,0 +1,101 @@
+/** Projects: the stored document, its rules, what is shown of it (contract 15). Pure. */
+import joi from 'joi';
+import type { Doc } from '../../kernel/contract.js';
+import { invalid } from '../../kernel/errors.js';
+import type { ProjectInfo } from '../../ports/domain/projects.js';
+
+export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+
+/** The document's id is the slug. */
+export interface Project extends Doc {
+  name: string;
+  description: string | null;
+  repo_url: string | null;
+  number: number;
+  setup_scopes: string[];
+  cache_ttl_hours: number;
+  require_signed: boolean;
+  archived: boolean;
+  created_at: string;
+  updated_at: string;
+}
+
+export type ProjectView = Omit<Project, 'id'> & { slug: string };
+
+export const projectView = ({ id, ...rest }: Project): ProjectView => ({ slug: id, ...rest });
+
+export function projectInfo(project: Project): ProjectInfo {
+  const { id: slug, name, repo_url, number, setup_scopes, cache_ttl_hours, require_signed, archived } = project;
+  return { slug, name, repo_url, number, setup_scopes, cache_ttl_hours, require_signed, archived };
+}
+
+const line = (max: number) =>
+  joi
+    .string()
+    .trim()
+    .max(max)
+    .pattern(/\p{Cc}/u, { invert: true, name: 'control characters' });
+
+const shared = {
+  description: joi.string().max(5000).allow(null, '').description('What the product is'),
+  repo_url: line(500).allow(null, '').description('Where its source lies'),
+  setup_scopes: joi
+    .array()
+    .items(joi.string().max(100))
+    .max(50)
+    .unique()
+    .description('What the setup path may grant to an application'),
+  cache_ttl_hours: joi
+    .number()
+    .integer()
+    .min(0)
+    .max(8760)
+    .description('How long a client may go on with a license it cannot check'),
+  require_signed: joi.boolean().description('Agents refuse unsigned releases'),
+};
+
+export interface ProjectFields {
+  name?: string;
+  description?: string | null;
+  repo_url?: string | null;
+  setup_scopes?: string[];
+  cache_ttl_hours?: number;
+  require_signed?: boolean;
+}
+
+export const createBody = joi.object({
+  slug: joi.string().pattern(SLUG, 'lower-case letters, digits, dots, dashes, underscores').required(),
+  name: line(200).allow('').description('Default: the slug'),
+  ...shared,
+});
+
+export const changeBody = joi.object({ name: line(200).min(1), ...shared });
+
+/** What a form or the command line gives, by the API's rules. @throws ServiceError validation_failed */
+export function checked(schema: joi.ObjectSchema, given: object): unknown {
+  const { value, error } = schema.validate(given, { abortEarly: false, stripUnknown: true, errors: { label: false } });
+  if (error === undefined) return value;
+  throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [path.join('.'), message])));
+}
+
+const timestamp = joi.string().isoDate().required();
+
+export const projectShape = joi.object({
+  slug: joi.string().required(),
+  name: joi.string().required(),
+  description: joi.string().allow(null).required(),
+  repo_url: joi.string().allow(null).required(),
+  number: joi.number().integer().required().description('Of the Sentry DSN'),
+  setup_scopes: joi.array().items(joi.string()).required(),
+  cache_ttl_hours: joi.number().integer().required(),
+  require_signed: joi.boolean().required(),
+  archived: joi.boolean().required(),
+  created_at: timestamp,
+  updated_at: timestamp,
+});
+
+/** `https://<key>@host/<number>`, with the scheme, port and path of the base URL (contract 21, Sentry SDK intake). */
+export function dsn(baseUrl: string, key: string, number: number): string {
+  const url = new URL(baseUrl);
+  return `${url.protocol}//${key}@${url.host}${url.pathname.replace(/\/+$/, '')}/${number}`;
+}

@@ -1,0 +1,216 @@
+/**
+ * The project service: rules shared by the API, the pages and the command line, and the directory that other plugins ask
+ * (contract 15).
+ *
+ * Deleting touches what other plugins keep, so it has an order and a marker: the project is archived first, which stops
+ * reports and publishes; then everybody is asked whether something hangs on it; then it is removed, or brought back and
+ * refused. A crash in between leaves an archived project, which an administrator sees and deletes again. A report that was
+ * let in before the archiving and is stored after the question keeps its project's slug; the slug can be made again.
+ */
+import {
+  inject,
+  injectable,
+  type AppSettings,
+  type Clock,
+  type Collection,
+  type Doc,
+  type Principal,
+} from '../../kernel/contract.js';
+import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/errors.js';
+import type { AuditLog } from '../../ports/domain/access.js';
+import type { ProjectDirectory, ProjectInfo } from '../../ports/domain/projects.js';
+import type { SystemInfo } from '../../ports/domain/system.js';
+import { StoreConflict, type Filter } from '../../ports/store.js';
+import { projectInfo, SLUG, type Project, type ProjectFields } from './project.js';
+
+export type Actor = Principal | 'command line' | 'system';
+
+/** The last number that was given out. */
+export interface Counter extends Doc {
+  n: number;
+}
+
+export interface Usage {
+  noun: string;
+  inUse(slug: string): Promise<boolean>;
+}
+
+/** @throws ServiceError insufficient_scope when the token is for another project */
+export function checkProject(principal: Principal, slug: string): void {
+  if (principal.kind !== 'token' || principal.project === null || principal.project === slug) return;
+  throw denied(`The token is for the project ${principal.project} only.`);
+}
+
+@injectable()
+export class Projects implements ProjectDirectory {
+  readonly #usages: Usage[] = [];
+
+  constructor(
+    @inject('projects.rows') private readonly rows: Collection<Project>,
+    @inject('projects.counters') private readonly counters: Collection<Counter>,
+    @inject('projects.clock') private readonly clock: Clock,
+    @inject('access.audit') private readonly audit: AuditLog,
+    @inject('kernel.system') private readonly system: Pick<SystemInfo, 'scopes'>,
+    @inject('projects.app') readonly app: Pick<AppSettings, 'base_url'>,
+  ) {}
+
+  async get(slug: string): Promise<ProjectInfo | null> {
+    const project = SLUG.test(slug) ? await this.rows.get(slug) : null;
+    return project === null ? null : projectInfo(project);
+  }
+
+  async byNumber(number: number): Promise<ProjectInfo | null> {
+    const page = await this.rows.find({ filter: { number }, limit: 1 });
+    const project = page.items[0];
+    return project === undefined ? null : projectInfo(project);
+  }
+
+  async list(): Promise<ProjectInfo[]> {
+    const projects: ProjectInfo[] = [];
+    let after: string | null = null;
+    do {
+      const page: { items: Project[]; next: string | null } = await this.rows.find({ limit: 1000, after });
+      projects.push(...page.items.map(projectInfo));
+      after = page.next;
+    } while (after !== null);
+    return projects;
+  }
+
+  async accepting(slug: string): Promise<ProjectInfo> {
+    const project = await this.get(slug);
+    if (project === null) throw unknown(slug, `There is no project ${slug.slice(0, 64)}.`);
+    if (project.archived) throw unknown(slug, `The project ${slug} is archived and takes nothing new.`);
+    return project;
+  }
+
+  registerUsage(noun: string, inUse: (slug: string) => Promise<boolean>): void {
+    this.#usages.push({ noun, inUse });
+  }
+
+  /** By slug; a token that is bound to a project sees that one alone. */
+  async page(
+    principal: Principal,
+    query: { archived?: boolean; limit: number; cursor?: string },
+  ): Promise<{ items: Project[]; next: string | null; count: () => Promise<number> }> {
+    const filter: Filter = {};
+    if (query.archived !== undefined) filter['archived'] = query.archived;
+    if (principal.kind === 'token' && principal.project !== null) filter['id'] = principal.project;
+    const page = await this.rows.find({
+      filter,
+      sort: [['id', 'asc']],
+      limit: query.limit,
+      after: query.cursor ?? null,
+    });
+    return { ...page, count: () => this.rows.count(filter) };
+  }
+
+  /** @throws ServiceError insufficient_scope, not_found */
+  async need(principal: Principal, slug: string): Promise<Project> {
+    checkProject(principal, slug);
+    const project = SLUG.test(slug) ? await this.rows.get(slug) : null;
+    if (project === null) throw notFound(`project ${slug.slice(0, 64)}`);
+    return project;
+  }
+
+  /** @throws ServiceError conflict on a known slug, validation_failed, insufficient_scope */
+  async create(actor: Actor, input: ProjectFields & { slug: string }): Promise<Project> {
+    const { slug } = input;
+    if (typeof actor !== 'string') checkProject(actor, slug);
+    if (!SLUG.test(slug)) throw invalid({ slug: 'must match ^[a-z0-9][a-z0-9._-]{0,63}$' });
+    this.#checkScopes(input.setup_scopes);
+    if ((await this.rows.get(slug)) !== null) throw taken(slug);
+    const now = this.clock.iso();
+    const project: Project = {
+      id: slug,
+      name: input.name || slug,
+      description: input.description || null,
+      repo_url: input.repo_url || null,
+      number: await this.#nextNumber(),
+      setup_scopes: input.setup_scopes ?? ['bugtracker:report'],
+      cache_ttl_hours: input.cache_ttl_hours ?? 72,
+      require_signed: input.require_signed ?? false,
+      archived: false,
+      created_at: now,
+      updated_at: now,
+    };
+    try {
+      await this.rows.insert(project);
+    } catch (error) {
+      if (error instanceof StoreConflict) throw taken(slug);
+      throw error;
+    }
+    await this.audit.record(actor, 'project.created', slug, { number: project.number });
+    return project;
+  }
+
+  /** Only what is given changes. @throws ServiceError not_found, validation_failed, insufficient_scope */
+  async change(actor: Principal, slug: string, input: ProjectFields): Promise<Project> {
+    const before = await this.need(actor, slug);
+    this.#checkScopes(input.setup_scopes);
+    const { name, setup_scopes, cache_ttl_hours, require_signed } = input;
+    const description = input.description === '' ? null : input.description;
+    const repo_url = input.repo_url === '' ? null : input.repo_url;
+    const given = { name, description, repo_url, setup_scopes, cache_ttl_hours, require_signed };
+    const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    if (Object.keys(set).length === 0) return before;
+    const changed = await this.rows.change({ id: slug }, { set: { ...set, updated_at: this.clock.iso() } });
+    if (changed === null) throw notFound(`project ${slug}`);
+    await this.audit.record(actor, 'project.changed', slug, { fields: Object.keys(set).join(' ') });
+    return changed.doc;
+  }
+
+  /** Archiving an archived project changes nothing. */
+  async setArchived(actor: Principal, slug: string, archived: boolean): Promise<Project> {
+    const before = await this.need(actor, slug);
+    if (before.archived === archived) return before;
+    const project = await this.#mark(slug, archived);
+    await this.audit.record(actor, archived ? 'project.archived' : 'project.unarchived', slug);
+    return project;
+  }
+
+  /**
+   * Removes a project that nothing hangs on; `cleared` takes away what belongs to it alone, before it goes.
+   * @throws ServiceError conflict naming what hangs on it
+   */
+  async remove(actor: Principal, slug: string, cleared: (slug: string) => Promise<void>): Promise<void> {
+    const before = await this.need(actor, slug);
+    if (!before.archived) await this.#mark(slug, true);
+    const nouns = await this.#using(slug);
+    if (nouns.length > 0) {
+      if (!before.archived) await this.#mark(slug, false);
+      throw conflict(`The project ${slug} has ${nouns.join(', ')}: it can only be archived.`);
+    }
+    await cleared(slug);
+    await this.rows.remove({ id: slug });
+    await this.audit.record(actor, 'project.deleted', slug, { number: before.number });
+  }
+
+  async #using(slug: string): Promise<string[]> {
+    const asked = await Promise.all(this.#usages.map(async (usage) => ((await usage.inUse(slug)) ? usage.noun : null)));
+    return asked.filter((noun) => noun !== null);
+  }
+
+  async #mark(slug: string, archived: boolean): Promise<Project> {
+    const changed = await this.rows.change({ id: slug }, { set: { archived, updated_at: this.clock.iso() } });
+    if (changed === null) throw notFound(`project ${slug}`);
+    return changed.doc;
+  }
+
+  /** Never the same twice, in any process; a creation that fails leaves a gap, which harms nobody. */
+  async #nextNumber(): Promise<number> {
+    const changed = await this.counters.change({ id: 'number' }, { inc: { n: 1 } }, { upsert: true });
+    return changed?.doc.n ?? 1;
+  }
+
+  #checkScopes(scopes: readonly string[] | undefined): void {
+    const known = this.system.scopes();
+    const unknownOnes = (scopes ?? []).filter((scope) => !known.includes(scope));
+    if (unknownOnes.length > 0) throw invalid({ setup_scopes: `unknown: ${unknownOnes.join(', ')}` });
+    if (scopes?.includes('setup:install'))
+      throw invalid({ setup_scopes: 'setup:install is never granted by the setup path' });
+  }
+}
+
+const taken = (slug: string): ServiceError => conflict(`There is a project ${slug}.`, { fields: { slug: 'is taken' } });
+const unknown = (slug: string, message: string): ServiceError =>
+  new ServiceError('unknown_project', message, { fields: { project: `${slug.slice(0, 64)} takes no reports` } });

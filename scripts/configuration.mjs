@@ -1,0 +1,28 @@
+// Writes config/default.json and docs/configuration.md from the compiled schemas: `npm run build`, then this.
+// With `--check` it writes nothing and exits 1 when one of them is behind.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const dist = process.env.AOS_DIST ?? join(root, 'dist');
+const { builtInSections, renderDefaults, renderDocs } = await import(`${dist}/config/docs.js`);
+
+const sections = await builtInSections(join(dist, 'plugins'));
+const files = {
+  'config/default.json': renderDefaults(sections),
+  'docs/configuration.md': renderDocs(sections),
+};
+for (const [name, text] of Object.entries(files)) {
+  const path = join(root, name);
+  if (process.argv.includes('--check')) {
+    if ((await readFile(path, 'utf8')) !== text) {
+      console.error(`${name} is behind its schema: run node scripts/configuration.mjs`);
+      process.exitCode = 1;
+    }
+  } else {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+    console.log(name);
+  }
+}

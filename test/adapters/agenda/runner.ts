@@ -1,0 +1,27 @@
+/** A process that runs jobs on a store until it is killed: `node runner.js '{"sqlite": "<path>"}'`, or `{"mongodb": "<url>"}`. */
+import { MongoStore } from '../../../adapters/mongodb/store.js';
+import { RandomIds } from '../../../adapters/node/ids.js';
+import { SystemClock } from '../../../adapters/node/clock.js';
+import { SqliteStore } from '../../../adapters/sqlite/store.js';
+import type { DocumentStore } from '../../../ports/store.js';
+import { countJob, makeJobs, type RunDoc } from '../../contracts/jobs.js';
+
+const place = JSON.parse(process.argv[2] ?? '{}') as { sqlite?: string; mongodb?: string };
+const store: DocumentStore = place.sqlite
+  ? new SqliteStore({ path: place.sqlite })
+  : new MongoStore({ url: place.mongodb ?? '' });
+await store.connect();
+const { jobs } = makeJobs(store, [
+  countJob(store),
+  {
+    name: 'test.hang',
+    timeoutMs: 500,
+    run: async ({ data }) => {
+      const id = new RandomIds(new SystemClock()).uuid();
+      await store.collection<RunDoc>('runs').insert({ id, n: Number(data), pid: process.pid });
+      await new Promise(() => undefined);
+    },
+  },
+]);
+await jobs.start();
+console.log('ready');

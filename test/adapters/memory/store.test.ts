@@ -1,0 +1,10 @@
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { storeContract } from '../../contracts/store.js';
+
+storeContract('memory', {
+  async open() {
+    const store = new MemoryStore();
+    await store.connect();
+    return store;
+  },
+});

@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { decodeKeys, encodeKeys } from '../../../adapters/mongodb/keys.js';
+import { databaseOf, MongoStore } from '../../../adapters/mongodb/store.js';
+import {
+  conflictOf,
+  escapeRegex,
+  fromStored,
+  toIndex,
+  toQuery,
+  toSort,
+  toStored,
+  toUpdate,
+} from '../../../adapters/mongodb/translate.js';
+import { applyUpdate, matches, plainUpdate } from '../../../ports/document.js';
+import type { Doc, Json, Update } from '../../../ports/store.js';
+import { arbitraryDoc, arbitraryFilter, arbitraryUpdate } from '../../contracts/arbitraries.js';
+import { holds, updated } from './support/interpreter.js';
+
+describe('translation to MongoDB', () => {
+  it('a query holds for a document exactly when the filter does', () => {
+    fc.assert(
+      fc.property(arbitraryFilter, fc.array(arbitraryDoc, { minLength: 5, maxLength: 10 }), (filter, docs) => {
+        for (const doc of docs)
+          expect(holds(toQuery(filter), toStored(doc)), JSON.stringify([filter, doc])).to.equal(matches(doc, filter));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('an update leaves what the reference leaves', () => {
+    fc.assert(
+      fc.property(arbitraryDoc, arbitraryUpdate, (doc, update) => {
+        const plain = plainUpdate(update);
+        const expected = applyUpdate(structuredClone(doc) as Doc, structuredClone(plain));
+        expect(fromStored(updated(toStored(doc), toUpdate(plain)))).to.deep.equal(expected);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('no operator overwrites another, and all filters must hold', () => {
+    expect(toQuery({ a: { gt: 1, ne: null, exists: true }, id: 'x' }, { a: { lt: 5 } })).to.deep.equal({
+      $and: [{ a: { $ne: null } }, { a: { $gt: 1 } }, { a: { $ne: null } }, { _id: { $eq: 'x' } }, { a: { $lt: 5 } }],
+    });
+    expect(toQuery()).to.deep.equal({});
+    expect(toQuery({ or: [] })).to.deep.equal({ _id: { $in: [] } });
+    expect(toQuery({ t: { has_any: [] } })).to.deep.equal({ _id: { $in: [] } });
+  });
+
+  it('operands that look like operators stay values', () => {
+    const operand = { $gt: '' } as unknown as string;
+    expect(toQuery({ a: { ne: '$where' } })).to.deep.equal({ a: { $ne: '$where' } });
+    expect(toQuery({ a: operand })).to.deep.equal({});
+    expect(() => toQuery({ $where: '1' })).to.throw(TypeError);
+    expect(toUpdate({ set: { a: '$b' } })).to.deep.equal({ $set: { a: '$b' } });
+  });
+
+  it('a pattern matches its text only', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => new RegExp(`^${escapeRegex(text)}$`, 'u').test(text)),
+      { numRuns: 500 },
+    );
+    expect(escapeRegex('a\0.b')).to.equal('a\\x00\\.b');
+  });
+
+  it('updates', () => {
+    const update: Update = {
+      set: { 'o.a': { $x: 1 } },
+      unset: ['b'],
+      inc: { n: 1 },
+      push: { l: { each: [1], keep: 3 }, m: { each: [2], keep: 0 } },
+      pull: { p: { in: ['x'] }, q: { field: 'id', in: ['y'] } },
+      setOnInsert: { c: 1 },
+      max: {},
+    };
+    expect(toUpdate(plainUpdate(update))).to.deep.equal({
+      $set: { 'o.a': { '%24x': 1 } },
+      $unset: { b: '' },
+      $inc: { n: 1 },
+      $push: { l: { $each: [1], $slice: -3 }, m: { $each: [2], $slice: 0 } },
+      $pull: { p: { $in: ['x'] }, q: { id: { $in: ['y'] } } },
+    });
+  });
+
+  it('keys come back whatever they are, and none means something to the server', () => {
+    const key = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('__proto__', '_bsontype', '$set', '$ref', 'a.b', '', '%', '%24', '_id', 'n\0'),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(key, fc.oneof(fc.integer(), fc.dictionary(key, fc.integer()))), (object) => {
+        const json = JSON.parse(JSON.stringify(object)) as Json;
+        const encoded = encodeKeys(json);
+        expect(JSON.stringify(decodeKeys(encoded))).to.equal(JSON.stringify(json));
+        for (const name of Object.keys(encoded as object))
+          expect(name).to.not.match(/^$|^\$|[.\0]|^_bsontype$|^__proto__$/);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('sorts end with the id', () => {
+    expect(toSort([['a.b', 'desc']])).to.deep.equal([
+      ['a.b', -1],
+      ['_id', -1],
+    ]);
+    expect(toSort()).to.deep.equal([['_id', 1]]);
+  });
+
+  it('indexes', () => {
+    expect(toIndex({ fields: ['ref'], unique: true })).to.deep.equal({
+      key: { ref: 1 },
+      name: 'ref',
+      unique: true,
+      sparse: true,
+    });
+    expect(toIndex({ fields: ['a', 'o.b'] })).to.deep.equal({ key: { a: 1, 'o.b': 1, _id: 1 }, name: 'a,o.b,_id' });
+    expect(toIndex({ fields: ['a', 'id'] }).name).to.equal('a,_id');
+    expect(() => toIndex({ fields: ['a', 'b'], unique: true })).to.throw(TypeError);
+  });
+
+  it('a conflict names its index, however the server words it', () => {
+    const message = (index: string) =>
+      `E11000 duplicate key error collection: aos.t index: ${index} dup key: { x: "index: y" }`;
+    expect(conflictOf({ message: message('_id_') })).to.equal('id');
+    expect(conflictOf({ message: message('o.key') })).to.equal('o.key');
+    expect(conflictOf({ message: message('aos.t.$ref') })).to.equal('ref');
+    expect(conflictOf({ message: 'x', keyPattern: { _id: 1 } })).to.equal('id');
+    expect(conflictOf({ message: message('other'), keyPattern: { ref: 1 } })).to.equal('ref');
+  });
+
+  it('the database is the path of the URL', () => {
+    expect(databaseOf('mongodb://h1:1,h2:2/')).to.equal('aos');
+    expect(databaseOf('mongodb://h')).to.equal('aos');
+    expect(databaseOf('mongodb+srv://u:p%2F@h/my_db?retryWrites=true')).to.equal('my_db');
+  });
+
+  it('a server that is not there is an error that says so', async () => {
+    const store = new MongoStore({ url: 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200' });
+    const error = await store.connect().catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(Error).with.property('message').that.includes('ECONNREFUSED');
+  });
+});

@@ -1,0 +1,92 @@
+import { threadId } from 'node:worker_threads';
+import bcrypt from 'bcryptjs';
+import { expect } from 'chai';
+import { argon2id } from 'hash-wasm';
+import { ThreadHasher } from '../../../adapters/node/hasher.js';
+import { ServiceError } from '../../../kernel/errors.js';
+
+describe('ThreadHasher', () => {
+  let hasher: ThreadHasher;
+  beforeEach(() => {
+    hasher = new ThreadHasher({ threads: 2 });
+  });
+  afterEach(async () => {
+    await hasher.close();
+  });
+
+  it('hashes as $2y$ at cost 12 and verifies it', async () => {
+    const hash = await hasher.hash('correct horse battery');
+    expect(hash).to.match(/^\$2y\$12\$.{53}$/);
+    expect(await hasher.verify('correct horse battery', hash)).to.deep.equal({ ok: true, rehash: false });
+    expect(await hasher.verify('wrong horse battery', hash)).to.deep.equal({ ok: false, rehash: false });
+  });
+
+  it('works in other threads than the one that answers requests', async () => {
+    await Promise.all(Array.from({ length: 6 }, () => hasher.hash('password', 4)));
+    expect(hasher.threads.size).to.be.within(1, 2);
+    expect(hasher.threads.has(threadId)).to.equal(false);
+  });
+
+  it('verifies $2a$, $2b$ and $2y$, and asks for a new hash below cost 12', async () => {
+    const weak = await bcrypt.hash('password', 4);
+    for (const prefix of ['$2a$', '$2b$', '$2y$']) {
+      const hash = prefix + weak.slice(4);
+      expect(await hasher.verify('password', hash)).to.deep.equal({ ok: true, rehash: true });
+      expect(await hasher.verify('other', hash)).to.deep.equal({ ok: false, rehash: false });
+    }
+  });
+
+  it('verifies Argon2 and asks for a new hash', async () => {
+    const hash = await argon2id({
+      password: 'password',
+      salt: Buffer.alloc(16, 7),
+      parallelism: 1,
+      iterations: 1,
+      memorySize: 64,
+      hashLength: 32,
+      outputType: 'encoded',
+    });
+    expect(await hasher.verify('password', hash)).to.deep.equal({ ok: true, rehash: true });
+    expect(await hasher.verify('other', hash)).to.deep.equal({ ok: false, rehash: false });
+  });
+
+  it('answers false for no account, damaged hashes and hashes that would take minutes, after the same work', async () => {
+    const before = hasher.threads.size;
+    const argonHuge = `$argon2id$v=19$m=9999999,t=1,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+    for (const hash of [null, '', 'x', '$2y$12$short', '$2y$31$' + 'A'.repeat(53), argonHuge]) {
+      expect(await hasher.verify('password', hash)).to.deep.equal({ ok: false, rehash: false });
+    }
+    expect(hasher.threads.size).to.be.greaterThan(before);
+  });
+
+  it('refuses what does not fit into its queue with 503', async () => {
+    const calls = Array.from({ length: 300 }, () => hasher.hash('password', 4));
+    const results = await Promise.allSettled(calls);
+    const refused = results.filter((result) => result.status === 'rejected');
+    expect(refused).to.have.lengthOf(300 - 256 - 2);
+    for (const { reason } of refused) {
+      expect(reason).to.be.instanceOf(ServiceError);
+      expect((reason as ServiceError).code).to.equal('overloaded');
+    }
+  });
+
+  it('refuses what is waiting when it is closed', async () => {
+    const waiting = hasher.hash('password', 12).then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    await hasher.close();
+    const error = await waiting;
+    expect((error as ServiceError).code).to.equal('not_ready');
+  });
+
+  it('refuses a cost that is none', async () => {
+    for (const cost of [3, 16, 4.5, Number.NaN]) {
+      const error = await hasher.hash('x', cost).then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+      expect(error).to.be.instanceOf(TypeError);
+    }
+  });
+});

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { PinoLogger } from '../../../adapters/node/logger.js';
+
+describe('PinoLogger', () => {
+  let lines: string[];
+  const create = (level: 'debug' | 'info' | 'error' = 'info'): PinoLogger => {
+    lines = [];
+    return PinoLogger.create({ level, destination: { write: (line) => void lines.push(line) } });
+  };
+  const last = (): Record<string, unknown> => JSON.parse(lines.at(-1) ?? 'null') as Record<string, unknown>;
+
+  it('writes one JSON object per line', () => {
+    const log = create();
+    log.info({ port: 1 }, 'ready\nnow');
+    expect(lines).to.have.lengthOf(1);
+    expect(lines[0]).to.match(/^\{.*\}\n$/);
+    expect(last()).to.include({ level: 30, port: 1, msg: 'ready\nnow' });
+    expect(last()['time']).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  it('keeps to its level', () => {
+    const log = create('error');
+    log.info({}, 'no');
+    log.error({}, 'yes');
+    expect(lines).to.have.lengthOf(1);
+  });
+
+  it('hides fields by name, at any depth, and in children', () => {
+    const log = create();
+    log
+      .child({ plugin: 'x', token: 'abc' })
+      .info(
+        {
+          headers: { Authorization: 'zzz', cookie: 'c', host: 'h' },
+          list: [{ client_secret: 's' }],
+          password: 'p',
+          shared_key: 'k',
+          session_id: 's',
+        },
+        'in',
+      );
+    expect(last()).to.deep.include({
+      plugin: 'x',
+      token: '[redacted]',
+      headers: { Authorization: '[redacted]', cookie: '[redacted]', host: 'h' },
+      list: [{ client_secret: '[redacted]' }],
+      password: '[redacted]',
+      shared_key: '[redacted]',
+      session_id: '[redacted]',
+    });
+  });
+
+  it('keeps what only sounds like a secret', () => {
+    create().info({ token_id: 'id', token_kind: 'sub', code: 'not_found', path: '/x', tokens: 3, password: null }, 'm');
+    expect(last()).to.include({
+      token_id: 'id',
+      token_kind: 'sub',
+      code: 'not_found',
+      path: '/x',
+      tokens: 3,
+      password: null,
+    });
+  });
+
+  it('cuts credentials out of text: messages, values, errors and their causes', () => {
+    const log = create();
+    const token = `svc_live_${'A'.repeat(43)}`;
+    const error = new Error(`refused ${token}`, { cause: new Error('mongodb://user:pw@db/x') });
+    log.error({ err: error, url: 'https://u:p@h/', note: 'Bearer abcdefghij' }, `for wd_live_${'B'.repeat(43)}`);
+    expect(lines[0]).to.not.match(/A{8}|B{8}|u:p|user:pw|abcdefghij/);
+    expect(last()['msg']).to.equal('for wd_live_[redacted]');
+    expect((last()['err'] as { message: string }).message).to.equal('refused svc_live_[redacted]');
+    expect((last()['err'] as { cause: { message: string } }).cause.message).to.equal('mongodb://[redacted]@db/x');
+  });
+
+  it('survives circles, depth, getters of size, functions, bigints and buffers', () => {
+    const circle: Record<string, unknown> = { b: Buffer.alloc(3), n: 10n, f: () => 1, d: new Date(Number.NaN) };
+    circle['self'] = circle;
+    let deep: object = {};
+    for (let i = 0; i < 50; i++) deep = { deep };
+    create().info({ circle, deep, text: 'x'.repeat(20_000) }, 'odd');
+    expect(last()['circle']).to.deep.equal({ b: '[3 bytes]', n: '10', d: null, self: '[…]' });
+    expect((last()['text'] as string).length).to.be.lessThan(9_000);
+  });
+
+  it('writes for a person on a terminal', () => {
+    lines = [];
+    PinoLogger.create({ level: 'info', pretty: true, destination: { write: (line) => void lines.push(line) } }).info(
+      { a: 1 },
+      'hello',
+    );
+    expect(lines.join('')).to.match(/INFO.*hello/);
+  });
+});

@@ -1,0 +1,311 @@
+/** Real servers on this machine that misbehave in every way a webhook's receiver can. */
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import http from 'node:http';
+import https from 'node:https';
+import net, { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { NodeOutbound } from '../../../adapters/node/outbound.js';
+import {
+  OutboundError,
+  type EgressPolicy,
+  type OutboundRequest,
+  type OutboundResponse,
+} from '../../../ports/outbound.js';
+
+const policy: EgressPolicy = { mode: 'private-ok', allow: [] };
+
+describe('NodeOutbound', () => {
+  const servers: (http.Server | net.Server)[] = [];
+  const sockets = new Set<net.Socket>();
+  const outbound = new NodeOutbound({
+    resolve: (name) => {
+      if (name === 'missing.test') return Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' }));
+      if (name === 'empty.test') return Promise.resolve([]);
+      if (name === 'metadata.test') return Promise.resolve([{ address: '169.254.169.254', family: 4 }]);
+      if (name === 'mixed.test') {
+        return Promise.resolve([
+          { address: '127.0.0.1', family: 4 },
+          { address: '::ffff:169.254.169.254', family: 6 },
+        ]);
+      }
+      if (name === 'never.test') return new Promise(() => undefined);
+      return Promise.resolve([{ address: '127.0.0.1', family: 4 }]);
+    },
+  });
+
+  async function listen(server: http.Server | net.Server): Promise<number> {
+    servers.push(server);
+    server.on('connection', (socket: net.Socket) => {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
+      socket.on('error', () => socket.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  }
+  const serve = (handle: http.RequestListener): Promise<number> => listen(http.createServer(handle));
+
+  afterEach(async () => {
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+  });
+
+  const get = (url: string, more: Partial<OutboundRequest> = {}): Promise<OutboundResponse> =>
+    outbound.request({ method: 'GET', url, policy, ...more });
+  async function fault(work: Promise<unknown>): Promise<[string, string]> {
+    try {
+      await work;
+    } catch (error) {
+      expect(error).to.be.instanceOf(OutboundError);
+      return [(error as OutboundError).fault, (error as OutboundError).message];
+    }
+    throw new Error('no fault');
+  }
+
+  it('sends method, body, headers and the URL’s host, to the address it resolved', async () => {
+    const seen: unknown[] = [];
+    const port = await serve((request, response) => {
+      let body = '';
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+      request.on('end', () => {
+        seen.push([
+          request.method,
+          request.url,
+          request.headers.host,
+          request.headers['x-own'],
+          request.headers['content-length'],
+          body,
+        ]);
+        response.writeHead(202, { 'x-answer': 'yes', 'set-cookie': ['a=1', 'b=2'] }).end('taken');
+      });
+    });
+    const answer = await outbound.request({
+      method: 'POST',
+      url: `http://hook.test:${port}/path?q=1`,
+      headers: { 'X-Own': '1', Host: 'evil.test', 'Content-Length': '9999' },
+      body: 'grüße',
+      policy,
+    });
+    expect(seen).to.deep.equal([['POST', '/path?q=1', `hook.test:${port}`, '1', '7', 'grüße']]);
+    expect(answer).to.include({ status: 202, truncated: false });
+    expect(answer.body.toString()).to.equal('taken');
+    expect(answer.headers).to.include({ 'x-answer': 'yes', 'set-cookie': 'a=1, b=2' });
+    expect(answer.duration_ms).to.be.at.least(0);
+  });
+
+  it('follows no redirect', async () => {
+    let calls = 0;
+    const port = await serve((_request, response) => {
+      calls++;
+      response.writeHead(302, { location: 'http://169.254.169.254/' }).end();
+    });
+    expect((await get(`http://127.0.0.1:${port}/`)).status).to.equal(302);
+    expect(calls).to.equal(1);
+  });
+
+  it('reads an endless body no further than it was asked to', async () => {
+    const port = await serve((_request, response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write('x'.repeat(16_384))) continue;
+        response.once('drain', more);
+      };
+      more();
+    });
+    const answer = await get(`http://127.0.0.1:${port}/`, { maxBytes: 100_000 });
+    expect(answer.truncated).to.equal(true);
+    expect(answer.body).to.have.lengthOf(100_000);
+  });
+
+  it('does not call a body of exactly the limit truncated', async () => {
+    const port = await serve((_request, response) => response.end('x'.repeat(1000)));
+    expect(await get(`http://127.0.0.1:${port}/`, { maxBytes: 1000 })).to.include({ truncated: false });
+  });
+
+  it('names a reset before and within the answer', async () => {
+    const early = await listen(net.createServer((socket) => socket.once('data', () => socket.resetAndDestroy())));
+    expect(await fault(get(`http://127.0.0.1:${early}/`))).to.deep.equal([
+      'reset',
+      'the connection was closed before the answer was complete',
+    ]);
+    const late = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': '1000' });
+      response.write('part', () => response.socket?.destroy());
+    });
+    expect((await fault(get(`http://127.0.0.1:${late}/`)))[0]).to.equal('reset');
+  });
+
+  it('names an answer that is not HTTP, or has endless headers', async () => {
+    const port = await listen(net.createServer((socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n'))));
+    expect((await fault(get(`http://127.0.0.1:${port}/`)))[1]).to.match(/^the answer is not HTTP: HPE_/);
+    const endless = await listen(
+      net.createServer((socket) =>
+        socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`)),
+      ),
+    );
+    expect((await fault(get(`http://127.0.0.1:${endless}/`)))[1]).to.equal(
+      'the answer is not HTTP: HPE_HEADER_OVERFLOW',
+    );
+  });
+
+  it('names nobody listening', async () => {
+    const server = net.createServer();
+    const port = await listen(server);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await fault(get(`http://127.0.0.1:${port}/`))).to.deep.equal(['connect', 'no connection: ECONNREFUSED']);
+  });
+
+  it('gives up on a silent server, a trickling one, and a resolver that does not answer', async () => {
+    const silent = await listen(net.createServer());
+    expect(await fault(get(`http://127.0.0.1:${silent}/`, { timeoutMs: 80 }))).to.deep.equal([
+      'timeout',
+      'no complete answer within 80 ms',
+    ]);
+    const trickle = await serve((_request, response) => {
+      const timer = setInterval(() => response.write('.'), 10);
+      response.on('close', () => clearInterval(timer));
+    });
+    expect((await fault(get(`http://127.0.0.1:${trickle}/`, { timeoutMs: 150 })))[0]).to.equal('timeout');
+    expect(await fault(get('http://never.test/', { connectTimeoutMs: 50 }))).to.deep.equal([
+      'timeout',
+      'no connection within 50 ms',
+    ]);
+  });
+
+  it('counts a TLS handshake that never ends as connecting', async () => {
+    const port = await listen(net.createServer());
+    expect(await fault(get(`https://127.0.0.1:${port}/`, { connectTimeoutMs: 80 }))).to.deep.equal([
+      'timeout',
+      'no connection within 80 ms',
+    ]);
+  });
+
+  it('blocks literal addresses, names that resolve to blocked ones, and names of which one address is', async () => {
+    expect(await fault(get('http://169.254.169.254/'))).to.deep.equal([
+      'blocked',
+      'the address 169.254.169.254 is never allowed',
+    ]);
+    expect(await fault(get('http://metadata.test/'))).to.deep.equal([
+      'blocked',
+      'metadata.test: the address 169.254.169.254 is never allowed',
+    ]);
+    expect((await fault(get('http://mixed.test/')))[0]).to.equal('blocked');
+    const publicOnly = { mode: 'public-only', allow: [] } as const;
+    expect(await fault(get('http://hook.test/', { policy: publicOnly }))).to.deep.equal([
+      'blocked',
+      'hook.test: the address 127.0.0.1 is not a public one',
+    ]);
+  });
+
+  it('lets an allowed network pass under public-only', async () => {
+    const port = await serve((_request, response) => response.end('ok'));
+    const allowed = { mode: 'public-only', allow: ['127.0.0.0/8'] } as const;
+    expect((await get(`http://hook.test:${port}/`, { policy: allowed })).status).to.equal(200);
+  });
+
+  it('resolves once: a name that changes its mind gains nothing', async () => {
+    const port = await serve((_request, response) => response.end('ok'));
+    let asked = 0;
+    const rebinding = new NodeOutbound({
+      resolve: () => Promise.resolve([{ address: asked++ === 0 ? '127.0.0.1' : '169.254.169.254', family: 4 }]),
+    });
+    expect((await rebinding.request({ method: 'GET', url: `http://rebind.test:${port}/`, policy })).status).to.equal(
+      200,
+    );
+    expect(asked).to.equal(1);
+  });
+
+  it('names DNS faults, bad URLs and headers that cannot be sent', async () => {
+    expect(await fault(get('http://missing.test/'))).to.deep.equal([
+      'dns',
+      'missing.test cannot be resolved: ENOTFOUND',
+    ]);
+    expect(await fault(get('http://empty.test/'))).to.deep.equal(['dns', 'empty.test has no address']);
+    expect((await fault(get('gopher://x/')))[0]).to.equal('invalid_url');
+    expect((await fault(get('http://u:p@hook.test/')))[0]).to.equal('invalid_url');
+    const headers = { 'x-bad': 'a\r\nb: c' };
+    expect((await fault(get('http://hook.test/', { headers })))[0]).to.equal('invalid_url');
+    expect(outbound.judge('http://[::]/', policy)).to.equal('the address :: is never allowed');
+    expect(outbound.judge('http://hook.test/', policy)).to.equal(null);
+  });
+
+  describe('with TLS', () => {
+    let folder: string;
+    let key: string;
+    let cert: string;
+
+    before(async function () {
+      folder = await mkdtemp(join(tmpdir(), 'aos-tls-'));
+      try {
+        execFileSync(
+          'openssl',
+          [
+            'req',
+            '-x509',
+            '-newkey',
+            'ec',
+            '-pkeyopt',
+            'ec_paramgen_curve:P-256',
+            '-nodes',
+            '-days',
+            '2',
+            '-subj',
+            '/CN=hook.test',
+            '-addext',
+            'subjectAltName=DNS:hook.test',
+            '-keyout',
+            join(folder, 'key'),
+            '-out',
+            join(folder, 'cert'),
+          ],
+          { stdio: 'ignore' },
+        );
+      } catch {
+        // Node cannot make certificates by itself; a machine without openssl runs the rest.
+        this.skip();
+      }
+      key = await readFile(join(folder, 'key'), 'utf8');
+      cert = await readFile(join(folder, 'cert'), 'utf8');
+    });
+    after(async () => {
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    const secure = (seen: (string | false | undefined)[] = []): Promise<number> =>
+      listen(
+        https.createServer({ key, cert }, (request, response) => {
+          seen.push((request.socket as { servername?: string | false }).servername);
+          response.end('ok');
+        }),
+      );
+
+    it('refuses a self-signed certificate', async () => {
+      expect(await fault(get(`https://hook.test:${await secure()}/`))).to.deep.equal([
+        'tls',
+        'TLS failed: DEPTH_ZERO_SELF_SIGNED_CERT',
+      ]);
+    });
+
+    it('takes a certificate it trusts for the URL’s host, names the host to the server, and refuses another host', async () => {
+      const seen: (string | false | undefined)[] = [];
+      const port = await secure(seen);
+      const trusting = new NodeOutbound({
+        ca: cert,
+        resolve: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
+      });
+      expect((await trusting.request({ method: 'GET', url: `https://hook.test:${port}/`, policy })).status).to.equal(
+        200,
+      );
+      expect(seen).to.deep.equal(['hook.test']);
+      const other = trusting.request({ method: 'GET', url: `https://other.test:${port}/`, policy });
+      expect(await fault(other)).to.deep.equal(['tls', 'TLS failed: ERR_TLS_CERT_ALTNAME_INVALID']);
+    });
+
+    it('names a server that speaks no TLS', async () => {
+      const port = await serve((_request, response) => response.end());
+      expect((await fault(get(`https://hook.test:${port}/`)))[0]).to.equal('tls');
+    });
+  });
+});

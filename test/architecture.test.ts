@@ -1,0 +1,69 @@
+/** Who may import whom (docs/architecture.md), judged over every source file; and proof that the judge can see. */
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { factsOf } from './architecture/imports.js';
+import { judge, projectRoot, sources } from './architecture/tree.js';
+
+const ROOT = projectRoot();
+const PLANTED = join(ROOT, 'test', 'fixtures', 'violations');
+
+describe('architecture', () => {
+  it('holds: nobody imports what is not theirs', async () => {
+    const { violations } = await judge(ROOT);
+    expect(violations.join('\n')).to.equal('');
+  });
+
+  it('was judged on files of every layer', async () => {
+    const { seen } = await judge(ROOT);
+    for (const [layer, count] of seen) expect(count, layer).to.be.greaterThan(0);
+    expect(await sources(ROOT)).to.include('kernel/kernel.ts');
+  });
+
+  it('reports every planted violation, with both names', async () => {
+    const { violations, seen } = await judge(PLANTED);
+    const expected = (await readFile(join(PLANTED, 'expected.txt'), 'utf8')).trim().split('\n');
+    expect(violations).to.have.members(expected);
+    expect(seen.get('plugins')).to.be.greaterThan(5);
+  });
+
+  it('says nothing about the planted plugin that keeps the rules', async () => {
+    const { violations } = await judge(PLANTED);
+    expect(violations.filter((line) => line.startsWith('plugins/good/'))).to.deep.equal([]);
+  });
+
+  const forms: [string, string][] = [
+    ['static', "import { MongoClient } from 'mongodb';"],
+    ['for its effects', "import 'mongodb';"],
+    ['default', "import mongo from 'mongodb';"],
+    ['namespace', "import * as mongo from 'mongodb';"],
+    ['type-only', "import type { MongoClient } from 'mongodb';"],
+    ['type-only by name', "import { type MongoClient } from 'mongodb';"],
+    ['re-exported', "export { MongoClient } from 'mongodb';"],
+    ['re-exported whole', "export * from 'mongodb';"],
+    ['re-exported types', "export type * from 'mongodb';"],
+    ['re-exported as a namespace', "export * as mongo from 'mongodb';"],
+    ['dynamic', "const mongo = await import('mongodb');"],
+    ['dynamic in a template', 'const mongo = await import(`mongodb`);'],
+    ['required', "const mongo = require('mongodb');"],
+    ['import = require', "import mongo = require('mongodb');"],
+    ['a type', "let client: import('mongodb').MongoClient;"],
+    ['typeof', "let module: typeof import('mongodb');"],
+    ['built in', "const mongo = process.getBuiltinModule('mongodb');"],
+    ['below a decorator', "@injectable() class A { constructor(@inject('x') private x: import('mongodb').Db) {} }"],
+  ];
+  for (const [form, source] of forms) {
+    it(`sees an import: ${form}`, () => {
+      expect(factsOf(source, 'a.ts').imports.map(({ module }) => module)).to.deep.equal(['mongodb']);
+    });
+  }
+
+  it('is not fooled by text and comments, and sees computed imports and globals', () => {
+    const { imports, globals } = factsOf(
+      "// import 'mongodb'\nconst text = \"import 'mongodb'\";\nawait import(name);\nconsole.log(process.env['X'], process.env.Y, process?.env);",
+      'a.ts',
+    );
+    expect(imports.map(({ module }) => module)).to.deep.equal(['<computed>']);
+    expect(globals).to.deep.equal(['console', 'process.env', 'process.env', 'process.env']);
+  });
+});

@@ -1,0 +1,187 @@
+/**
+ * Who may import whom, as data (docs/architecture.md, "Who may import whom"). A file belongs to one unit: a layer, or a
+ * folder of its own below `plugins/`, `adapters/` and `clients/`. What no rule allows is a violation.
+ */
+import { posix } from 'node:path';
+import type { FileFacts } from './imports.js';
+
+export interface Rule {
+  layer: string;
+  /** Files of the layer that this rule is for, by path; the first rule that fits decides. */
+  files: RegExp;
+  /** Paths of the project (without extension) that it may import, beside its own unit. */
+  project: readonly RegExp[];
+  /** Packages and built-in modules. */
+  packages: readonly RegExp[];
+  /** The rule in words, for the report. */
+  says: string;
+}
+
+const PURE = /^(joi|re2js|otpauth|qrcode|hash-wasm|node:(crypto|buffer|url))$/;
+const NODE = /^node:/;
+const PORTS = /^ports\//;
+const KERNEL_API = /^kernel\/(contract|errors)$/;
+const ANYTHING = /^/;
+
+/** An adapter may use its own driver and no other. */
+const DRIVERS: Readonly<Record<string, RegExp>> = {
+  memory: /^$/,
+  sqlite: /^libsql$/,
+  mongodb: /^mongodb$/,
+  hapi: /^(@hapi\/.*|handlebars|joi|ipaddr\.js)$/,
+  agenda: /^agenda$/,
+  node: /^(bcryptjs|hash-wasm|pino|pino-pretty|ipaddr\.js)$/,
+};
+
+export const RULES: readonly Rule[] = [
+  {
+    layer: 'ports',
+    files: /^ports\/http\.ts$/,
+    project: [],
+    packages: [/^joi$/],
+    says: 'ports import nothing but joi’s types in http.ts',
+  },
+  { layer: 'ports', files: /^ports\//, project: [], packages: [], says: 'ports import nothing' },
+  {
+    layer: 'kernel',
+    files: /^kernel\/container\.ts$/,
+    project: [PORTS],
+    packages: [/^(tsyringe|reflect-metadata)$/],
+    says: 'kernel/container.ts imports ports and tsyringe',
+  },
+  {
+    layer: 'kernel',
+    files: /^kernel\/contract\.ts$/,
+    project: [PORTS],
+    packages: [/^(joi|tsyringe|reflect-metadata)$/],
+    says: 'kernel/contract.ts imports ports, joi and tsyringe’s decorators',
+  },
+  {
+    layer: 'kernel',
+    files: /^kernel\/loader\.ts$/,
+    project: [PORTS],
+    packages: [NODE, /^<computed>$/],
+    says: 'kernel/loader.ts imports ports, node and what the configuration names',
+  },
+  {
+    layer: 'kernel',
+    files: /^kernel\//,
+    project: [PORTS],
+    packages: [/^joi$/, /^node:(crypto|path|url|timers\/promises)$/],
+    says: 'kernel imports ports, joi and node without files and network',
+  },
+  {
+    layer: 'plugins',
+    files: /^plugins\//,
+    project: [PORTS, KERNEL_API, /^clients\/shared\//],
+    packages: [PURE],
+    says: 'a plugin imports ports, kernel/contract, kernel/errors, clients/shared, its own folder and pure libraries',
+  },
+  ...Object.entries(DRIVERS).map(([name, driver]): Rule => ({
+    layer: 'adapters',
+    files: new RegExp(`^adapters/${name}/`),
+    project: [PORTS, /^kernel\/errors$/],
+    packages: [driver, NODE],
+    says: `an adapter imports ports, kernel/errors, its own folder, node and its driver (${name})`,
+  })),
+  {
+    layer: 'adapters',
+    files: /^adapters\//,
+    project: [PORTS, /^kernel\/errors$/],
+    packages: [NODE],
+    says: 'an adapter imports ports, kernel/errors, its own folder, node and its driver',
+  },
+  { layer: 'web', files: /^web\//, project: [PORTS], packages: [], says: 'web imports ports' },
+  {
+    layer: 'config',
+    files: /^config\//,
+    project: [PORTS],
+    packages: [/^joi$/, NODE],
+    says: 'config imports ports, joi and node',
+  },
+  {
+    layer: 'cli',
+    files: /^cli\//,
+    project: [/^main$/, /^kernel\//, /^config\//, PORTS],
+    packages: [NODE, /^joi$/],
+    says: 'cli imports main.ts, kernel, config, ports and node',
+  },
+  {
+    layer: 'clients',
+    files: /^clients\/shared\//,
+    project: [],
+    packages: [PURE],
+    says: 'clients/shared imports pure libraries',
+  },
+  {
+    layer: 'clients',
+    files: /^clients\//,
+    project: [/^clients\/shared\//],
+    packages: [NODE, PURE],
+    says: 'a client imports clients/shared, its own folder and node, and nothing of the server',
+  },
+  {
+    layer: 'main',
+    files: /^main\.ts$/,
+    project: [/^(kernel|ports|adapters|plugins|web|config)\//],
+    packages: [NODE, /^(joi|reflect-metadata)$/],
+    says: 'main.ts composes the server and imports no command, client or test',
+  },
+  { layer: 'test', files: /^(test|scripts)\//, project: [ANYTHING], packages: [ANYTHING], says: '' },
+];
+
+/** Names that only certain files may take from a package they may import. */
+const NAMES: readonly { module: string; names: readonly string[]; files: RegExp; says: string }[] = [
+  {
+    module: 'tsyringe',
+    names: ['*', 'default', 'container', 'singleton', 'autoInjectable', 'registry', 'scoped'],
+    files: /^kernel\/container\.ts$/,
+    says: 'only kernel/container.ts imports tsyringe’s container',
+  },
+  {
+    module: 'node:process',
+    names: ['*', 'default', 'env'],
+    files: /^(config|clients)\//,
+    says: 'only config reads the environment',
+  },
+];
+
+const GLOBALS: Readonly<Record<string, { files: RegExp; says: string }>> = {
+  'process.env': { files: /^(config|clients|test|scripts)\//, says: 'only config reads the environment' },
+  console: { files: /^(cli|test|scripts|clients)\/|^main\.ts$/, says: 'only cli and main.ts write to the terminal' },
+};
+
+/** `plugins/bugs`, `ports`, `main`: what a file belongs to. `file` is relative to the project, with slashes. */
+export function unitOf(file: string): string {
+  const [layer = '', name = ''] = file.split('/');
+  if (['plugins', 'adapters', 'clients'].includes(layer)) return `${layer}/${name}`;
+  return layer.replace(/\.ts$/, '');
+}
+
+/** The path of the project that `module` means in `file`, without extension; null for packages and node's own. */
+export function targetOf(file: string, module: string): string | null {
+  if (!/^\.{1,2}(\/|$)/.test(module)) return null;
+  return posix.join(posix.dirname(file), module).replace(/\.(js|ts|json)$/, '');
+}
+
+/** `<file> imports <module>: <rule>`, one for each violation. */
+export function violationsOf(file: string, { imports, globals }: FileFacts): string[] {
+  const rule = RULES.find(({ files }) => files.test(file));
+  if (rule === undefined) return [`${file}: belongs to no layer`];
+  const bare = (module: string): string => module.replace(/^(@[^/]+\/[^/]+|(?!node:|@)[^/]+)\/.*$/, '$1');
+  const found = imports.flatMap(({ module, names }) => {
+    const target = targetOf(file, module);
+    const own = target !== null && unitOf(target) === unitOf(file);
+    const allowed =
+      target === null
+        ? rule.packages.some((p) => p.test(bare(module)))
+        : own || rule.project.some((p) => p.test(target));
+    if (!allowed) return [`${file} imports ${module}: ${rule.says}`];
+    const narrow = NAMES.filter((n) => n.module === module && !n.files.test(file) && !/^(test|scripts)\//.test(file));
+    return narrow
+      .filter((n) => names.some((name) => n.names.includes(name)))
+      .map((n) => `${file} imports ${module}: ${n.says}`);
+  });
+  const used = [...new Set(globals)].filter((name) => GLOBALS[name]?.files.test(file) === false);
+  return [...found, ...used.map((name) => `${file} uses ${name}: ${GLOBALS[name]?.says}`)];
+}

@@ -1,0 +1,78 @@
+/** What must hold when many callers act at once. */
+import { expect } from 'chai';
+import { StoreConflict, type Doc } from '../../ports/store.js';
+import type { Bench } from './store.js';
+
+interface Item extends Doc {
+  n?: number;
+  rev?: number;
+  state?: string;
+  at?: number;
+  holder?: string;
+  ref?: string;
+}
+
+const times = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
+
+export function concurrency(bench: Bench): void {
+  describe('many callers', () => {
+    it('64 claims over 40 items: 40 winners, each item once', async () => {
+      const name = bench.name();
+      await bench.store.ensure([{ name, indexes: [{ fields: ['state', 'at'] }] }]);
+      const items = bench.store.collection<Item>(name);
+      await items.bulk(times(40).map((i) => ({ insert: { id: `i${i}`, state: 'open', at: (i * 7) % 40 } })));
+      const claims = await Promise.all(
+        times(64).map((i) =>
+          items.change(
+            { state: 'open' },
+            { set: { state: 'claimed', holder: `h${i}` }, inc: { n: 1 } },
+            { sort: [['at', 'asc']] },
+          ),
+        ),
+      );
+      const won = claims.filter((claim) => claim !== null);
+      expect(won).to.have.length(40);
+      expect(new Set(won.map((claim) => claim.doc.id)).size).to.equal(40);
+      for (const { doc } of won) expect(await items.get(doc.id)).to.deep.equal(doc);
+    });
+
+    it('no increment is lost', async () => {
+      const items = bench.store.collection<Item>(bench.name());
+      await items.insert({ id: 'a', n: 0 });
+      const results = await Promise.all(times(200).map(() => items.change({ id: 'a' }, { inc: { n: 1 } })));
+      expect(new Set(results.map((result) => result?.doc.n)).size).to.equal(200);
+      expect(await items.get('a')).to.deep.equal({ id: 'a', n: 200 });
+    });
+
+    it('compare-and-set: one of many wins each revision', async () => {
+      const items = bench.store.collection<Item>(bench.name());
+      await items.insert({ id: 'a', rev: 1 });
+      const results = await Promise.all(
+        times(20).map((i) => items.change({ id: 'a', rev: 1 }, { inc: { rev: 1 }, set: { holder: `h${i}` } })),
+      );
+      expect(results.filter((result) => result !== null)).to.have.length(1);
+    });
+
+    it('upserts of one id: created once, every one counted', async () => {
+      const items = bench.store.collection<Item>(bench.name());
+      const results = await Promise.all(
+        times(50).map((i) =>
+          items.change({ id: 'k' }, { inc: { n: 1 }, setOnInsert: { holder: `h${i}` } }, { upsert: true }),
+        ),
+      );
+      expect(results.filter((result) => result?.created)).to.have.length(1);
+      expect((await items.get('k'))?.n).to.equal(50);
+    });
+
+    it('inserts with one unique value: one wins, the others learn which index', async () => {
+      const name = bench.name();
+      await bench.store.ensure([{ name, indexes: [{ fields: ['ref'], unique: true }] }]);
+      const items = bench.store.collection<Item>(name);
+      const results = await Promise.allSettled(times(50).map((i) => items.insert({ id: `i${i}`, ref: 'same' })));
+      const lost = results.filter((result) => result.status === 'rejected').map((result) => result.reason as unknown);
+      expect(lost).to.have.length(49);
+      for (const error of lost) expect(error).to.be.instanceOf(StoreConflict).with.property('index', 'ref');
+      expect(await items.count()).to.equal(1);
+    });
+  });
+}

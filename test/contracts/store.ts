@@ -1,0 +1,71 @@
+/**
+ * What every DocumentStore must do, whatever the engine: the edges that ports/store.ts names, each pinned. An adapter's test
+ * calls `storeContract` with a way to open an empty store; every test works in collections of its own.
+ */
+import { changes } from './store-changes.js';
+import { concurrency } from './store-concurrency.js';
+import { filters } from './store-filters.js';
+import { pages } from './store-pages.js';
+import { properties } from './store-properties.js';
+import type { DocumentStore } from '../../ports/store.js';
+
+export interface StoreContract {
+  /** Opens a connected store; `skip` ends the suite as not run, with the reason in the log (it throws). */
+  open(skip: (reason: string) => never): Promise<DocumentStore>;
+  close?(): Promise<void>;
+  /** Why text beyond U+FFFF does not sort by code point on this server, where that is so. */
+  utf16Order?: string;
+}
+
+/** The open store, and collections that no other test uses. */
+export interface Bench {
+  readonly store: DocumentStore;
+  readonly utf16Order: string | undefined;
+  name(): string;
+}
+
+export function storeContract(engine: string, contract: StoreContract): void {
+  describe(`DocumentStore contract: ${engine}`, function () {
+    this.timeout(20_000);
+    let store: DocumentStore | undefined;
+    let names = 0;
+    const run = Date.now().toString(36);
+    const bench: Bench = {
+      get store(): DocumentStore {
+        if (!store) throw new Error('the store is not open');
+        return store;
+      },
+      get utf16Order(): string | undefined {
+        return contract.utf16Order;
+      },
+      name: () => `t${run}_${++names}`,
+    };
+
+    before(async function () {
+      store = await contract.open((reason) => {
+        process.stdout.write(`  ${engine}: ${reason}\n`);
+        return this.skip();
+      });
+    });
+    after(async () => {
+      await store?.close();
+      await contract.close?.();
+    });
+
+    filters(bench);
+    pages(bench);
+    changes(bench);
+    concurrency(bench);
+    properties(bench);
+  });
+}
+
+/** The error that `promise` rejects with. */
+export async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it did not reject');
+}

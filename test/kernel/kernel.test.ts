@@ -1,0 +1,505 @@
+import { expect } from 'chai';
+import Joi from 'joi';
+import { inject, injectable, type Plugin, type PluginContext, type PluginParts } from '../../kernel/contract.js';
+import { BootStopped, CriticalPluginFailed } from '../../kernel/faults.js';
+import { MemoryStore } from '../../adapters/memory/store.js';
+import type { DocumentStore } from '../../ports/store.js';
+import type { DomainEvent } from '../../ports/events.js';
+import { SYSTEM } from '../../ports/domain/system.js';
+import { token } from '../../ports/token.js';
+import { boot, harness, rejection, until, type Harness } from '../harness.js';
+
+const plugin = (
+  id: string,
+  setup: (ctx: PluginContext) => PluginParts | Promise<PluginParts>,
+  more: Partial<Plugin> = {},
+): Plugin => ({
+  id,
+  version: '1.0.0',
+  api: 1,
+  title: id,
+  setup,
+  ...more,
+});
+const quiet = (id: string, more: Partial<Plugin> = {}): Plugin => plugin(id, () => ({}), more);
+const states = ({ kernel }: Harness): Record<string, string> =>
+  Object.fromEntries(
+    kernel.system.plugins().map(({ id, state, reason }) => [id, reason === null ? state : `${state}: ${reason}`]),
+  );
+
+describe('kernel', () => {
+  const running: Harness[] = [];
+  const start = async (...args: Parameters<typeof boot>): Promise<Harness> => {
+    const made = await boot(...args);
+    running.push(made);
+    return made;
+  };
+  afterEach(async () => {
+    for (const made of running.splice(0)) await made.stop();
+  });
+
+  describe('phases', () => {
+    const tracing = (trace: string[], id: string, more: Partial<Plugin> = {}): Plugin =>
+      plugin(
+        id,
+        () => {
+          trace.push(`set up ${id}`);
+          return {
+            services: Object.fromEntries((more.provides ?? []).map((name) => [name, {}])),
+            start: async () => void trace.push(`start ${id}`),
+            stop: async () => void trace.push(`stop ${id}`),
+          };
+        },
+        {
+          collections: [{ name: 'notes', indexes: [] }],
+          migrations: [{ number: 1, name: 'first', run: async () => void trace.push(`migrate ${id}`) }],
+          ...more,
+        },
+      );
+
+    const traced = (trace: string[]): Harness => {
+      const made = harness([
+        tracing(trace, 'user', { needs: ['base.api'] }),
+        tracing(trace, 'base', { provides: ['base.api'] }),
+      ]);
+      const { http, jobs, store } = made;
+      const on = <K extends string>(
+        target: Record<K, (...args: never[]) => Promise<unknown>>,
+        name: K,
+        label: string,
+      ): void => {
+        const original = target[name];
+        target[name] = async (...args: never[]) => {
+          trace.push(label);
+          return original.apply(target, args);
+        };
+      };
+      on(store as MemoryStore, 'connect', 'connect');
+      on(store as MemoryStore, 'close', 'close');
+      on(http, 'mount', 'mount');
+      on(http, 'start', 'listen');
+      on(http, 'stop', 'stop listening');
+      on(jobs, 'start', 'run jobs');
+      on(jobs, 'drain', 'drain jobs');
+      return made;
+    };
+
+    it('run in their order, and stop in reverse', async () => {
+      const trace: string[] = [];
+      const made = traced(trace);
+      expect((await made.kernel.boot()).address).to.equal('http://127.0.0.1:0');
+      const up = ['connect', 'migrate base', 'migrate user', 'set up base', 'set up user', 'mount'];
+      expect(trace.splice(0)).to.deep.equal([...up, 'start base', 'start user', 'listen', 'run jobs']);
+      await Promise.all([made.stop(), made.stop()]);
+      await made.stop();
+      expect(trace).to.deep.equal(['drain jobs', 'stop listening', 'stop user', 'stop base', 'close']);
+      expect(states(made)).to.deep.equal({ base: 'stopped', user: 'stopped' });
+    });
+
+    it('end with set up in a command', async () => {
+      const trace: string[] = [];
+      const made = traced(trace);
+      expect((await made.kernel.boot('command')).address).to.equal(null);
+      expect(trace.splice(0)).to.deep.equal(['connect', 'migrate base', 'migrate user', 'set up base', 'set up user']);
+      expect(states(made)).to.deep.equal({ base: 'ready', user: 'ready' });
+      await made.stop();
+      expect(trace).to.deep.equal(['drain jobs', 'stop user', 'stop base', 'close']);
+    });
+
+    it('are told as a tree', async () => {
+      const made = await start([
+        quiet('alone'),
+        plugin('bad', () => {
+          throw new Error('no');
+        }),
+      ]);
+      const tree = made.kernel.report().replaceAll(/\d+ ms/g, 'N ms');
+      expect(tree.split('\n')).to.deep.equal([
+        'boot N ms',
+        '├── manifests N ms  2 plugins',
+        '├── connect N ms  memory',
+        '├── migrate N ms  0 applied',
+        '├── set up N ms',
+        '│   ├── alone N ms',
+        '│   └── bad N ms  failed: no',
+        '├── mount N ms  0 routes, 0 pages',
+        '├── start N ms',
+        '│   └── alone N ms',
+        '├── listen N ms  http://127.0.0.1:0',
+        '└── jobs N ms  0 defined',
+      ]);
+      expect(made.log.messages('info')).to.deep.equal(['ready']);
+    });
+  });
+
+  describe('stop', () => {
+    it('during the start ends it and takes back what was done', async () => {
+      const trace: string[] = [];
+      let release = (): void => undefined;
+      const waiting = plugin('waiting', async () => {
+        await new Promise<void>((resolve) => (release = resolve));
+        return { stop: async () => void trace.push('stop waiting') };
+      });
+      const made = harness([
+        waiting,
+        plugin('later', () => {
+          trace.push('later');
+          return {};
+        }),
+      ]);
+      const booting = rejection(made.kernel.boot());
+      await until('setup began', () => {
+        release();
+        return made.kernel.report().includes('waiting');
+      });
+      const stopping = made.stop();
+      release();
+      expect(await booting).to.be.instanceOf(BootStopped);
+      await stopping;
+      expect(trace).to.deep.equal(['stop waiting']);
+      expect(made.http.state).to.equal('new');
+    });
+
+    it('goes on past a plugin that cannot stop', async () => {
+      const trace: string[] = [];
+      const made = await boot(
+        [
+          plugin('good', () => ({ stop: async () => void trace.push('good') })),
+          plugin('bad', () => ({
+            stop: async () => {
+              throw new Error('stuck');
+            },
+          })),
+          plugin('slow', () => ({ stop: () => new Promise(() => undefined) })),
+        ],
+        { plugin_timeout_ms: 50 },
+      );
+      await made.stop();
+      expect(trace).to.deep.equal(['good']);
+      expect(made.log.messages('error')).to.deep.equal(['a part did not stop cleanly', 'a part did not stop cleanly']);
+      expect(Object.values(states(made))).to.deep.equal(['stopped', 'stopped', 'stopped']);
+    });
+
+    it('waits for events under way', async () => {
+      let finish = (): void => undefined;
+      const heard: string[] = [];
+      const made = await boot([
+        plugin('talker', (ctx) => ({ jobs: [{ name: 'talk', run: async () => void ctx.emit('talker.said', 1) }] }), {
+          events: ['talker.said'],
+        }),
+        plugin('listener', () => ({
+          listens: [
+            {
+              event: 'talker.said',
+              handle: async () => {
+                await new Promise<void>((resolve) => (finish = resolve));
+                heard.push('stored');
+              },
+            },
+          ],
+          stop: async () => void heard.push('stopped'),
+        })),
+      ]);
+      await made.jobs.runNow('talker.talk');
+      const stopping = made.stop();
+      finish();
+      await stopping;
+      expect(heard).to.deep.equal(['stored', 'stopped']);
+    });
+  });
+
+  describe('a failure', () => {
+    it('of a critical plugin stops the start with its name and reason, and what was started', async () => {
+      const trace: string[] = [];
+      const made = harness([
+        plugin('first', () => ({ stop: async () => void trace.push('stop first') })),
+        plugin(
+          'vital',
+          () => {
+            throw new Error('no key');
+          },
+          { critical: true },
+        ),
+        plugin('last', () => {
+          trace.push('last');
+          return {};
+        }),
+      ]);
+      const error = await rejection(made.kernel.boot());
+      expect(error).to.be.instanceOf(CriticalPluginFailed);
+      expect(error.message).to.equal('plugin vital failed: no key');
+      expect(trace).to.deep.equal(['stop first']);
+      await made.stop();
+    });
+
+    it('at start makes the routes answer 503 and keeps durable events in the outbox', async () => {
+      const route = {
+        method: 'GET',
+        path: '/api/late',
+        summary: 'late',
+        access: 'public',
+        handle: () => ({}),
+      } as const;
+      const made = await start([
+        plugin('late', () => ({
+          routes: [route],
+          listens: [
+            { event: 'talker.said', durable: true, handle: () => undefined },
+            { event: 'talker.said', handle: () => undefined },
+          ],
+          start: async () => {
+            throw new Error('port taken');
+          },
+        })),
+        plugin('talker', (ctx) => ({ services: { 'talker.say': () => ctx.emit('talker.said', 1) } }), {
+          provides: ['talker.say'],
+          events: ['talker.said'],
+        }),
+      ]);
+      expect(states(made)).to.deep.equal({ late: 'failed: port taken', talker: 'ready' });
+      expect(made.http.mounted?.routes.map(({ plugin: owner, ready }) => [owner, ready()])).to.deep.equal([
+        ['late', false],
+      ]);
+      expect(await made.kernel.service(token<() => Promise<boolean>>('talker.say'))?.()).to.equal(false);
+    });
+
+    it('reaches those who need what it provides, with the reason, and nobody else', async () => {
+      const made = await start([
+        plugin(
+          'base',
+          () => {
+            throw new Error('no disk');
+          },
+          { provides: ['base.api'] },
+        ),
+        quiet('user', { needs: ['base.api'], provides: [] }),
+        plugin('asker', (ctx) => ({ health: async () => ({ ok: ctx.find(token('base.api')) === undefined }) })),
+        quiet('follower', { after: ['base'] }),
+      ]);
+      expect(states(made)).to.deep.equal({
+        base: 'failed: no disk',
+        user: 'failed: needs "base.api" of plugin base, which failed: no disk',
+        asker: 'ready',
+        follower: 'ready',
+      });
+      expect((await made.kernel.system.health())['asker']).to.deep.equal({ ok: true });
+    });
+
+    it('of a migration is its plugin’s', async () => {
+      const bad = {
+        number: 1,
+        name: 'first',
+        run: async () => {
+          throw new Error('disk full');
+        },
+      };
+      const made = await start([
+        quiet('moved', { migrations: [bad, { ...bad, number: 2, name: 'second' }] }),
+        quiet('other'),
+      ]);
+      expect(states(made)).to.deep.equal({ moved: 'failed: migration moved:001-first: disk full', other: 'ready' });
+      expect((await made.kernel.system.migrations()).pending).to.deep.equal(['moved:001-first', 'moved:002-second']);
+      const vital = harness([quiet('moved', { critical: true, migrations: [bad] })]);
+      expect((await rejection(vital.kernel.boot())).message).to.equal(
+        'plugin moved failed: migration moved:001-first: disk full',
+      );
+    });
+
+    it('of a health function, a panel or a badge stays where it is', async () => {
+      const thrown = async (): Promise<never> => {
+        throw new Error('nothing to see');
+      };
+      const nav = { section: 'work', label: 'Bugs', icon: 'bug', order: 1, badge: thrown } as const;
+      const made = await start([
+        plugin(
+          'sad',
+          () => ({
+            health: thrown,
+            panels: [{ id: 'p', kind: 'trend', order: 1, load: thrown }],
+            pages: [{ path: '/sad', title: 'Sad', access: 'public', nav, handle: thrown }],
+          }),
+          { from: import.meta.url },
+        ),
+      ]);
+      expect(await made.kernel.system.health()).to.deep.equal({ sad: { ok: false, error: 'nothing to see' } });
+      const principal = {
+        kind: 'session',
+        session_id: 's',
+        account_id: 'a',
+        username: 'admin',
+        role: 'admin',
+      } as const;
+      expect(await made.http.mounted?.panels[0]?.spec.load(principal)).to.equal(null);
+      expect(await made.http.mounted?.pages[0]?.spec.nav?.badge?.()).to.equal(null);
+    });
+  });
+
+  describe('the context', () => {
+    it('injects ports, bound values and needed services into the plugin’s own classes', async () => {
+      @injectable()
+      class Counter {
+        constructor(
+          @inject('notes') readonly notes: unknown,
+          @inject('base.api') readonly base: { name: string },
+          @inject('clock') readonly clock: { iso(): string },
+          @inject('config') readonly config: { limit: number },
+        ) {}
+      }
+      let made: Counter | undefined;
+      const service = await start([
+        plugin('base', () => ({ services: { 'base.api': { name: 'base' } } }), { provides: ['base.api'] }),
+        plugin(
+          'user',
+          (ctx) => {
+            ctx.bind('notes', ctx.collection('notes'));
+            made = ctx.construct(Counter);
+            expect(ctx.resolve(token('base.api'))).to.equal(made.base);
+            return {};
+          },
+          {
+            needs: ['base.api'],
+            collections: [{ name: 'notes', indexes: [] }],
+            config: Joi.object({ limit: Joi.number().default(7) }),
+          },
+        ),
+        plugin('stranger', (ctx) => ({ health: async () => ({ ok: true, found: ctx.construct(Counter).notes }) })),
+      ]);
+      expect(states(service)).to.deep.equal({ base: 'ready', user: 'ready', stranger: 'ready' });
+      expect(made?.config.limit).to.equal(7);
+      expect(made?.clock).to.equal(service.clock);
+      expect((await service.kernel.system.health())['stranger']?.['error']).to.match(/notes/);
+    });
+
+    it('refuses a class with a parameter that nothing injects', async () => {
+      @injectable()
+      class Half {
+        constructor(
+          @inject('clock') readonly clock: unknown,
+          readonly rest: string,
+        ) {}
+      }
+      const made = await start([
+        plugin('half', (ctx) => {
+          ctx.construct(Half);
+          return {};
+        }),
+      ]);
+      expect(states(made)).to.deep.equal({ half: 'failed: Half: parameter 2 of its constructor has no @inject(…)' });
+    });
+
+    it('writes under the plugin’s prefix and emits whole events', async () => {
+      const heard: DomainEvent[] = [];
+      const made = await start([
+        plugin(
+          'talker',
+          (ctx) => ({
+            start: async () => {
+              await ctx.collection('notes').insert({ id: '1' });
+              expect(await ctx.emit('talker.said', { n: 1 })).to.equal(true);
+              await ctx.emit(
+                'talker.said',
+                { n: 2 },
+                { id: 'evt_x', timestamp: '2026-01-01T00:00:00.000Z', project_slug: 'shop' },
+              );
+            },
+          }),
+          { events: ['talker.said'], collections: [{ name: 'notes', indexes: [] }] },
+        ),
+        plugin('late', () => ({ listens: [{ event: '*', handle: (event) => void heard.push(event) }] })),
+      ]);
+      expect(await made.store.collection('talker_notes').count()).to.equal(1);
+      expect(heard.map(({ data }) => data)).to.deep.equal([{ n: 1 }, { n: 2 }]);
+      expect(heard[0]).to.include({ event: 'talker.said', timestamp: made.clock.iso(), project_slug: null });
+      expect(heard[0]?.id).to.match(/^evt_[0-9a-f-]{36}$/);
+      expect(heard[1]).to.include({ id: 'evt_x', timestamp: '2026-01-01T00:00:00.000Z', project_slug: 'shop' });
+    });
+
+    it('takes parts that are an instance of a class', async () => {
+      class Parts {
+        #started = false;
+        async start(): Promise<void> {
+          this.#started = true;
+        }
+        async health(): Promise<{ ok: boolean; started: boolean }> {
+          return { ok: true, started: this.#started };
+        }
+      }
+      const made = await start([plugin('classy', () => new Parts())]);
+      expect(await made.kernel.system.health()).to.deep.equal({ classy: { ok: true, started: true } });
+    });
+
+    it('gives jobs their plugin’s name', async () => {
+      const made = await start([
+        plugin('worker', (ctx) => ({
+          jobs: [
+            { name: 'sweep', run: async () => undefined },
+            { name: 'worker.mop', everyMs: 5, run: async () => undefined },
+          ],
+          start: async () => ctx.ports.jobs.enqueue('sweep', { n: 1 }),
+        })),
+      ]);
+      expect([...made.jobs.defined.keys()]).to.deep.equal(['worker.sweep', 'worker.mop']);
+      expect(made.jobs.enqueued).to.deep.equal([{ name: 'worker.sweep', data: { n: 1 } }]);
+    });
+  });
+
+  describe('kernel.system', () => {
+    it('tells plugins, scopes, events, migrations and the engine', async () => {
+      let seen: unknown;
+      const made = await start([
+        plugin(
+          'admin',
+          (ctx) => {
+            seen = ctx.resolve(SYSTEM);
+            return {};
+          },
+          {
+            needs: ['kernel.system'],
+            scopes: ['admin:read'],
+            events: ['admin.done'],
+            collections: [{ name: 'log', indexes: [{ fields: ['at'] }] }],
+            migrations: [{ number: 3, name: 'third', run: async () => undefined }],
+          },
+        ),
+      ]);
+      const { system } = made.kernel;
+      expect(seen).to.equal(system);
+      expect(system.engine).to.equal('memory');
+      expect(system.scopes()).to.deep.equal(['admin:read']);
+      expect(system.events()).to.deep.equal(['admin.done']);
+      expect(system.openapi()).to.deep.equal({ openapi: '3.1.0' });
+      expect(await system.freeBytes()).to.equal(1_000_000);
+      const { applied, pending, current } = await system.migrations();
+      expect(applied.map(({ id }) => id.replace(/-[0-9a-f]{8}$/, '-HASH'))).to.have.members([
+        'admin:indexes-HASH',
+        'admin:003-third',
+      ]);
+      expect(pending).to.deep.equal([]);
+      expect(applied.map(({ id }) => id)).to.include(current);
+    });
+  });
+
+  describe('migrations at start', () => {
+    const mongo = (): DocumentStore => Object.defineProperty(new MemoryStore(), 'engine', { value: 'mongodb' });
+    const moved = quiet('moved', { migrations: [{ number: 1, name: 'first', run: async () => undefined }] });
+
+    it('of a server wait when auto_migrate is false, and the service starts', async () => {
+      const made = await start([moved], { store: mongo(), auto_migrate: false });
+      expect((await made.kernel.system.migrations()).pending).to.deep.equal(['moved:001-first']);
+      expect(made.log.messages('warn')).to.include('migrations are pending: run `aos migrate`');
+      expect(await made.kernel.system.migrate()).to.deep.equal({ applied: ['moved:001-first'], pending: [] });
+    });
+
+    it('of a server wait in commands; of the embedded store they do not', async () => {
+      const server = await start([moved], { store: mongo(), mode: 'command' });
+      expect((await server.kernel.system.migrations()).pending).to.deep.equal(['moved:001-first']);
+      const embedded = await start([moved], { mode: 'command', auto_migrate: false });
+      expect((await embedded.kernel.system.migrations()).pending).to.deep.equal([]);
+    });
+
+    it('wait when the command asks for that', async () => {
+      const made = await start([moved], { mode: 'command', boot: { migrate: false } });
+      expect((await made.kernel.system.migrations()).pending).to.deep.equal(['moved:001-first']);
+    });
+  });
+});

@@ -1,0 +1,212 @@
+import { expect } from 'chai';
+import { MemoryStore } from '../../adapters/memory/store.js';
+import { Lease, LeaseLost, type LeaseDoc } from '../../kernel/lease.js';
+import type { FullManifest } from '../../kernel/manifest.js';
+import { MigrationRenamed, Migrator } from '../../kernel/migrator.js';
+import type { Migration } from '../../kernel/contract.js';
+import type { CollectionSpec, DocumentStore } from '../../ports/store.js';
+import { rejection, until } from '../harness.js';
+import { FakeClock, FakeIds, RecordingLog } from './fakes.js';
+
+const manifest = (id: string, migrations: Migration[], collections: CollectionSpec[] = []): FullManifest => ({
+  id,
+  version: '1.0.0',
+  title: id,
+  critical: false,
+  after: [],
+  needs: [],
+  provides: [],
+  config: null,
+  scopes: [],
+  events: [],
+  collections,
+  migrations,
+});
+const step = (number: number, name: string, run: Migration['run'] = async () => undefined): Migration => ({
+  number,
+  name,
+  run,
+});
+
+interface Process {
+  migrator: Migrator;
+  clock: FakeClock;
+  log: RecordingLog;
+}
+let processes = 0;
+const processOn = (store: DocumentStore, manifests: FullManifest[], leaseMs = 60_000): Process => {
+  const clock = new FakeClock();
+  const log = new RecordingLog();
+  const ids = new FakeIds(`0198${String(++processes).padStart(4, '0')}`);
+  return { clock, log, migrator: new Migrator({ store, clock, ids, log, leaseMs }, manifests) };
+};
+
+describe('kernel/migrator', () => {
+  it('runs what is pending in order, records it, and does nothing the second time', async () => {
+    const store = new MemoryStore();
+    const ran: string[] = [];
+    const note = (name: string) => async (): Promise<void> => void ran.push(name);
+    const manifests = [
+      manifest('access', [step(1, 'first', note('access 1')), step(7, 'seventh', note('access 7'))]),
+      manifest(
+        'bugs',
+        [step(1, 'first', note('bugs 1'))],
+        [{ name: 'items', indexes: [{ fields: ['ref'], unique: true }] }],
+      ),
+    ];
+    const { migrator } = processOn(store, manifests);
+    const pending = await migrator.pending();
+    expect(pending.map((id) => id.replace(/-[0-9a-f]{8}$/, '-HASH'))).to.deep.equal([
+      'access:001-first',
+      'access:007-seventh',
+      'bugs:indexes-HASH',
+      'bugs:001-first',
+    ]);
+    expect(await migrator.run()).to.deep.equal({ applied: pending, pending: [], failed: [] });
+    expect(ran).to.deep.equal(['access 1', 'access 7', 'bugs 1']);
+    expect((await migrator.applied()).map(({ id }) => id)).to.have.members(pending);
+    expect(await migrator.run()).to.deep.equal({ applied: [], pending: [], failed: [] });
+  });
+
+  it('creates collections with their indexes, and again when the declaration changes', async () => {
+    const store = new MemoryStore();
+    const specs = (...fields: string[]): CollectionSpec[] => [
+      { name: 'items', indexes: fields.map((field) => ({ fields: [field], unique: true })) },
+    ];
+    await processOn(store, [manifest('bugs', [], specs('ref'))]).migrator.run();
+    await store.collection<{ id: string; ref: string }>('bugs_items').insert({ id: '1', ref: 'a' });
+    const twin = store.collection<{ id: string; ref: string }>('bugs_items').insert({ id: '2', ref: 'a' });
+    expect((await rejection(twin)).name).to.equal('StoreConflict');
+    expect(await processOn(store, [manifest('bugs', [], specs('ref'))]).migrator.pending()).to.deep.equal([]);
+    expect(await processOn(store, [manifest('bugs', [], specs('slug', 'ref'))]).migrator.pending()).to.have.lengthOf(1);
+  });
+
+  it('gives a migration its plugin’s collections and no others', async () => {
+    const store = new MemoryStore();
+    const reach = step(1, 'reach', async (ctx) => {
+      await ctx.collection('items').insert({ id: '1' });
+      ctx.collection('users');
+    });
+    const { migrator } = processOn(store, [manifest('bugs', [reach], [{ name: 'items', indexes: [] }])]);
+    const { failed } = await migrator.run();
+    expect(failed.map(({ id, error }) => `${id} ${(error as Error).message}`)).to.deep.equal([
+      'bugs:001-reach the collection "users" is not in its manifest: declare it in `collections`',
+    ]);
+    expect(await store.collection('bugs_items').count()).to.equal(1);
+  });
+
+  it('leaves a failed migration and its plugin’s later ones pending, and runs the others', async () => {
+    const store = new MemoryStore();
+    let broken = true;
+    const flaky = step(1, 'flaky', async () => {
+      if (broken) throw new Error('disk full');
+    });
+    const { migrator } = processOn(store, [
+      manifest('bugs', [flaky, step(2, 'next')]),
+      manifest('chat', [step(1, 'first')]),
+    ]);
+    const first = await migrator.run();
+    expect(first.applied).to.deep.equal(['chat:001-first']);
+    expect(first.pending).to.deep.equal(['bugs:001-flaky', 'bugs:002-next']);
+    expect(first.failed.map(({ plugin, id }) => [plugin, id])).to.deep.equal([['bugs', 'bugs:001-flaky']]);
+    broken = false;
+    expect((await migrator.run()).applied).to.deep.equal(['bugs:001-flaky', 'bugs:002-next']);
+  });
+
+  it('refuses a migration that was renamed after it was applied', async () => {
+    const store = new MemoryStore();
+    await processOn(store, [manifest('bugs', [step(1, 'first')])]).migrator.run();
+    const error = await rejection(processOn(store, [manifest('bugs', [step(1, 'start')])]).migrator.run());
+    expect(error).to.be.instanceOf(MigrationRenamed);
+    expect(error.message).to.equal(
+      'the migration bugs:001-start was applied as bugs:001-first: give it that name back, and a change of it a new number',
+    );
+  });
+
+  it('runs each once when several processes start together', async () => {
+    const store = new MemoryStore();
+    const ran: string[] = [];
+    const slow = (name: string) => async (): Promise<void> => {
+      ran.push(name);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    const all = Array.from({ length: 4 }, () =>
+      processOn(store, [
+        manifest('bugs', [step(1, 'one', slow('one')), step(2, 'two', slow('two')), step(3, 'three', slow('three'))]),
+      ]),
+    );
+    const outcomes = await Promise.all(all.map(({ migrator }) => migrator.run()));
+    expect(ran).to.deep.equal(['one', 'two', 'three']);
+    expect(outcomes.map(({ applied }) => applied.length).sort((a, b) => a - b)).to.deep.equal([0, 0, 0, 3]);
+    expect(outcomes.every(({ pending }) => pending.length === 0)).to.equal(true);
+    expect(all.flatMap(({ log }) => log.messages('info')).filter((m) => m.startsWith('waiting'))).to.have.lengthOf(3);
+  });
+
+  it('takes over from a process that died while it migrated', async () => {
+    const store = new MemoryStore();
+    await store
+      .collection<LeaseDoc>('kernel_leases')
+      .insert({ id: 'migrations', holder: 'dead', beat: 5, renewed_at: 'long ago' });
+    const { migrator, clock, log } = processOn(store, [manifest('bugs', [step(1, 'one')])], 15_000);
+    const running = migrator.run();
+    await until('it waits', () => log.messages('info').length > 0);
+    clock.advance(14_999);
+    expect(await migrator.pending()).to.have.lengthOf(1);
+    clock.advance(1);
+    expect((await running).applied).to.deep.equal(['bugs:001-one']);
+  });
+});
+
+describe('kernel/lease', () => {
+  const leaseOf = (store: DocumentStore, holder: string, clock: FakeClock, ttlMs: number): Lease =>
+    new Lease(store.collection<LeaseDoc>('kernel_leases'), {
+      id: 'migrations',
+      holder,
+      ttlMs,
+      iso: () => clock.iso(),
+      monotonic: () => clock.monotonic(),
+    });
+
+  it('is renewed while it is held, so that nobody takes over', async () => {
+    const store = new MemoryStore();
+    const clock = new FakeClock();
+    const first = leaseOf(store, 'first', clock, 20);
+    const second = leaseOf(store, 'second', clock, 20);
+    expect(await first.take()).to.equal(true);
+    expect(await second.take()).to.equal(false);
+    const leases = store.collection<LeaseDoc>('kernel_leases');
+    await until('it is renewed', async () => ((await leases.get('migrations'))?.beat ?? 0) >= 3);
+    clock.advance(30);
+    expect(await second.take()).to.equal(false);
+    await first.release();
+    expect(await second.take()).to.equal(true);
+    await second.release();
+  });
+
+  it('says when it was lost', async () => {
+    const store = new MemoryStore();
+    const lease = leaseOf(store, 'first', new FakeClock(), 20);
+    await lease.take();
+    await lease.confirm();
+    await store.collection<LeaseDoc>('kernel_leases').change({ id: 'migrations' }, { set: { holder: 'other' } });
+    const error = await rejection(lease.confirm());
+    expect(error).to.be.instanceOf(LeaseLost);
+    expect(error.message).to.equal('the lease "migrations" was lost to another process');
+    await lease.release();
+    expect((await store.collection<LeaseDoc>('kernel_leases').get('migrations'))?.holder).to.equal('other');
+  });
+
+  it('stops the migrations of a process that lost it', async () => {
+    const store = new MemoryStore();
+    const ran: string[] = [];
+    const robbed = step(1, 'robbed', async () => {
+      ran.push('robbed');
+      await store.collection<LeaseDoc>('kernel_leases').change({ id: 'migrations' }, { set: { holder: 'other' } });
+    });
+    const { migrator } = processOn(store, [
+      manifest('bugs', [robbed, step(2, 'next', async () => void ran.push('next'))]),
+    ]);
+    expect(await rejection(migrator.run())).to.be.instanceOf(LeaseLost);
+    expect(ran).to.deep.equal(['robbed']);
+  });
+});

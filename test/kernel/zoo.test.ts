@@ -1,0 +1,216 @@
+/** The zoo of broken plugins: each with the exact message that its owner reads. */
+import { expect } from 'chai';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PluginFaults } from '../../kernel/faults.js';
+import type { Mode } from '../../kernel/kernel.js';
+import { token } from '../../ports/token.js';
+import { boot, harness, rejection, type Harness } from '../harness.js';
+
+const ZOO = fileURLToPath(new URL('../fixtures/plugins', import.meta.url));
+
+interface Plain {
+  write(text: string): Promise<boolean>;
+}
+const PLAIN = token<Plain>('jsplain.api');
+
+async function faultsOf(...plugins: string[]): Promise<string[]> {
+  const made = harness([], { plugins, bases: [ZOO] });
+  const error = await rejection(made.kernel.boot());
+  expect(error).to.be.instanceOf(PluginFaults);
+  expect(made.http.state).to.equal('new');
+  return error.message.split('\n');
+}
+
+describe('the zoo of plugins', () => {
+  const running: Harness[] = [];
+  const start = async (plugins: string[], more: { mode?: Mode; plugin_timeout_ms?: number } = {}): Promise<Harness> => {
+    const made = await boot([], { plugins, bases: [ZOO], ...more });
+    running.push(made);
+    return made;
+  };
+  const stateOf = (made: Harness, id: string): string => {
+    const found = made.kernel.system.plugins().find((plugin) => plugin.id === id);
+    return `${found?.state}: ${found?.reason}`;
+  };
+  afterEach(async () => {
+    for (const made of running.splice(0)) await made.stop();
+  });
+
+  describe('faults that stop the start', () => {
+    it('broken-manifest: every fault at once', async () => {
+      const line = (fault: string): string =>
+        `plugin brokenmanifest: ${fault}; mend its manifest (./broken-manifest.js)`;
+      expect(await faultsOf('./broken-manifest.js')).to.have.members([
+        line('version must be a semantic version such as "1.2.0"'),
+        line('title is not allowed to be empty'),
+        line('scopes[0] must be a scope such as "chat:read"'),
+        line('collections[0].indexes[0] is unique and must have exactly one field'),
+        line('migrations[1]: its number stands twice'),
+        line('config must be a joi object schema'),
+        line('setup must be of type function'),
+        line('colour is not a member of a manifest'),
+      ]);
+    });
+
+    it('cycle-a, cycle-b: the circle in full', async () => {
+      expect(await faultsOf('./cycle-a.js', './cycle-b.js')).to.deep.equal([
+        'plugin cyclea: stands on a circle: cyclea → cycleb → cyclea (cyclea needs "cycleb.api" of cycleb, cycleb comes after cyclea); take away one of these steps; an event breaks a circle',
+      ]);
+    });
+
+    it('duplicate: id, scope and event, each with both owners', async () => {
+      expect(await faultsOf('./js-plain.js', './duplicate.js')).to.deep.equal([
+        'plugin jsplain: two plugins have this id (./js-plain.js and ./duplicate.js); remove one of them',
+        'plugin jsplain: registers the scope "jsplain:read", which plugin jsplain registers too; give the scope another name in one of them',
+        'plugin jsplain: registers the event "jsplain.pinged", which plugin jsplain registers too; give the event another name in one of them',
+      ]);
+    });
+
+    it('old-api: both numbers, and nothing about members that this API does not know', async () => {
+      expect(await faultsOf('./old-api.js')).to.deep.equal([
+        'plugin oldapi: is made for plugin API 0, and this service speaks 1; install its version for API 1 (./old-api.js)',
+      ]);
+    });
+
+    it('missing-need: the token that nobody provides', async () => {
+      expect(await faultsOf('./missing-need.js')).to.deep.equal([
+        'plugin missingneed: needs "nobody.api", which no plugin provides; add the plugin that provides it to `plugins`, or remove this one',
+      ]);
+    });
+
+    it('import-throws, no-plugin, no-package, and an entry that is not there', async () => {
+      expect(
+        await faultsOf('./import-throws.js', './no-plugin.js', './no-package', './gone.js', 'aos-plugin-gone'),
+      ).to.deep.equal([
+        'plugin ./import-throws.js: cannot be loaded: this module cannot be imported; mend the module, or remove the entry from `plugins`',
+        'plugin ./no-package: cannot be loaded: the folder has no package.json; add one with `"type": "module"` and `"exports"`',
+        `plugin ./gone.js: cannot be loaded: no file and no folder of this name in ${ZOO}; install the package, or write the path relative to the configuration file`,
+        `plugin aos-plugin-gone: cannot be loaded: no package and no file of this name in ${ZOO}; install the package, or write the path relative to the configuration file`,
+        'plugin ./no-plugin.js: is no plugin: it exports no object; export the plugin as `default` or as `plugin`',
+      ]);
+    });
+
+    it('tells the faults of all plugins in one error', async () => {
+      const faults = await faultsOf('./old-api.js', './missing-need.js', './cycle-a.js', './cycle-b.js', './gone.js');
+      expect(faults.map((line) => line.slice(0, line.indexOf(':')))).to.have.members([
+        'plugin oldapi',
+        'plugin missingneed',
+        'plugin cyclea',
+        'plugin ./gone.js',
+      ]);
+    });
+  });
+
+  describe('in a folder of its own', () => {
+    let folder = '';
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'aos-zoo-'));
+      await writeFile(join(folder, 'syntax-error.mjs'), 'export default { id: ');
+      const modules = join(folder, 'node_modules', '@acme', 'aos-chat');
+      await mkdir(modules, { recursive: true });
+      await writeFile(join(modules, 'package.json'), '{"name":"@acme/aos-chat","type":"module","exports":"./chat.js"}');
+      await writeFile(
+        join(modules, 'chat.js'),
+        'export default { id: "chat", version: "1.0.0", api: 1, title: "Chat", setup: () => ({}) };',
+      );
+      await mkdir(join(folder, 'conf'));
+      await mkdir(join(folder, 'unbuilt'));
+      await writeFile(join(folder, 'unbuilt', 'package.json'), '{"main":"dist/index.js"}');
+      await writeFile(join(folder, 'hangs.mjs'), 'await new Promise((resolve) => setTimeout(resolve, 400));');
+    });
+    after(async () => rm(folder, { recursive: true }));
+
+    it('syntax-error, unbuilt, hangs', async () => {
+      const plugins = ['./syntax-error.mjs', './unbuilt', './hangs.mjs'];
+      const made = harness([], { plugins, bases: [folder], plugin_timeout_ms: 100 });
+      expect((await rejection(made.kernel.boot())).message.split('\n')).to.deep.equal([
+        'plugin ./syntax-error.mjs: cannot be loaded: SyntaxError: Unexpected end of input; mend the module, or remove the entry from `plugins`',
+        'plugin ./unbuilt: cannot be loaded: its package.json names dist/index.js, which is not there; build the package',
+        'plugin ./hangs.mjs: cannot be loaded: TimedOut: its import took longer than 100 ms; mend the module, or remove the entry from `plugins`',
+      ]);
+    });
+
+    it('a package installed above the configuration file', async () => {
+      const made = await boot([], { plugins: ['@acme/aos-chat'], bases: [join(folder, 'conf')] });
+      running.push(made);
+      expect(stateOf(made, 'chat')).to.equal('ready: null');
+    });
+  });
+
+  describe('failures that the others survive', () => {
+    it('broken: failed, with the reason', async () => {
+      const made = await start(['./broken.js', './js-plain.js']);
+      expect(stateOf(made, 'broken')).to.equal('failed: the ledger cannot be opened');
+      expect(stateOf(made, 'jsplain')).to.equal('ready: null');
+      expect((await made.kernel.system.health())['broken']).to.deep.equal({
+        ok: false,
+        error: 'the ledger cannot be opened',
+      });
+    });
+
+    it('slow-start: failed after its time', async () => {
+      const made = await start(['./slow-start.js', './js-plain.js'], { plugin_timeout_ms: 60 });
+      expect(stateOf(made, 'slowstart')).to.equal('failed: setup took longer than 60 ms');
+      expect(stateOf(made, 'jsplain')).to.equal('ready: null');
+    });
+
+    it('throwing-listener: the event arrives and the producer hears nothing', async () => {
+      const made = await start(['./throwing-listener.js', './js-plain.js']);
+      expect(await made.kernel.service(PLAIN)?.write('hello')).to.equal(true);
+      expect(made.log.messages('error')).to.deep.equal(['a listener failed']);
+      expect(made.log.lines.find(({ level }) => level === 'error')?.data).to.include({
+        plugin: 'throwinglistener',
+        event: 'jsplain.pinged',
+      });
+    });
+
+    it('throwing-job: its failure is its own', async () => {
+      const made = await start(['./throwing-job.js', './js-plain.js']);
+      await made.jobs.runNow('throwingjob.fail');
+      await made.jobs.runNow('jsplain.count');
+      expect([...made.jobs.failures.keys()]).to.deep.equal(['throwingjob.fail']);
+      expect(await made.store.collection('jsplain_notes').count()).to.equal(1);
+      expect(stateOf(made, 'throwingjob')).to.equal('ready: null');
+    });
+
+    it('lying: what is not in the manifest is refused when it is used', async () => {
+      const made = await start(['./lying.js', './js-plain.js']);
+      const api = made.kernel.service(token<Record<'read' | 'resolve' | 'shout', () => unknown>>('lying.api'));
+      expect(() => api?.read()).to.throw(
+        'the collection "secrets" is not in its manifest: declare it in `collections`',
+      );
+      expect(() => api?.resolve()).to.throw('the token "jsplain.api" is not in its manifest: declare it in `needs`');
+      expect((await rejection(Promise.resolve(api?.shout()))).message).to.equal(
+        'the event "lying.shouted" is not in its manifest: declare it in `events`',
+      );
+    });
+
+    it('lying-setup: failed', async () => {
+      const made = await start(['./lying-setup.js']);
+      expect(stateOf(made, 'lyingsetup')).to.equal(
+        'failed: the collection "secrets" is not in its manifest: declare it in `collections`',
+      );
+    });
+  });
+
+  describe('plugins that work', () => {
+    it('js-plain, a package folder, CommonJS', async () => {
+      const made = await start(['./js-plain.js', './package', './common']);
+      expect(made.kernel.system.plugins().map(({ id, state }) => `${id} ${state}`)).to.deep.equal([
+        'jsplain ready',
+        'parcel ready',
+        'common ready',
+      ]);
+      expect((await made.kernel.system.health())['parcel']).to.deep.equal({ ok: true, boxes: 3 });
+      expect(made.http.mounted?.pages[0]?.views).to.equal(join(ZOO, 'views'));
+    });
+
+    it('are found without ./ as well', async () => {
+      const made = await start(['js-plain.js', 'package']);
+      expect(made.kernel.system.plugins().map(({ id }) => id)).to.deep.equal(['jsplain', 'parcel']);
+    });
+  });
+});

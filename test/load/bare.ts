@@ -1,0 +1,28 @@
+/** The yardstick: a bare hapi server with one POST whose body joi validates, and which stores nothing. */
+import Hapi from '@hapi/hapi';
+import joi from 'joi';
+
+const body = joi.object({
+  project: joi.string().max(64).required(),
+  error_level: joi.string().valid('fatal', 'error', 'warning').required(),
+  error_message: joi.string().max(8192).required(),
+  exception_class: joi.string().max(200),
+  file: joi.string().max(1000),
+  line: joi.number().integer(),
+  stack_trace: joi.string().max(65536),
+  environment: joi.string().max(100),
+  app_version: joi.string().max(100),
+  host: joi.string().max(200),
+  tags: joi.array().items(joi.string().max(100)).max(32),
+  context: joi.object().unknown(true),
+});
+
+const server = Hapi.server({ host: '127.0.0.1', port: 0 });
+server.route({
+  method: 'POST',
+  path: '/report',
+  options: { validate: { payload: body } },
+  handler: (request) => ({ status: 'success', id: (request.payload as { project: string }).project }),
+});
+await server.start();
+process.stdout.write(`listening on ${server.info.uri}\n`);

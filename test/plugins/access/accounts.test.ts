@@ -1,0 +1,259 @@
+/** Accounts, names, passwords, the last administrator, the first one (contract 10, accounts; contract 00, first start). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import type { Account } from '../../../plugins/access/account.js';
+import { checkUsername, usernameKey } from '../../../plugins/access/account.js';
+import type { Services } from '../../../plugins/access/assemble.js';
+import { passwordProblem } from '../../../plugins/access/password.js';
+import access from '../../../plugins/access/plugin.js';
+import type { RosterDoc } from '../../../plugins/access/roster.js';
+import { PASSWORD, services, world, type World } from './bench.js';
+import { refused } from './refused.js';
+
+describe('access: accounts', () => {
+  let w: World;
+  let s: Services;
+  const rows = () => w.store.collection<Account>('access_accounts');
+  const roster = () => w.store.collection<RosterDoc>('access_roster');
+  const make = (username: string, role = 'admin') =>
+    s.accounts.create('system', { username, role, password: PASSWORD });
+  const activeAdmins = async () =>
+    (await s.accounts.list()).filter(({ role, disabled }) => role === 'admin' && !disabled);
+
+  beforeEach(async () => {
+    w = await world();
+    s = await services(w);
+  });
+
+  describe('names', () => {
+    for (const bad of [
+      '',
+      ' ada',
+      'ada ',
+      'a:b',
+      '#ada',
+      'lic_1234',
+      'LIC_x',
+      'a\nb',
+      'a\u0000',
+      'a\u202eb',
+      'a\ud800',
+      'x'.repeat(65),
+    ]) {
+      it(`refuses ${JSON.stringify(bad)}`, async () => {
+        const error = await refused(make(bad));
+        expect(error).to.include({ status: 422, code: 'validation_failed' });
+        expect(error.fields).to.have.property('username');
+      });
+    }
+
+    it('takes names of any script in NFC', () => {
+      expect(checkUsername('Jose\u0301')).to.deep.equal({ username: 'Jos\u00e9' });
+      expect(checkUsername('a#b.c@d')).to.deep.equal({ username: 'a#b.c@d' });
+    });
+
+    it('is unique whatever the case and the form', async () => {
+      await make('Jos\u00e9');
+      expect(await refused(make('JOSE\u0301'))).to.include({ status: 409, code: 'conflict' });
+      expect(usernameKey('JOSE\u0301')).to.equal(usernameKey('jos\u00e9'));
+    });
+
+    it('has one winner among parallel creations', async () => {
+      const results = await Promise.allSettled(Array.from({ length: 10 }, () => make('ada')));
+      expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(1);
+      expect(await s.accounts.list()).to.have.length(1);
+    });
+  });
+
+  describe('passwords', () => {
+    for (const bad of [
+      'short-one',
+      'password1234',
+      'Password123!',
+      'P@ssw0rd2024!',
+      'passwordpassword',
+      '123456789012',
+      'qwertyuiop123',
+      'QwErTy123456',
+      'aaaaaaaaaaaa',
+      'abcabcabcabc',
+      'abcdefghijkl',
+      'letmein12345',
+      'administrator',
+      'changemechangeme',
+      'correct\u0000horse!!',
+      'é'.repeat(37),
+    ]) {
+      it(`refuses ${JSON.stringify(bad)}`, () => {
+        expect(passwordProblem(bad, 'ada')).to.be.a('string');
+      });
+    }
+
+    it('refuses the account name, also with digits behind it', () => {
+      expect(passwordProblem('Margaret.Hamilton', 'margaret.hamilton')).to.equal('must not be the account name');
+      expect(passwordProblem('margarethamilton1969', 'margarethamilton')).to.equal('must not be the account name');
+      expect(passwordProblem('hoppehoppehoppe', 'hoppe')).to.equal('must not be the account name');
+    });
+
+    for (const good of [
+      PASSWORD,
+      'correct horse battery staple',
+      'Tr0ub4dor&3-xk',
+      'Ünïcödé-wörter!',
+      'x7'.padEnd(72, 'kqzvbn-MEL '),
+    ]) {
+      it(`takes ${JSON.stringify(good)}`, () => {
+        expect(passwordProblem(good, 'ada')).to.equal(null);
+      });
+    }
+
+    it('answers 422 with the field, and keeps the old password', async () => {
+      const { id } = await make('ada');
+      const before = await rows().get(id);
+      const error = await refused(s.accounts.setPassword('system', id, 'password1234'));
+      expect(error).to.include({ status: 422, code: 'validation_failed' });
+      expect(error.fields).to.have.property('password');
+      expect(await rows().get(id)).to.deep.equal(before);
+    });
+  });
+
+  it('refuses an unknown role', async () => {
+    const error = await refused(make('ada', 'owner'));
+    expect(error).to.include({ status: 422 });
+    expect(error.fields).to.have.all.keys('role');
+  });
+
+  it('shows no hash, no secret and no key', async () => {
+    const view = await make('ada');
+    expect(view).to.have.all.keys('id', 'username', 'role', 'disabled', 'totp', 'created_at', 'last_login_at');
+  });
+
+  describe('the last active administrator', () => {
+    it('can be neither demoted, disabled nor deleted', async () => {
+      const { id } = await make('ada');
+      await make('bob', 'member');
+      const off = await make('eve');
+      await s.accounts.setDisabled('system', off.id, true);
+      for (const attempt of [
+        () => s.accounts.setRole('system', id, 'member'),
+        () => s.accounts.setDisabled('system', id, true),
+        () => s.accounts.remove('system', id),
+      ]) {
+        expect(await refused(attempt())).to.include({ status: 409, code: 'conflict' });
+      }
+      expect(await rows().get(id)).to.include({ role: 'admin', disabled: false, epoch: 0 });
+    });
+
+    it('stays under 20 parallel demotions, disablings and deletions from two processes', async () => {
+      const other = await services(w);
+      const admins = [];
+      for (let i = 0; i < 20; i++) admins.push(await make(`admin-${i}`));
+      const ways = [
+        (p: Services, id: string) => p.accounts.setRole('system', id, 'member'),
+        (p: Services, id: string) => p.accounts.setDisabled('system', id, true),
+        (p: Services, id: string) => p.accounts.remove('system', id),
+      ];
+      const calls = admins.map(({ id }, i) => (ways[i % 3] as (typeof ways)[0])(i % 2 === 0 ? s : other, id));
+      const results = await Promise.allSettled(calls as Promise<unknown>[]);
+      expect(results.filter(({ status }) => status === 'rejected')).to.have.length(1);
+      expect(await activeAdmins()).to.have.length(1);
+      expect(await roster().get('admins')).to.deep.include({ active: [(await activeAdmins())[0]?.id], changing: [] });
+    });
+
+    it('stays when 20 parallel demotions meet two administrators', async () => {
+      const both = [await make('ada'), await make('bob')];
+      const calls = Array.from({ length: 20 }, (_, i) => s.accounts.setRole('system', both[i % 2]?.id ?? '', 'member'));
+      await Promise.allSettled(calls);
+      expect(await activeAdmins()).to.have.length(1);
+    });
+
+    it('can go once another account has become an administrator or is enabled again', async () => {
+      const ada = await make('ada');
+      const bob = await make('bob', 'member');
+      await s.accounts.setRole('system', bob.id, 'admin');
+      await s.accounts.setDisabled('system', ada.id, true);
+      expect(await refused(s.accounts.remove('system', bob.id))).to.include({ code: 'conflict' });
+      await s.accounts.setDisabled('system', ada.id, false);
+      await s.accounts.remove('system', bob.id);
+      expect((await activeAdmins()).map(({ username }) => username)).to.deep.equal(['ada']);
+    });
+
+    it('is not counted twice or forgotten after a crash in the middle of a change', async () => {
+      const [ada, bob] = [await make('ada'), await make('bob')];
+      // As a process leaves it that dies after the first step of demoting ada.
+      const note = { account: ada.id, change: 'dead', at: w.clock.iso() };
+      await roster().change({ id: 'admins' }, { set: { active: [bob.id], changing: [note] } });
+      expect(await refused(s.accounts.setRole('system', bob.id, 'member'))).to.include({ code: 'conflict' });
+      expect(await refused(s.accounts.setRole('system', ada.id, 'member'))).to.include({ code: 'conflict' });
+      w.clock.forward(61_000);
+      await s.roster.reconcile();
+      expect((await roster().get('admins'))?.active).to.have.members([ada.id, bob.id]);
+      await s.accounts.setRole('system', bob.id, 'member');
+      expect((await activeAdmins()).map(({ id }) => id)).to.deep.equal([ada.id]);
+    });
+
+    it('fences a change that was taken over: its write fails', async () => {
+      const [ada, bob] = [await make('ada'), await make('bob')];
+      const stalled = await rows().get(ada.id);
+      const note = { account: ada.id, change: 'stalled', at: w.clock.iso() };
+      await roster().change({ id: 'admins' }, { set: { active: [bob.id], changing: [note] }, inc: { rev: 1 } });
+      w.clock.forward(61_000);
+      await s.roster.reconcile();
+      const late = await rows().change(
+        { id: ada.id, rights_rev: stalled?.rights_rev ?? -1 },
+        { set: { role: 'member' } },
+      );
+      expect(late).to.equal(null);
+    });
+  });
+
+  describe('the first administrator', () => {
+    it('gets a random password that is told once', async () => {
+      const first = await s.first.ensureAdmin();
+      expect(first?.username).to.equal('admin');
+      expect(first?.password).to.match(/^[0-9A-Za-z]{20}$/);
+      expect(await s.first.ensureAdmin()).to.equal(null);
+      expect(await activeAdmins()).to.have.length(1);
+    });
+
+    it('gets the configured name and password, and tells none', async () => {
+      const given = await services(w, { admin_user: 'root.ops', admin_password: PASSWORD });
+      expect(await given.first.ensureAdmin()).to.deep.equal({ username: 'root.ops', password: null });
+      const info = { username: 'ROOT.ops', password: PASSWORD, address: '192.0.2.1', place: 'web' } as const;
+      expect(await given.credentials.check(info)).to.include({ role: 'admin' });
+    });
+
+    it('is refused with a name or a password against the rules, by the configuration', () => {
+      const section = (given: object) => access.config?.validate(given);
+      for (const [bad, why] of [
+        [{ admin_password: 'password1234' }, 'is among the first that an attacker tries'],
+        [{ admin_password: 'short' }, 'must have at least 12 characters'],
+        [{ admin_password: '' }, 'is not allowed to be empty'],
+        [{ admin_user: 'a:b' }, 'must not contain a colon'],
+      ] as const) {
+        expect(section(bad)?.error?.message).to.include(why);
+      }
+      expect(section({})?.value).to.deep.equal({ admin_user: 'admin', admin_password: null });
+    });
+
+    it('is refused with its own name as the password', async () => {
+      const weak = await services(w, { admin_user: 'margarethamilton', admin_password: 'margarethamilton' });
+      expect(await refused(weak.first.ensureAdmin())).to.include({ code: 'validation_failed' });
+      expect(await s.accounts.list()).to.have.length(0);
+    });
+
+    it('is one, although eight processes with different names start together', async () => {
+      const processes = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => services(w, { admin_user: `admin${i}` })),
+      );
+      const told = await Promise.all(processes.map((p) => p.first.ensureAdmin()));
+      expect(told.filter((one) => one !== null)).to.have.length(1);
+      expect(await s.accounts.list()).to.have.length(1);
+    });
+
+    it('is not made where there is an account', async () => {
+      await make('bob', 'member');
+      expect(await s.first.ensureAdmin()).to.equal(null);
+    });
+  });
+});

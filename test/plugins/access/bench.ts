@@ -1,0 +1,142 @@
+/** The access plugin on the memory store, with a clock that the test moves and a hasher that costs nothing. */
+import 'reflect-metadata';
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { Scope } from '../../../kernel/container.js';
+import type { Collection, Doc, Ids, Logger, Plugin, PluginContext, PluginParts } from '../../../kernel/contract.js';
+import type { Cipher } from '../../../ports/cipher.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { PasswordHasher } from '../../../ports/hasher.js';
+import type { DocumentStore } from '../../../ports/store.js';
+import { assemble, type AccessConfig, type Services } from '../../../plugins/access/assemble.js';
+import access from '../../../plugins/access/plugin.js';
+
+export const START = Date.parse('2026-11-20T08:00:00.000Z');
+export const SHARED_KEY = 'shared-key-of-the-tests';
+export const PASSWORD = 'violet-harbour-lantern';
+
+export class ManualClock implements Clock {
+  constructor(private at = START) {}
+  now = (): number => this.at;
+  iso = (): string => new Date(this.at).toISOString();
+  monotonic = (): number => this.at;
+  forward(ms: number): void {
+    this.at += ms;
+  }
+}
+
+export const ids: Ids = {
+  uuid: (() => {
+    let n = 0;
+    return () => `00000000-0000-7000-8000-${String(++n).padStart(12, '0')}`.replace(/^0/, '1');
+  })(),
+  secret(length = 43) {
+    let text = '';
+    while (text.length < length)
+      text += randomBytes(64)
+        .toString('base64')
+        .replace(/[^0-9A-Za-z]/g, '');
+    return text.slice(0, length);
+  },
+};
+
+export const cipher: Cipher = {
+  seal(plain, purpose) {
+    const iv = randomBytes(12);
+    const c = createCipheriv('aes-256-gcm', cipher.derive('seal'), iv).setAAD(Buffer.from(purpose));
+    return Buffer.concat([iv, c.update(plain, 'utf8'), c.final(), c.getAuthTag()]).toString('base64');
+  },
+  open(sealed, purpose) {
+    const raw = Buffer.from(sealed, 'base64');
+    const d = createDecipheriv('aes-256-gcm', cipher.derive('seal'), raw.subarray(0, 12)).setAAD(Buffer.from(purpose));
+    d.setAuthTag(raw.subarray(-16));
+    return d.update(raw.subarray(12, -16), undefined, 'utf8') + d.final('utf8');
+  },
+  derive: (purpose) => Buffer.from(hkdfSync('sha256', 'test data key', '', purpose, 32)),
+};
+
+/** Marks the hash with the scheme it stands for; remembers what it was asked. */
+export class FakeHasher implements PasswordHasher {
+  readonly asked: { password: string; known: boolean }[] = [];
+  hash = async (password: string, cost = 12): Promise<string> => `$2y$${cost}$${digest(password)}`;
+  async verify(password: string, hash: string | null): Promise<{ ok: boolean; rehash: boolean }> {
+    this.asked.push({ password, known: hash !== null });
+    if (hash === null) return { ok: false, rehash: false };
+    const ok = hash.endsWith(digest(password));
+    return { ok, rehash: ok && !hash.startsWith('$2y$12$') };
+  }
+}
+
+const digest = (password: string): string => createHmac('sha256', 'test').update(password).digest('hex');
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+
+export const SCOPES = [
+  'bugtracker:report',
+  'bugtracker:read',
+  'bugtracker:manage',
+  'projects:read',
+  'projects:manage',
+  ...(access.scopes ?? []),
+];
+
+export interface World {
+  store: DocumentStore;
+  clock: ManualClock;
+  hasher: FakeHasher;
+  /** Services of other plugins, by token name. */
+  others: Record<string, unknown>;
+}
+
+export async function world(store: DocumentStore = new MemoryStore()): Promise<World> {
+  await store.connect();
+  const others = { 'kernel.system': { scopes: () => SCOPES } };
+  return { store, clock: new ManualClock(), hasher: new FakeHasher(), others };
+}
+
+/** What the kernel would give `plugin`, by its manifest. */
+export async function contextFor<C>(plugin: Plugin<C>, w: World, config: Partial<C> = {}): Promise<PluginContext<C>> {
+  const specs = (plugin.collections ?? []).map((spec) => ({
+    name: `${plugin.id}_${spec.name}`,
+    indexes: spec.indexes,
+  }));
+  await w.store.ensure(specs);
+  const checked: unknown = plugin.config === undefined ? config : plugin.config.validate(config).value;
+  const scope = Scope.root({});
+  const app = {
+    version: '0',
+    base_url: 'https://aos.test/ops',
+    timezone: 'UTC',
+    debug: false,
+    shared_key: SHARED_KEY,
+    limits: {},
+  };
+  const ports = { clock: w.clock, ids, log: silent, hasher: w.hasher, cipher } as unknown as PluginContext['ports'];
+  return {
+    config: checked as C,
+    app,
+    log: silent,
+    clock: w.clock,
+    ids,
+    ports,
+    collection: <T extends Doc>(name: string): Collection<T> => w.store.collection<T>(`${plugin.id}_${name}`),
+    resolve: (({ name }) => w.others[name]) as PluginContext['resolve'],
+    find: (({ name }) => w.others[name]) as PluginContext['find'],
+    construct: (type) => scope.construct(type),
+    bind: (name, value) => scope.bind(name, value),
+    emit: async () => true,
+  };
+}
+
+/** The services of one process; several on one world stand for several processes. */
+export async function services(w: World, config: Partial<AccessConfig> = {}): Promise<Services> {
+  return assemble(await contextFor(access, w, config));
+}
+
+/** What the plugin contributes, its services published to the world. */
+export async function setUp<C>(plugin: Plugin<C>, w: World, config: Partial<C> = {}): Promise<PluginParts> {
+  const parts = await plugin.setup(await contextFor(plugin, w, config));
+  Object.assign(w.others, parts.services);
+  return parts;
+}

@@ -1,0 +1,204 @@
+/** The one credential check and its throttling (contract 10, accounts). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import type { Account } from '../../../plugins/access/account.js';
+import { networkOf } from '../../../plugins/access/address.js';
+import type { Services } from '../../../plugins/access/assemble.js';
+import { waitSeconds } from '../../../plugins/access/throttle.js';
+import type { Role } from '../../../ports/http.js';
+import { PASSWORD, services, world, type World } from './bench.js';
+import { refused } from './refused.js';
+
+const ADDRESS = '192.0.2.7';
+
+describe('access: credentials', () => {
+  let w: World;
+  let s: Services;
+  const rows = () => w.store.collection<Account>('access_accounts');
+  const make = (username: string, role: Role = 'admin') =>
+    s.accounts.create('system', { username, role, password: PASSWORD });
+  const check = (password: string, more: Partial<Parameters<Services['credentials']['check']>[0]> = {}, p = s) =>
+    p.credentials.check({ username: 'ada', password, address: ADDRESS, place: 'web', ...more });
+  const wrong = (more = {}, p = s) => refused(check('wrong', more, p));
+
+  beforeEach(async () => {
+    w = await world();
+    s = await services(w);
+    await make('ada');
+    await make('spare');
+  });
+
+  it('answers the account, whatever the case of the name', async () => {
+    expect(await check(PASSWORD, { username: 'ADA' })).to.include({
+      username: 'ada',
+      role: 'admin',
+      disabled: false,
+      totp: false,
+    });
+    expect((await s.accounts.named('ada')).last_login_at).to.equal(w.clock.iso());
+  });
+
+  it('refuses wrong, unknown and disabled alike: same body, same hash work', async () => {
+    const off = await make('off', 'member');
+    await s.accounts.setDisabled('system', off.id, true);
+    w.hasher.asked.length = 0;
+    const errors = [
+      await wrong(),
+      await wrong({ username: 'nobody' }),
+      await refused(check(PASSWORD, { username: 'off' })),
+    ];
+    for (const error of errors) {
+      expect(error).to.include({ status: 401, code: 'invalid_credentials', message: errors[0]?.message });
+      expect(error.fields).to.equal(undefined);
+    }
+    expect(w.hasher.asked.map(({ known }) => known)).to.deep.equal([true, false, true]);
+  });
+
+  it('does not read only 72 bytes, or only to a NUL', async () => {
+    const long = 'lantern-'.repeat(9);
+    await s.accounts.setPassword('system', (await s.accounts.named('ada')).id, `${long.slice(0, 71)}!`);
+    expect(await refused(check(`${long.slice(0, 71)}!!`))).to.include({ code: 'invalid_credentials' });
+    expect(await refused(check(`${long.slice(0, 71)}!\0x`))).to.include({ code: 'invalid_credentials' });
+  });
+
+  it('decides about roles after the password', async () => {
+    await make('guide', 'installer');
+    await make('mem', 'member');
+    const allowed: Record<string, Record<string, boolean>> = {
+      web: { ada: true, mem: true, guide: false },
+      setup: { ada: true, mem: false, guide: true },
+      release_store: { ada: true, mem: true, guide: true },
+    };
+    let host = 0;
+    for (const [place, accounts] of Object.entries(allowed)) {
+      for (const [username, ok] of Object.entries(accounts)) {
+        const call = check(PASSWORD, { username, place: place as 'web' });
+        const address = `203.0.113.${++host}`;
+        if (ok) expect(await call, `${place} ${username}`).to.include({ username });
+        else expect(await refused(call), `${place} ${username}`).to.include({ status: 403, code: 'role_not_allowed' });
+        expect(await wrong({ username, place: place as 'web', address })).to.include({ status: 401 });
+      }
+    }
+  });
+
+  it('501 at the setup login for an account with TOTP, after a right password only; the release store takes it', async () => {
+    const { id } = await s.accounts.named('ada');
+    await rows().change({ id }, { set: { totp_secret: 'sealed' } });
+    expect(await refused(check(PASSWORD, { place: 'setup' }))).to.include({ status: 501, code: 'totp_not_supported' });
+    expect(await wrong({ place: 'setup' })).to.include({ status: 401 });
+    expect(await check(PASSWORD, { place: 'release_store' })).to.include({ totp: true });
+  });
+
+  it('replaces a hash of a lower cost or another kind at the next successful login', async () => {
+    const { id } = await s.accounts.named('ada');
+    await rows().change({ id }, { set: { password_hash: await w.hasher.hash(PASSWORD, 10) } });
+    await wrong();
+    expect((await rows().get(id))?.password_hash).to.match(/^\$2y\$10\$/);
+    await check(PASSWORD);
+    expect((await rows().get(id))?.password_hash).to.match(/^\$2y\$12\$/);
+  });
+
+  describe('throttling', () => {
+    it('waits 0 s five times, then 1 s doubling to 15 minutes', () => {
+      const expected = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900];
+      expect(expected.map((_, i) => waitSeconds(i + 1))).to.deep.equal(expected);
+      expect(waitSeconds(5000)).to.equal(900);
+    });
+
+    it('follows that table by the clock, in another process too', async () => {
+      const other = await services(w);
+      for (let i = 0; i < 5; i++) expect(await wrong()).to.include({ status: 401 });
+      for (const wait of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]) {
+        expect(await wrong(), `before waiting ${wait}`).to.include({ status: 401 });
+        const limited = await wrong({}, other);
+        expect(limited).to.include({ status: 429, code: 'rate_limited' });
+        expect(limited.headers).to.include({ 'retry-after': String(wait), 'ratelimit-remaining': '0' });
+        w.clock.forward(wait * 1000 - 1);
+        expect(await refused(check(PASSWORD))).to.include({ status: 429 });
+        w.clock.forward(1);
+      }
+    });
+
+    it('counts an unknown name like a known one', async () => {
+      for (let i = 0; i < 6; i++) expect(await wrong({ username: 'nobody' })).to.include({ status: 401 });
+      expect(await wrong({ username: 'NOBODY', address: '198.51.100.1' })).to.include({ status: 429 });
+    });
+
+    it('counts per address over many accounts, and a success does not reset that', async () => {
+      for (let i = 0; i < 6; i++) await wrong({ username: `guess-${i}` });
+      expect(await refused(check(PASSWORD))).to.include({ status: 429 });
+      expect(await check(PASSWORD, { address: '198.51.100.1' })).to.include({ username: 'ada' });
+      w.clock.forward(1000);
+      await check(PASSWORD);
+      expect(await wrong({ username: 'guess-7' })).to.include({ status: 401 });
+      const limited = await refused(check(PASSWORD));
+      expect(limited.headers).to.include({ 'retry-after': '2' });
+    });
+
+    it('starts the account’s count anew after a success', async () => {
+      for (let round = 0; round < 3; round++) {
+        for (let i = 0; i < 5; i++) expect(await wrong({ address: `203.0.113.${round}` })).to.include({ status: 401 });
+        await check(PASSWORD, { address: `203.0.113.${round}` });
+      }
+    });
+
+    it('does not count a right password that is refused for its role', async () => {
+      await make('guide', 'installer');
+      for (let i = 0; i < 20; i++) {
+        expect(await refused(check(PASSWORD, { username: 'guide' }))).to.include({ status: 403 });
+      }
+    });
+
+    it('lets a known device in while the account is locked from outside, with a count of its own', async () => {
+      const { id } = await s.accounts.named('ada');
+      const device = s.devices.issue(id);
+      for (let i = 0; i < 6; i++) await wrong();
+      expect(await refused(check(PASSWORD))).to.include({ status: 429 });
+      expect(await check(PASSWORD, { device })).to.include({ username: 'ada' });
+      for (let i = 0; i < 6; i++) expect(await wrong({ device })).to.include({ status: 401 });
+      expect(await refused(check(PASSWORD, { device }))).to.include({ status: 429 });
+      expect(await check(PASSWORD, { device: s.devices.issue(id) })).to.include({ username: 'ada' });
+    });
+
+    it('takes no forged device cookie, and none of another account', async () => {
+      const ada = await s.accounts.named('ada');
+      const spare = await s.accounts.named('spare');
+      const cookie = s.devices.issue(spare.id);
+      for (const device of [cookie, `${cookie.slice(0, -1)}x`, 'x', '', `${'a'.repeat(22)}.${'b'.repeat(43)}`]) {
+        expect(s.devices.read(device, ada.id), device).to.equal(null);
+      }
+      expect(s.devices.read(cookie, spare.id)).to.equal(cookie.slice(0, 22));
+    });
+
+    it('lets six of a hundred parallel guesses pass, and then makes them wait', async () => {
+      const errors = await Promise.all(Array.from({ length: 100 }, () => wrong()));
+      expect(errors.filter(({ status }) => status === 401)).to.have.length(6);
+      expect(errors.filter(({ status }) => status === 429)).to.have.length(94);
+    });
+
+    it('lets fifty parallel right passwords pass', async () => {
+      const results = await Promise.allSettled(
+        Array.from({ length: 50 }, () => check(PASSWORD, { place: 'release_store' })),
+      );
+      expect(results.filter(({ status }) => status === 'fulfilled')).to.have.length(50);
+    });
+
+    it('forgets after a day without a failure', async () => {
+      for (let i = 0; i < 6; i++) await wrong();
+      w.clock.forward(86_400_001);
+      for (let i = 0; i < 6; i++) expect(await wrong()).to.include({ status: 401 });
+      expect(await wrong()).to.include({ status: 429 });
+      w.clock.forward(2 * 86_400_000);
+      expect(await s.throttle.sweep()).to.equal(2);
+    });
+
+    it('counts an IPv6 /64 as one', () => {
+      expect(networkOf('2001:db8:0:1:a:b:c:d')).to.equal(networkOf('2001:0DB8::1:ffff:0:0:1'));
+      expect(networkOf('2001:db8:0:1::1')).not.to.equal(networkOf('2001:db8:0:2::1'));
+      expect(networkOf('::ffff:192.0.2.1')).to.equal('192.0.2.1');
+      expect(networkOf('192.0.2.1')).to.equal('192.0.2.1');
+      expect(networkOf('fe80::1%eth0')).to.equal('fe80:0:0:0::/64');
+      expect(networkOf('::1')).to.equal('0:0:0:0::/64');
+    });
+  });
+});

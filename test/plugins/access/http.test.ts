@@ -1,0 +1,432 @@
+/** The token routes and the pages of access, through HTTP (contract 10). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { Secret, TOTP } from 'otpauth';
+import { PASSWORD, SHARED_KEY } from './bench.js';
+import { Site, type Browser } from './site.js';
+
+const PROVISION = '/api/tokens/v1/provision';
+const SELF = '/api/tokens/v1/self';
+
+describe('access: HTTP', function () {
+  this.timeout(20_000);
+
+  let site: Site;
+
+  beforeEach(async () => {
+    site = await Site.open();
+  });
+
+  afterEach(() => site.stop());
+
+  describe('token routes', () => {
+    it('provision: 201 with the token once, and no-store', async () => {
+      const answer = await site.api('POST', PROVISION, await site.token(['bugtracker:report']), {
+        name: 'agent',
+        extra: 1,
+      });
+      expect(answer.status).to.equal(201);
+      expect(answer.json).to.have.all.keys('status', 'token', 'id', 'scopes', 'expires_at');
+      expect(answer.json['token']).to.match(/^svc_sub_[0-9A-Za-z]{43}$/);
+      expect(answer.headers['cache-control']).to.equal('no-store');
+    });
+
+    const cases: [string, object, number, string, string?][] = [
+      ['a foreign scope', { name: 'a', scopes: ['license:manage'] }, 403, 'insufficient_scope'],
+      ['an unknown scope', { name: 'a', scopes: ['x:y'] }, 422, 'validation_failed', 'scopes'],
+      ['no name', {}, 422, 'validation_failed', 'name'],
+      ['a blank name', { name: '  ' }, 422, 'validation_failed', 'name'],
+      [
+        'over 90 days',
+        { name: 'a', expires_in_seconds: 90 * 86_400 + 1 },
+        422,
+        'validation_failed',
+        'expires_in_seconds',
+      ],
+      ['no life', { name: 'a', expires_in_seconds: 0 }, 422, 'validation_failed', 'expires_in_seconds'],
+      ['half a second', { name: 'a', expires_in_seconds: 0.5 }, 422, 'validation_failed', 'expires_in_seconds'],
+      ['a life as text', { name: 'a', expires_in_seconds: '60' }, 422, 'validation_failed', 'expires_in_seconds'],
+      ['scopes that are no list', { name: 'a', scopes: 'bugtracker:report' }, 422, 'validation_failed', 'scopes'],
+      ['an unknown project', { name: 'a', project: 'nope' }, 422, 'unknown_project'],
+    ];
+    for (const [what, body, status, code, field] of cases) {
+      it(`provision with ${what}: ${status} ${code}`, async () => {
+        const answer = await site.api('POST', PROVISION, await site.token(['bugtracker:report']), body);
+        expect(answer.status).to.equal(status);
+        expect(answer.json.error?.code).to.equal(code);
+        if (field !== undefined) expect(answer.json.error?.fields).to.have.property(field);
+      });
+    }
+
+    it('provision takes 90 days', async () => {
+      const answer = await site.api('POST', PROVISION, await site.token([]), {
+        name: 'a',
+        expires_in_seconds: 90 * 86_400,
+      });
+      expect(answer.status).to.equal(201);
+      expect(answer.json).to.deep.include({ scopes: [] });
+    });
+
+    it('provision is closed to every other credential', async () => {
+      for (const kind of ['sub', 'setup', 'intake', 'watchdog'] as const) {
+        const { token } = await site.parts.tokens.issue({
+          kind,
+          name: 'x',
+          scopes: ['setup:install'],
+          source: 's',
+          created_by: 'x',
+        });
+        const answer = await site.api('POST', PROVISION, token, { name: 'a' });
+        expect([answer.status, answer.json.error?.code], kind).to.deep.equal([403, 'insufficient_scope']);
+      }
+      expect((await site.api('POST', PROVISION, SHARED_KEY, { name: 'a' })).json.error?.code).to.equal(
+        'insufficient_scope',
+      );
+      const none = await site.api('POST', PROVISION, null, { name: 'a' });
+      expect(none.status).to.equal(401);
+      expect(none.headers['www-authenticate']).to.match(/^Bearer/);
+    });
+
+    it('self: the flat record without the secret', async () => {
+      const token = await site.token(['bugtracker:read']);
+      const answer = await site.api('GET', SELF, token);
+      expect(answer.status).to.equal(200);
+      const fields = [
+        'id',
+        'name',
+        'kind',
+        'prefix',
+        'scopes',
+        'project',
+        'source',
+        'parent_id',
+        'created_by',
+        'created_at',
+        'expires_at',
+        'last_used_at',
+        'revoked_at',
+      ];
+      expect(answer.json).to.have.all.keys('status', ...fields);
+      expect(answer.json).to.include({ status: 'success', kind: 'master', prefix: token.slice(0, 12) });
+      expect(answer.text).not.to.include(token);
+    });
+
+    it('self is closed to setup tokens and intake keys', async () => {
+      for (const kind of ['setup', 'intake'] as const) {
+        const { token } = await site.parts.tokens.issue({
+          kind,
+          name: 'x',
+          scopes: ['setup:install'],
+          created_by: 'x',
+        });
+        expect((await site.api('GET', SELF, token)).status, kind).to.equal(403);
+      }
+    });
+
+    it('a sub-token revokes itself, a master does not', async () => {
+      const master = await site.token(['bugtracker:read']);
+      const { token: sub } = (await site.api('POST', PROVISION, master, { name: 'a' })).json as { token: string };
+      expect((await site.api('DELETE', SELF, sub)).json).to.deep.equal({ status: 'success', deleted: true });
+      expect((await site.api('GET', SELF, sub)).status).to.equal(401);
+      const refused = await site.api('DELETE', SELF, master);
+      expect([refused.status, refused.json.error?.code]).to.deep.equal([403, 'insufficient_scope']);
+      expect((await site.api('GET', SELF, master)).status).to.equal(200);
+    });
+  });
+
+  describe('login', () => {
+    it('shows the form, and leads to where one wanted to go', async () => {
+      const browser = site.browser();
+      const away = await browser.get('/users');
+      expect(away.status).to.be.oneOf([302, 303]);
+      const page = await browser.get('/login?next=%2Fusers');
+      expect(page.status).to.equal(200);
+      for (const name of ['username', 'password', 'csrf_token', 'next']) expect(page.text).to.include(`name="${name}"`);
+      const done = await browser.post(
+        '/login',
+        { username: 'admin', password: PASSWORD, next: '/users' },
+        '/login?next=%2Fusers',
+      );
+      expect([done.status, done.headers['location']]).to.deep.equal([303, '/users']);
+      const session = [done.headers['set-cookie'] ?? []].flat().find((line) => line.startsWith('svc_session='));
+      expect(session)
+        .to.match(/HttpOnly/)
+        .and.match(/SameSite=Lax/)
+        .and.not.match(/Secure/);
+      expect((await browser.get('/users')).status).to.equal(200);
+    });
+
+    for (const next of ['//evil.test', 'https://evil.test', '/\\evil.test', 'javascript:alert(1)', '/a\r\nb']) {
+      it(`goes home instead of to ${JSON.stringify(next)}`, async () => {
+        const answer = await site.browser().post('/login', { username: 'admin', password: PASSWORD, next });
+        expect([answer.status, answer.headers['location']]).to.deep.equal([303, '/']);
+      });
+    }
+
+    it('401 with the form again, name kept, password not', async () => {
+      const answer = await site.browser().post('/login', { username: 'ad"min', password: 'wrong-secret' });
+      expect(answer.status).to.equal(401);
+      expect(answer.text).to.include('name="password"').and.include('ad&quot;min').and.not.include('wrong-secret');
+    });
+
+    it('403 csrf_failed without the token, or with another visitor’s', async () => {
+      const browser = site.browser();
+      await browser.get('/login');
+      expect((await browser.raw('/login', { username: 'admin', password: PASSWORD })).status).to.equal(403);
+      const other = /name="csrf_token" value="([^"]+)"/.exec((await site.browser().get('/login')).text)?.[1] ?? '';
+      const answer = await browser.raw('/login', { username: 'admin', password: PASSWORD, csrf_token: other });
+      expect(answer.status).to.equal(403);
+      expect(browser.cookies.has('svc_session')).to.equal(false);
+    });
+
+    it('429 with the form again', async () => {
+      const browser = site.browser();
+      for (let i = 0; i < 6; i++)
+        expect((await browser.post('/login', { username: 'admin', password: 'x' })).status).to.equal(401);
+      const answer = await browser.post('/login', { username: 'admin', password: PASSWORD });
+      expect(answer.status).to.equal(429);
+      expect(answer.headers['retry-after']).to.equal('1');
+      expect(answer.text).to.include('name="password"');
+    });
+
+    it('403 with the form for an installer', async () => {
+      const admin = await site.signedIn();
+      await admin.post('/users', { username: 'guide', role: 'installer', password: PASSWORD });
+      const answer = await site.browser().post('/login', { username: 'guide', password: PASSWORD });
+      expect(answer.status).to.equal(403);
+      expect(answer.text).to.include('name="password"');
+    });
+
+    it('gives another session at every login; logout ends this one', async () => {
+      const browser = await site.signedIn();
+      const first = browser.cookies.get('svc_session');
+      const stranger = site.browser();
+      stranger.cookies.set('svc_session', first ?? '');
+      expect((await stranger.get('/account')).status).to.equal(200);
+      const out = await browser.post('/logout', {}, '/account');
+      expect([out.status, out.headers['location']]).to.deep.equal([303, '/login']);
+      expect(browser.cookies.has('svc_session')).to.equal(false);
+      expect((await stranger.get('/account')).status).not.to.equal(200);
+      await browser.post('/login', { username: 'admin', password: PASSWORD });
+      expect(browser.cookies.get('svc_session')).not.to.equal(first);
+    });
+  });
+
+  describe('account', () => {
+    const session = async (browser: Browser): Promise<number> => (await browser.get('/account')).status;
+
+    it('changes the password: current one asked, all sessions end', async () => {
+      const browser = await site.signedIn();
+      const other = await site.signedIn();
+      const form = {
+        current_password: PASSWORD,
+        password: 'another-long-phrase',
+        password_again: 'another-long-phrase',
+      };
+      const wrong = await browser.post('/account/password', { ...form, current_password: 'nope' }, '/account');
+      expect(wrong.status).to.equal(422);
+      expect(wrong.text).to.include('is wrong');
+      const common = await browser.post(
+        '/account/password',
+        { ...form, password: 'password1234', password_again: 'password1234' },
+        '/account',
+      );
+      expect(common.status).to.equal(422);
+      expect(
+        (await browser.post('/account/password', { ...form, password_again: 'differs' }, '/account')).status,
+      ).to.equal(422);
+      const done = await browser.post('/account/password', form, '/account');
+      expect([done.status, done.headers['location']]).to.deep.equal([303, '/login']);
+      expect(await session(browser)).not.to.equal(200);
+      expect(await session(other)).not.to.equal(200);
+      expect(await session(await site.signedIn('admin', 'another-long-phrase'))).to.equal(200);
+    });
+
+    it('lists the own sessions and ends one', async () => {
+      const browser = await site.signedIn();
+      const other = await site.signedIn();
+      const page = await browser.get('/account');
+      const ids = [...page.text.matchAll(/\/account\/sessions\/([0-9a-f]{64})\/end/g)].map(([, id]) => id ?? '');
+      expect(ids).to.have.length(2);
+      const foreign = await browser.post(`/account/sessions/${'0'.repeat(64)}/end`, {}, '/account');
+      expect(foreign.status).to.equal(404);
+      for (const id of ids) await browser.post(`/account/sessions/${id}/end`, {}, '/account').catch(() => undefined);
+      expect([await session(browser), await session(other)].filter((status) => status === 200).length).to.be.lessThan(
+        2,
+      );
+    });
+
+    it('enrols TOTP with QR code and recovery codes, asks for it at the next login, and switches it off', async () => {
+      const browser = await site.signedIn();
+      const refused = await browser.post('/account/totp', { totp_password: 'nope' }, '/account');
+      expect(refused.status).to.equal(422);
+      expect(
+        (await browser.post('/account/totp', { totp_password: PASSWORD }, '/account')).headers['location'],
+      ).to.equal('/account/totp');
+      const page = await browser.get('/account/totp');
+      expect(page.text).to.include('src="data:image/svg+xml;base64,');
+      const secret = /[A-Z2-7]{32}/.exec(page.text)?.[0] ?? '';
+      const code = (): string =>
+        new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: site.clock.now() });
+      expect((await browser.post('/account/totp/enable', { code: '000000' }, '/account/totp')).status).to.equal(422);
+      const before = browser.cookies.get('svc_session');
+      const on = await browser.post('/account/totp/enable', { code: code() }, '/account/totp');
+      expect(on.status).to.equal(200);
+      const [recovery = ''] = /[a-km-np-z2-9]{5}-[a-km-np-z2-9]{5}/.exec(on.text) ?? [];
+      expect(recovery).not.to.equal('');
+      expect(browser.cookies.get('svc_session')).not.to.equal(before);
+      expect(await session(browser)).to.equal(200);
+
+      site.clock.forward(60_000);
+      const next = site.browser();
+      const step = await next.post('/login', { username: 'admin', password: PASSWORD, next: '/account' });
+      expect(step.status).to.equal(200);
+      expect(step.text).to.include('name="code"');
+      expect(next.cookies.has('svc_session')).to.equal(false);
+      const challenge = /name="challenge" value="([^"]+)"/.exec(step.text)?.[1] ?? '';
+      const wrong = await next.post('/login', { challenge, code: '000000', next: '/account' });
+      expect(wrong.status).to.equal(401);
+      expect(wrong.text).to.include('name="code"');
+      const done = await next.post('/login', { challenge, code: code(), next: '/account' });
+      expect([done.status, done.headers['location']]).to.deep.equal([303, '/account']);
+
+      const off = await next.post('/account/totp/disable', { totp_password: PASSWORD }, '/account');
+      expect(off.status).to.equal(303);
+      expect(await session(next)).to.equal(200);
+      expect(await session(browser)).not.to.equal(200);
+      expect(await session(await site.signedIn())).to.equal(200);
+    });
+  });
+
+  describe('users', () => {
+    const idOf = async (admin: Browser, username: string): Promise<string> =>
+      new RegExp(`/users/([0-9a-f-]{36})">${username}<`).exec((await admin.get('/users')).text)?.[1] ?? '';
+
+    it('is closed to members, with a page that says who may', async () => {
+      const admin = await site.signedIn();
+      await admin.post('/users', { username: 'mem', role: 'member', password: PASSWORD });
+      const member = await site.signedIn('mem');
+      for (const path of ['/users', '/tokens', '/tokens/new']) {
+        const answer = await member.get(path);
+        expect(answer.status, path).to.equal(403);
+        expect(answer.headers['content-type']).to.match(/^text\/html/);
+      }
+      expect(
+        (await member.post('/users', { username: 'x', role: 'admin', password: PASSWORD }, '/account')).status,
+      ).to.equal(403);
+      expect(await idOf(admin, 'x')).to.equal('');
+    });
+
+    it('creates, and shows what is wrong without the password', async () => {
+      const admin = await site.signedIn();
+      const bad = await admin.post('/users', { username: 'a:b', role: 'member', password: 'password1234' });
+      expect(bad.status).to.equal(422);
+      expect(bad.text)
+        .to.include('must not contain a colon')
+        .and.include('value="a:b"')
+        .and.not.include('password1234');
+      expect((await admin.post('/users', { username: 'ADMIN', role: 'member', password: PASSWORD })).status).to.equal(
+        409,
+      );
+      expect((await admin.post('/users', { username: 'mem', role: 'member', password: PASSWORD })).status).to.equal(
+        303,
+      );
+      expect(await idOf(admin, 'mem')).to.match(/^[0-9a-f-]{36}$/);
+    });
+
+    it('protects the last active administrator and says why', async () => {
+      const admin = await site.signedIn();
+      const id = await idOf(admin, 'admin');
+      const page = await admin.get(`/users/${id}`);
+      expect(page.text).to.include('last active administrator').and.not.include(`/users/${id}/delete`);
+      for (const [action, form] of [
+        ['role', { role: 'member' }],
+        ['disable', {}],
+        ['delete', {}],
+      ] as const) {
+        const answer = await admin.post(`/users/${id}/${action}`, form, `/users/${id}`);
+        expect(answer.status, action).to.equal(409);
+        expect(answer.text).to.include('last active administrator');
+      }
+    });
+
+    it('disables, enables, sets a password, resets TOTP, deletes; all of it in the audit log', async () => {
+      const admin = await site.signedIn();
+      await admin.post('/users', { username: 'mem', role: 'member', password: PASSWORD });
+      const id = await idOf(admin, 'mem');
+      const member = await site.signedIn('mem');
+      const act = async (action: string, form: Record<string, string> = {}): Promise<number> =>
+        (await admin.post(`/users/${id}/${action}`, form, `/users/${id}`)).status;
+      expect(await act('disable')).to.equal(303);
+      expect((await member.get('/account')).status).not.to.equal(200);
+      expect((await site.browser().post('/login', { username: 'mem', password: PASSWORD })).status).to.equal(401);
+      expect(await act('enable')).to.equal(303);
+      expect(await act('password', { password: 'short' })).to.equal(422);
+      expect(await act('password', { password: 'another-long-phrase' })).to.equal(303);
+      expect(await act('totp-reset')).to.equal(303);
+      expect(await act('role', { role: 'owner' })).to.equal(422);
+      expect(await act('role', { role: 'installer' })).to.equal(303);
+      expect(await act('delete')).to.equal(303);
+      expect((await admin.get(`/users/${id}`)).status).to.equal(404);
+      const { items } = await site.parts.audit.recent(20);
+      const own = items.filter(({ target }) => target === 'mem').map(({ actor, action }) => `${actor} ${action}`);
+      expect(own).to.have.members(
+        ['created', 'disabled', 'enabled', 'password_changed', 'totp_reset', 'role_changed', 'deleted'].map(
+          (done) => `admin user.${done}`,
+        ),
+      );
+    });
+
+    it('sends administrators to /account for their own password', async () => {
+      const admin = await site.signedIn();
+      const id = await idOf(admin, 'admin');
+      const answer = await admin.post(`/users/${id}/password`, { password: 'another-long-phrase' }, '/users');
+      expect([answer.status, answer.headers['location']]).to.deep.equal([303, '/account']);
+      expect((await site.signedIn()).cookies.has('svc_session')).to.equal(true);
+    });
+  });
+
+  describe('tokens page', () => {
+    it('creates a master token and shows it once', async () => {
+      const admin = await site.signedIn();
+      const form = {
+        name: 'ci <b>',
+        scopes: ['bugtracker:report', 'license:read'],
+        expires_in_seconds: '86400',
+        project: '',
+        source: '',
+      };
+      const made = await admin.post('/tokens', form, '/tokens/new');
+      expect(made.status).to.equal(200);
+      const token = /svc_live_[0-9A-Za-z]{43}/.exec(made.text)?.[0] ?? '';
+      expect((await site.api('GET', SELF, token)).json).to.deep.include({
+        name: 'ci <b>',
+        scopes: ['bugtracker:report', 'license:read'],
+        created_by: 'admin',
+      });
+      const list = await admin.get('/tokens');
+      expect(list.text).to.include('ci &lt;b&gt;').and.include(token.slice(0, 12)).and.not.include(token);
+    });
+
+    it('422 with the form, what was typed and ticked kept', async () => {
+      const admin = await site.signedIn();
+      const answer = await admin.post('/tokens', { name: '', scopes: 'license:read', source: 'web 1' }, '/tokens/new');
+      expect(answer.status).to.equal(422);
+      expect(answer.text)
+        .to.include('value="web 1"')
+        .and.match(/value="license:read" checked/);
+    });
+
+    it('counts sub-tokens, revokes and deletes', async () => {
+      const admin = await site.signedIn();
+      const { id, token } = await site.parts.tokens.issue({ kind: 'master', name: 'ci', scopes: [], created_by: 'x' });
+      const { token: sub } = (await site.api('POST', PROVISION, token, { name: 'a' })).json as { token: string };
+      expect((await admin.get('/tokens')).text).to.match(/data-label="Sub-tokens" class="num">1</);
+      expect((await admin.post(`/tokens/${id}/revoke`, {}, '/tokens')).status).to.equal(303);
+      expect((await site.api('GET', SELF, sub)).status).to.equal(401);
+      expect((await admin.get('/tokens?kind=sub')).text).to.include('revoked');
+      expect((await admin.post(`/tokens/${id}/delete`, {}, '/tokens')).status).to.equal(303);
+      expect((await admin.post(`/tokens/${id}/delete`, {}, '/tokens/new')).status).to.equal(404);
+    });
+  });
+});

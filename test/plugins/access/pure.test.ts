@@ -1,0 +1,87 @@
+/** The pure parts of access, on input that nobody thought of. */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { checkUsername, usernameKey } from '../../../plugins/access/account.js';
+import { networkOf } from '../../../plugins/access/address.js';
+import { browserName } from '../../../plugins/access/pages/browser-name.js';
+import { localPath } from '../../../plugins/access/pages/form.js';
+import { passwordProblem } from '../../../plugins/access/password.js';
+import { grants, looksLikeToken, PREFIXES } from '../../../plugins/access/token.js';
+
+describe('access: pure parts', function () {
+  this.timeout(20_000);
+
+  it('never leads to another host after the login', () => {
+    const home = new URL('https://aos.test/');
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary' }),
+          fc.webUrl(),
+          fc.string().map((s) => `/${s}`),
+        ),
+        (given) => {
+          expect(new URL(localPath(given), home).origin).to.equal(home.origin);
+        },
+      ),
+    );
+  });
+
+  it('takes no name that an access file could not hold, and one key for every form of it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (given) => {
+        const checked = checkUsername(given);
+        if ('problem' in checked) return;
+        expect(checked.username).not.to.match(/[:\p{Cc}\p{Cs}]|^#/u);
+        expect(usernameKey(checked.username)).to.equal(usernameKey(checked.username.normalize('NFD')));
+        expect(usernameKey(checked.username)).not.to.match(/^lic_/);
+      }),
+    );
+  });
+
+  it('judges any password without failing, and takes none that bcrypt would cut', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ maxLength: 20 }), (password, username) => {
+        if (passwordProblem(password, username) === null) expect(Buffer.byteLength(password)).to.be.within(12, 72);
+      }),
+    );
+  });
+
+  it('counts every address under some network, and all of a /64 under one', () => {
+    fc.assert(
+      fc.property(fc.ipV6(), (address) => {
+        expect(networkOf(address)).to.match(/^([0-9a-f]{1,4}:){3}[0-9a-f]{1,4}::\/64$|^\d+\.\d+\.\d+\.\d+$/);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.ipV4(), (address) => {
+        expect(networkOf(address)).to.equal(address);
+      }),
+    );
+  });
+
+  it('knows the shape of a token', () => {
+    for (const prefix of Object.values(PREFIXES)) {
+      expect(looksLikeToken(prefix + 'a'.repeat(43))).to.equal(true);
+      for (const tail of ['a'.repeat(42), 'a'.repeat(44), `${'a'.repeat(42)}-`, `${'a'.repeat(43)}\n`]) {
+        expect(looksLikeToken(prefix + tail)).to.equal(false);
+      }
+    }
+  });
+
+  it('lets manage imply read, and nothing else', () => {
+    expect(grants(['license:manage'], 'license:read')).to.equal(true);
+    expect(grants(['license:read'], 'license:manage')).to.equal(false);
+    expect(grants(['license:manage'], 'webhooks:manage')).to.equal(false);
+    expect(grants(['bugtracker:manage'], 'bugtracker:report')).to.equal(false);
+  });
+
+  it('names a browser', () => {
+    const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0 Safari/537.36';
+    expect(browserName(chrome)).to.equal('Chrome on Linux');
+    expect(browserName(`${chrome} Edg/141.0`)).to.equal('Edge on Linux');
+    expect(browserName('curl/8.5.0')).to.equal('curl/8.5.0');
+    expect(browserName('')).to.equal('unknown browser');
+  });
+});

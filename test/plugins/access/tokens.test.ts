@@ -1,0 +1,279 @@
+/** Tokens: checking, revoking, provisioning (contract 10, tokens). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { refused } from './refused.js';
+import { services, SCOPES, sha256, SHARED_KEY, world, type World } from './bench.js';
+import type { Services } from '../../../plugins/access/assemble.js';
+import { provision } from '../../../plugins/access/provision.js';
+import type { TokenDoc } from '../../../plugins/access/token.js';
+import type { TokenPrincipal } from '../../../ports/http.js';
+
+const DAY_MS = 86_400_000;
+
+async function principal(s: Services, token: string): Promise<TokenPrincipal> {
+  const found = await s.authenticator.bearer(token);
+  if (found?.kind !== 'token') throw new Error('not a live token');
+  return found;
+}
+
+describe('access: tokens', () => {
+  let w: World;
+  let s: Services;
+
+  const master = async (scopes = ['bugtracker:manage', 'watchdog:ping'], more: object = {}) =>
+    s.tokens.issue({ kind: 'master', name: 'ci', scopes, created_by: 'admin', ...more });
+
+  beforeEach(async () => {
+    w = await world();
+    w.others['projects.directory'] = { get: async (slug: string) => (slug === 'shop' ? { slug } : null) };
+    s = await services(w);
+  });
+
+  afterEach(() => s.background.settled());
+
+  it('stores the SHA-256 and never the secret', async () => {
+    const { id, token } = await master();
+    expect(token).to.match(/^svc_live_[0-9A-Za-z]{43}$/);
+    const doc = await w.store.collection<TokenDoc>('access_tokens').get(sha256(token));
+    expect(doc).to.include({ token_id: id, prefix: token.slice(0, 12), kind: 'master', revoked_at: null });
+    expect(JSON.stringify(doc)).not.to.include(token);
+  });
+
+  it('has a prefix of its own for every kind', async () => {
+    const shapes = {
+      master: 'svc_live_',
+      sub: 'svc_sub_',
+      watchdog: 'wd_live_',
+      setup: 'svc_setup_',
+      intake: 'svc_in_',
+    } as const;
+    for (const [kind, prefix] of Object.entries(shapes)) {
+      const made = await s.tokens.issue({
+        kind: kind as keyof typeof shapes,
+        name: 'x',
+        scopes: [],
+        source: 'web-1',
+        created_by: 'admin',
+      });
+      expect(made.token).to.match(new RegExp(`^${prefix}[0-9A-Za-z]{43}$`));
+      expect(await principal(s, made.token)).to.include({ token_kind: kind });
+    }
+  });
+
+  it('answers null for an unknown, a malformed and an empty credential', async () => {
+    await master();
+    for (const secret of [`svc_live_${'a'.repeat(43)}`, 'svc_live_short', 'Bearer x', '', '__proto__']) {
+      expect(await s.authenticator.bearer(secret), secret).to.equal(null);
+    }
+  });
+
+  it('knows the shared key, and no empty one', async () => {
+    expect(await s.authenticator.bearer(SHARED_KEY)).to.deep.equal({ kind: 'shared_key' });
+    expect(await s.authenticator.bearer(`${SHARED_KEY} `)).to.equal(null);
+    const { AccessAuthenticator } = await import('../../../plugins/access/authenticator.js');
+    const { cipher } = await import('./bench.js');
+    const open = new AccessAuthenticator({ shared_key: '' }, cipher, s.tokens, s.sessions);
+    expect(await open.bearer('')).to.equal(null);
+  });
+
+  it('judges expiry at every check, the last millisecond included', async () => {
+    const { token } = await master(['watchdog:ping'], { expires_in_seconds: 60 });
+    w.clock.forward(59_999);
+    expect(await s.authenticator.bearer(token)).to.include({ kind: 'token' });
+    w.clock.forward(1);
+    expect(await s.authenticator.bearer(token)).to.equal(null);
+  });
+
+  it('revokes sub-tokens with their master, at once and in another process', async () => {
+    const other = await services(w);
+    const { id, token } = await master();
+    const sub = await provision(s, await principal(s, token), { name: 'agent' });
+    expect(await principal(other, sub.token)).to.include({ id: sub.id });
+    expect(await s.tokens.revoke(id)).to.equal(true);
+    for (const process of [s, other]) {
+      expect(await process.authenticator.bearer(token)).to.equal(null);
+      expect(await process.authenticator.bearer(sub.token)).to.equal(null);
+    }
+    expect((await s.tokens.find(sub.id))?.revoked_at).to.equal(w.clock.iso());
+  });
+
+  it('refuses the sub-token of a deleted master, and one that slipped in beside the revocation', async () => {
+    const first = await master();
+    const sub = await provision(s, await principal(s, first.token), { name: 'agent' });
+    const parent = await s.tokens.row(first.id);
+    await s.tokens.revoke(first.id);
+    const late = await s.tokens.issue({ kind: 'sub', name: 'late', scopes: [], parent, created_by: 'x' });
+    expect(await s.authenticator.bearer(late.token)).to.equal(null);
+    await s.tokens.remove(first.id);
+    expect(await s.tokens.find(first.id)).to.equal(null);
+    expect(await s.authenticator.bearer(sub.token)).to.equal(null);
+  });
+
+  it('writes last_used_at at most once a minute, in all processes together', async () => {
+    const { id, token } = await master();
+    const other = await services(w);
+    const used = async (): Promise<string | null | undefined> => {
+      await Promise.all([s.background.settled(), other.background.settled()]);
+      return (await s.tokens.find(id))?.last_used_at;
+    };
+    const first = w.clock.iso();
+    await s.authenticator.bearer(token);
+    expect(await used()).to.equal(first);
+    w.clock.forward(59_000);
+    await s.authenticator.bearer(token);
+    await other.authenticator.bearer(token);
+    expect(await used()).to.equal(first);
+    w.clock.forward(1000);
+    await other.authenticator.bearer(token);
+    expect(await used()).to.equal(w.clock.iso());
+  });
+
+  it('revokes every token of a monitor source', async () => {
+    const made = await s.tokens.issue({
+      kind: 'watchdog',
+      name: 'm',
+      scopes: ['watchdog:ping'],
+      source: 'web-1',
+      created_by: 'x',
+    });
+    const kept = await s.tokens.issue({
+      kind: 'watchdog',
+      name: 'm',
+      scopes: ['watchdog:ping'],
+      source: 'web-2',
+      created_by: 'x',
+    });
+    expect(await s.tokens.revokeSource('web-1')).to.equal(1);
+    expect(await s.authenticator.bearer(made.token)).to.equal(null);
+    expect(await principal(s, kept.token)).to.include({ source: 'web-2' });
+  });
+
+  describe('provisioning', () => {
+    it('gives all of the master’s scopes for 24 hours when nothing is asked', async () => {
+      const { token } = await master();
+      const made = await provision(s, await principal(s, token), { name: 'agent' });
+      expect(made).to.have.all.keys('token', 'id', 'scopes', 'expires_at');
+      expect(made.token).to.match(/^svc_sub_/);
+      expect(made.scopes).to.deep.equal(['bugtracker:manage', 'watchdog:ping']);
+      expect(Date.parse(made.expires_at) - w.clock.now()).to.equal(DAY_MS);
+    });
+
+    it('takes what a manage scope implies for the master’s own', async () => {
+      const { token } = await master();
+      const made = await provision(s, await principal(s, token), { name: 'reader', scopes: ['bugtracker:read'] });
+      expect(made.scopes).to.deep.equal(['bugtracker:read']);
+    });
+
+    it('403 for a scope that the master lacks, 422 for one that nobody registered', async () => {
+      const own = await principal(s, (await master()).token);
+      expect(await refused(provision(s, own, { name: 'a', scopes: ['license:manage'] }))).to.include({
+        status: 403,
+        code: 'insufficient_scope',
+      });
+      const unknown = await refused(provision(s, own, { name: 'a', scopes: ['bugtracker:report2'] }));
+      expect(unknown).to.include({ status: 422, code: 'validation_failed' });
+      expect(unknown.fields).to.have.property('scopes');
+    });
+
+    it('cuts the life to the master’s', async () => {
+      const { token, expires_at } = await master(['watchdog:ping'], { expires_in_seconds: 3600 });
+      const made = await provision(s, await principal(s, token), { name: 'a', expires_in_seconds: 7200 });
+      expect(made.expires_at).to.equal(expires_at);
+    });
+
+    it('403 for every other kind of token', async () => {
+      for (const kind of ['sub', 'watchdog', 'setup', 'intake'] as const) {
+        const { token } = await s.tokens.issue({ kind, name: 'x', scopes: SCOPES, source: 'a', created_by: 'x' });
+        const error = await refused(provision(s, await principal(s, token), { name: 'a' }));
+        expect(error, kind).to.include({ status: 403, code: 'insufficient_scope' });
+      }
+      expect(await refused(provision(s, { kind: 'shared_key' }, { name: 'a' }))).to.include({ status: 403 });
+    });
+
+    it('inherits the project, 403 for another, 422 for one that is not there', async () => {
+      const bound = await principal(s, (await master(['watchdog:ping'], { project: 'shop' })).token);
+      const made = await provision(s, bound, { name: 'a' });
+      expect(await principal(s, made.token)).to.include({ project: 'shop' });
+      expect(await refused(provision(s, bound, { name: 'a', project: 'blog' }))).to.include({
+        code: 'insufficient_scope',
+      });
+      const free = await principal(s, (await master()).token);
+      expect(await principal(s, (await provision(s, free, { name: 'a', project: 'shop' })).token)).to.include({
+        project: 'shop',
+      });
+      expect(await refused(provision(s, free, { name: 'a', project: 'blog' }))).to.include({
+        status: 422,
+        code: 'unknown_project',
+      });
+    });
+
+    it('401 when the master was revoked between the check and the call', async () => {
+      const { id, token } = await master();
+      const own = await principal(s, token);
+      await s.tokens.revoke(id);
+      expect(await refused(provision(s, own, { name: 'a' }))).to.include({ status: 401, code: 'unauthorized' });
+    });
+  });
+
+  describe('master tokens', () => {
+    it('makes a wd_live_ token of one with a source, and wants watchdog:ping alone for it', async () => {
+      const input = { name: 'web', scopes: ['watchdog:ping'], source: 'web-1', created_by: 'admin' };
+      const { token, record } = await s.masters.create('command line', input);
+      expect(token).to.match(/^wd_live_/);
+      expect(record).to.include({ kind: 'watchdog', source: 'web-1' });
+      const error = await refused(
+        s.masters.create('command line', { ...input, scopes: ['watchdog:ping', 'license:read'] }),
+      );
+      expect(error).to.include({ status: 422, code: 'validation_failed' });
+      expect(error.fields).to.have.property('scopes');
+    });
+
+    it('names every wrong field', async () => {
+      const error = await refused(
+        s.masters.create('system', { name: ' ', scopes: [], expires_in_seconds: 0, source: 'a b', created_by: 'x' }),
+      );
+      expect(error.fields).to.have.all.keys('name', 'scopes', 'expires_in_seconds', 'source');
+    });
+
+    it('records making, revoking and deleting, and 404 for an unknown id', async () => {
+      const { record } = await s.masters.create('command line', {
+        name: 'ci',
+        scopes: ['license:read'],
+        created_by: 'x',
+      });
+      await s.masters.revoke('command line', record.id);
+      await s.masters.remove('system', record.id);
+      const { items } = await s.audit.recent(10);
+      expect(items.map(({ action }) => action)).to.have.members(['token.created', 'token.revoked', 'token.deleted']);
+      expect(items.every(({ target }) => target === `ci (${record.prefix})`)).to.equal(true);
+      expect(await refused(s.masters.revoke('system', record.id))).to.include({ status: 404, code: 'not_found' });
+    });
+  });
+
+  it('names a token in the audit log with its prefix, and the other actors', async () => {
+    const { token } = await master();
+    const actors = [await principal(s, token), { kind: 'shared_key' }, 'command line', 'system'] as const;
+    for (const actor of actors) await s.audit.record(actor, 'thing.done', 'x', { n: 1 });
+    const { items } = await s.audit.recent(10);
+    expect(items.map(({ actor }) => actor)).to.have.members([
+      `token ci (${token.slice(0, 12)})`,
+      'shared key',
+      'command line',
+      'system',
+    ]);
+    expect(items[0]).to.deep.include({ action: 'thing.done', target: 'x', details: { n: 1 }, at: w.clock.iso() });
+    const first = await s.audit.recent(3);
+    const rest = await s.audit.recent(3, first.next);
+    expect(rest.items).to.have.length(1);
+    expect(rest.next).to.equal(null);
+  });
+
+  it('sweeps sub-tokens that ended long ago, and no master', async () => {
+    const kept = await master(['watchdog:ping'], { expires_in_seconds: 10 });
+    const sub = await s.tokens.issue({ kind: 'sub', name: 's', scopes: [], expires_in_seconds: 10, created_by: 'x' });
+    w.clock.forward(60_000);
+    expect(await s.tokens.sweep(w.clock.iso())).to.equal(1);
+    expect(await s.tokens.find(sub.id)).to.equal(null);
+    expect(await s.tokens.find(kept.id)).not.to.equal(null);
+  });
+});

@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { cleanJson, cleanText } from '../../../plugins/bugs/clean.js';
+import { memoryWorld, report, settled } from './world.js';
+
+describe('bugs: text from outside', () => {
+  it('keeps whole text as it is and mends the rest', () => {
+    expect(cleanText('a\u{1f600}b\n\u0001')).to.equal('a\u{1f600}b\n\u0001');
+    expect(cleanText('a\0b\ud83dc\ude00')).to.equal('a\ufffdb\ufffdc\ufffd');
+    expect(cleanJson({ 'k\0': ['\0', 1, null, { x: true }] })).to.deep.equal({
+      'k\ufffd': ['\ufffd', 1, null, { x: true }],
+    });
+  });
+
+  it('survives UTF-8, whatever comes', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const clean = cleanText(text);
+        expect(Buffer.from(clean, 'utf8').toString('utf8')).to.equal(clean);
+        expect(clean).to.not.include('\0');
+      }),
+    );
+  });
+
+  it('stores a report that carries broken text', async () => {
+    const world = await memoryWorld();
+    const done = await world.bugs.record(report({ title: 'x\ud800', client_ref: 'r\0', tags: ['\0'] }), {
+      texts: true,
+    });
+    expect(done.item).to.deep.include({ title: 'x\ufffd', client_ref: 'r\ufffd', tags: ['\ufffd'] });
+    await settled(world);
+  });
+});

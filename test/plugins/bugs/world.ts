@@ -1,0 +1,190 @@
+/** The services of the bugs plugin over a store of the test's choice, with a clock that the test moves. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { RandomIds } from '../../../adapters/node/ids.js';
+import { SqliteStore } from '../../../adapters/sqlite/store.js';
+import { Scope } from '../../../kernel/container.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import type { Caller } from '../../../plugins/bugs/caller.js';
+import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
+import type { Deps } from '../../../plugins/bugs/deps.js';
+import { buildServices, type Services } from '../../../plugins/bugs/services.js';
+import type { BugEvent, Item, Report } from '../../../ports/domain/bugs.js';
+import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projects.js';
+import type { DocumentStore } from '../../../ports/store.js';
+import { RecordingLog } from '../../kernel/fakes.js';
+import { ManualClock } from '../../support/clock.js';
+
+export const MANAGER: Caller = { id: 'tok-manager', name: 'manager', project: null, manage: true, kind: 'token' };
+
+const info = (slug: string): ProjectInfo => ({
+  slug,
+  name: slug,
+  repo_url: null,
+  number: 1,
+  setup_scopes: [],
+  cache_ttl_hours: 72,
+  require_signed: false,
+  archived: false,
+});
+
+const PROJECTS: ProjectDirectory = {
+  get: async (slug) => info(slug),
+  byNumber: async () => null,
+  list: async () => [info('alpha'), info('beta')],
+  accepting: async (slug) => {
+    if (slug === 'nowhere') throw new ServiceError('unknown_project', 'There is no such project.');
+    return info(slug);
+  },
+  registerUsage: () => undefined,
+};
+
+export interface Told {
+  id: string;
+  event: string;
+  data: BugEvent;
+}
+
+export interface World extends Services {
+  store: DocumentStore;
+  deps: Deps;
+  clock: ManualClock;
+  /** Every event that was emitted, in order. */
+  told: Told[];
+  log: RecordingLog;
+  /** What the updates plugin would say. */
+  releases: { version: string; build: string | null }[];
+}
+
+export const nameOf = (collection: string): string => `bugs_${collection}`;
+
+export async function ensured(store: DocumentStore): Promise<DocumentStore> {
+  await store.connect();
+  await store.ensure(COLLECTIONS.map((spec) => ({ name: nameOf(spec.name), indexes: spec.indexes })));
+  return store;
+}
+
+/** A process of its own over the store. @param change what is not as it should be */
+export function worldOn(
+  store: DocumentStore,
+  clock = new ManualClock(),
+  change: (deps: Deps) => void = () => undefined,
+): World {
+  const told: Told[] = [];
+  const log = new RecordingLog();
+  const releases: World['releases'] = [];
+  const deps: Deps = {
+    items: store.collection(nameOf('items')),
+    texts: store.collection(nameOf('texts')),
+    keys: store.collection(nameOf('keys')),
+    families: store.collection(nameOf('families')),
+    refs: store.collection(nameOf('refs')),
+    occurrences: store.collection(nameOf('occurrences')),
+    comments: store.collection(nameOf('comments')),
+    activity: store.collection(nameOf('activity')),
+    counters: store.collection(nameOf('counters')),
+    clock,
+    ids: new RandomIds(clock),
+    log,
+    config: { hour_high: 100, hour_critical: 1000, delta_margin_seconds: 10 },
+    projects: PROJECTS,
+    releases: () => ({ published: async () => releases, latest: async () => releases.at(-1)?.version ?? null }),
+    emit: async (event, data, { id }) => {
+      told.push({ id, event, data: data as BugEvent });
+      return true;
+    },
+    random: Math.random,
+  };
+  change(deps);
+  const scope = Scope.root({});
+  return { ...buildServices(scope, deps), store, deps, clock, told, log, releases };
+}
+
+export async function memoryWorld(): Promise<World> {
+  return worldOn(await ensured(new MemoryStore()));
+}
+
+/** The engines that the suites of this folder run on. */
+export const STORES: readonly {
+  name: string;
+  open: () => Promise<{ store: DocumentStore; close: () => Promise<void> }>;
+}[] = [
+  {
+    name: 'memory',
+    open: async () => {
+      const store = await ensured(new MemoryStore());
+      return { store, close: () => store.close() };
+    },
+  },
+  {
+    name: 'sqlite',
+    open: async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'aos-bugs-'));
+      const store = await ensured(new SqliteStore({ path: join(folder, 'aos.db') }));
+      return {
+        store,
+        close: async () => {
+          await store.close();
+          await rm(folder, { recursive: true, force: true });
+        },
+      };
+    },
+  },
+];
+
+export function report(fields: Partial<Report> = {}): Report {
+  return {
+    type: 'bug',
+    project: 'alpha',
+    title: 'It breaks',
+    severity: 'medium',
+    source: 'agent',
+    reported_by: 'tok-app',
+    ...fields,
+  };
+}
+
+export const errorReport = (fields: Partial<Report> = {}): Report =>
+  report({
+    type: 'error',
+    title: 'E: cart is empty',
+    severity: 'high',
+    source: 'app',
+    error_level: 'error',
+    error_message: 'cart is empty',
+    exception_class: 'E',
+    file_path: 'src/cart.ts',
+    ...fields,
+  });
+
+/** The code of the ServiceError that `run` rejects with; `none` when it does not. */
+export async function codeOf(run: Promise<unknown>): Promise<string> {
+  try {
+    await run;
+    return 'none';
+  } catch (error) {
+    if (error instanceof ServiceError) return error.code;
+    throw error;
+  }
+}
+
+/** Everything that goes on behind the answers has happened. */
+export const settled = (world: World): Promise<void> => world.bugs.stop();
+
+/** A fresh item, brought into a status by the shortest way. */
+export async function itemIn(world: World, status: string, title = `Item ${world.deps.ids.uuid()}`): Promise<string> {
+  const { id } = await world.bugs.record(report({ title }));
+  const edit = (fields: object) => world.edits.edit(id, MANAGER, fields);
+  if (status === 'in_progress') await world.leases.claim(id, MANAGER, { agent: 'a' });
+  else if (status === 'wont_fix') await edit({ status, reason: 'as designed' });
+  else if (status === 'duplicate')
+    await edit({ status, duplicate_of: (await world.bugs.record(report({ title: `Target of ${title}` }))).id });
+  else if (status !== 'open') await edit({ status });
+  return id;
+}
+
+/** The item as the API shows it. */
+export const shown = async (world: World, name: string): Promise<Item> =>
+  (await world.lists.detail(name, MANAGER)).item;

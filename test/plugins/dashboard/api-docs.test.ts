@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  apiIndex,
+  apiOperations,
+  groupOf,
+  shellQuote,
+  type Group,
+  type Operation,
+} from '../../../plugins/dashboard/api-docs.js';
+import { exampleOf, rowsOf, typeOf } from '../../../plugins/dashboard/schema.js';
+import { renderFile } from '../../web/templates.js';
+
+const document = {
+  openapi: '3.1.0',
+  security: [{ bearer: [] }],
+  components: {
+    schemas: {
+      Envelope: { type: 'object', properties: { status: { const: 'success' } }, required: ['status'] },
+      Loop: { type: 'object', properties: { next: { $ref: '#/components/schemas/Loop' } }, required: ['next'] },
+    },
+  },
+  paths: {
+    '/api/things/v1/things': {
+      post: {
+        summary: 'Make a <thing>',
+        security: [{ token: ['things:manage'] }, { sharedKey: [] }],
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': {
+              schema: {
+                type: 'object',
+                required: ['name', 'tags'],
+                properties: {
+                  name: { type: 'string', maxLength: 20, examples: ["Anna's"] },
+                  tags: { type: 'array', items: { type: 'string', enum: ['a', 'b'] } },
+                  note: { type: ['string', 'null'] },
+                },
+              },
+            },
+          },
+        },
+        responses: {
+          201: {
+            description: 'Made',
+            content: {
+              'application/json': {
+                schema: {
+                  allOf: [
+                    { $ref: '#/components/schemas/Envelope' },
+                    {
+                      type: 'object',
+                      properties: { thing: { type: 'object', properties: { id: { type: 'string', format: 'uuid' } } } },
+                    },
+                  ],
+                },
+              },
+            },
+          },
+        },
+      },
+    },
+    '/api/things/v1/things/{id}': {
+      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+      get: {
+        summary: 'One',
+        parameters: [
+          { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 } },
+        ],
+        responses: {},
+      },
+    },
+    '/api/health/live': { get: { summary: 'Alive', security: [], responses: { 200: { description: 'Yes' } } } },
+  },
+};
+
+describe('API documentation', () => {
+  const groups = apiIndex(document);
+  const drawn = (i: number): Operation[] => apiOperations(document, groups[i] as Group, 'https://aos.example/');
+  const [make, one] = drawn(1) as [Operation, Operation];
+
+  it('groups operations by what they are about', () => {
+    expect(groups.map(({ id, operations }) => [id, operations.length])).to.deep.equal([
+      ['health', 1],
+      ['things', 2],
+    ]);
+    expect([
+      groupOf('/metrics'),
+      groupOf('/install_db.php'),
+      groupOf('/api/{number}/store/'),
+      groupOf('/'),
+    ]).to.deep.equal(['metrics', 'install', 'other', 'other']);
+  });
+
+  it('draws body and answer as rows', () => {
+    expect(make.body?.rows).to.deep.equal([
+      { name: 'name', type: 'string', required: true, text: 'at most 20 characters' },
+      { name: 'tags', type: 'array of string', required: true, text: '' },
+      { name: 'note', type: 'string or null', required: false, text: '' },
+    ]);
+    expect(make.answers[0]?.rows.map(({ name, type }) => [name, type])).to.deep.equal([
+      ['status', 'success'],
+      ['thing', 'object'],
+      ['thing.id', 'string (uuid)'],
+    ]);
+  });
+
+  it('says what opens an operation, and its parameters', () => {
+    expect(make.access).to.equal('a token with things:manage, or the shared key');
+    expect(one.access).to.equal('bearer');
+    expect(drawn(0)[0]?.access).to.equal('no credential');
+    expect(one.parameters).to.deep.equal([
+      { name: 'id', place: 'path', type: 'string', required: true, text: '' },
+      { name: 'limit', place: 'query', type: 'integer', required: false, text: 'from 1, to 200, default 50' },
+    ]);
+  });
+
+  it('gives a command that a shell takes as it is', () => {
+    expect(make.curl).to.equal(
+      `curl -X POST https://aos.example/api/things/v1/things \\\n  -H "Authorization: Bearer $AOS_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"Anna'\\''s","tags":["a"]}'`,
+    );
+    expect(drawn(0)[0]?.curl).to.equal('curl https://aos.example/api/health/live');
+  });
+
+  it('ends on schemas that hold themselves', () => {
+    const schema = { $ref: '#/components/schemas/Loop' };
+    expect(rowsOf(schema, document).length).to.be.within(1, 10);
+    expect(JSON.stringify(exampleOf(schema, document)).length).to.be.lessThan(200);
+    const knot = { components: { schemas: { A: { $ref: '#/components/schemas/A' } } } };
+    expect(typeOf({ $ref: '#/components/schemas/A' }, knot)).to.equal('any');
+  });
+
+  it('never throws, whatever the description holds', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (schema, responses) => {
+        const odd = {
+          paths: {
+            '/api/x': {
+              get: { requestBody: { content: { 'application/json': { schema } } }, responses, parameters: [schema] },
+            },
+          },
+        };
+        const [group] = apiIndex(odd);
+        expect(apiOperations(odd, group as Group, 'http://x')).to.have.length(1);
+      }),
+    );
+  });
+
+  it('quotes for the shell: one word, nothing expanded', () => {
+    expect(shellQuote('a b')).to.equal(`'a b'`);
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const quoted = shellQuote(text);
+        expect(quoted.replaceAll(`'\\''`, `'`).replace(/^'|'$/g, '')).to.equal(
+          quoted === text ? text.replace(/^'|'$/g, '') : text,
+        );
+      }),
+    );
+  });
+
+  it('is rendered escaped, one h1, with every path', () => {
+    const index = renderFile('plugins/dashboard/views/api.hbs', { groups, base_url: 'https://aos.example' });
+    for (const path of Object.keys(document.paths)) expect(index).to.include(path);
+    expect(index).to.include('Make a &lt;thing&gt;').and.include(`href="/docs/api/things#${make.id}"`);
+    const detail = renderFile('plugins/dashboard/views/api-group.hbs', {
+      groups,
+      group: { ...groups[1], operations: drawn(1) },
+    });
+    expect(detail).to.include(`id="${make.id}"`).and.include('thing.id').and.include('Anna&#x27;');
+    expect(detail.match(/<h1/g)).to.have.length(1);
+  });
+});

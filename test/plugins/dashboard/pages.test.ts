@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { Redirect } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { firstSteps } from '../../../plugins/dashboard/first-steps.js';
+import { localPath, themePage } from '../../../plugins/dashboard/theme.js';
+import { Html } from '../../../web/helpers/html.js';
+import { renderFile } from '../../web/templates.js';
+import { request, session } from '../health/fakes.js';
+
+const post = (body: unknown): unknown => themePage.handle(request(session('member'), { method: 'POST', body }));
+
+describe('POST /theme', () => {
+  it('keeps the choice for a year and leads back', () => {
+    const answer = post({ theme: 'dark', back: '/bugs?status=open', csrf_token: 'x' }) as Redirect;
+    expect(answer).to.be.instanceOf(Redirect).and.include({ location: '/bugs?status=open' });
+    expect(answer.cookies).to.deep.equal([{ name: 'svc_theme', value: 'dark', maxAgeSeconds: 31_536_000 }]);
+  });
+
+  it('refuses another theme', () => {
+    for (const body of [{ theme: 'pink' }, {}, null, { theme: ['dark'] }]) {
+      expect(() => post(body))
+        .to.throw(ServiceError)
+        .with.property('code', 'validation_failed');
+    }
+  });
+
+  it('never leads to another host', () => {
+    for (const back of [
+      '//evil.example',
+      '/\\evil.example',
+      'https://evil.example',
+      '/a\r\nSet-Cookie: x',
+      '',
+      'bugs',
+      '/\t/evil',
+    ]) {
+      expect(localPath(back), JSON.stringify(back)).to.equal('/');
+    }
+    expect(localPath('/bugs/shop-1?a=b%20c')).to.equal('/bugs/shop-1?a=b%20c');
+  });
+});
+
+describe('/', () => {
+  const steps = firstSteps('http://127.0.0.1:8080/');
+  const view = (panels: object): string => renderFile('plugins/dashboard/views/dashboard.hbs', { panels, steps });
+
+  it('without data tells the three steps with commands to copy', () => {
+    const html = view({ attention: [], trend: [] });
+    expect(html.match(/data-copy=/g)).to.have.length(3);
+    expect(html).to.include('aos project create shop').and.include('http://127.0.0.1:8080/api/errors/v1/report');
+  });
+
+  it('shows panels as their plugins made them, and no steps', () => {
+    const html = view({
+      attention: [{ id: 'bugs.critical', html: new Html('<b>2</b>') }],
+      trend: [{ id: 'errors.hourly', html: new Html('<svg></svg>') }],
+    });
+    expect(html).to.include('<b>2</b>').and.include('id="panel-errors.hourly"').and.not.include('data-copy');
+  });
+
+  it('says when nothing waits', () => {
+    expect(view({ attention: [], trend: [{ id: 'x', html: '' }] })).to.include('Nothing waits for a person');
+  });
+});

@@ -1,0 +1,136 @@
+/** A system that answers what a test wants, and the services of the health plugin over it. */
+import type { Principal } from '../../../ports/http.js';
+import type { AuditLog } from '../../../ports/domain/access.js';
+import type { SystemInfo } from '../../../ports/domain/system.js';
+import type { HttpRequest, Logger } from '../../../kernel/contract.js';
+import type { JobInfo } from '../../../ports/jobs.js';
+import type { Metrics } from '../../../ports/metrics.js';
+import { MigrationRun } from '../../../plugins/health/migration-run.js';
+import { HealthService } from '../../../plugins/health/service.js';
+
+export const NOW = Date.parse('2026-11-20T08:15:30.123Z');
+export const SHARED: Principal = { kind: 'shared_key' };
+export const session = (role: 'admin' | 'member'): Principal => ({
+  kind: 'session',
+  session_id: 's',
+  account_id: 'a',
+  username: role,
+  role,
+});
+
+export const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+
+export function job(name: string, more: Partial<JobInfo> = {}): JobInfo {
+  return {
+    name,
+    every_ms: 60_000,
+    cron: null,
+    running: false,
+    last_run_at: null,
+    last_finished_at: null,
+    next_run_at: null,
+    fail_count: 0,
+    fail_reason: null,
+    ...more,
+  };
+}
+
+export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
+  return {
+    version: '1.2.3',
+    node: 'v20.19.5',
+    started_at: '2026-11-20T08:15:00.000Z',
+    engine: 'memory',
+    plugins: () => [{ id: 'health', title: 'Health', version: '1.0.0', critical: true, state: 'ready', reason: null }],
+    health: () => Promise.resolve({}),
+    pingStore: () => Promise.resolve(0.4242),
+    storeBytes: () => Promise.resolve(1024),
+    freeBytes: () => Promise.resolve(10 ** 10),
+    migrations: () =>
+      Promise.resolve({
+        applied: [{ id: 'bugs:001-a', applied_at: '2026-11-20T08:00:00.000Z' }],
+        pending: [],
+        current: 'bugs:001-a',
+      }),
+    migrate: () => Promise.resolve({ applied: [], pending: [] }),
+    scopes: () => [],
+    events: () => [],
+    openapi: () => ({ openapi: '3.1.0', paths: {} }),
+    ...more,
+  };
+}
+
+/** A clock that stands still until a test moves it. */
+export function fakeClock(): { now(): number; iso(): string; monotonic(): number; ms: number } {
+  return {
+    ms: NOW,
+    now() {
+      return this.ms;
+    },
+    iso() {
+      return new Date(this.ms).toISOString();
+    },
+    monotonic() {
+      return this.ms;
+    },
+  };
+}
+
+export interface Recorded {
+  by: unknown;
+  action: string;
+  target: string;
+  details: unknown;
+}
+
+export function world(system: SystemInfo, jobs: readonly JobInfo[] = []) {
+  const clock = fakeClock();
+  const recorded: Recorded[] = [];
+  const audit: AuditLog = {
+    record: (by, action, target, details) => {
+      recorded.push({ by, action, target, details });
+      return Promise.resolve();
+    },
+    recent: (limit, after) =>
+      Promise.resolve({
+        items: [
+          {
+            id: '1',
+            at: clock.iso(),
+            actor: 'admin',
+            action: 'project.created',
+            target: '<shop>',
+            details: { name: 'Shop' },
+          },
+        ],
+        next: `${limit}:${after ?? ''}`,
+      }),
+  };
+  const list = { list: () => Promise.resolve([...jobs]) };
+  const metrics: Metrics = {
+    counter: () => ({ inc() {} }),
+    gauge() {},
+    histogram: () => ({ observe() {} }),
+    render: () => Promise.resolve('aos_ready 1\n'),
+  };
+  const health = new HealthService(system, list, clock, { min_free_bytes: 1_000_000 });
+  const run = new MigrationRun(system, audit, clock, silent);
+  return { system, clock, recorded, audit, jobs: list, metrics, health, run };
+}
+
+export function request(principal: Principal, more: Partial<HttpRequest> = {}): HttpRequest {
+  return {
+    id: 'request-1',
+    method: 'GET',
+    path: '/',
+    params: {},
+    query: {},
+    body: null,
+    headers: {},
+    principal,
+    address: '127.0.0.1',
+    cookies: {},
+    signal: new AbortController().signal,
+    ...more,
+  };
+}

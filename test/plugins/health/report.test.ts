@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import type { PluginState } from '../../../ports/domain/system.js';
+import { report, type Findings, type HealthReport } from '../../../plugins/health/report.js';
+
+const about = { version: '1.2.3', time: '2026-11-20T08:15:30.123Z', uptime_seconds: 1, min_free_bytes: 100 };
+const good: Findings = {
+  database: { latency_ms: 1 },
+  schema: { current: null, pending: [] },
+  free_bytes: 100,
+  jobs: [],
+  plugins: [],
+  own: {},
+};
+const plugin = (id: string, state: PluginState['state']): PluginState => ({
+  id,
+  title: id,
+  version: '1.0.0',
+  critical: false,
+  state,
+  reason: null,
+});
+const of = (more: Partial<Findings>): HealthReport => report({ ...good, ...more }, about);
+
+describe('health report', () => {
+  it('a healthy service', () => expect(of({}).healthy).to.equal(true));
+
+  it('unhealthy without database, evaluator or schema, or with something pending', () => {
+    expect(of({ database: { error: 'x' } }).healthy).to.equal(false);
+    expect(of({ schema: { error: 'x' } }).healthy).to.equal(false);
+    expect(of({ schema: { current: 'a', pending: ['b'] } }).healthy).to.equal(false);
+    expect(of({ plugins: [plugin('watchdog', 'ready')], own: { watchdog: { ok: false } } }).healthy).to.equal(false);
+    expect(of({ plugins: [plugin('watchdog', 'failed')] }).healthy).to.equal(false);
+  });
+
+  it('stays healthy with jobs, webhooks, release store or disk in trouble, and says so', () => {
+    const found = of({
+      free_bytes: 99,
+      jobs: { error: 'x' },
+      plugins: [plugin('webhooks', 'ready'), plugin('releases', 'failed')],
+      own: { webhooks: { ok: false, queued: 5, disabled: ['w1'] } },
+    });
+    expect(found.healthy).to.equal(true);
+    expect(found.checks.disk).to.deep.equal({ ok: false, free_bytes: 99 });
+    expect(found.checks.jobs).to.deep.equal({ ok: false, running: 0, failing: [], error: 'x' });
+    expect(found.checks.webhooks).to.deep.equal({ ok: false, queued: 5, oldest_age_seconds: null, disabled: ['w1'] });
+    expect(found.checks.release_store).to.deep.equal({
+      ok: false,
+      state: 'failed',
+      protection: null,
+      last_selftest_at: null,
+    });
+  });
+
+  it('takes the evaluator’s own words, and is patient while it starts', () => {
+    const own = { watchdog: { ok: true, last_run_at: '2026-11-20T08:15:00.000Z', age_seconds: 30 } };
+    expect(of({ plugins: [plugin('watchdog', 'ready')], own }).checks.evaluator).to.deep.equal(own.watchdog);
+    expect(of({ plugins: [plugin('watchdog', 'starting')] }).healthy).to.equal(true);
+  });
+
+  it('free space that cannot be read is no good disk', () => {
+    expect(of({ free_bytes: null }).checks.disk).to.deep.equal({ ok: false, free_bytes: null });
+  });
+});

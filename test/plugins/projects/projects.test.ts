@@ -1,0 +1,386 @@
+/** Projects: the API, archiving, intake keys, pages (contract 15). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { dsn } from '../../../plugins/projects/project.js';
+import { PASSWORD, SHARED_KEY } from '../access/bench.js';
+import { refused } from '../access/refused.js';
+import { Site, type Answer } from '../access/site.js';
+
+const BASE = '/api/projects/v1/projects';
+
+interface Shown {
+  slug: string;
+  name: string;
+  number: number;
+  archived: boolean;
+}
+
+describe('projects', function () {
+  this.timeout(20_000);
+
+  let site: Site;
+  let manage: string;
+
+  const call = (
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path = '',
+    body?: object,
+    bearer: string | null = manage,
+  ): Promise<Answer> => site.api(method, `${BASE}${path}`, bearer, body);
+  const create = async (slug: string): Promise<Shown> => (await call('POST', '', { slug })).json['project'] as Shown;
+  const outcome = ({ status, json }: Answer): [number, string | undefined] => [status, json.error?.code];
+
+  beforeEach(async () => {
+    site = await Site.open();
+    manage = await site.token(['projects:manage']);
+  });
+
+  afterEach(() => site.stop());
+
+  it('creates with the defaults of the contract', async () => {
+    const answer = await call('POST', '', { slug: 'shop', unknown_field: 1 });
+    expect(answer.status).to.equal(201);
+    expect(answer.json).to.deep.equal({
+      status: 'success',
+      project: {
+        slug: 'shop',
+        name: 'shop',
+        description: null,
+        repo_url: null,
+        number: 1,
+        setup_scopes: ['bugtracker:report'],
+        cache_ttl_hours: 72,
+        require_signed: false,
+        archived: false,
+        created_at: site.clock.iso(),
+        updated_at: site.clock.iso(),
+      },
+    });
+  });
+
+  it('409 on a known slug, and one winner among parallel creations', async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => call('POST', '', { slug: 'shop' })));
+    expect(answers.filter(({ status }) => status === 201)).to.have.length(1);
+    for (const answer of answers.filter(({ status }) => status !== 201))
+      expect(outcome(answer)).to.deep.equal([409, 'conflict']);
+  });
+
+  it('gives every project a number of its own, in parallel too, and never one again', async () => {
+    const made = await Promise.all(Array.from({ length: 20 }, (_, i) => create(`p-${i}`)));
+    expect(new Set(made.map(({ number }) => number)).size).to.equal(20);
+    const [last] = made.sort((a, b) => b.number - a.number);
+    await call('DELETE', `/${last?.slug}`);
+    expect((await create(last?.slug ?? '')).number).to.be.greaterThan(last?.number ?? 0);
+  });
+
+  const bad: [string, object, string][] = [
+    ['no slug', {}, 'slug'],
+    ['upper case', { slug: 'Shop' }, 'slug'],
+    ['a leading dash', { slug: '-shop' }, 'slug'],
+    ['a long slug', { slug: 'a'.repeat(65) }, 'slug'],
+    ['a slash', { slug: 'a/b' }, 'slug'],
+    ['an unknown scope', { slug: 'shop', setup_scopes: ['x:y'] }, 'setup_scopes'],
+    ['setup:install for applications', { slug: 'shop', setup_scopes: ['setup:install'] }, 'setup_scopes'],
+    ['a negative cache', { slug: 'shop', cache_ttl_hours: -1 }, 'cache_ttl_hours'],
+    ['a name of two lines', { slug: 'shop', name: 'a\nb' }, 'name'],
+  ];
+  for (const [what, body, field] of bad) {
+    it(`422 for ${what}, and nothing is there`, async () => {
+      const answer = await call('POST', '', body);
+      expect(outcome(answer)).to.deep.equal([422, 'validation_failed']);
+      expect(answer.json.error?.fields).to.have.property(field);
+      expect((await call('GET')).json['items']).to.deep.equal([]);
+    });
+  }
+
+  it('changes what is given and nothing else', async () => {
+    await create('shop');
+    site.clock.forward(1000);
+    const answer = await call('PATCH', '/shop', {
+      name: 'Shop',
+      repo_url: 'https://git.test/shop',
+      require_signed: true,
+      slug: 'other',
+      number: 9,
+    });
+    expect(answer.status).to.equal(200);
+    expect(answer.json['project']).to.include({
+      slug: 'shop',
+      number: 1,
+      name: 'Shop',
+      repo_url: 'https://git.test/shop',
+      require_signed: true,
+    });
+    expect((await call('PATCH', '/shop', { repo_url: null, description: '' })).json['project']).to.include({
+      repo_url: null,
+      description: null,
+      name: 'Shop',
+    });
+    expect(outcome(await call('PATCH', '/shop', { name: '' }))).to.deep.equal([422, 'validation_failed']);
+    expect(outcome(await call('PATCH', '/nope', { name: 'x' }))).to.deep.equal([404, 'not_found']);
+  });
+
+  it('pages by slug, with total and filter; unknown parameters are 400', async () => {
+    for (const slug of ['c', 'a', 'b']) await create(slug);
+    await call('POST', '/b/archive');
+    const first = await call('GET', '?limit=2&include_total=true');
+    expect((first.json['items'] as Shown[]).map(({ slug }) => slug)).to.deep.equal(['a', 'b']);
+    expect(first.json).to.include({ has_more: true, total: 3 });
+    const second = await call('GET', `?limit=2&cursor=${String(first.json['next_cursor'])}`);
+    expect((second.json['items'] as Shown[]).map(({ slug }) => slug)).to.deep.equal(['c']);
+    expect(second.json).to.include({ has_more: false, next_cursor: null });
+    expect(((await call('GET', '?archived=true')).json['items'] as Shown[]).map(({ slug }) => slug)).to.deep.equal([
+      'b',
+    ]);
+    expect(outcome(await call('GET', '?nope=1'))).to.deep.equal([400, 'invalid_request']);
+    expect(outcome(await call('GET', '?limit=201'))).to.deep.equal([400, 'invalid_request']);
+    expect(outcome(await call('GET', '?cursor=abc'))).to.deep.equal([400, 'invalid_cursor']);
+  });
+
+  it('reads with projects:read, and changes with projects:manage alone', async () => {
+    await create('shop');
+    const read = await site.token(['projects:read']);
+    expect((await call('GET', '/shop', undefined, read)).status).to.equal(200);
+    expect((await call('GET', '/shop/intake-keys', undefined, read)).status).to.equal(200);
+    for (const [method, path, body] of [
+      ['POST', '', { slug: 'x' }],
+      ['PATCH', '/shop', {}],
+      ['POST', '/shop/archive', {}],
+      ['POST', '/shop/intake-keys', {}],
+      ['DELETE', '/shop', undefined],
+    ] as const) {
+      expect(outcome(await call(method, path, body, read)), `${method} ${path}`).to.deep.equal([
+        403,
+        'insufficient_scope',
+      ]);
+    }
+    expect(outcome(await call('GET', '', undefined, await site.token(['license:manage'])))).to.deep.equal([
+      403,
+      'insufficient_scope',
+    ]);
+    expect(outcome(await call('GET', '', undefined, SHARED_KEY))).to.deep.equal([403, 'insufficient_scope']);
+    expect(outcome(await call('GET', '', undefined, null))).to.deep.equal([401, 'unauthorized']);
+  });
+
+  it('shows a bound token its own project alone', async () => {
+    await create('shop');
+    await create('blog');
+    const bound = await site.token(['projects:manage'], 'shop');
+    expect(
+      ((await call('GET', '?include_total=true', undefined, bound)).json['items'] as Shown[]).map(({ slug }) => slug),
+    ).to.deep.equal(['shop']);
+    expect((await call('GET', '/shop', undefined, bound)).status).to.equal(200);
+    expect((await call('PATCH', '/shop', { name: 'S' }, bound)).status).to.equal(200);
+    for (const [method, path, body] of [
+      ['GET', '/blog', undefined],
+      ['GET', '/nope', undefined],
+      ['PATCH', '/blog', { name: 'x' }],
+      ['POST', '/blog/archive', {}],
+      ['GET', '/blog/intake-keys', undefined],
+      ['POST', '/blog/intake-keys', {}],
+      ['DELETE', '/blog', undefined],
+      ['POST', '', { slug: 'third' }],
+    ] as const) {
+      expect(outcome(await call(method, path, body, bound)), `${method} ${path}`).to.deep.equal([
+        403,
+        'insufficient_scope',
+      ]);
+    }
+  });
+
+  describe('archiving and deleting', () => {
+    it('refuses reports and publishes while archived, and undoes it', async () => {
+      await create('shop');
+      expect(await site.parts.projects.accepting('shop')).to.include({ slug: 'shop', number: 1 });
+      expect((await call('POST', '/shop/archive')).json['project']).to.include({ archived: true });
+      expect((await call('POST', '/shop/archive', {})).json['project']).to.include({ archived: true });
+      expect(await refused(site.parts.projects.accepting('shop'))).to.include({ status: 422, code: 'unknown_project' });
+      expect(await site.parts.projects.get('shop')).to.include({ archived: true });
+      expect((await call('POST', '/shop/unarchive')).json['project']).to.include({ archived: false });
+      expect(await site.parts.projects.accepting('shop')).to.include({ archived: false });
+      expect(await refused(site.parts.projects.accepting('nope'))).to.include({ status: 422, code: 'unknown_project' });
+      expect(outcome(await call('POST', '/nope/archive'))).to.deep.equal([404, 'not_found']);
+    });
+
+    it('deletes what nothing hangs on, and its intake keys end', async () => {
+      await create('shop');
+      const { key } = (await call('POST', '/shop/intake-keys')).json as unknown as { key: string };
+      expect((await call('DELETE', '/shop')).json).to.deep.equal({ status: 'success', deleted: true });
+      expect(outcome(await call('GET', '/shop'))).to.deep.equal([404, 'not_found']);
+      expect(outcome(await call('DELETE', '/shop'))).to.deep.equal([404, 'not_found']);
+      expect((await site.api('GET', '/api/tokens/v1/self', key)).status).to.equal(401);
+    });
+
+    it('409 for a project in use, which stays as it was', async () => {
+      await create('shop');
+      await create('old');
+      await call('POST', '/old/archive');
+      site.parts.projects.registerUsage('releases', async () => false);
+      site.parts.projects.registerUsage('bug items', async (slug) => slug !== 'free');
+      const answer = await call('DELETE', '/shop');
+      expect(outcome(answer)).to.deep.equal([409, 'conflict']);
+      expect(answer.json.error?.message).to.include('bug items').and.not.include('releases');
+      expect((await call('GET', '/shop')).json['project']).to.include({ archived: false });
+      expect((await call('DELETE', '/old')).status).to.equal(409);
+      expect((await call('GET', '/old')).json['project']).to.include({ archived: true });
+    });
+
+    it('is archived while it asks what hangs on it', async () => {
+      await create('shop');
+      let during: boolean | undefined;
+      site.parts.projects.registerUsage('items', async (slug) => {
+        during = (await site.parts.projects.get(slug))?.archived;
+        return false;
+      });
+      await call('DELETE', '/shop');
+      expect(during).to.equal(true);
+    });
+  });
+
+  describe('intake keys', () => {
+    it('are shown once with their DSN, and are good for nothing else', async () => {
+      await create('shop');
+      const answer = await call('POST', '/shop/intake-keys', { name: 'web' });
+      expect(answer.status).to.equal(201);
+      expect(answer.json).to.have.all.keys('status', 'id', 'key', 'dsn');
+      const { id, key, dsn: shown } = answer.json as unknown as { id: string; key: string; dsn: string };
+      expect(key).to.match(/^svc_in_[0-9A-Za-z]{43}$/);
+      expect(shown).to.equal(`http://${key}@aos.test/1`);
+      const list = await call('GET', '/shop/intake-keys');
+      expect(list.text).not.to.include(key);
+      expect(list.json['items']).to.have.length(1);
+      expect((list.json['items'] as object[])[0]).to.include({
+        id,
+        name: 'web',
+        prefix: key.slice(0, 12),
+        revoked_at: null,
+      });
+      for (const path of ['/api/tokens/v1/self', BASE, `${BASE}/shop`]) {
+        expect((await site.api('GET', path, key)).status, path).to.equal(403);
+      }
+      expect(await site.parts.tokens.find(id)).to.include({ kind: 'intake', project: 'shop', expires_at: null });
+    });
+
+    it('are revoked by their own project alone', async () => {
+      await create('shop');
+      await create('blog');
+      const { id, key } = (await call('POST', '/shop/intake-keys')).json as unknown as { id: string; key: string };
+      expect(outcome(await call('DELETE', `/blog/intake-keys/${id}`))).to.deep.equal([404, 'not_found']);
+      expect((await site.api('GET', '/api/tokens/v1/self', key)).status).to.equal(403);
+      expect((await call('DELETE', `/shop/intake-keys/${id}`)).json).to.deep.equal({
+        status: 'success',
+        deleted: true,
+      });
+      expect((await site.api('GET', '/api/tokens/v1/self', key)).status).to.equal(401);
+      expect(outcome(await call('POST', '/nope/intake-keys'))).to.deep.equal([404, 'not_found']);
+    });
+
+    it('no other token can be revoked as an intake key', async () => {
+      await create('shop');
+      const bound = await site.parts.tokens.issue({
+        kind: 'master',
+        name: 'm',
+        scopes: [],
+        project: 'shop',
+        created_by: 'x',
+      });
+      expect(outcome(await call('DELETE', `/shop/intake-keys/${bound.id}`))).to.deep.equal([404, 'not_found']);
+    });
+
+    it('have a DSN with the base URL’s scheme, port and path', () => {
+      expect(dsn('https://aos.example.org', 'k', 7)).to.equal('https://k@aos.example.org/7');
+      expect(dsn('http://127.0.0.1:8080/', 'k', 7)).to.equal('http://k@127.0.0.1:8080/7');
+      expect(dsn('https://ops.example.org/aos', 'k', 7)).to.equal('https://k@ops.example.org/aos/7');
+    });
+  });
+
+  it('finds by number', async () => {
+    const { number } = await create('shop');
+    expect(await site.parts.projects.byNumber(number)).to.include({ slug: 'shop' });
+    expect(await site.parts.projects.byNumber(99)).to.equal(null);
+    expect(await site.parts.projects.get('__proto__')).to.equal(null);
+  });
+
+  describe('pages', () => {
+    it('creates, edits, archives, makes and revokes a key, deletes', async () => {
+      const admin = await site.signedIn();
+      expect((await admin.get('/projects')).text).to.include('aos project create shop');
+      const bad = await admin.post(
+        '/projects',
+        { slug: 'Bad Slug', name: 'x', cache_ttl_hours: '72' },
+        '/projects/new',
+      );
+      expect(bad.status).to.equal(422);
+      expect(bad.text).to.include('value="Bad Slug"');
+      const form = {
+        slug: 'shop',
+        name: 'Shop <1>',
+        cache_ttl_hours: '24',
+        setup_scopes: ['license:read', 'projects:read'],
+        require_signed: 'true',
+      };
+      const made = await admin.post('/projects', form, '/projects/new');
+      expect([made.status, made.headers['location']]).to.deep.equal([303, '/projects/shop']);
+      expect((await call('GET', '/shop')).json['project']).to.deep.include({
+        cache_ttl_hours: 24,
+        require_signed: true,
+        setup_scopes: form.setup_scopes,
+      });
+      expect((await admin.get('/projects/shop')).text).to.include('Shop &lt;1&gt;');
+      expect((await admin.post('/projects', form, '/projects/new')).status).to.equal(409);
+      expect((await admin.post('/projects/shop/edit', { name: 'Shop', cache_ttl_hours: '72' })).status).to.equal(303);
+      expect((await call('GET', '/shop')).json['project']).to.deep.include({
+        name: 'Shop',
+        require_signed: false,
+        setup_scopes: [],
+      });
+
+      const key = await admin.post('/projects/shop/intake-keys', { name: 'web' }, '/projects/shop');
+      const secret = /svc_in_[0-9A-Za-z]{43}/.exec(key.text)?.[0] ?? '';
+      expect(key.text).to.include(`http://${secret}@aos.test/1`);
+      const page = await admin.get('/projects/shop');
+      expect(page.text).not.to.include(secret);
+      const revoke = /\/projects\/shop\/intake-keys\/[0-9a-f-]{36}\/revoke/.exec(page.text)?.[0] ?? '';
+      expect((await admin.post(revoke, {}, '/projects/shop')).status).to.equal(303);
+      expect((await site.api('GET', '/api/tokens/v1/self', secret)).status).to.equal(401);
+
+      expect((await admin.post('/projects/shop/archive', {}, '/projects/shop')).status).to.equal(303);
+      expect((await admin.post('/projects/shop/unarchive', {}, '/projects/shop')).status).to.equal(303);
+      expect((await admin.post('/projects/shop/delete', {}, '/projects/shop')).headers['location']).to.equal(
+        '/projects',
+      );
+      expect((await admin.get('/projects/shop')).status).to.equal(404);
+      const { items } = await site.parts.audit.recent(20);
+      expect(items.map(({ action }) => action)).to.include.members([
+        'project.created',
+        'project.changed',
+        'project.archived',
+        'project.unarchived',
+        'project.deleted',
+        'intake_key.created',
+        'intake_key.revoked',
+      ]);
+    });
+
+    it('says on the page why a project in use cannot be deleted', async () => {
+      await create('shop');
+      site.parts.projects.registerUsage('bug items', async () => true);
+      const admin = await site.signedIn();
+      const answer = await admin.post('/projects/shop/delete', {}, '/projects/shop');
+      expect(answer.status).to.equal(409);
+      expect(answer.text).to.include('it can only be archived');
+    });
+
+    it('lets members read and nothing else', async () => {
+      await create('shop');
+      await (await site.signedIn()).post('/users', { username: 'mem', role: 'member', password: PASSWORD });
+      const member = await site.signedIn('mem');
+      const page = await member.get('/projects/shop');
+      expect(page.status).to.equal(200);
+      expect(page.text).not.to.include('/projects/shop/archive').and.not.include('/projects/shop/edit');
+      expect((await member.get('/projects/new')).status).to.equal(403);
+      expect((await member.post('/projects/shop/archive', {}, '/account')).status).to.equal(403);
+      expect((await call('GET', '/shop')).json['project']).to.include({ archived: false });
+    });
+  });
+});

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { afterStretches, decodeCursor, encodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
+import { compareDocs, matches, totalSort, valueAt } from '../../ports/document.js';
+import { InvalidCursor, type Doc, type Scalar } from '../../ports/store.js';
+import { arbitraryDoc, arbitrarySort } from '../contracts/arbitraries.js';
+
+describe('cursors', () => {
+  it('the stretches after a row are exactly the rows after it, in order', () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(arbitraryDoc, { selector: (doc) => doc.id, minLength: 2, maxLength: 20 }),
+        arbitrarySort,
+        fc.nat(),
+        (docs, sort, n) => {
+          const sorted = [...docs].sort(compareDocs(totalSort(sort)));
+          const at = n % sorted.length;
+          const row = sorted[at] as Doc;
+          const values = totalSort(sort).map(([path]) => valueAt(row, path) as Scalar);
+          const stretches = afterStretches(sort, values);
+          const after = stretches.flatMap((stretch) => sorted.filter((doc) => matches(doc, stretch)));
+          expect(after.map((doc) => doc.id)).to.deep.equal(sorted.slice(at + 1).map((doc) => doc.id));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('gives back the sort values', () => {
+    const sort = [
+      ['a.b', 'desc'],
+      ['n', 'asc'],
+    ] as const;
+    const cursor = encodeCursor(sort, { id: 'x', a: { b: 'ü😀' }, n: null } as Doc);
+    expect(decodeCursor(sort, cursor)).to.deep.equal(['ü😀', null, 'x']);
+    expect(() =>
+      decodeCursor(
+        [
+          ['a.b', 'asc'],
+          ['n', 'asc'],
+        ],
+        cursor,
+      ),
+    ).to.throw(InvalidCursor);
+  });
+
+  it('any text that is no cursor of this sort is refused, with no other error', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.json().map((json) => Buffer.from(json).toString('base64url')),
+        ),
+        (text) => {
+          expect(() => decodeCursor([['a', 'asc']], text)).to.throw(InvalidCursor);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('a page knows whether there is another', () => {
+    const docs = ['a', 'b', 'c'].map((id) => ({ id }));
+    expect(toPage([], docs, 3)).to.deep.equal({ items: docs, next: null });
+    expect(toPage([], docs, 2).items).to.deep.equal(docs.slice(0, 2));
+    expect(decodeCursor([], toPage([], docs, 2).next ?? '')).to.deep.equal(['b']);
+  });
+
+  it('limits', () => {
+    expect(pageLimit()).to.equal(50);
+    for (const limit of [0, 1001, 1.5, Number.NaN]) expect(() => pageLimit(limit)).to.throw(TypeError);
+  });
+
+  it('a sort over objects is a programming error, not a broken list', () => {
+    expect(() => encodeCursor([['o', 'asc']], { id: 'a', o: {} } as Doc)).to.throw(TypeError);
+  });
+});

@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  applyUpdate,
+  compareText,
+  compareValues,
+  jsonText,
+  matches,
+  plainUpdate,
+  seedOf,
+  totalSort,
+  uniqueValue,
+  valueAt,
+} from '../../ports/document.js';
+import type { Doc, Update } from '../../ports/store.js';
+
+const change = (doc: object, update: Update): Doc => applyUpdate({ id: 'a', ...doc }, plainUpdate(update));
+
+describe('document semantics', () => {
+  it('text order is the byte order of UTF-8', () => {
+    const wellFormed = fc.string({ unit: 'binary' });
+    fc.assert(
+      fc.property(
+        wellFormed,
+        wellFormed,
+        (a, b) => Math.sign(compareText(a, b)) === Buffer.compare(Buffer.from(a), Buffer.from(b)),
+      ),
+      { numRuns: 2000 },
+    );
+    expect(compareText('\uffee', '😀')).to.be.lessThan(0);
+  });
+
+  it('values order: null, numbers, text, objects, booleans', () => {
+    const sorted = [null, -1, 2, '', 'a', {}, false, true];
+    expect([...sorted].reverse().sort(compareValues)).to.deep.equal(sorted);
+  });
+
+  it('jsonText stores well-formed text only, and only what is not', () => {
+    expect(
+      jsonText({ a: 'x\ud800', b: '\udc00\udc00', c: '😀', d: '\\ud800', e: '\\\ud800', '\udfff': undefined }),
+    ).to.equal('{"a":"x\\ufffd","b":"\\ufffd\\ufffd","c":"😀","d":"\\\\ud800","e":"\\\\\\ufffd"}');
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.array(fc.constantFrom('\ud800', '\udbff', '\udc00', '\\', 'u', 'd800', 'x')),
+        (a, b) => {
+          const text = a + b.join('');
+          expect(JSON.parse(jsonText(text))).to.equal(Buffer.from(text).toString());
+        },
+      ),
+    );
+  });
+
+  it('the total order ends with the id, once', () => {
+    expect(totalSort()).to.deep.equal([['id', 'asc']]);
+    expect(totalSort([['a', 'desc']])).to.deep.equal([
+      ['a', 'desc'],
+      ['id', 'desc'],
+    ]);
+    expect(
+      totalSort([
+        ['id', 'desc'],
+        ['a', 'asc'],
+      ]),
+    ).to.deep.equal([['id', 'desc']]);
+    expect(() => totalSort([['a"', 'asc']])).to.throw(TypeError);
+  });
+
+  it('paths walk own fields of objects only', () => {
+    expect(valueAt({ a: { b: 1 } }, 'a.b')).to.equal(1);
+    expect(valueAt({ a: [{ b: 1 }] }, 'a.0.b')).to.equal(null);
+    expect(valueAt({}, 'constructor.name')).to.equal(null);
+    expect(valueAt({ a: 'text' }, 'a.length')).to.equal(null);
+  });
+
+  it('writes below `constructor` stay in the document', () => {
+    expect(change({}, { set: { 'constructor.prototype.x': 1 } })).to.have.own.property('constructor');
+    expect(({} as { x?: number }).x).to.equal(undefined);
+    expect(() => change({}, { set: { '__proto__.x': 1 } })).to.throw(TypeError);
+  });
+
+  it('an update that no engine could run is refused whole', () => {
+    const bad: Update[] = [
+      { set: { a: 1 }, unset: ['a'] },
+      { set: { a: {} }, inc: { 'a.b': 1 } },
+      { set: { 'a.b': 1 }, push: { a: { each: [] } } },
+      { set: { id: 'b' } },
+      { inc: { A: 1 } },
+    ];
+    for (const update of bad) expect(() => plainUpdate(update), JSON.stringify(update)).to.throw(TypeError);
+    expect(plainUpdate({ set: { a: undefined, b: 1 }, setOnInsert: { c: undefined } })).to.deep.equal({
+      set: { b: 1 },
+      setOnInsert: {},
+      unset: ['a'],
+    });
+  });
+
+  it('a failed update names the path and its fault', () => {
+    expect(() => change({ n: null }, { inc: { n: 1 } })).to.throw(TypeError, 'n holds null, not a number');
+    expect(() => change({ o: null }, { set: { 'o.x': 1 } })).to.throw(
+      TypeError,
+      'o.x: o holds a value that is no object',
+    );
+    expect(() => change({ m: null }, { min: { m: 1 } })).to.throw(TypeError);
+    expect(() => change({ l: {} }, { pull: { l: { in: [] } } })).to.throw(TypeError);
+  });
+
+  it('a unique value is text, a number or missing', () => {
+    expect(uniqueValue({ id: 'a' }, 'ref')).to.equal(undefined);
+    expect(uniqueValue({ id: 'a', ref: 'x' } as Doc, 'ref')).to.equal('x');
+    expect(() => uniqueValue({ id: 'a', ref: null } as Doc, 'ref')).to.throw(TypeError);
+  });
+
+  it('seeds an upsert from plain equalities', () => {
+    expect(seedOf({ id: 'a', 'o.p': 1, n: null, x: { gt: 1 }, or: [{ y: 1 }] })).to.deep.equal({
+      id: 'a',
+      o: { p: 1 },
+    });
+    expect(() => seedOf({ id: { in: ['a'] } })).to.throw(TypeError);
+  });
+
+  it('or takes one level', () => {
+    expect(() => matches({ id: 'a' }, { or: [{ or: [] }] })).to.throw(TypeError);
+    expect(matches({ id: 'a' }, { or: [] })).to.equal(false);
+  });
+});

@@ -1,0 +1,98 @@
+/**
+ * A MongoDB for the tests: the one at SVC_TEST_MONGODB_URL, else one that mongodb-memory-server has, else none (README.md).
+ * And the MongoDB-compatible test server, for tests that need one of their own to kill.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { MongoClient } from 'mongodb';
+import { MongoMemoryServer } from 'mongodb-memory-server-core';
+import { DryMongoBinary } from 'mongodb-memory-server-core/lib/util/DryMongoBinary.js';
+
+const START_MS = 20_000;
+/** The first start may fill the folder of jars. */
+const TEST_SERVER_START_MS = 120_000;
+
+export const NO_MONGODB = 'not run: no SVC_TEST_MONGODB_URL, and no mongod that mongodb-memory-server has';
+
+let found: Promise<string | null> | undefined;
+
+/** The URL of a server to test against, without a database; null when there is none. Looked for once per process. */
+export function mongoUrl(): Promise<string | null> {
+  found ??= process.env['SVC_TEST_MONGODB_URL'] ? Promise.resolve(process.env['SVC_TEST_MONGODB_URL']) : memoryServer();
+  return found;
+}
+
+async function memoryServer(): Promise<string | null> {
+  const mayDownload = /^(1|on|yes|true)$/i.test(process.env['MONGOMS_RUNTIME_DOWNLOAD'] ?? '');
+  const binary = await DryMongoBinary.locateBinary(await DryMongoBinary.generateOptions());
+  if (binary === undefined && !mayDownload) return null;
+  // Its helper process ends mongod when this process ends.
+  const server = await MongoMemoryServer.create({ instance: { launchTimeout: START_MS } });
+  return server.getUri();
+}
+
+/** True for servers that sort text by UTF-16 units, which MongoDB does not: the test server is one. */
+export async function sortsByUtf16(url: string): Promise<boolean> {
+  const client = new MongoClient(url);
+  try {
+    const texts = client.db('aos_probe').collection<{ _id: string }>(`order_${process.pid}_${Date.now()}`);
+    await texts.insertMany([{ _id: '\uffee' }, { _id: '😀' }]);
+    const first = await texts.findOne({}, { sort: { _id: 1 } });
+    await texts.drop();
+    return first?._id === '😀';
+  } finally {
+    await client.close();
+  }
+}
+
+export interface TestServer {
+  url: string;
+  port: number;
+  process: ChildProcess;
+  /** Ends it with the signal (default SIGTERM) and waits until it is gone. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export interface TestServerOptions {
+  /** 0 (default): any free one. */
+  port?: number;
+  /** Keep documents in this file, safe against SIGKILL; otherwise in memory. */
+  file?: string;
+  /** A folder with the server's jars; otherwise start.sh finds or makes one. */
+  lib?: string;
+}
+
+/** Starts the MongoDB-compatible test server; null where there is no JDK or no Maven to get it with. */
+export async function startTestServer({ port = 0, file, lib }: TestServerOptions = {}): Promise<TestServer | null> {
+  const script = fileURLToPath(new URL('./start.sh', import.meta.url));
+  const child = spawn('bash', [script, String(port), file === undefined ? 'memory' : `h2sync:${file}`], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: lib === undefined ? process.env : { ...process.env, SVC_TEST_MONGO_LIB: lib },
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), TEST_SERVER_START_MS);
+  try {
+    for await (const line of createInterface({ input: child.stdout })) {
+      const ready = /^READY (\d+)$/.exec(line);
+      if (ready) return testServer(child, Number(ready[1]));
+    }
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function testServer(child: ChildProcess, port: number): TestServer {
+  return {
+    url: `mongodb://127.0.0.1:${port}/`,
+    port,
+    process: child,
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exit = once(child, 'exit');
+      child.kill(signal);
+      await exit;
+    },
+  };
+}

@@ -1,0 +1,146 @@
+/** The real program in a temporary data directory: started by its command line, ready when it says so, ended by its id. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
+export const ADMIN = { username: 'admin', password: 'correct-horse-battery-staple' };
+export const SHARED_KEY = 'shared-key-for-tests-only-0123456789';
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Environment of a service of its own; nothing of the caller's `SVC_` settings leaks in. */
+export function serviceEnv(dataDir: string, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_')));
+  return {
+    ...env,
+    SVC_DATA_DIR: dataDir,
+    SVC_PORT: '0',
+    SVC_LOG_LEVEL: 'warn',
+    SVC_ADMIN_USER: ADMIN.username,
+    SVC_ADMIN_PASSWORD: ADMIN.password,
+    SVC_SHARED_KEY: SHARED_KEY,
+    ...extra,
+  };
+}
+
+/** `aos …` to its end. */
+export function aos(env: NodeJS.ProcessEnv, args: string[], input = ''): Promise<Finished> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [CLI, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+    child.stdin.end(input);
+  });
+}
+
+/** `aos … --json`, parsed. @throws when it fails */
+export async function aosJson<T = Record<string, unknown>>(env: NodeJS.ProcessEnv, args: string[], input = ''): Promise<T> {
+  const { code, stdout, stderr } = await aos(env, [...args, '--json'], input);
+  if (code !== 0) throw new Error(`aos ${args.join(' ')} → ${code}: ${stdout}${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+export interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+  headers: Headers;
+}
+
+export class TestService {
+  child: ChildProcess | null = null;
+  url = '';
+  stdout = '';
+  stderr = '';
+  private constructor(
+    readonly dataDir: string,
+    readonly env: NodeJS.ProcessEnv,
+    private readonly own: boolean,
+  ) {}
+
+  /** A service not started yet. @param dataDir shared with another process; otherwise a temporary one, removed by `dispose` */
+  static async create(extra: Record<string, string> = {}, dataDir?: string): Promise<TestService> {
+    const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'aos-test-')));
+    return new TestService(dir, serviceEnv(dir, extra), dataDir === undefined);
+  }
+
+  static async started(extra: Record<string, string> = {}, dataDir?: string): Promise<TestService> {
+    const service = await TestService.create(extra, dataDir);
+    await service.start();
+    return service;
+  }
+
+  /** Resolves with the milliseconds until it listened. */
+  start(args: string[] = ['serve']): Promise<number> {
+    const began = performance.now();
+    const child = spawn(process.execPath, [CLI, ...args], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child = child;
+    this.stdout = '';
+    this.stderr = '';
+    child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString('utf8')));
+    return new Promise((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (code) => reject(new Error(`the service ended with ${code}: ${this.stdout}${this.stderr}`)));
+      child.stdout.on('data', (chunk: Buffer) => {
+        this.stdout += chunk.toString('utf8');
+        const url = /^listening on (http\S+)$/m.exec(this.stdout)?.[1];
+        if (url === undefined || this.url === url) return;
+        this.url = url;
+        resolve(performance.now() - began);
+      });
+    });
+  }
+
+  /** Ends the process and waits for its end. Answers its exit code, null after a signal. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    const child = this.child;
+    this.child = null;
+    this.url = '';
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    return new Promise((resolve) => {
+      child.on('close', (code) => resolve(code));
+      child.kill(signal);
+    });
+  }
+
+  async dispose(): Promise<void> {
+    await this.end('SIGKILL');
+    if (this.own) await rm(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** A project and a token with these scopes. */
+  async token(scopes: string, project?: string): Promise<string> {
+    const { token } = await aosJson<{ token: string }>(this.env, [
+      ...['token', 'create', '--name', 'test', '--scopes', scopes],
+      ...(project === undefined ? [] : ['--project', project]),
+    ]);
+    return token;
+  }
+
+  async project(slug: string): Promise<void> {
+    await aosJson(this.env, ['project', 'create', slug]);
+  }
+
+  async request(method: string, path: string, token: string | null, body?: unknown): Promise<Answer> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: {
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>, headers: response.headers };
+  }
+}

@@ -1,0 +1,295 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { helpers, type Helper } from '../../web/helpers.js';
+import { sparkPath } from '../../web/helpers/charts.js';
+import { bytes } from '../../web/helpers/format.js';
+import { escape } from '../../web/helpers/html.js';
+import { safeUrl, url } from '../../web/helpers/links.js';
+import { age, duration } from '../../web/helpers/time.js';
+import { NOW, render } from './templates.js';
+
+const zurich = helpers({ timezone: 'Europe/Zurich', now: () => NOW });
+
+function call(name: string, ...args: unknown[]): string {
+  const helper = zurich[name] as Helper;
+  return String(helper(...args, { hash: {} }));
+}
+
+describe('time helpers', () => {
+  it('show the zone, with UTC and the age in the title', () => {
+    const html = call('time', '2026-11-20T08:12:30.123Z');
+    expect(html).to.include('datetime="2026-11-20T08:12:30.123Z"');
+    expect(html).to.include('>20 Nov 2026, 09:12 <span class="when-age">3 min ago</span>');
+    expect(html).to.include('title="20 Nov 2026, 09:12:30 GMT+1 · 2026-11-20 08:12:30.123 UTC · 3 min ago"');
+  });
+
+  it('tell the two hours apart when the clock goes back', () => {
+    const [first, second] = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'].map((at) => call('time', at));
+    expect(first).to.include('25 Oct 2026, 02:30 ').and.include('GMT+2');
+    expect(second).to.include('25 Oct 2026, 02:30 ').and.include('GMT+1');
+  });
+
+  it('skip the hour that does not exist when the clock goes forward', () => {
+    expect(call('local-time', '2026-03-29T00:59:59.000Z')).to.equal('29 Mar 2026, 01:59:59');
+    expect(call('local-time', '2026-03-29T01:00:00.000Z')).to.equal('29 Mar 2026, 03:00:00');
+  });
+
+  it('know zones with a quarter of an hour, and midnight as 00', () => {
+    const nepal = helpers({ timezone: 'Asia/Kathmandu', now: () => NOW })['local-time'] as Helper;
+    expect(nepal('2026-11-20T18:15:00.000Z')).to.equal('21 Nov 2026, 00:00:00');
+  });
+
+  it('refuse an unknown zone at the start', () => {
+    expect(() => helpers({ timezone: 'Mars/Olympus', now: () => 0 })).to.throw(RangeError);
+  });
+
+  it('print a dash, or what is asked, for nothing and for nonsense', () => {
+    for (const value of [null, undefined, '', 'soon', '<b>', Number.NaN]) expect(call('time', value)).to.include('>—<');
+    expect(render('{{time at none="never"}}', { at: null })).to.include('>never<');
+  });
+
+  const ages: [number, string][] = [
+    [0, 'just now'],
+    [9_999, 'just now'],
+    [10_000, '10 s ago'],
+    [59_999, '59 s ago'],
+    [60_000, '1 min ago'],
+    [3_599_999, '59 min ago'],
+    [3_600_000, '1 h ago'],
+    [47 * 3_600_000, '47 h ago'],
+    [48 * 3_600_000, '2 d ago'],
+    [-7_200_000, 'in 2 h'],
+    [800 * 86_400_000, '2 y ago'],
+  ];
+  for (const [ms, text] of ages) it(`${ms} ms is ${text}`, () => expect(age(NOW - ms, NOW)).to.equal(text));
+
+  const durations: [unknown, string][] = [
+    [0, '0 s'],
+    [0.25, '250 ms'],
+    [59, '59 s'],
+    [61, '1 min 1 s'],
+    [3600, '1 h'],
+    [93_784, '1 d 2 h'],
+    [-90, '−1 min 30 s'],
+    [null, '—'],
+    ['x', '—'],
+  ];
+  for (const [seconds, text] of durations)
+    it(`${String(seconds)} seconds are ${text}`, () => expect(duration(seconds)).to.equal(text));
+});
+
+describe('numbers', () => {
+  const sizes: [unknown, string][] = [
+    [0, '0 B'],
+    [1023, '1023 B'],
+    [1024, '1.0 KiB'],
+    [1_048_575, '1.0 MiB'],
+    [5_368_709_120, '5.0 GiB'],
+    [-1, '—'],
+    [null, '—'],
+  ];
+  for (const [n, text] of sizes) it(`${String(n)} bytes are ${text}`, () => expect(bytes(n)).to.equal(text));
+
+  it('are grouped, counted and shared', () => {
+    expect(call('num', 1234567)).to.equal('1,234,567');
+    expect(call('plural', 1, 'item')).to.equal('1 item');
+    expect(call('plural', 0, 'reply', 'replies')).to.equal('0 replies');
+    expect(render('{{percent 1 of=3}} {{percent 0.425}} {{percent 1 of=0}}')).to.equal('33.3% 42.5% —');
+  });
+});
+
+describe('links', () => {
+  it('keep the filters, change one and take one away', () => {
+    expect(url('/bugs', { status: ['a', 'b'], cursor: 'x' }, { cursor: null, q: 'a b&c' })).to.equal(
+      '/bugs?status=a&status=b&q=a+b%26c',
+    );
+  });
+
+  it('lead only to http and https', () => {
+    for (const bad of [
+      'javascript:alert(1)',
+      ' JaVaScRiPt:1',
+      'data:text/html,x',
+      '//evil.example',
+      'ftp://x',
+      '/path',
+      'http://',
+      null,
+    ]) {
+      expect(safeUrl(bad), String(bad)).to.equal(null);
+      expect(call('external-link', bad)).not.to.include('<a');
+    }
+    expect(call('external-link', 'https://example.org/a?b=1&c="')).to.include(
+      'href="https://example.org/a?b&#x3D;1&amp;c&#x3D;%22"',
+    );
+  });
+
+  it('never lead anywhere else, whatever comes', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.string().map((s) => `https://${s}`),
+          fc.string().map((s) => `javascript:${s}`),
+        ),
+        (text) => {
+          const target = safeUrl(text);
+          expect(target === null || /^https?:\/\/[^/]/.test(target)).to.equal(true);
+        },
+      ),
+    );
+  });
+});
+
+describe('everything from outside', () => {
+  const printers = [
+    'badge',
+    'severity-badge',
+    'icon',
+    'truncate',
+    'external-link',
+    'code-block',
+    'stack-trace',
+    'copy-command',
+    'time',
+    'sparkline',
+  ];
+
+  it('is escaped by every helper that makes markup', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '`', '=', 'a', ' ', '/', '\n') }),
+        (text) => {
+          for (const name of printers) {
+            const html = String((zurich[name] as Helper)(`<hostile q9="${text}">${text}`, { hash: {} }));
+            expect(html).not.to.match(/<hostile|q9="/);
+            expect(html.match(/<[a ]*>/g) ?? []).to.deep.equal([]);
+          }
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('stays the same text after escaping and reading', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        const html = escape(text);
+        expect(html).not.to.match(/[<>"'`=]/);
+        const read = html.replace(/&(?:lt|gt|quot|amp|#x27|#x60|#x3D);/g, (entity) => {
+          const table: Record<string, string> = {
+            '&lt;': '<',
+            '&gt;': '>',
+            '&quot;': '"',
+            '&amp;': '&',
+            '&#x27;': "'",
+            '&#x60;': '`',
+            '&#x3D;': '=',
+          };
+          return table[entity] as string;
+        });
+        expect(read).to.equal(text);
+      }),
+    );
+  });
+});
+
+describe('charts', () => {
+  it('draw a line with zero at the bottom', () => {
+    expect(sparkPath([0, 5, 10], 20, 10)).to.equal('M0 10L10 5L20 0');
+    expect(sparkPath([0, 0], 10, 10)).to.equal('M0 10L10 10');
+    expect(sparkPath([1], 10, 10)).to.equal('');
+  });
+
+  it('stay inside their box, whatever the values', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ noNaN: true, min: -1e9, max: 1e9 }), { minLength: 2, maxLength: 40 }),
+        (values) => {
+          for (const number of sparkPath(values, 96, 24).match(/-?[\d.]+(?:e-?\d+)?/g) ?? [])
+            expect(Number(number)).to.be.within(0, 96);
+        },
+      ),
+    );
+  });
+
+  it('carry no style and have a name when they mean something', () => {
+    const html = render(
+      '{{bar-chart v label="Errors per hour" titles=t}}{{share-bar p label="States"}}{{progress-bar 3 7 label="Rule"}}',
+      {
+        v: [1, 0, 'x'],
+        t: ['<08:00>'],
+        p: [{ label: '<up>', value: 2, tone: 'success" onload="x' }],
+      },
+    );
+    expect(html).not.to.match(/style=|<08|<up|onload="/);
+    expect(html).to.include('aria-label="Errors per hour"').and.include('<title>&lt;08:00&gt;: 1</title>');
+    expect(html).to.include(
+      'role="progressbar" max="7" value="3" aria-valuemin="0" aria-valuemax="7" aria-valuenow="3" aria-label="Rule"',
+    );
+  });
+
+  it('progress stays between nothing and all', () => {
+    expect(render('{{progress-bar 9 7}}')).to.include('value="7"');
+    expect(render('{{progress-bar x y}}')).to.include('aria-valuenow="0"');
+  });
+});
+
+describe('code', () => {
+  it('a trace keeps its lines as they are and marks one', () => {
+    const html = render('  {{stack-trace text mark=1}}', { text: 'Error: a\r\n    at b (c.ts:1)\n' });
+    expect(html.match(/trace-line/g)).to.have.length(2);
+    expect(html).to.include(
+      '<span class="trace-line is-marked"><span class="visually-hidden">(first frame) </span>    at b (c.ts:1)\n</span>',
+    );
+  });
+
+  it('prose has its backticks as code, escaped, and lone ones as they are', () => {
+    expect(render('{{prose t}}', { t: 'a `<b>` c ` d' })).to.equal('a <code>&lt;b&gt;</code> c &#x60; d');
+  });
+
+  it('values that are no text are shown as JSON', () => {
+    expect(render('{{code-block v}}', { v: { a: '<' } })).to.include('&quot;a&quot;: &quot;&lt;&quot;');
+  });
+});
+
+describe('questions', () => {
+  it('compare without guessing types', () => {
+    expect(
+      render('{{eq a b}} {{eq a c}} {{gt 3 2}} {{gt "b" "a"}} {{gt 3 "2"}} {{lte 2 2}}', { a: 1, b: '1', c: 1 }),
+    ).to.equal('false true true true false true');
+  });
+
+  it('count an empty list as no', () => {
+    expect(
+      render('{{#if (or none "")}}yes{{else}}no{{/if}} {{#if (and none 1)}}yes{{else}}no{{/if}} {{not none}}', {
+        none: [],
+      }),
+    ).to.equal('no no true');
+  });
+
+  it('choose, fall back, look inside', () => {
+    expect(
+      render('{{choose t "y" "n"}} {{default x "" "z"}} {{includes l "b"}} {{length-of l}} {{concat "a" 1}}', {
+        t: true,
+        l: ['a', 'b'],
+      }),
+    ).to.equal('y z true 2 a1');
+  });
+
+  it('cut text by characters, not by halves of them', () => {
+    expect(render('{{truncate t 3}}', { t: '😀😀😀😀' })).to.equal('<span title="😀😀😀😀">😀😀…</span>');
+  });
+
+  it('say a state as people do', () => {
+    expect(render('{{words "wont_fix"}} {{sentence "in_progress"}} {{initial "anna"}}')).to.equal(
+      'won’t fix In progress A',
+    );
+    expect(render('{{badge "in_progress"}}')).to.equal('<span class="word word-accent">in progress</span>');
+    expect(render('{{badge x}}')).to.equal('');
+    expect(render('{{badge "off" tone="secondary"}}')).to.equal('<span class="word word-neutral">off</span>');
+    expect(render('{{badge "constructor" tone="__proto__"}}')).to.equal(
+      '<span class="word word-neutral">constructor</span>',
+    );
+  });
+});

@@ -1,0 +1,19 @@
+/**
+ * Helpers of every template, as plain functions: no engine, no server, so that a test calls them directly. What each
+ * one prints, and an example, stands in web/README.md. The composition root registers them with Handlebars.
+ */
+import { badges } from './helpers/badges.js';
+import { charts } from './helpers/charts.js';
+import { blocks } from './helpers/code.js';
+import { format } from './helpers/format.js';
+import type { Helper } from './helpers/html.js';
+import { links } from './helpers/links.js';
+import { logic } from './helpers/logic.js';
+import { timeHelpers, type TimeOptions } from './helpers/time.js';
+
+export type { Helper } from './helpers/html.js';
+
+/** Every helper by its name in templates. @throws RangeError when the time zone is unknown. */
+export function helpers(options: TimeOptions): Record<string, Helper> {
+  return { ...logic, ...format, ...links, ...badges, ...charts, ...blocks, ...timeHelpers(options) };
+}

@@ -1,0 +1,128 @@
+/** Severity, status and state as a coloured word with a sign: colour is never the only difference. */
+import { attributes, escape, Html, plain, split, type Helper } from './html.js';
+
+type Tone = 'critical' | 'danger' | 'warning' | 'info' | 'success' | 'accent' | 'neutral';
+
+const NAMED = new Map<string, Tone>(
+  Object.entries({
+    critical: 'critical',
+    danger: 'danger',
+    warning: 'warning',
+    info: 'info',
+    success: 'success',
+    accent: 'accent',
+    neutral: 'neutral',
+    primary: 'accent',
+    secondary: 'neutral',
+  }),
+);
+
+/**
+ * Words of the contracts and how they look. A word that is not here is neutral, so a new state needs no change. A Map and
+ * no object: a word from outside must not find `constructor`.
+ */
+const TONES = new Map<string, Tone>(
+  Object.entries({
+    critical: 'critical',
+    fatal: 'critical',
+    high: 'danger',
+    error: 'danger',
+    medium: 'warning',
+    warning: 'warning',
+    low: 'info',
+    open: 'danger',
+    in_progress: 'accent',
+    needs_info: 'warning',
+    resolved: 'success',
+    closed: 'neutral',
+    wont_fix: 'neutral',
+    duplicate: 'neutral',
+    regression: 'critical',
+    muted: 'neutral',
+    claimed: 'accent',
+    up: 'success',
+    ok: 'success',
+    on: 'success',
+    off: 'neutral',
+    ready: 'success',
+    healthy: 'success',
+    active: 'success',
+    applied: 'success',
+    running: 'accent',
+    starting: 'accent',
+    pending: 'warning',
+    late: 'warning',
+    degraded: 'warning',
+    paused: 'neutral',
+    disabled: 'neutral',
+    stopped: 'neutral',
+    archived: 'neutral',
+    not_installed: 'neutral',
+    unknown: 'neutral',
+    new: 'info',
+    down: 'critical',
+    failed: 'danger',
+    unhealthy: 'danger',
+    revoked: 'danger',
+    expired: 'warning',
+    suppressed: 'neutral',
+    signed: 'success',
+    unsigned: 'warning',
+    admin: 'accent',
+    member: 'neutral',
+    installer: 'neutral',
+    bug: 'danger',
+    feature: 'info',
+  }),
+);
+
+/** A code word as people write it. */
+const words = (value: unknown): string => (value === 'wont_fix' ? 'won’t fix' : plain(value).replaceAll('_', ' '));
+const initial = (value: unknown): string => Array.from(plain(value))[0]?.toUpperCase() ?? '';
+const sentence = (value: unknown): string => initial(value) + Array.from(words(value)).slice(1).join('');
+
+/** `{{badge item.status}}`, `{{badge "3 new" tone="info"}}`, `{{badge x label="signed in"}}`; nothing for no value. */
+function badge(...args: unknown[]): Html {
+  const { values, hash } = split(args);
+  const word = plain(values[0]);
+  if (word === '') return new Html('');
+  const tone = NAMED.get(plain(hash['tone'])) ?? TONES.get(word.toLowerCase()) ?? 'neutral';
+  const label = escape(hash['label'] ?? words(word));
+  const set = attributes({ class: `word word-${tone}`, title: hash['title'] });
+  return new Html(`<span${set}>${label}</span>`);
+}
+
+/** Severity with its bars: four steps that differ without colour. */
+function severity(value: unknown): Html {
+  const steps = ['low', 'medium', 'high', 'critical'];
+  const word = plain(value);
+  const filled = steps.indexOf(word) + 1;
+  const bars = [1, 2, 3, 4]
+    .map(
+      (n) =>
+        `<rect x="${n * 4 - 4}" y="${10 - n * 2.5}" width="3" height="${n * 2.5}" rx="0.5" opacity="${n <= filled ? 1 : 0.25}"/>`,
+    )
+    .join('');
+  const tone = TONES.get(word) ?? 'neutral';
+  return new Html(
+    `<span class="sev sev-${tone}"><svg viewBox="0 0 15 10" width="15" height="10" fill="currentColor" aria-hidden="true">${bars}</svg>${escape(words(word))}</span>`,
+  );
+}
+
+/** `{{icon "bug"}}`: one of web/assets/icons.svg. With `label=` it is an image with a name, else decoration. */
+export function icon(...args: unknown[]): Html {
+  const { values, hash } = split(args);
+  const name = plain(values[0]).replace(/[^a-z0-9-]/g, '');
+  const label = plain(hash['label']);
+  const set = attributes({
+    class: `icon ${plain(hash['class'])}`.trim(),
+    width: 20,
+    height: 20,
+    role: label ? 'img' : undefined,
+    'aria-label': label || undefined,
+    'aria-hidden': label ? undefined : 'true',
+  });
+  return new Html(`<svg${set}><use href="/assets/icons.svg#i-${name}"></use></svg>`);
+}
+
+export const badges: Record<string, Helper> = { badge, 'severity-badge': severity, icon, words, sentence, initial };

@@ -1,0 +1,120 @@
+/** Small charts drawn on the server as inline SVG: presentation attributes only, because the CSP forbids styles. */
+import { attributes, escape, Html, numeric, plain, split, type Helper } from './html.js';
+
+const series = (value: unknown): number[] => (Array.isArray(value) ? value.map((v) => numeric(v) ?? 0) : []);
+const round = (n: number): number => Math.round(n * 100) / 100;
+
+/** The `d` of a polyline through the values, within `width` × `height`, zero at the bottom; '' for fewer than two. */
+export function sparkPath(values: readonly number[], width: number, height: number): string {
+  if (values.length < 2) return '';
+  const top = Math.max(...values, 0) || 1;
+  const low = Math.min(...values, 0);
+  const step = width / (values.length - 1);
+  return values
+    .map(
+      (v, i) => `${i === 0 ? 'M' : 'L'}${round(i * step)} ${round(height - ((v - low) / (top - low || 1)) * height)}`,
+    )
+    .join('');
+}
+
+function frame(kind: string, width: number, height: number, label: string, body: string): Html {
+  const set = attributes({
+    class: kind,
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: label ? 'img' : undefined,
+    'aria-label': label || undefined,
+    'aria-hidden': label ? undefined : 'true',
+    preserveAspectRatio: 'none',
+  });
+  return new Html(`<svg${set}>${body}</svg>`);
+}
+
+/** `{{sparkline counts label="Hits per hour, last 24 h"}}`; `width`, `height` in pixels. */
+function sparkline(...args: unknown[]): Html {
+  const { values, hash } = split(args);
+  const width = numeric(hash['width']) ?? 96;
+  const height = numeric(hash['height']) ?? 24;
+  const inner = height - 3;
+  const line = sparkPath(series(values[0]), width, inner);
+  const body =
+    line === ''
+      ? `<path d="M0 ${inner}H${width}" class="spark-line"/>`
+      : `<g transform="translate(0 1.5)"><path d="${line}L${width} ${inner}L0 ${inner}Z" class="spark-area"/><path d="${line}" class="spark-line"/></g>`;
+  return frame('spark', width, height, plain(hash['label']), body);
+}
+
+/** `{{bar-chart counts label="Errors per hour" titles=hours}}`: columns; each carries its title for the pointer. */
+function bars(...args: unknown[]): Html {
+  const { values, hash } = split(args);
+  const all = series(values[0]);
+  const titles = Array.isArray(hash['titles']) ? (hash['titles'] as unknown[]) : [];
+  const width = numeric(hash['width']) ?? 480;
+  const height = numeric(hash['height']) ?? 96;
+  const top = Math.max(...all, 1);
+  const step = width / Math.max(all.length, 1);
+  const columns = all.map((v, i) => {
+    // A column of height 0 would say "no data"; a thin line says "none counted".
+    const tall = v > 0 ? Math.max((v / top) * height, 3) : 1;
+    const title = `<title>${escape(titles[i] ?? '')}${titles[i] === undefined ? '' : ': '}${escape(v)}</title>`;
+    const box = attributes({
+      x: round(i * step + step * 0.12),
+      y: round(height - tall),
+      width: round(step * 0.76),
+      height: round(tall),
+    });
+    return `<rect class="${v > 0 ? 'chart-bar' : 'chart-bar chart-bar-none'}"${box} rx="1.5">${title}</rect>`;
+  });
+  return frame('bars', width, height, plain(hash['label']), columns.join(''));
+}
+
+/** `{{share-bar parts label="Monitors by state"}}` with parts `[{label, value, tone}]`: one bar in proportion, and its legend. */
+function shares(...args: unknown[]): Html {
+  const { values, hash } = split(args);
+  const parts = (Array.isArray(values[0]) ? (values[0] as Record<string, unknown>[]) : []).map((part) => ({
+    label: plain(part['label']),
+    value: Math.max(numeric(part['value']) ?? 0, 0),
+    tone: plain(part['tone']).replace(/[^a-z]/g, '') || 'neutral',
+  }));
+  const total = parts.reduce((sum, part) => sum + part.value, 0);
+  let x = 0;
+  const boxes = parts.map((part) => {
+    const width = total === 0 ? 0 : (part.value / total) * 400;
+    const box = `<rect class="fill-${part.tone}" x="${round(x)}" y="0" width="${round(Math.max(width - 2, 0))}" height="8" rx="1"/>`;
+    x += width;
+    return box;
+  });
+  const legend = parts
+    .map(
+      (part) => `<li><span class="dot dot-${part.tone}"></span>${escape(part.label)} <b>${escape(part.value)}</b></li>`,
+    )
+    .join('');
+  const chart = frame('shares-bar', 400, 8, plain(hash['label']), boxes.join('')).toHTML();
+  return new Html(`<div class="shares">${chart}<ul class="shares-legend">${legend}</ul></div>`);
+}
+
+/** `{{progress-bar done total label="Applying rule"}}`: a native progress element, so that no style is needed for its width. */
+function progress(...args: unknown[]): Html {
+  const { values, hash } = split(args);
+  const max = Math.max(numeric(values[1]) ?? 100, 0);
+  const now = Math.min(Math.max(numeric(values[0]) ?? 0, 0), max);
+  const set = attributes({
+    class: 'meter',
+    role: 'progressbar',
+    max: max || 1,
+    value: now,
+    'aria-valuemin': 0,
+    'aria-valuemax': max,
+    'aria-valuenow': now,
+    'aria-label': plain(hash['label']) || 'Progress',
+  });
+  return new Html(`<progress${set}>${escape(now)} of ${escape(max)}</progress>`);
+}
+
+export const charts: Record<string, Helper> = {
+  sparkline,
+  'bar-chart': bars,
+  'share-bar': shares,
+  'progress-bar': progress,
+};

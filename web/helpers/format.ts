@@ -1,0 +1,53 @@
+/** Numbers as people read them: thousands, bytes, percentages, plurals. */
+import { numeric, plain, split, type Helper } from './html.js';
+
+const thousands = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 });
+const short = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+/** `12,345`; an en dash's longer sister for nothing. */
+export function number(value: unknown): string {
+  const n = numeric(value);
+  return n === null ? '—' : thousands.format(n);
+}
+
+/** `1.5 MiB`. */
+export function bytes(value: unknown): string {
+  const n = numeric(value);
+  if (n === null || n < 0) return '—';
+  let unit = 0;
+  let amount = n;
+  // Rounded first: 1,048,575 bytes are 1.0 MiB and never "1024 KiB".
+  while (unit < UNITS.length - 1 && Number(amount.toFixed(unit === 0 ? 0 : 1)) >= 1024) {
+    amount /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? amount : amount.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** A share of one as `42.5%`; `{{percent done of=total}}` divides first. */
+function percent(...args: unknown[]): string {
+  const { values, hash } = split(args);
+  const n = numeric(values[0]);
+  const whole = 'of' in hash ? numeric(hash['of']) : 1;
+  if (n === null || whole === null || whole === 0) return '—';
+  return `${thousands.format(Math.round((n / whole) * 1000) / 10)}%`;
+}
+
+/** `{{plural 3 "item"}}` → `3 items`; a third argument is the irregular plural. */
+export function plural(...args: unknown[]): string {
+  const [value, one, many] = split(args).values;
+  const n = numeric(value) ?? 0;
+  return `${thousands.format(n)} ${n === 1 ? plain(one) : plain(many) || `${plain(one)}s`}`;
+}
+
+export const format: Record<string, Helper> = {
+  num: number,
+  compact: (value) => {
+    const n = numeric(value);
+    return n === null ? '—' : short.format(n);
+  },
+  'file-size': bytes,
+  percent,
+  plural,
+};

@@ -1,0 +1,72 @@
+/**
+ * Markup made by helpers. `Html` is what Handlebars calls a SafeString: it prints an object's `toHTML()` unescaped, so no
+ * import of the engine is needed here. Every helper that returns `Html` escapes what it was given with `escape`.
+ * Rejected: building these in partials. A partial's missing parameter reads the page's field of the same name.
+ */
+
+/** Markup that the template engine prints as it is. */
+export class Html {
+  constructor(private readonly markup: string) {}
+  toHTML(): string {
+    return this.markup;
+  }
+  toString(): string {
+    return this.markup;
+  }
+}
+
+/** The last argument that Handlebars gives every helper. */
+export interface Options {
+  hash: Record<string, unknown>;
+}
+
+export type Helper = (...args: unknown[]) => unknown;
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#x27;',
+  '`': '&#x60;',
+  '=': '&#x3D;',
+};
+
+/** Text as it may stand in element content and in quoted attributes. null and undefined are nothing. */
+export function escape(value: unknown): string {
+  return plain(value).replace(/[&<>"'`=]/g, (c) => ENTITIES[c] as string);
+}
+
+/** Any template value as text: objects as JSON, nothing as the empty string. */
+export function plain(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (value instanceof Html) return value.toString();
+  return JSON.stringify(value) ?? '';
+}
+
+/** ` name="value"` for each attribute that is neither null, undefined nor false; true is the bare name. */
+export function attributes(values: Record<string, unknown>): string {
+  let out = '';
+  for (const [name, value] of Object.entries(values)) {
+    if (value === null || value === undefined || value === false) continue;
+    out += value === true ? ` ${name}` : ` ${name}="${escape(value)}"`;
+  }
+  return out;
+}
+
+/** The helper's own arguments and its hash. */
+export function split(args: readonly unknown[]): { values: readonly unknown[]; hash: Record<string, unknown> } {
+  const last = args.at(-1);
+  if (typeof last === 'object' && last !== null && 'hash' in last && typeof last.hash === 'object') {
+    return { values: args.slice(0, -1), hash: (last as Options).hash ?? {} };
+  }
+  return { values: args, hash: {} };
+}
+
+/** A finite number, or null: text from a form or a missing field never becomes NaN on a page. */
+export function numeric(value: unknown): number | null {
+  const n = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof n === 'number' && Number.isFinite(n) ? n : null;
+}

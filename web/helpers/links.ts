@@ -1,0 +1,54 @@
+/** Links: those within the service keep the page's filters, those from data lead only to http(s). */
+import { attributes, escape, Html, plain, split, type Helper } from './html.js';
+
+type Query = Record<string, unknown>;
+
+/** `/bugs?status=open&cursor=…`: the query with `change` on top; null, undefined and '' take a parameter away. */
+export function url(path: string, query: Query = {}, change: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...query, ...change })) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== null && one !== undefined && one !== '') search.append(name, plain(one));
+    }
+  }
+  const text = search.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+/** The address when it is absolute http(s), else null. Everything from outside is hostile: `javascript:`, `data:`, `//x`. */
+export function safeUrl(value: unknown): string | null {
+  const text = plain(value).trim();
+  if (!/^https?:\/\//i.test(text)) return null;
+  try {
+    return new URL(text).href;
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+/** `{{page-url path query cursor=next status=null}}` */
+function pageUrl(...args: unknown[]): string {
+  const { values, hash } = split(args);
+  const query = values[1];
+  return url(plain(values[0]), typeof query === 'object' && query !== null ? (query as Query) : {}, hash);
+}
+
+/** `{{external-link repo_url}}`, `{{external-link repo_url text="Repository"}}`: a link, or the bare text when it is no http(s) address. */
+function external(...args: unknown[]): Html {
+  const { values, hash } = split(args);
+  const target = safeUrl(values[0]);
+  const shown = escape(hash['text'] ?? values[0]);
+  if (target === null) return new Html(shown);
+  const set = attributes({ href: target, rel: 'noopener noreferrer nofollow', target: '_blank', class: 'external' });
+  return new Html(`<a${set}>${shown}<span class="visually-hidden"> (opens a new tab)</span></a>`);
+}
+
+/** Where a navigation entry leads is where we are, or above it. */
+export function current(target: unknown, path: unknown): boolean {
+  const to = plain(target);
+  const at = plain(path);
+  return at === to || (to !== '/' && at.startsWith(`${to}/`));
+}
+
+export const links: Record<string, Helper> = { 'page-url': pageUrl, 'external-link': external, 'is-current': current };
