@@ -35,7 +35,7 @@ import projects from './plugins/projects/plugin.js';
 import { helpers } from './web/helpers.js';
 
 /** The standard set. Order here means nothing: manifests say who needs whom. */
-const BUILTIN = [access, projects, health, dashboard, bugs, errorstream];
+export const BUILTIN = [access, projects, health, dashboard, bugs, errorstream];
 
 /** For one plugin's import, setup, start or stop. */
 const PLUGIN_TIMEOUT_MS = 30_000;
@@ -78,7 +78,11 @@ export async function compose(mode: Mode): Promise<Service> {
   const config = configuration.core;
   await mkdir(config.data_dir, { recursive: true, mode: 0o700 });
   const shared = config.storage.engine === 'mongodb';
-  const keys = await loadKeys({ ...config.security, release_private_key: config.release_private_key }, config.data_dir, shared);
+  const keys = await loadKeys(
+    { ...config.security, release_private_key: config.release_private_key },
+    config.data_dir,
+    shared,
+  );
   // A command prints its own answer on stdout; the log's lines would stand between.
   const log = PinoLogger.create({ level: mode === 'command' ? 'silent' : config.log.level });
   if (keys.created.length > 0) log.info({ created: keys.created }, 'created keys in the data directory');
@@ -99,11 +103,20 @@ export async function compose(mode: Mode): Promise<Service> {
     limits: { ...config.limits },
   };
   const http = new HapiServer({
-    ...{ host, port, base_url: base_url ?? '', trusted_proxies, limits: config.limits },
-    ...{ debug: config.app.debug, version: app.version, timezone: app.timezone },
+    host,
+    port,
+    base_url: base_url ?? '',
+    trusted_proxies,
+    limits: config.limits,
+    debug: config.app.debug,
+    version: app.version,
+    timezone: app.timezone,
     webDir: join(import.meta.dirname, 'web'),
     helpers: helpers({ timezone: app.timezone, now: () => clock.now() }),
-    ...{ log, clock, ids, metrics },
+    log,
+    clock,
+    ids,
+    metrics,
   });
   const kernel = new Kernel({
     config: {
@@ -114,7 +127,13 @@ export async function compose(mode: Mode): Promise<Service> {
       origin: (key) => configuration.origin(key),
       reserved: [...coreKeys],
     },
-    ...{ store, jobs, clock, ids, log, hasher, metrics },
+    store,
+    jobs,
+    clock,
+    ids,
+    log,
+    hasher,
+    metrics,
     ...(mode === 'serve' ? { http } : {}),
     cipher: new DataCipher(keys.data),
     outbound: new NodeOutbound(),
@@ -135,7 +154,10 @@ export async function compose(mode: Mode): Promise<Service> {
   };
 
   return {
-    ...{ config, kernel, store, jobs },
+    config,
+    kernel,
+    store,
+    jobs,
     origin: (key) => configuration.origin(key),
     async boot(options = {}) {
       if (mode === 'serve' && config.storage.engine === 'sqlite') lock = await InstanceLock.acquire(config.data_dir);

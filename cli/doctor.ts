@@ -15,7 +15,11 @@ interface Finding {
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
-async function finding(check: string, mend: string, look: () => Promise<{ ok: boolean; detail: string }>): Promise<Finding> {
+async function finding(
+  check: string,
+  mend: string,
+  look: () => Promise<{ ok: boolean; detail: string }>,
+): Promise<Finding> {
   try {
     const { ok, detail } = await look();
     return { check, ok, detail, mend: ok ? null : mend };
@@ -45,15 +49,24 @@ function findings({ config, kernel }: Service): Promise<Finding[]> {
     }),
     finding('migrations', 'run: aos migrate', async () => {
       const { pending } = await system.migrations();
-      return { ok: pending.length === 0, detail: pending.length === 0 ? 'none pending' : `pending: ${pending.join(', ')}` };
+      return {
+        ok: pending.length === 0,
+        detail: pending.length === 0 ? 'none pending' : `pending: ${pending.join(', ')}`,
+      };
     }),
     finding('plugins', 'mend the plugin that failed, or take it out of `plugins`', async () => {
       const failed = system.plugins().filter((p) => p.state === 'failed');
-      return { ok: failed.length === 0, detail: failed.map((p) => `${p.id}: ${p.reason}`).join('; ') || `${system.plugins().length} ready` };
+      return {
+        ok: failed.length === 0,
+        detail: failed.map((p) => `${p.id}: ${p.reason}`).join('; ') || `${system.plugins().length} ready`,
+      };
     }),
     finding('shared key', 'set SVC_SHARED_KEY to at least 32 random characters, or leave it empty', async () => {
       const length = config.security.shared_key.length;
-      return { ok: length === 0 || length >= 16, detail: length === 0 ? 'none: server-to-server calls are off' : 'set' };
+      return {
+        ok: length === 0 || length >= 16,
+        detail: length === 0 ? 'none: server-to-server calls are off' : 'set',
+      };
     }),
   ]);
 }
@@ -65,7 +78,14 @@ export const doctor: CommandSpec = {
     withService({ migrate: false }, async (service) => {
       const items = await findings(service);
       const wrong = items.filter((item) => !item.ok);
-      const lines = items.map((item) => `${item.ok ? 'ok   ' : 'WRONG'} ${item.check.padEnd(15)} ${item.detail}${item.mend === null ? '' : `\n      → ${item.mend}`}`);
-      return { json: { items, ok: wrong.length === 0 }, text: lines.join('\n'), exit: wrong.length === 0 ? EXIT.ok : EXIT.error };
+      const lines = items.map(
+        (item) =>
+          `${item.ok ? 'ok   ' : 'WRONG'} ${item.check.padEnd(15)} ${item.detail}${item.mend === null ? '' : `\n      → ${item.mend}`}`,
+      );
+      return {
+        json: { items, ok: wrong.length === 0 },
+        text: lines.join('\n'),
+        exit: wrong.length === 0 ? EXIT.ok : EXIT.error,
+      };
     }),
 };

@@ -22,7 +22,10 @@ async function stdin(): Promise<string> {
 }
 
 /** The command whose name the words begin with, and the words after it. */
-function match<T extends { name: string }>(commands: readonly T[], words: readonly string[]): { command: T; rest: string[] } | null {
+function match<T extends { name: string }>(
+  commands: readonly T[],
+  words: readonly string[],
+): { command: T; rest: string[] } | null {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(' ');
     const command = commands.find((c) => c.name === name);
@@ -43,7 +46,9 @@ async function execute(spec: CommandSpec, rest: readonly string[]): Promise<numb
 }
 
 function overview(commands: readonly CommandSpec[]): string {
-  const rows = [...commands].sort((a, b) => (a.name < b.name ? -1 : 1)).map((c) => `  ${c.name.padEnd(20)} ${c.summary}`);
+  const rows = [...commands]
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map((c) => `  ${c.name.padEnd(20)} ${c.summary}`);
   return ['Usage: aos <command> [options] [--json]', '', ...rows].join('\n');
 }
 

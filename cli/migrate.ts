@@ -9,6 +9,9 @@ export const migrate: CommandSpec = {
     withService({ migrate: false }, async ({ kernel }) => {
       const { applied, pending } = await kernel.system.migrate();
       const text = applied.length === 0 ? 'Nothing was pending.' : `Applied: ${applied.join(', ')}.`;
-      return { json: { applied, pending }, text: pending.length === 0 ? text : `${text} Still pending: ${pending.join(', ')}.` };
+      return {
+        json: { applied, pending },
+        text: pending.length === 0 ? text : `${text} Still pending: ${pending.join(', ')}.`,
+      };
     }),
 };

@@ -16,7 +16,9 @@ export function printFailure(error: unknown, json: boolean): number {
   const message = (error instanceof Error ? error.message : String(error)).trim();
   const fields = known ? error.fields : undefined;
   if (json) {
-    process.stdout.write(`${JSON.stringify({ status: 'error', error: { code, message, ...(fields ? { fields } : {}) } })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ status: 'error', error: { code, message, ...(fields ? { fields } : {}) } })}\n`,
+    );
   } else {
     const details = Object.entries(fields ?? {}).map(([name, problem]) => `${name}: ${problem}`);
     process.stderr.write(`${[message, ...details].join(' ')}\n`);

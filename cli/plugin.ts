@@ -8,7 +8,9 @@ export const pluginList: CommandSpec = {
   run: () =>
     withService({}, ({ kernel }) => {
       const items = kernel.system.plugins();
-      const lines = items.map((p) => `${p.id.padEnd(14)} ${p.version.padEnd(8)} ${p.state.padEnd(8)} ${p.reason ?? p.title}`);
+      const lines = items.map(
+        (p) => `${p.id.padEnd(14)} ${p.version.padEnd(8)} ${p.state.padEnd(8)} ${p.reason ?? p.title}`,
+      );
       return Promise.resolve({ json: { items }, text: lines.join('\n') });
     }),
 };

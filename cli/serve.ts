@@ -14,7 +14,8 @@ export const serve: CommandSpec = {
       const { address, firstAdmin } = await service.boot();
       if (firstAdmin !== null) {
         process.stdout.write(`first administrator: ${firstAdmin.username}\n`);
-        if (firstAdmin.password !== null) process.stdout.write(`password: ${firstAdmin.password}   (shown once; change it under /account)\n`);
+        if (firstAdmin.password !== null)
+          process.stdout.write(`password: ${firstAdmin.password}   (shown once; change it under /account)\n`);
       }
       process.stdout.write(`listening on ${address}\n`);
       await signal;

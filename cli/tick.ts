@@ -39,7 +39,11 @@ export const tick: CommandSpec = {
       const failed = ran.filter((job) => !job.ok);
       const lines = failed.map((job) => `${job.name} failed: ${job.error}`);
       if (!quiet) lines.push(`${ran.length - failed.length} of ${ran.length} jobs ran.`);
-      return { json: { run: null, release_store: null, jobs: ran }, text: lines.join('\n'), exit: failed.length > 0 ? EXIT.error : EXIT.ok };
+      return {
+        json: { run: null, release_store: null, jobs: ran },
+        text: lines.join('\n'),
+        exit: failed.length > 0 ? EXIT.error : EXIT.ok,
+      };
     });
   },
 };

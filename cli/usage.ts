@@ -38,7 +38,9 @@ export interface Parsed {
 /** @throws UsageError */
 export function parse(spec: CommandSpec, words: readonly string[]): Parsed {
   const help = `Usage: ${usageOf(spec)}`;
-  const options = Object.fromEntries(Object.entries(spec.options ?? {}).map(([name, { type }]) => [name, { type }] as const));
+  const options = Object.fromEntries(
+    Object.entries(spec.options ?? {}).map(([name, { type }]) => [name, { type }] as const),
+  );
   let parsed: { values: Record<string, string | boolean | undefined>; positionals: string[] };
   try {
     parsed = parseArgs({

@@ -2,9 +2,7 @@
  * What is made from the schemas: `config/default.json` and `docs/configuration.md`. scripts/configuration.mjs writes
  * them; test/config/docs.test.ts compares, so that neither can fall behind the schema.
  */
-import { readdir } from 'node:fs/promises';
-import { pathToFileURL } from 'node:url';
-import joi from 'joi';
+import type joi from 'joi';
 import { coreSchema } from './schema.js';
 import { variables, type Tree } from './sources.js';
 
@@ -23,18 +21,11 @@ export interface Section {
   schema: joi.ObjectSchema;
 }
 
-/** The sections of the plugins in a folder of compiled ones, in the order of their names. */
-export async function builtInSections(folder: string): Promise<Section[]> {
-  const sections: Section[] = [];
-  for (const entry of (await readdir(folder, { recursive: true })).toSorted()) {
-    if (!/^[^/\\]+[/\\]plugin\.js$/.test(entry)) continue;
-    const module = (await import(pathToFileURL(`${folder}/${entry}`).href)) as {
-      default: { id: string; title: string; config?: joi.ObjectSchema };
-    };
-    const { id, title, config } = module.default;
-    if (joi.isSchema(config)) sections.push({ id, title, schema: config });
-  }
-  return sections;
+/** The sections of these plugins, in the order of their ids. */
+export function sectionsOf(plugins: readonly { id: string; title: string; config?: joi.ObjectSchema }[]): Section[] {
+  return plugins
+    .flatMap(({ id, title, config }) => (config === undefined ? [] : [{ id, title, schema: config }]))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 function defaultsOf(schema: Described): Tree {

@@ -8,11 +8,7 @@ export type Role = 'admin' | 'member' | 'installer';
 export type TokenKind = 'master' | 'sub' | 'watchdog' | 'setup' | 'intake';
 
 /** Who asks. Made by the access plugin from the credential, checked by the adapter against the route's access. */
-export type Principal =
-  | { kind: 'public' }
-  | { kind: 'shared_key' }
-  | TokenPrincipal
-  | SessionPrincipal;
+export type Principal = { kind: 'public' } | { kind: 'shared_key' } | TokenPrincipal | SessionPrincipal;
 
 export interface TokenPrincipal {
   kind: 'token';

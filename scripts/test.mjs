@@ -21,11 +21,12 @@ async function testFiles(folder) {
     if (entry.isDirectory() && entry.name !== 'fixtures') found.push(...(await testFiles(path)));
     else if (entry.name.endsWith('.test.js')) found.push(path);
   }
-  return found.sort();
+  return found.toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 const all = await testFiles(root);
-const files = words.length === 0 ? all : all.filter((f) => words.some((w) => relative(root, f).split(sep).join('/').includes(w)));
+const files =
+  words.length === 0 ? all : all.filter((f) => words.some((w) => relative(root, f).split(sep).join('/').includes(w)));
 if (files.length === 0) {
   console.error(`no test file matches ${words.join(' ')}`);
   console.log('0 passed, 0 failed');
@@ -44,13 +45,18 @@ const kindsOf = (test) => {
 };
 
 const started = Date.now();
-const runner = mocha.run(async (failures) => {
+const runner = mocha.run((failures) => {
   const { passes, pending } = runner.stats;
   let failed = failures;
-  const tested = [...seen].filter(([, s]) => s.ran > 0).map(([name]) => name);
-  const engines = ['memory', 'sqlite', 'mongodb'].filter((name) => tested.includes(name));
-  const missing = seen.get('mongodb').ran === 0 ? ' (the MongoDB suites did not run: no SVC_TEST_MONGODB_URL and no mongod to be had)' : '';
-  console.log(`Storage engines tested: ${engines.join(', ') || 'none'}${missing}; browser: ${tested.includes('browser') ? 'yes' : 'no'}; Node ${process.version}; ${Math.round((Date.now() - started) / 1000)} s; ${pending} skipped`);
+  const tested = (name) => seen.get(name).ran > 0;
+  const engines = ['memory', 'sqlite', 'mongodb'].filter(tested);
+  const missing =
+    seen.get('mongodb').ran === 0
+      ? ' (the MongoDB suites did not run: no SVC_TEST_MONGODB_URL and no mongod to be had)'
+      : '';
+  console.log(
+    `Storage engines tested: ${engines.join(', ') || 'none'}${missing}; browser: ${tested('browser') ? 'yes' : 'no'}; Node ${process.version}; ${Math.round((Date.now() - started) / 1000)} s; ${pending} skipped`,
+  );
   for (const name of (process.env.SVC_TEST_REQUIRE ?? '').split(',').filter(Boolean)) {
     const s = seen.get(name);
     if (s === undefined || s.ran === 0) {

@@ -21,8 +21,7 @@ const OWNER = `${hostname()}:${process.pid}`;
 const GLANCE = 200;
 
 interface Held {
-  name: string;
-  token: string;
+  id: string;
   started: boolean;
 }
 
@@ -31,7 +30,7 @@ const unused = (method: string): never => {
 };
 
 export class StoreJobRepository implements JobRepository {
-  /** Locks of this process, by the job's id. */
+  /** Locks of this process, by their tokens: a job that is given back may be taken again before that is acknowledged. */
   readonly held = new Map<string, Held>();
   /** Set when no job may be taken any more. */
   stopping = false;
@@ -60,8 +59,8 @@ export class StoreJobRepository implements JobRepository {
     if (this.held.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
   }
 
-  private drop(id: string): void {
-    this.held.delete(id);
+  private drop(token: string): void {
+    this.held.delete(token);
     if (this.held.size === 0) for (const resolve of this.idle.splice(0)) resolve();
   }
 
@@ -95,9 +94,9 @@ export class StoreJobRepository implements JobRepository {
       { sort: [['due_at', 'asc']] },
     );
     if (!taken) return undefined;
-    this.held.set(taken.doc.id, { name, token, started: false });
+    this.held.set(token, { id: taken.doc.id, started: false });
     if (this.stopping) {
-      await this.release(taken.doc.id);
+      await this.giveBack([token]);
       return undefined;
     }
     return this.parameters(taken.doc, token);
@@ -114,7 +113,7 @@ export class StoreJobRepository implements JobRepository {
       { set: { lock: token, owner: OWNER, due_at: this.at(lease), data } },
     );
     if (!taken) return undefined;
-    this.held.set(name, { name, token, started: false });
+    this.held.set(token, { id: name, started: false });
     return this.parameters(taken.doc, token);
   }
 
@@ -140,13 +139,13 @@ export class StoreJobRepository implements JobRepository {
     try {
       const kept = job.lockedAt ? await this.begin(id, token, job) : await this.finish(id, token, job);
       if (!kept) throw new Error(`the lock of job ${job.name} was lost to another process`);
-      if (!job.lockedAt) this.drop(id);
+      if (!job.lockedAt) this.drop(token);
     } catch (error) {
       if (job.lockedAt) {
         // Nothing has begun: another process need not wait for the lock to end.
-        await this.unlockJobs([id]);
+        await this.giveBack([token]);
       } else {
-        this.drop(id);
+        this.drop(token);
         // Agenda drops what this throws at the end of a run; the lock then ends by itself and the job runs again.
         this.log.error({ job: job.name, err: error }, 'the end of a job could not be stored');
       }
@@ -155,8 +154,8 @@ export class StoreJobRepository implements JobRepository {
   }
 
   private async begin(id: string, token: string, job: JobParameters): Promise<boolean> {
-    const held = this.held.get(id);
-    if (held?.token === token) held.started = true;
+    const held = this.held.get(token);
+    if (held) held.started = true;
     const due_at = this.at(this.leaseMs(job.name) ?? 0);
     const next_run_at = job.nextRunAt?.toISOString() ?? null;
     const set = { due_at, next_run_at, last_run_at: job.lastRunAt?.toISOString() ?? null };
@@ -218,36 +217,32 @@ export class StoreJobRepository implements JobRepository {
     }
   }
 
-  /** Gives back a lock under which nothing has begun. */
-  private async release(id: string): Promise<void> {
-    const held = this.held.get(id);
-    if (!held) return;
-    try {
-      await this.toWaiting(id, held.token, this.at());
-    } finally {
-      this.drop(id);
+  /** Gives locks back. Nobody waits for it: a fault is logged, and the lock ends by itself. */
+  private async giveBack(tokens: readonly string[]): Promise<void> {
+    for (const token of tokens) {
+      const held = this.held.get(token);
+      if (!held) continue;
+      try {
+        await this.toWaiting(held.id, token, this.at());
+      } catch (error) {
+        this.log.warn({ err: error }, 'a job could not be given back and waits for its lock to end');
+      } finally {
+        this.drop(token);
+      }
     }
   }
 
   /** Gives back every lock under which nothing has begun. */
   async releaseUnstarted(): Promise<void> {
-    const waiting = [...this.held].filter(([, { started }]) => !started).map(([id]) => id);
-    await this.unlockJobs(waiting);
+    await this.giveBack([...this.held].filter(([, { started }]) => !started).map(([token]) => token));
   }
 
-  /** Agenda waits for neither of these two: a fault is logged, and the lock ends by itself. */
   async unlockJob(job: JobParameters): Promise<void> {
-    await this.unlockJobs([String(job._id)]);
+    await this.giveBack([(job.data as Payload).token]);
   }
 
   async unlockJobs(ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
-      try {
-        await this.release(id);
-      } catch (error) {
-        this.log.warn({ err: error }, 'a job could not be given back and waits for its lock to end');
-      }
-    }
+    await this.giveBack([...this.held].filter(([, { id }]) => ids.includes(id)).map(([token]) => token));
   }
 
   /** Stores one job to run at `at`. With a key: at most one that waits, at the earlier of both times. */

@@ -10,6 +10,9 @@ const MAX_STATEMENTS = 400;
 /** One wait for another process's lock, in milliseconds; SQLite polls. */
 const BUSY_MS = 5_000;
 const BUSY_ATTEMPTS = 6;
+const CACHE_KB = 16_000;
+/** A 16 MB log: hot pages are copied to the file once in a while rather than every few commits (1,000 was 1.1 to 1.8 times slower). */
+const CHECKPOINT_PAGES = 4_000;
 
 export interface Table {
   columns: Columns;
@@ -35,7 +38,8 @@ export class Connection {
     patiently(() => this.driver.exec('PRAGMA journal_mode = WAL'));
     this.driver.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
     this.driver.exec('PRAGMA temp_store = MEMORY');
-    this.driver.exec('PRAGMA cache_size = -16000');
+    this.driver.exec(`PRAGMA cache_size = -${CACHE_KB}`);
+    this.driver.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   }
 
   prepare(sql: string): Statement {

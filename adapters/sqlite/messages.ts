@@ -5,7 +5,7 @@
 import { StoreConflict, type Filter, type Scalar, type Sort, type Update } from '../../ports/store.js';
 
 export type WriteKind = 'insert' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping';
-export type ReadKind = 'get' | 'find' | 'ids' | 'count' | 'groupCount' | 'checkpoint';
+export type ReadKind = 'get' | 'find' | 'ids' | 'count' | 'groupCount';
 
 /** `text` is the JSON of the arguments below; for `insert` the document itself. */
 export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string];

@@ -25,8 +25,6 @@ export interface PoolOptions {
   connection: ConnectionOptions;
   threads: number;
   maxBatch: number;
-  /** After each answered batch. */
-  onBatch?: () => void;
 }
 
 export class Pool {
@@ -110,7 +108,6 @@ export class Pool {
         reject(error);
       }
     }
-    this.#options.onBatch?.();
     if (!this.#busy()) this.#idle?.();
   }
 

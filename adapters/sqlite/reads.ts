@@ -10,7 +10,7 @@ import { bodyExpression, scalarOf } from './values.js';
 type Read = (connection: Connection, name: string, columns: Columns, text: string) => unknown;
 
 /** What each read answers for a table that exists, and for a collection without one. */
-const READS: Record<Exclude<ReadKind, 'checkpoint'>, [read: Read, empty: unknown]> = {
+const READS: Record<ReadKind, [read: Read, empty: unknown]> = {
   get: [
     (connection, name, _, id) => connection.prepare(`SELECT body FROM "${name}" WHERE id = ?`).get([id])?.[0] ?? null,
     null,
@@ -33,7 +33,6 @@ const READS: Record<Exclude<ReadKind, 'checkpoint'>, [read: Read, empty: unknown
 /** Answers with bodies or ids, a number, or groups. @throws TypeError (a programming error) or the driver's error */
 export function performRead(connection: Connection, [kind, name, text]: ReadRequest): unknown {
   connection.refresh();
-  if (kind === 'checkpoint') return connection.prepare('PRAGMA wal_checkpoint(PASSIVE)').get([]);
   const columns = connection.table(name)?.columns;
   const [read, empty] = READS[kind];
   return columns ? read(connection, name, columns, text) : empty;

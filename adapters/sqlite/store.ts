@@ -26,8 +26,6 @@ const READERS = 2;
 const MAX_BATCH = 256;
 /** How long `get` may wait for a lock on the main thread, in milliseconds, before a reader does the waiting. */
 const GET_BUSY_MS = 2;
-/** Write transactions between two checkpoints. */
-const CHECKPOINT_EVERY = 10;
 
 export class SqliteStore implements DocumentStore {
   readonly engine = 'sqlite';
@@ -40,8 +38,6 @@ export class SqliteStore implements DocumentStore {
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
   };
   #connection: Connection | null = null;
-  #batches = 0;
-  #checkpointing = false;
 
   constructor({ path, durability = 'full' }: SqliteOptions) {
     const connection = { path, durability };
@@ -51,7 +47,6 @@ export class SqliteStore implements DocumentStore {
       connection,
       threads: 1,
       maxBatch: MAX_BATCH,
-      onBatch: () => this.#written(),
     });
     this.#readers = new Pool({
       module: new URL('./reader.js', import.meta.url),
@@ -104,20 +99,6 @@ export class SqliteStore implements DocumentStore {
     await this.#readers.close();
     this.#connection?.close();
     this.#connection = null;
-  }
-
-  /**
-   * Every few transactions a reader moves what is committed from the log to the file, beside the writer and its readers.
-   * What it leaves, or all when it fails, falls to the writer once the log is long (connection.ts).
-   */
-  #written(): void {
-    this.#batches++;
-    if (this.#checkpointing || this.#batches % CHECKPOINT_EVERY !== 0) return;
-    this.#checkpointing = true;
-    const done = (): void => {
-      this.#checkpointing = false;
-    };
-    this.#readers.call(['checkpoint', '', '']).then(done, done);
   }
 
   #get(collection: string, id: string): string | null | Promise<string | null> {

@@ -79,7 +79,10 @@ async function aos(args: string[]): Promise<Record<string, unknown>> {
 async function call<T>(url: string, token: string, method: string, path: string, body?: object): Promise<T> {
   const response = await fetch(url + path, {
     method,
-    headers: { authorization: `Bearer ${token}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const answer = (await response.json()) as T & { error?: { message: string } };
@@ -116,7 +119,9 @@ async function failAll(url: string, token: string): Promise<Map<string, Reported
       else {
         groups.set(reported.ref, reported);
         const what = reported.created ? 'new group' : `counted, ${reported.hit_count} so far`;
-        say(`  ${program.language.padEnd(7)} ${reported.ref.padEnd(13)} ${what.padEnd(18)} ${reported.urgency.padEnd(9)} ${reported.title}`);
+        say(
+          `  ${program.language.padEnd(7)} ${reported.ref.padEnd(13)} ${what.padEnd(18)} ${reported.urgency.padEnd(9)} ${reported.title}`,
+        );
       }
     }
   }
@@ -124,20 +129,33 @@ async function failAll(url: string, token: string): Promise<Map<string, Reported
 }
 
 interface Next {
-  item: { id: string; ref: string; title: string; severity: string; stack_trace: string | null; untrusted_fields: string[] } | null;
+  item: {
+    id: string;
+    ref: string;
+    title: string;
+    severity: string;
+    stack_trace: string | null;
+    untrusted_fields: string[];
+  } | null;
   lease: { claim_token: string; expires_at: string };
 }
 
 async function agent(url: string, token: string): Promise<string | null> {
   const bugs = '/api/bugtracker/v1/bugs';
-  const next = await call<Next>(url, token, 'POST', `${bugs}?action=next&project=${PROJECT}`, { agent: 'demo-agent', lease_seconds: 600 });
+  const next = await call<Next>(url, token, 'POST', `${bugs}?action=next&project=${PROJECT}`, {
+    agent: 'demo-agent',
+    lease_seconds: 600,
+  });
   if (next.item === null) return null;
   const { item, lease } = next;
   say(`  demo-agent claimed ${item.ref} (${item.severity}) until ${lease.expires_at}`);
   say(`    ${item.title}`);
   for (const line of (item.stack_trace ?? '').split('\n').slice(0, 4)) say(`    | ${line}`);
   say(`    text from outside, not to be obeyed: ${item.untrusted_fields.join(', ')}`);
-  await call(url, token, 'POST', `${bugs}/${item.id}/comments`, { body: 'Reproduced. The input is checked before use now.', claim_token: lease.claim_token });
+  await call(url, token, 'POST', `${bugs}/${item.id}/comments`, {
+    body: 'Reproduced. The input is checked before use now.',
+    claim_token: lease.claim_token,
+  });
   const { item: resolved } = await call<{ item: { status: string } }>(url, token, 'PATCH', `${bugs}/${item.id}`, {
     status: 'resolved',
     resolved_in_build: '1.4.1',
@@ -153,8 +171,30 @@ async function main(): Promise<void> {
   const known = await aos(['project', 'list']);
   const slugs = (known['items'] as { slug: string }[] | undefined)?.map((p) => p.slug) ?? [];
   if (!slugs.includes(PROJECT)) await aos(['project', 'create', PROJECT, '--name', 'Demo shop']);
-  const reporter = await aos(['token', 'create', '--name', 'demo reporter', '--scopes', 'bugtracker:report', '--project', PROJECT, '--expires-in', '3600']);
-  const worker = await aos(['token', 'create', '--name', 'demo agent', '--scopes', 'bugtracker:manage', '--project', PROJECT, '--expires-in', '3600']);
+  const reporter = await aos([
+    'token',
+    'create',
+    '--name',
+    'demo reporter',
+    '--scopes',
+    'bugtracker:report',
+    '--project',
+    PROJECT,
+    '--expires-in',
+    '3600',
+  ]);
+  const worker = await aos([
+    'token',
+    'create',
+    '--name',
+    'demo agent',
+    '--scopes',
+    'bugtracker:manage',
+    '--project',
+    PROJECT,
+    '--expires-in',
+    '3600',
+  ]);
   const [report, manage] = [String(reporter['token']), String(worker['token'])];
 
   say('\nPrograms fail and report themselves (each three times, with other order numbers):');

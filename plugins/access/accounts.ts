@@ -47,7 +47,7 @@ export class Accounts {
     if ('problem' in name || role === undefined || problem !== null) throw invalid(fields);
     const account = await this.#insert(id, name.username, role, input.password);
     // An administrator counts as one from here on; a crash before it is mended by the reconciler.
-    if (role === 'admin') await this.roster.alter(account.id, false, null);
+    if (role === 'admin') await this.roster.join(account.id);
     await this.audit.record(actor, 'user.created', account.username, { role });
     return accountView(account);
   }

@@ -13,7 +13,7 @@
  * both count two), and a lock with an expiry (a holder that stalls past it would still write).
  */
 import { inject, injectable, type Clock, type Collection, type Doc, type Ids } from '../../kernel/contract.js';
-import { conflict, notFound } from '../../kernel/errors.js';
+import { conflict, notFound, ServiceError } from '../../kernel/errors.js';
 import { StoreConflict, type Update } from '../../ports/store.js';
 import { isActiveAdmin, type Account } from './account.js';
 import { AT } from './names.js';
@@ -62,7 +62,17 @@ export class Roster {
     const missing = (await this.#activeAdmins()).filter((id) => !roster.active.includes(id) && !busy.has(id));
     for (const id of new Set([...stale, ...missing])) {
       if ((await this.accounts.get(id)) === null) await this.#forget(id);
-      else await this.alter(id, false, null);
+      else await this.join(id);
+    }
+  }
+
+  /** Puts one account into the roster, or out of it, as it stands. */
+  async join(id: string): Promise<void> {
+    try {
+      await this.alter(id, false, null);
+    } catch (error) {
+      // Another process is at it and will end with the same, or the account has gone meanwhile.
+      if (!(error instanceof ServiceError)) throw error;
     }
   }
 

@@ -115,7 +115,7 @@ export class Lists {
     return { item, occurrences, comments, activity };
   }
 
-  /** The projects that the caller may see, with their open items and the newest version. */
+  /** The projects that take reports and that the caller may see, with their open items and the newest version. */
   async projects(
     caller: Caller,
   ): Promise<{ slug: string; name: string; open_count: number; latest_build: string | null }[]> {
@@ -125,7 +125,7 @@ export class Lists {
       this.deps.items.groupCount('project', { status: 'open' }),
     ]);
     const counts = new Map(open.map(({ key, n }) => [key, n]));
-    const shown = all.filter((project) => caller.project === null || caller.project === project.slug);
+    const shown = all.filter(({ slug, archived }) => !archived && (caller.project === null || caller.project === slug));
     const releases = this.deps.releases();
     return Promise.all(
       shown.map(async ({ slug, name }) => ({

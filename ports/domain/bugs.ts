@@ -143,6 +143,38 @@ export interface BugsApi {
 
 export const BUGS = token<BugsApi>('bugs.api');
 
+/** An error group as the error stream shows it: long texts are null, and its counts per hour are with it. */
+export interface ErrorGroup extends Item {
+  /** Occurrences per hour, oldest first, the running hour last; 24 values. */
+  trend: number[];
+}
+
+/** Repeated values are alternatives. */
+export interface ErrorGroupQuery {
+  project?: readonly string[];
+  environment?: readonly string[];
+  error_level?: readonly ErrorLevel[];
+  status?: readonly ItemStatus[];
+  muted?: readonly boolean[];
+  q?: string;
+  sort?: 'last_seen_at' | 'created_at' | 'severity' | 'hit_count';
+  limit?: number;
+  cursor?: string | null;
+}
+
+/** Reading the error stream: items of type `error`, all projects. For pages; callers check who asks. */
+export interface ErrorGroups {
+  /** Newest, gravest or most frequent first. @throws InvalidCursor */
+  list(query: ErrorGroupQuery): Promise<{ items: ErrorGroup[]; next: string | null }>;
+  /**
+   * Occurrences per hour of all groups, oldest first, the running hour last; null before the first error. At most
+   * the 1,000 groups seen last are added up; `complete` is false when there were more.
+   */
+  perHour(hours: number): Promise<{ counts: number[]; groups: number; complete: boolean } | null>;
+}
+
+export const ERROR_GROUPS = token<ErrorGroups>('bugs.error_groups');
+
 /** Data of `bug.created`, `bug.critical`, `bug.resolved` and `feature.created` (contract 70, payload). */
 export interface BugEvent {
   id: string;

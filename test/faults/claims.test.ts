@@ -20,12 +20,18 @@ describe('parallel callers', function () {
         await first.project('shop');
         const token = await first.token('bugtracker:report,bugtracker:manage');
         for (let i = 0; i < 40; i++) {
-          const made = await first.request('POST', '/api/bugtracker/v1/report', token, { project: 'shop', title: `work ${i}`, file_path: `src/w${i}.ts` });
+          const made = await first.request('POST', '/api/bugtracker/v1/report', token, {
+            project: 'shop',
+            title: `work ${i}`,
+            file_path: `src/w${i}.ts`,
+          });
           expect(made.status).to.equal(201);
         }
         const answers = await Promise.all(
           Array.from({ length: 64 }, (_, i) =>
-            (services[i % processes] as TestService).request('POST', '/api/bugtracker/v1/bugs?action=next', token, { agent: `agent-${i}` }),
+            (services[i % processes] as TestService).request('POST', '/api/bugtracker/v1/bugs?action=next', token, {
+              agent: `agent-${i}`,
+            }),
           ),
         );
         expect(answers.map((a) => a.status)).to.deep.equal(answers.map(() => 200));
@@ -48,7 +54,11 @@ describe('parallel callers', function () {
         const token = await first.token('bugtracker:report,bugtracker:read');
         const answers = await Promise.all(
           Array.from({ length: 50 }, (_, i) =>
-            (services[i % processes] as TestService).request('POST', '/api/bugtracker/v1/report', token, { project: 'shop', title: 'once', client_ref: 'ref-1' }),
+            (services[i % processes] as TestService).request('POST', '/api/bugtracker/v1/report', token, {
+              project: 'shop',
+              title: 'once',
+              client_ref: 'ref-1',
+            }),
           ),
         );
         expect(answers.filter((a) => a.status === 201)).to.have.lengthOf(1);

@@ -18,7 +18,13 @@ interface Acknowledged {
 }
 
 /** One caller, until its connection breaks. */
-async function report(service: TestService, token: string, caller: string, seen: Acknowledged, acknowledged: () => void): Promise<void> {
+async function report(
+  service: TestService,
+  token: string,
+  caller: string,
+  seen: Acknowledged,
+  acknowledged: () => void,
+): Promise<void> {
   for (let i = 0; ; i++) {
     const group = `Failure${i % 5}`;
     const ref = `${caller}-${i}`;
@@ -33,11 +39,18 @@ async function report(service: TestService, token: string, caller: string, seen:
       });
       expect(error.status).to.be.oneOf([200, 201]);
       seen.counted.set(group, (seen.counted.get(group) ?? 0) + 1);
-      const bug = await service.request('POST', '/api/bugtracker/v1/report', token, { project: 'shop', title: `bug ${ref}`, client_ref: ref, file_path: `src/${ref}.ts` });
+      const bug = await service.request('POST', '/api/bugtracker/v1/report', token, {
+        project: 'shop',
+        title: `bug ${ref}`,
+        client_ref: ref,
+        file_path: `src/${ref}.ts`,
+      });
       expect(bug.status).to.equal(201);
       const id = String(bug.body['id']);
       seen.refs.set(ref, id);
-      const comment = await service.request('POST', `/api/bugtracker/v1/bugs/${id}/comments`, token, { body: `seen ${ref}` });
+      const comment = await service.request('POST', `/api/bugtracker/v1/bugs/${id}/comments`, token, {
+        body: `seen ${ref}`,
+      });
       expect(comment.status).to.equal(201);
       seen.comments.set(id, [...(seen.comments.get(id) ?? []), `seen ${ref}`]);
       acknowledged();
@@ -50,7 +63,12 @@ async function report(service: TestService, token: string, caller: string, seen:
 
 async function checkAll(service: TestService, token: string, seen: Acknowledged): Promise<void> {
   for (const [ref, id] of seen.refs) {
-    const again = await service.request('POST', '/api/bugtracker/v1/report', token, { project: 'shop', title: `bug ${ref}`, client_ref: ref, file_path: `src/${ref}.ts` });
+    const again = await service.request('POST', '/api/bugtracker/v1/report', token, {
+      project: 'shop',
+      title: `bug ${ref}`,
+      client_ref: ref,
+      file_path: `src/${ref}.ts`,
+    });
     expect(again.status, ref).to.equal(200);
     expect(again.body['id'], ref).to.equal(id);
     expect(again.body['created'], ref).to.equal(false);
@@ -60,7 +78,9 @@ async function checkAll(service: TestService, token: string, seen: Acknowledged)
   }
   const list = await service.request('GET', '/api/bugtracker/v1/bugs?project=shop&type=error&limit=200', token);
   const items = list.body['items'] as { exception_class: string; hit_count: number }[];
-  expect(items.map((i) => i.exception_class).sort()).to.deep.equal([...new Set(items.map((i) => i.exception_class))].sort());
+  expect(items.map((i) => i.exception_class).sort()).to.deep.equal(
+    [...new Set(items.map((i) => i.exception_class))].sort(),
+  );
   for (const [group, counted] of seen.counted) {
     const hits = items.find((i) => i.exception_class === group)?.hit_count ?? 0;
     expect(hits, group).to.be.at.least(counted);

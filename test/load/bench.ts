@@ -42,7 +42,9 @@ export function errorBodies(project: string, groups: number, bytes: number): str
 }
 
 async function bareServer(): Promise<{ url: string; stop: () => void }> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('./bare.js', import.meta.url))], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [fileURLToPath(new URL('./bare.js', import.meta.url))], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const url = await new Promise<string>((resolve, reject) => {
     child.on('error', reject);
     child.stdout.on('data', (chunk: Buffer) => {
@@ -63,7 +65,10 @@ const row = (name: string, l: Load): string =>
   `  ${name.padEnd(26)} ${l.perSecond.toFixed(0).padStart(7)} /s   p50 ${String(l.p50).padStart(3)} ms   p99 ${String(l.p99).padStart(3)} ms   refused ${l.non2xx + l.errors}`;
 
 const UNLIMITED = Object.fromEntries(
-  ['intake_per_minute', 'intake_burst', 'api_per_minute', 'public_per_minute'].map((key) => [`SVC_LIMITS__${key.toUpperCase()}`, '0']),
+  ['intake_per_minute', 'intake_burst', 'api_per_minute', 'public_per_minute'].map((key) => [
+    `SVC_LIMITS__${key.toUpperCase()}`,
+    '0',
+  ]),
 );
 
 async function intake(): Promise<void> {
@@ -74,9 +79,18 @@ async function intake(): Promise<void> {
     const token = await service.token('bugtracker:report');
     const bodies = errorBodies('bench', 200, 1024);
     const bytes = Math.round(bodies.reduce((sum, b) => sum + b.length, 0) / bodies.length);
-    say(`\nError intake: 200 groups, ${bytes} bytes a body, 16 connections, durability full, ${ROUNDS} rounds of ${SECONDS} s each, in turn`);
+    say(
+      `\nError intake: 200 groups, ${bytes} bytes a body, 16 connections, durability full, ${ROUNDS} rounds of ${SECONDS} s each, in turn`,
+    );
     const headers = { authorization: `Bearer ${token}` };
-    const ours = { url: service.url, method: 'POST' as const, paths: ['/api/errors/v1/report'], bodies, headers, seconds: SECONDS };
+    const ours = {
+      url: service.url,
+      method: 'POST' as const,
+      paths: ['/api/errors/v1/report'],
+      bodies,
+      headers,
+      seconds: SECONDS,
+    };
     const theirs = { url: bare.url, method: 'POST' as const, paths: ['/report'], bodies, seconds: SECONDS };
     await load({ ...theirs, seconds: 2 });
     await load({ ...ours, seconds: 3 });
@@ -92,7 +106,9 @@ async function intake(): Promise<void> {
       if (b.non2xx + b.errors > 0) throw new Error('the service refused reports');
     }
     const memory = await residentMb(service.child?.pid ?? 0);
-    say(`  ratio ${median(ratios).toFixed(2)} (${ratios.map((r) => r.toFixed(2)).join(' ')}), p99 ${median(p99)} ms, memory ${memory.toFixed(0)} MB`);
+    say(
+      `  ratio ${median(ratios).toFixed(2)} (${ratios.map((r) => r.toFixed(2)).join(' ')}), p99 ${median(p99)} ms, memory ${memory.toFixed(0)} MB`,
+    );
   } finally {
     await service.dispose();
     bare.stop();
@@ -129,14 +145,23 @@ async function lists(): Promise<void> {
     const ratios: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const page = (project: string): Promise<Load> =>
-        load({ url: service.url, method: 'GET', paths: [`/api/bugtracker/v1/bugs?project=${project}`], headers, connections: 1, seconds: 2 });
+        load({
+          url: service.url,
+          method: 'GET',
+          paths: [`/api/bugtracker/v1/bugs?project=${project}`],
+          headers,
+          connections: 1,
+          seconds: 2,
+        });
       const small = await page('small');
       const large = await page('large');
       say(row('1,000 items', small));
       say(row('20,000 items', large));
       ratios.push(small.perSecond / large.perSecond);
     }
-    say(`  time of 20,000 over time of 1,000: ${median(ratios).toFixed(2)} (${ratios.map((r) => r.toFixed(2)).join(' ')})`);
+    say(
+      `  time of 20,000 over time of 1,000: ${median(ratios).toFixed(2)} (${ratios.map((r) => r.toFixed(2)).join(' ')})`,
+    );
   } finally {
     await service.dispose();
   }

@@ -18,12 +18,18 @@ export async function load(options: {
   connections?: number;
   seconds: number;
 }): Promise<Load> {
-  const requests = (options.bodies ?? ['']).map((body, i) => ({
-    method: options.method,
-    path: options.paths?.[i % options.paths.length] ?? '/',
-    headers: { ...options.headers, ...(body === '' ? {} : { 'content-type': 'application/json' }) },
-    ...(body === '' ? {} : { body }),
-  }));
+  const requests = (options.bodies ?? ['']).map((body, i) => {
+    const request: autocannon.Request = {
+      method: options.method,
+      path: options.paths?.[i % options.paths.length] ?? '/',
+      headers: options.headers,
+    };
+    if (body !== '') {
+      request.body = body;
+      request.headers = { ...options.headers, 'content-type': 'application/json' };
+    }
+    return request;
+  });
   const result = await autocannon({
     url: options.url,
     connections: options.connections ?? 16,
@@ -42,5 +48,7 @@ export async function load(options: {
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
-  return sorted.length % 2 === 1 ? (sorted[middle] ?? NaN) : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? NaN)
+    : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 };

@@ -13,7 +13,10 @@ describe('start: the service on the embedded store (sqlite)', function () {
     service = await TestService.started();
     const names = await readdir(service.dataDir);
     expect(names).to.include('aos.db');
-    const running = JSON.parse(await readFile(join(service.dataDir, 'server.json'), 'utf8')) as { pid: number; url: string };
+    const running = JSON.parse(await readFile(join(service.dataDir, 'server.json'), 'utf8')) as {
+      pid: number;
+      url: string;
+    };
     expect(running).to.deep.include({ pid: service.child?.pid, url: service.url });
     for (const name of names.filter((n) => n.includes('key'))) {
       expect((await stat(join(service.dataDir, name))).mode & 0o077, name).to.equal(0);
@@ -107,9 +110,20 @@ describe('start: the command line beside a running server', function () {
     const made = await aosJson(service.env, ['project', 'create', 'alpha', '--name', 'Alpha']);
     expect(made).to.deep.include({ slug: 'alpha' });
     expect(made['number']).to.be.a('number');
-    const token = await aosJson(service.env, ['token', 'create', '--name', 'ci', '--scopes', 'bugtracker:report,bugtracker:read']);
+    const token = await aosJson(service.env, [
+      'token',
+      'create',
+      '--name',
+      'ci',
+      '--scopes',
+      'bugtracker:report,bugtracker:read',
+    ]);
     expect(token['token']).to.match(/^svc_live_[0-9A-Za-z]{43}$/);
-    const user = await aosJson(service.env, ['user', 'create', '--username', 'eve', '--role', 'member', '--password-stdin'], 'a long enough password');
+    const user = await aosJson(
+      service.env,
+      ['user', 'create', '--username', 'eve', '--role', 'member', '--password-stdin'],
+      'a long enough password',
+    );
     expect(user).to.deep.include({ username: 'eve', role: 'member' });
     const users = await aosJson<{ items: { username: string }[] }>(service.env, ['user', 'list']);
     expect(users.items.map((u) => u.username)).to.have.members([ADMIN.username, 'eve']);
@@ -119,7 +133,14 @@ describe('start: the command line beside a running server', function () {
 
   it('revokes a token at once for the running server', async () => {
     await aosJson(service.env, ['project', 'create', 'beta']);
-    const made = await aosJson<{ id: string; token: string }>(service.env, ['token', 'create', '--name', 'gone', '--scopes', 'bugtracker:read']);
+    const made = await aosJson<{ id: string; token: string }>(service.env, [
+      'token',
+      'create',
+      '--name',
+      'gone',
+      '--scopes',
+      'bugtracker:read',
+    ]);
     expect((await service.request('GET', '/api/bugtracker/v1/bugs', made.token)).status).to.equal(200);
     await aosJson(service.env, ['token', 'revoke', made.id]);
     const after = await service.request('GET', '/api/bugtracker/v1/bugs', made.token);
@@ -139,7 +160,14 @@ describe('start: the command line beside a running server', function () {
     expect(plain.stderr.trim().split('\n')).to.have.lengthOf(1);
   });
 
-  for (const args of [['nonsense'], ['token'], ['token', 'create'], ['project', 'create'], ['project', 'create', 'a', '--colour', 'red'], ['tick', '--nonsense']]) {
+  for (const args of [
+    ['nonsense'],
+    ['token'],
+    ['token', 'create'],
+    ['project', 'create'],
+    ['project', 'create', 'a', '--colour', 'red'],
+    ['tick', '--nonsense'],
+  ]) {
     it(`exits 64 on a wrong usage: aos ${args.join(' ')}`, async () => {
       const { code, stderr } = await aos(service.env, args);
       expect(code, stderr).to.equal(64);

@@ -45,7 +45,11 @@ export function aos(env: NodeJS.ProcessEnv, args: string[], input = ''): Promise
 }
 
 /** `aos … --json`, parsed. @throws when it fails */
-export async function aosJson<T = Record<string, unknown>>(env: NodeJS.ProcessEnv, args: string[], input = ''): Promise<T> {
+export async function aosJson<T = Record<string, unknown>>(
+  env: NodeJS.ProcessEnv,
+  args: string[],
+  input = '',
+): Promise<T> {
   const { code, stdout, stderr } = await aos(env, [...args, '--json'], input);
   if (code !== 0) throw new Error(`aos ${args.join(' ')} → ${code}: ${stdout}${stderr}`);
   return JSON.parse(stdout) as T;
@@ -121,7 +125,12 @@ export class TestService {
   /** A project and a token with these scopes. */
   async token(scopes: string, project?: string): Promise<string> {
     const { token } = await aosJson<{ token: string }>(this.env, [
-      ...['token', 'create', '--name', 'test', '--scopes', scopes],
+      'token',
+      'create',
+      '--name',
+      'test',
+      '--scopes',
+      scopes,
       ...(project === undefined ? [] : ['--project', project]),
     ]);
     return token;
@@ -141,6 +150,10 @@ export class TestService {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    return { status: response.status, body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>, headers: response.headers };
+    return {
+      status: response.status,
+      body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
+      headers: response.headers,
+    };
   }
 }

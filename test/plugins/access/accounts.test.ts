@@ -192,6 +192,15 @@ describe('access: accounts', () => {
       expect((await activeAdmins()).map(({ id }) => id)).to.deep.equal([ada.id]);
     });
 
+    it('is put right by several processes at once without a fault', async () => {
+      const [ada, bob] = [await make('ada'), await make('bob')];
+      await roster().change({ id: 'admins' }, { set: { active: [] } });
+      const processes = await Promise.all(Array.from({ length: 6 }, () => services(w)));
+      await Promise.all(processes.map((p) => p.roster.reconcile()));
+      expect((await roster().get('admins'))?.active).to.have.members([ada.id, bob.id]);
+      expect((await roster().get('admins'))?.changing).to.deep.equal([]);
+    });
+
     it('fences a change that was taken over: its write fails', async () => {
       const [ada, bob] = [await make('ada'), await make('bob')];
       const stalled = await rows().get(ada.id);
@@ -249,6 +258,12 @@ describe('access: accounts', () => {
       const told = await Promise.all(processes.map((p) => p.first.ensureAdmin()));
       expect(told.filter((one) => one !== null)).to.have.length(1);
       expect(await s.accounts.list()).to.have.length(1);
+    });
+
+    it('tells its password although another process is putting the roster right', async () => {
+      const note = { account: '00000000-0000-7000-8000-000000000001', change: 'other', at: w.clock.iso() };
+      await roster().insert({ id: 'admins', rev: 0, active: [], changing: [note] });
+      expect((await s.first.ensureAdmin())?.password).to.be.a('string');
     });
 
     it('is not made where there is an account', async () => {

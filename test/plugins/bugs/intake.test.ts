@@ -224,7 +224,7 @@ for (const engine of STORES) {
             for (const items of byKey.values()) expect(items.size).to.equal(1);
           },
         ),
-        { numRuns: engine.name === 'memory' ? 40 : 8 },
+        { numRuns: engine.name === 'memory' ? 40 : 5 },
       );
     });
   });

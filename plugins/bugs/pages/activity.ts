@@ -1,0 +1,82 @@
+/** An item's history as sentences. An action that is not known here is shown by its name, so a new one needs no change. Pure. */
+import type { Json } from '../../../ports/store.js';
+
+export interface Entry {
+  id: string;
+  at: string;
+  action: string;
+  actor: string;
+  data: { [key: string]: Json };
+}
+
+export interface Line {
+  at: string;
+  actor: string;
+  icon: string;
+  text: string;
+  /** A reason that somebody gave. */
+  reason: string | null;
+}
+
+const text = (value: Json | undefined): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
+const spaced = (value: Json | undefined): string => (value === 'wont_fix' ? 'won’t fix' : text(value).replaceAll('_', ' '));
+
+const ICONS: Record<string, string> = {
+  open: 'refresh',
+  in_progress: 'robot',
+  needs_info: 'inbox',
+  resolved: 'check',
+  closed: 'check',
+  wont_fix: 'close',
+  duplicate: 'merge',
+};
+
+const WHY: Record<string, string> = {
+  'lease expired': 'the lease ran out',
+  released: 'given back',
+  release: 'its release was published',
+  regression: 'it happened again',
+  rate: 'so many in one hour',
+  error_level: 'a graver error level was reported',
+};
+
+function because(data: Entry['data']): string {
+  const why = text(data['why']);
+  return WHY[why] === undefined ? '' : `: ${WHY[why]}`;
+}
+
+function statusText({ data }: Entry): string {
+  const build = data['to'] === 'resolved' || data['to'] === 'closed' ? text(data['build']) : '';
+  return `moved it from ${spaced(data['from'])} to ${spaced(data['to'])}${build === '' ? '' : `, fixed in ${build}`}${because(data)}`;
+}
+
+function claimText({ data, actor }: Entry): string {
+  const agent = text(data['agent']);
+  const by = data['by'] === 'next' ? ' from the queue' : '';
+  return agent === actor || agent === '' ? `claimed it${by}` : `claimed it${by} as ${agent}`;
+}
+
+const list = (value: Json | undefined): string => (Array.isArray(value) ? value.map((one) => spaced(one)).join(', ') : '');
+
+const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
+  created: ['plus', ({ data }) => `reported it first (${text(data['source'])})`],
+  claimed: ['robot', claimText],
+  reclaimed: ['robot', () => 'claimed it again with a new token'],
+  renewed: ['clock', () => 'renewed the lease'],
+  commented: ['comment', () => 'commented'],
+  severity: ['flag', ({ data }) => `set severity from ${text(data['from'])} to ${text(data['to'])}${because(data)}`],
+  'severity locked': ['lock', () => 'locked the severity'],
+  'severity unlocked': ['unlock', () => 'unlocked the severity'],
+  edited: ['edit', ({ data }) => `edited ${list(data['fields'])}`],
+  forced: ['bolt', ({ data }) => `overrode the lease of ${text(data['agent']) || 'an agent'}`],
+  muted: ['mute', () => 'muted it by an ignore rule'],
+  unmuted: ['eye', () => 'unmuted it'],
+};
+
+export function lineOf(entry: Entry): Line {
+  const { at, actor, action, data } = entry;
+  const reason = text(data['reason']) || null;
+  if (action === 'status') return { at, actor, icon: ICONS[text(data['to'])] ?? 'history', text: statusText(entry), reason };
+  const [icon, say] = SAYS[action] ?? ['history', () => spaced(action)];
+  return { at, actor, icon, text: say(entry), reason };
+}

@@ -1,0 +1,40 @@
+/** What the pages share: reading a posted form, and showing the page again with what was refused. */
+import type { HttpRequest, PageResult, View } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+
+export interface Problem {
+  message: string;
+  code: string;
+  /** Field → text, for the controls. */
+  errors: Record<string, string>;
+  /** Which form was sent. */
+  form: string;
+  /** What was typed. */
+  typed: Record<string, string>;
+}
+
+/** The filled-in fields as text; the first value of a field that came several times. */
+export function typedFields(request: HttpRequest): Record<string, string> {
+  const body: object = request.body !== null && typeof request.body === 'object' ? request.body : {};
+  const fields = Object.entries(body).map(([name, value]): [string, unknown] => [name, [value].flat()[0]]);
+  return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
+}
+
+/** Refusals that a person can mend on the page; everything else is the error page's. */
+const MENDABLE = new Set([409, 422]);
+
+/** `run`, or the page again with the refusal and its status. */
+export async function orAgain(
+  form: string,
+  request: HttpRequest,
+  run: () => Promise<PageResult>,
+  again: (problem: Problem) => Promise<View>,
+): Promise<PageResult> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !MENDABLE.has(error.status)) throw error;
+    const { message, code, fields: errors = {} } = error;
+    return (await again({ message, code, errors, form, typed: typedFields(request) })).withStatus(error.status);
+  }
+}

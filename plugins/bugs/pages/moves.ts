@@ -1,0 +1,75 @@
+/** The changes of status that a person may make now, from the transition table, each as the form it needs. Pure. */
+import type { ItemStatus } from '../../../ports/domain/bugs.js';
+import { allowed, STATUSES } from '../transitions.js';
+
+export interface Move {
+  to: ItemStatus;
+  label: string;
+  /** What the form says it will do. */
+  text: string;
+  icon: string;
+  /** Asks for the reason, and whether it must be given. */
+  reason: 'required' | 'optional';
+  build: boolean;
+  duplicate: boolean;
+  danger: boolean;
+}
+
+type Form = Omit<Move, 'to' | 'reason' | 'build' | 'duplicate' | 'danger'> & Partial<Move>;
+
+const FORMS: Record<Exclude<ItemStatus, 'in_progress' | 'open'>, Form> = {
+  resolved: {
+    label: 'Resolve',
+    text: 'The fix is in the code. With the version that carries it, the item closes when that version is published.',
+    icon: 'check',
+    build: true,
+  },
+  closed: { label: 'Close', text: 'Shipped or verified: nobody has to do anything any more.', icon: 'lock' },
+  needs_info: { label: 'Needs info', text: 'Waits for an answer of a person; agents leave it alone.', icon: 'inbox' },
+  wont_fix: {
+    label: 'Won’t fix',
+    text: 'Further occurrences are counted, but never open it again.',
+    icon: 'close',
+    reason: 'required',
+    danger: true,
+  },
+  duplicate: {
+    label: 'Duplicate',
+    text: 'Further occurrences are counted at the other item.',
+    icon: 'merge',
+    duplicate: true,
+    danger: true,
+  },
+};
+
+const OPENS: Record<ItemStatus, string> = {
+  open: '',
+  in_progress: 'Take it back and open it',
+  needs_info: 'Answered: open it',
+  resolved: 'Reopen',
+  closed: 'Reopen',
+  wont_fix: 'Reopen',
+  duplicate: 'Reopen',
+};
+
+const OPEN_TEXT: Partial<Record<ItemStatus, string>> = {
+  in_progress: 'Ends the lease. The agent’s token is worth nothing from then on.',
+  resolved: 'Not fixed after all: it returns to the queue, and the version it was fixed in is forgotten.',
+  closed: 'Not fixed after all: it returns to the queue, and the version it was fixed in is forgotten.',
+};
+
+function formOf(from: ItemStatus, to: ItemStatus): Form | null {
+  if (to === 'in_progress') return null;
+  if (to !== 'open') return FORMS[to];
+  return { label: OPENS[from], text: OPEN_TEXT[from] ?? 'It returns to the queue of the agents.', icon: 'refresh' };
+}
+
+/** @param leased somebody holds the item: whoever overrides that says why */
+export function movesFrom(from: ItemStatus, leased: boolean): Move[] {
+  return STATUSES.filter((to) => to !== from && allowed(from, to, 'patch')).flatMap((to) => {
+    const form = formOf(from, to);
+    if (form === null) return [];
+    const { reason = 'optional', build = false, duplicate = false, danger = false, ...shown } = form;
+    return [{ ...shown, to, build, duplicate, danger, reason: leased ? 'required' : reason }];
+  });
+}

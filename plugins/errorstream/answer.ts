@@ -1,0 +1,75 @@
+/** What a report is answered with (contract 21, "Out"). */
+import joi from 'joi';
+import type { ItemStatus, Recorded, Severity } from '../../ports/domain/bugs.js';
+
+export interface Answer {
+  id: string;
+  ref: string;
+  created: boolean;
+  ignored: boolean;
+  ignore_rule_id: string | null;
+  dedup_key: string;
+  title: string;
+  severity: Severity;
+  urgency: Severity;
+  item_status: ItemStatus;
+  hit_count: number;
+  hour_count: number;
+  regression: boolean;
+  sampled: boolean;
+  /** Fields that were longer than their limit, as the caller named them. */
+  truncated: string[];
+}
+
+export function answerOf(done: Recorded, truncated: string[]): Answer {
+  const { item } = done;
+  return {
+    id: done.id,
+    ref: done.ref,
+    created: done.created,
+    ignored: false,
+    ignore_rule_id: null,
+    dedup_key: done.dedup_key,
+    title: item.title,
+    severity: item.severity,
+    urgency: item.severity,
+    item_status: item.status,
+    hit_count: done.hit_count,
+    hour_count: done.hour_count,
+    regression: done.regression,
+    sampled: done.sampled,
+    truncated,
+  };
+}
+
+const severity = joi.string().valid('critical', 'high', 'medium', 'low');
+const count = joi.number().integer().min(0);
+
+const single = joi.object({
+  id: joi.string(),
+  ref: joi.string().description('<project>-<n>'),
+  created: joi.boolean().description('True for the first occurrence of a group'),
+  ignored: joi.boolean().description('An ignore rule matched: recorded and counted, muted'),
+  ignore_rule_id: joi.string().allow(null),
+  dedup_key: joi.string(),
+  title: joi.string(),
+  severity,
+  urgency: severity.description('The same as severity'),
+  item_status: joi.string().valid('open', 'in_progress', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'),
+  hit_count: count,
+  hour_count: count.description('Occurrences within the rolling hour'),
+  regression: joi.boolean().description('This occurrence reopened the group'),
+  sampled: joi.boolean().description('The payload of this occurrence was kept'),
+  truncated: joi.array().items(joi.string()).description('Fields that were longer than their limit and were cut'),
+});
+
+const failed = joi.object({
+  error: joi.object({ code: joi.string(), message: joi.string(), fields: joi.object().pattern(joi.string(), joi.string()) }),
+});
+
+export const reportOutput = single.keys({
+  results: joi
+    .array()
+    .items(joi.alternatives(single, failed))
+    .description('For a list, in its order, and then nothing beside it'),
+});

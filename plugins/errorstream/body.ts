@@ -1,0 +1,102 @@
+/** What an application sends for one error (contract 21, intake), as it is validated. Limits that are cut are no rules here. */
+import joi from 'joi';
+import type { ErrorLevel } from '../../ports/domain/bugs.js';
+import type { Json } from '../../ports/store.js';
+
+/** Elements of an array intake. */
+export const MOST_REPORTS = 100;
+/** An integer column and a JSON number both hold it. */
+const MAX_LINE = 2_147_483_647;
+const CLIENT_REF = 200;
+const SLUG = 64;
+
+type Text = string | null | undefined;
+
+export interface ErrorBody {
+  project: string;
+  error_level: ErrorLevel;
+  error_message: string;
+  exception_class?: Text;
+  file?: Text;
+  file_path?: Text;
+  line?: number | null;
+  line_no?: number | null;
+  stack_trace?: Text;
+  environment?: Text;
+  app_version?: Text;
+  build?: Text;
+  release?: Text;
+  commit_sha?: Text;
+  repo_url?: Text;
+  host?: Text;
+  occurred_at?: Text;
+  client_ref?: Text;
+  tags?: string[] | null;
+  context?: { [key: string]: Json } | null;
+  breadcrumbs?: Json[] | null;
+  fingerprint?: string[] | null;
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
+const instant = joi
+  .string()
+  .max(40)
+  .custom((text: string, helpers) =>
+    RFC_3339.test(text) && !Number.isNaN(Date.parse(text)) ? text : helpers.error('any.invalid'),
+  )
+  .messages({ 'any.invalid': 'must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z' });
+
+const text = joi.string().allow(null, '');
+const line = joi.number().integer().min(0).max(MAX_LINE).allow(null);
+const texts = joi.array().items(joi.string().allow('')).allow(null);
+
+export const errorBody = joi.object({
+  project: joi.string().min(1).max(SLUG).required().description('Slug of the project'),
+  error_level: joi.string().valid('fatal', 'error', 'warning').required(),
+  error_message: joi.string().allow('').required().description('Cut at 8,192 characters; empty only beside an exception_class'),
+  exception_class: text.description('Cut at 200 characters'),
+  file: text.description('Where it happened; its last 1,024 characters are kept'),
+  file_path: text.description('Another name for file'),
+  line,
+  line_no: line.description('Another name for line'),
+  stack_trace: text.description('Cut at 65,536 characters'),
+  environment: text.description('dev, development, local, test, testing, ci, qa and staging are one step less urgent'),
+  app_version: text,
+  build: text.description('Another name for app_version'),
+  release: text.description('Another name for app_version'),
+  commit_sha: text,
+  repo_url: text,
+  host: text,
+  occurred_at: instant.allow(null).description('When it happened; the receive time when absent or later'),
+  client_ref: joi.string().min(1).max(CLIENT_REF).allow(null).description('Unique per project: a repeat counts nothing'),
+  tags: texts.description('Cut at 32'),
+  context: joi.object().allow(null).description('Cut at 32,768 characters of JSON'),
+  breadcrumbs: joi.array().allow(null).description('The last 50 are kept, and at most 65,536 characters of JSON'),
+  fingerprint: texts.description('Replaces the grouping; `{{ default }}` stands for it'),
+});
+
+/**
+ * One report, or a list of them. The elements of a list are checked one by one, later: a bad one must not cost the others
+ * their place (`element`).
+ */
+export const intakeBody = joi.alternatives().conditional(joi.array(), {
+  then: joi.array().items(joi.any()).min(1).max(MOST_REPORTS).description('Each as a single report'),
+  otherwise: errorBody,
+});
+
+const checked = errorBody.prefs({
+  abortEarly: false,
+  convert: false,
+  stripUnknown: { objects: true, arrays: false },
+  errors: { label: false, wrap: { array: false, string: false }, escapeHtml: false, stack: false },
+  messages: { 'any.only': 'must be one of {{#valids}}', 'string.empty': 'must not be empty' },
+});
+
+/** One element of a list: the body, or what is wrong with it by field. */
+export function element(value: unknown): { body: ErrorBody } | { fields: Record<string, string> } {
+  const { value: body, error } = checked.validate(value) as { value: ErrorBody; error?: joi.ValidationError };
+  if (error === undefined) return { body };
+  const fields: Record<string, string> = {};
+  for (const { path, message } of error.details.slice(0, 50)) fields[path.join('.').slice(0, 200) || 'body'] ??= message;
+  return { fields };
+}

@@ -1,0 +1,100 @@
+/**
+ * Reports on their way to the bug tracker: one, or a list (contract 21, intake).
+ *
+ * In a list, reports that may meet in one group (same project and class) go one after the other, in their order, because
+ * the order of arrival decides what an unknown origin belongs to; the others go side by side, so that they share the
+ * store's commits. Rejected: all at once (the answers would not be those of the same reports sent singly), and all in a
+ * row (a hundred commits). At most eight are under way, and each begins in a turn of its own: cutting and grouping a
+ * hundred large reports in one turn would hold up everybody else.
+ */
+import { inject, injectable, type Logger } from '../../kernel/contract.js';
+import { denied, ServiceError } from '../../kernel/errors.js';
+import { BUGS, type BugsApi } from '../../ports/domain/bugs.js';
+import type { TokenPrincipal } from '../../ports/http.js';
+import { answerOf, type Answer } from './answer.js';
+import { element, type ErrorBody } from './body.js';
+import { reportOf } from './report.js';
+
+const SIDE_BY_SIDE = 8;
+
+export interface Failed {
+  error: { code: string; message: string; fields?: Record<string, string> };
+}
+
+@injectable()
+export class Intake {
+  constructor(
+    @inject(BUGS.name) private readonly bugs: BugsApi,
+    @inject('errorstream.log') private readonly log: Logger,
+  ) {}
+
+  /**
+   * Records one report; resolves after the commit.
+   * @throws ServiceError insufficient_scope (another project than the token's), unknown_project, validation_failed
+   */
+  async one(body: ErrorBody, principal: TokenPrincipal): Promise<Answer> {
+    if (principal.project !== null && principal.project !== body.project) {
+      throw denied('This token belongs to another project.');
+    }
+    const { report, truncated } = reportOf(body, { id: principal.id, source: 'app' });
+    return answerOf(await this.bugs.record(report), truncated);
+  }
+
+  /**
+   * Records each element that can be; one that cannot be is answered with its error and keeps nothing else back.
+   * @throws what failed, when every element met a fault of the service: then nothing was recorded
+   */
+  async many(elements: readonly unknown[], principal: TokenPrincipal): Promise<(Answer | Failed)[]> {
+    const results: (Answer | Failed)[] = [];
+    const faults: unknown[] = [];
+    const lanes = lanesOf(elements);
+    const work = async (): Promise<void> => {
+      for (let lane = lanes.pop(); lane !== undefined; lane = lanes.pop()) {
+        for (const index of lane) {
+          await turn();
+          results[index] = await this.#element(elements[index], principal, faults);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, lanes.length) }, work));
+    if (faults.length === elements.length) throw faults[0];
+    return results;
+  }
+
+  async #element(value: unknown, principal: TokenPrincipal, faults: unknown[]): Promise<Answer | Failed> {
+    const read = element(value);
+    if ('fields' in read) {
+      return { error: { code: 'validation_failed', message: 'Some fields are wrong.', fields: read.fields } };
+    }
+    try {
+      return await this.one(read.body, principal);
+    } catch (error) {
+      if (error instanceof ServiceError) return { error: failureOf(error) };
+      faults.push(error);
+      this.log.error({ err: error, project: read.body.project }, 'a report of a list was not recorded');
+      return { error: { code: 'internal_error', message: 'The service failed; send this report again.' } };
+    }
+  }
+}
+
+const failureOf = ({ code, message, fields }: ServiceError): Failed['error'] => ({
+  code,
+  message,
+  ...(fields && { fields }),
+});
+
+/** Indexes of the elements that may meet in one group, in their order. */
+function lanesOf(elements: readonly unknown[]): number[][] {
+  const lanes = new Map<string, number[]>();
+  elements.forEach((value, index) => {
+    const { project, exception_class } = (value ?? {}) as Partial<Record<keyof ErrorBody, unknown>>;
+    const key = JSON.stringify([project, exception_class]);
+    const lane = lanes.get(key);
+    if (lane === undefined) lanes.set(key, [index]);
+    else lane.push(index);
+  });
+  // Taken from the end: the longest first, so that it does not finish alone.
+  return [...lanes.values()].toSorted((a, b) => a.length - b.length);
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

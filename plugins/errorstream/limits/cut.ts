@@ -1,0 +1,111 @@
+/**
+ * Cutting to a limit instead of refusing: a report is worth more than its tail (contract 21, intake). Everything is
+ * counted in characters (code points), and nothing is copied that fits. Pure.
+ */
+import type { Json } from '../../../ports/store.js';
+
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+
+/** The index after the first `limit` characters; the text's length when it has no more. */
+function endOf(text: string, limit: number): number {
+  let at = 0;
+  for (let n = 0; n < limit && at < text.length; n++) {
+    at += isHigh(text.charCodeAt(at)) && isLow(text.charCodeAt(at + 1)) ? 2 : 1;
+  }
+  return at;
+}
+
+/** The index of the last `limit` characters; 0 when it has no more. */
+function startOf(text: string, limit: number): number {
+  let at = text.length;
+  for (let n = 0; n < limit && at > 0; n++) {
+    at -= at > 1 && isLow(text.charCodeAt(at - 1)) && isHigh(text.charCodeAt(at - 2)) ? 2 : 1;
+  }
+  return at;
+}
+
+/** The first `limit` characters; the same text when it has no more. */
+export function cutText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const end = endOf(text, limit);
+  return end === text.length ? text : text.slice(0, end);
+}
+
+/** The last `limit` characters: of a path, whose end says more than its beginning. */
+export function cutHead(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const start = startOf(text, limit);
+  return start === 0 ? text : text.slice(start);
+}
+
+const PYTHON = 'Traceback (most recent call last):\n';
+
+/** The end of a stack that matters: Python's origin is the last frame (contract 21, first frame), everyone else's the first. */
+export function cutStack(text: string, limit: number): string {
+  if (text.length <= limit || !text.startsWith(PYTHON)) return cutText(text, limit);
+  const start = startOf(text, limit - PYTHON.length);
+  return startOf(text, limit) === 0 ? text : PYTHON + text.slice(start);
+}
+
+/** What a value costs as JSON text, in characters, escapes aside; counting stops once it is over `limit`. */
+export function sizeOf(value: Json, limit: number): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (value === null || typeof value !== 'object') return String(value).length;
+  let size = 2;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && size <= limit; i++) size += sizeOf(value[i] ?? null, limit - size) + 1;
+    return size;
+  }
+  for (const key in value) {
+    if (size > limit) break;
+    size += key.length + 4 + sizeOf(value[key] ?? null, limit - size);
+  }
+  return size;
+}
+
+/** Room for text that is worth keeping a piece of. */
+const SHORTEST = 16;
+
+/** As much of a value as fits, first things first; undefined when nothing does. */
+function fit(value: Json, limit: number): Json | undefined {
+  if (sizeOf(value, limit) <= limit) return value;
+  if (typeof value === 'string') return limit >= SHORTEST ? cutText(value, limit - 2) : undefined;
+  if (value === null || typeof value !== 'object' || limit < 2) return undefined;
+  let room = limit - 2;
+  if (Array.isArray(value)) {
+    const kept: Json[] = [];
+    for (const element of value) {
+      const part = fit(element, room - 1);
+      if (part === undefined) break;
+      kept.push(part);
+      room -= sizeOf(part, room) + 1;
+    }
+    return kept;
+  }
+  const kept: [string, Json][] = [];
+  for (const key of Object.keys(value)) {
+    const part = fit(value[key] ?? null, room - key.length - 4);
+    if (part === undefined) break;
+    kept.push([key, part]);
+    room -= sizeOf(part, room) + key.length + 4;
+  }
+  return Object.fromEntries(kept);
+}
+
+/** The object, or as many of its members as fit into `limit` characters of JSON, in their order. */
+export function cutObject(value: { [key: string]: Json }, limit: number): { [key: string]: Json } {
+  return fit(value, limit) as { [key: string]: Json };
+}
+
+/** The newest: at most `count` elements from the end, and no more than fit into `limit` characters of JSON. */
+export function cutNewest(list: Json[], count: number, limit: number): Json[] {
+  let from = list.length;
+  let size = 2;
+  while (from > 0 && list.length - from < count) {
+    size += sizeOf(list[from - 1] ?? null, limit - size) + 1;
+    if (size > limit) break;
+    from--;
+  }
+  return from === 0 ? list : list.slice(from);
+}

@@ -1,0 +1,114 @@
+/** A validated body as a report for the bug tracker, cut to its limits (contract 21, intake). Pure. */
+import { invalid } from '../../kernel/errors.js';
+import type { Report } from '../../ports/domain/bugs.js';
+import type { Json } from '../../ports/store.js';
+import type { ErrorBody } from './body.js';
+import { cutHead, cutNewest, cutObject, cutStack, cutText } from './limits/cut.js';
+import { titleOf } from './title.js';
+import { urgencyOf } from './urgency.js';
+
+/** Characters, elements. */
+export const LIMITS = {
+  error_message: 8192,
+  exception_class: 200,
+  stack_trace: 65_536,
+  path: 1024,
+  short: 200,
+  tags: 32,
+  tag: 200,
+  context: 32_768,
+  breadcrumbs: 50,
+  breadcrumbs_text: 65_536,
+  fingerprint: 32,
+  fingerprint_element: 1024,
+} as const;
+
+export interface Sender {
+  /** Who reports: a token's id. */
+  id: string;
+  source: 'app' | 'sdk';
+}
+
+/** Cuts, and remembers what was cut under the name that the caller used. */
+class Cutter {
+  readonly cut: string[] = [];
+
+  /** Blank text is none. */
+  text(name: string, value: string | null | undefined, limit: number, by = cutText): string | null {
+    if (value === null || value === undefined || value === '' || value.trim() === '') return null;
+    return this.#noted(name, value, by(value, limit));
+  }
+
+  list(name: string, given: readonly string[] | null | undefined, count: number, limit: number): string[] {
+    if (!given || given.length === 0) return [];
+    const whole = given.filter((element) => element !== '');
+    const kept = whole.slice(0, count).map((element) => cutText(element, limit));
+    if (whole.length > count || kept.some((element, i) => element !== whole[i])) this.cut.push(name);
+    return kept;
+  }
+
+  object(name: string, value: { [key: string]: Json } | null | undefined, limit: number): Json {
+    return value ? this.#noted(name, value, cutObject(value, limit)) : null;
+  }
+
+  newest(name: string, value: Json[] | null | undefined, count: number, limit: number): Json {
+    return value ? this.#noted(name, value, cutNewest(value, count, limit)) : null;
+  }
+
+  #noted<T>(name: string, before: T, after: T): T {
+    if (after !== before) this.cut.push(name);
+    return after;
+  }
+}
+
+/** The first of several names that holds text, with that name. */
+function aliased(body: ErrorBody, ...names: readonly (keyof ErrorBody)[]): [name: string, value: string | null] {
+  for (const name of names) {
+    const value = body[name];
+    if (typeof value === 'string' && value.trim() !== '') return [name, value];
+  }
+  return [names[0] as string, null];
+}
+
+/**
+ * `truncated` names the fields that were cut, as the caller named them.
+ * @throws ServiceError validation_failed when neither message nor class says anything
+ */
+export function reportOf(body: ErrorBody, sender: Sender): { report: Report; truncated: string[] } {
+  const cutter = new Cutter();
+  const message = cutter.text('error_message', body.error_message, LIMITS.error_message);
+  const exceptionClass = cutter.text('exception_class', body.exception_class, LIMITS.exception_class);
+  if (message === null && exceptionClass === null) {
+    throw invalid({ error_message: 'must not be empty where there is no exception_class' });
+  }
+  const environment = cutter.text('environment', body.environment, LIMITS.short);
+  const [file, path] = aliased(body, 'file', 'file_path');
+  const [version, versionText] = aliased(body, 'app_version', 'build', 'release');
+  const fingerprint = cutter.list('fingerprint', body.fingerprint, LIMITS.fingerprint, LIMITS.fingerprint_element);
+  const report: Report = {
+    type: 'error',
+    project: body.project,
+    title: titleOf(exceptionClass, message ?? ''),
+    severity: urgencyOf(body.error_level, environment),
+    source: sender.source,
+    reported_by: sender.id,
+    error_level: body.error_level,
+    error_message: message,
+    exception_class: exceptionClass,
+    file_path: cutter.text(file, path, LIMITS.path, cutHead),
+    line_no: body.line ?? body.line_no ?? null,
+    stack_trace: cutter.text('stack_trace', body.stack_trace, LIMITS.stack_trace, cutStack),
+    environment,
+    app_version: cutter.text(version, versionText, LIMITS.short),
+    commit_sha: cutter.text('commit_sha', body.commit_sha, LIMITS.short),
+    repo_url: cutter.text('repo_url', body.repo_url, LIMITS.path),
+    host: cutter.text('host', body.host, LIMITS.short),
+    occurred_at: body.occurred_at ?? null,
+    client_ref: body.client_ref ?? null,
+    tags: cutter.list('tags', body.tags, LIMITS.tags, LIMITS.tag),
+    context: cutter.object('context', body.context, LIMITS.context),
+    breadcrumbs: cutter.newest('breadcrumbs', body.breadcrumbs, LIMITS.breadcrumbs, LIMITS.breadcrumbs_text),
+    fingerprint: fingerprint.length > 0 ? fingerprint : null,
+  };
+  return { report, truncated: cutter.cut };
+}

@@ -1,0 +1,42 @@
+/** The routes of the error stream (contract 21, intake). */
+import type { HttpRequest, Principal, RouteSpec } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import { Reply, type TokenPrincipal } from '../../ports/http.js';
+import { reportOutput } from './answer.js';
+import { intakeBody, type ErrorBody } from './body.js';
+import type { Intake } from './intake.js';
+
+export const routes = (intake: Intake): RouteSpec[] => [
+  {
+    method: 'POST',
+    path: '/api/errors/v1/report',
+    summary: 'Report a runtime error, or up to 100 of them',
+    description:
+      'For an application’s exception handler. One object answers 201 for a new group and 200 for a counted occurrence; a list ' +
+      'answers 200 with `results`, in its order, each the answer of a single report or `{error}`. What is longer than its ' +
+      'limit is cut and named in `truncated`; secrets are scrubbed before anything is written. Bodies may be compressed ' +
+      '(gzip, deflate, br). A project’s public intake key may be used in place of a token, from browsers too.',
+    access: { scope: 'bugtracker:report', intake: true },
+    input: { body: intakeBody },
+    status: 201,
+    output: reportOutput,
+    cors: true,
+    limits: { rate: 'intake', inflate: true, cost: costOf },
+    handle: (request) => handle(intake, request),
+  },
+];
+
+/** Each element of a list counts (contract 00, limits). */
+export const costOf = (body: unknown): number => (Array.isArray(body) ? body.length : 1);
+
+async function handle(intake: Intake, { body, principal }: HttpRequest): Promise<Reply> {
+  const sender = tokenOf(principal);
+  if (Array.isArray(body)) return new Reply(200, { results: await intake.many(body, sender) });
+  const answer = await intake.one(body as ErrorBody, sender);
+  return new Reply(answer.created ? 201 : 200, answer);
+}
+
+function tokenOf(principal: Principal): TokenPrincipal {
+  if (principal.kind === 'token') return principal;
+  throw new ServiceError('unauthorized', 'This needs a token.');
+}
