@@ -4,7 +4,7 @@
  */
 import 'reflect-metadata';
 import { mkdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
 import { HapiServer } from './adapters/hapi/server.js';
 import { MemoryStore } from './adapters/memory/store.js';
@@ -19,6 +19,7 @@ import { checkFingerprints, KEYS_COLLECTION, loadKeys } from './adapters/node/ke
 import { PinoLogger } from './adapters/node/logger.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
 import { NodeOutbound } from './adapters/node/outbound.js';
+import { HostProcesses } from './adapters/node/processes.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
 import { loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
 import { coreKeys } from './config/schema.js';
@@ -32,10 +33,12 @@ import dashboard from './plugins/dashboard/plugin.js';
 import errorstream from './plugins/errorstream/plugin.js';
 import health from './plugins/health/plugin.js';
 import projects from './plugins/projects/plugin.js';
+import watchdog from './plugins/watchdog/plugin.js';
+import webhooks from './plugins/webhooks/plugin.js';
 import { helpers } from './web/helpers.js';
 
 /** The standard set. Order here means nothing: manifests say who needs whom. */
-export const BUILTIN = [access, projects, health, dashboard, bugs, errorstream];
+export const BUILTIN = [access, projects, health, dashboard, bugs, errorstream, webhooks, watchdog];
 
 /** For one plugin's import, setup, start or stop. */
 const PLUGIN_TIMEOUT_MS = 30_000;
@@ -100,6 +103,7 @@ export async function compose(mode: Mode): Promise<Service> {
     timezone: config.app.timezone,
     debug: config.app.debug,
     shared_key: config.security.shared_key,
+    webhook_key: config.security.webhook_key,
     limits: { ...config.limits },
   };
   const http = new HapiServer({
@@ -137,9 +141,10 @@ export async function compose(mode: Mode): Promise<Service> {
     ...(mode === 'serve' ? { http } : {}),
     cipher: new DataCipher(keys.data),
     outbound: new NodeOutbound(),
+    processes: new HostProcesses(),
     builtin: BUILTIN,
     plugins: config.plugins,
-    bases: [process.cwd(), packageRoot()],
+    bases: [folderOf(configuration.origin('plugins')), process.cwd(), packageRoot()],
     collections: [JOBS_COLLECTION, KEYS_COLLECTION],
     freeBytes: () => freeBytes(config.data_dir),
   });
@@ -174,6 +179,11 @@ export async function compose(mode: Mode): Promise<Service> {
     },
     stop: () => (stopping ??= stop()),
   };
+}
+
+/** The folder of the file that names the plugins: their paths are relative to it. */
+function folderOf(origin: string): string {
+  return dirname(resolve(packageRoot(), origin));
 }
 
 /** What `server.base_url` defaults to (contract 00, configuration); with port 0 it is known after listening. */

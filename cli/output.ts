@@ -1,5 +1,6 @@
 /** What a command prints: with `--json` exactly one document on stdout, else a sentence (contract 95, command line). */
 import { ServiceError } from '../kernel/errors.js';
+import { PluginFaults } from '../kernel/faults.js';
 import { UsageError } from './usage.js';
 
 export const EXIT = { ok: 0, error: 1, skipped: 2, usage: 64 } as const;
@@ -8,12 +9,18 @@ export function printResult(result: { json: object; text: string }, json: boolea
   process.stdout.write(json ? `${JSON.stringify(result.json)}\n` : result.text === '' ? '' : `${result.text}\n`);
 }
 
+/** A wrong configuration is told in exactly one line, the first fault (contract 00, configuration). */
+function textOf(error: unknown): string {
+  const text = (error instanceof Error ? error.message : String(error)).trim();
+  return error instanceof PluginFaults && error.configuration ? (text.split('\n')[0] ?? text) : text;
+}
+
 /** Prints the failure and answers the exit code. */
 export function printFailure(error: unknown, json: boolean): number {
   const usage = error instanceof UsageError;
   const known = error instanceof ServiceError;
   const code = known ? error.code : usage ? 'invalid_request' : 'internal_error';
-  const message = (error instanceof Error ? error.message : String(error)).trim();
+  const message = textOf(error);
   const fields = known ? error.fields : undefined;
   if (json) {
     process.stdout.write(

@@ -125,7 +125,7 @@ export class Kernel {
   }
 
   async #readManifests(): Promise<string> {
-    const { config, builtin, plugins = [], bases = ['.'], store, http, clock, freeBytes } = this.parts;
+    const { config, builtin, plugins = [], bases = ['.'], store, http, clock, processes, freeBytes } = this.parts;
     const loaded = await loadPlugins(builtin, { entries: plugins, bases, timeoutMs: config.plugin_timeout_ms });
     this.#runs = register(loaded.plugins, config, loaded.faults).map((registered) => new PluginRun(registered));
     this.#migrator = new Migrator(
@@ -139,6 +139,7 @@ export class Kernel {
       http,
       runs: this.#runs,
       migrator: this.#migrator,
+      processes,
       freeBytes,
     });
     this.#services.provide(SYSTEM.name, system, null);

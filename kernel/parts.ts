@@ -8,6 +8,7 @@ import type { Jobs } from '../ports/jobs.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Outbound } from '../ports/outbound.js';
+import type { Processes } from '../ports/processes.js';
 import type { CollectionSpec, DocumentStore } from '../ports/store.js';
 import type { AppSettings, CommandSpec, Plugin } from './contract.js';
 import type { Sections } from './registry.js';
@@ -36,6 +37,8 @@ export interface KernelParts {
   cipher: Cipher;
   outbound: Outbound;
   metrics: Metrics;
+  /** Absent: this process is the only one that is known. */
+  processes?: Processes;
   builtin: readonly Plugin[];
   /** `plugins` of the configuration, and the folders against which its paths are resolved. */
   plugins?: readonly string[];

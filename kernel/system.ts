@@ -1,6 +1,7 @@
 /** What the kernel says about the running service, provided as the token `kernel.system`. */
 import type { PluginState, SystemInfo } from '../ports/domain/system.js';
 import type { HttpServer } from '../ports/http.js';
+import type { Processes } from '../ports/processes.js';
 import type { DocumentStore } from '../ports/store.js';
 import { reasonOf } from './faults.js';
 import type { Migrator } from './migrator.js';
@@ -10,6 +11,12 @@ import { within } from './timeout.js';
 /** A health function may take this long. */
 const HEALTH_MS = 5_000;
 
+/** Where nobody can tell: no other process is ever known to be gone. */
+const ALONE: Processes = {
+  self: () => Promise.resolve({ host: 'localhost', pid: process.pid, started: null }),
+  dead: () => Promise.resolve(false),
+};
+
 export interface SystemParts {
   version: string;
   started_at: string;
@@ -17,6 +24,7 @@ export interface SystemParts {
   http: HttpServer | undefined;
   runs: readonly PluginRun[];
   migrator: Migrator;
+  processes: Processes | undefined;
   freeBytes: () => Promise<number>;
 }
 
@@ -25,11 +33,13 @@ export class KernelSystem implements SystemInfo {
   readonly node = process.version;
   readonly started_at: string;
   readonly engine: string;
+  readonly processes: Processes;
 
   constructor(private readonly parts: SystemParts) {
     this.version = parts.version;
     this.started_at = parts.started_at;
     this.engine = parts.store.engine;
+    this.processes = parts.processes ?? ALONE;
   }
 
   plugins(): readonly PluginState[] {

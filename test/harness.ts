@@ -54,6 +54,7 @@ export const APP: AppSettings = {
   timezone: 'UTC',
   debug: false,
   shared_key: '',
+  webhook_key: '',
   limits: {},
 };
 

@@ -5,22 +5,26 @@
  * is the order of creation. Rejected: `crypto.randomUUID` (version 4: it scatters the primary key's pages), and
  * `byte % 62` for secrets (the first eight letters would come up more often).
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomFillSync } from 'node:crypto';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** The largest multiple of 62 that a byte can hold; bytes from here on are drawn again. */
 const FAIR = 248;
+/** Bytes drawn at once for ids. */
+const POOL = 4096;
 
 export class RandomIds implements Ids {
   private last = 0;
   private counter = 0;
+  private readonly pool = Buffer.allocUnsafeSlow(POOL);
+  private used = POOL;
 
   constructor(private readonly clock: Clock) {}
 
   uuid(): string {
-    const bytes = randomBytes(16);
+    const bytes = this.#random();
     const now = this.clock.now();
     if (now > this.last) {
       this.last = now;
@@ -35,6 +39,16 @@ export class RandomIds implements Ids {
     bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
     const hex = bytes.toString('hex');
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  }
+
+  /** 16 bytes of the pool: one call of the system's source serves 256 ids. */
+  #random(): Buffer {
+    if (this.used === POOL) {
+      randomFillSync(this.pool);
+      this.used = 0;
+    }
+    this.used += 16;
+    return this.pool.subarray(this.used - 16, this.used);
   }
 
   secret(length = 43): string {

@@ -14,6 +14,7 @@ import { readFile, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createFile, replaceFile } from './files.js';
+import { exists, startOf } from './processes.js';
 
 const TOUCH_MS = 5_000;
 const FOREIGN_DEAD_MS = 20_000;
@@ -44,32 +45,6 @@ async function readText(path: string): Promise<string | null> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
-  }
-}
-
-/** Which process it is, beside its pid: null where /proc is not there, or the process is not. */
-async function startOf(pid: number): Promise<string | null> {
-  if (process.platform !== 'linux') return null;
-  try {
-    const [boot, line] = await Promise.all([
-      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
-      readFile(`/proc/${pid}/stat`, 'utf8'),
-    ]);
-    // The name in parentheses may hold spaces; start time is field 22, the 20th after it.
-    const ticks = line.slice(line.lastIndexOf(')') + 2).split(' ')[19];
-    return `${boot.trim()}:${ticks ?? ''}`;
-  } catch {
-    // No such process, or a system that hides /proc: liveness by signal decides.
-    return null;
-  }
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

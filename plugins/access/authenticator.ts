@@ -26,8 +26,9 @@ export class AccessAuthenticator implements Authenticator {
   }
 
   async bearer(secret: string): Promise<Principal | null> {
-    if (this.#isSharedKey(secret)) return { kind: 'shared_key' };
-    return looksLikeToken(secret) ? this.tokens.verify(secret) : null;
+    // Tokens first, because they are nearly all that comes; a shared key that looks like one is still found.
+    const token = looksLikeToken(secret) ? await this.tokens.verify(secret) : null;
+    return token ?? (this.#isSharedKey(secret) ? { kind: 'shared_key' } : null);
   }
 
   session(cookie: string): Promise<SessionPrincipal | null> {

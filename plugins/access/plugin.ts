@@ -12,16 +12,12 @@ import { pages } from './pages/pages.js';
 import { passwordProblem } from './password.js';
 import { routes } from './routes.js';
 
-/** Of the contract's table; those of bugs and projects are registered by their plugins. */
+/** Of the contract's table; those of bugs, projects and webhooks are registered by their plugins. */
 const SCOPES = [
   'updateservice:publish',
   'setup:install',
-  'watchdog:ping',
-  'watchdog:read',
-  'watchdog:manage',
   'license:read',
   'license:manage',
-  'webhooks:manage',
 ];
 
 const HOUR_MS = 3_600_000;

@@ -6,22 +6,32 @@ import type { Arrival } from './intake.js';
 import type { Items } from './items.js';
 import type { ItemDoc } from './model.js';
 import { hourCount, stalePaths } from './rate.js';
+import { Recent } from './recent.js';
 import type { Refs } from './refs.js';
 import { levelRank, occurrenceOf } from './reported.js';
-import { slotOf, WINDOW_MS } from './sampling.js';
+import { FIRST, RESERVOIR, slotOf, WINDOW_MS } from './sampling.js';
 import { rankOfRate, severityOf } from './severity.js';
 import type { ItemStatus } from '../../ports/domain/bugs.js';
 
 /** What nobody works on any more is not raised by the reports of old installations. */
 const RAISED: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['open', 'in_progress', 'needs_info']);
 
+/** Items whose window this process knows. */
+const WINDOWS = 20_000;
+/** Other processes count too, so what was known a minute ago is not. */
+const WINDOW_KNOWN_MS = 60_000;
+
 @injectable()
 export class Aftermath {
+  readonly #windows: Recent<{ n: number; from: number }>;
+
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(ITEMS) private readonly items: Items,
     @inject(REFS) private readonly refs: Refs,
-  ) {}
+  ) {
+    this.#windows = new Recent(WINDOWS, WINDOW_KNOWN_MS, () => deps.clock.monotonic());
+  }
 
   /** Contract 20, escalation: upwards only, never when locked. Answers the item as it is then. */
   async escalate(doc: ItemDoc, arrival: Arrival): Promise<ItemDoc> {
@@ -50,13 +60,35 @@ export class Aftermath {
     if (target > item.severity_rank) draft.severity(severityOf(target), rate >= target ? 'rate' : 'error_level');
   }
 
+  /**
+   * The payload, kept beside the count instead of after it, so that both travel in one commit: where this process knows how
+   * far the item's window is, the reservoir needs no exact count. Null where it does not know, or where the exact count
+   * decides (the first 50). Should the count then not happen, a payload stands there whose report was not acknowledged.
+   */
+  ahead(itemId: string, arrival: Arrival): Promise<boolean> | null {
+    const window = this.#windows.get(itemId);
+    if (window === undefined || arrival.now - window.from > WINDOW_MS) return null;
+    window.n += 1;
+    if (window.n <= FIRST + RESERVOIR) return null;
+    return this.#keep(itemId, slotOf(window.n, this.deps.random), arrival);
+  }
+
   /** Keeps the payload if its turn comes; true when it was kept. */
   async sample(doc: ItemDoc, arrival: Arrival): Promise<boolean> {
     const n = await this.#position(doc, arrival.now);
-    const slot = slotOf(n, this.deps.random);
+    return this.#keep(doc.id, slotOf(n, this.deps.random), arrival);
+  }
+
+  /** Remembers how far the item's window is. */
+  counted(doc: ItemDoc): void {
+    this.#windows.set(doc.id, { n: doc.hit_count - doc.sample_base, from: Date.parse(doc.sample_from) });
+  }
+
+  async #keep(itemId: string, slot: number | null, arrival: Arrival): Promise<boolean> {
     if (slot === null) return false;
-    const { id, ...fields } = occurrenceOf(arrival.report, doc.id, slot, this.deps.ids.uuid(), arrival);
-    await this.deps.occurrences.change({ id }, { set: fields }, { upsert: true });
+    const { id, ...fields } = occurrenceOf(arrival.report, itemId, slot, this.deps.ids.uuid(), arrival);
+    // In bulk, because its answer does not bring the payload back.
+    await this.deps.occurrences.bulk([{ change: { id }, update: { set: fields }, upsert: true }]);
     return true;
   }
 

@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000;
 const ROWS = 50;
 /** Groups whose hours are added up, and how many are read at a time: a document parses in some ten microseconds. */
 const SUMMED = 1000;
-const BATCH = 200;
+const BATCH = 100;
 /** The dashboard is looked at by many and changes slowly. */
 const FRESH_MS = 10_000;
 
@@ -73,11 +73,16 @@ export class Board implements ErrorGroups {
     return this.rows(items, { sort, limit, cursor });
   }
 
+  /** How many items an agent could be handed now. */
+  open(): Promise<number> {
+    return this.deps.items.count({ queue_key: { gt: '' } });
+  }
+
   async counts(): Promise<Waiting> {
     await this.leases.settle();
     const of = (filter: Filter): Promise<number> => this.deps.items.count(filter);
     const [open, critical, in_progress, needs_info, resolved, ...regressed] = await Promise.all([
-      of({ queue_key: { gt: '' } }),
+      this.open(),
       of({ queue_key: { prefix: '0' } }),
       of({ status: 'in_progress' }),
       of({ status: 'needs_info' }),

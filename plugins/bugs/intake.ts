@@ -21,6 +21,7 @@ import type { ItemDoc, OutboxEntry } from './model.js';
 import type { Outbox } from './outbox.js';
 import { hourCount } from './rate.js';
 import { isOwn, type Refs } from './refs.js';
+import { scrubReport } from './scrub.js';
 import { firstDocument, textsOf, type Moment } from './reported.js';
 import { planOccurrence } from './occurrence.js';
 import type { Builds } from './closing.js';
@@ -45,6 +46,8 @@ interface Counted {
   regression: boolean;
   /** What this write has to tell. */
   entries: readonly OutboxEntry[];
+  /** The payload was decided beside the count: kept or not. Null: it is still to be decided. */
+  sampled: boolean | null;
 }
 
 const quiet = (doc: ItemDoc, outcome: 'counted' | 'repeated'): Counted => ({
@@ -52,6 +55,7 @@ const quiet = (doc: ItemDoc, outcome: 'counted' | 'repeated'): Counted => ({
   outcome,
   regression: false,
   entries: [],
+  sampled: null,
 });
 
 @injectable()
@@ -76,7 +80,7 @@ export class Intake {
    * @throws ServiceError unknown_project
    */
   async record(given: Report, options: { texts?: boolean } = {}): Promise<Recorded> {
-    const report = cleanReport(given);
+    const report = scrubReport(cleanReport(given));
     await this.deps.projects.accepting(report.project);
     const keyed: Keyed = { project: report.project, ...groupingOf(report) };
     const refId = report.client_ref ? this.refs.idOf(report.project, report.client_ref) : null;
@@ -116,11 +120,11 @@ export class Intake {
     let id = firstId;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const blind = await this.#countBlindly(id, arrival);
-      if (blind !== null) return quiet(blind, 'counted');
+      if (blind !== null) return blind;
       const item = await this.deps.items.get(id);
       if (item === null) {
         const doc = await this.#create(id, arrival);
-        if (doc !== null) return { doc, outcome: 'created', regression: false, entries: doc.outbox };
+        if (doc !== null) return { doc, outcome: 'created', regression: false, entries: doc.outbox, sampled: null };
         continue;
       }
       if (arrival.ref !== null && (await this.#isCounted(item, arrival.ref))) return quiet(item, 'repeated');
@@ -138,13 +142,19 @@ export class Intake {
   }
 
   /** One write for the occurrence of an item that nothing else has to happen to; null when that is not so. */
-  async #countBlindly(id: string, arrival: Arrival): Promise<ItemDoc | null> {
+  async #countBlindly(id: string, arrival: Arrival): Promise<Counted | null> {
     if (arrival.ref?.helper === true) return null;
     const filter = { id, lane: laneOfReport(arrival.report.muted_by?.rule_id), ...unnoted(arrival) };
-    const changed = await this.marks.write(id, (stamp) =>
-      this.deps.items.change(filter, counting(arrival, stamp, this.refs.takeNotes(id))),
-    );
-    return changed?.doc ?? null;
+    const ahead = this.aftermath.ahead(id, arrival);
+    const [changed, sampled] = await Promise.all([
+      this.marks.write(id, (stamp) =>
+        this.deps.items.change(filter, counting(arrival, stamp, this.refs.takeNotes(id))),
+      ),
+      ahead,
+    ]);
+    if (changed === null) return null;
+    this.aftermath.counted(changed.doc);
+    return { ...quiet(changed.doc, 'counted'), sampled };
   }
 
   /** Counts on the state that was read, with what follows from it; null when the item changed meanwhile. */
@@ -163,7 +173,7 @@ export class Intake {
       );
       if (changed === null) return null;
       const regression = changed.doc.regression_count > item.regression_count;
-      return { doc: changed.doc, outcome: 'counted' as const, regression, entries: draft.entries };
+      return { doc: changed.doc, outcome: 'counted' as const, regression, entries: draft.entries, sampled: null };
     });
   }
 
@@ -230,7 +240,7 @@ export class Intake {
       this.refs.finish({ id: ref.id, project: doc.project, item_id: doc.id, own, helped: ref.helper });
     }
     const [sampled] = await Promise.all([
-      this.aftermath.sample(doc, arrival),
+      counted.sampled ?? this.aftermath.sample(doc, arrival),
       this.outbox.flush(doc, counted.entries),
       this.aftermath.tidy(doc, arrival),
     ]);

@@ -13,6 +13,15 @@ import { inject, injectable } from '../../kernel/contract.js';
 import { StoreConflict } from '../../ports/store.js';
 import { DEPS, hashOf, type Deps } from './deps.js';
 import type { FamilyDoc } from './model.js';
+import { Recent } from './recent.js';
+
+/** Keys that this process met lately. */
+const CACHED_KEYS = 20_000;
+/**
+ * For how long a key's item is believed unasked. Keys move only when items are merged or split; a merged item's lane refuses
+ * to be counted blindly, so what another process merged is noticed at once, and what it split within this time.
+ */
+const BELIEVED_MS = 2_000;
 
 /** Decisions that a family remembers: more than can be under way at once. */
 const REMEMBERED = 100;
@@ -28,11 +37,20 @@ export interface Keyed {
 
 @injectable()
 export class Keys {
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  readonly #recent: Recent<string>;
+
+  constructor(@inject(DEPS) private readonly deps: Deps) {
+    this.#recent = new Recent(CACHED_KEYS, BELIEVED_MS, () => deps.clock.monotonic());
+  }
 
   /** The item of a known key, or null. */
   async known(project: string, key: string): Promise<string | null> {
-    return (await this.deps.keys.get(hashOf(project, key)))?.item_id ?? null;
+    const id = hashOf(project, key);
+    const recent = this.#recent.get(id);
+    if (recent !== undefined) return recent;
+    const item = (await this.deps.keys.get(id))?.item_id ?? null;
+    if (item !== null) this.#recent.set(id, item);
+    return item;
   }
 
   /** The item that the report belongs to; `adopted` when an item without origin got this one. */

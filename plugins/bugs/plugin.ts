@@ -4,12 +4,14 @@
  */
 import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';
-import { BUGS } from '../../ports/domain/bugs.js';
+import { BUGS, ERROR_GROUPS } from '../../ports/domain/bugs.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASES, type ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, Deps } from './deps.js';
+import { pages } from './pages/pages.js';
+import { panels } from './panels.js';
 import { routes } from './routes.js';
 import { buildServices } from './services.js';
 
@@ -44,7 +46,7 @@ export default definePlugin<BugsConfig>({
   title: 'Bug tracker',
   critical: true,
   needs: [PROJECTS.name],
-  provides: [BUGS.name],
+  provides: [BUGS.name, ERROR_GROUPS.name],
   config,
   scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
   events: ['bug.created', 'bug.critical', 'bug.resolved', 'feature.created'],
@@ -71,11 +73,13 @@ export default definePlugin<BugsConfig>({
       random: Math.random,
     };
     const services = buildServices(ctx, deps);
-    const { bugs } = services;
+    const { bugs, board } = services;
     deps.projects.registerUsage('items', async (slug) => (await deps.counters.get(slug)) !== null);
     return {
-      services: { [BUGS.name]: bugs },
+      services: { [BUGS.name]: bugs, [ERROR_GROUPS.name]: board },
       routes: routes(services),
+      pages: pages({ services, deps, timezone: ctx.app.timezone, baseUrl: () => ctx.app.base_url }),
+      panels: panels(board),
       jobs: [
         { name: 'tell', everyMs: 10_000, run: ({ signal }) => bugs.tell(signal) },
         { name: 'sweep', everyMs: 30_000, run: () => bugs.sweep() },

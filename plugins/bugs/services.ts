@@ -2,6 +2,7 @@
 import type { PluginContext } from '../../kernel/contract.js';
 import { Aftermath } from './aftermath.js';
 import { Bugs } from './api.js';
+import { Board } from './board.js';
 import { Builds } from './closing.js';
 import {
   AFTERMATH,
@@ -35,6 +36,7 @@ export interface Services {
   edits: Edits;
   discussion: Discussion;
   lists: Lists;
+  board: Board;
 }
 
 /** @param scope the plugin's own container */
@@ -61,6 +63,7 @@ export function buildServices(scope: Pick<PluginContext, 'bind' | 'construct'>, 
     discussion,
     edits: scope.construct(Edits),
     lists: scope.construct(Lists),
+    board: scope.construct(Board),
     bugs: scope.construct(Bugs),
   };
 }

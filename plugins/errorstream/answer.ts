@@ -64,7 +64,11 @@ const single = joi.object({
 });
 
 const failed = joi.object({
-  error: joi.object({ code: joi.string(), message: joi.string(), fields: joi.object().pattern(joi.string(), joi.string()) }),
+  error: joi.object({
+    code: joi.string(),
+    message: joi.string(),
+    fields: joi.object().pattern(joi.string(), joi.string()),
+  }),
 });
 
 export const reportOutput = single.keys({

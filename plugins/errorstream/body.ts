@@ -53,7 +53,11 @@ const texts = joi.array().items(joi.string().allow('')).allow(null);
 export const errorBody = joi.object({
   project: joi.string().min(1).max(SLUG).required().description('Slug of the project'),
   error_level: joi.string().valid('fatal', 'error', 'warning').required(),
-  error_message: joi.string().allow('').required().description('Cut at 8,192 characters; empty only beside an exception_class'),
+  error_message: joi
+    .string()
+    .allow('')
+    .required()
+    .description('Cut at 8,192 characters; empty only beside an exception_class'),
   exception_class: text.description('Cut at 200 characters'),
   file: text.description('Where it happened; its last 1,024 characters are kept'),
   file_path: text.description('Another name for file'),
@@ -68,21 +72,26 @@ export const errorBody = joi.object({
   repo_url: text,
   host: text,
   occurred_at: instant.allow(null).description('When it happened; the receive time when absent or later'),
-  client_ref: joi.string().min(1).max(CLIENT_REF).allow(null).description('Unique per project: a repeat counts nothing'),
+  client_ref: joi
+    .string()
+    .min(1)
+    .max(CLIENT_REF)
+    .allow(null)
+    .description('Unique per project: a repeat counts nothing'),
   tags: texts.description('Cut at 32'),
   context: joi.object().allow(null).description('Cut at 32,768 characters of JSON'),
   breadcrumbs: joi.array().allow(null).description('The last 50 are kept, and at most 65,536 characters of JSON'),
   fingerprint: texts.description('Replaces the grouping; `{{ default }}` stands for it'),
 });
 
+const list = joi.array().items(joi.any()).min(1).max(MOST_REPORTS).description('Each as a single report');
+
 /**
  * One report, or a list of them. The elements of a list are checked one by one, later: a bad one must not cost the others
- * their place (`element`).
+ * their place (`element`). An object meets its condition and a list does not, so the errors are those of the form
+ * that came.
  */
-export const intakeBody = joi.alternatives().conditional(joi.array(), {
-  then: joi.array().items(joi.any()).min(1).max(MOST_REPORTS).description('Each as a single report'),
-  otherwise: errorBody,
-});
+export const intakeBody = joi.alternatives().try(list).conditional(joi.array(), { otherwise: errorBody });
 
 const checked = errorBody.prefs({
   abortEarly: false,
@@ -97,6 +106,7 @@ export function element(value: unknown): { body: ErrorBody } | { fields: Record<
   const { value: body, error } = checked.validate(value) as { value: ErrorBody; error?: joi.ValidationError };
   if (error === undefined) return { body };
   const fields: Record<string, string> = {};
-  for (const { path, message } of error.details.slice(0, 50)) fields[path.join('.').slice(0, 200) || 'body'] ??= message;
+  for (const { path, message } of error.details.slice(0, 50))
+    fields[path.join('.').slice(0, 200) || 'body'] ??= message;
   return { fields };
 }

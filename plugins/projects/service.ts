@@ -30,6 +30,9 @@ export interface Counter extends Doc {
   n: number;
 }
 
+const BELIEVED_MS = 1_000;
+const MAX_RECENT = 10_000;
+
 export interface Usage {
   noun: string;
   inUse(slug: string): Promise<boolean>;
@@ -44,6 +47,8 @@ export function checkProject(principal: Principal, slug: string): void {
 @injectable()
 export class Projects implements ProjectDirectory {
   readonly #usages: Usage[] = [];
+  /** Every report asks for its project. What this process changes is forgotten at once, what others change in a second. */
+  readonly #recent = new Map<string, { info: ProjectInfo; until: number }>();
 
   constructor(
     @inject('projects.rows') private readonly rows: Collection<Project>,
@@ -55,8 +60,14 @@ export class Projects implements ProjectDirectory {
   ) {}
 
   async get(slug: string): Promise<ProjectInfo | null> {
+    const recent = this.#recent.get(slug);
+    if (recent !== undefined && recent.until > this.clock.monotonic()) return recent.info;
     const project = SLUG.test(slug) ? await this.rows.get(slug) : null;
-    return project === null ? null : projectInfo(project);
+    if (project === null) return null;
+    const info = projectInfo(project);
+    if (this.#recent.size >= MAX_RECENT) this.#recent.clear();
+    this.#recent.set(slug, { info, until: this.clock.monotonic() + BELIEVED_MS });
+    return info;
   }
 
   async byNumber(number: number): Promise<ProjectInfo | null> {
@@ -154,6 +165,7 @@ export class Projects implements ProjectDirectory {
     const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
     if (Object.keys(set).length === 0) return before;
     const changed = await this.rows.change({ id: slug }, { set: { ...set, updated_at: this.clock.iso() } });
+    this.#recent.delete(slug);
     if (changed === null) throw notFound(`project ${slug}`);
     await this.audit.record(actor, 'project.changed', slug, { fields: Object.keys(set).join(' ') });
     return changed.doc;
@@ -182,6 +194,7 @@ export class Projects implements ProjectDirectory {
     }
     await cleared(slug);
     await this.rows.remove({ id: slug });
+    this.#recent.delete(slug);
     await this.audit.record(actor, 'project.deleted', slug, { number: before.number });
   }
 
@@ -192,6 +205,7 @@ export class Projects implements ProjectDirectory {
 
   async #mark(slug: string, archived: boolean): Promise<Project> {
     const changed = await this.rows.change({ id: slug }, { set: { archived, updated_at: this.clock.iso() } });
+    this.#recent.delete(slug);
     if (changed === null) throw notFound(`project ${slug}`);
     return changed.doc;
   }

@@ -1,4 +1,5 @@
 /** What the kernel itself can say about the running service; bound for every plugin that `needs` it. */
+import type { Processes } from '../processes.js';
 import { token } from '../token.js';
 
 export interface PluginState {
@@ -21,6 +22,8 @@ export interface SystemInfo {
   node: string;
   started_at: string;
   engine: string;
+  /** Who this process is, and whether another one of this host is gone. */
+  processes: Processes;
   plugins(): readonly PluginState[];
   /** Every plugin's health, by id; a health function that throws or takes over 5 s is `{ok: false, error}`. */
   health(): Promise<Record<string, { ok: boolean; [detail: string]: unknown }>>;

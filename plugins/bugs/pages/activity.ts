@@ -1,4 +1,5 @@
 /** An item's history as sentences. An action that is not known here is shown by its name, so a new one needs no change. Pure. */
+import type { Item } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 
 export interface Entry {
@@ -11,15 +12,18 @@ export interface Entry {
 
 export interface Line {
   at: string;
-  actor: string;
+  /** Null when the sentence names who. */
+  actor: string | null;
   icon: string;
   text: string;
   /** A reason that somebody gave. */
   reason: string | null;
 }
 
-const text = (value: Json | undefined): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '');
-const spaced = (value: Json | undefined): string => (value === 'wont_fix' ? 'won’t fix' : text(value).replaceAll('_', ' '));
+const text = (value: Json | undefined): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+const spaced = (value: Json | undefined): string =>
+  value === 'wont_fix' ? 'won’t fix' : text(value).replaceAll('_', ' ');
 
 const ICONS: Record<string, string> = {
   open: 'refresh',
@@ -56,10 +60,24 @@ function claimText({ data, actor }: Entry): string {
   return agent === actor || agent === '' ? `claimed it${by}` : `claimed it${by} as ${agent}`;
 }
 
-const list = (value: Json | undefined): string => (Array.isArray(value) ? value.map((one) => spaced(one)).join(', ') : '');
+const list = (value: Json | undefined): string =>
+  Array.isArray(value) ? value.map((one) => spaced(one)).join(', ') : '';
+
+export const SOURCES: Record<Item['source'], string> = {
+  agent: 'An agent',
+  app: 'An application',
+  ui: 'A person',
+  sdk: 'An SDK',
+};
+
+/** A report's actor is a token's id, which tells a person nothing. */
+function createdLine({ at, data }: Entry): Line {
+  const source = text(data['source']);
+  const who = Object.hasOwn(SOURCES, source) ? SOURCES[source as Item['source']] : 'Somebody';
+  return { at, actor: null, icon: 'plus', text: `${who} reported it first`, reason: null };
+}
 
 const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
-  created: ['plus', ({ data }) => `reported it first (${text(data['source'])})`],
   claimed: ['robot', claimText],
   reclaimed: ['robot', () => 'claimed it again with a new token'],
   renewed: ['clock', () => 'renewed the lease'],
@@ -75,8 +93,10 @@ const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
 
 export function lineOf(entry: Entry): Line {
   const { at, actor, action, data } = entry;
+  if (action === 'created') return createdLine(entry);
   const reason = text(data['reason']) || null;
-  if (action === 'status') return { at, actor, icon: ICONS[text(data['to'])] ?? 'history', text: statusText(entry), reason };
+  if (action === 'status')
+    return { at, actor, icon: ICONS[text(data['to'])] ?? 'history', text: statusText(entry), reason };
   const [icon, say] = SAYS[action] ?? ['history', () => spaced(action)];
   return { at, actor, icon, text: say(entry), reason };
 }

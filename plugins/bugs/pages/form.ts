@@ -35,6 +35,8 @@ export async function orAgain(
   } catch (error) {
     if (!(error instanceof ServiceError) || !MENDABLE.has(error.status)) throw error;
     const { message, code, fields: errors = {} } = error;
-    return (await again({ message, code, errors, form, typed: typedFields(request) })).withStatus(error.status);
+    const says = Object.entries(errors).map(([field, what]) => `${field} ${what}`);
+    const told = (says.length > 0 ? `${message} ${says.join('; ')}.` : message).replaceAll('`', '');
+    return (await again({ message: told, code, errors, form, typed: typedFields(request) })).withStatus(error.status);
   }
 }

@@ -2,13 +2,12 @@
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { Board } from '../board.js';
 import { callerOf } from '../caller.js';
 import type { Deps } from '../deps.js';
 import type { Part } from '../discussion.js';
 import type { Services } from '../services.js';
 import { SEVERITIES } from '../severity.js';
-import { lineOf, type Entry } from './activity.js';
+import { lineOf, SOURCES, type Entry } from './activity.js';
 import type { Problem } from './form.js';
 import { hourTitles } from './hours.js';
 import { movesFrom } from './moves.js';
@@ -18,7 +17,7 @@ const HOURS = 48;
 const PAGE: Record<Part, number> = { occurrences: 5, comments: 50, activity: 20 };
 
 export interface PageDeps {
-  services: Services & { board: Board };
+  services: Services;
   deps: Pick<Deps, 'items' | 'clock' | 'projects'>;
   /** `app.timezone` */
   timezone: string;
@@ -64,7 +63,7 @@ function facts(item: Item): object[] {
     { label: 'Client reference', value: item.client_ref, mono: true },
     { label: 'Resolved', at: item.resolved_at },
     { label: 'Closed', at: item.closed_at },
-    { label: 'Reported by', value: { agent: 'an agent', app: 'an application', ui: 'a person', sdk: 'an SDK' }[item.source] },
+    { label: 'Reported by', value: SOURCES[item.source].toLowerCase() },
     { label: 'Grouping key', value: item.dedup_key, mono: true },
   ].filter(filled);
 }
@@ -99,6 +98,8 @@ export async function itemView(page: PageDeps, request: HttpRequest, problem: Pa
   return new View('bug', {
     title: `${item.ref} ${item.title}`,
     crumbs: [{ label: 'Bugs', href: '/bugs' }, { label: item.ref }],
+    // A refused form is shown at the form's own address, where nothing can be fetched.
+    here: `/bugs/${item.ref}`,
     item,
     facts: facts(item),
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
@@ -109,7 +110,7 @@ export async function itemView(page: PageDeps, request: HttpRequest, problem: Pa
     first_frame: item.stack_trace === null ? null : firstFrameLine(item.stack_trace),
     hours: services.board.hours(doc, HOURS),
     hour_titles: hourTitles(now, HOURS, timezone),
-    occurrences: { ...occurrences, items: occurrences.items.map(occurrenceRow) },
+    occurrences: { ...occurrences, items: occurrences.items.map((one) => occurrenceRow(one, item)) },
     // Read from top to bottom, the form below the newest.
     comments: { ...comments, items: comments.items.toReversed() },
     activity: { ...activity, items: activity.items.map((entry) => lineOf(entry as Entry)) },
@@ -117,12 +118,16 @@ export async function itemView(page: PageDeps, request: HttpRequest, problem: Pa
   });
 }
 
-/** Its own message and payload, folded away; the item's stack is the first occurrence's. */
-function occurrenceRow(occurrence: object): object {
-  const { stack_trace, context, breadcrumbs } = occurrence as Record<string, unknown>;
-  const trace = typeof stack_trace === 'string' && stack_trace !== '' ? stack_trace : null;
+/** An occurrence with what differs from the item's own text: equal messages and stacks are not told again. */
+function occurrenceRow(occurrence: object, item: Item): object {
+  const { stack_trace, error_message, context, breadcrumbs } = occurrence as Record<string, unknown>;
+  const own = (value: unknown, shown: string | null): string | null =>
+    typeof value === 'string' && value !== '' && value !== shown ? value : null;
+  const trace = own(stack_trace, item.stack_trace);
   return {
     ...occurrence,
+    error_message: own(error_message, item.error_message),
+    stack_trace: trace,
     first_frame: trace === null ? null : firstFrameLine(trace),
     has_payload: [trace, context ?? null, breadcrumbs ?? null].some((value) => value !== null),
   };

@@ -8,7 +8,11 @@ import type { PageDeps } from './item.js';
 
 /** What a form leaves empty is no filter. */
 const nothing = joi.any().valid('').strip();
-const list = (...items: joi.Schema[]): joi.ArraySchema => joi.array().items(...items, nothing).max(50);
+const list = (...items: joi.Schema[]): joi.ArraySchema =>
+  joi
+    .array()
+    .items(...items, nothing)
+    .max(50);
 const words = (...values: string[]): joi.ArraySchema => list(joi.string().valid(...values));
 const texts = (): joi.ArraySchema => list(joi.string().max(200));
 
@@ -32,7 +36,7 @@ const query = joi.object({
 type Query = ItemQuery & { sort?: SortName; cursor?: string };
 
 const FILTERS = ['q', 'status', 'type', 'severity', 'project', 'tag', 'claimed_by', 'muted', 'regression'] as const;
-/** Filters behind "More filters", which stand open when one of them is set. */
+/** Filters behind "More filters", which stand open when one of them is set by hand. */
 const RARE = ['tag', 'claimed_by', 'muted', 'regression'] as const;
 
 const SORT_LABELS: Record<SortName, string> = {
@@ -67,7 +71,7 @@ export function chosenOf(given: Query): Record<string, string> {
   return Object.fromEntries(set.filter(([, value]) => value !== ''));
 }
 
-function tabs(chosen: Record<string, string>, counts: Waiting): object[] {
+function tabs(chosen: Record<string, string>, counts: Waiting): (object & { active: boolean })[] {
   const now = new URLSearchParams(chosen);
   now.sort();
   return TABS.map(({ label, query: filters, count }) => {
@@ -111,7 +115,7 @@ export function listPages({ services: { board }, deps: { projects }, baseUrl }: 
         label: 'Bugs',
         icon: 'bug',
         order: 10,
-        badge: async () => (await board.counts()).open || null,
+        badge: async () => (await board.open()) || null,
       },
       access: { session: 'member' },
       input: { query },
@@ -124,15 +128,17 @@ export function listPages({ services: { board }, deps: { projects }, baseUrl }: 
           projects.list(),
         ]);
         const chosen = chosenOf(given);
+        const views = tabs(chosen, counts);
+        const rare = RARE.some((name) => chosen[name] !== undefined) && !views.some(({ active }) => active);
         return new View('bugs', {
           items: page.items,
           next_cursor: page.next,
           found: found(page.items.length, cursor !== undefined, page.next !== null),
-          tabs: tabs(chosen, counts),
+          tabs: views,
           chosen,
           command: firstReport(baseUrl()),
           filtered: Object.keys(chosen).length > 0,
-          more_open: RARE.some((name) => chosen[name] !== undefined) || sort !== undefined,
+          more_open: rare || sort !== undefined,
           statuses: STATUSES,
           sorts: SORTS.map((value) => ({ value, label: SORT_LABELS[value] })),
           projects: known.map(({ slug }) => slug),

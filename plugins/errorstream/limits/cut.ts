@@ -48,31 +48,40 @@ export function cutStack(text: string, limit: number): string {
   return startOf(text, limit) === 0 ? text : PYTHON + text.slice(start);
 }
 
+/** Characters of a text; counting stops once they are over `limit`. */
+const charactersOf = (text: string, limit: number): number =>
+  text.length <= limit || endOf(text, limit) < text.length ? text.length : limit;
+
 /** What a value costs as JSON text, in characters, escapes aside; counting stops once it is over `limit`. */
 export function sizeOf(value: Json, limit: number): number {
-  if (typeof value === 'string') return value.length + 2;
+  if (typeof value === 'string') return charactersOf(value, Math.max(0, limit - 2)) + 2;
   if (value === null || typeof value !== 'object') return String(value).length;
-  let size = 2;
+  let size = 1;
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length && size <= limit; i++) size += sizeOf(value[i] ?? null, limit - size) + 1;
-    return size;
+  } else {
+    for (const key in value) {
+      if (size > limit) break;
+      size += key.length + 4 + sizeOf(value[key] ?? null, limit - size - key.length);
+    }
   }
-  for (const key in value) {
-    if (size > limit) break;
-    size += key.length + 4 + sizeOf(value[key] ?? null, limit - size);
-  }
-  return size;
+  return Math.max(2, size);
 }
 
+/** A text within an object that is too large keeps so much, so that it does not push its neighbours out. */
+const LONGEST = 4096;
 /** Room for text that is worth keeping a piece of. */
 const SHORTEST = 16;
 
 /** As much of a value as fits, first things first; undefined when nothing does. */
 function fit(value: Json, limit: number): Json | undefined {
-  if (sizeOf(value, limit) <= limit) return value;
-  if (typeof value === 'string') return limit >= SHORTEST ? cutText(value, limit - 2) : undefined;
-  if (value === null || typeof value !== 'object' || limit < 2) return undefined;
-  let room = limit - 2;
+  if (typeof value === 'string') {
+    if (value.length <= LONGEST && value.length + 2 <= limit) return value;
+    return limit >= SHORTEST ? cutText(value, Math.min(limit - 2, LONGEST)) : undefined;
+  }
+  if (value === null || typeof value !== 'object') return sizeOf(value, limit) <= limit ? value : undefined;
+  if (limit < 2) return undefined;
+  let room = limit - 1;
   if (Array.isArray(value)) {
     const kept: Json[] = [];
     for (const element of value) {
@@ -95,13 +104,13 @@ function fit(value: Json, limit: number): Json | undefined {
 
 /** The object, or as many of its members as fit into `limit` characters of JSON, in their order. */
 export function cutObject(value: { [key: string]: Json }, limit: number): { [key: string]: Json } {
-  return fit(value, limit) as { [key: string]: Json };
+  return sizeOf(value, limit) <= limit ? value : (fit(value, limit) as { [key: string]: Json });
 }
 
 /** The newest: at most `count` elements from the end, and no more than fit into `limit` characters of JSON. */
 export function cutNewest(list: Json[], count: number, limit: number): Json[] {
   let from = list.length;
-  let size = 2;
+  let size = 1;
   while (from > 0 && list.length - from < count) {
     size += sizeOf(list[from - 1] ?? null, limit - size) + 1;
     if (size > limit) break;

@@ -110,6 +110,7 @@ export async function contextFor<C>(plugin: Plugin<C>, w: World, config: Partial
     timezone: 'UTC',
     debug: false,
     shared_key: SHARED_KEY,
+    webhook_key: '',
     limits: {},
   };
   const ports = { clock: w.clock, ids, log: silent, hasher: w.hasher, cipher } as unknown as PluginContext['ports'];
@@ -131,7 +132,8 @@ export async function contextFor<C>(plugin: Plugin<C>, w: World, config: Partial
 
 /** The services of one process; several on one world stand for several processes. */
 export async function services(w: World, config: Partial<AccessConfig> = {}): Promise<Services> {
-  return assemble(await contextFor(access, w, config));
+  // definePlugin answers every plugin's type; this one's configuration is known here.
+  return assemble(await contextFor(access as unknown as Plugin<AccessConfig>, w, config));
 }
 
 /** What the plugin contributes, its services published to the world. */

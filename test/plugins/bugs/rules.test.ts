@@ -1,6 +1,6 @@
 /** Severity, regression, muting and releases (contract 20, severity, regression, release; contract 21, ignore rules). */
 import { expect } from 'chai';
-import { compareVersions, isVersion } from '../../../plugins/bugs/builds.js';
+import { compareVersions, isVersion } from '../../../clients/shared/versions.js';
 import { judge } from '../../../plugins/bugs/regression.js';
 import { slotOf } from '../../../plugins/bugs/sampling.js';
 import { urgencyOf } from '../../../plugins/bugs/severity.js';

@@ -1,0 +1,46 @@
+/** Processes of this host by pid and start time, because a pid may have been given to another process since. */
+import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import type { ProcessOwner, Processes } from '../../ports/processes.js';
+
+/** Which process it is, beside its pid: null where /proc is not there, or the process is not. */
+export async function startOf(pid: number): Promise<string | null> {
+  if (process.platform !== 'linux') return null;
+  try {
+    const [boot, line] = await Promise.all([
+      readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
+      readFile(`/proc/${pid}/stat`, 'utf8'),
+    ]);
+    // The name in parentheses may hold spaces; start time is field 22, the 20th after it.
+    const ticks = line.slice(line.lastIndexOf(')') + 2).split(' ')[19];
+    return `${boot.trim()}:${ticks ?? ''}`;
+  } catch {
+    // No such process, or a system that hides /proc: liveness by signal decides.
+    return null;
+  }
+}
+
+export function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+export class HostProcesses implements Processes {
+  #self: Promise<ProcessOwner> | undefined;
+
+  self(): Promise<ProcessOwner> {
+    this.#self ??= startOf(process.pid).then((started) => ({ host: hostname(), pid: process.pid, started }));
+    return this.#self;
+  }
+
+  async dead({ host, pid, started }: ProcessOwner): Promise<boolean> {
+    if (host !== hostname()) return false;
+    if (!exists(pid)) return true;
+    const now = await startOf(pid);
+    return started !== null && now !== null && now !== started;
+  }
+}

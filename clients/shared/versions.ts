@@ -1,0 +1,77 @@
+/**
+ * Versions as releases, agents and packagers name them (contract 40, versions). Pure, no dependencies.
+ *
+ * Segments are compared as texts of digits: a number would lose precision beyond 2^53 and make two versions equal.
+ */
+
+const VERSION = /^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?$/;
+const DIGITS = /^\d+$/;
+
+/** Within contract 40's grammar: one to six numeric segments of any length, and a suffix of up to 40 characters. */
+export const isVersion = (text: string): boolean => VERSION.test(text) && !text.endsWith('\n');
+
+/**
+ * Below 0, 0 or above 0: numerically per segment, missing segments 0, a suffix below the plain version, two suffixes as in
+ * SemVer (contract 40). Both must be versions.
+ */
+export function compareVersions(a: string, b: string): number {
+  const left = parts(a);
+  const right = parts(b);
+  for (let i = 0; i < Math.max(left.segments.length, right.segments.length); i++) {
+    const order = compareNumbers(left.segments[i] ?? '0', right.segments[i] ?? '0');
+    if (order !== 0) return order;
+  }
+  if (left.suffix === null || right.suffix === null)
+    return Number(left.suffix === null) - Number(right.suffix === null);
+  return compareSuffixes(left.suffix, right.suffix);
+}
+
+/** The same version in whatever spelling: `1.2` and `1.2.0`. Both must be versions. */
+export const sameVersion = (a: string, b: string): boolean => compareVersions(a, b) === 0;
+
+/** The one spelling of equal versions, for look-ups by text: `01.2.0` → `1.2`. Must be a version. */
+export function canonicalVersion(version: string): string {
+  const { segments, suffix } = parts(version);
+  const short = segments.map((digits) => significant(digits) || '0');
+  while (short.length > 1 && short.at(-1) === '0') short.pop();
+  return short.join('.') + (suffix === null ? '' : `-${suffix}`);
+}
+
+function parts(version: string): { segments: string[]; suffix: string | null } {
+  const dash = version.indexOf('-');
+  return dash < 0
+    ? { segments: version.split('.'), suffix: null }
+    : { segments: version.slice(0, dash).split('.'), suffix: version.slice(dash + 1) };
+}
+
+function compareNumbers(a: string, b: string): number {
+  const left = significant(a);
+  const right = significant(b);
+  return left.length === right.length ? compareTexts(left, right) : left.length - right.length;
+}
+
+/** Without leading zeros; zero is the empty text. */
+function significant(digits: string): string {
+  let start = 0;
+  while (digits[start] === '0') start++;
+  return digits.slice(start);
+}
+
+const compareTexts = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+/** SemVer 2.0.0, 11.4: numbers below words, and a list below the longer one that it begins. */
+function compareSuffixes(a: string, b: string): number {
+  const left = a.split('.');
+  const right = b.split('.');
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const order = compareIdentifiers(left[i] ?? '', right[i] ?? '');
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+function compareIdentifiers(a: string, b: string): number {
+  const [left, right] = [DIGITS.test(a), DIGITS.test(b)];
+  if (left && right) return compareNumbers(a, b);
+  return left === right ? compareTexts(a, b) : Number(right) - Number(left);
+}

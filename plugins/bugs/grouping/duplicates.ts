@@ -1,0 +1,119 @@
+/**
+ * Messages of a database that met a duplicate (contract 21, masked: templates first): the value goes, even without digits,
+ * and the name of the key, index or constraint stays verbatim, even with digits. Pure, linear.
+ *
+ * A template is found by its opening words; its end is looked for by `indexOf`, since values hold any character.
+ */
+
+/** A part of the message: still to be masked, or final. */
+export interface Piece {
+  text: string;
+  final: boolean;
+}
+
+type Template = (text: string, at: number, end: number) => { upTo: number; instead: string } | null;
+
+const HINT = /duplicate|constraint|dup key|\bkey \(|eintrag|schl/i;
+const OPENING =
+  /(duplicate entry|doppelter eintrag) ['"`]|(\bkey|schlüssel) »?\(|(duplicate key value is|doppelte schlüsselwert (?:ist|lautet):?) \(|(constraint|einschränkung) ?['"`«»„“]|(duplicate key(?: row)? in object|with unique index) ['"]|(E11000 duplicate key)/gi;
+
+const TEMPLATES: readonly Template[] = [mysqlEntry, postgresKey, bracketedValue, quotedName, quotedName, mongoKey];
+
+/** The message in order, its duplicate-value templates resolved. */
+export function splitDuplicates(text: string): Piece[] {
+  if (!HINT.test(text)) return [{ text, final: false }];
+  const pieces: Piece[] = [];
+  let done = 0;
+  OPENING.lastIndex = 0;
+  for (let match = OPENING.exec(text); match !== null; match = OPENING.exec(text)) {
+    const at = match.index + match[0].length;
+    const template = TEMPLATES[match.slice(1).findIndex((group) => group !== undefined)];
+    const found = template?.(text, at, endOfLine(text, at)) ?? null;
+    if (found === null) continue;
+    const before = { text: text.slice(done, match.index), final: false };
+    pieces.push(before, { text: match[0] + found.instead, final: true });
+    done = found.upTo;
+    OPENING.lastIndex = done;
+  }
+  pieces.push({ text: text.slice(done), final: false });
+  return pieces;
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end;
+}
+
+const within = (found: number, end: number): number => (found < 0 || found >= end ? -1 : found);
+
+const KEY_WORD = /['"`] (?:for key|für schlüssel) /gi;
+const LONGEST_NAME = 300;
+const CLOSING: Readonly<Record<string, string>> = { '«': '»', '»': '«', '„': '“', '“': '”' };
+
+/** `Duplicate entry 'value' for key 'name'`; old servers give the key's number without quotes. */
+function mysqlEntry(text: string, at: number, end: number): ReturnType<Template> {
+  KEY_WORD.lastIndex = at;
+  const match = KEY_WORD.exec(text);
+  if (match === null || match.index >= end) return null;
+  const after = match.index + match[0].length;
+  const quote = /['"`]/.test(text[after] ?? '') ? text[after] : null;
+  const close = quote ? within(text.indexOf(quote, after + 1), end) : -1;
+  const upTo = quote === null ? endOfWord(text, after, end) : close < 0 ? after : close + 1;
+  return { upTo, instead: `<value>${text.slice(match.index, upTo)}` };
+}
+
+function endOfWord(text: string, from: number, end: number): number {
+  let at = from;
+  while (at < end && !/\s/.test(text[at] ?? ' ')) at++;
+  return at;
+}
+
+const KEY_END = /\)[«»]? (?:already exists|is not present|is still referenced|conflicts with|existiert bereits)/g;
+
+/** `Key (column, column)=(value, value) already exists.` */
+function postgresKey(text: string, at: number, end: number): ReturnType<Template> {
+  const values = within(text.indexOf(')=(', at), end);
+  if (values < 0 || values - at > LONGEST_NAME) return null;
+  KEY_END.lastIndex = values + 3;
+  const match = KEY_END.exec(text);
+  const close = match !== null && match.index < end ? match.index : text.lastIndexOf(')', end - 1);
+  if (close < values + 3) return null;
+  return { upTo: close, instead: `${text.slice(at, values)})=(<value>` };
+}
+
+/** `The duplicate key value is (value, value).` */
+function bracketedValue(text: string, at: number, end: number): ReturnType<Template> {
+  const sentence = within(text.indexOf(').', at), end);
+  const close = sentence < 0 ? text.lastIndexOf(')', end - 1) : sentence;
+  return close < at ? null : { upTo: close, instead: '<value>' };
+}
+
+/** A name in quotes that stays as it is; the quotes are part of what is final. */
+function quotedName(text: string, at: number, end: number): ReturnType<Template> {
+  const quote = text[at - 1] ?? '';
+  const close = within(text.indexOf(CLOSING[quote] ?? quote, at), Math.min(end, at + LONGEST_NAME));
+  return close < 0 ? null : { upTo: close + 1, instead: text.slice(at, close + 1) };
+}
+
+/** `E11000 duplicate key error collection: db.users index: email_1 dup key: { email: "value" }` */
+function mongoKey(text: string, at: number, end: number): ReturnType<Template> {
+  const key = within(text.indexOf('dup key: {', at), end);
+  if (key < 0) return null;
+  const open = key + 'dup key: {'.length;
+  const close = closingBrace(text, open, end);
+  return { upTo: close, instead: `${text.slice(at, open)} <value> ` };
+}
+
+/** The brace that closes the one before `from`, strings skipped; the end of the line without one. */
+function closingBrace(text: string, from: number, end: number): number {
+  let depth = 1;
+  let quoted = false;
+  for (let at = from; at < end; at++) {
+    const char = text[at];
+    if (quoted && char === '\\') at++;
+    else if (char === '"') quoted = !quoted;
+    else if (!quoted && char === '{') depth++;
+    else if (!quoted && char === '}' && --depth === 0) return at;
+  }
+  return end;
+}

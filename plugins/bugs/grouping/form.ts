@@ -1,0 +1,45 @@
+/** One line of a stack trace, whatever its language. */
+
+export type Kind =
+  | 'v8'
+  | 'browser'
+  | 'java'
+  | 'dotnet'
+  | 'python'
+  | 'go'
+  | 'php'
+  | 'php-header'
+  | 'ruby'
+  | 'rust'
+  | 'perl'
+  | 'shell'
+  | 'generic';
+
+/** A line that is a frame. */
+export interface Form {
+  kind: Kind;
+  file: string | null;
+  function: string | null;
+  line_no: number | null;
+  /** Index of its line in the text; set by the reader. */
+  line: number;
+  /** The header of a PHP exception that has a previous one: the outer, which was reported. */
+  next: boolean;
+}
+
+export const form = (
+  kind: Kind,
+  file: string | null,
+  name: string | null,
+  line: string | number | null | undefined,
+): Form => ({
+  kind,
+  file: file === '' ? null : file,
+  function: name === '' ? null : name,
+  line_no: line === null || line === undefined || line === '' ? null : Number(line),
+  line: 0,
+  next: false,
+});
+
+/** `…:12` and `…:12:34` at the end. */
+export const TAIL = /:(\d{1,9})(?::\d{1,9})?$/;

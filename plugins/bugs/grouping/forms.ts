@@ -1,0 +1,81 @@
+/**
+ * What one line of a stack trace says, language by language (contract 21, first frame). Pure; every line is read a bounded
+ * number of times: marks are looked for by `indexOf`, and regular expressions are anchored to what was found.
+ */
+import { SOURCE_EXTENSION } from './extensions.js';
+import { form, TAIL, type Form } from './form.js';
+import { atForm, dotnetForm } from './managed.js';
+import { goForm, numberedForm, perlForm, phpHeader, pythonForm, rubyForm, rustForm, shellForm } from './scripts.js';
+
+/** A trimmed, not empty line as a frame of a known language, or null. */
+export function formOf(line: string): Form | null {
+  const first = line.charCodeAt(0);
+  if (first === CODE.a && line.startsWith('at ')) return atForm(line.slice(3).trimStart());
+  if (first === CODE.hash) return numberedForm(line);
+  if (line.includes('File "')) {
+    const python = pythonForm(line);
+    if (python !== null) return python;
+  }
+  const method = line.includes('(') ? dotnetForm(line) : null;
+  if (method !== null) return method;
+  if (!DIGIT.test(line)) return null;
+  return (
+    (line.includes('.go:') ? goForm(line) : null) ??
+    (line.includes('@') || line.includes('://') ? browserForm(line) : null) ??
+    (line.includes(' in ') ? phpHeader(line) : null) ??
+    (line.includes('panicked at ') ? rustForm(line) : null) ??
+    (line.includes(':in ') ? rubyForm(line) : null) ??
+    (line.includes(' line ') ? (shellForm(line) ?? perlForm(line)) : shellForm(line))
+  );
+}
+
+const CODE = { a: 97, hash: 35 } as const;
+const DIGIT = /\d/;
+
+/** Firefox and Safari: `f@https://host/a.js:12:34`, and a bare URL. */
+function browserForm(line: string): Form | null {
+  const tail = TAIL.exec(line);
+  if (tail === null) return null;
+  const place = line.slice(0, tail.index);
+  const at = nameEnd(place);
+  if (at < 0 && !/^[a-z][a-z0-9+.-]{1,30}:\/\/\S{1,2000}$/i.test(place)) return null;
+  const file = place.slice(at + 1);
+  if (file.includes('@') ? /\s/.test(file) : /^\S*\s(?!line )/.test(file) && !file.includes('/')) return null;
+  const evaluated = / line (\d{1,9}) > /.exec(file);
+  const name = at < 0 ? null : place.slice(0, at);
+  if (evaluated !== null) return form('browser', file.slice(0, evaluated.index), name, evaluated[1]);
+  return SCRIPT.test(file) ? form('browser', file, name, tail[1]) : null;
+}
+
+/** A path, a URL, a script, or what the browser calls code without a file. */
+const SCRIPT = /[/\\]|\.[cm]?[jt]sx?$|\.html?$|^<|code$|bundle$/i;
+
+/** The `@` between name and place: paths may hold one too (`/@scope/`), names of functions do not hold `/` before it. */
+function nameEnd(place: string): number {
+  const at = place.indexOf('@');
+  if (at < 0) return -1;
+  const slash = place.indexOf('://');
+  return slash >= 0 && slash < at ? -1 : at;
+}
+
+const PATH_END = /[\s'"()<>|*?,;=[\]{}]/;
+
+const SOURCE_FILE = new RegExp(`[^.\\\\/:@]\\.(?:${SOURCE_EXTENSION})$`, 'i');
+const OTHER_FILE = /[\\/][^\\/:@]{0,200}\.[A-Za-z][A-Za-z0-9]{0,9}$/;
+const HOST = /^(?:[A-Za-z][A-Za-z0-9+.-]{0,30}:)?\/\/[^/]*$/;
+
+/** Any `path.ext:NN`, of any language: where nothing else was recognised. */
+export function genericForm(line: string): Form | null {
+  let from = 0;
+  for (let colon = line.indexOf(':'); colon >= 0; colon = line.indexOf(':', colon + 1)) {
+    const number = /^\d{1,9}(?!\d)/.exec(line.slice(colon + 1, colon + 12));
+    if (number === null) continue;
+    let start = colon;
+    while (start > from && !PATH_END.test(line.charAt(start - 1))) start--;
+    from = colon;
+    const file = line.slice(start, colon);
+    if (SOURCE_FILE.test(file) || (OTHER_FILE.test(file) && !HOST.test(file)))
+      return form('generic', file, null, number[0]);
+  }
+  return null;
+}

@@ -1,0 +1,140 @@
+/**
+ * A stack trace as frames, in the text's order, with the one marked that the error comes from (contract 21, first frame).
+ * Pure, linear, capped. The user interface marks the same frame that the grouping uses.
+ *
+ * No language is asked for: a report need not name one. Each line says itself what it is (forms.ts), and the first frame of
+ * the text says which language's rule finds the crash. Rejected: to skip frames of libraries (the specification says first).
+ */
+import type { Form, Kind } from './form.js';
+import { formOf, genericForm } from './forms.js';
+import { pythonForm } from './scripts.js';
+
+/** One frame of a stack trace. */
+export interface Frame {
+  /** Index of its line in the text, split at line feeds, from 0. */
+  line: number;
+  file: string | null;
+  function: string | null;
+  line_no: number | null;
+  /** The first frame in the sense of contract 21: where the error comes from. At most one. */
+  crash: boolean;
+}
+
+/** Characters of a stack trace that are read (contract 21, intake). */
+const LONGEST = 65_536;
+const LONGEST_LINE = 2048;
+/** Lines that are read: a real trace of 64 Ki characters has fewer. */
+const MOST_LINES = 2000;
+
+/** All frames of the first 64 Ki characters; none for a text that is no stack trace. */
+export function parseFrames(stack: string): Frame[] {
+  const text = stack.slice(0, LONGEST);
+  const found = read(text, formOf);
+  const frames = found.length > 0 ? found : read(text, genericForm);
+  const crash = crashOf(frames, text);
+  return frames.map((form) => ({
+    line: form.line,
+    file: form.file,
+    function: form.function,
+    line_no: form.line_no,
+    crash: form === crash,
+  }));
+}
+
+/** The frame that the error comes from, or null. */
+export function firstFrame(stack: string): Pick<Frame, 'file' | 'function'> | null {
+  const text = stack.slice(0, LONGEST);
+  const found = read(text, formOf, true);
+  return crashOf(found.length > 0 ? found : read(text, genericForm, true), text);
+}
+
+/** Languages whose crash is the first frame with a file: nothing behind it can change that. */
+const DECIDED: ReadonlySet<Kind> = new Set<Kind>(['v8', 'java', 'dotnet', 'browser', 'generic']);
+
+function read(text: string, form: (line: string) => Form | null, untilDecided = false): Form[] {
+  const frames: Form[] = [];
+  let pendingFunction: string | null = null;
+  let start = 0;
+  for (let line = 0; start <= text.length && line < MOST_LINES; line++) {
+    const end = text.indexOf('\n', start);
+    const stop = end < 0 ? text.length : end;
+    const content = text.slice(start, Math.min(stop, start + LONGEST_LINE)).trim();
+    start = stop + 1;
+    if (content === '') continue;
+    const seen = frames[0]?.kind === 'python' ? pythonForm(content) : form(content);
+    if (seen === null) pendingFunction = content;
+    else {
+      seen.line = line;
+      if (seen.kind === 'go') seen.function = goFunction(pendingFunction);
+      frames.push(seen);
+      if (untilDecided && DECIDED.has(seen.kind) && decides(seen) && frames[0]?.kind === seen.kind) break;
+    }
+  }
+  return frames;
+}
+
+const decides = ({ kind, file, function: name }: Form): boolean =>
+  file !== null || (kind === 'dotnet' && name !== null);
+
+/** Go names the function on the line before: `main.(*T).run(0xc000…)`. */
+function goFunction(line: string | null): string | null {
+  if (line === null) return null;
+  const open = line.lastIndexOf('(');
+  return open > 0 ? line.slice(0, open) : line;
+}
+
+type Rule = (frames: readonly Form[], text: string) => Form | null;
+
+/** Languages whose crash is not simply the first frame with a file. */
+const RULES: Partial<Record<Kind, Rule>> = {
+  python: pythonCrash,
+  go: goCrash,
+  php: phpCrash,
+  'php-header': phpCrash,
+  ruby: (frames, text) =>
+    text.includes('Traceback (most recent call last)') ? (frames.at(-1) ?? null) : withFile(frames),
+  dotnet: (frames) => frames[0] ?? null,
+};
+
+function crashOf(frames: readonly Form[], text: string): Form | null {
+  const first = frames[0];
+  return first === undefined ? null : (RULES[first.kind] ?? withFile)(frames, text);
+}
+
+/** The first that names a file: `at JSON.parse (<anonymous>)` says no place. */
+function withFile(frames: readonly Form[]): Form | null {
+  return frames.find(({ file }) => file !== null) ?? null;
+}
+
+/** PHP writes previous exceptions first, and `Next` before the one that was reported. */
+function phpCrash(frames: readonly Form[]): Form | null {
+  return frames.findLast(({ next }) => next) ?? withFile(frames);
+}
+
+/** Innermost is last, also of chained exceptions; a group's own frames end where its members begin. */
+function pythonCrash(frames: readonly Form[], text: string): Form | null {
+  const python = frames.filter(({ kind }) => kind === 'python');
+  if (text.includes('(most recent call first)')) return python[0] ?? null;
+  const group = text.indexOf('+-+--');
+  const own = group < 0 ? python : python.filter(({ line }) => line < lineAt(text, group));
+  return own.at(-1) ?? python.at(-1) ?? null;
+}
+
+function lineAt(text: string, index: number): number {
+  let line = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && at < index; at = text.indexOf('\n', at + 1)) line++;
+  return line;
+}
+
+const RUNTIME_FILE = /(?:^|\/src\/)runtime\//;
+const RUNTIME_FUNCTION = /^(?:runtime|runtime\/debug)\.|^panic$/;
+
+/** The first after `panic(` outside the runtime; without a panic the first outside the runtime. */
+function goCrash(frames: readonly Form[], text: string): Form | null {
+  const go = frames.filter(({ kind }) => kind === 'go');
+  const panicked = text.startsWith('panic(') ? 0 : text.indexOf('\npanic(');
+  const after = panicked < 0 ? go : go.filter(({ line }) => line > lineAt(text, panicked + 1));
+  const own = ({ file, function: name }: Form): boolean =>
+    !RUNTIME_FILE.test(file ?? '') && !RUNTIME_FUNCTION.test(name ?? '');
+  return after.find(own) ?? go.find(own) ?? go[0] ?? null;
+}

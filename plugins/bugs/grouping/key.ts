@@ -1,0 +1,104 @@
+/**
+ * The grouping key, version 2 (contract 21): which reports are one item. Pure, and bounded in time whatever the input.
+ *
+ * Two keys per report: `dedup_key` decides, `bare_key` is the one that the same report would have without origin; through it
+ * a report with a stack meets one without (contract 21, many keys per item; keys.ts).
+ *
+ * Rejected: the whole stack in the key (the same error with and without a stack is one group), and similarity instead of
+ * equality (nobody could say why two reports met).
+ */
+import { createHash } from 'node:crypto';
+import { mask, type MaskOptions } from './mask.js';
+import { firstFrame } from './frames.js';
+import { normaliseOrigin } from './origin.js';
+
+export interface GroupingInput {
+  type: string;
+  project: string;
+  title?: string | null;
+  error_message?: string | null;
+  exception_class?: string | null;
+  file_path?: string | null;
+  stack_trace?: string | null;
+  fingerprint?: readonly string[] | null;
+}
+
+export interface Grouping {
+  /** `v2:` and 40 hex digits. */
+  dedup_key: string;
+  /** The key without origin; equals `dedup_key` when the report names none. */
+  bare_key: string;
+  /** Normalised; empty when the report names none or a fingerprint leaves it out. */
+  origin: string;
+  /** The masked message or title. */
+  masked: string;
+}
+
+const SEPARATOR = '\u001f';
+const MESSAGE_LINES = 2;
+const MESSAGE_LENGTH = 2048;
+/** Where the two lines are looked for: beyond the longest message that the intake lets through. */
+const MESSAGE_WINDOW = 16_384;
+/** Of a class or an element of a fingerprint; the intake's limits are lower. */
+const LONGEST_PART = 2048;
+const MOST_ELEMENTS = 100;
+const DEFAULT = /^\{\{\s{0,8}default\s{0,8}\}\}$/;
+const LONGEST_DEFAULT = 64;
+
+/** The keys of one report (contract 21, grouping key, version 2). Never throws, under 10 ms for any input. */
+export function groupingOf(input: GroupingInput, options: Partial<MaskOptions> = {}): Grouping {
+  const masked = maskedOf(input, options);
+  const parts = input.fingerprint?.length ? input.fingerprint.slice(0, MOST_ELEMENTS) : null;
+  const origin = parts === null || parts.some(isDefault) ? originOf(input) : '';
+  const head = [input.type, input.project, input.exception_class?.slice(0, LONGEST_PART).trim() ?? ''];
+  const keyFor = (from: string): string => hash([...head, ...tail(parts, from, masked)]);
+  const dedup_key = keyFor(origin);
+  return { dedup_key, bare_key: origin === '' ? dedup_key : keyFor(''), origin, masked };
+}
+
+/** The caller's file, else the file (or method) of the first frame, normalised; empty without either. */
+function originOf({ file_path, stack_trace }: GroupingInput): string {
+  const given = file_path ? normaliseOrigin(file_path) : '';
+  if (given !== '' || !stack_trace) return given;
+  const frame = firstFrame(stack_trace);
+  if (frame === null) return '';
+  return frame.file !== null ? normaliseOrigin(frame.file) : (frame.function ?? '').toLowerCase();
+}
+
+function maskedOf({ type, title, error_message }: GroupingInput, options: Partial<MaskOptions>): string {
+  const message = firstLines(error_message ?? '');
+  if (message !== '') return mask(message, options);
+  const heading = firstLines(title ?? '');
+  return mask(type === 'feature' ? plainTitle(heading) : heading, options);
+}
+
+/** The first 2 non-empty lines, up to 2,048 characters. */
+function firstLines(text: string): string {
+  const window = text.length > MESSAGE_WINDOW ? text.slice(0, MESSAGE_WINDOW) : text;
+  const lines: string[] = [];
+  for (const line of window.includes('\r') ? window.split(/\r\n?|\n/) : window.split('\n')) {
+    const content = line.trim();
+    if (content !== '' && lines.push(content) === MESSAGE_LINES) break;
+  }
+  return lines.join('\n').slice(0, MESSAGE_LENGTH).trimEnd();
+}
+
+/** Lower case, punctuation as blanks; a title of nothing but punctuation stays. */
+function plainTitle(title: string): string {
+  const lower = title.normalize('NFC').toLowerCase();
+  const words = lower.replace(/[\s\p{P}\p{S}]+/gu, ' ').trim();
+  return words === '' ? lower : words;
+}
+
+const isDefault = (element: string): boolean => element.length <= LONGEST_DEFAULT && DEFAULT.test(element.trim());
+
+function tail(fingerprint: readonly string[] | null, origin: string, masked: string): string[] {
+  if (fingerprint === null) return [origin, masked];
+  return fingerprint.flatMap((element) => (isDefault(element) ? [origin, masked] : [element.slice(0, LONGEST_PART)]));
+}
+
+/** No part may carry the separator: a report could choose its key's other parts. */
+function hash(parts: string[]): string {
+  const text = parts.map((part) => (part.includes(SEPARATOR) ? part.replaceAll(SEPARATOR, ' ') : part)).join(SEPARATOR);
+  return `v2:${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
+}

@@ -1,0 +1,92 @@
+/**
+ * Lines of V8, Java and .NET, which all may begin with `at ` (contract 21, first frame). Pure. They are told apart by what
+ * stands before and in the brackets: V8 has a blank before them, Java a file inside, .NET parameters.
+ */
+import { form, TAIL, type Form } from './form.js';
+
+/** Node, Chrome, Java, .NET in English, Rust: all begin with `at `. */
+export function atForm(rest: string): Form | null {
+  const java = rest.endsWith(')') ? javaForm(rest) : null;
+  if (java !== null) return java;
+  const open = rest.indexOf('(');
+  if (open > 0 && rest.charAt(open - 1) !== ' ' && !TAIL.test(rest.slice(0, open))) {
+    const method = methodForm(rest);
+    if (method !== null) return method;
+  }
+  return v8Form(rest);
+}
+
+const V8_WORDS = /^(?:async |new )+/;
+
+function v8Form(rest: string): Form | null {
+  const open = rest.endsWith(')') ? rest.indexOf(' (') : -1;
+  const name = open < 0 ? null : rest.slice(0, open).replace(V8_WORDS, '');
+  const place = open < 0 ? rest.replace(V8_WORDS, '') : rest.slice(open + 2, -1);
+  if (place.startsWith('eval at ')) return evalForm(place, name);
+  const tail = TAIL.exec(place);
+  if (tail !== null) return form('v8', place.slice(0, tail.index), name, tail[1]);
+  return open >= 0 || place.startsWith('<') ? form('v8', null, name ?? place, null) : null;
+}
+
+/** `eval at f (/srv/a.js:10:5), <anonymous>:1:1`: the file that called eval, however deep. */
+function evalForm(place: string, name: string | null): Form {
+  const open = place.lastIndexOf('(');
+  const close = place.indexOf(')', open);
+  const origin = open < 0 || close < 0 ? '' : place.slice(open + 1, close);
+  const tail = TAIL.exec(origin);
+  return tail === null ? form('v8', null, name, null) : form('v8', origin.slice(0, tail.index), name, tail[1]);
+}
+
+const JAVA_PLACE =
+  /^(?:([\w$.-]{1,200}\.[A-Za-z]{1,10})(?::(\d{1,9}))?|SourceFile(?::(\d{1,9}))?|Native Method|Unknown Source(?::\d{1,9})?|<generated>|[\w$-]{1,200}:(\d{1,9}))$/;
+
+/** `module/com.acme.Pool$Inner.get(Pool.java:88)` is com/acme/Pool.java, with or without its file. */
+function javaForm(rest: string): Form | null {
+  const open = rest.lastIndexOf('(');
+  if (open <= 0 || rest.charAt(open - 1) === ' ') return null;
+  const place = JAVA_PLACE.exec(rest.slice(open + 1, -1));
+  if (place === null) return null;
+  const qualified = rest.slice(rest.lastIndexOf('/', open) + 1, open);
+  const parts = qualified.split('.');
+  if (parts.length < 2 || (place[1] !== undefined && !isJavaFile(place[1], place[2]))) return null;
+  parts.pop();
+  const type = parts.pop() ?? '';
+  const file = place[1] ?? `${type.split('$')[0]}.java`;
+  return form('java', [...parts, file].join('/'), qualified, place[2] ?? place[3] ?? place[4]);
+}
+
+const JAVA_FILE = /\.(?:java|kts?|scala|groovy|cljc?|jav|gradle|jsp|js|rb|py)$/i;
+const isJavaFile = (file: string, line: string | undefined): boolean => line !== undefined || JAVA_FILE.test(file);
+
+/** .NET in other languages than English: `bei …`, `à …`, `в …`, `場所 …`. */
+export function dotnetForm(line: string): Form | null {
+  const blank = line.indexOf(' ');
+  if (blank < 1 || blank > 12 || !/^[\p{L}\p{M}]+:?$/u.test(line.slice(0, blank))) return null;
+  const rest = line.slice(blank + 1).trimStart();
+  const open = rest.indexOf('(');
+  if (open <= 0 || !rest.slice(0, open).includes('.')) return null;
+  return methodForm(rest);
+}
+
+const METHOD = /^[\p{L}_<][\p{L}\p{N}_.`<>+$|,[\]@&-]*$/u;
+const DOTNET_PLACE = /:[^\d:\\/.]{0,24}(\d{1,9})\.?$/;
+const PATH_START = /(?:^|[\s:])((?:[A-Za-z]:)?[\\/]|[\p{L}\p{N}_.-]{1,100}[\\/])/u;
+
+/** `Acme.Order.Load(Guid id) in C:\src\Order.cs:line 42`; without a file the method is the place. */
+function methodForm(rest: string): Form | null {
+  const open = rest.indexOf('(');
+  const close = rest.indexOf(')', open);
+  const name = rest.slice(0, open);
+  if (close < 0 || !METHOD.test(name)) return null;
+  const place = rest.slice(close + 1).trim();
+  if (place === '') return name.includes('.') ? form('dotnet', null, name, null) : null;
+  const tail = DOTNET_PLACE.exec(place);
+  const start = PATH_START.exec(place);
+  if (tail === null || start === null || start.index >= tail.index) return null;
+  return form(
+    'dotnet',
+    place.slice(start.index + start[0].length - (start[1] ?? '').length, tail.index),
+    name,
+    tail[1],
+  );
+}

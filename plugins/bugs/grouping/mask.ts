@@ -1,0 +1,102 @@
+/**
+ * The masked message (contract 21): what varies from report to report of one error gives way to a placeholder. Pure, linear.
+ *
+ * Placeholders hold neither digits nor quotes, so a masked text masks to itself. Quotes come last: a value in quotes that
+ * held anything variable is variable as a whole, whatever its kind.
+ */
+import { splitDuplicates } from './duplicates.js';
+import { SOURCE_EXTENSION } from './extensions.js';
+import { maskQuoted } from './quotes.js';
+
+/** What may be switched off. */
+export interface MaskOptions {
+  email: boolean;
+  ipv4: boolean;
+  /** Bare numbers of 6 or more digits. */
+  numbers: boolean;
+}
+
+const ALL: MaskOptions = { email: true, ipv4: true, numbers: true };
+
+const GUID_BODY = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+const GUID = new RegExp(`\\{${GUID_BODY}\\}|(?<![0-9a-z])${GUID_BODY}(?![0-9a-z])`, 'gi');
+/** Object ids and GUIDs without hyphens. */
+const HEX_ID = /(?<![0-9a-z])(?:[0-9a-f]{24}|[0-9a-f]{32})(?![0-9a-z])/gi;
+
+const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?: ?[AP]M\b)?`;
+const ZONE = String.raw`(?: ?(?:Z\b|UTC\b|GMT\b|[+-]\d{2}:?\d{2}(?!\d)))?`;
+const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)';
+const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const TIMES = [
+  String.raw`\d{4}-\d{2}-\d{2}(?:[T ]${CLOCK}${ZONE})?(?![\d-])`,
+  String.raw`\d{4}/\d{2}/\d{2}(?:[T ]${CLOCK}${ZONE})?(?![\d/])`,
+  String.raw`\d{8}T\d{4}(?:\d{2})?Z?(?![0-9a-z])`,
+  String.raw`\d{1,2}[./]\d{1,2}[./]\d{4}(?:,? ${CLOCK}${ZONE})?(?![\d./]\d)`,
+  String.raw`\d{1,2}/${MONTH}/\d{4}:\d{2}:\d{2}:\d{2}${ZONE}(?!\d)`,
+  String.raw`(?:${DAY}, )?\d{1,2}[ -]${MONTH}[ -]\d{2,4} ${CLOCK}${ZONE}(?!\d)`,
+  String.raw`(?:${DAY} )?${MONTH} {1,2}\d{1,2} \d{2}:\d{2}:\d{2}(?: [A-Z]{3,4})?(?: \d{4})?(?!\d)`,
+  String.raw`\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?${ZONE}(?![\d:])`,
+].join('|');
+/** One expression: the text is gone through once, whatever the number of forms. */
+const TIME = new RegExp(`(?<![0-9a-z.:/-])(?=[0-9JFMASONDTW])(?:${TIMES})`, 'gi');
+
+const ADDRESS =
+  /(?<![0-9a-z])0x(?![8c][0-9a-f]{7}(?![0-9a-z]))[0-9a-f]{4,16}(?![0-9a-z])|(?<=\b(?:at|address|addr|pc|ptr|pointer)[ =:])0x[0-9a-f]{1,3}(?![0-9a-z])|(?<=\baddress )(?:[0-9a-f]{16}|[0-9a-f]{8})(?![0-9a-z])/gi;
+const IDENTITY = /@[0-9a-f]{4,16}(?![0-9a-z_-]|\.[0-9a-z])/gi;
+
+const FILE_LINE = new RegExp(
+  String.raw`(?<=\.(?:${SOURCE_EXTENSION}))(?::\d{1,7}(?::\d{1,7})?(?!\d|:\d)|\(\d{1,7}(?:, ?\d{1,7})?\))`,
+  'gi',
+);
+const LINE_COLUMN = /(?<![\d:]):\d{1,7}:\d{1,7}(?!\d|[:.]\d)/g;
+const LINE_WORD =
+  /(?<![0-9a-z_])(lines?|zeile|ligne|línea|linha|riga|строка)([ :=#]{1,3})\d{1,9}(?:(,? ?(?:col(?:umn)?|spalte|colonne)[ :=]{1,2})\d{1,9})?(?:( \(char )\d{1,9}\))?(?![0-9a-z_])/gi;
+
+const EMAIL = /(?<![\w.+%-])[\w.+%-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,8}[a-z]{2,24}(?![0-9a-z_])/gi;
+const IPV4 = /(?<![\w.]|version[ =:])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)/gi;
+const NUMBER = /(?<![0-9a-z_])\d{6,}(?![0-9a-z_])/gi;
+
+/**
+ * @param text the first lines of a message; the caller caps it
+ * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`, `<ip>`, `<number>`, `<value>`)
+ */
+export function mask(text: string, options: Partial<MaskOptions> = {}): string {
+  const wanted = { ...ALL, ...options };
+  let masked = '';
+  for (const piece of splitDuplicates(text)) masked += piece.final ? piece.text : maskPiece(piece.text, wanted);
+  return masked;
+}
+
+function maskPiece(text: string, options: MaskOptions): string {
+  let masked = text;
+  if (masked.includes('@')) {
+    if (options.email) masked = masked.replace(EMAIL, '<email>');
+    masked = masked.replace(IDENTITY, '@<address>');
+  }
+  if (HEX_HINT.test(masked)) masked = masked.replace(GUID, '<guid>').replace(HEX_ID, '<guid>');
+  if (DIGIT.test(masked)) masked = maskDigits(masked, options);
+  return maskQuoted(masked);
+}
+
+/** Cheap signs that a costlier expression may match: most messages have none of them. */
+const HEX_HINT = /[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{24}/i;
+const DIGIT = /\d/;
+const TIME_HINT = /\d[:/.-]\d|\d[ -][a-z]{3}[ -]\d|[a-z]{3} {1,2}\d{1,2} \d|\d{8}T\d|\/[a-z]{3}\//i;
+const ADDRESS_HINT = /0x|address/i;
+const LINE_HINT = /:\d|\(\d/;
+const WORD_HINT = /(?:lin|lign|lín|zeil|rig|строк)\p{L}{1,3}[ :=#]/iu;
+const IPV4_HINT = /\d\.\d{1,3}\.\d/;
+const NUMBER_HINT = /\d{6}/;
+
+function maskDigits(text: string, options: MaskOptions): string {
+  let masked = TIME_HINT.test(text) ? text.replace(TIME, '<time>') : text;
+  if (ADDRESS_HINT.test(masked)) masked = masked.replace(ADDRESS, '<address>');
+  if (LINE_HINT.test(masked)) masked = masked.replace(FILE_LINE, ':<line>').replace(LINE_COLUMN, ':<line>');
+  if (WORD_HINT.test(masked)) masked = masked.replace(LINE_WORD, maskLineWord);
+  if (options.ipv4 && IPV4_HINT.test(masked)) masked = masked.replace(IPV4, '<ip>');
+  return options.numbers && NUMBER_HINT.test(masked) ? masked.replace(NUMBER, '<number>') : masked;
+}
+
+function maskLineWord(_: string, word: string, gap: string, column?: string, char?: string): string {
+  return `${word}${gap}<line>${column === undefined ? '' : `${column}<line>`}${char === undefined ? '' : `${char}<line>)`}`;
+}

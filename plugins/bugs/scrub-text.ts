@@ -1,0 +1,171 @@
+/**
+ * Takes secrets out of text (contract 21, intake): authorization headers and credentials, password-like keys in query
+ * strings and prose, private keys, card numbers, this service's own tokens, user information in URLs. Pure.
+ *
+ * It runs on the intake's hot path and on hostile text, so every pattern starts at a literal, holds no two neighbours that
+ * match the same character without a bound, and runs only where a plain search found its literal. Scrubbing twice is
+ * scrubbing once. When in doubt a value goes: a message that lost a word is still a message.
+ *
+ * Rejected: entropy (hashes and ids are what error texts are made of), and scrubbing when shown (then it is on disk).
+ */
+export const SCRUBBED = '[scrubbed]';
+
+const MOST_PASSES = 8;
+
+/** A value in quotes, in quotes of an embedded JSON text, or bare. Each alternative runs to the end of its line at most. */
+const QUOTED = String.raw`\\{1,3}"(?:(?!\\{1,3}")[^\r\n])*|"(?:[^"\\\r\n]|\\[^\r\n])*|'(?:[^'\\\r\n]|\\[^\r\n])*`;
+const BARE = String.raw`[^\s"'&;<>]+`;
+/** What stands between a key and its value: `=`, `: `, `":"`, `' => '`, `\":\"`, `%3D`, PostgreSQL's `)=(`. */
+const ASSIGN = String.raw`(?:\)=\(|[\\]{0,3}["'\]]{0,2}[ \t]{0,4}(?:=>|[:=]|%3[ad])[ \t]{0,4})`;
+const STRONG = [
+  'passw(?:or)?d',
+  'passphrase',
+  'passcode',
+  'passwort',
+  'pwd',
+  '(?<![a-z])pass(?=["\']?\\s?(?:=|["\']\\s?:))',
+  'secret',
+  'api[-_. ]?key',
+  'access[-_. ]?key',
+  'private[-_. ]?key',
+  'encryption[-_. ]?key',
+  'credentials?',
+  'sess(?:ion)?[-_. ]?id',
+  'card[-_. ]?number',
+  '(?<![a-z])(?:cvv2?|cvc2?|sid|sig|signature|auth)(?=["\']?\\s?=)',
+  '(?:access|refresh|id|auth|api|session|csrf|xsrf|bearer|security|bot|service|deploy|device|push)[-_. ]?token',
+  // A parser's "Unexpected token: x" is no secret.
+  '(?<!unexpected )token(?=["\']?\\s?=(?!=)|["\']\\s?:)',
+];
+/** `$1` the key with what follows it up to the value, `$2` the value. */
+const KEYED = new RegExp(String.raw`((?:${STRONG.join('|')})[\w-]{0,32}${ASSIGN})(${QUOTED}|${BARE})`, 'gi');
+const KEY_HINTS = ['pass', 'pwd', 'secret', 'key', 'credential', 'sess', 'card', 'cv', 'sid', 'sig', 'auth', 'token'];
+
+/** `Authorization: Bearer …`; schemes with parameters take the rest of the line. */
+const HEADER = new RegExp(
+  String.raw`((?:authorization|x-auth|x-sentry-auth)${ASSIGN})(${QUOTED}|(?:digest|hawk|oauth|signature|sentry|aws4[\w-]{0,30})[ \t][^\r\n]*|(?:[a-z][\w-]{0,30}[ \t]{1,4})?${BARE})`,
+  'gi',
+);
+const COOKIE = /((?:set-)?cookie[ \t]{0,4}:[ \t]{0,4})([^\s=;]{1,256}=[^\r\n]*)/gi;
+const CREDENTIAL = /\b((?:bearer|basic)[ \t]{1,4})([\w.~+/-]{8,}={0,2})/gi;
+const WORD = /^(?:[A-Z]?[a-z]+|[A-Z]+)$/;
+
+const OWN_TOKEN = /(?:svc_(?:live|sub|setup|in)|wd_live)_[0-9A-Za-z]{16,}/g;
+const JWT = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?/g;
+const USER_INFO = /:\/\/([^\s/?#"'<>]{1,512})@/g;
+
+const KEY_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const KEY_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+
+/** What may be a card number: 13 to 19 digits alone, or in the groups that people write. */
+const CANDIDATE = /(?<![\w.])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{4,5})(?!\w)/g;
+/** Beginnings and lengths that card numbers have. */
+const CARD = /^(?:4\d{12}(?:\d{3}){0,2}|5[0-8]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6\d{15,18})$/;
+/**
+ * What a card number becomes: digits, because grouping masks long numbers, and one number in ten only looks like a card's;
+ * with a word in its place such a report would leave its group.
+ */
+export const CARD_MASK = '0000000000000000';
+
+/** Values that say something about a secret and are none. */
+const TELLING =
+  /^["'\\]*(?:yes|no|true|false|null|none|nil|undefined|empty|missing|required|invalid|expired|wrong|\[scrubbed\]|\*+)["'\\)\]},.:!]*$/i;
+
+const replaceKeyed = (whole: string, key: string, value: string): string =>
+  TELLING.test(value) ? whole : key + opening(value) + SCRUBBED + closing(value);
+
+/** The quote, with its backslashes, that a value begins with. */
+const opening = (value: string): string => /^(?:\\{1,3}"|["'])/.exec(value)?.[0] ?? '';
+/** What closes a bare value's surroundings is no part of it: `(password=x)`, `{password=x}`. */
+const closing = (value: string): string =>
+  opening(value) === '' ? (/[)\]},.]*$/.exec(value.slice(-4))?.[0] ?? '') : '';
+
+function scrubKeys(text: string): string {
+  let kept = '';
+  let from = 0;
+  KEY_BEGIN.lastIndex = 0;
+  for (let begin = KEY_BEGIN.exec(text); begin !== null; begin = KEY_BEGIN.exec(text)) {
+    KEY_END.lastIndex = KEY_BEGIN.lastIndex;
+    const end = KEY_END.exec(text);
+    kept += text.slice(from, begin.index) + SCRUBBED;
+    // Without an end the text was cut within the key.
+    from = end === null ? text.length : KEY_END.lastIndex;
+    KEY_BEGIN.lastIndex = from;
+  }
+  return kept + text.slice(from);
+}
+
+/** A beginning and length that cards have, and Luhn's check digit. @param digits nothing else */
+export function isCard(digits: string): boolean {
+  if (!CARD.test(digits)) return false;
+  let sum = 0;
+  for (let i = digits.length - 1, double = false; i >= 0; i--, double = !double) {
+    const digit = digits.charCodeAt(i) - 48;
+    sum += double ? (digit > 4 ? digit * 2 - 9 : digit * 2) : digit;
+  }
+  return sum % 10 === 0;
+}
+
+/** A candidate that is none may hide one that begins with its second group, so only its first is passed over. */
+function scrubCards(text: string): string {
+  let kept = '';
+  let from = 0;
+  CANDIDATE.lastIndex = 0;
+  for (let found = CANDIDATE.exec(text); found !== null; found = CANDIDATE.exec(text)) {
+    const [digits] = found;
+    if (isCard(digits.replace(/[ -]/g, ''))) {
+      kept += text.slice(from, found.index) + CARD_MASK;
+      from = CANDIDATE.lastIndex;
+    } else if (found[1] !== undefined || found[2] !== undefined) CANDIDATE.lastIndex = found.index + 4;
+  }
+  return from === 0 ? text : kept + text.slice(from);
+}
+
+const scrubUserInfo = (whole: string, info: string): string => {
+  const colon = info.indexOf(':');
+  // A user name alone is none, a long one is a token.
+  if (colon < 0) return info.length >= 20 ? `://${SCRUBBED}@` : whole;
+  return `://${info.slice(0, colon)}:${SCRUBBED}@`;
+};
+
+/** What a short text must hold to hold a secret; names, versions and paths mostly do not. */
+const SUSPECT = /[=:_ ]|eyJ|%3|\d{13}|\d-\d/;
+const SHORT = 128;
+
+/** The text without secrets; the same text when there are none. */
+export function scrubText(text: string): string {
+  if (text.length < 8 || (text.length <= SHORT && !SUSPECT.test(text))) return text;
+  let before = text;
+  let after = scrubOnce(text);
+  // What goes may be what kept its neighbour from being a secret, so only a pass that finds nothing is the last.
+  for (let pass = 1; after !== before && pass < MOST_PASSES; pass++) {
+    before = after;
+    after = scrubOnce(after);
+  }
+  return after;
+}
+
+function scrubOnce(text: string): string {
+  let out = text;
+  if (out.includes('PRIVATE KEY')) out = scrubKeys(out);
+  if (out.includes('svc_') || out.includes('wd_live_')) out = out.replace(OWN_TOKEN, SCRUBBED);
+  if (out.includes('eyJ')) out = out.replace(JWT, SCRUBBED);
+  if (out.includes('://') && out.includes('@')) out = out.replace(USER_INFO, scrubUserInfo);
+  const assigns = out.includes('=') || out.includes(':') || out.includes('%3');
+  const lower = out.toLowerCase();
+  if (assigns) {
+    if (lower.includes('auth')) out = out.replace(HEADER, replaceKeyed);
+    if (lower.includes('cookie')) out = out.replace(COOKIE, (_, name: string) => name + SCRUBBED);
+    if (KEY_HINTS.some((hint) => lower.includes(hint))) out = out.replace(KEYED, replaceKeyed);
+  }
+  if (lower.includes('bearer') || lower.includes('basic')) {
+    out = out.replace(CREDENTIAL, (whole, scheme: string, value: string) =>
+      WORD.test(value) ? whole : scheme + SCRUBBED,
+    );
+  }
+  return scrubCards(out);
+}
+
+/** The text holds a token or a key with its value; long numbers aside. */
+export const holdsCredential = (text: string): boolean =>
+  text.search(OWN_TOKEN) >= 0 || text.search(JWT) >= 0 || text.search(KEYED) >= 0;

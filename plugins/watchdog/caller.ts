@@ -1,0 +1,46 @@
+/** Who calls, and what of the watchdog is theirs (contract 30, endpoints; contract 10, tokens). */
+import { denied, ServiceError } from '../../kernel/errors.js';
+import type { Principal } from '../../ports/http.js';
+
+export interface Caller {
+  /** What the audit log and the timeline show. */
+  name: string;
+  /** The only project it may touch; null: all. */
+  project: string | null;
+  /** The only source it may touch (`wd_live_`); null: all. */
+  source: string | null;
+}
+
+export function callerOf(principal: Principal): Caller {
+  if (principal.kind === 'token') {
+    const { name, project, source } = principal;
+    return { name, project, source };
+  }
+  if (principal.kind === 'session') return { name: principal.username, project: null, source: null };
+  if (principal.kind === 'shared_key') return { name: 'shared key', project: null, source: null };
+  throw new ServiceError('unauthorized', 'This needs a credential.');
+}
+
+/** A reader: `watchdog:read`, the shared key, or a `wd_live_` token. @throws ServiceError insufficient_scope */
+export function readerOf(principal: Principal): Caller {
+  const caller = callerOf(principal);
+  if (principal.kind !== 'token' || principal.token_kind === 'watchdog') return caller;
+  if (!principal.scopes.some((scope) => scope === 'watchdog:read' || scope === 'watchdog:manage')) {
+    throw denied('This needs a token with the scope watchdog:read, a watchdog token, or the shared key.');
+  }
+  return caller;
+}
+
+/** @throws ServiceError source_mismatch */
+export function mayReport(caller: Caller, source: string): void {
+  if (caller.source !== null && caller.source !== source) {
+    throw new ServiceError('source_mismatch', 'This token belongs to another source.');
+  }
+}
+
+/** @throws ServiceError insufficient_scope */
+export function mayTouch(caller: Caller, monitor: { project: string | null }): void {
+  if (caller.project !== null && caller.project !== monitor.project) {
+    throw denied('This token belongs to another project.');
+  }
+}

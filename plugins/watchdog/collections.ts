@@ -1,0 +1,33 @@
+/** The collections and the indexes that every query of this plugin uses. */
+import type { CollectionSpec } from '../../ports/store.js';
+
+export const COLLECTIONS: readonly CollectionSpec[] = [
+  {
+    name: 'monitors',
+    indexes: [
+      { fields: ['source'] },
+      { fields: ['state', 'source'] },
+      { fields: ['parent_source', 'source'] },
+      { fields: ['project', 'source'] },
+      { fields: ['suppressed_by'] },
+      { fields: ['next_check_at'] },
+      { fields: ['outbox_at'] },
+    ],
+  },
+  { name: 'chunks', indexes: [{ fields: ['series', 'to'] }, { fields: ['to'] }] },
+  { name: 'rollups', indexes: [{ fields: ['series', 'hour'] }, { fields: ['hour'] }] },
+  {
+    name: 'timeline',
+    indexes: [
+      { fields: ['at'] },
+      { fields: ['source', 'at'] },
+      { fields: ['type', 'at'] },
+      { fields: ['level', 'at'] },
+      { fields: ['project', 'at'] },
+    ],
+  },
+  { name: 'runs', indexes: [{ fields: ['started_at'] }, { fields: ['result', 'finished_at'] }] },
+  { name: 'leases', indexes: [] },
+  { name: 'outages', indexes: [{ fields: ['to'] }] },
+  { name: 'marks', indexes: [] },
+];

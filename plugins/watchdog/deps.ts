@@ -1,0 +1,51 @@
+/** What the services of this plugin are built on, so that a test puts its own in their place. */
+import type { AuditLog, TokenIssuer } from '../../ports/domain/access.js';
+import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Ids } from '../../ports/ids.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Processes } from '../../ports/processes.js';
+import type { Collection } from '../../ports/store.js';
+import type {
+  ChunkDoc,
+  LeaseDoc,
+  MarkDoc,
+  MonitorDoc,
+  OutageDoc,
+  RollupDoc,
+  RunDoc,
+  TimelineDoc,
+} from './model.js';
+
+export interface WatchdogConfig {
+  scheduler: boolean;
+  error_status_is_down: boolean;
+  deferred_alarms: boolean;
+  timeline_days: number;
+}
+
+export interface Deps {
+  monitors: Collection<MonitorDoc>;
+  chunks: Collection<ChunkDoc>;
+  rollups: Collection<RollupDoc>;
+  timeline: Collection<TimelineDoc>;
+  runs: Collection<RunDoc>;
+  leases: Collection<LeaseDoc>;
+  outages: Collection<OutageDoc>;
+  marks: Collection<MarkDoc>;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  config: WatchdogConfig;
+  processes: Processes;
+  tokens: Pick<TokenIssuer, 'revokeSource'>;
+  audit: Pick<AuditLog, 'record'>;
+  projects: Pick<ProjectDirectory, 'get'>;
+  emit: (
+    event: string,
+    data: object,
+    options: { id: string; timestamp: string; project_slug: string | null },
+  ) => Promise<boolean>;
+}
+
+export const isoOf = (ms: number): string => new Date(ms).toISOString();

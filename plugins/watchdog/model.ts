@@ -1,0 +1,155 @@
+/** The stored documents of the watchdog (contract 30). */
+import type { MonitorAlarm, MonitorEvent, MonitorState, RunRecord } from '../../ports/domain/watchdog.js';
+import type { ProcessOwner } from '../../ports/processes.js';
+import type { Doc } from '../../ports/store.js';
+
+export const STATES = ['up', 'warning', 'down', 'unknown', 'stopped', 'maintenance'] as const;
+
+export type Level = 'info' | 'warning' | 'error';
+
+/** Statistics of one metric within one hour, Welford's: n, mean, M2, min, max, first and last (ms after the hour began). */
+export type Stats = [n: number, mean: number, m2: number, min: number, max: number, first: number, last: number];
+
+/** Samples of one heartbeat: ms after the chunk's `base`, then index of the name and value in turn. */
+export type Row = number[];
+
+export interface HourStats {
+  /** Hours since 1970. */
+  hour: number;
+  /** By index of the name; null where this hour has no sample. */
+  rows: (Stats | null)[];
+}
+
+export interface MonitorDoc extends Doc {
+  source: string;
+  /** Which life of this source: samples belong to it, so that those of a deleted monitor never come back. */
+  series: string;
+  name: string;
+  parent_source: string | null;
+  interval_seconds: number | null;
+  description: string | null;
+  os: string | null;
+  project: string | null;
+  public: boolean;
+  created_at: string;
+  updated_at: string;
+  /** Deleted, and kept only until its last event is out. */
+  deleted_at: string | null;
+
+  state: MonitorState;
+  alarm: MonitorAlarm;
+  alarm_id: string | null;
+  /** The down ancestor that holds the alarm back. */
+  suppressed_by: string | null;
+  /** Suppressed, but no ancestor is down any more since then. */
+  released_at: string | null;
+  /** Down, and whether to alarm is not decided yet. */
+  undecided: boolean;
+  /** Its parent changed: alarms in its subtree want another look. */
+  relook: boolean;
+  reparented_at: string | null;
+  left_down_at: string | null;
+  /** The state before `down`. */
+  down_from: MonitorState | null;
+  last_state_change_utc: string;
+  down_since_utc: string | null;
+
+  last_heartbeat_at: string | null;
+  /** `interval` of the last heartbeat. */
+  beat_interval: number | null;
+  last_status: string | null;
+  message: string | null;
+  app_version: string | null;
+  /** JSON text: names from outside never become fields of a document. */
+  checks: string;
+  metrics_json: string;
+
+  /** When the evaluator has something to do here; null: nothing (contract 30, evaluator). */
+  next_check_at: string | null;
+  /** Rises with every write: what compare-and-set compares. */
+  rev: number;
+
+  /** Names of metrics, in the order of their first sample. */
+  names: string[];
+  hour: HourStats | null;
+  /** The newest samples, until they fill a chunk. */
+  tail: Row[];
+  tail_base: number;
+  tail_values: number;
+  /** Number of the chunk that the tail will become. */
+  chunk: number;
+
+  outbox: OutboxEntry[];
+  outbox_at: string | null;
+}
+
+/** What the timeline tells; `alarm` entries are events as well. */
+export interface OutboxEntry {
+  id: string;
+  at: string;
+  kind: 'transition' | 'alarm' | 'suppression';
+  type: string;
+  level: Level;
+  from: MonitorState | null;
+  to: MonitorState | null;
+  message: string;
+  data: MonitorEvent | null;
+  alarm_id: string | null;
+  suppressed_by: string | null;
+}
+
+export interface TimelineDoc extends Doc {
+  source: string;
+  project: string | null;
+  kind: OutboxEntry['kind'] | 'annotation';
+  type: string;
+  level: Level;
+  from: MonitorState | null;
+  to: MonitorState | null;
+  message: string | null;
+  /** JSON text. */
+  data: string | null;
+  alarm_id: string | null;
+  suppressed_by: string | null;
+  at: string;
+}
+
+/** A full tail: some 60 heartbeats of one series. */
+export interface ChunkDoc extends Doc {
+  series: string;
+  /** Milliseconds since 1970: of the first and the last sample. */
+  from: number;
+  to: number;
+  base: number;
+  rows: Row[];
+}
+
+/** One hour of one series, all metrics. */
+export interface RollupDoc extends Doc {
+  series: string;
+  hour: number;
+  rows: (Stats | null)[];
+}
+
+export interface RunDoc extends Doc, Omit<RunRecord, 'run_id'> {
+  /** Of the lease it ran under. */
+  fence: number;
+}
+
+export interface LeaseDoc extends Doc {
+  holder: string | null;
+  owner: ProcessOwner | null;
+  fence: number;
+  expires_at: string;
+}
+
+/** A time in which the service did not run. */
+export interface OutageDoc extends Doc {
+  from: string;
+  to: string;
+}
+
+/** `alive`: the last sign of life; `cleanup`: the last complete cleanup. */
+export interface MarkDoc extends Doc {
+  at: string;
+}

@@ -1,0 +1,110 @@
+/**
+ * What a monitor tells: entries of the timeline, and the events among them. They are written with the change that caused
+ * them, inside the monitor, and leave it afterwards (docs/consistency.md).
+ *
+ * Order: the change with its entries → timeline documents (ids known, so twice is once) → `emit`, which stores deliveries →
+ * the outbox is emptied, guarded by `outbox_at`. One lane per monitor and the entries in their order, so that a recovery
+ * never overtakes its alarm. A crash anywhere leaves `outbox_at`, by which the job finds the monitor.
+ */
+import { inject, injectable } from '../../kernel/contract.js';
+import { isoOf, type Deps } from './deps.js';
+import { Lanes } from './lanes.js';
+import type { MonitorDoc, OutboxEntry, TimelineDoc } from './model.js';
+import { DEPS } from './names.js';
+
+/** Older entries than this belong to a process that is gone, or to a listener that failed. */
+const LEFTOVER_MS = 10_000;
+const BATCH = 200;
+/** Monitors whose timeline is written in one go. */
+const GROUP = 200;
+const NONE: ReadonlySet<string> = new Set();
+
+@injectable()
+export class Outbox {
+  readonly #lanes = new Lanes();
+  readonly #background = new Set<Promise<void>>();
+
+  constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /** Resolves when the timeline has it; events go out behind the answer. */
+  flush(id: string): Promise<void> {
+    return this.flushAll([id]);
+  }
+
+  async flushAll(ids: readonly string[]): Promise<void> {
+    for (let i = 0; i < ids.length; i += GROUP) {
+      const docs = await Promise.all(ids.slice(i, i + GROUP).map((id) => this.deps.monitors.get(id)));
+      const telling = docs.filter((doc): doc is MonitorDoc => doc !== null && doc.outbox.length > 0);
+      const entries = telling.flatMap((doc) => doc.outbox.map((entry) => ({ insert: timelineOf(doc, entry) })));
+      if (entries.length > 0) await this.deps.timeline.bulk(entries);
+      const stored = new Set(entries.map(({ insert }) => insert.id));
+      for (const doc of telling) this.#behind(doc.id, stored);
+    }
+  }
+
+  #behind(id: string, stored: ReadonlySet<string>): void {
+    const task = this.#lanes
+      .run(id, () => this.#tell(id, stored))
+      .catch((error: unknown) =>
+        this.deps.log.error({ err: error, monitor: id }, 'the outbox of a monitor could not be emptied; a job repeats it'),
+      );
+    this.#background.add(task);
+    void task.finally(() => this.#background.delete(task));
+  }
+
+  /**
+   * Emits what stands there now, in its order, and takes out what every durable listener has stored.
+   * @param stored ids that the timeline has already
+   */
+  async #tell(id: string, stored: ReadonlySet<string>): Promise<void> {
+    const { monitors, timeline, emit } = this.deps;
+    const doc = await monitors.get(id);
+    if (doc === null || doc.outbox_at === null) return;
+    const missing = doc.outbox.filter((entry) => !stored.has(entry.id));
+    if (missing.length > 0) await timeline.bulk(missing.map((entry) => ({ insert: timelineOf(doc, entry) })));
+    const gone: string[] = [];
+    for (const entry of doc.outbox) {
+      const options = { id: entry.id, timestamp: entry.at, project_slug: doc.project };
+      if (entry.data !== null && !(await emit(entry.type, entry.data, options))) break;
+      gone.push(entry.id);
+    }
+    if (gone.length === doc.outbox.length) {
+      const same = { id, outbox_at: doc.outbox_at };
+      // A deleted monitor goes when it has nothing more to tell.
+      if (doc.deleted_at !== null && (await monitors.remove({ ...same, deleted_at: doc.deleted_at })) > 0) return;
+      if (await monitors.change(same, { set: { outbox: [], outbox_at: null } })) return;
+    }
+    if (gone.length > 0) await monitors.change({ id }, { pull: { outbox: { field: 'id', in: gone } } });
+  }
+
+  /** Tells what a crash or a failed listener left behind. Answers how many monitors had something. */
+  async leftovers(signal?: AbortSignal): Promise<number> {
+    const before = isoOf(this.deps.clock.now() - LEFTOVER_MS);
+    let after: string | null = null;
+    let n = 0;
+    do {
+      const page: { items: MonitorDoc[]; next: string | null } = await this.deps.monitors.find({
+        filter: { outbox_at: { gt: '', lt: before } },
+        sort: [['outbox_at', 'asc']],
+        limit: BATCH,
+        after,
+      });
+      for (const { id } of page.items) this.#behind(id, NONE);
+      await this.drain();
+      n += page.items.length;
+      after = signal?.aborted === true ? null : page.next;
+    } while (after !== null);
+    return n;
+  }
+
+  /** Waits for what is on its way. */
+  async drain(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
+  }
+}
+
+function timelineOf({ source, project }: MonitorDoc, entry: OutboxEntry): TimelineDoc {
+  const { id, kind, type, level, from, to, message, alarm_id, suppressed_by, at } = entry;
+  const data = entry.data === null ? null : JSON.stringify(entry.data);
+  return { id, source, project, kind, type, level, from, to, message, data, alarm_id, suppressed_by, at };
+}

@@ -1,0 +1,114 @@
+/**
+ * Watchdog (contract 30): monitors receive heartbeats; an evaluator notices when they stop, and tells whoever listens.
+ */
+import joi from 'joi';
+import { definePlugin } from '../../kernel/contract.js';
+import { AUDIT, AUTHENTICATOR, TOKENS } from '../../ports/domain/access.js';
+import { PROJECTS } from '../../ports/domain/projects.js';
+import { SYSTEM } from '../../ports/domain/system.js';
+import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
+import { COLLECTIONS } from './collections.js';
+import type { Deps, WatchdogConfig } from './deps.js';
+import { viewOf } from './monitor.js';
+import { publicRoutes } from './public.js';
+import { routes } from './routes.js';
+import { buildServices, type Services } from './services.js';
+
+const EVALUATE_MS = 60_000;
+/** A run over everything at once, after a long outage, with its cleanup. */
+const EVALUATE_TIMEOUT_MS = 300_000;
+
+const config = joi.object({
+  scheduler: joi
+    .boolean()
+    .default(true)
+    .description('Evaluate every 60 s; switch it off where the tick or the HTTP call does it'),
+  error_status_is_down: joi
+    .boolean()
+    .default(false)
+    .description('A heartbeat with status `error` takes its monitor down at once; else it is a warning'),
+  deferred_alarms: joi
+    .boolean()
+    .default(true)
+    .description('A suppressed monitor that stays down after its parents returned alarms after all'),
+  timeline_days: joi
+    .number()
+    .integer()
+    .min(1)
+    .max(3650)
+    .default(90)
+    .description('How long transitions, alarms and notes are kept, in days'),
+});
+
+function api({ evaluator, monitors }: Services): WatchdogApi {
+  return {
+    evaluate: (trigger, also) => evaluator.evaluate(trigger, also),
+    create: (fields, actor) => monitors.create(fields, { name: actor, project: null, source: null }),
+    find: async (source) => {
+      const doc = await monitors.find(source);
+      return doc === null ? null : viewOf(doc);
+    },
+  };
+}
+
+export default definePlugin<WatchdogConfig>({
+  id: 'watchdog',
+  version: '1.0.0',
+  api: 1,
+  title: 'Watchdog',
+  needs: [SYSTEM.name, AUDIT.name, AUTHENTICATOR.name, TOKENS.name, PROJECTS.name],
+  provides: [WATCHDOG.name],
+  config,
+  scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
+  events: ['monitor.down', 'monitor.recovered'],
+  collections: COLLECTIONS,
+  from: import.meta.url,
+  setup(ctx) {
+    const projects = ctx.resolve(PROJECTS);
+    const deps: Deps = {
+      monitors: ctx.collection('monitors'),
+      chunks: ctx.collection('chunks'),
+      rollups: ctx.collection('rollups'),
+      timeline: ctx.collection('timeline'),
+      runs: ctx.collection('runs'),
+      leases: ctx.collection('leases'),
+      outages: ctx.collection('outages'),
+      marks: ctx.collection('marks'),
+      clock: ctx.clock,
+      ids: ctx.ids,
+      log: ctx.log,
+      config: ctx.config,
+      processes: ctx.resolve(SYSTEM).processes,
+      tokens: ctx.resolve(TOKENS),
+      audit: ctx.resolve(AUDIT),
+      projects,
+      emit: (event, data, options) => ctx.emit(event, data, options),
+    };
+    const beats = ctx.ports.metrics.counter('aos_watchdog_heartbeats_total', 'Heartbeats taken in');
+    const services = buildServices(ctx, deps, { authenticator: ctx.resolve(AUTHENTICATOR), beats: () => beats.inc() });
+    const { evaluator, outbox, outages, runs } = services;
+    projects.registerUsage('monitors', async (project) => {
+      const page = await deps.monitors.find({ filter: { project }, limit: 1 });
+      return page.items.length > 0;
+    });
+    const evaluate = async (): Promise<void> => void (await evaluator.evaluate('scheduler'));
+    const scheduled = { name: 'evaluate', everyMs: EVALUATE_MS, timeoutMs: EVALUATE_TIMEOUT_MS, run: evaluate };
+    return {
+      services: { [WATCHDOG.name]: api(services) },
+      routes: [...routes(services), ...publicRoutes(services)],
+      jobs: [
+        ...(ctx.config.scheduler ? [scheduled] : []),
+        { name: 'tell', everyMs: 10_000, run: async ({ signal }) => void (await outbox.leftovers(signal)) },
+      ],
+      health: () => runs.health(),
+      start: async () => {
+        await outages.start();
+        await outbox.leftovers();
+      },
+      stop: async () => {
+        await outages.stop();
+        await outbox.drain();
+      },
+    };
+  },
+});

@@ -1,0 +1,71 @@
+/** Builds the plugin's services, each from what the ones before it offer. */
+import type { PluginContext } from '../../kernel/contract.js';
+import type { AuditLog } from '../../ports/domain/access.js';
+import type { Authenticator } from '../../ports/http.js';
+import { Alarms } from './alarms.js';
+import { Ancestry } from './ancestry.js';
+import { Cleanup } from './cleanup.js';
+import type { Deps } from './deps.js';
+import { Evaluator } from './evaluator.js';
+import { Histories } from './history.js';
+import { Intake } from './intake.js';
+import { EvaluatorLease } from './lease.js';
+import { Monitors } from './monitors.js';
+import { ALARMS, ANCESTRY, CLEANUP, DEPS, LEASE, OUTAGES, OUTBOX, RUNS, SERIES } from './names.js';
+import { Outages } from './outage.js';
+import { Outbox } from './outbox.js';
+import { Runs } from './runs.js';
+import { Series } from './series.js';
+import { Status } from './status.js';
+import { Timeline } from './timeline.js';
+
+export interface Services {
+  intake: Intake;
+  evaluator: Evaluator;
+  monitors: Monitors;
+  timeline: Timeline;
+  histories: Histories;
+  status: Status;
+  runs: Runs;
+  outages: Outages;
+  outbox: Outbox;
+  audit: Pick<AuditLog, 'record'>;
+  authenticator: Authenticator;
+  /** Counts a heartbeat, for Prometheus. */
+  beats: () => void;
+}
+
+/** @param scope the plugin's own container */
+export function buildServices(
+  scope: Pick<PluginContext, 'bind' | 'construct'>,
+  deps: Deps,
+  more: Pick<Services, 'authenticator' | 'beats'>,
+): Services {
+  const make = <T>(name: string, type: new (...args: never[]) => T): T => {
+    const service = scope.construct(type);
+    scope.bind(name, service);
+    return service;
+  };
+  scope.bind(DEPS, deps);
+  make(ANCESTRY, Ancestry);
+  const outbox = make(OUTBOX, Outbox);
+  const outages = make(OUTAGES, Outages);
+  const runs = make(RUNS, Runs);
+  make(LEASE, EvaluatorLease);
+  make(CLEANUP, Cleanup);
+  make(ALARMS, Alarms);
+  make(SERIES, Series);
+  return {
+    outbox,
+    outages,
+    runs,
+    intake: scope.construct(Intake),
+    evaluator: scope.construct(Evaluator),
+    monitors: scope.construct(Monitors),
+    timeline: scope.construct(Timeline),
+    histories: scope.construct(Histories),
+    status: scope.construct(Status),
+    audit: deps.audit,
+    ...more,
+  };
+}

@@ -1,0 +1,332 @@
+/**
+ * Lanes: one per webhook and process, in each one attempt at a time, none waiting for another (contract 70, delivery).
+ *
+ * A delivery is attempted under a lease taken by compare-and-set, so any number of processes share one store. The lane
+ * that is free takes a new delivery with its insertion; the others ask the store for what is due. A lease has no time in
+ * it: whoever sees the same lease unchanged for `LEASE_MS` of its own monotonic clock takes it back, so clocks of
+ * processes may differ. Rejected: `lease_until`, which a process whose clock is ahead takes from a living one.
+ */
+import { inject, injectable } from '../../kernel/contract.js';
+import type { Delivery } from './delivery.js';
+import { DEPS, OUTCOMES, SENDER, type Deps } from './deps.js';
+import type { Outcomes } from './outcomes.js';
+import { Pacer } from './pacer.js';
+import { ATTEMPT_MS, type Sender } from './sender.js';
+import type { Webhook } from './webhook.js';
+
+/** A leased delivery that has not been begun within this time is given back. */
+const STALE_MS = 3_000;
+/** Longer than anything that a living process does under one lease. */
+export const LEASE_MS = STALE_MS + ATTEMPT_MS + 2_000;
+const POLL_MS = 1_000;
+/** A lane takes this many at once while its receiver is quick. */
+const BATCH = 8;
+const QUICK_MS = 250;
+const PAGE = 200;
+/** Of the ten seconds that a service has for its end (contract 95, shutdown). */
+const STOP_MS = 5_000;
+
+/** A delivery under this process's lease. */
+export interface Held {
+  delivery: Delivery;
+  /** The payload, where it is at hand. */
+  body: string | null;
+  /** `clock.monotonic()` when it was leased. */
+  since: number;
+}
+
+interface Lane {
+  id: string;
+  queue: Held[];
+  running: boolean;
+  /** Promised to a delivery that is being inserted. */
+  reserved: boolean;
+  /** Something may be due. */
+  again: boolean;
+  quick: boolean;
+  /** The write of the last success, which the next attempt does not wait for. */
+  recording: Promise<void>;
+}
+
+@injectable()
+export class Lanes {
+  /** Of this instance, never of the host: a restart is another one. */
+  readonly instance: string;
+  readonly #lanes = new Map<string, Lane>();
+  /** Deliveries under this process's lease. */
+  readonly #active = new Set<string>();
+  readonly #runs = new Set<Promise<void>>();
+  readonly #pacer = new Pacer();
+  #seen = new Map<string, number>();
+  #timer: NodeJS.Timeout | null = null;
+  #polling: Promise<void> = Promise.resolve();
+  #open = false;
+  /** The store may be closed by now. */
+  #abandoned = false;
+
+  constructor(
+    @inject(DEPS)
+    private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock' | 'ids' | 'log' | 'metrics'>,
+    @inject(SENDER) private readonly sender: Sender,
+    @inject(OUTCOMES) private readonly outcomes: Outcomes,
+  ) {
+    this.instance = this.deps.ids.uuid();
+  }
+
+  start(): void {
+    this.#open = true;
+    const next = (): void => {
+      this.#polling = this.poll().catch((err: unknown) => {
+        this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
+      });
+      void this.#polling.then(() => {
+        if (this.#open) this.#timer = setTimeout(next, POLL_MS);
+      });
+    };
+    next();
+  }
+
+  /**
+   * Begins nothing more and gives back what was leased and not begun. Attempts under way get `patienceMs`; one that takes
+   * longer is left to its lease, and repeated.
+   */
+  async stop(patienceMs = STOP_MS): Promise<void> {
+    this.#open = false;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#polling;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.#abandoned = true;
+        resolve();
+      }, patienceMs);
+    });
+    await Promise.race([this.idle(), late]);
+    clearTimeout(timer);
+  }
+
+  /** Whether a delivery may be inserted under this process's lease, because the lane is free. Then `take` or `free`. */
+  reserve(webhook: string): boolean {
+    const lane = this.#lane(webhook);
+    if (!this.#open || lane.running || lane.reserved) return false;
+    return (lane.reserved = true);
+  }
+
+  take(webhook: string, held: Held): void {
+    const lane = this.#lane(webhook);
+    lane.reserved = false;
+    this.#push(lane, held);
+    this.#kick(lane);
+  }
+
+  free(webhook: string): void {
+    const lane = this.#lane(webhook);
+    lane.reserved = false;
+    if (lane.again) this.#kick(lane);
+  }
+
+  /** Something of this webhook is due. */
+  wake(webhook: string): void {
+    const lane = this.#lane(webhook);
+    lane.again = true;
+    this.#kick(lane);
+  }
+
+  /** Resolves when no lane runs: for tests and for tools. */
+  async idle(): Promise<void> {
+    while (this.#runs.size > 0) await Promise.all(this.#runs);
+  }
+
+  /** Wakes the lanes that have something due, and takes back leases of processes that are gone. */
+  async poll(): Promise<void> {
+    await this.takeBack();
+    const ids = await this.#webhookIds();
+    for (const id of this.#lanes.keys()) if (!ids.includes(id) && !this.#busy(id)) this.#lanes.delete(id);
+    let asleep = ids.filter((id) => !this.#busy(id));
+    let full = asleep.length > 0;
+    while (full && this.#open) {
+      const { items, next } = await this.deps.deliveries.find({
+        filter: { webhook_id: { in: asleep }, next_at: { gt: '', lte: this.deps.clock.iso() } },
+        sort: [
+          ['webhook_id', 'asc'],
+          ['next_at', 'asc'],
+        ],
+        limit: PAGE,
+      });
+      const due = new Set(items.map(({ webhook_id }) => webhook_id));
+      for (const id of due) this.wake(id);
+      asleep = asleep.filter((id) => !due.has(id));
+      full = next !== null && asleep.length > 0;
+    }
+  }
+
+  /** Frees deliveries whose lease nobody has touched for `LEASE_MS`. Answers how many. */
+  async takeBack(): Promise<number> {
+    const { deliveries, clock } = this.deps;
+    const seen = new Map<string, number>();
+    let n = 0;
+    let after: string | null = null;
+    do {
+      const page: { items: Delivery[]; next: string | null } = await deliveries.find({
+        filter: { lease_by: { gt: '' } },
+        sort: [['lease_by', 'asc']],
+        limit: PAGE,
+        after,
+      });
+      for (const { id, lease_by, lease_n } of page.items) {
+        if (this.#active.has(id)) continue;
+        const key = `${id} ${lease_by} ${lease_n}`;
+        const first = this.#seen.get(key) ?? clock.monotonic();
+        seen.set(key, first);
+        if (clock.monotonic() - first < LEASE_MS) continue;
+        if (await this.#release({ id, lease_by, lease_n })) n += 1;
+      }
+      after = page.next;
+    } while (after !== null);
+    this.#seen = seen;
+    return n;
+  }
+
+  #lane(id: string): Lane {
+    let lane = this.#lanes.get(id);
+    if (lane === undefined) {
+      const recording = Promise.resolve();
+      lane = { id, queue: [], running: false, reserved: false, again: false, quick: true, recording };
+      this.#lanes.set(id, lane);
+    }
+    return lane;
+  }
+
+  #busy(id: string): boolean {
+    const lane = this.#lanes.get(id);
+    return lane !== undefined && (lane.running || lane.reserved);
+  }
+
+  async #webhookIds(): Promise<string[]> {
+    const ids: string[] = [];
+    let after: string | null = null;
+    do {
+      const page: { items: Webhook[]; next: string | null } = await this.deps.webhooks.find({ limit: 1000, after });
+      ids.push(...page.items.map(({ id }) => id));
+      after = page.next;
+    } while (after !== null);
+    return ids;
+  }
+
+  #push(lane: Lane, held: Held): void {
+    this.#active.add(held.delivery.id);
+    lane.queue.push(held);
+  }
+
+  #kick(lane: Lane): void {
+    if (!this.#open || lane.running || lane.reserved) return;
+    lane.running = true;
+    const run = this.#pacer.run(() => this.#drain(lane)).catch((err: unknown) => {
+      this.deps.log.error({ err, webhook: lane.id }, 'a delivery could not be worked on; it is repeated');
+    });
+    const done = run.finally(() => {
+      lane.running = false;
+      this.#runs.delete(done);
+      // What came in while the last look found nothing.
+      if (lane.again && this.#open) this.#kick(lane);
+    });
+    this.#runs.add(done);
+  }
+
+  async #drain(lane: Lane): Promise<void> {
+    try {
+      while (this.#open) {
+        const held = lane.queue.shift();
+        if (held !== undefined) await this.#work(lane, held);
+        else if (lane.again) await this.#claim(lane);
+        else break;
+      }
+      await lane.recording;
+    } catch (error) {
+      lane.again = false;
+      lane.recording = Promise.resolve();
+      throw error;
+    } finally {
+      const left = lane.queue.splice(0);
+      if (!this.#abandoned) await Promise.all(left.map((held) => this.#giveBack(held)));
+    }
+  }
+
+  /** Leases what is due. */
+  async #claim(lane: Lane): Promise<void> {
+    const { deliveries, clock } = this.deps;
+    lane.again = false;
+    const now = clock.iso();
+    const { items, next } = await deliveries.find({
+      filter: { webhook_id: lane.id, next_at: { gt: '', lte: now } },
+      sort: [
+        ['webhook_id', 'asc'],
+        ['next_at', 'asc'],
+      ],
+      limit: lane.quick ? BATCH : 1,
+    });
+    if (next !== null) lane.again = true;
+    const leased = await Promise.all(
+      items.map(({ id, next_at, lease_n }) =>
+        deliveries.change(
+          { id, next_at, lease_n },
+          { set: { lease_by: this.instance }, inc: { lease_n: 1 }, unset: ['next_at'] },
+        ),
+      ),
+    );
+    const since = clock.monotonic();
+    for (const change of leased) if (change !== null) this.#push(lane, { delivery: change.doc, body: null, since });
+  }
+
+  async #work(lane: Lane, held: Held): Promise<void> {
+    const { delivery } = held;
+    if (this.deps.clock.monotonic() - held.since > STALE_MS) return this.#giveBack(held, lane);
+    const webhook = await this.deps.webhooks.get(lane.id);
+    if (webhook === null) return this.#end(held, () => this.#discard(delivery));
+    if (!webhook.enabled) return this.#end(held, () => this.#hold(delivery));
+    const body = held.body ?? (await this.deps.events.get(delivery.event_id))?.body;
+    if (body === undefined) return this.#end(held, () => this.#discard(delivery));
+    const { event_id, event, id: delivery_id, made } = delivery;
+    const result = await this.sender.send(webhook, { event_id, event, body, delivery_id, attempt: made + 1 });
+    if (this.#abandoned) return;
+    lane.quick = result.duration_ms < QUICK_MS;
+    await lane.recording;
+    const written = this.#end(held, () => this.outcomes.record(delivery, result));
+    if (result.verdict === 'success') {
+      lane.recording = written;
+      // Awaited before the next one is written; a fault stops the lane there, and is no unhandled rejection until then.
+      written.catch(() => undefined);
+    } else await written;
+  }
+
+  async #end(held: Held, write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write();
+    } finally {
+      this.#active.delete(held.delivery.id);
+    }
+  }
+
+  async #giveBack(held: Held, lane?: Lane): Promise<void> {
+    if (lane !== undefined) lane.again = true;
+    await this.#end(held, () => this.#release(held.delivery));
+  }
+
+  async #release({ id, lease_by, lease_n }: Pick<Delivery, 'id' | 'lease_by' | 'lease_n'>): Promise<boolean> {
+    const update = { set: { next_at: this.deps.clock.iso() }, unset: ['lease_by'] };
+    return (await this.deps.deliveries.change({ id, lease_by, lease_n }, update)) !== null;
+  }
+
+  async #hold({ id, lease_by, lease_n }: Delivery): Promise<void> {
+    const now = this.deps.clock.iso();
+    await this.deps.deliveries.change(
+      { id, lease_by, lease_n },
+      { set: { state: 'held', held_at: now, updated_at: now }, unset: ['lease_by'] },
+    );
+  }
+
+  /** Its webhook, or its event, is gone. */
+  async #discard({ id, lease_by, lease_n }: Delivery): Promise<void> {
+    await this.deps.deliveries.remove({ id, lease_by, lease_n });
+  }
+}

@@ -1,0 +1,139 @@
+/** The event log and the delivery log: lists, retention, and the figures for health (contracts 70 and 95). */
+import { inject, injectable, type HealthResult, type Principal } from '../../kernel/contract.js';
+import { denied, notFound } from '../../kernel/errors.js';
+import type { Filter, Page } from '../../ports/store.js';
+import { STATES, WAITING, type Delivery, type DeliveryState } from './delivery.js';
+import { DEPS, isoOf, type Deps } from './deps.js';
+import type { StoredEvent } from './event.js';
+import { hostOf } from './webhook.js';
+
+/** Both logs keep this long. */
+export const KEEP_MS = 14 * 24 * 3_600_000;
+/** Removed at once, so that other writes pass between. */
+const CHUNK = 1_000;
+/** A delivery that is due for longer than this says that the lanes do not keep up. */
+const OVERDUE_MS = 300_000;
+
+export interface ListQuery {
+  limit: number;
+  cursor?: string;
+}
+
+export interface DeliveryQuery extends ListQuery {
+  state?: DeliveryState;
+  event?: string;
+}
+
+export interface EventQuery extends ListQuery {
+  event?: string;
+  project_slug?: string;
+  since?: string;
+  until?: string;
+}
+
+type Listed<T> = Page<T> & { count: () => Promise<number> };
+
+@injectable()
+export class DeliveryLog {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock'>) {}
+
+  /** Newest event first. */
+  async deliveries(webhook: string, query: DeliveryQuery): Promise<Listed<Delivery>> {
+    const { state, event, limit, cursor } = query;
+    const filter: Filter = { webhook_id: webhook, ...(state && { state }), ...(event !== undefined && { event }) };
+    const { deliveries } = this.deps;
+    const page = await deliveries.find({ filter, sort: [['id', 'desc']], limit, after: cursor ?? null });
+    return { ...page, count: () => deliveries.count(filter) };
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async need(principal: Principal, id: string): Promise<Delivery> {
+    const delivery = await this.deps.deliveries.get(id);
+    if (delivery === null) throw notFound(`delivery ${id}`);
+    const own = principal.kind === 'token' ? principal.project : null;
+    if (own !== null && own !== delivery.project_slug) throw denied(`The token is for the project ${own} only.`);
+    return delivery;
+  }
+
+  /** The one that was attempted last. */
+  async last(webhook: string): Promise<Delivery | null> {
+    const { items } = await this.deps.deliveries.find({
+      filter: { webhook_id: webhook, attempted_at: { gt: '' } },
+      sort: [['attempted_at', 'desc']],
+      limit: 1,
+    });
+    return items[0] ?? null;
+  }
+
+  /** Newest first. */
+  async events(principal: Principal, query: EventQuery): Promise<Listed<StoredEvent>> {
+    const own = principal.kind === 'token' ? principal.project : null;
+    const asked = query.project_slug;
+    if (own !== null && asked !== undefined && asked !== own) throw denied(`The token is for the project ${own} only.`);
+    const project = own ?? asked;
+    const filter: Filter = {
+      ...(query.event !== undefined && { event: query.event }),
+      ...(project !== undefined && { project_slug: project }),
+      timestamp: { gte: query.since ?? '', ...(query.until !== undefined && { lt: query.until }) },
+    };
+    const { events } = this.deps;
+    const sort = [['timestamp', 'desc']] as const;
+    const page = await events.find({ filter, sort, limit: query.limit, after: query.cursor ?? null });
+    return { ...page, count: () => events.count(filter) };
+  }
+
+  event(id: string): Promise<StoredEvent | null> {
+    return this.deps.events.get(id);
+  }
+
+  /** How many deliveries of a webhook are in each state. */
+  async states(webhook: string): Promise<Record<string, number>> {
+    const counted = await this.deps.deliveries.groupCount('state', { webhook_id: webhook });
+    return Object.fromEntries(STATES.map((state) => [state, counted.find(({ key }) => key === state)?.n ?? 0]));
+  }
+
+  /** Removes what is older than 14 days, and what belongs to webhooks that are gone. Answers how many. */
+  async forget(signal?: AbortSignal): Promise<number> {
+    const { webhooks, events, deliveries, clock } = this.deps;
+    const before = isoOf(clock.now() - KEEP_MS);
+    let n = 0;
+    const all = async (remove: () => Promise<number>): Promise<void> => {
+      for (let removed = CHUNK; removed === CHUNK && signal?.aborted !== true; n += removed) removed = await remove();
+    };
+    await all(() => deliveries.remove({ created_at: { lt: before } }, CHUNK));
+    await all(() => events.remove({ stored_at: { lt: before } }, CHUNK));
+    for (const { key } of await deliveries.groupCount('webhook_id')) {
+      if (typeof key !== 'string' || (await webhooks.get(key)) !== null) continue;
+      await all(() => deliveries.remove({ webhook_id: key }, CHUNK));
+    }
+    return n;
+  }
+
+  /** Contract 95, health: never a URL, only its host. */
+  async health(): Promise<HealthResult> {
+    const { webhooks, deliveries, clock } = this.deps;
+    const waiting: Filter = { state: { in: WAITING } };
+    const now = clock.now();
+    const [queued, oldest, overdue, broken] = await Promise.all([
+      deliveries.count(waiting),
+      Promise.all(
+        WAITING.map((state) => deliveries.find({ filter: { state }, sort: [['created_at', 'asc']], limit: 1 })),
+      ),
+      deliveries.find({ filter: { next_at: { gt: '', lt: isoOf(now - OVERDUE_MS) } }, limit: 1, sort: [['next_at', 'asc']] }),
+      webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 200 }),
+    ]);
+    const ages = oldest.flatMap(({ items }) => items.map(({ created_at }) => now - Date.parse(created_at)));
+    const disabled = broken.items.filter(({ enabled }) => !enabled);
+    return {
+      ok: disabled.length === 0 && overdue.items.length === 0,
+      queued,
+      oldest_age_seconds: ages.length === 0 ? null : Math.max(0, Math.floor(Math.max(...ages) / 1000)),
+      disabled: disabled.map(({ id, name, url, disabled_reason }) => ({
+        id,
+        name,
+        host: hostOf(url),
+        reason: disabled_reason,
+      })),
+    };
+  }
+}

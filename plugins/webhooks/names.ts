@@ -1,0 +1,43 @@
+/** The events of contract 70 as data: a webhook may ask for one before the plugin that emits it is there. */
+
+/** Answers the test button alone; nobody subscribes to it. */
+export const TEST_EVENT = 'webhook.test';
+
+/** Every event, those of plugins that come later included. */
+export const ALL_EVENTS = '*';
+
+/** Name → when it happens. */
+export const CONTRACT_EVENTS: Readonly<Record<string, string>> = {
+  'bug.created': 'A bug or an error group was recorded for the first time.',
+  'bug.critical': 'An item became critical, at its creation or later.',
+  'bug.resolved': 'An item was resolved or closed.',
+  'feature.created': 'A feature request was recorded.',
+  'monitor.down': 'A monitor fell, and its parent is up.',
+  'monitor.recovered': 'A monitor came back.',
+  'release.published': 'A release can be downloaded.',
+  'release.halted': 'A release was stopped during its rollout.',
+  'error.rate_exceeded': 'A muted error happened more often than its rule allows.',
+};
+
+export interface EventName {
+  name: string;
+  description: string;
+}
+
+/**
+ * What a webhook may ask for by name, beside `*`.
+ * @param registered the events of all plugins that are there
+ */
+export function subscribable(registered: readonly string[]): EventName[] {
+  const others = registered.filter((name) => !(name in CONTRACT_EVENTS) && name !== TEST_EVENT);
+  return [
+    ...Object.entries(CONTRACT_EVENTS).map(([name, description]) => ({ name, description })),
+    ...[...new Set(others)].toSorted().map((name) => ({ name, description: 'An event of a plugin.' })),
+  ];
+}
+
+/** `a, b,a` → `['a', 'b']`; a list is taken as it is. */
+export function eventList(given: string | readonly string[]): string[] {
+  const all = (typeof given === 'string' ? given.split(',') : given).map((name) => name.trim());
+  return [...new Set(all.filter((name) => name !== ''))];
+}

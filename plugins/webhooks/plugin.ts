@@ -1,0 +1,157 @@
+/**
+ * Events and webhooks (contract 70): the event log, deliveries with retries and signatures, and their administration.
+ * Every event of every plugin is stored here before its producer forgets it.
+ */
+import joi from 'joi';
+import { definePlugin, type PluginContext } from '../../kernel/contract.js';
+import { AUDIT } from '../../ports/domain/access.js';
+import { PROJECTS } from '../../ports/domain/projects.js';
+import { SYSTEM } from '../../ports/domain/system.js';
+import { DEPS, FANOUT, HOLD, LANES, LOG, OUTCOMES, REGISTRY, SECRETS, SENDER } from './deps.js';
+import type { Deps, WebhooksConfig } from './deps.js';
+import { Fanout } from './fanout.js';
+import { Hold } from './hold.js';
+import { Lanes } from './lanes.js';
+import { DeliveryLog } from './log.js';
+import { TEST_EVENT } from './names.js';
+import { Outcomes } from './outcomes.js';
+import { pages, panels } from './pages.js';
+import { Webhooks } from './registry.js';
+import { routes } from './routes.js';
+import { Secrets } from './secrets.js';
+import { Sender } from './sender.js';
+
+const config = joi.object({
+  egress_policy: joi
+    .string()
+    .valid('private-ok', 'public-only')
+    .default('private-ok')
+    .description('Where deliveries may go: `private-ok` also inside the own network, `public-only` to public addresses only. Link-local and metadata addresses are never allowed'),
+  allow_cidrs: joi
+    .array()
+    .items(joi.string().ip({ cidr: 'required' }))
+    .default([])
+    .description('Networks that `public-only` lets pass; never opens what is always blocked'),
+});
+
+export interface Services {
+  registry: Webhooks;
+  log: DeliveryLog;
+  fanout: Fanout;
+  lanes: Lanes;
+  holding: Hold;
+}
+
+/** Builds the services, each from what the ones before it offer. @param scope the plugin's own container */
+export function buildServices(scope: Pick<PluginContext, 'bind' | 'construct'>, deps: Deps): Services {
+  const make = <T>(name: string, type: new (...args: never[]) => T): T => {
+    const service = scope.construct(type);
+    scope.bind(name, service);
+    return service;
+  };
+  scope.bind(DEPS, deps);
+  make(SECRETS, Secrets);
+  make(SENDER, Sender);
+  const holding = make(HOLD, Hold);
+  make(OUTCOMES, Outcomes);
+  const log = make(LOG, DeliveryLog);
+  const lanes = make(LANES, Lanes);
+  const fanout = make(FANOUT, Fanout);
+  return { holding, log, lanes, fanout, registry: make(REGISTRY, Webhooks) };
+}
+
+function depsOf(ctx: PluginContext<WebhooksConfig>): Deps {
+  const { clock, ids, log, app } = ctx;
+  const { cipher, outbound, metrics } = ctx.ports;
+  return {
+    webhooks: ctx.collection('webhooks'),
+    events: ctx.collection('events'),
+    deliveries: ctx.collection('deliveries'),
+    clock,
+    ids,
+    log,
+    cipher,
+    outbound,
+    metrics,
+    audit: ctx.resolve(AUDIT),
+    projects: ctx.resolve(PROJECTS),
+    policy: { mode: ctx.config.egress_policy, allow: ctx.config.allow_cidrs },
+    registered: () => ctx.resolve(SYSTEM).events(),
+    webhook_key: app.webhook_key,
+    version: app.version,
+    random: Math.random,
+  };
+}
+
+export default definePlugin<WebhooksConfig>({
+  id: 'webhooks',
+  version: '1.0.0',
+  api: 1,
+  title: 'Events and webhooks',
+  needs: [SYSTEM.name, AUDIT.name, PROJECTS.name],
+  config,
+  scopes: ['webhooks:manage'],
+  events: [TEST_EVENT],
+  collections: [
+    { name: 'webhooks', indexes: [{ fields: ['enabled'] }, { fields: ['disabled_at'] }, { fields: ['project_slug'] }] },
+    {
+      name: 'events',
+      indexes: [
+        { fields: ['timestamp'] },
+        { fields: ['event', 'timestamp'] },
+        { fields: ['project_slug', 'timestamp'] },
+        { fields: ['stored_at'] },
+        { fields: ['fan_at'] },
+      ],
+    },
+    {
+      name: 'deliveries',
+      indexes: [
+        { fields: ['webhook_id'] },
+        { fields: ['webhook_id', 'next_at'] },
+        { fields: ['webhook_id', 'state'] },
+        { fields: ['webhook_id', 'attempted_at'] },
+        { fields: ['state', 'created_at'] },
+        { fields: ['next_at'] },
+        { fields: ['lease_by'] },
+        { fields: ['created_at'] },
+      ],
+    },
+  ],
+  from: import.meta.url,
+  setup(ctx) {
+    const services = buildServices(ctx, depsOf(ctx));
+    const { registry, log, fanout, lanes, holding } = services;
+    const reconcile = async (signal?: AbortSignal): Promise<void> => {
+      await fanout.reconcile(signal);
+      for (const { id } of await holding.reconcile()) lanes.wake(id);
+    };
+    return {
+      routes: routes(services),
+      pages: pages(services),
+      panels: panels(registry),
+      listens: [{ event: '*', durable: true, handle: (event) => fanout.store(event) }],
+      jobs: [
+        { name: 'reconcile', everyMs: 10_000, run: ({ signal }) => reconcile(signal) },
+        {
+          name: 'forget',
+          everyMs: 3_600_000,
+          timeoutMs: 600_000,
+          run: async ({ signal }) => {
+            await holding.expire();
+            await log.forget(signal);
+          },
+        },
+      ],
+      health: () => log.health(),
+      start: async () => {
+        await reconcile();
+        lanes.start();
+      },
+      stop: async () => {
+        await lanes.stop();
+        await fanout.settled();
+      },
+    };
+  },
+});

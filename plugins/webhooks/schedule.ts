@@ -1,0 +1,48 @@
+/** When a failed delivery is tried again (contract 70, delivery). Pure; times in milliseconds. */
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** After the first, second, … failure. When they are used up the delivery is exhausted. */
+export const DELAYS_MS: readonly number[] = [
+  10 * SECOND,
+  MINUTE,
+  5 * MINUTE,
+  15 * MINUTE,
+  HOUR,
+  3 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+];
+
+const JITTER = 0.2;
+
+export interface Failure {
+  status_code: number | null;
+  /** What `Retry-After` asks for, from the attempt on; null without it. */
+  retry_after_ms: number | null;
+}
+
+/**
+ * @param failures of this delivery, this one included
+ * @param random 0 ≤ x < 1
+ * @returns how long to wait, or null when the delivery has ended
+ */
+export function delayAfter(failures: number, failure: Failure, random: number): number | null {
+  const delay = DELAYS_MS[failures - 1];
+  if (delay === undefined || failure.status_code === 410) return null;
+  const jitter = 1 - JITTER + 2 * JITTER * random;
+  if (failure.status_code !== 429 && failure.status_code !== 503) return Math.round(delay * jitter);
+  const base = Math.max(delay, MINUTE);
+  const asked = Math.min(failure.retry_after_ms ?? 0, 2 * base);
+  return Math.round(Math.max(base * jitter, MINUTE, asked));
+}
+
+/** Seconds or an HTTP date. @param now Unix milliseconds. @returns milliseconds from now, or null when it is neither */
+export function retryAfter(header: string | undefined, now: number): number | null {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND;
+  const at = /[a-z]/i.test(text) ? Date.parse(text) : NaN;
+  return Number.isNaN(at) ? null : Math.max(0, at - now);
+}

@@ -1,0 +1,116 @@
+/** What the watchdog offers the others: its events, one evaluator run for the tick, and monitors for the setup path (contract 30). */
+import { event, token } from '../token.js';
+
+export type MonitorState = 'unknown' | 'up' | 'warning' | 'down' | 'stopped' | 'maintenance';
+export type MonitorAlarm = 'none' | 'open' | 'suppressed';
+export type RunTrigger = 'http' | 'cli' | 'scheduler';
+
+/** Data of `monitor.down` and `monitor.recovered` (contract 70, payload). */
+export interface MonitorEvent {
+  source: string;
+  state: MonitorState;
+  previous_state: MonitorState | null;
+  /** Each recovered names its down's. */
+  alarm_id: string;
+  /** The alarm was held back while an ancestor was down. */
+  deferred: boolean;
+  /** Why it ended, other than by a normal heartbeat: `stopped`, `maintenance`, `deleted`. */
+  resolution: string | null;
+  down_since_utc: string | null;
+}
+
+export const MONITOR_DOWN = event<MonitorEvent>('monitor.down');
+export const MONITOR_RECOVERED = event<MonitorEvent>('monitor.recovered');
+
+export interface RunChange {
+  source: string;
+  from: MonitorState;
+  to: MonitorState;
+  suppressed_by: string | null;
+}
+
+export interface RunCleanup {
+  /** False: it was not due. */
+  ran: boolean;
+  /** False: the time was up; the next run goes on. */
+  complete: boolean;
+  samples: number;
+  rollups: number;
+  runs: number;
+  events: number;
+  duration_ms: number;
+}
+
+/** A run of the evaluator (contract 30, runs). */
+export interface RunRecord {
+  run_id: string;
+  trigger: RunTrigger;
+  host: string;
+  started_at: string;
+  finished_at: string | null;
+  duration_ms: number | null;
+  result: 'ok' | 'error' | 'aborted' | null;
+  evaluated: number;
+  to_warning: number;
+  to_down: number;
+  alarms_emitted: number;
+  alarms_suppressed: number;
+  errors: number;
+  cleanup: RunCleanup;
+  /** At most 200. */
+  changes: RunChange[];
+}
+
+/** A monitor as the API shows it (contract 30, endpoints). */
+export interface MonitorView {
+  id: string;
+  source: string;
+  name: string;
+  parent_source: string | null;
+  interval_seconds: number | null;
+  description: string | null;
+  os: string | null;
+  project: string | null;
+  public: boolean;
+  state: MonitorState;
+  alarm: MonitorAlarm;
+  alarm_id: string | null;
+  suppressed_by: string | null;
+  last_heartbeat_at: string | null;
+  last_status: string | null;
+  message: string | null;
+  checks: Record<string, { ok: boolean | null; message: string | null }>;
+  metrics_json: Record<string, unknown>;
+  app_version: string | null;
+  last_state_change_utc: string;
+  down_since_utc: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface MonitorFields {
+  source: string;
+  name?: string | null;
+  parent_source?: string | null;
+  interval_seconds?: number | null;
+  description?: string | null;
+  os?: string | null;
+  project?: string | null;
+  public?: boolean;
+}
+
+export interface WatchdogApi {
+  /**
+   * One run under the evaluator's lease. `also` runs under the same lease, after the run. Null: another run holds it.
+   * @throws what the store said; the run's record then says `error`
+   */
+  evaluate<T = void>(
+    trigger: RunTrigger,
+    also?: (signal: AbortSignal) => Promise<T>,
+  ): Promise<{ run: RunRecord; also: T | undefined } | null>;
+  /** @throws ServiceError conflict (known source), validation_failed, unknown_project */
+  create(fields: MonitorFields, actor: string): Promise<MonitorView>;
+  find(source: string): Promise<MonitorView | null>;
+}
+
+export const WATCHDOG = token<WatchdogApi>('watchdog.api');

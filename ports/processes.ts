@@ -1,0 +1,16 @@
+/**
+ * Processes of this machine: who we are, and whether another one is still there. A lease in the store so tells its owner,
+ * and a dead owner on the same host need not be waited for (contract 30, runs).
+ */
+export interface ProcessOwner {
+  host: string;
+  pid: number;
+  /** What tells it from a later process of the same pid, where the system says; else null. */
+  started: string | null;
+}
+
+export interface Processes {
+  self(): Promise<ProcessOwner>;
+  /** True only when it ran on this host and is certainly gone. */
+  dead(owner: ProcessOwner): Promise<boolean>;
+}

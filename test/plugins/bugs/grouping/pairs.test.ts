@@ -1,0 +1,224 @@
+/** Messages and files: which two are one group (contract 21, grouping key). */
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
+import { normaliseOrigin } from '../../../../plugins/bugs/grouping/origin.js';
+import { mask } from '../../../../plugins/bugs/grouping/mask.js';
+
+interface Vector {
+  name: string;
+  endpoint: string;
+  a: Record<string, string>;
+  b: Record<string, string>;
+  same_group: boolean;
+}
+
+const { cases } = JSON.parse(
+  await readFile(new URL('../../../fixtures/vectors/grouping.json', import.meta.url), 'utf8'),
+) as { cases: Vector[] };
+
+const keysOf = ({ file, ...body }: Record<string, string>) =>
+  groupingOf({ type: 'bug', project: '', file_path: file ?? null, ...body });
+
+/** Two known keys, or one report without origin that meets the other. */
+function meet(a: ReturnType<typeof keysOf>, b: ReturnType<typeof keysOf>): boolean {
+  return a.dedup_key === b.dedup_key || ((a.origin === '' || b.origin === '') && a.bare_key === b.bare_key);
+}
+
+describe('grouping: the shared vectors', () => {
+  for (const { name, a, b, same_group } of cases)
+    it(`${name}: ${same_group}`, () => expect(meet(keysOf(a), keysOf(b))).to.equal(same_group));
+});
+
+const SAME: readonly (readonly [string, string])[] = [
+  ["Duplicate entry 'O'Brien' for key 'users.name'", "Duplicate entry 'amy' for key 'users.name'"],
+  ["Duplicate entry '' for key 'PRIMARY'", "Duplicate entry '7-\"x\"' for key 'PRIMARY'"],
+  ['Duplicate entry "a" for key 1', 'Duplicate entry "b" for key 1'],
+  [
+    "SQLSTATE[23000]: Integrity constraint violation: 1062 Duplicate entry 'a@b.c' for key 'u_1' (SQL: x)",
+    "SQLSTATE[23000]: Integrity constraint violation: 1062 Duplicate entry 'zed' for key 'u_1' (SQL: x)",
+  ],
+  ["Doppelter Eintrag 'a' für Schlüssel 'uq_1'", "Doppelter Eintrag 'b' für Schlüssel 'uq_1'"],
+  ['DETAIL: Key (email)=(x@y) already exists.', 'DETAIL: Key (email)=(bob) already exists.'],
+  ['Key (a, b)=(x, )(y) already exists.', 'Key (a, b)=(1, 2) already exists.'],
+  ['Key (id)=(amy) is not present in table "t".', 'Key (id)=(bob) is not present in table "t".'],
+  [
+    'ERROR: duplicate key value violates unique constraint "uq_1"\nDETAIL: Key (email)=(amy) already exists.',
+    'ERROR: duplicate key value violates unique constraint "uq_1"\r\nDETAIL: Key (email)=(b@c.d) already exists.',
+  ],
+  [
+    "Violation of UNIQUE KEY constraint 'UQ_1'. Cannot insert duplicate key in object 'dbo.T1'. The duplicate key value is (amy).",
+    "Violation of UNIQUE KEY constraint 'UQ_1'. Cannot insert duplicate key in object 'dbo.T1'. The duplicate key value is (17, x).",
+  ],
+  [
+    'E11000 duplicate key error collection: db.users index: email_1 dup key: { email: "amy" }',
+    'E11000 duplicate key error collection: db.users index: email_1 dup key: { email: "a}b{" }',
+  ],
+  [
+    'E11000 duplicate key error index: db.users.$email_1 dup key: { : "amy" }',
+    'E11000 duplicate key error index: db.users.$email_1 dup key: { : "bob" }',
+  ],
+  ['Order 3f2504e0-4f89-11d3-9a0c-0305e82c3301', 'Order {9B2C4D11-AAAA-4BBB-8CCC-1234567890AB}'],
+  ['user_3f2504e0-4f89-11d3-9a0c-0305e82c3301', 'user_9b2c4d11-aaaa-4bbb-8ccc-1234567890ab'],
+  ['Cast to ObjectId 507f1f77bcf86cd799439011 failed', 'Cast to ObjectId 507f191e810c19729de860ea failed'],
+  ['at 2026-01-02T03:04:05+02:00 x', 'at 2026-11-20 x'],
+  ['[10/Oct/2000:13:55:36 -0700] GET', '[11/Nov/2001:01:02:03 +0000] GET'],
+  ['expired Mon, 02 Jan 2006 15:04:05 +0000!', 'expired Tue, 3 Feb 2026 01:02:03 GMT!'],
+  ['2026/01/02 12:00:00 late', '2026/11/12 23:00:01 late'],
+  ['Mon Jan  2 15:04:05 2006 late', 'Tue Feb 12 01:04:05 2026 late'],
+  ['02.01.2026 12:00 late', '13.11.2025 02:01 late'],
+  ['Read of address 0x00007ff6a1b2c3d4', 'Read of address 0x7ffe1234'],
+  ['Access violation at address 00407A2B', 'Access violation at address 00407FFF'],
+  ['segfault at 0x18 ip', 'segfault at 0x0 ip'],
+  ['Cannot close com.acme.Pool@1b6d3586', 'Cannot close com.acme.Pool@7f31245a'],
+  ['[Ljava.lang.String;@1b6d3586.', '[Ljava.lang.String;@6d06d69c.'],
+  ['<Foo object at 0x7f3c2a1b> failed', '<Foo object at 0x7f3c2fff> failed'],
+  ['bad token on line 12, column 5', 'bad token on line 3, column 77'],
+  ['Fehler in Zeile 12', 'Fehler in Zeile 99'],
+  ['at view.php:12 and', 'at view.php:12:34 and'],
+  ['eval (x:12:34)', 'eval (x:1:2)'],
+  ['a.c:12:5: error: x', 'a.c:7: error: x'],
+  ['in view.php(12): x', 'in view.php(345): x'],
+  ['User "u-1001" gone', 'User "12" gone'],
+  ['User `u-1001` gone', 'User `u-2` gone'],
+  ['User “u-1001” gone', 'User “u-2” gone'],
+  ['User „u-1001“ gone', 'User „u-2“ gone'],
+  ['User «u-1001» gone', 'User «u-2» gone'],
+  ["bash: `x1': not valid", "bash: `y22': not valid"],
+  ["KeyError: u'k1'", "KeyError: u'k2'"],
+  ["can't find 'a1'", "can't find 'b2'"],
+  ["the users' file 'a1' won't open", "the users' file 'c2' won't open"],
+  ["User 'bob@x.io' not found", "User 'amy7@x.io' not found"],
+  ["User '3f2504e0-4f89-11d3-9a0c-0305e82c3301' not found", "User 'u-1001' not found"],
+  ["No directory 'C:\\a1\\'", "No directory 'C:\\b2\\'"],
+  ['mail to bob.smith+x@mail.example.com failed', 'mail to amy@x.io failed'],
+  ['connect 10.0.0.1:5432 refused', 'connect 192.168.7.23:5432 refused'],
+  ['order 123456 missing', 'order 98765432 missing'],
+  ['order-123456 missing', 'order-98765432 missing'],
+  ['x\r\ny', 'x\ny'],
+  ['\n\n  x\n\n y \n z', 'x\ny\nother'],
+];
+
+const DIFFERENT: readonly (readonly [string, string])[] = [
+  ["Duplicate entry 'a' for key 'idx_1'", "Duplicate entry 'a' for key 'idx_2'"],
+  ["Duplicate entry 'a' for key 1", "Duplicate entry 'a' for key 2"],
+  ['Key (email1)=(x) already exists.', 'Key (email2)=(x) already exists.'],
+  ['violates foreign key constraint "fk_1"', 'violates foreign key constraint "fk_2"'],
+  ["Violation of PRIMARY KEY constraint 'PK_1'.", "Violation of PRIMARY KEY constraint 'PK_2'."],
+  [
+    "Cannot insert duplicate key row in object 'dbo.T' with unique index 'IX_1'.",
+    "Cannot insert duplicate key row in object 'dbo.T' with unique index 'IX_2'.",
+  ],
+  [
+    'E11000 duplicate key error collection: db.u index: a_1 dup key: { a: 1 }',
+    'E11000 duplicate key error collection: db.u index: a_2 dup key: { a: 1 }',
+  ],
+  [
+    'doppelter Schlüsselwert verletzt Unique-Constraint »uq_1«',
+    'doppelter Schlüsselwert verletzt Unique-Constraint »uq_2«',
+  ],
+  ['HTTP 404', 'HTTP 500'],
+  ['failed with 0x80070005', 'failed with 0x80004005'],
+  ['failed with 0xC0000005', 'failed with 0xC0000374'],
+  ['error code 1062', 'error code 1064'],
+  ['connect db:5432', 'connect db:6379'],
+  ['connect db.example.com:5432', 'connect db.example.com:6379'],
+  ["unknown column 'name'", "unknown column 'title'"],
+  ["can't parse 12 won't", "can't parse 13 won't"],
+  ["it is 5 o'clock", "it is 6 o'clock"],
+  ["an open 'quote of 12", "an open 'quote of 13"],
+  ['needs react@18.2.0', 'needs react@17.0.1'],
+  ['x\ny', 'x\nz'],
+  ['ORA-00001 x', 'ORA-00942 x'],
+  ['the pipeline 12 x', 'the pipeline 13 x'],
+];
+
+describe('grouping: messages', () => {
+  const key = (error_message: string): string => keysOf({ error_message }).dedup_key;
+  for (const [a, b] of SAME)
+    it(`one group: ${JSON.stringify(a)}`, () => {
+      expect(mask(a.replaceAll('\r', ''))).to.be.a('string');
+      expect(keysOf({ error_message: a }).masked).to.equal(keysOf({ error_message: b }).masked);
+      expect(key(a)).to.equal(key(b));
+    });
+  for (const [a, b] of DIFFERENT) it(`two groups: ${JSON.stringify(a)}`, () => expect(key(a)).not.to.equal(key(b)));
+
+  it('switches off e-mail, IPv4 and numbers', () => {
+    const text = 'a@b.de 10.0.0.1 123456';
+    expect(mask(text)).to.equal('<email> <ip> <number>');
+    expect(mask(text, { email: false, ipv4: false, numbers: false })).to.equal(text);
+  });
+});
+
+describe('grouping: origin', () => {
+  const ORIGINS: readonly (readonly [string, string])[] = [
+    ['src/a.php:12', 'src/a.php'],
+    ['C:\\app\\Orders\\OrderService.cs:line 42', 'orders/orderservice.cs'],
+    ['file:///C:/app/Orders/A.cs', 'orders/a.cs'],
+    ['https://cdn.example.com/static/js/main.3f2504e0.js?v=1:1:2345', 'js/main.<hash>.js'],
+    ['https://host/assets/index-DkS8a9Xz.js', 'assets/index-<hash>.js'],
+    ['https://host/assets/chunk-5KJ2X7QW.js', 'assets/chunk-<hash>.js'],
+    ['https://host/a.js', 'a.js'],
+    ['webpack:///./src/App.vue?1234:12:3', 'src/app.vue'],
+    ['webpack-internal:///./src/a.js', 'src/a.js'],
+    ['blob:https://host/3f2504e0-4f89-11d3-9a0c-0305e82c3301', '<guid>'],
+    ['node:internal/process/task_queues', 'process/task_queues'],
+    ['node:fs', 'fs'],
+    ['view.php:12:3', 'view.php'],
+    ['/var/20240101120000/x.rb', '<hash>/x.rb'],
+    ['db/20240101120000_create_users.rb', 'db/20240101120000_create_users.rb'],
+    ['src/my-Service1.js', 'src/my-service1.js'],
+    ['a.ts(12,5)', 'a.ts'],
+    ['\\\\server\\share\\x\\a.cs', 'x/a.cs'],
+    ['./a/../b.js', 'a/b.js'],
+    ['  ', ''],
+  ];
+  for (const [file, origin] of ORIGINS) it(file, () => expect(normaliseOrigin(file)).to.equal(origin));
+});
+
+describe('grouping: the key', () => {
+  const base = { type: 'bug', project: 'p', error_message: 'm', exception_class: 'E', file_path: 'src/a.js' };
+
+  it('has its form and its parts', () => {
+    const keys = groupingOf(base);
+    expect(keys.dedup_key).to.match(/^v2:[0-9a-f]{40}$/);
+    expect(keys).to.include({ origin: 'src/a.js', masked: 'm' });
+    expect(keys.bare_key).to.equal(groupingOf({ ...base, file_path: null }).dedup_key);
+    expect(groupingOf({ ...base, file_path: '' }).bare_key).to.equal(keys.bare_key);
+  });
+
+  it('is the one published for these parts', () => {
+    expect(groupingOf(base).dedup_key).to.equal('v2:c67aa23c80dddf013c89d7ea85a53e538e82b3db');
+  });
+
+  it('takes the title without a message', () => {
+    const titled = groupingOf({ ...base, error_message: ' \r\n ', title: 'order 123456' });
+    expect(titled.masked).to.equal('order <number>');
+  });
+
+  it('compares titles of features without punctuation', () => {
+    const feature = (title: string) => groupingOf({ type: 'feature', project: 'p', title }).dedup_key;
+    expect(feature('Add dark mode!')).to.equal(feature(' add  Dark-Mode'));
+    expect(feature('Add light mode')).not.to.equal(feature('Add dark mode'));
+    expect(feature('!!!')).not.to.equal(feature('???'));
+  });
+
+  it('lets a fingerprint replace origin and message', () => {
+    const printed = (fingerprint: string[], file_path: string | null = 'a.js', error_message = 'm') =>
+      groupingOf({ ...base, file_path, error_message, fingerprint });
+    expect(printed(['x']).dedup_key).to.equal(printed(['x'], 'b.js', 'n').dedup_key);
+    expect(printed(['x'])).to.include({ origin: '', bare_key: printed(['x']).dedup_key });
+    expect(printed(['x']).dedup_key).not.to.equal(printed(['y']).dedup_key);
+    expect(printed(['x', 'y']).dedup_key).not.to.equal(printed(['xy']).dedup_key);
+    expect(printed(['{{ default }}'], 'src/a.js').dedup_key).to.equal(groupingOf(base).dedup_key);
+    expect(printed(['{{default}}', 'x'], 'b.js').dedup_key).not.to.equal(printed(['{{ default }}', 'x']).dedup_key);
+    expect(printed(['{{ default }}', 'x'], 'b.js').bare_key).to.equal(printed(['{{ default }}', 'x'], null).dedup_key);
+    expect(printed([], 'src/a.js').dedup_key).to.equal(groupingOf(base).dedup_key);
+  });
+
+  it('lets no part reach into the next', () => {
+    const a = groupingOf({ ...base, exception_class: 'E\u001fx', file_path: 'y' });
+    const b = groupingOf({ ...base, exception_class: 'E', file_path: 'x\u001fy' });
+    expect(a.dedup_key).not.to.equal(b.dedup_key);
+  });
+});

@@ -1,0 +1,214 @@
+/** What holds for every message (contract 21, masked), and the bound on time. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parseFrames } from '../../../../plugins/bugs/grouping/frames.js';
+import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
+import { mask } from '../../../../plugins/bugs/grouping/mask.js';
+
+const hex = (length: number): fc.Arbitrary<string> =>
+  fc.string({ unit: fc.constantFrom(...'0123456789abcdef'.split('')), minLength: length, maxLength: length });
+const guid = fc.uuid();
+const digits = fc.integer({ min: 100_000, max: 2 ** 31 }).map(String);
+const word = fc.string({ unit: fc.constantFrom(...'abcdefgh'.split('')), minLength: 1, maxLength: 8 });
+const value = fc.tuple(word, fc.nat(9999)).map(([name, n]) => `${name}-${n}`);
+const date = fc.date({ min: new Date('2000-01-01'), max: new Date('2038-01-01'), noInvalidDate: true });
+
+/** Per kind: values that must not matter, each with its surroundings. */
+const KINDS: Record<string, { of: fc.Arbitrary<string>; in: (value: string) => string }> = {
+  GUID: { of: guid, in: (v) => `order ${v} is gone` },
+  'GUID in braces': { of: guid, in: (v) => `order {${v}} is gone` },
+  'object id': { of: hex(24), in: (v) => `no document ${v}.` },
+  'ISO time': { of: date.map((d) => d.toISOString()), in: (v) => `late: ${v}, sorry` },
+  'RFC 2822 time': { of: date.map((d) => d.toUTCString()), in: (v) => `late: ${v}!` },
+  address: { of: hex(12), in: (v) => `read at 0x${v} failed` },
+  'identity hash': { of: hex(8), in: (v) => `a.b.C@${v} is closed` },
+  'line number': { of: fc.nat(99_999).map(String), in: (v) => `error on line ${v} in view.php:${v}` },
+  'quoted value': { of: value, in: (v) => `user '${v}' can't "${v}" and \`${v}\`` },
+  'e-mail': { of: fc.emailAddress({ size: 'small' }).filter((e) => /^[\w.+-]+@/.test(e)), in: (v) => `to ${v} failed` },
+  IPv4: { of: fc.ipV4(), in: (v) => `connect ${v}:80 failed` },
+  number: { of: digits, in: (v) => `order ${v} missing` },
+  'MySQL value': { of: fc.oneof(value, word), in: (v) => `Duplicate entry '${v}' for key 'idx_1'` },
+  'PostgreSQL value': { of: fc.oneof(value, word), in: (v) => `x\nDETAIL: Key (a1)=(${v}) already exists.` },
+  'SQL Server value': { of: fc.oneof(value, word), in: (v) => `The duplicate key value is (${v}).` },
+  'MongoDB value': {
+    of: fc.oneof(value, word).map((v) => JSON.stringify(v)),
+    in: (v) => `E11000 duplicate key error collection: a.b index: c_1 dup key: { c: ${v} }`,
+  },
+};
+
+const keyOf = (error_message: string): string => groupingOf({ type: 'bug', project: 'p', error_message }).dedup_key;
+
+describe('grouping: masking', () => {
+  for (const [name, kind] of Object.entries(KINDS))
+    it(`another ${name} never changes the key`, () =>
+      fc.assert(
+        fc.property(kind.of, kind.of, (a, b) => {
+          expect(keyOf(kind.in(a))).to.equal(keyOf(kind.in(b)));
+        }),
+      ));
+
+  it('another name of a constraint always does', () => {
+    const name = fc.tuple(word, fc.oneof(fc.nat().map(String), guid, hex(24))).map((parts) => parts.join('_'));
+    const forms = [
+      (n: string) => `Duplicate entry 'x' for key '${n}'`,
+      (n: string) => `duplicate key value violates unique constraint "${n}"`,
+      (n: string) => `Violation of UNIQUE KEY constraint '${n}'. The duplicate key value is (1).`,
+      (n: string) => `E11000 duplicate key error collection: a.b index: ${n} dup key: { a: 1 }`,
+    ];
+    fc.assert(
+      fc.property(name, name, fc.constantFrom(...forms), (a, b, form) => {
+        fc.pre(a !== b);
+        expect(keyOf(form(a))).not.to.equal(keyOf(form(b)));
+      }),
+    );
+  });
+
+  const piece = fc.oneof(
+    ...Object.values(KINDS).map((kind) => kind.of.map(kind.in)),
+    fc.string({ maxLength: 20 }),
+    fc.constantFrom(
+      "'",
+      '"',
+      '`',
+      ' ',
+      '\n',
+      '1',
+      '@',
+      ':12',
+      "for key '",
+      'constraint "',
+      '”',
+      '\\',
+      '<value>',
+      '{',
+      ')',
+    ),
+  );
+  const message = fc.array(piece, { maxLength: 8 });
+
+  it('masks a masked text to itself', () =>
+    fc.assert(
+      fc.property(message, fc.constantFrom('', ' '), (pieces, glue) => {
+        const once = mask(pieces.join(glue));
+        expect(mask(once)).to.equal(once);
+      }),
+      { numRuns: 1000 },
+    ));
+
+  it('knows no difference between CRLF and LF', () =>
+    fc.assert(
+      fc.property(message, (pieces) => {
+        const text = pieces.join('\n').replaceAll('\r', '');
+        expect(keyOf(text.replaceAll('\n', '\r\n'))).to.equal(keyOf(text));
+      }),
+    ));
+
+  it('takes any report', () =>
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.string(),
+        fc.array(fc.string()),
+        (message_, stack_trace, fingerprint) => {
+          const report = {
+            type: 'bug',
+            project: 'p',
+            error_message: message_,
+            stack_trace,
+            file_path: message_,
+            fingerprint,
+          };
+          expect(groupingOf(report).dedup_key).to.match(/^v2:[0-9a-f]{40}$/);
+          expect(parseFrames(stack_trace).filter((frame) => frame.crash).length).to.be.at.most(1);
+        },
+      ),
+    ));
+});
+
+const HOSTILE = [
+  "'",
+  '"',
+  '`',
+  'a',
+  '0',
+  '.',
+  ':',
+  '(',
+  ')',
+  '{',
+  '[',
+  '@',
+  '<',
+  '-',
+  '_',
+  '/',
+  '\\',
+  ' ',
+  '\n',
+  '\r\n',
+  'at ',
+  'at a(',
+  'a@b.',
+  '1.',
+  '1:',
+  "'1",
+  "' 1'",
+  "' for key '",
+  "Duplicate entry '",
+  'Key (a)=(',
+  'dup key: {',
+  'E11000 duplicate key ',
+  "constraint '",
+  'File "',
+  'File "a", line 1\n',
+  ' at x line 1',
+  ': at x line 1.\n',
+  'a.go:1\n',
+  'panic(\n',
+  ':in ',
+  ' in ',
+  '#0 ',
+  '#0 a(1)\n',
+  'at a (b:1:2)\n',
+  'bei a.b(',
+  'x a.b()\n',
+  'eval at (',
+  '0x',
+  '2026-01-02T',
+  'aaaaaaaa-',
+  '“',
+  'f@',
+  'a://',
+  'a\n',
+  "\\'1",
+  'Jan 1 ',
+];
+const SIZE = 200_000;
+const LIMIT_MS = 10;
+
+/** The least of some runs: what the machine does beside is not the input's cost. */
+function leastMs(run: () => void): number {
+  let least = Infinity;
+  for (let i = 0; i < 8 && least > LIMIT_MS / 4; i++) {
+    const start = process.hrtime.bigint();
+    run();
+    least = Math.min(least, Number(process.hrtime.bigint() - start) / 1e6);
+  }
+  return least;
+}
+
+describe('grouping: hostile input', () => {
+  for (const atom of HOSTILE)
+    it(`${JSON.stringify(atom)} to ${SIZE} characters stays under ${LIMIT_MS} ms`, () => {
+      for (const text of [atom, `${atom}\n`, `Duplicate entry '${atom}`].map((unit) =>
+        unit.repeat(SIZE / unit.length),
+      )) {
+        const all = { title: text, error_message: text, stack_trace: text, exception_class: text };
+        expect(leastMs(() => groupingOf({ type: 'bug', project: 'p', ...all }))).to.be.below(LIMIT_MS);
+        expect(leastMs(() => groupingOf({ type: 'feature', project: 'p', title: text, file_path: text }))).to.be.below(
+          LIMIT_MS,
+        );
+        expect(leastMs(() => parseFrames(text))).to.be.below(LIMIT_MS);
+      }
+    });
+});

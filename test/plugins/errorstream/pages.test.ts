@@ -1,0 +1,142 @@
+/** /errors and the dashboard's chart: groups, filters, escaping (contract 80). */
+import { expect } from 'chai';
+import type { View } from '../../../kernel/contract.js';
+import { intakeCommand } from '../../../plugins/errorstream/first-error.js';
+import { hourTitles, pages, panels, type PageDeps } from '../../../plugins/errorstream/pages.js';
+import type { ErrorGroup, ErrorGroupQuery } from '../../../ports/domain/bugs.js';
+import type { SessionPrincipal } from '../../../ports/http.js';
+import { renderFile } from '../../web/templates.js';
+import { fakeClock, request, session } from '../health/fakes.js';
+
+const MEMBER = session('member') as SessionPrincipal;
+const HOSTILE = '<script>alert(1)</script>';
+
+const group = (fields: Partial<ErrorGroup> = {}): ErrorGroup =>
+  ({
+    ref: 'shop-1',
+    type: 'error',
+    title: 'CartError: cart is empty',
+    exception_class: 'shop.CartError',
+    error_level: 'fatal',
+    severity: 'critical',
+    status: 'open',
+    environment: 'production',
+    file_path: 'src/cart.ts',
+    line_no: 12,
+    hit_count: 1234,
+    hour_count: 7,
+    last_seen_at: '2026-11-20T08:00:00.000Z',
+    muted: false,
+    muted_reason: null,
+    regression: true,
+    claim: null,
+    trend: [0, 2, 5],
+    ...fields,
+  }) as ErrorGroup;
+
+interface Asked {
+  deps: PageDeps;
+  queries: ErrorGroupQuery[];
+}
+
+function standing(items: ErrorGroup[], sums: Awaited<ReturnType<PageDeps['groups']['perHour']>> = null): Asked {
+  const queries: ErrorGroupQuery[] = [];
+  const deps: PageDeps = {
+    groups: {
+      list: async (query) => {
+        queries.push(query);
+        return { items, next: items.length > 1 ? 'next-page' : null };
+      },
+      perHour: async () => sums,
+    },
+    projects: { list: async () => [] },
+    clock: fakeClock(),
+    timezone: 'UTC',
+    baseUrl: () => 'http://aos.test/',
+  };
+  return { deps, queries };
+}
+
+async function shown({ deps }: Asked, given: Record<string, string> = {}): Promise<string> {
+  const spec = pages(deps)[0];
+  const { value, error } = spec?.input?.query?.validate(given) ?? {};
+  if (error) throw error;
+  const query = value as Record<string, unknown>;
+  const view = (await spec?.handle(request(MEMBER, { query }))) as View;
+  return renderFile(`plugins/errorstream/views/${view.template}.hbs`, { ...view.context, path: '/errors', query });
+}
+
+describe('errorstream: pages', () => {
+  it('without groups says how to report the first error', async () => {
+    const html = await shown(standing([]));
+    expect(html).to.include('No errors yet').and.include('http://aos.test/api/errors/v1/report');
+    expect(intakeCommand('http://aos.test/')).to.not.include('test//api');
+    expect(html.match(/<h1/g)).to.have.length(1);
+  });
+
+  it('shows level, class, hits, trend and leads to the item', async () => {
+    const html = await shown(standing([group()]));
+    for (const text of ['href="/bugs/shop-1"', 'fatal', 'shop.CartError', 'src/cart.ts:12', '1,234', 'class="spark"']) {
+      expect(html, text).to.include(text);
+    }
+    expect(html).to.include('regression').and.include('1 group<');
+  });
+
+  it('hides muted groups unless they are asked for', async () => {
+    const asked = standing([]);
+    await shown(asked);
+    await shown(asked, { muted: 'true' });
+    await shown(asked, { muted: 'any' });
+    expect(asked.queries.map(({ muted }) => muted)).to.deep.equal([[false], [true], undefined]);
+  });
+
+  it('passes the filters on; empty ones are none', async () => {
+    const asked = standing([]);
+    await shown(asked, {
+      project: 'shop',
+      environment: 'dev',
+      error_level: 'fatal',
+      status: 'open',
+      q: 'x',
+      sort: 'hit_count',
+    });
+    await shown(asked, { project: '', environment: '', error_level: '', status: '', q: '', sort: '', cursor: '' });
+    expect(asked.queries[0]).to.deep.equal({
+      project: ['shop'],
+      environment: ['dev'],
+      error_level: ['fatal'],
+      status: ['open'],
+      muted: [false],
+      q: 'x',
+      sort: 'hit_count',
+      cursor: null,
+    });
+    expect(Object.values(asked.queries[1] ?? {}).filter((value) => value !== undefined)).to.deep.equal([[false], null]);
+    const error = pages(asked.deps)[0]?.input?.query?.validate({ error_level: 'debug' }).error;
+    expect(error).to.not.equal(undefined);
+  });
+
+  it('the tabs keep the other filters and drop the cursor; further pages are linked', async () => {
+    const html = await shown(standing([group(), group({ ref: 'shop-2' })]), { project: 'shop', cursor: 'abc' });
+    expect(html).to.match(
+      /href="\/errors\?project&#x3D;shop&amp;muted&#x3D;true"|href="\/errors\?project=shop&amp;muted=true"/,
+    );
+    expect(html).to.include('2 groups shown, more follow').and.include('rel="next"');
+  });
+
+  it('prints what was reported as text', async () => {
+    const outside = { title: HOSTILE, exception_class: HOSTILE, environment: HOSTILE, file_path: HOSTILE };
+    const html = await shown(standing([group({ ...outside, muted: true, muted_reason: HOSTILE })]), { q: HOSTILE });
+    expect(html).to.include('&lt;script&gt;').and.not.include('<script');
+  });
+
+  it('the chart is there with the first error, and says when there are more groups than it adds up', async () => {
+    const load = async (asked: Asked): Promise<View | null | undefined> => panels(asked.deps)[0]?.load(MEMBER);
+    expect(await load(standing([]))).to.equal(null);
+    const counts = [...Array.from({ length: 23 }, () => 0), 3];
+    const view = await load(standing([], { counts, groups: 1000, complete: false }));
+    const html = renderFile('plugins/errorstream/views/panel-hours.hbs', view?.context);
+    expect(html).to.include('1,000').and.include('or more').and.include('<rect');
+    expect(hourTitles(Date.parse('2026-11-20T08:15:00Z'), 2, 'UTC')).to.deep.equal(['20 Nov, 07:00', '20 Nov, 08:00']);
+  });
+});

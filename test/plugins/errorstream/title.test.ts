@@ -1,0 +1,74 @@
+/** Title and urgency of an error group (contract 21, intake). */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { shortClass, titleOf } from '../../../plugins/errorstream/title.js';
+import { urgencyOf } from '../../../plugins/errorstream/urgency.js';
+import type { ErrorLevel } from '../../../ports/domain/bugs.js';
+
+describe('errorstream: titles', () => {
+  const classes: [string, string][] = [
+    ['TypeError', 'TypeError'],
+    ['System.InvalidOperationException', 'InvalidOperationException'],
+    ['requests.exceptions.ConnectionError', 'ConnectionError'],
+    ['App\\Db\\QueryException', 'QueryException'],
+    ['\\PDOException', 'PDOException'],
+    ['ActiveRecord::RecordNotFound', 'RecordNotFound'],
+    ['errors/NotFound', 'NotFound'],
+    ['com.acme.Net$Timeout', 'Timeout'],
+    ['com.acme.Cart$1', 'Cart$1'],
+    ['Acme.Net+Timeout', 'Timeout'],
+    ['*errors.errorString', 'errorString'],
+    ['*PathError', 'PathError'],
+    ['Acme.Result`1[[System.String, mscorlib, Version=4.0.0.0]]', 'Result'],
+    ['std::bad_cast<foo::bar>', 'bad_cast'],
+    ['class@anonymous\u0000/var/www/a.php:12', 'class'],
+    ['Foo.', 'Foo'],
+    ['Ошибка.Ввод', 'Ввод'],
+    ['12.5', '12.5'],
+    ['::', '::'],
+  ];
+  for (const [name, short] of classes) {
+    it(`${JSON.stringify(name)} is ${short}`, () => expect(shortClass(name)).to.equal(short));
+  }
+
+  it('is class and first line', () => {
+    expect(titleOf('a.b.C', 'it breaks\nsecond')).to.equal('C: it breaks');
+    expect(titleOf('a.b.C', '\r\n  it breaks \r\nsecond')).to.equal('C: it breaks');
+    expect(titleOf(null, 'it breaks')).to.equal('it breaks');
+    expect(titleOf('a.b.C', '')).to.equal('C');
+    expect(titleOf('C', 'x'.repeat(200))).to.equal(`C: ${'x'.repeat(160)}`);
+    expect(titleOf('C', '😀'.repeat(161))).to.equal(`C: ${'😀'.repeat(160)}`);
+  });
+
+  it('is never longer than a title may be, nor empty', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 250 }),
+        fc.string({ unit: 'binary', maxLength: 250 }),
+        (name, message) => {
+          const title = titleOf(name.trim() === '' ? null : name, message);
+          expect(Array.from(title).length).to.be.at.most(200);
+          expect(/[\r\n]/.test(titleOf(null, message))).to.equal(false);
+        },
+      ),
+    );
+  });
+});
+
+describe('errorstream: urgency', () => {
+  const table: [ErrorLevel, string, string][] = [
+    ['fatal', 'critical', 'high'],
+    ['error', 'high', 'medium'],
+    ['warning', 'medium', 'low'],
+  ];
+  for (const [level, production, elsewhere] of table) {
+    it(`${level}: ${production}, and ${elsewhere} outside production`, () => {
+      for (const environment of [null, 'production', 'prod', 'test-eu', '']) {
+        expect(urgencyOf(level, environment), String(environment)).to.equal(production);
+      }
+      for (const environment of ['dev', 'development', 'local', 'test', 'testing', 'ci', 'qa', 'staging', ' Dev ']) {
+        expect(urgencyOf(level, environment), environment).to.equal(elsewhere);
+      }
+    });
+  }
+});

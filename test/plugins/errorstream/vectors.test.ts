@@ -1,0 +1,33 @@
+/** The shared grouping vectors, posted one after the other to a fresh store through the routes (contract 21, grouping). */
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { Stand, TOKEN } from './stand.js';
+
+interface Vector {
+  name: string;
+  endpoint: string;
+  a: object;
+  b: object;
+  same_group: boolean;
+}
+
+const { cases } = JSON.parse(
+  await readFile(new URL('../../fixtures/vectors/grouping.json', import.meta.url), 'utf8'),
+) as { cases: Vector[] };
+
+describe('errorstream: grouping vectors', () => {
+  for (const { name, endpoint, a, b, same_group } of cases) {
+    it(`${name}: ${same_group ? 'one item' : 'two items'}`, async () => {
+      const stand = await Stand.create();
+      try {
+        const first = await stand.server.ask('POST', endpoint, { bearer: TOKEN, json: a });
+        const second = await stand.server.ask('POST', endpoint, { bearer: TOKEN, json: b });
+        expect([first.status, second.status]).to.deep.equal([201, same_group ? 200 : 201]);
+        expect(first.body['id'] === second.body['id']).to.equal(same_group);
+        expect(await stand.items()).to.equal(same_group ? 1 : 2);
+      } finally {
+        await stand.stop();
+      }
+    });
+  }
+});
