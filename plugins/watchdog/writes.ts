@@ -19,32 +19,47 @@ export async function writePlans(
   log: Logger,
 ): Promise<{ won: Plan[]; errors: number }> {
   const won: Plan[] = [];
+  const failed = (plan: Plan, err: unknown): void =>
+    log.error({ err, monitor: plan.before.id }, 'a monitor could not be evaluated');
   let errors = 0;
   for (let i = 0; i < planned.length; i += BATCH) {
-    const part = planned.slice(i, i + BATCH);
-    const ops = part.map(({ plan, credit }): WriteOp<MonitorDoc> => {
+    const ready: { plan: Plan; op: WriteOp<MonitorDoc> }[] = [];
+    for (const { plan, credit } of planned.slice(i, i + BATCH)) {
       const { id, rev } = plan.before;
-      return { change: { id, rev }, update: plan.update(credit) };
-    });
-    try {
-      const results = await monitors.bulk(ops);
-      part.forEach(({ plan }, n) => {
-        const result = results[n];
-        if (result && 'n' in result && result.n === 1) won.push(plan);
-      });
-    } catch (error) {
-      log.warn({ err: error }, 'a batch of monitors was not written; trying them one by one');
-      for (const [n, op] of ops.entries()) {
-        const { plan } = part[n] as Planned;
-        try {
-          const [result] = await monitors.bulk([op]);
-          if (result && 'n' in result && result.n === 1) won.push(plan);
-        } catch (one) {
-          errors++;
-          log.error({ err: one, monitor: plan.before.id }, 'a monitor could not be evaluated');
-        }
+      try {
+        ready.push({ plan, op: { change: { id, rev }, update: plan.update(credit) } });
+      } catch (error) {
+        errors++;
+        failed(plan, error);
       }
     }
+    errors += await writeReady(monitors, ready, won, failed);
   }
   return { won, errors };
+}
+
+/** Together; one by one where the store refuses the whole. Answers how many failed. */
+async function writeReady(
+  monitors: Collection<MonitorDoc>,
+  ready: readonly { plan: Plan; op: WriteOp<MonitorDoc> }[],
+  won: Plan[],
+  failed: (plan: Plan, error: unknown) => void,
+): Promise<number> {
+  try {
+    const results = await monitors.bulk(ready.map(({ op }) => op));
+    for (const [n, { plan }] of ready.entries()) {
+      const result = results[n];
+      if (result && 'n' in result && result.n === 1) won.push(plan);
+    }
+    return 0;
+  } catch (error) {
+    const [only] = ready;
+    if (ready.length === 1 && only !== undefined) {
+      failed(only.plan, error);
+      return 1;
+    }
+    let errors = 0;
+    for (const one of ready) errors += await writeReady(monitors, [one], won, failed);
+    return errors;
+  }
 }

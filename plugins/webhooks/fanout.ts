@@ -52,7 +52,10 @@ export class Fanout {
       const enabled = page.items.length === 0 ? [] : await this.#enabled.read();
       for (const event of page.items) {
         // A webhook that is younger than the event did not ask for it.
-        await this.#fan(event, enabled.filter((w) => wants(w, event) && w.created_at <= event.stored_at));
+        await this.#fan(
+          event,
+          enabled.filter((w) => wants(w, event) && w.created_at <= event.stored_at),
+        );
       }
       n += page.items.length;
       after = signal?.aborted === true ? null : page.next;
@@ -124,4 +127,3 @@ export class Fanout {
     void task.finally(() => this.#background.delete(task));
   }
 }
-

@@ -76,12 +76,7 @@ export class Lanes {
   start(): void {
     this.#open = true;
     const next = (): void => {
-      this.#polling = this.poll().catch((err: unknown) => {
-        this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
-      });
-      void this.#polling.then(() => {
-        if (this.#open) this.#timer = setTimeout(next, POLL_MS);
-      });
+      this.#polling = this.#pollAgain(next);
     };
     next();
   }
@@ -187,6 +182,15 @@ export class Lanes {
     return n;
   }
 
+  async #pollAgain(next: () => void): Promise<void> {
+    try {
+      await this.poll();
+    } catch (err) {
+      this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
+    }
+    if (this.#open) this.#timer = setTimeout(next, POLL_MS);
+  }
+
   #lane(id: string): Lane {
     let lane = this.#lanes.get(id);
     if (lane === undefined) {
@@ -221,9 +225,11 @@ export class Lanes {
   #kick(lane: Lane): void {
     if (!this.#open || lane.running || lane.reserved) return;
     lane.running = true;
-    const run = this.#pacer.run(() => this.#drain(lane)).catch((err: unknown) => {
-      this.deps.log.error({ err, webhook: lane.id }, 'a delivery could not be worked on; it is repeated');
-    });
+    const run = this.#pacer
+      .run(() => this.#drain(lane))
+      .catch((err: unknown) => {
+        this.deps.log.error({ err, webhook: lane.id }, 'a delivery could not be worked on; it is repeated');
+      });
     const done = run.finally(() => {
       lane.running = false;
       this.#runs.delete(done);

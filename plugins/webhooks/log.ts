@@ -119,7 +119,11 @@ export class DeliveryLog {
       Promise.all(
         WAITING.map((state) => deliveries.find({ filter: { state }, sort: [['created_at', 'asc']], limit: 1 })),
       ),
-      deliveries.find({ filter: { next_at: { gt: '', lt: isoOf(now - OVERDUE_MS) } }, limit: 1, sort: [['next_at', 'asc']] }),
+      deliveries.find({
+        filter: { next_at: { gt: '', lt: isoOf(now - OVERDUE_MS) } },
+        limit: 1,
+        sort: [['next_at', 'asc']],
+      }),
       webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 200 }),
     ]);
     const ages = oldest.flatMap(({ items }) => items.map(({ created_at }) => now - Date.parse(created_at)));

@@ -1,3 +1,341 @@
-import type { PageSpec, PanelSpec } from '../../kernel/contract.js';
-export function pages(_s: object): PageSpec[] { return []; }
-export function panels(_r: object): PanelSpec[] { return []; }
+/** /webhooks and the event log, for administrators (contracts 70 and 80). */
+import joi from 'joi';
+import {
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageResult,
+  type PageSpec,
+  type PanelSpec,
+} from '../../kernel/contract.js';
+import { notFound } from '../../kernel/errors.js';
+import { deliveryView, STATES, type Delivery, type DeliveryState } from './delivery.js';
+import { eventView } from './event.js';
+import { bodyOf, chosenEvents, orAgain, typed, type Problem } from './form.js';
+import type { DeliveryLog, DeliveryQuery, EventQuery } from './log.js';
+import { ALL_EVENTS } from './names.js';
+import type { Webhooks } from './registry.js';
+import { changeBody, createBody, hostOf, type Webhook, type WebhookView } from './webhook.js';
+
+const access = { session: 'admin' } as const;
+const title = 'Webhooks';
+const crumb = { label: title, href: '/webhooks' };
+const uuid = joi.string().guid().required();
+const params = joi.object({ id: uuid });
+const cursor = joi.string().max(4096);
+const PAGE = 50;
+
+const TONES: Readonly<Record<DeliveryState, string>> = {
+  pending: 'accent',
+  success: 'success',
+  retrying: 'warning',
+  exhausted: 'danger',
+  held: 'neutral',
+  blocked: 'danger',
+  expired: 'neutral',
+};
+
+const toned = <T extends { state: string }>(delivery: T): T & { tone: string } => ({
+  ...delivery,
+  tone: TONES[delivery.state as DeliveryState],
+});
+
+/** What the list and the detail say of a webhook's state. */
+function stated(webhook: WebhookView): object {
+  const { enabled, disabled_at, failure_count, last_delivery } = webhook;
+  const broken = !enabled && disabled_at !== null;
+  const [state, tone] = broken
+    ? ['disabled itself', 'danger']
+    : !enabled
+      ? ['disabled', 'neutral']
+      : failure_count > 0
+        ? ['failing', 'warning']
+        : ['enabled', 'success'];
+  const last = last_delivery && toned(last_delivery);
+  return { ...webhook, host: hostOf(webhook.url), names: webhook.events.split(','), broken, state, tone, last };
+}
+
+interface PageParts {
+  registry: Webhooks;
+  log: DeliveryLog;
+}
+
+export function pages(parts: PageParts): PageSpec[] {
+  return [...listPages(parts), ...detailPages(parts), ...deliveryPages(parts)];
+}
+
+/** Red, because an administrator is needed: nothing reaches this receiver any more. */
+export function panels(registry: Webhooks): PanelSpec[] {
+  return [
+    {
+      id: 'webhooks.disabled',
+      kind: 'attention',
+      order: 30,
+      load: async ({ role }) => {
+        const broken = await registry.broken();
+        if (broken.length === 0) return null;
+        const items = broken.map(({ id, name, url, disabled_reason: reason, disabled_at: at }) => ({
+          ...{ id, name, reason, at },
+          host: hostOf(url),
+        }));
+        return new View('panel-disabled', { items, admin: role === 'admin' });
+      },
+    },
+  ];
+}
+
+/** The form, new or of a webhook that is there; with what was typed when it was refused. */
+async function editor({ registry }: PageParts, request: HttpRequest, problem?: Problem): Promise<View> {
+  const id = request.params['id'];
+  const known = id === undefined ? null : await registry.view(await registry.need(request.principal, id));
+  const form = problem !== undefined ? typed(request) : (known ?? { events: ALL_EVENTS, enabled: true });
+  const chosen = problem !== undefined ? chosenEvents(request) : (known?.events ?? ALL_EVENTS).split(',');
+  const names = [{ name: ALL_EVENTS, description: 'Every event, also those of plugins that come later.' }];
+  return new View('webhook-form', {
+    known,
+    form,
+    enabled: problem === undefined ? (known?.enabled ?? true) : typed(request)['enabled'] === 'true',
+    names: [...names, ...registry.names()].map((one) => Object.assign(one, { checked: chosen.includes(one.name) })),
+    has_key: registry.hasKey,
+    projects: await registry.projects(),
+    action: known === null ? '/webhooks' : `/webhooks/${known.id}/edit`,
+    crumbs: [crumb, known === null ? { label: 'New webhook' } : { label: known.name, href: `/webhooks/${known.id}` }],
+    ...problem,
+  });
+}
+
+function listPages(parts: PageParts): PageSpec[] {
+  const { registry, log } = parts;
+  return [
+    {
+      path: '/webhooks',
+      title,
+      nav: {
+        section: 'administration',
+        label: title,
+        icon: 'webhook',
+        order: 40,
+        badge: async () => (await registry.broken()).length || null,
+      },
+      access,
+      input: { query: joi.object({ cursor }) },
+      handle: async (request) => {
+        const after = request.query['cursor'] as string | undefined;
+        const page = await registry.page(request.principal, { limit: PAGE, cursor: after });
+        return new View('webhooks', { items: page.items.map(stated), next_cursor: page.next });
+      },
+    },
+    { path: '/webhooks/new', title: 'New webhook', access, handle: (request) => editor(parts, request) },
+    {
+      method: 'POST',
+      path: '/webhooks',
+      title,
+      access,
+      handle: (request) =>
+        orAgain(
+          async () => {
+            const made = await registry.create(request.principal, bodyOf(request, createBody));
+            if (made.secret === null) return to(made.webhook, 'Webhook created.');
+            return shown(parts, request, made.webhook.id, { heading: 'Webhook created', secret: made.secret });
+          },
+          (problem) => editor(parts, request, problem),
+        ),
+    },
+    {
+      path: '/webhooks/events',
+      title: 'Event log',
+      access,
+      input: {
+        query: joi.object({
+          cursor,
+          event: joi.string().max(100).allow(''),
+          project_slug: joi.string().max(64).allow(''),
+        }),
+      },
+      handle: async (request) => {
+        const {
+          event,
+          project_slug,
+          cursor: after,
+        } = request.query as { event?: string; project_slug?: string; cursor?: string };
+        const query: EventQuery = {
+          limit: PAGE,
+          ...(event && { event }),
+          ...(project_slug && { project_slug }),
+          ...(after !== undefined && { cursor: after }),
+        };
+        const page = await log.events(request.principal, query);
+        const items = page.items.map((stored) => ({ ...eventView(stored), body: pretty(stored.body) }));
+        const names = registry.names().map(({ name }) => ({ value: name, label: name }));
+        const crumbs = [crumb, { label: 'Event log' }];
+        return new View('events', {
+          items,
+          names,
+          projects: await registry.projects(),
+          next_cursor: page.next,
+          crumbs,
+        });
+      },
+    },
+  ];
+}
+
+const pretty = (json: string): string => JSON.stringify(JSON.parse(json), null, 2);
+
+const to = ({ id }: Pick<Webhook, 'id'>, message: string): Redirect =>
+  new Redirect(`/webhooks/${id}`, { tone: 'success', message });
+
+/** One webhook with its deliveries, and what was just done with it. */
+async function shown(
+  { registry, log }: PageParts,
+  request: HttpRequest,
+  id: string,
+  done: Record<string, unknown> = {},
+): Promise<View> {
+  const webhook = await registry.need(request.principal, id);
+  const { state, cursor: after } = request.query as { state?: DeliveryState; cursor?: string };
+  const query: DeliveryQuery = { limit: PAGE, ...(state && { state }), ...(after !== undefined && { cursor: after }) };
+  const [view, page, counts] = await Promise.all([registry.view(webhook), log.deliveries(id, query), log.states(id)]);
+  const path = `/webhooks/${id}`;
+  const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  return new View('webhook', {
+    title: webhook.name,
+    webhook: stated(view),
+    items: page.items.map((delivery) => ({ ...toned(deliveryView(delivery)), last: delivery.attempts.at(-1) ?? null })),
+    next_cursor: page.next,
+    page_path: path,
+    tabs: [
+      { label: 'All', href: path, active: state === undefined, count: all },
+      ...STATES.filter((one) => (counts[one] ?? 0) > 0 || one === state).map((one) => ({
+        label: one,
+        href: `${path}?state=${one}`,
+        active: one === state,
+        count: counts[one] ?? 0,
+      })),
+    ],
+    crumbs: [crumb, { label: webhook.name }],
+    ...done,
+  });
+}
+
+/** A button of a webhook's page. What is refused is said on the same page. */
+function action(
+  parts: PageParts,
+  name: string,
+  run: (request: HttpRequest, id: string) => Promise<PageResult>,
+): PageSpec {
+  return {
+    method: 'POST',
+    path: `/webhooks/{id}/${name}`,
+    title,
+    access,
+    input: { params },
+    handle: (request) => {
+      const id = request.params['id'] ?? '';
+      return orAgain(
+        () => run(request, id),
+        ({ message, errors }) => shown(parts, request, id, { problem: [message, ...Object.values(errors)].join(' ') }),
+      );
+    },
+  };
+}
+
+function detailPages(parts: PageParts): PageSpec[] {
+  const { registry } = parts;
+  return [
+    {
+      path: '/webhooks/{id}',
+      title,
+      access,
+      input: { params, query: joi.object({ cursor, state: joi.valid(...STATES) }) },
+      handle: (request) => shown(parts, request, request.params['id'] ?? ''),
+    },
+    {
+      path: '/webhooks/{id}/edit',
+      title: 'Edit webhook',
+      access,
+      input: { params },
+      handle: (request) => editor(parts, request),
+    },
+    {
+      method: 'POST',
+      path: '/webhooks/{id}/edit',
+      title: 'Edit webhook',
+      access,
+      input: { params },
+      handle: (request) =>
+        orAgain(
+          async () => {
+            const input = bodyOf(request, changeBody);
+            return to(await registry.change(request.principal, request.params['id'] ?? '', input), 'Webhook saved.');
+          },
+          (problem) => editor(parts, request, problem),
+        ),
+    },
+    action(parts, 'test', async (request, id) =>
+      shown(parts, request, id, { test: await registry.test(request.principal, id) }),
+    ),
+    action(parts, 'rotate', async (request, id) => {
+      const { secret } = await registry.rotate(request.principal, id);
+      return shown(parts, request, id, { heading: 'New secret', secret, rotated: true });
+    }),
+    action(parts, 'enable', async (request, id) =>
+      to(
+        await registry.enable(request.principal, id),
+        'Webhook enabled: the count begins again, and held deliveries go out.',
+      ),
+    ),
+    action(parts, 'disable', async (request, id) =>
+      to(await registry.disable(request.principal, id), 'Webhook disabled: what waits is held for 24 hours.'),
+    ),
+    action(parts, 'delete', async (request, id) => {
+      await registry.remove(request.principal, id);
+      return new Redirect('/webhooks', { tone: 'success', message: 'Webhook deleted with its deliveries.' });
+    }),
+  ];
+}
+
+function deliveryPages({ registry, log }: PageParts): PageSpec[] {
+  const input = { params: params.append({ delivery: uuid }) };
+  const path = '/webhooks/{id}/deliveries/{delivery}';
+  const need = async (request: HttpRequest): Promise<{ webhook: Webhook; delivery: Delivery }> => {
+    const webhook = await registry.need(request.principal, request.params['id'] ?? '');
+    const delivery = await log.need(request.principal, request.params['delivery'] ?? '');
+    if (delivery.webhook_id !== webhook.id) throw notFound(`delivery ${delivery.id} of this webhook`);
+    return { webhook, delivery };
+  };
+  const view = async (request: HttpRequest, problem: string | null = null): Promise<View> => {
+    const { webhook, delivery } = await need(request);
+    const event = await log.event(delivery.event_id);
+    return new View('delivery', {
+      title: `Delivery of ${delivery.event}`,
+      webhook,
+      problem,
+      delivery: toned(deliveryView(delivery)),
+      attempts: delivery.attempts.toReversed().map((one) => Object.assign(one, { ok: one.error === null })),
+      under_way: delivery.lease_by !== undefined,
+      body: event === null ? null : pretty(event.body),
+      crumbs: [crumb, { label: webhook.name, href: `/webhooks/${webhook.id}` }, { label: delivery.event }],
+    });
+  };
+  return [
+    { path, title: 'Delivery', access, input, handle: (request) => view(request) },
+    {
+      method: 'POST',
+      path: `${path}/redeliver`,
+      title: 'Delivery',
+      access,
+      input,
+      handle: (request) =>
+        orAgain(
+          async () => {
+            const { webhook, delivery } = await need(request);
+            await registry.redeliver(request.principal, delivery.id);
+            const message = 'On its way again. Load the page again to see what comes of it.';
+            return new Redirect(`/webhooks/${webhook.id}/deliveries/${delivery.id}`, { tone: 'success', message });
+          },
+          ({ message }) => view(request, message),
+        ),
+    },
+  ];
+}

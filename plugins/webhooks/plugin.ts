@@ -26,7 +26,9 @@ const config = joi.object({
     .string()
     .valid('private-ok', 'public-only')
     .default('private-ok')
-    .description('Where deliveries may go: `private-ok` also inside the own network, `public-only` to public addresses only. Link-local and metadata addresses are never allowed'),
+    .description(
+      'Where deliveries may go: `private-ok` also inside the own network, `public-only` to public addresses only. Link-local and metadata addresses are never allowed',
+    ),
   allow_cidrs: joi
     .array()
     .items(joi.string().ip({ cidr: 'required' }))

@@ -36,6 +36,16 @@ export class Webhooks {
     return subscribable(this.deps.registered());
   }
 
+  /** Whether `security.webhook_key` can sign in place of a secret. */
+  get hasKey(): boolean {
+    return this.secrets.signable(null);
+  }
+
+  /** Slugs to choose from. */
+  async projects(): Promise<string[]> {
+    return (await this.deps.projects.list()).map(({ slug }) => slug);
+  }
+
   /** Newest first. */
   async page(
     principal: Principal,
@@ -228,12 +238,7 @@ export class Webhooks {
     return changed.doc;
   }
 
-  #record(
-    principal: Principal,
-    action: string,
-    webhook: Webhook,
-    details: Record<string, string> = {},
-  ): Promise<void> {
+  #record(principal: Principal, action: string, webhook: Webhook, details: Record<string, string> = {}): Promise<void> {
     return this.deps.audit.record(principal, `webhook.${action}`, webhook.id, { name: webhook.name, ...details });
   }
 

@@ -26,8 +26,15 @@ const webhookShape = joi.object({
   events: joi.string().required(),
   enabled: joi.boolean().required(),
   has_secret: joi.boolean().required().description('False: `security.webhook_key` signs'),
-  previous_secret_until: timestamp.allow(null).required().description('Until then the secret before the rotation signs too'),
-  failure_count: joi.number().integer().required().description('Deliveries in a row that failed; at 20 it disables itself'),
+  previous_secret_until: timestamp
+    .allow(null)
+    .required()
+    .description('Until then the secret before the rotation signs too'),
+  failure_count: joi
+    .number()
+    .integer()
+    .required()
+    .description('Deliveries in a row that failed; at 20 it disables itself'),
   disabled_reason: joi.string().allow(null).required(),
   disabled_at: timestamp.allow(null).required(),
   last_delivery: joi
@@ -103,7 +110,9 @@ export function routes({ registry, log }: { registry: Webhooks; log: DeliveryLog
 }
 
 function webhookRoutes(registry: Webhooks): RouteSpec[] {
-  const shown = async (webhook: Webhook): Promise<{ webhook: WebhookView }> => ({ webhook: await registry.view(webhook) });
+  const shown = async (webhook: Webhook): Promise<{ webhook: WebhookView }> => ({
+    webhook: await registry.view(webhook),
+  });
   return [
     {
       method: 'GET',

@@ -6,6 +6,7 @@ import { HapiServer } from '../../../adapters/hapi/server.js';
 import { helpers } from '../../../web/helpers.js';
 import type { Plugin } from '../../../kernel/contract.js';
 import { definePlugin } from '../../../kernel/contract.js';
+import type { KernelParts } from '../../../kernel/kernel.js';
 import access from '../../../plugins/access/plugin.js';
 import projects from '../../../plugins/projects/plugin.js';
 import {
@@ -77,7 +78,9 @@ export class Site {
     readonly parts: Probe,
   ) {}
 
-  static async open(options: { store?: MemoryStore } = {}): Promise<Site> {
+  static async open(
+    options: { store?: MemoryStore; plugins?: readonly Plugin[]; parts?: Partial<KernelParts> } = {},
+  ): Promise<Site> {
     const clock = new ManualClock();
     const into: Partial<Probe> = {};
     const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
@@ -97,11 +100,11 @@ export class Site {
       ids,
       metrics: fakeMetrics,
     });
-    const harness = await boot([access, projects, probe(into)], {
+    const harness = await boot([access, projects, probe(into), ...(options.plugins ?? [])], {
       store: options.store ?? new MemoryStore(),
       app: { shared_key: SHARED_KEY, base_url: 'http://aos.test' },
       sections: { access: { admin_user: 'admin', admin_password: PASSWORD } },
-      parts: { http: server, clock, ids, cipher, hasher: new FakeHasher() },
+      parts: { http: server, clock, ids, cipher, hasher: new FakeHasher(), ...options.parts },
     });
     const site = new Site(harness, server, clock, into as Probe);
     await site.parts.ensureAdmin();

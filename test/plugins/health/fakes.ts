@@ -41,6 +41,10 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
     node: 'v20.19.5',
     started_at: '2026-11-20T08:15:00.000Z',
     engine: 'memory',
+    processes: {
+      self: () => Promise.resolve({ host: 'test', pid: 1, started: null }),
+      dead: () => Promise.resolve(false),
+    },
     plugins: () => [{ id: 'health', title: 'Health', version: '1.0.0', critical: true, state: 'ready', reason: null }],
     health: () => Promise.resolve({}),
     pingStore: () => Promise.resolve(0.4242),

@@ -159,7 +159,9 @@ describe('webhooks that disable themselves', function () {
     expect(await world.deliveries()).to.have.length(2);
     world.clock.advance(14 * DAY_MS - 60_000);
     await world.log.forget();
-    expect([await world.deps.events.count(), await world.deps.deliveries.count({ webhook_id: id })]).to.deep.equal([2, 2]);
+    expect([await world.deps.events.count(), await world.deps.deliveries.count({ webhook_id: id })]).to.deep.equal([
+      2, 2,
+    ]);
     world.clock.advance(61_000);
     await world.log.forget();
     expect([await world.deps.events.count(), await world.deps.deliveries.count()]).to.deep.equal([0, 0]);

@@ -40,7 +40,9 @@ describe('webhook signatures', () => {
 
   it('generates secrets that carry 256 bits, each another', () => {
     const [a, b] = [newSecret(), newSecret()];
-    expect(a).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/).and.not.equal(b);
+    expect(a)
+      .to.match(/^whsec_[A-Za-z0-9+/]{43}=$/)
+      .and.not.equal(b);
     expect(standardKey(a)).to.have.length(32);
   });
 
@@ -114,11 +116,17 @@ describe('payloads', () => {
   it('are JSON of at most 20 kB, whatever a plugin emits', () => {
     const long = fc.string({ minLength: 1, maxLength: 3, unit: 'binary' }).map((text) => text.repeat(10_000));
     fc.assert(
-      fc.property(fc.oneof(fc.jsonValue(), fc.dictionary(fc.string(), fc.oneof(long, fc.array(long, { maxLength: 3 })), { maxKeys: 3 })), (data) => {
-        const body = payload({ ...event, data });
-        expect(Buffer.byteLength(body)).to.be.at.most(MAX_BODY);
-        expect(JSON.parse(body)).to.include(event);
-      }),
+      fc.property(
+        fc.oneof(
+          fc.jsonValue(),
+          fc.dictionary(fc.string(), fc.oneof(long, fc.array(long, { maxLength: 3 })), { maxKeys: 3 }),
+        ),
+        (data) => {
+          const body = payload({ ...event, data });
+          expect(Buffer.byteLength(body)).to.be.at.most(MAX_BODY);
+          expect(JSON.parse(body)).to.include(event);
+        },
+      ),
       { numRuns: 30 },
     );
     const cut = JSON.parse(payload({ ...event, data: { id: 'i', title: 'x'.repeat(50_000), deep: {} } })) as {
@@ -132,8 +140,16 @@ describe('names and ids', () => {
   it('every event of the contract can be asked for, before its plugin is there', () => {
     const names = subscribable(['bug.created', 'chat.said', 'webhook.test']).map(({ name }) => name);
     expect(names).to.have.members([
-      ...['bug.created', 'bug.critical', 'bug.resolved', 'feature.created', 'monitor.down', 'monitor.recovered'],
-      ...['release.published', 'release.halted', 'error.rate_exceeded', 'chat.said'],
+      'bug.created',
+      'bug.critical',
+      'bug.resolved',
+      'feature.created',
+      'monitor.down',
+      'monitor.recovered',
+      'release.published',
+      'release.halted',
+      'error.rate_exceeded',
+      'chat.said',
     ]);
   });
 

@@ -1,6 +1,6 @@
 /** A receiver on this machine: answers as it is told to and keeps what it got. */
 import http from 'node:http';
-import net, { type AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 
 export interface Got {
   headers: Record<string, string>;
@@ -19,7 +19,7 @@ export class Receiver {
   readonly got: Got[] = [];
   /** What it answers; 204 unless told otherwise. */
   answer: Answering = status(204);
-  readonly #sockets = new Set<net.Socket>();
+  readonly #sockets = new Set<Socket>();
   #server: http.Server;
   port = 0;
 

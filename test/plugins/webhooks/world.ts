@@ -127,7 +127,13 @@ export function worldOn(store: DocumentStore, { clock = new MovedClock(), outbou
     },
     emit: async (event = {}) => {
       const id = event.id ?? `evt_${ids.uuid()}`;
-      const whole = { event: 'bug.created', timestamp: clock.iso(), project_slug: null, data: { ref: 'x-1' }, ...event };
+      const whole = {
+        event: 'bug.created',
+        timestamp: clock.iso(),
+        project_slug: null,
+        data: { ref: 'x-1' },
+        ...event,
+      };
       await services.fanout.store({ ...whole, id });
       return id;
     },

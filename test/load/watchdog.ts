@@ -1,0 +1,209 @@
+/**
+ * The watchdog's part of `npm run bench`: heartbeats beside the bare yardstick, the evaluator over growing numbers of
+ * monitors with 1 % due, and the metric history of 14 days.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SqliteStore } from '../../adapters/sqlite/store.js';
+import type { MonitorDoc, Row, Stats } from '../../plugins/watchdog/model.js';
+import { freshMonitor } from '../../plugins/watchdog/monitor.js';
+import { chunkId, rollupId } from '../../plugins/watchdog/samples.js';
+import { sampled } from '../../plugins/watchdog/stats.js';
+import { ANYONE, ensured, worldOn, type World } from '../plugins/watchdog/world.js';
+import { TestService } from '../support/service.js';
+import { load, median, type Load } from './generator.js';
+
+type Say = (text: string) => void;
+const MONITORS = 1_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAYS = 14;
+const METRICS = ['cpu', 'memory', 'disk', 'load'];
+
+const UNLIMITED = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
+
+/** Heartbeats with four metrics of 1,000 monitors, in turn. */
+export function heartbeatBodies(monitors: number): string[] {
+  return Array.from({ length: monitors }, (_, i) =>
+    JSON.stringify({
+      source: `host-${i}/agent`,
+      status: 'ok',
+      interval: 60,
+      metrics: { cpu: (i % 100) + 0.25, memory: 40 + (i % 50), disk: 71.5, load: (i % 8) / 4 },
+      app_version: '1.4.2',
+    }),
+  );
+}
+
+async function bareServer(): Promise<{ url: string; stop: () => void }> {
+  const file = fileURLToPath(new URL('./bare-heartbeat.js', import.meta.url));
+  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.on('error', reject);
+    child.stdout.on('data', (chunk: Buffer) => {
+      const found = /listening on (\S+)/.exec(chunk.toString('utf8'))?.[1];
+      if (found !== undefined) resolve(found);
+    });
+  });
+  return { url, stop: () => void child.kill() };
+}
+
+async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+}
+
+const row = (name: string, l: Load): string =>
+  `  ${name.padEnd(26)} ${l.perSecond.toFixed(0).padStart(7)} /s   p50 ${String(l.p50).padStart(3)} ms   p99 ${String(l.p99).padStart(3)} ms   refused ${l.non2xx + l.errors}`;
+
+/** Heartbeats per second beside a bare hapi POST with joi of the same body; the two in turn. @throws when one was refused */
+export async function heartbeats(say: Say, rounds: number, seconds: number): Promise<void> {
+  const bare = await bareServer();
+  const service = await TestService.started(UNLIMITED);
+  try {
+    const token = await service.token('watchdog:ping');
+    const bodies = heartbeatBodies(MONITORS);
+    const headers = { authorization: `Bearer ${token}` };
+    const post = { method: 'POST' as const, bodies, seconds };
+    const ours = { ...post, url: service.url, paths: ['/api/watchdog/v1/ping'], headers };
+    const theirs = { ...post, url: bare.url, paths: ['/heartbeat'] };
+    say(`\nHeartbeats: ${MONITORS} monitors, 4 metrics, 16 connections, durability full, ${rounds} rounds of ${seconds} s`);
+    await load({ ...theirs, seconds: 2 });
+    await load({ ...ours, seconds: 3 });
+    const ratios: number[] = [];
+    const p99: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const a = await load(theirs);
+      const b = await load(ours);
+      say(row('bare hapi POST with joi', a));
+      say(row('heartbeat', b));
+      ratios.push(b.perSecond / a.perSecond);
+      p99.push(b.p99);
+      if (b.non2xx + b.errors > 0) throw new Error('the service refused heartbeats');
+    }
+    const memory = await residentMb(service.child?.pid ?? 0);
+    const all = ratios.map((ratio) => ratio.toFixed(2)).join(' ');
+    say(`  ratio ${median(ratios).toFixed(2)} (${all}), p99 ${median(p99)} ms, memory ${memory.toFixed(0)} MB`);
+  } finally {
+    await service.dispose();
+    bare.stop();
+  }
+}
+
+async function withStore<T>(work: (world: World, store: SqliteStore) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'aos-bench-'));
+  const store = await ensured(new SqliteStore({ path: join(folder, 'aos.db') }));
+  try {
+    const world = worldOn(store);
+    const done = await work(world, store);
+    await world.settled();
+    return done;
+  } finally {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A monitor that has just reported; `late`: silent for long enough to go down. */
+function reported(world: World, source: string, late: boolean): MonitorDoc {
+  const now = world.clock.now();
+  const last = late ? now - 10 * MINUTE : now;
+  const at = new Date(last).toISOString();
+  const doc = freshMonitor({ source }, world.deps.ids, last);
+  const next_check_at = new Date(last + 2 * MINUTE).toISOString();
+  const metrics_json = JSON.stringify({ cpu: 12.5, memory: 40, disk: 71.5, load: 0.25 });
+  return { ...doc, state: 'up', last_heartbeat_at: at, last_status: 'ok', metrics_json, next_check_at };
+}
+
+/** Time of a run in which 1 % of the monitors go down: it must follow what is due. */
+export async function evaluation(say: Say, sizes: readonly number[] = [1_000, 10_000, 100_000]): Promise<void> {
+  say('\nEvaluator: 1 % of the monitors go down in the run, each with its alarm and timeline; then a run with nothing due');
+  for (const size of sizes) {
+    await withStore(async (world) => {
+      for (let i = 0; i < size; i += 1_000) {
+        const docs = Array.from({ length: Math.min(1_000, size - i) }, (_, n) =>
+          reported(world, `host-${i + n}`, (i + n) % 100 === 0),
+        );
+        await world.deps.monitors.bulk(docs.map((doc) => ({ insert: doc })));
+      }
+      await world.outages.stamp();
+      const began = performance.now();
+      const run = await world.evaluator.evaluate('http');
+      const took = performance.now() - began;
+      await world.settled();
+      const again = performance.now();
+      await world.evaluator.evaluate('http');
+      const idle = performance.now() - again;
+      say(
+        `  ${String(size).padStart(7)} monitors: ${String(run?.run.to_down).padStart(5)} went down in ${took.toFixed(0).padStart(4)} ms; nothing due: ${idle.toFixed(0)} ms`,
+      );
+    });
+  }
+}
+
+/** 14 days at one minute, four metrics: bytes per sample, and the time of the queries that the pages make. */
+export async function history(say: Say): Promise<void> {
+  say(`\nMetric history: ${DAYS} days at one minute, ${METRICS.length} metrics`);
+  await withStore(async (world, store) => {
+    const { deps, clock } = world;
+    const before = await store.size();
+    const copies = 5;
+    for (let i = 0; i < copies; i++) await fill(world, `host-${i}`);
+    const samples = DAYS * 24 * 60 * METRICS.length * copies;
+    await deps.marks.count();
+    say(`  ${((await store.size()) - before) / samples} bytes per sample (${samples} samples)`.replace(/(\.\d)\d+/, '$1'));
+    for (const hours of [24, 168, 336]) {
+      const times: number[] = [];
+      for (let n = 0; n < 7; n++) {
+        const began = performance.now();
+        const found = await world.histories.history(await world.monitors.need('host-0', ANYONE), { hours });
+        times.push(performance.now() - began);
+        if (Object.keys(found.metrics).length !== METRICS.length) throw new Error('metrics are missing');
+      }
+      say(`  ${String(hours).padStart(4)} h, 300 points, baseline and deviation: ${median(times).toFixed(1)} ms`);
+    }
+    void clock;
+  });
+}
+
+/** What the heartbeats of 14 days leave behind, written at once. */
+async function fill({ deps, clock }: World, source: string): Promise<void> {
+  const end = clock.now();
+  const doc = freshMonitor({ source }, deps.ids, end - DAYS * 24 * HOUR);
+  let rows: Row[] = [];
+  let base = 0;
+  let chunk = 0;
+  let hour = -1;
+  let stats: (Stats | null)[] = [];
+  for (let t = end - DAYS * 24 * HOUR; t < end; t += MINUTE) {
+    if (rows.length === 60) {
+      const id = chunkId(doc.series, chunk++);
+      await deps.chunks.insert({ id, series: doc.series, from: base, to: t - MINUTE, base, rows });
+      rows = [];
+    }
+    if (Math.floor(t / HOUR) !== hour) {
+      if (hour >= 0) await deps.rollups.insert({ id: rollupId(doc.series, hour), series: doc.series, hour, rows: stats });
+      hour = Math.floor(t / HOUR);
+      stats = [];
+    }
+    if (rows.length === 0) base = t;
+    const values = METRICS.map((_, i) => Math.round(1000 * (50 + i * 10 + 10 * Math.sin(t / HOUR + i))) / 100);
+    rows.push([t - base, ...values.flatMap((value, i) => [i, value])]);
+    stats = values.map((value, i) => sampled(stats[i], value, t - hour * HOUR));
+  }
+  const at = new Date(end).toISOString();
+  await deps.monitors.insert({
+    ...doc,
+    state: 'up',
+    last_heartbeat_at: at,
+    names: METRICS,
+    tail: rows,
+    tail_base: base,
+    tail_values: rows.length * METRICS.length,
+    chunk,
+    hour: { hour, rows: stats },
+  });
+}
