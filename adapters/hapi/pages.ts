@@ -127,7 +127,11 @@ export class PageRoute {
     );
     return {
       status: view.status,
-      headers: { ...checkedHeaders(view.headers), 'content-type': HTML, ...cookieHeader(shared, visitor, view.cookies) },
+      headers: {
+        ...checkedHeaders(view.headers),
+        'content-type': HTML,
+        ...cookieHeader(shared, visitor, view.cookies),
+      },
       body,
     };
   }

@@ -13,12 +13,7 @@ import { passwordProblem } from './password.js';
 import { routes } from './routes.js';
 
 /** Of the contract's table; those of bugs, projects and webhooks are registered by their plugins. */
-const SCOPES = [
-  'updateservice:publish',
-  'setup:install',
-  'license:read',
-  'license:manage',
-];
+const SCOPES = ['updateservice:publish', 'setup:install', 'license:read', 'license:manage'];
 
 const HOUR_MS = 3_600_000;
 /** How long a sub-token or setup token that has ended stays in the lists. */

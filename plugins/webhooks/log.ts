@@ -98,7 +98,10 @@ export class DeliveryLog {
     const before = isoOf(clock.now() - KEEP_MS);
     let n = 0;
     const all = async (remove: () => Promise<number>): Promise<void> => {
-      for (let removed = CHUNK; removed === CHUNK && signal?.aborted !== true; n += removed) removed = await remove();
+      for (let removed = CHUNK; removed === CHUNK; n += removed) {
+        removed = await remove();
+        if (signal?.aborted === true) return;
+      }
     };
     await all(() => deliveries.remove({ created_at: { lt: before } }, CHUNK));
     await all(() => events.remove({ stored_at: { lt: before } }, CHUNK));

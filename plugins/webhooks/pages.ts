@@ -74,10 +74,9 @@ export function panels(registry: Webhooks): PanelSpec[] {
       load: async ({ role }) => {
         const broken = await registry.broken();
         if (broken.length === 0) return null;
-        const items = broken.map(({ id, name, url, disabled_reason: reason, disabled_at: at }) => ({
-          ...{ id, name, reason, at },
-          host: hostOf(url),
-        }));
+        const items = broken.map(({ id, name, url, disabled_reason, disabled_at }) => {
+          return { id, name, reason: disabled_reason, at: disabled_at, host: hostOf(url) };
+        });
         return new View('panel-disabled', { items, admin: role === 'admin' });
       },
     },

@@ -27,18 +27,16 @@ describe('PinoLogger', () => {
 
   it('hides fields by name, at any depth, and in children', () => {
     const log = create();
-    log
-      .child({ plugin: 'x', token: 'abc' })
-      .info(
-        {
-          headers: { Authorization: 'zzz', cookie: 'c', host: 'h' },
-          list: [{ client_secret: 's' }],
-          password: 'p',
-          shared_key: 'k',
-          session_id: 's',
-        },
-        'in',
-      );
+    log.child({ plugin: 'x', token: 'abc' }).info(
+      {
+        headers: { Authorization: 'zzz', cookie: 'c', host: 'h' },
+        list: [{ client_secret: 's' }],
+        password: 'p',
+        shared_key: 'k',
+        session_id: 's',
+      },
+      'in',
+    );
     expect(last()).to.deep.include({
       plugin: 'x',
       token: '[redacted]',
