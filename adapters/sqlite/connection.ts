@@ -3,8 +3,9 @@
  * the tables. Which paths have an index column is read from the schema itself and again whenever its version changed,
  * so a process that runs while another one migrates never writes a row without its new columns.
  */
-import { openDriver, isBusy, type Driver, type Statement } from './driver.js';
+import { isBusy, type Driver, type Statement } from './driver.js';
 import type { Columns } from './translate.js';
+import { openDriver } from './open.js';
 
 const MAX_STATEMENTS = 400;
 /** One wait for another process's lock, in milliseconds; SQLite polls. */

@@ -1,11 +1,7 @@
 /**
- * The little of SQLite that this adapter uses, over two drivers: `node:sqlite` where Node has it, `libsql` on Node 20.
- * Rows are arrays of values, in the order of the columns.
+ * The little of SQLite that this adapter uses, whichever driver is below (open.ts), and what its errors mean. Rows are
+ * arrays of values, in the order of the columns.
  */
-import { createRequire } from 'node:module';
-import { openLibsql } from './driver-libsql.js';
-import { openNode, type NodeSqlite } from './driver-node.js';
-
 export type Value = string | number | null | Uint8Array;
 
 export interface Statement {
@@ -20,26 +16,6 @@ export interface Driver {
   prepare(sql: string): Statement;
   inTransaction(): boolean;
   close(): void;
-}
-
-/** @param path of the file; created when missing */
-export function openDriver(path: string): Driver {
-  const node = nodeSqlite();
-  return node ? openNode(node, path) : openLibsql(path);
-}
-
-/** `node:sqlite`, or undefined on Node 20. Its notice of being experimental, once per thread, would stand in every log. */
-function nodeSqlite(): NodeSqlite | undefined {
-  const emit = process.emitWarning.bind(process);
-  process.emitWarning = () => undefined;
-  try {
-    return createRequire(import.meta.url)('node:sqlite') as NodeSqlite;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_BUILTIN_MODULE') return undefined;
-    throw error;
-  } finally {
-    process.emitWarning = emit;
-  }
 }
 
 /** SQLite's extended result code of an error that a driver threw, or 0. */

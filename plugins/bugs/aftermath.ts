@@ -2,7 +2,7 @@
 import { inject, injectable } from '../../kernel/contract.js';
 import { DEPS, ITEMS, REFS, type Deps } from './deps.js';
 import type { Draft } from './draft.js';
-import type { Arrival } from './intake.js';
+import type { Arrival } from './arrival.js';
 import type { Items } from './items.js';
 import type { ItemDoc } from './model.js';
 import { hourCount, stalePaths } from './rate.js';

@@ -1,6 +1,6 @@
 /** The write that counts an occurrence: no state, only counters and marks, so that it may be made blindly. Pure. */
 import type { Update } from '../../ports/store.js';
-import type { Arrival } from './intake.js';
+import type { Arrival } from './arrival.js';
 import { hourKey, minuteKey } from './rate.js';
 
 /**

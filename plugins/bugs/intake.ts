@@ -13,6 +13,7 @@ import { StoreConflict } from '../../ports/store.js';
 import { cleanReport } from './clean.js';
 import { counting } from './counting.js';
 import { AFTERMATH, BUILDS, DEPS, ITEMS, KEYS, MARKS, OUTBOX, REFS, type Deps } from './deps.js';
+import type { Arrival } from './arrival.js';
 import { Draft, laneOfReport, together } from './draft.js';
 import type { Items } from './items.js';
 import type { Keys, Keyed } from './keys.js';
@@ -29,15 +30,6 @@ import type { Aftermath } from './aftermath.js';
 import { itemView } from './view.js';
 
 const ATTEMPTS = 100;
-
-/** One report on its way. */
-export interface Arrival extends Moment {
-  report: Report;
-  key: string;
-  ref: { id: string; helper: boolean } | null;
-  /** The item had no origin before; this report brings one. */
-  adopted: boolean;
-}
 
 interface Counted {
   doc: ItemDoc;

@@ -1,7 +1,7 @@
 /** What an occurrence does to an item beside being counted: reopen, mute, unmute (contract 20, regression; 21, rules). Pure. */
 import type { Published } from './builds.js';
 import type { Draft } from './draft.js';
-import type { Arrival } from './intake.js';
+import type { Arrival } from './arrival.js';
 import { judge } from './regression.js';
 import { rankOf, severityOf } from './severity.js';
 import { MAY_REGRESS } from './transitions.js';

@@ -1,15 +1,12 @@
 /**
- * Who is told (contract 30, alarms and hierarchy): the second phase of a run, over states that are written already.
- *
- *  - decide: a monitor that went down alarms, unless an ancestor is down;
- *  - release: one that was suppressed and has no down ancestor any more starts to wait;
- *  - defer: after its wait it alarms, unless an ancestor went down again.
+ * Deferred alarms (contract 30, alarms and hierarchy). A suppressed monitor that has no down ancestor any more is
+ * released: it starts to wait; after its wait it alarms, unless an ancestor went down again.
  *
  * `suppressed_by` names the nearest ancestor that was down at the last look. So a run need not look at every suppressed
  * monitor: only at those whose name is of a monitor that is down no more, or whose place in the tree changed.
  */
 import { inject, injectable } from '../../kernel/contract.js';
-import { ancestorsOf, downAbove, relative, type Ancestry, type Family, type Relative } from './ancestry.js';
+import { ancestorsOf, downAbove, relative, type Ancestry, type Relative } from './ancestry.js';
 import { isoOf, type Deps } from './deps.js';
 import type { MonitorDoc } from './model.js';
 import { ANCESTRY, DEPS } from './names.js';
@@ -20,12 +17,6 @@ import { writePlans, type Planned } from './writes.js';
 
 const BATCH = 500;
 
-export interface Outcome {
-  emitted: Plan[];
-  suppressed: Plan[];
-  errors: number;
-}
-
 @injectable()
 export class Alarms {
   constructor(
@@ -33,20 +24,8 @@ export class Alarms {
     @inject(ANCESTRY) private readonly ancestry: Ancestry,
   ) {}
 
-  /** @param undecided monitors that are down, as they were written */
-  async decide(undecided: readonly MonitorDoc[], now: number): Promise<Outcome> {
-    const known: Family = new Map(undecided.map((doc) => [doc.source, relative(doc)]));
-    const family = await this.ancestry.load(undecided, known);
-    const planned = undecided.map((doc): Planned => {
-      const plan = new Plan(doc, this.deps.ids, now);
-      const by = downAbove(doc, family);
-      return { plan: by === null ? plan.alarm(false) : plan.suppress(by.source) };
-    });
-    return this.#write(planned);
-  }
-
   /** Alarms whose wait is over. @param waiting suppressed monitors with `released_at` */
-  async defer(waiting: readonly MonitorDoc[], now: number): Promise<Outcome> {
+  async defer(waiting: readonly MonitorDoc[], now: number): Promise<{ emitted: Plan[]; errors: number }> {
     const family = await this.ancestry.load(waiting);
     const { ids, config } = this.deps;
     const planned = waiting.map((doc): Planned => {
@@ -58,7 +37,8 @@ export class Alarms {
       if (now < alarmAt(since, intervalOf(doc))) return { plan: plan.assign({ released_at: isoOf(since) }) };
       return { plan: plan.alarm(true) };
     });
-    return this.#write(planned);
+    const { won, errors } = await writePlans(this.deps.monitors, planned, this.deps.log);
+    return { emitted: won.filter(({ next }) => next.alarm === 'open'), errors };
   }
 
   /** Suppressed monitors whose suppressor is not down any more. Answers those that wait now. */
@@ -138,13 +118,6 @@ export class Alarms {
     const doc = await monitors.get(id);
     if (doc === null || doc.reparented_at !== reparented_at) return;
     await writePlans(monitors, [{ plan: new Plan(doc, ids, now).assign({ relook: false }) }], log);
-  }
-
-  async #write(planned: readonly Planned[]): Promise<Outcome> {
-    const { won, errors } = await writePlans(this.deps.monitors, planned, this.deps.log);
-    const emitted = won.filter(({ next }) => next.alarm === 'open');
-    const suppressed = won.filter(({ before, next }) => next.alarm === 'suppressed' && before.alarm !== 'suppressed');
-    return { emitted, suppressed, errors };
   }
 }
 

@@ -18,13 +18,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'rollups', indexes: [{ fields: ['series', 'hour'] }, { fields: ['hour'] }] },
   {
     name: 'timeline',
-    indexes: [
-      { fields: ['at'] },
-      { fields: ['source', 'at'] },
-      { fields: ['type', 'at'] },
-      { fields: ['level', 'at'] },
-      { fields: ['project', 'at'] },
-    ],
+    indexes: [{ fields: ['at'] }, { fields: ['source', 'at'] }, { fields: ['type', 'at'] }],
   },
   { name: 'runs', indexes: [{ fields: ['started_at'] }, { fields: ['result', 'finished_at'] }] },
   { name: 'leases', indexes: [] },

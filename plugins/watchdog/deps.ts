@@ -6,16 +6,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Processes } from '../../ports/processes.js';
 import type { Collection } from '../../ports/store.js';
-import type {
-  ChunkDoc,
-  LeaseDoc,
-  MarkDoc,
-  MonitorDoc,
-  OutageDoc,
-  RollupDoc,
-  RunDoc,
-  TimelineDoc,
-} from './model.js';
+import type { ChunkDoc, LeaseDoc, MarkDoc, MonitorDoc, OutageDoc, RollupDoc, RunDoc, TimelineDoc } from './model.js';
 
 export interface WatchdogConfig {
   scheduler: boolean;

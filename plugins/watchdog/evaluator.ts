@@ -1,16 +1,21 @@
 /**
- * The evaluator (contract 30): what is due, in two phases. First all new states, each written by compare-and-set, so that
- * a heartbeat which arrives meanwhile wins; then the alarms, over the states as they are now, so that row order never
- * matters. A run that is killed between the two leaves `undecided` monitors that stay due, and the next run decides.
+ * The evaluator (contract 30): what is due, in two phases. First all new states are computed, then suppression over them,
+ * so that row order never matters; then each monitor is written once, state and alarm together, by compare-and-set. So a
+ * heartbeat that arrives meanwhile wins, and a run that is killed has alarmed for what it wrote and for nothing else.
+ * A child whose parent's heartbeat won counts as suppressed by a parent that is up: it is released in the same run.
+ *
+ * Rejected: writing all states first and the alarms afterwards. Twice the writes, and a marker for what lies between.
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import type { RunRecord, RunTrigger } from '../../ports/domain/watchdog.js';
+import type { Page } from '../../ports/store.js';
 import type { Alarms } from './alarms.js';
+import { downAbove, relative, type Ancestry, type Family } from './ancestry.js';
 import type { Cleanup } from './cleanup.js';
 import { isoOf, type Deps } from './deps.js';
 import { LeaseLost, type EvaluatorLease, type Held } from './lease.js';
 import type { MonitorDoc, RunDoc } from './model.js';
-import { ALARMS, CLEANUP, DEPS, LEASE, OUTAGES, OUTBOX, RUNS } from './names.js';
+import { ALARMS, ANCESTRY, CLEANUP, DEPS, LEASE, OUTAGES, OUTBOX, RUNS } from './names.js';
 import { creditSince, type Gap, type Outages } from './outage.js';
 import type { Outbox } from './outbox.js';
 import { MAX_CHANGES, recordOf, type Runs } from './runs.js';
@@ -20,14 +25,15 @@ import { writePlans, type Planned } from './writes.js';
 
 const PAGE = 1_000;
 
-/** What the first phase found. */
-interface Due {
-  undecided: MonitorDoc[];
+/** What a run found, beside what it counts. */
+interface Found {
+  /** New states, and who is above: the second phase looks here. */
+  family: Family;
   waiting: MonitorDoc[];
   relook: MonitorDoc[];
-  /** Monitors with something to tell. */
-  told: string[];
-  changes: Plan[];
+  /** Written changes of state. */
+  changed: Plan[];
+  outages: { gaps: Gap[]; open: boolean };
 }
 
 @injectable()
@@ -37,6 +43,7 @@ export class Evaluator {
     @inject(LEASE) private readonly lease: EvaluatorLease,
     @inject(RUNS) private readonly runs: Runs,
     @inject(OUTAGES) private readonly outages: Outages,
+    @inject(ANCESTRY) private readonly ancestry: Ancestry,
     @inject(ALARMS) private readonly alarms: Alarms,
     @inject(CLEANUP) private readonly cleanup: Cleanup,
     @inject(OUTBOX) private readonly outbox: Outbox,
@@ -77,13 +84,11 @@ export class Evaluator {
 
   async #run(run: RunDoc, held: Held): Promise<void> {
     const now = this.deps.clock.now();
-    const due = await this.#states(run, held, now);
-    held.check();
-    const decided = await this.alarms.decide(due.undecided, now);
+    const found = await this.#states(run, held, now);
     held.check();
     const freed = await this.alarms.release(await this.alarms.freed(), now);
-    const waiting = [...due.waiting, ...freed.waiting];
-    for (const top of due.relook) {
+    const waiting = [...found.waiting, ...freed.waiting];
+    for (const top of found.relook) {
       const looked = await this.alarms.relook(top, now);
       waiting.push(...looked.waiting);
       run.errors += looked.errors;
@@ -91,93 +96,108 @@ export class Evaluator {
     held.check();
     const over = waiting.filter(({ next_check_at }) => next_check_at !== null && next_check_at < isoOf(now));
     const deferred = await this.alarms.defer(over, now);
-    run.alarms_emitted = decided.emitted.length + deferred.emitted.length;
-    run.alarms_suppressed = decided.suppressed.length;
-    run.errors += decided.errors + freed.errors + deferred.errors;
-    this.#tellChanges(run, due.changes, decided.suppressed);
-    const told = [...decided.emitted, ...decided.suppressed, ...deferred.emitted].map(({ before }) => before.id);
-    await this.outbox.flushAll([...new Set([...due.told, ...told])]);
+    run.alarms_emitted += deferred.emitted.length;
+    run.errors += freed.errors + deferred.errors;
+    const told = [...found.changed, ...deferred.emitted].map(({ before }) => before.id);
+    await this.outbox.flushAll([...new Set(told)]);
   }
 
-  #tellChanges(run: RunDoc, changes: readonly Plan[], suppressed: readonly Plan[]): void {
-    const by = new Map(suppressed.map(({ next }) => [next.source, next.suppressed_by]));
-    run.changes = changes.slice(0, MAX_CHANGES).map(({ before, next }) => ({
-      source: next.source,
-      from: before.state,
-      to: next.state,
-      suppressed_by: by.get(next.source) ?? null,
-    }));
-  }
-
-  /** The first phase: reads what is due, page by page, and writes the new states. */
-  async #states(run: RunDoc, held: Held, now: number): Promise<Due> {
-    const due: Due = { undecided: [], waiting: [], relook: [], told: [], changes: [] };
+  /** What is due, at most a page of it in memory: a run after a long outage may find every monitor there is. */
+  async #states(run: RunDoc, held: Held, now: number): Promise<Found> {
     const outages = await this.outages.gaps();
-    let after: string | null = null;
-    do {
-      const page: { items: MonitorDoc[]; next: string | null } = await this.deps.monitors.find({
-        filter: { next_check_at: { gt: '', lt: isoOf(now) } },
-        sort: [['next_check_at', 'asc']],
-        limit: PAGE,
-        after,
-      });
-      after = page.next;
-      run.evaluated += page.items.length;
+    const found: Found = { family: new Map(), waiting: [], relook: [], changed: [], outages };
+    const first = await this.#due(now, null);
+    this.#foresee(first.items, found, now);
+    for (let after = first.next; after !== null;) {
+      const page = await this.#due(now, after);
+      this.#foresee(page.items, found, now);
       held.check();
-      await this.#page(run, page.items, due, outages, now);
-    } while (after !== null);
-    return due;
+      after = page.next;
+    }
+    for (let page = first; ;) {
+      held.check();
+      await this.#page(run, page.items, found, now);
+      if (page.next === null) return found;
+      page = await this.#due(now, page.next);
+    }
   }
 
-  async #page(
-    run: RunDoc,
-    docs: readonly MonitorDoc[],
-    due: Due,
-    outages: { gaps: Gap[]; open: boolean },
-    now: number,
-  ): Promise<void> {
+  #due(now: number, after: string | null): Promise<Page<MonitorDoc>> {
+    const filter = { next_check_at: { gt: '', lt: isoOf(now) } };
+    return this.deps.monitors.find({ filter, sort: [['next_check_at', 'asc']], limit: PAGE, after });
+  }
+
+  /** The first phase: who will be down. */
+  #foresee(docs: readonly MonitorDoc[], { family, outages }: Found, now: number): void {
+    for (const doc of docs)
+      if (isDown(doc, outages.gaps, now)) family.set(doc.source, { ...relative(doc), state: 'down' });
+  }
+
+  /** The second phase, and the writing. */
+  async #page(run: RunDoc, docs: readonly MonitorDoc[], found: Found, now: number): Promise<void> {
+    const { monitors, log } = this.deps;
+    run.evaluated += docs.length;
+    const going = docs.filter((doc) => isDown(doc, found.outages.gaps, now));
+    await this.ancestry.load(going, found.family);
     const planned: Planned[] = [];
     for (const doc of docs) {
-      if (doc.relook) due.relook.push(doc);
-      if (doc.undecided) due.undecided.push(doc);
-      else if (doc.released_at !== null) due.waiting.push(doc);
+      if (doc.relook) found.relook.push(doc);
+      if (doc.released_at !== null) found.waiting.push(doc);
       try {
-        const plan = this.#judge(doc, outages, now);
+        const plan = this.#judge(doc, found, now);
         if (plan !== null) planned.push(plan);
       } catch (error) {
         run.errors++;
-        this.deps.log.error({ err: error, monitor: doc.id }, 'a monitor could not be evaluated');
+        log.error({ err: error, monitor: doc.id }, 'a monitor could not be evaluated');
       }
     }
-    const { won, errors } = await writePlans(this.deps.monitors, planned, this.deps.log);
+    const { won, errors } = await writePlans(monitors, planned, log);
     run.errors += errors;
-    for (const plan of won) {
-      const { before, next } = plan;
-      if (before.state === next.state) continue;
-      due.changes.push(plan);
-      due.told.push(next.id);
-      if (next.state === 'warning') run.to_warning++;
-      else {
-        run.to_down++;
-        due.undecided.push(next);
-      }
-    }
+    for (const plan of won) if (plan.before.state !== plan.next.state) this.#count(run, plan, found);
+  }
+
+  #count(run: RunDoc, plan: Plan, found: Found): void {
+    const { before, next } = plan;
+    found.changed.push(plan);
+    if (next.state === 'warning') run.to_warning++;
+    else run.to_down++;
+    if (next.alarm === 'open') run.alarms_emitted++;
+    if (next.alarm === 'suppressed') run.alarms_suppressed++;
+    if (run.changes.length >= MAX_CHANGES) return;
+    run.changes.push({ source: next.source, from: before.state, to: next.state, suppressed_by: next.suppressed_by });
   }
 
   /** Null: nothing to write here. */
-  #judge(doc: MonitorDoc, { gaps, open }: { gaps: Gap[]; open: boolean }, now: number): Planned | null {
-    if (doc.deleted_at !== null || doc.last_heartbeat_at === null) return null;
-    if (doc.state !== 'up' && doc.state !== 'warning') return null;
-    const last = Date.parse(doc.last_heartbeat_at);
-    if (Number.isNaN(last)) throw new TypeError('the time of the last heartbeat cannot be read');
-    const credit = creditSince(gaps, last);
-    const { warn, down } = thresholds(last + credit, intervalOf(doc));
+  #judge(doc: MonitorDoc, { family, outages }: Found, now: number): Planned | null {
+    const due = dueOf(doc, outages.gaps);
+    if (due === null) return null;
+    const { warn, down, credit } = due;
     const plan = new Plan(doc, this.deps.ids, now);
-    if (now > down) return { plan: plan.down(down, 'No heartbeat beyond four intervals'), credit };
+    if (now > down) {
+      plan.down(down, 'No heartbeat beyond four intervals');
+      const by = downAbove(doc, family);
+      return { plan: by === null ? plan.alarm(false) : plan.suppress(by.source), credit };
+    }
     if (now > warn && doc.state === 'up') {
       return { plan: plan.to('warning', 'No heartbeat beyond two intervals'), credit };
     }
     // Credited, so due later. While the gap is open the credit grows with every run, and writing it would be for nothing.
-    return open || doc.relook ? null : { plan, credit };
+    return outages.open || doc.relook ? null : { plan, credit };
   }
+}
+
+/** The thresholds of a monitor that is being evaluated; null for the others. @throws TypeError on a broken document */
+function dueOf(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: number; credit: number } | null {
+  if (doc.deleted_at !== null || doc.last_heartbeat_at === null) return null;
+  if (doc.state !== 'up' && doc.state !== 'warning') return null;
+  const last = Date.parse(doc.last_heartbeat_at);
+  if (Number.isNaN(last)) throw new TypeError('the time of the last heartbeat cannot be read');
+  const credit = creditSince(gaps, last);
+  return { ...thresholds(last + credit, intervalOf(doc)), credit };
+}
+
+function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
+  if (Number.isNaN(Date.parse(doc.last_heartbeat_at ?? ''))) return false;
+  const due = dueOf(doc, gaps);
+  return due !== null && now > due.down;
 }

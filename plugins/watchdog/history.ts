@@ -13,7 +13,9 @@ const DAY_MS = 24 * HOUR_MS;
 export const BASELINE_DAYS = 7;
 const TINY = 1e-12;
 /** Widths that people read easily, in seconds; beyond them by doubling. */
-const WIDTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400];
+const WIDTHS = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400,
+];
 
 export interface HistoryQuery {
   metric?: readonly string[];

@@ -53,7 +53,10 @@ export class EvaluatorLease {
     }
     if (!(await this.#free(current))) return null;
     const set = { holder, owner: { ...owner }, expires_at: fields.expires_at };
-    const won = await leases.change({ id: ID, fence: current.fence, holder: current.holder }, { set, inc: { fence: 1 } });
+    const won = await leases.change(
+      { id: ID, fence: current.fence, holder: current.holder },
+      { set, inc: { fence: 1 } },
+    );
     return won === null ? null : this.#hold(holder, won.doc.fence);
   }
 

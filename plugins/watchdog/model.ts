@@ -43,8 +43,6 @@ export interface MonitorDoc extends Doc {
   suppressed_by: string | null;
   /** Suppressed, but no ancestor is down any more since then. */
   released_at: string | null;
-  /** Down, and whether to alarm is not decided yet. */
-  undecided: boolean;
   /** Its parent changed: alarms in its subtree want another look. */
   relook: boolean;
   reparented_at: string | null;

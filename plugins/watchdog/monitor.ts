@@ -27,7 +27,6 @@ export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): Moni
     alarm_id: null,
     suppressed_by: null,
     released_at: null,
-    undecided: false,
     relook: false,
     reparented_at: null,
     left_down_at: null,

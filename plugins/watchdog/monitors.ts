@@ -50,7 +50,8 @@ export class Monitors {
   /** @throws ServiceError conflict (known source, cycle), unknown_project, insufficient_scope */
   async create(given: MonitorFields, caller: Caller): Promise<MonitorView> {
     const fields = cleaned({ ...given, project: given.project ?? caller.project });
-    if (!SOURCE.test(fields.source)) throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
+    if (!SOURCE.test(fields.source))
+      throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
     mayTouch(caller, { project: fields.project ?? null });
     await this.#checkProject(fields.project);
     await this.#checkParent(fields.source, fields.parent_source ?? null);

@@ -46,7 +46,10 @@ export class Outbox {
     const task = this.#lanes
       .run(id, () => this.#tell(id, stored))
       .catch((error: unknown) =>
-        this.deps.log.error({ err: error, monitor: id }, 'the outbox of a monitor could not be emptied; a job repeats it'),
+        this.deps.log.error(
+          { err: error, monitor: id },
+          'the outbox of a monitor could not be emptied; a job repeats it',
+        ),
       );
     this.#background.add(task);
     void task.finally(() => this.#background.delete(task));

@@ -79,7 +79,11 @@ const runs = ({ runs: service }: Services): RouteSpec => ({
   strictQuery: true,
   output: schemas.listOf(schemas.runRecord),
   handle: async ({ query }) => {
-    const { limit = 50, cursor = null, include_total } = query as { limit?: number; cursor?: string; include_total?: boolean };
+    const {
+      limit = 50,
+      cursor = null,
+      include_total,
+    } = query as { limit?: number; cursor?: string; include_total?: boolean };
     const page = await service.page(limit, cursor);
     const total = include_total ? { total: await service.count() } : {};
     return { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...total };
@@ -123,8 +127,7 @@ const status = ({ status: service }: Services): RouteSpec => ({
   input: { query: schemas.statusQuery },
   strictQuery: true,
   output: schemas.statusOutput,
-  handle: (request) =>
-    service.status(request.query as MonitorQuery & { tree?: boolean }, readerOf(request.principal)),
+  handle: (request) => service.status(request.query as MonitorQuery & { tree?: boolean }, readerOf(request.principal)),
 });
 
 const metrics = ({ histories, monitors: service }: Services): RouteSpec => ({

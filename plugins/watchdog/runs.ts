@@ -54,7 +54,10 @@ export class Runs {
       changes: [],
       fence,
     };
-    await runs.changeMany({ result: null, fence: { lt: fence } }, { set: { result: 'aborted', finished_at: run.started_at } });
+    await runs.changeMany(
+      { result: null, fence: { lt: fence } },
+      { set: { result: 'aborted', finished_at: run.started_at } },
+    );
     await runs.insert(run);
     return run;
   }
@@ -64,7 +67,6 @@ export class Runs {
     run.result = result;
     run.finished_at = this.deps.clock.iso();
     run.duration_ms = Math.round(duration * 1000) / 1000;
-    run.changes = run.changes.slice(0, MAX_CHANGES);
     const { id, ...fields } = run;
     await this.deps.runs.change({ id, result: null }, { set: fields as unknown as Record<string, Json> });
     return recordOf(run);

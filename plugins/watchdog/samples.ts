@@ -80,7 +80,11 @@ export async function append(
 }
 
 /** The hour that is being filled; one that ended is written first, and one that was left (the clock went back) is taken up again. */
-async function hourOf(rollups: Deps['rollups'], doc: MonitorDoc, now: number): Promise<NonNullable<MonitorDoc['hour']>> {
+async function hourOf(
+  rollups: Deps['rollups'],
+  doc: MonitorDoc,
+  now: number,
+): Promise<NonNullable<MonitorDoc['hour']>> {
   const hour = Math.floor(now / HOUR_MS);
   if (doc.hour?.hour === hour) return doc.hour;
   if (doc.hour !== null) {

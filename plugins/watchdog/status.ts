@@ -133,7 +133,7 @@ export class Status {
 
   /** How many are in each state, of all. */
   async counts(): Promise<Record<MonitorState, number>> {
-    const groups = await this.deps.monitors.groupCount('state', { deleted_at: null });
+    const groups = await this.deps.monitors.groupCount('state');
     const counts = countsOf([]);
     for (const { key, n } of groups) counts[key as MonitorState] = n;
     return counts;

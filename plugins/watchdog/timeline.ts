@@ -28,7 +28,20 @@ export interface TimelineQuery {
   include_total?: boolean;
 }
 
-export const eventView = ({ id, source, kind, type, level, from, to, message, data, alarm_id, suppressed_by, at }: TimelineDoc) => ({
+export const eventView = ({
+  id,
+  source,
+  kind,
+  type,
+  level,
+  from,
+  to,
+  message,
+  data,
+  alarm_id,
+  suppressed_by,
+  at,
+}: TimelineDoc) => ({
   id,
   source,
   kind,

@@ -21,15 +21,14 @@ export function thresholds(from: number, interval: number): { warn: number; down
 }
 
 /** When a suppressed monitor that nothing suppresses any more may alarm. */
-export const alarmAt = (released: number, interval: number): number =>
-  released + Math.max(interval * 1000, DEFER_MS);
+export const alarmAt = (released: number, interval: number): number => released + Math.max(interval * 1000, DEFER_MS);
 
 /**
  * The due index: a run reads documents whose time lies before now. @param credit of the service's own outages, in ms
  */
 export function nextCheck(doc: MonitorDoc, credit = 0): string | null {
   if (doc.deleted_at !== null) return null;
-  if (doc.relook || doc.undecided) return AT_ONCE;
+  if (doc.relook) return AT_ONCE;
   if (doc.state === 'down') {
     if (doc.alarm !== 'suppressed' || doc.released_at === null) return null;
     // Due at the time itself, where the index looks for times before now.

@@ -50,10 +50,10 @@ export class Plan {
     return this.assign({ state, last_state_change_utc: at });
   }
 
-  /** Down, with the alarm still to be decided. */
+  /** Down; `alarm` or `suppress` must follow. */
   down(since: number, message: string): this {
     const from = this.next.state;
-    return this.to('down', message).assign({ down_since_utc: isoOf(since), down_from: from, undecided: true });
+    return this.to('down', message).assign({ down_since_utc: isoOf(since), down_from: from });
   }
 
   /** `monitor.recovered` for an open alarm, nothing for a suppressed one; none afterwards. */
@@ -68,7 +68,6 @@ export class Plan {
       alarm_id: null,
       suppressed_by: null,
       released_at: null,
-      undecided: false,
     });
   }
 
@@ -76,15 +75,22 @@ export class Plan {
   alarm(deferred: boolean): this {
     const { down_since_utc, down_from } = this.next;
     const alarm_id = this.ids.uuid();
-    this.assign({ alarm: 'open', alarm_id, suppressed_by: null, released_at: null, undecided: false });
-    const data = { state: 'down', previous_state: down_from, alarm_id, deferred, resolution: null, down_since_utc } as const;
+    this.assign({ alarm: 'open', alarm_id, suppressed_by: null, released_at: null });
+    const data = {
+      state: 'down',
+      previous_state: down_from,
+      alarm_id,
+      deferred,
+      resolution: null,
+      down_since_utc,
+    } as const;
     const message = deferred ? 'Still down after its parent returned' : 'No heartbeat: down';
     return this.#alarm('monitor.down', 'error', data, message);
   }
 
   /** An ancestor is down, so nobody is told. */
   suppress(by: string): this {
-    this.assign({ alarm: 'suppressed', suppressed_by: by, released_at: null, undecided: false });
+    this.assign({ alarm: 'suppressed', suppressed_by: by, released_at: null });
     return this.#entry('suppression', 'alarm.suppressed', 'warning', {
       message: `Alarm suppressed: ${by} is down`,
       suppressed_by: by,

@@ -20,8 +20,10 @@ const STALE_MS = 3_000;
 export const LEASE_MS = STALE_MS + ATTEMPT_MS + 2_000;
 const POLL_MS = 1_000;
 /** A lane takes this many at once while its receiver is quick. */
-const BATCH = 8;
+const BATCH = 16;
 const QUICK_MS = 250;
+/** Successes whose writes the next attempts do not wait for: they share a commit. */
+const UNWRITTEN = 16;
 const PAGE = 200;
 /** Of the ten seconds that a service has for its end (contract 95, shutdown). */
 const STOP_MS = 5_000;
@@ -44,8 +46,10 @@ interface Lane {
   /** Something may be due. */
   again: boolean;
   quick: boolean;
-  /** The write of the last success, which the next attempt does not wait for. */
-  recording: Promise<void>;
+  /** Writes of successes, which the next attempts do not wait for. */
+  writes: Set<Promise<void>>;
+  /** One of them failed; the lane stops, and what it leased is taken back. */
+  fault: Error | null;
 }
 
 @injectable()
@@ -194,8 +198,8 @@ export class Lanes {
   #lane(id: string): Lane {
     let lane = this.#lanes.get(id);
     if (lane === undefined) {
-      const recording = Promise.resolve();
-      lane = { id, queue: [], running: false, reserved: false, again: false, quick: true, recording };
+      const [queue, writes] = [[], new Set<Promise<void>>()];
+      lane = { id, queue, running: false, reserved: false, again: false, quick: true, writes, fault: null };
       this.#lanes.set(id, lane);
     }
     return lane;
@@ -240,22 +244,23 @@ export class Lanes {
   }
 
   async #drain(lane: Lane): Promise<void> {
+    lane.fault = null;
     try {
-      while (this.#open) {
+      while (this.#open && lane.fault === null) {
         const held = lane.queue.shift();
         if (held !== undefined) await this.#work(lane, held);
         else if (lane.again) await this.#claim(lane);
         else break;
       }
-      await lane.recording;
     } catch (error) {
-      lane.again = false;
-      lane.recording = Promise.resolve();
-      throw error;
-    } finally {
-      const left = lane.queue.splice(0);
-      if (!this.#abandoned) await Promise.all(left.map((held) => this.#giveBack(held)));
+      lane.fault = asError(error);
     }
+    await Promise.all(lane.writes);
+    const left = lane.queue.splice(0);
+    if (!this.#abandoned) await Promise.all(left.map((held) => this.#giveBack(held)));
+    if (lane.fault === null) return;
+    lane.again = false;
+    throw lane.fault;
   }
 
   /** Leases what is due. */
@@ -296,13 +301,16 @@ export class Lanes {
     const result = await this.sender.send(webhook, { event_id, event, body, delivery_id, attempt: made + 1 });
     if (this.#abandoned) return;
     lane.quick = result.duration_ms < QUICK_MS;
-    await lane.recording;
+    if (result.verdict !== 'success') {
+      // A success before it resets the count first.
+      await Promise.all(lane.writes);
+      return this.#end(held, () => this.outcomes.record(delivery, result));
+    }
     const written = this.#end(held, () => this.outcomes.record(delivery, result));
-    if (result.verdict === 'success') {
-      lane.recording = written;
-      // Awaited before the next one is written; a fault stops the lane there, and is no unhandled rejection until then.
-      written.catch(() => undefined);
-    } else await written;
+    const write = written.catch((error: unknown) => void (lane.fault = asError(error)));
+    lane.writes.add(write);
+    void write.finally(() => lane.writes.delete(write));
+    if (lane.writes.size >= UNWRITTEN) await Promise.race(lane.writes);
   }
 
   async #end(held: Held, write: () => Promise<unknown>): Promise<void> {
@@ -336,3 +344,5 @@ export class Lanes {
     await this.deps.deliveries.remove({ id, lease_by, lease_n });
   }
 }
+
+const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));

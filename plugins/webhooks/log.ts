@@ -98,8 +98,10 @@ export class DeliveryLog {
     const before = isoOf(clock.now() - KEEP_MS);
     let n = 0;
     const all = async (remove: () => Promise<number>): Promise<void> => {
-      for (let removed = CHUNK; removed === CHUNK; n += removed) {
+      let removed = CHUNK;
+      while (removed === CHUNK) {
         removed = await remove();
+        n += removed;
         if (signal?.aborted === true) return;
       }
     };

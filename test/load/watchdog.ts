@@ -70,7 +70,9 @@ export async function heartbeats(say: Say, rounds: number, seconds: number): Pro
     const post = { method: 'POST' as const, bodies, seconds };
     const ours = { ...post, url: service.url, paths: ['/api/watchdog/v1/ping'], headers };
     const theirs = { ...post, url: bare.url, paths: ['/heartbeat'] };
-    say(`\nHeartbeats: ${MONITORS} monitors, 4 metrics, 16 connections, durability full, ${rounds} rounds of ${seconds} s`);
+    say(
+      `\nHeartbeats: ${MONITORS} monitors, 4 metrics, 16 connections, durability full, ${rounds} rounds of ${seconds} s`,
+    );
     await load({ ...theirs, seconds: 2 });
     await load({ ...ours, seconds: 3 });
     const ratios: number[] = [];
@@ -120,7 +122,9 @@ function reported(world: World, source: string, late: boolean): MonitorDoc {
 
 /** Time of a run in which 1 % of the monitors go down: it must follow what is due. */
 export async function evaluation(say: Say, sizes: readonly number[] = [1_000, 10_000, 100_000]): Promise<void> {
-  say('\nEvaluator: 1 % of the monitors go down in the run, each with its alarm and timeline; then a run with nothing due');
+  say(
+    '\nEvaluator: 1 % of the monitors go down in the run, each with its alarm and timeline; then a run with nothing due',
+  );
   for (const size of sizes) {
     await withStore(async (world) => {
       for (let i = 0; i < size; i += 1_000) {
@@ -154,7 +158,9 @@ export async function history(say: Say): Promise<void> {
     for (let i = 0; i < copies; i++) await fill(world, `host-${i}`);
     const samples = DAYS * 24 * 60 * METRICS.length * copies;
     await deps.marks.count();
-    say(`  ${((await store.size()) - before) / samples} bytes per sample (${samples} samples)`.replace(/(\.\d)\d+/, '$1'));
+    say(
+      `  ${((await store.size()) - before) / samples} bytes per sample (${samples} samples)`.replace(/(\.\d)\d+/, '$1'),
+    );
     for (const hours of [24, 168, 336]) {
       const times: number[] = [];
       for (let n = 0; n < 7; n++) {
@@ -185,7 +191,8 @@ async function fill({ deps, clock }: World, source: string): Promise<void> {
       rows = [];
     }
     if (Math.floor(t / HOUR) !== hour) {
-      if (hour >= 0) await deps.rollups.insert({ id: rollupId(doc.series, hour), series: doc.series, hour, rows: stats });
+      if (hour >= 0)
+        await deps.rollups.insert({ id: rollupId(doc.series, hour), series: doc.series, hour, rows: stats });
       hour = Math.floor(t / HOUR);
       stats = [];
     }

@@ -146,17 +146,38 @@ async function throughput(webhooks: number, events: number, say: (text: string) 
   }
 }
 
-/** @param bodies made anew for each run; @param path of the intake */
-async function intake(name: string, path: string, bodies: () => string[], say: (text: string) => void, rounds: number) {
+/** Reports per second, all distinct, each an event. */
+async function bugs(b: Bench, seconds: number): Promise<number> {
+  const began = performance.now();
+  let n = 0;
+  const caller = async (): Promise<void> => {
+    while (performance.now() - began < seconds * 1000) {
+      await report(b);
+      n += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  return n / ((performance.now() - began) / 1000);
+}
+
+/** Error reports per second. */
+async function errorsOf({ service, token }: Bench, bodies: readonly string[], seconds: number): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  const paths = ['/api/errors/v1/report'];
+  const l = await load({ url: service.url, method: 'POST', paths, bodies: [...bodies], headers, seconds });
+  if (l.non2xx + l.errors > 0) throw new Error(`${l.non2xx + l.errors} reports were refused`);
+  return l.perSecond;
+}
+
+async function intake(
+  name: string,
+  run: (b: Bench, seconds: number) => Promise<number>,
+  say: (text: string) => void,
+  rounds: number,
+): Promise<void> {
   const none = await bench(0);
   const ten = await bench(10);
   try {
-    const run = async ({ service, token }: Bench, seconds: number): Promise<number> => {
-      const headers = { authorization: `Bearer ${token}` };
-      const l = await load({ url: service.url, method: 'POST', paths: [path], bodies: bodies(), headers, seconds });
-      if (l.non2xx + l.errors > 0) throw new Error(`${l.non2xx + l.errors} reports were refused`);
-      return l.perSecond;
-    };
     await run(none, 2);
     await run(ten, 2);
     const ratios: number[] = [];
@@ -172,13 +193,6 @@ async function intake(name: string, path: string, bodies: () => string[], say: (
     await ten.stop();
   }
 }
-
-let made = 0;
-const bugBodies = (): string[] =>
-  Array.from({ length: 20_000 }, () => {
-    const n = ++made;
-    return JSON.stringify({ project: 'bench', title: `bug ${n}`, file_path: `src/f${n}.ts` });
-  });
 
 /**
  * Called by `npm run bench`.
@@ -198,6 +212,6 @@ export async function webhookFigures(
   await throughput(10, 500, say);
   await throughput(100, 100, say);
   say('\nWebhooks: intake with ten webhooks against none, in turn');
-  await intake('errors, 200 groups', '/api/errors/v1/report', () => [...errors], say, rounds);
-  await intake('bug reports, each an event', '/api/bugtracker/v1/report', bugBodies, say, rounds);
+  await intake('errors, 200 groups', (b, seconds) => errorsOf(b, errors, seconds), say, rounds);
+  await intake('bug reports, each an event', bugs, say, rounds);
 }

@@ -1,6 +1,7 @@
 /** The evaluator and the alarms (contract 30, evaluator, alarms, hierarchy, own outage), on every engine. */
 import { expect } from 'chai';
 import type { Deps } from '../../../plugins/watchdog/deps.js';
+import { freshMonitor } from '../../../plugins/watchdog/monitor.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { ANYONE, HOUR, MINUTE, over, STORES, worldOn, type World } from './world.js';
 
@@ -81,7 +82,11 @@ for (const engine of STORES) {
         expect(world.told[i]?.data.alarm_id).to.equal(world.told[i + 1]?.data.alarm_id);
       }
       expect(world.told[1]?.data.resolution).to.equal(null);
-      expect(world.told[5]?.data).to.include({ resolution: 'maintenance', state: 'maintenance', previous_state: 'down' });
+      expect(world.told[5]?.data).to.include({
+        resolution: 'maintenance',
+        state: 'maintenance',
+        previous_state: 'down',
+      });
     });
 
     it('leaves stopped, maintenance and never-seen monitors alone', async () => {
@@ -301,27 +306,49 @@ for (const engine of STORES) {
       expect((await world.monitor('a')).state).to.equal('up');
     });
 
-    it('decides after a crash between the two phases, once', async () => {
-      await world.beat('a', { interval: 1 });
-      await world.beat('b', { interval: 1 });
-      await world.monitors.edit('b', { parent_source: 'a' }, ANYONE);
+    it('a parent whose heartbeat wins against the run leaves its child to a deferred alarm', async () => {
+      await world.beat('p', { interval: 1 });
+      await world.beat('c', { interval: 1 });
+      await world.monitors.edit('c', { parent_source: 'p' }, ANYONE);
       world.clock.advance(MINUTE);
       const { monitors } = world.deps;
-      const bulk = monitors.bulk.bind(monitors);
-      let writes = 0;
+      const other = worldOn(store, world.clock);
+      let once = true;
       world.deps.monitors = over(monitors, {
         bulk: async (ops) => {
-          if (++writes > 1) throw new Error('killed');
-          return bulk(ops);
+          if (once) {
+            once = false;
+            await other.beat('p', { interval: 10_000 });
+          }
+          return monitors.bulk(ops);
         },
       });
-      const run = await world.evaluate();
-      expect(run.errors).to.be.greaterThan(0);
-      expect(names()).to.deep.equal([]);
-      const next = worldOn(store, world.clock);
-      expect(await next.evaluate()).to.include({ alarms_emitted: 1, alarms_suppressed: 1 });
-      expect(next.told.map(({ data }) => data.source)).to.deep.equal(['a']);
+      expect(await world.evaluate()).to.include({ to_down: 1, alarms_suppressed: 1, alarms_emitted: 0 });
+      expect(await world.monitor('c')).to.include({ state: 'down', alarm: 'suppressed', suppressed_by: null });
+      world.clock.advance(MINUTE);
+      expect(await world.evaluate()).to.include({ alarms_emitted: 1 });
+      expect(names()).to.deep.equal(['monitor.down c']);
     });
+
+    it('judges thousands that are due at once as one: suppression crosses the pages', async () => {
+      const { ids, clock, monitors } = world.deps;
+      const at = clock.iso();
+      const docs = Array.from({ length: 2_300 }, (_, i) => ({
+        ...freshMonitor({ source: `m${i}`, parent_source: i === 2_299 ? null : 'm2299' }, ids, clock.now()),
+        state: 'up' as const,
+        last_heartbeat_at: at,
+        // The parent is due last.
+        next_check_at: new Date(clock.now() + i).toISOString(),
+      }));
+      for (let i = 0; i < docs.length; i += 500) {
+        await monitors.bulk(docs.slice(i, i + 500).map((doc) => ({ insert: doc })));
+      }
+      world.clock.advance(HOUR);
+      const run = await world.evaluate();
+      expect(run).to.include({ evaluated: 2_300, to_down: 2_300, alarms_emitted: 1, alarms_suppressed: 2_299 });
+      expect(run.changes).to.have.lengthOf(200);
+      expect(names()).to.deep.equal(['monitor.down m2299']);
+    }).timeout(20_000);
 
     it('credits its own outage once, and only the part since the last heartbeat', async () => {
       await world.outages.stamp();
