@@ -1,18 +1,24 @@
-// Runs the compiled tests and ends with one line `N passed, N failed`.
+// Runs the compiled tests, as many files at once as the machine has cores (at most 4), and ends with one line
+// `N passed, N failed`.
 //
 //   npm test                       everything that this machine can run; says which storage engines were tested
-//   npm test -- storage start      only the files whose path has one of these words
+//   npm test -- plugins/bugs cli   only the files whose path has one of these words
 //
 // SVC_TEST_MONGODB_URL  a MongoDB to test against; without it, what mongodb-memory-server can get
 // SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser` – fail when these suites did not run
-import Mocha from 'mocha';
+// SVC_TEST_TIMES        a number: list that many of the slowest files
+import { fork } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import 'reflect-metadata';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'test');
+const worker = join(dirname(fileURLToPath(import.meta.url)), 'test-worker.mjs');
 const words = process.argv.slice(2);
+/** Files that start real programs take longest: first, so that no core waits for one at the end. */
+const LONG_FIRST = ['faults/', 'browser/', 'start/', 'conformance/', 'adapters/', 'kernel/'];
+const FILE_TIMEOUT_MS = 15 * 60_000;
 
 async function testFiles(folder) {
   const found = [];
@@ -21,53 +27,93 @@ async function testFiles(folder) {
     if (entry.isDirectory() && entry.name !== 'fixtures') found.push(...(await testFiles(path)));
     else if (entry.name.endsWith('.test.js')) found.push(path);
   }
-  return found.toSorted((a, b) => (a < b ? -1 : 1));
+  return found;
 }
 
+const nameOf = (file) => relative(root, file).split(sep).join('/');
+const rank = (file) => {
+  const at = LONG_FIRST.findIndex((start) => nameOf(file).startsWith(start));
+  return at < 0 ? LONG_FIRST.length : at;
+};
+
+/** What one file gave; a worker that dies counts as one failure of its file. */
+function runOne(state, file) {
+  return new Promise((resolve) => {
+    const began = Date.now();
+    const finish = (result) => {
+      clearTimeout(timer);
+      state.child.removeAllListeners('message');
+      state.child.removeAllListeners('exit');
+      resolve({ file, ms: Date.now() - began, ...result });
+    };
+    const died = (why) => {
+      state.child = start();
+      finish({ passed: 0, skipped: 0, ran: [], failures: [{ title: nameOf(file), text: why }] });
+    };
+    const timer = setTimeout(() => {
+      state.child.removeAllListeners('exit');
+      state.child.kill('SIGKILL');
+      died(`not finished after ${FILE_TIMEOUT_MS / 60_000} minutes`);
+    }, FILE_TIMEOUT_MS);
+    state.child.once('message', finish);
+    state.child.once('exit', (code, signal) => died(`the test process ended with ${code ?? signal}`));
+    state.child.send(file);
+  });
+}
+
+const start = () => fork(worker, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+
 const all = await testFiles(root);
-const files =
-  words.length === 0 ? all : all.filter((f) => words.some((w) => relative(root, f).split(sep).join('/').includes(w)));
-if (files.length === 0) {
+const queue = all
+  .filter((file) => words.length === 0 || words.some((word) => nameOf(file).includes(word)))
+  .toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+if (queue.length === 0) {
   console.error(`no test file matches ${words.join(' ')}`);
   console.log('0 passed, 0 failed');
   process.exit(1);
 }
 
-const mocha = new Mocha({ timeout: 30_000, slow: 2_000, reporter: process.env.SVC_TEST_REPORTER ?? 'dot' });
-for (const file of files) mocha.addFile(file);
-await mocha.loadFilesAsync();
-
-// An engine or the browser counts as tested when a test under a suite that names it ran, and none of them was skipped.
-const seen = new Map(['memory', 'sqlite', 'mongodb', 'browser'].map((name) => [name, { ran: 0, skipped: 0 }]));
-const kindsOf = (test) => {
-  const title = test.fullTitle().toLowerCase();
-  return [...seen.keys()].filter((name) => title.includes(name));
-};
-
-const started = Date.now();
-const runner = mocha.run((failures) => {
-  const { passes, pending } = runner.stats;
-  let failed = failures;
-  const tested = (name) => seen.get(name).ran > 0;
-  const engines = ['memory', 'sqlite', 'mongodb'].filter(tested);
-  const missing =
-    seen.get('mongodb').ran === 0
-      ? ' (the MongoDB suites did not run: no SVC_TEST_MONGODB_URL and no mongod to be had)'
-      : '';
-  console.log(
-    `Storage engines tested: ${engines.join(', ') || 'none'}${missing}; browser: ${tested('browser') ? 'yes' : 'no'}; Node ${process.version}; ${Math.round((Date.now() - started) / 1000)} s; ${pending} skipped`,
-  );
-  for (const name of (process.env.SVC_TEST_REQUIRE ?? '').split(',').filter(Boolean)) {
-    const s = seen.get(name);
-    if (s === undefined || s.ran === 0) {
-      console.error(`required, but did not run: ${name}`);
-      failed += 1;
+const began = Date.now();
+const results = [];
+const lanes = Math.min(4, availableParallelism(), queue.length);
+await Promise.all(
+  Array.from({ length: lanes }, async () => {
+    const state = { child: start() };
+    for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+      const result = await runOne(state, file);
+      results.push(result);
+      const mark = result.failures.length > 0 ? 'FAILED' : 'ok    ';
+      console.log(`${mark} ${nameOf(file)}  ${result.passed} in ${(result.ms / 1000).toFixed(1)} s`);
     }
-  }
-  process.exitCode = failed === 0 ? 0 : 1;
-  console.log(`${passes} passed, ${failed} failed`);
-  // Whatever a test left open must not hold the run; a leak of ours shows as a failing test, not as a hanging one.
-  process.exit();
-});
-runner.on('pass', (test) => kindsOf(test).forEach((name) => (seen.get(name).ran += 1)));
-runner.on('pending', (test) => kindsOf(test).forEach((name) => (seen.get(name).skipped += 1)));
+    state.child.removeAllListeners('exit');
+    state.child.kill();
+  }),
+);
+
+const failures = results.flatMap((result) => result.failures);
+failures.forEach(({ title, text }, i) => console.error(`\n${i + 1}) ${title}\n${text}`));
+const slowest = results.toSorted((a, b) => b.ms - a.ms).slice(0, Number(process.env.SVC_TEST_TIMES ?? 0));
+for (const { file, ms } of slowest) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${nameOf(file)}`);
+
+const ran = results.flatMap((result) => result.ran);
+/** An engine counts as tested when the storage contract ran on it, the browser when its walk did. */
+const SUITES = { browser: 'browser' };
+const tested = (name) => ran.some((title) => title.startsWith(SUITES[name] ?? `documentstore contract: ${name} `));
+const engines = ['memory', 'sqlite', 'mongodb'].filter(tested).join(', ') || 'none';
+const without = tested('mongodb')
+  ? ''
+  : ' (the MongoDB suites did not run: no SVC_TEST_MONGODB_URL, no mongod to be had)';
+const skipped = results.reduce((sum, result) => sum + result.skipped, 0);
+const seconds = Math.round((Date.now() - began) / 1000);
+console.log(
+  `\nStorage engines tested: ${engines}${without}; browser: ${tested('browser') ? 'yes' : 'no'}; Node ${process.version}; ${seconds} s; ${skipped} skipped`,
+);
+
+let failed = failures.length;
+for (const name of (process.env.SVC_TEST_REQUIRE ?? '').split(',').filter(Boolean)) {
+  if (tested(name)) continue;
+  console.error(`required, but did not run: ${name}`);
+  failed += 1;
+}
+process.exitCode = failed === 0 ? 0 : 1;
+console.log(`${results.reduce((sum, result) => sum + result.passed, 0)} passed, ${failed} failed`);

@@ -52,6 +52,10 @@ async function startMigrations({ system, run }: PageServices, { principal }: Htt
   return new Redirect('/migrations', { tone: 'success', message });
 }
 
+/** A check may list things with a name, such as disabled webhooks. */
+const named = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'name' in value ? value.name : value;
+
 /** Checks as rows of one table: name, state, what it saw. */
 export function checkRows({
   checks,
@@ -64,7 +68,7 @@ export function checkRows({
       state: state ?? (ok ? 'ok' : 'failed'),
       facts: Object.entries(facts)
         .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
-        .map(([label, value]) => ({ label, value: Array.isArray(value) ? value.join(', ') : value })),
+        .map(([label, value]) => ({ label, value: Array.isArray(value) ? value.map(named).join(', ') : value })),
     };
   });
 }

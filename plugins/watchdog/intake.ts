@@ -79,7 +79,7 @@ export class Intake {
     const written = doc === null ? await this.#insert(attempt) : await this.#change(doc, attempt, alive);
     if (!written) return null;
     const { plan } = attempt;
-    if (plan.entries.length > 0) await this.outbox.flush(id);
+    if (plan.entries.length > 0) await this.outbox.flush([plan.next]);
     const { next } = plan;
     const interval = intervalOf(next);
     const { warn, down } = thresholds(now, interval);

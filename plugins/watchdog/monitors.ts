@@ -110,7 +110,7 @@ export class Monitors {
       const quiet = plan.entries.length === 0 && doc.outbox_at === null;
       const gone = quiet ? (await monitors.remove(same)) > 0 : (await monitors.change(same, plan.update())) !== null;
       if (!gone) continue;
-      if (!quiet) await this.outbox.flush(doc.id);
+      if (!quiet) await this.outbox.flush([plan.next]);
       if (doc.state === 'down') await this.#releaseChildren(now);
       return doc.source;
     }

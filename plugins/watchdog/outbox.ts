@@ -26,19 +26,17 @@ export class Outbox {
 
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
-  /** Resolves when the timeline has it; events go out behind the answer. */
-  flush(id: string): Promise<void> {
-    return this.flushAll([id]);
-  }
-
-  async flushAll(ids: readonly string[]): Promise<void> {
-    for (let i = 0; i < ids.length; i += GROUP) {
-      const docs = await Promise.all(ids.slice(i, i + GROUP).map((id) => this.deps.monitors.get(id)));
-      const telling = docs.filter((doc): doc is MonitorDoc => doc !== null && doc.outbox.length > 0);
-      const entries = telling.flatMap((doc) => doc.outbox.map((entry) => ({ insert: timelineOf(doc, entry) })));
-      if (entries.length > 0) await this.deps.timeline.bulk(entries);
+  /**
+   * Resolves when the timeline has it; events go out behind the answer.
+   * @param docs as they were written
+   */
+  async flush(docs: readonly MonitorDoc[]): Promise<void> {
+    for (let i = 0; i < docs.length; i += GROUP) {
+      const part = docs.slice(i, i + GROUP);
+      const entries = part.flatMap((doc) => doc.outbox.map((entry) => ({ insert: timelineOf(doc, entry) })));
+      await this.deps.timeline.bulk(entries);
       const stored = new Set(entries.map(({ insert }) => insert.id));
-      for (const doc of telling) this.#behind(doc.id, stored);
+      for (const doc of part) this.#behind(doc.id, stored);
     }
   }
 

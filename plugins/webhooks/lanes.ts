@@ -68,6 +68,9 @@ export class Lanes {
   /** The store may be closed by now. */
   #abandoned = false;
 
+  readonly #attempts: ReturnType<Deps['metrics']['counter']>;
+  readonly #first: ReturnType<Deps['metrics']['histogram']>;
+
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock' | 'ids' | 'log' | 'metrics'>,
@@ -75,6 +78,13 @@ export class Lanes {
     @inject(OUTCOMES) private readonly outcomes: Outcomes,
   ) {
     this.instance = this.deps.ids.uuid();
+    const { metrics } = this.deps;
+    this.#attempts = metrics.counter('aos_webhook_attempts_total', 'Attempts of webhook deliveries, by verdict');
+    this.#first = metrics.histogram(
+      'aos_webhook_first_attempt_seconds',
+      'From the creation of a delivery to the end of its first attempt',
+      [0.05, 0.1, 0.2, 0.5, 1, 5, 15, 60],
+    );
   }
 
   start(): void {
@@ -299,6 +309,8 @@ export class Lanes {
     if (body === undefined) return this.#end(held, () => this.#discard(delivery));
     const { event_id, event, id: delivery_id, made } = delivery;
     const result = await this.sender.send(webhook, { event_id, event, body, delivery_id, attempt: made + 1 });
+    this.#attempts.inc({ verdict: result.verdict });
+    if (made === 0) this.#first.observe((this.deps.clock.now() - Date.parse(delivery.created_at)) / 1000);
     if (this.#abandoned) return;
     lane.quick = result.duration_ms < QUICK_MS;
     if (result.verdict !== 'success') {

@@ -114,13 +114,17 @@ export class DeliveryLog {
     return n;
   }
 
+  /** Deliveries that wait for an attempt, or are in one. */
+  queued(): Promise<number> {
+    return this.deps.deliveries.count({ state: { in: WAITING } });
+  }
+
   /** Contract 95, health: never a URL, only its host. */
   async health(): Promise<HealthResult> {
     const { webhooks, deliveries, clock } = this.deps;
-    const waiting: Filter = { state: { in: WAITING } };
     const now = clock.now();
     const [queued, oldest, overdue, broken] = await Promise.all([
-      deliveries.count(waiting),
+      this.queued(),
       Promise.all(
         WAITING.map((state) => deliveries.find({ filter: { state }, sort: [['created_at', 'asc']], limit: 1 })),
       ),

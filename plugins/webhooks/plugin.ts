@@ -147,6 +147,7 @@ export default definePlugin<WebhooksConfig>({
       ],
       health: () => log.health(),
       start: async () => {
+        ctx.ports.metrics.gauge('aos_webhook_queued', 'Deliveries that wait for an attempt', () => log.queued());
         await reconcile();
         lanes.start();
       },

@@ -26,6 +26,9 @@ describe('errorstream: titles', () => {
     ['Ошибка.Ввод', 'Ввод'],
     ['12.5', '12.5'],
     ['::', '::'],
+    ['<lambda>', '<lambda>'],
+    ['Foo.12', 'Foo'],
+    ['shop.Cart\nsecond line', 'Cart'],
   ];
   for (const [name, short] of classes) {
     it(`${JSON.stringify(name)} is ${short}`, () => expect(shortClass(name)).to.equal(short));
@@ -40,17 +43,32 @@ describe('errorstream: titles', () => {
     expect(titleOf('C', '😀'.repeat(161))).to.equal(`C: ${'😀'.repeat(160)}`);
   });
 
-  it('is never longer than a title may be, nor empty', () => {
+  it('is one line, never longer than a title may be, never empty', () => {
+    const unit = fc.constantFrom(
+      'a',
+      'É',
+      '.',
+      '\\',
+      '::',
+      '$',
+      '<',
+      '@anonymous',
+      '\0',
+      '\r',
+      '\n',
+      '\u2028',
+      '😀',
+      ' ',
+    );
+    const text = fc.string({ unit, maxLength: 250 });
     fc.assert(
-      fc.property(
-        fc.string({ unit: 'binary', maxLength: 250 }),
-        fc.string({ unit: 'binary', maxLength: 250 }),
-        (name, message) => {
-          const title = titleOf(name.trim() === '' ? null : name, message);
-          expect(Array.from(title).length).to.be.at.most(200);
-          expect(/[\r\n]/.test(titleOf(null, message))).to.equal(false);
-        },
-      ),
+      fc.property(text, text, (name, message) => {
+        fc.pre(name.trim() !== '' || message.trim() !== '');
+        const title = titleOf(name.trim() === '' ? null : name, message);
+        expect(title).to.match(/^[^\r\n\u2028]+$/u);
+        expect(Array.from(title).length).to.be.at.most(200);
+      }),
+      { numRuns: 1000 },
     );
   });
 });

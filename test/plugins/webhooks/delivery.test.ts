@@ -208,6 +208,18 @@ describe('webhook deliveries', function () {
     expect((await world.deps.webhooks.get(hook.id))?.failures).to.equal(0);
   });
 
+  it('without a secret of its own it is signed with security.webhook_key', async () => {
+    await world.lanes.stop();
+    world = await memoryWorld({ change: { webhook_key: 'the-key-of-the-service' } });
+    const to = await receiver();
+    await world.hook(to.url, { secret: null });
+    await world.emit();
+    await ended();
+    const { headers = {}, body = '' } = to.got[0] ?? {};
+    const signed = `${headers['x-svc-timestamp']}.${body}`;
+    expect(headers['x-svc-signature']).to.equal(`sha256=${hmac(signed, 'the-key-of-the-service', 'hex')}`);
+  });
+
   it('answers the producer before any receiver has answered', async () => {
     const to = await receiver(() => undefined);
     await world.hook(to.url);

@@ -1,0 +1,38 @@
+// One lane of scripts/test.mjs: gets the path of a compiled test file, runs it, answers what came of it.
+import Mocha from 'mocha';
+import 'reflect-metadata';
+
+/** The error as a person reads it; mocha's own reporter is not used, because lanes would write over each other. */
+const textOf = (error) => {
+  const { actual, expected, showDiff } = error;
+  const diff = showDiff ? `\n  actual:   ${JSON.stringify(actual)}\n  expected: ${JSON.stringify(expected)}` : '';
+  return `${error.stack ?? String(error)}${diff}`.slice(0, 8000);
+};
+
+/** mocha wants a reporter; the parent is ours. */
+function silent() {}
+
+async function run(file) {
+  const mocha = new Mocha({ timeout: 30_000, reporter: silent });
+  mocha.addFile(file);
+  await mocha.loadFilesAsync();
+  return new Promise((resolve) => {
+    const failures = [];
+    const ran = [];
+    const runner = mocha.run(() => {
+      const { passes, pending } = runner.stats;
+      resolve({ passed: passes, skipped: pending, ran, failures });
+    });
+    // Only the words by which the runner tells what was tested travel back.
+    runner.on('pass', (test) => ran.push(test.fullTitle().toLowerCase()));
+    runner.on('fail', (test, error) => failures.push({ title: test.fullTitle(), text: textOf(error) }));
+  });
+}
+
+process.on('message', (file) => {
+  run(file).then(
+    (result) => process.send(result),
+    (error) =>
+      process.send({ passed: 0, skipped: 0, ran: [], failures: [{ title: file, text: error.stack ?? String(error) }] }),
+  );
+});
