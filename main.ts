@@ -3,7 +3,7 @@
  * wants to know where an adapter comes from looks here and nowhere else.
  */
 import 'reflect-metadata';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
 import { HapiServer } from './adapters/hapi/server.js';
@@ -11,6 +11,7 @@ import { MemoryStore } from './adapters/memory/store.js';
 import { MongoStore } from './adapters/mongodb/store.js';
 import { DataCipher } from './adapters/node/cipher.js';
 import { SystemClock } from './adapters/node/clock.js';
+import { replaceFile } from './adapters/node/files.js';
 import { freeBytes } from './adapters/node/freebytes.js';
 import { ThreadHasher } from './adapters/node/hasher.js';
 import { RandomIds } from './adapters/node/ids.js';
@@ -97,9 +98,11 @@ export async function compose(mode: Mode): Promise<Service> {
   const store = storeOf(config);
   const jobs = new AgendaJobs({ store, clock, ids, log, metrics });
   const { host, port, base_url, trusted_proxies } = config.server;
+  // A command's links and DSNs lead to the server beside it, whose port may be one that it picked.
+  const beside = mode === 'command' ? await InstanceLock.running(config.data_dir) : null;
   const app: AppSettings = {
     version: await version(),
-    base_url: base_url ?? listenUrl(host, port),
+    base_url: base_url ?? beside?.url ?? listenUrl(host, port),
     timezone: config.app.timezone,
     debug: config.app.debug,
     shared_key: config.security.shared_key,
@@ -149,12 +152,14 @@ export async function compose(mode: Mode): Promise<Service> {
     freeBytes: () => freeBytes(config.data_dir),
   });
 
+  const serverFile = join(config.data_dir, 'server.json');
   let lock: InstanceLock | null = null;
   let stopping: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await kernel.stop();
     await hasher.close();
-    await lock?.release();
+    if (lock) await lock.release();
+    else if ((await InstanceLock.running(config.data_dir))?.pid === process.pid) await rm(serverFile, { force: true });
     await log.flush();
   };
 
@@ -174,7 +179,9 @@ export async function compose(mode: Mode): Promise<Service> {
       if (mode !== 'serve') return { address, firstAdmin: null };
       if (base_url === null && address !== null) app.base_url = address;
       const firstAdmin = (await kernel.service(FIRST_START)?.ensureAdmin()) ?? null;
-      if (address !== null) await lock?.announce(address);
+      if (address === null) return { address, firstAdmin };
+      if (lock) await lock.announce(address);
+      else await replaceFile(serverFile, `${JSON.stringify({ pid: process.pid, url: address })}\n`);
       return { address, firstAdmin };
     },
     stop: () => (stopping ??= stop()),

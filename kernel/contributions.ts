@@ -65,6 +65,7 @@ const PAGE = Joi.object({
   access: duck,
   panels: Joi.boolean(),
   input: schemas,
+  again: Joi.function(),
   handle: run,
 } satisfies Keys<PageSpec>);
 const PANEL = Joi.object({

@@ -220,6 +220,8 @@ export interface PageSpec {
   panels?: boolean;
   /** Unknown query parameters of pages are ignored. */
   input?: { params?: ObjectSchema; query?: ObjectSchema };
+  /** What a form shows that is refused before `handle` sees it (stale `csrf_token`, too many calls); else the error page. */
+  again?: (problem: { code: string; message: string }) => View;
   handle(request: HttpRequest): Promise<PageResult> | PageResult;
 }
 

@@ -97,7 +97,7 @@ for (const { file, ms } of slowest) console.log(`${(ms / 1000).toFixed(1).padSta
 
 const ran = results.flatMap((result) => result.ran);
 /** An engine counts as tested when the storage contract ran on it, the browser when its walk did. */
-const SUITES = { browser: 'browser' };
+const SUITES = { browser: 'web: a walk in a real browser' };
 const tested = (name) => ran.some((title) => title.startsWith(SUITES[name] ?? `documentstore contract: ${name} `));
 const engines = ['memory', 'sqlite', 'mongodb'].filter(tested).join(', ') || 'none';
 const without = tested('mongodb')

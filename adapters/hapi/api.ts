@@ -127,12 +127,12 @@ export class ApiRoute {
         if (outcome instanceof Failure) return outcome;
         body = outcome;
       }
-      const refused = this.gate.refuses(call.principal);
-      if (refused) return refused;
     }
     const key = this.#rateKey(call);
     const limited = key === null ? null : this.shared.limits.check(this.#rate, key);
     if (limited) return limited;
+    const refused = this.gate.public ? null : this.gate.refuses(call.principal);
+    if (refused) return refused;
     const params = paramsFit(this.#params, call.params);
     if (params === null) return new Failure('not_found', 'There is nothing under this path.');
     call.params = params;

@@ -2,11 +2,12 @@
  * The TCP side. hapi's listener is given to it, so that two things can be ours: what a caller reads whose bytes are no
  * HTTP at all (an envelope, not a bare line), and when `100 Continue` is said: only once somebody wants the body.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Ids } from '../../ports/ids.js';
 import { failureAnswer } from './envelope.js';
 import { Failure } from './failure.js';
+import { requestId } from './headers.js';
 import { expectsContinue } from './payload.js';
 
 /** Slow heads end here; bodies that a handler reads have a time of their own, so that packages may take an hour. */
@@ -20,12 +21,19 @@ export const makeListener = (): Server =>
     requestTimeout: WHOLE_MS,
     keepAliveTimeout: IDLE_MS,
     connectionsCheckingInterval: 5_000,
+    // Node would answer an empty 400; `ownListener` says it in the envelope.
+    requireHostHeader: false,
   });
 
 /** Replaces what hapi put there; call it after hapi has taken the listener. */
 export function ownListener(listener: Server, ids: Ids): void {
   const active = new WeakMap<Duplex, ServerResponse>();
-  listener.prependListener('request', (req: IncomingMessage, res: ServerResponse) => void active.set(req.socket, res));
+  const routed = listener.listeners('request') as RequestListener[];
+  listener.removeAllListeners('request').on('request', (req: IncomingMessage, res: ServerResponse) => {
+    active.set(req.socket, res);
+    if (req.headers.host === undefined && req.httpVersion === '1.1') refuse(req, res, NO_HOST, ids);
+    else for (const route of routed) route(req, res);
+  });
   listener.removeAllListeners('checkContinue').on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
     expectsContinue(req, res);
     listener.emit('request', req, res);
@@ -39,6 +47,16 @@ export function ownListener(listener: Server, ids: Ids): void {
     else if (underWay && current.headersSent) socket.destroy();
     else end(socket, malformed(error, ids));
   });
+}
+
+const NO_HOST = new Failure('invalid_request', 'The request has no Host header.');
+
+function refuse(req: IncomingMessage, res: ServerResponse, failure: Failure, ids: Ids): void {
+  const id = requestId(req.headers['x-request-id'], ids);
+  const { status, headers, body } = failureAnswer(failure, id);
+  const text = String(body);
+  const own = { connection: 'close', 'x-content-type-options': 'nosniff', 'x-request-id': id };
+  res.writeHead(status, { ...headers, ...own, 'content-length': Buffer.byteLength(text) }).end(text);
 }
 
 /** Says it, and closes when the other side has had the time to read it. */

@@ -56,8 +56,7 @@ export class PageRoute {
     try {
       visitor = await visitorOf(this.shared, request);
       const result = await this.#run(request, call, visitor);
-      if (result instanceof Failure)
-        return await refusalPage(this.shared, request, call, visitor, result, this.#gate.who());
+      if (result instanceof Failure) return await this.#refused(result, request, call, visitor);
       return await this.#render(result, call, visitor);
     } catch (thrown) {
       return await this.#failed(thrown, request, call, visitor);
@@ -96,6 +95,17 @@ export class PageRoute {
     if (query instanceof Failure) return query;
     call.query = query.value;
     return spec.handle(call);
+  }
+
+  /** With the form again where the page knows how, so that nobody has to find the way back. */
+  #refused(failure: Failure, request: Request, call: Call, visitor: Visitor): Promise<Answer> {
+    const { again } = this.mounted.spec;
+    if (!again || wantsJson(request)) {
+      return refusalPage(this.shared, request, call, visitor, failure, this.#gate.who());
+    }
+    const view = again({ code: failure.code, message: failure.message }).withStatus(failure.status);
+    for (const [name, value] of Object.entries(failure.more.headers ?? {})) view.header(name, value);
+    return this.#renderView(view, call, visitor);
   }
 
   async #render(result: PageResult, call: Call, visitor: Visitor): Promise<Answer> {

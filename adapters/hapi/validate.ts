@@ -96,11 +96,11 @@ export class QueryRule {
         ? `is not a parameter of this path; ${this.#known === '' ? 'it takes none' : `it takes ${this.#known}`}`
         : null,
     );
-    for (const [name, text] of Object.entries(fields)) {
-      if (Array.isArray(query[name]) && !this.#lists.includes(name)) fields[name] = 'is given more than once';
-      else fields[name] = text;
-    }
-    return new Failure('invalid_request', 'Some query parameters are wrong.', { fields });
+    const told = Object.entries(fields).map(([name, text]): [string, string] => [
+      name,
+      Array.isArray(query[name]) && !this.#lists.includes(name) ? 'is given more than once' : text,
+    ]);
+    return new Failure('invalid_request', 'Some query parameters are wrong.', { fields: Object.fromEntries(told) });
   }
 }
 
@@ -121,11 +121,11 @@ function fieldsOf(
   root: string,
   text: (type: string) => string | null = () => null,
 ): Record<string, string> {
-  const fields: Record<string, string> = {};
+  const fields = new Map<string, string>();
   for (const detail of error.details.slice(0, MOST_FIELDS)) {
     const path = detail.path.join('.').slice(0, 200) || root;
-    if (path === '__proto__' || Object.hasOwn(fields, path)) continue;
-    fields[path] = text(detail.type) ?? detail.message.trim().slice(0, 300);
+    if (!fields.has(path)) fields.set(path, text(detail.type) ?? detail.message.trim().slice(0, 300));
   }
-  return fields;
+  // Not by assignment: a parameter may be called `__proto__`.
+  return Object.fromEntries(fields);
 }

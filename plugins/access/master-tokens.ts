@@ -8,6 +8,9 @@ import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Actor, Audit } from './audit.js';
 import type { Tokens } from './tokens.js';
 
+/** A monitor's source (contract 30, heartbeat). */
+const SOURCE = /^(?!(?:.*\/)?\.{1,2}(?:\/|$))[A-Za-z0-9._:@/-]{1,128}$/;
+
 export interface NewMasterToken {
   name: string;
   scopes: readonly string[];
@@ -74,8 +77,8 @@ export class MasterTokens {
     if (seconds !== null && !(Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_SECONDS)) {
       fields['expires_in_seconds'] = 'must be a positive whole number of seconds';
     }
-    if (source !== null && !/^[\w.:-]{1,128}$/.test(source)) {
-      fields['source'] = 'must have 1 to 128 letters, digits, dots, colons, dashes or underscores';
+    if (source !== null && !SOURCE.test(source)) {
+      fields['source'] = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / - without . or .. as a segment';
     }
     if (source !== null && input.scopes.join() !== 'watchdog:ping')
       fields['scopes'] = 'a token with a source carries watchdog:ping alone';

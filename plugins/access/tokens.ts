@@ -142,11 +142,11 @@ export class Tokens implements TokenIssuer {
     filter: { kind: TokenKind; project?: string },
     limit: number,
     after: string | null = null,
-  ): Promise<{ items: TokenRecord[]; next: string | null }> {
+  ): Promise<{ items: TokenRecord[]; next: string | null; count: () => Promise<number> }> {
     const where: Filter = { kind: filter.kind };
     if (filter.project !== undefined) where['project'] = filter.project;
     const page = await this.rows.find({ filter: where, sort: [['created_at', 'desc']], limit, after });
-    return { items: page.items.map(tokenRecord), next: page.next };
+    return { items: page.items.map(tokenRecord), next: page.next, count: () => this.rows.count(where) };
   }
 
   /** How many sub-tokens each of these tokens has, revoked ones included. */

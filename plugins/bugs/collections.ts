@@ -14,6 +14,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['project', 'last_seen_at'] },
       { fields: ['type', 'last_seen_at'] },
       { fields: ['status', 'last_seen_at'] },
+      { fields: ['status', 'project'] },
       { fields: ['queue_key'] },
       { fields: ['build_key'] },
       { fields: ['claim.expires_at'] },

@@ -10,6 +10,7 @@ import type { Caller } from './caller.js';
 import type { Builds } from './closing.js';
 import { BUILDS, DEPS, ITEMS, type Deps } from './deps.js';
 import { type Draft, searchText } from './draft.js';
+import { Duplicates } from './duplicates.js';
 import type { Items } from './items.js';
 import { alreadyClaimed, isToken, leaseLost, notFrom, planExpiry, touched } from './leases.js';
 import type { ItemDoc } from './model.js';
@@ -50,16 +51,18 @@ const PLAIN = [
   'line_no',
   'push_id',
 ] as const;
-/** How many links of duplicates are followed. */
-const CHAIN = 100;
 
 @injectable()
 export class Edits {
+  readonly #duplicates: Duplicates;
+
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(ITEMS) private readonly items: Items,
     @inject(BUILDS) private readonly builds: Builds,
-  ) {}
+  ) {
+    this.#duplicates = new Duplicates(deps, items);
+  }
 
   /**
    * @param ifMatch the header, or undefined
@@ -75,6 +78,17 @@ export class Edits {
     fits?: (item: ItemDoc) => void,
   ): Promise<Item> {
     const { id } = await this.items.need(name, caller);
+    const run = (): Promise<Item> => this.#edit(id, caller, edit, ifMatch, fits);
+    return edit.duplicate_of ? this.#duplicates.inTurn(run) : run();
+  }
+
+  async #edit(
+    id: string,
+    caller: Caller,
+    edit: Edit,
+    ifMatch: string | undefined,
+    fits: ((item: ItemDoc) => void) | undefined,
+  ): Promise<Item> {
     const texts = edit.description === undefined ? null : await this.deps.texts.get(id);
     let described = false;
     const doc = await this.items.change(id, caller.name, async (item, draft) => {
@@ -90,6 +104,8 @@ export class Edits {
       planSeverity(draft, edit);
       await this.#status(item, draft, edit);
       this.#renew(item, draft, edit);
+      const link = draft.set.duplicate_of ?? null;
+      if (link !== null) await this.#duplicates.hold(item, link);
     });
     if (described) await this.deps.texts.change({ id }, { set: { description: edit.description } }, { upsert: true });
     return this.items.view(await this.builds.settle(doc));
@@ -104,8 +120,9 @@ export class Edits {
       return;
     }
     if (edit.force === true && live) {
-      if (!edit.reason) throw new ServiceError('reason_required', 'An override of a live lease needs a `reason`.');
-      draft.note('forced', { agent: item.claim?.agent ?? null, reason: edit.reason });
+      if (reasonOf(edit) === null)
+        throw new ServiceError('reason_required', 'An override of a live lease needs a `reason`.');
+      draft.note('forced', { agent: item.claim?.agent ?? null, reason: reasonOf(edit) });
     } else if (live && item.claim !== null) throw alreadyClaimed(item.claim);
   }
 
@@ -122,40 +139,32 @@ export class Edits {
     if (edit.status === 'in_progress') throw notFrom(from, to);
     if (to === 'duplicate') await this.#duplicate(item, draft, edit);
     else if (edit.duplicate_of) throw invalid({ duplicate_of: 'only for the status duplicate' });
-    if (to === from) return;
+    if (to === from) return planReason(item, draft, edit);
     if (!allowed(from, to, 'patch')) throw notFrom(from, to);
-    if (to === 'wont_fix' && !edit.reason)
+    if (to === 'wont_fix' && reasonOf(edit) === null)
       throw new ServiceError('reason_required', 'The status wont_fix needs a `reason`.');
     this.#move(item, draft, to, edit);
   }
 
   #move(item: ItemDoc, draft: Draft, to: ItemStatus, edit: Edit): void {
-    const why: { [key: string]: Json } = edit.reason ? { reason: edit.reason } : {};
+    const reason = reasonOf(edit);
+    const why: { [key: string]: Json } = reason === null ? {} : { reason };
     if (to === 'resolved' || to === 'closed') draft.fixed(to, { ...why, build: draft.next.resolved_in_build });
     else if (to === 'open' && ['resolved', 'closed', 'wont_fix', 'duplicate'].includes(item.status)) {
       draft.reopen(why).assign({ reopened_at: draft.at, regression: false, reason: null });
       if (edit.resolved_in_build !== undefined) draft.assign({ resolved_in_build: edit.resolved_in_build });
     } else draft.status(to, why);
     if (to === 'open' && item.status === 'needs_info') draft.assign({ expired_count: 0 });
-    if (edit.reason) draft.assign({ reason: edit.reason });
+    if (reason !== null) draft.assign({ reason });
   }
 
-  /** @throws ServiceError validation_failed for a missing or unknown target, another project, itself or a circle */
+  /** @throws ServiceError validation_failed for a missing target, and what Duplicates refuses */
   async #duplicate(item: ItemDoc, draft: Draft, edit: Edit): Promise<void> {
-    const wrong = (what: string): ServiceError => invalid({ duplicate_of: what });
     if (!edit.duplicate_of) {
       if (item.status === 'duplicate') return;
-      throw wrong('the status duplicate needs the item that this one repeats');
+      throw invalid({ duplicate_of: 'the status duplicate needs the item that this one repeats' });
     }
-    const target = await this.items.find(edit.duplicate_of);
-    if (target === null) throw wrong('there is no such item');
-    if (target.project !== item.project) throw wrong('the item belongs to another project');
-    let at: ItemDoc | null = target;
-    for (let i = 0; at !== null && i < CHAIN; i++) {
-      if (at.id === item.id) throw wrong('an item cannot be a duplicate of itself, also not in a circle');
-      at = at.status === 'duplicate' && at.duplicate_of !== null ? await this.deps.items.get(at.duplicate_of) : null;
-    }
-    if (at !== null) throw wrong('too many duplicates in a row');
+    const target = await this.#duplicates.target(item, edit.duplicate_of);
     if (item.duplicate_of !== target.id) draft.assign({ duplicate_of: target.id });
   }
 }
@@ -167,6 +176,21 @@ function checkRevision(item: ItemDoc, ifMatch: string | undefined): void {
   if (!tags.includes(String(item.rev))) {
     throw new ServiceError('precondition_failed', `The item is at revision ${item.rev}.`);
   }
+}
+
+/** Blank text gives none. */
+const reasonOf = (edit: Edit): string | null => edit.reason?.trim() || null;
+
+/** A reason without a change of status is a new wording; beside `force` it explains the override. @throws ServiceError reason_required */
+function planReason(item: ItemDoc, draft: Draft, edit: Edit): void {
+  if (edit.reason === undefined || edit.force === true) return;
+  const reason = reasonOf(edit);
+  if (reason === item.reason) return;
+  if (reason === null && draft.next.status === 'wont_fix')
+    throw new ServiceError('reason_required', 'The status wont_fix needs a `reason`.');
+  draft
+    .note('edited', { fields: ['reason'], changes: [{ field: 'reason', from: item.reason, to: reason }] })
+    .assign({ reason });
 }
 
 const union = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])];

@@ -76,11 +76,10 @@ export class Leases {
     await this.settle();
     const { items, ids } = this.deps;
     const secret = ids.secret();
-    const agent = request.agent ?? caller.name;
-    const forAgent = filter['target_agent'] === undefined ? { target_agent: { in: [null, agent] } } : {};
+    const agent = request.agent ?? soleTarget(filter) ?? caller.name;
     const id = ids.uuid();
     const changed = await this.marks.write('next', async (stamp, now) => {
-      const claim = this.#lease(caller, request, secret, now);
+      const claim = this.#lease(caller, { ...request, agent }, secret, now);
       const note = {
         id,
         kind: 'activity',
@@ -90,7 +89,7 @@ export class Leases {
         data: { agent, by: 'next' },
       };
       return items.change(
-        { ...filter, ...forAgent, queue_key: { gt: '' } },
+        { ...filter, ...servedTo(agent, filter), queue_key: { gt: '' } },
         {
           set: { status: 'in_progress', claim: { ...claim }, queue_key: null, outbox_at: `${stamp} ${note.id}` },
           inc: { rev: 1, claim_count: 1 },
@@ -216,6 +215,16 @@ export class Leases {
       if (item.status === 'in_progress' && !isLive(item.claim, this.deps.clock.now())) planExpiry(item, draft);
     });
   }
+}
+
+/** The one agent that the query asks for, if any: whoever asks for its items and gives no other name is that agent. */
+const soleTarget = ({ target_agent: wanted }: Filter): string | null => (typeof wanted === 'string' ? wanted : null);
+
+/** An item with a `target_agent` goes to that agent alone (contract 20, leases), whatever else the query asks for. */
+function servedTo(agent: string, { target_agent: wanted }: Filter): Filter {
+  if (wanted === undefined) return { target_agent: { in: [null, agent] } };
+  const names = typeof wanted === 'object' && wanted !== null && 'in' in wanted ? (wanted.in ?? []) : [wanted];
+  return { target_agent: { in: names.includes(agent) ? [agent] : [] } };
 }
 
 export const limitReached = (): ServiceError =>

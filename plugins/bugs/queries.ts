@@ -28,7 +28,7 @@ export const HOT_QUERIES: readonly HotQuery[] = [
   { collection: 'items', for: 'the list of a project', filter: ['project'], sort: [['last_seen_at', 'desc']] },
   { collection: 'items', for: 'the error stream', filter: ['type'], sort: [['last_seen_at', 'desc']] },
   { collection: 'items', for: 'the list of a status', filter: ['status'], sort: [['last_seen_at', 'desc']] },
-  { collection: 'items', for: 'open items per project', filter: ['status'], sort: [] },
+  { collection: 'items', for: 'open items per project', filter: ['status', 'project'], sort: [] },
   { collection: 'items', for: 'action=next', filter: ['queue_key'], sort: [['queue_key', 'asc']] },
   { collection: 'items', for: 'what a publish closes', filter: ['build_key'], sort: [['build_key', 'asc']] },
   {

@@ -13,13 +13,29 @@ const short = joi.string().max(200).allow(null, '');
 const path = joi.string().max(1024).allow(null, '');
 const long = joi.string().allow(null, '');
 const filled = /\S/;
-const title = joi.string().max(200).pattern(filled).message('must not be empty');
+/** `max` counts UTF-16 units, the contract counts characters. */
+const characters = (most: number): joi.StringSchema => {
+  const fits = new RegExp(`^.{0,${most}}$`, 'su');
+  return joi
+    .string()
+    .max(2 * most)
+    .custom((value: string, helpers) => (fits.test(value) ? value : helpers.error('string.max', { limit: most })))
+    .description(`At most ${most} characters`);
+};
+const title = characters(200).pattern(filled).message('must not be empty');
 const tags = joi.array().items(joi.string().min(1).max(200)).max(32);
 const line = joi.number().integer().min(0).max(MAX_LINE).allow(null);
 const agent = joi.string().min(1).max(200);
 const leaseSeconds = joi.number().integer().min(60).max(14_400);
 const claimToken = joi.string().min(1).max(200);
 const instant = joi.string().isoDate();
+
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
+/** A time without an offset would be another moment on every machine. */
+const since = joi
+  .string()
+  .pattern(RFC_3339)
+  .message('must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z');
 
 const context = {
   environment: short,
@@ -46,7 +62,7 @@ export const reportBody = joi.object({
     .allow(null),
   severity: joi.string().valid(...SEVERITY),
   urgency: joi.string().valid(...SEVERITY),
-  client_ref: joi.string().min(1).max(200).allow(null),
+  client_ref: characters(200).min(1).allow(null),
   tags: tags.allow(null),
   app_version: short,
   build: short,
@@ -114,7 +130,7 @@ export const bugsQuery = joi.object({
   ...paging,
   sort: joi.string().valid(...SORTS),
   order: joi.string().valid('asc', 'desc'),
-  updated_since: instant,
+  updated_since: since,
   action: joi.string().valid('next'),
   agent,
   lease_seconds: leaseSeconds,

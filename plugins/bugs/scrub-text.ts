@@ -36,10 +36,19 @@ const STRONG = [
   '(?:access|refresh|id|auth|api|session|csrf|xsrf|bearer|security|bot|service|deploy|device|push)[-_. ]?token',
   // A parser's "Unexpected token: x" is no secret.
   '(?<!unexpected )token(?=["\']?\\s?=(?!=)|["\']\\s?:)',
+  // Outside quotes only what looks like one.
+  'token(?=\\s?:\\s?(?=[a-z_-]{0,64}\\d)[\\w.+/-]{20})',
 ];
+/** Keys as the names of elements and options. */
+const NAMES =
+  '[\\w-]{0,32}(?:passw(?:or)?d|passphrase|passcode|passwort|pwd|secret|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|token)';
 /** `$1` the key with what follows it up to the value, `$2` the value. */
 const KEYED = new RegExp(String.raw`((?:${STRONG.join('|')})[\w-]{0,32}${ASSIGN})(${QUOTED}|${BARE})`, 'gi');
 const KEY_HINTS = ['pass', 'pwd', 'secret', 'key', 'credential', 'sess', 'card', 'cv', 'sid', 'sig', 'auth', 'token'];
+
+/** `<password>x</password>`, `--password x`: the key's own brackets or dashes say where the value is. */
+const ELEMENT = new RegExp(String.raw`(<(?:\w{1,32}:)?(?:${NAMES})>)([^<>\r\n]+)(?=</)`, 'gi');
+const OPTION = new RegExp(String.raw`((?<![\w-])--(?:${NAMES})[ \t]{1,4})(?!-)(${QUOTED}|${BARE})`, 'gi');
 
 /** `Authorization: Bearer …`; schemes with parameters take the rest of the line. */
 const HEADER = new RegExp(
@@ -129,7 +138,7 @@ const scrubUserInfo = (whole: string, info: string): string => {
 };
 
 /** What a short text must hold to hold a secret; names, versions and paths mostly do not. */
-const SUSPECT = /[=:_ ]|eyJ|%3|\d{13}|\d-\d/;
+const SUSPECT = /[=:_ <]|eyJ|%3|\d{13}|\d-\d/;
 const SHORT = 128;
 
 /** The text without secrets; the same text when there are none. */
@@ -145,7 +154,9 @@ export function scrubText(text: string): string {
   return after;
 }
 
-function scrubOnce(text: string): string {
+const scrubOnce = (text: string): string => scrubCards(scrubCredentials(text));
+
+function scrubCredentials(text: string): string {
   let out = text;
   if (out.includes('PRIVATE KEY')) out = scrubKeys(out);
   if (out.includes('svc_') || out.includes('wd_live_')) out = out.replace(OWN_TOKEN, SCRUBBED);
@@ -158,14 +169,18 @@ function scrubOnce(text: string): string {
     if (lower.includes('cookie')) out = out.replace(COOKIE, (_, name: string) => name + SCRUBBED);
     if (KEY_HINTS.some((hint) => lower.includes(hint))) out = out.replace(KEYED, replaceKeyed);
   }
+  const bracketed = out.includes('</');
+  if ((bracketed || out.includes('--')) && KEY_HINTS.some((hint) => lower.includes(hint))) {
+    if (bracketed) out = out.replace(ELEMENT, replaceKeyed);
+    out = out.replace(OPTION, replaceKeyed);
+  }
   if (lower.includes('bearer') || lower.includes('basic')) {
     out = out.replace(CREDENTIAL, (whole, scheme: string, value: string) =>
       WORD.test(value) ? whole : scheme + SCRUBBED,
     );
   }
-  return scrubCards(out);
+  return out;
 }
 
-/** The text holds a token or a key with its value; long numbers aside. */
-export const holdsCredential = (text: string): boolean =>
-  text.search(OWN_TOKEN) >= 0 || text.search(JWT) >= 0 || text.search(KEYED) >= 0;
+/** The text holds a secret; long numbers aside. */
+export const holdsCredential = (text: string): boolean => scrubCredentials(text) !== text;

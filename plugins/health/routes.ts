@@ -138,7 +138,8 @@ function migrations({ run }: Services): RouteSpec[] {
       access: MIGRATING,
       output: migrated,
       handle: (request) =>
-        request.method.toUpperCase() === 'GET' && request.principal.kind === 'session'
+        // HEAD too: only a session's POST has proved that it comes from our page.
+        request.method !== 'POST' && request.principal.kind === 'session'
           ? new Redirect('/migrations')
           : migrate(request),
     },

@@ -32,6 +32,17 @@ export class IntakeKeys {
     return (await this.tokens.list({ kind: 'intake', project: slug })).map(view);
   }
 
+  /** As `list`, page by page. */
+  async page(
+    principal: Principal,
+    slug: string,
+    query: { limit: number; cursor?: string },
+  ): Promise<{ items: IntakeKey[]; next: string | null; count: () => Promise<number> }> {
+    await this.projects.need(principal, slug);
+    const page = await this.tokens.page({ kind: 'intake', project: slug }, query.limit, query.cursor);
+    return { ...page, items: page.items.map(view) };
+  }
+
   /** The key is told here and nowhere else. */
   async create(actor: Actor, slug: string, given?: string): Promise<{ id: string; key: string; dsn: string }> {
     const project = await this.projects.need(typeof actor === 'string' ? { kind: 'public' } : actor, slug);

@@ -73,7 +73,12 @@ export const changeBody = joi.object({ name: line(200).min(1), ...shared });
 
 /** What a form or the command line gives, by the API's rules. @throws ServiceError validation_failed */
 export function checked(schema: joi.ObjectSchema, given: object): unknown {
-  const { value, error } = schema.validate(given, { abortEarly: false, stripUnknown: true, errors: { label: false } });
+  const { value, error } = schema.validate(given, {
+    abortEarly: false,
+    stripUnknown: true,
+    errors: { label: false },
+    messages: { 'string.pattern.name': 'must be {{#name}}' },
+  });
   if (error === undefined) return value;
   throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [path.join('.'), message])));
 }

@@ -14,12 +14,12 @@ const params = joi.object({ slug: slugParam });
 const one = joi.object({ project: projectShape.required() });
 const timestamp = joi.string().isoDate();
 
-const listQuery = joi.object({
+const pageQuery = joi.object({
   limit: joi.number().integer().min(1).max(200).default(50),
   cursor: joi.string().max(4096),
-  archived: joi.boolean(),
   include_total: joi.boolean().default(false),
 });
+const listQuery = pageQuery.keys({ archived: joi.boolean() });
 
 interface ListQuery {
   limit: number;
@@ -27,6 +27,15 @@ interface ListQuery {
   archived?: boolean;
   include_total: boolean;
 }
+
+/** Shape of a paged list of `items` (contract 00, lists). */
+const listOf = (items: joi.Schema): joi.ObjectSchema =>
+  joi.object({
+    items: joi.array().items(items).required(),
+    next_cursor: joi.string().allow(null).required(),
+    has_more: joi.boolean().required(),
+    total: joi.number().integer(),
+  });
 
 const keyShape = joi.object({
   id: joi.string().required(),
@@ -50,7 +59,7 @@ function projectRoutes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
     path: `${BASE}/{slug}/${action}`,
     summary: action === 'archive' ? 'Take no more reports and publishes' : 'Take reports and publishes again',
     access: MANAGE,
-    input: { params, optionalBody: true },
+    input: { params, body: joi.object({}), optionalBody: true },
     output: one,
     handle: async ({ principal, params: { slug = '' } }) => {
       return { project: projectView(await projects.setArchived(principal, slug, action === 'archive')) };
@@ -65,12 +74,7 @@ function projectRoutes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
       access: READ,
       strictQuery: true,
       input: { query: listQuery },
-      output: joi.object({
-        items: joi.array().items(projectShape).required(),
-        next_cursor: joi.string().allow(null).required(),
-        has_more: joi.boolean().required(),
-        total: joi.number().integer(),
-      }),
+      output: listOf(projectShape),
       handle: async ({ principal, query }) => {
         const { include_total, ...asked } = query as unknown as ListQuery;
         const page = await projects.page(principal, asked);
@@ -141,14 +145,13 @@ function keyRoutes(keys: IntakeKeys): RouteSpec[] {
       summary: 'List a project’s intake keys',
       access: READ,
       strictQuery: true,
-      input: { params, query: joi.object({}) },
-      output: joi.object({
-        items: joi.array().items(keyShape).required(),
-        next_cursor: joi.valid(null).required(),
-        has_more: joi.boolean().required(),
-      }),
-      handle: async ({ principal, params: { slug = '' } }) => {
-        return { items: await keys.list(principal, slug), next_cursor: null, has_more: false };
+      input: { params, query: pageQuery },
+      output: listOf(keyShape),
+      handle: async ({ principal, params: { slug = '' }, query }) => {
+        const { include_total, ...asked } = query as unknown as ListQuery;
+        const page = await keys.page(principal, slug, asked);
+        const list = { items: page.items, next_cursor: page.next, has_more: page.next !== null };
+        return include_total ? { ...list, total: await page.count() } : list;
       },
     },
     {

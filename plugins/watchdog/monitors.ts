@@ -86,6 +86,7 @@ export class Monitors {
       const now = clock.now();
       const plan = new Plan(doc, ids, now).assign(named(fields, doc));
       plan.assign({ updated_at: clock.iso() });
+      if (moved) await this.#release();
       if (moved) plan.assign({ relook: true, reparented_at: clock.iso() });
       if ((await monitors.change({ id: doc.id, rev: doc.rev }, plan.update())) === null) continue;
       // Told at once, so that a wait begins now; what a crash leaves undone the next run finds by `relook`.
@@ -104,6 +105,7 @@ export class Monitors {
       const doc = await this.need(name, caller);
       const { ids, clock, monitors, tokens } = this.deps;
       await tokens.revokeSource(doc.source);
+      if (doc.state === 'down') await this.#release();
       const now = clock.now();
       const plan = new Plan(doc, ids, now).recover(doc.state, 'deleted').assign({ deleted_at: clock.iso() });
       const same = { id: doc.id, rev: doc.rev };
@@ -111,13 +113,17 @@ export class Monitors {
       const gone = quiet ? (await monitors.remove(same)) > 0 : (await monitors.change(same, plan.update())) !== null;
       if (!gone) continue;
       if (!quiet) await this.outbox.flush([plan.next]);
-      if (doc.state === 'down') await this.#releaseChildren(now);
+      if (doc.state === 'down') await this.#release();
       return doc.source;
     }
   }
 
-  async #releaseChildren(now: number): Promise<void> {
-    await this.alarms.release(await this.alarms.freed(), now);
+  /**
+   * Before and after a down monitor leaves a tree: whose suppressor returned earlier waits since then, and whose goes now
+   * waits from now.
+   */
+  async #release(): Promise<void> {
+    await this.alarms.release(await this.alarms.freed(), this.deps.clock.now());
   }
 
   /** An unknown parent is allowed. @throws ServiceError conflict */

@@ -10,6 +10,8 @@ import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { COLLECTIONS } from './collections.js';
 import type { Deps, WatchdogConfig } from './deps.js';
 import { viewOf } from './monitor.js';
+import { pages } from './pages.js';
+import { panels } from './panels.js';
 import { publicRoutes } from './public.js';
 import { routes } from './routes.js';
 import { buildServices, type Services } from './services.js';
@@ -85,7 +87,11 @@ export default definePlugin<WatchdogConfig>({
       emit: (event, data, options) => ctx.emit(event, data, options),
     };
     const beats = ctx.ports.metrics.counter('aos_watchdog_heartbeats_total', 'Heartbeats taken in');
-    const services = buildServices(ctx, deps, { authenticator: ctx.resolve(AUTHENTICATOR), beats: () => beats.inc() });
+    const services = buildServices(ctx, deps, {
+      authenticator: ctx.resolve(AUTHENTICATOR),
+      baseUrl: () => ctx.app.base_url.replace(/\/$/, ''),
+      beats: () => beats.inc(),
+    });
     const { evaluator, outbox, outages, runs } = services;
     projects.registerUsage('monitors', async (project) => {
       const page = await deps.monitors.find({ filter: { project }, limit: 1 });
@@ -96,6 +102,8 @@ export default definePlugin<WatchdogConfig>({
     return {
       services: { [WATCHDOG.name]: api(services) },
       routes: [...routes(services), ...publicRoutes(services)],
+      pages: pages(services, ctx.config.deferred_alarms),
+      panels: panels(services),
       jobs: [
         ...(ctx.config.scheduler ? [scheduled] : []),
         { name: 'tell', everyMs: 10_000, run: async ({ signal }) => void (await outbox.leftovers(signal)) },

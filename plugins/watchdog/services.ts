@@ -1,5 +1,5 @@
 /** Builds the plugin's services, each from what the ones before it offer. */
-import type { PluginContext } from '../../kernel/contract.js';
+import type { Clock, PluginContext } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/access.js';
 import type { Authenticator } from '../../ports/http.js';
 import { Alarms } from './alarms.js';
@@ -31,6 +31,10 @@ export interface Services {
   outbox: Outbox;
   audit: Pick<AuditLog, 'record'>;
   authenticator: Authenticator;
+  ancestry: Ancestry;
+  clock: Clock;
+  /** `server.base_url`; with a free port it is known only once the server listens. */
+  baseUrl: () => string;
   /** Counts a heartbeat, for Prometheus. */
   beats: () => void;
 }
@@ -39,7 +43,7 @@ export interface Services {
 export function buildServices(
   scope: Pick<PluginContext, 'bind' | 'construct'>,
   deps: Deps,
-  more: Pick<Services, 'authenticator' | 'beats'>,
+  more: Pick<Services, 'authenticator' | 'baseUrl' | 'beats'>,
 ): Services {
   const make = <T>(name: string, type: new (...args: never[]) => T): T => {
     const service = scope.construct(type);
@@ -47,7 +51,7 @@ export function buildServices(
     return service;
   };
   scope.bind(DEPS, deps);
-  make(ANCESTRY, Ancestry);
+  const ancestry = make(ANCESTRY, Ancestry);
   const outbox = make(OUTBOX, Outbox);
   const outages = make(OUTAGES, Outages);
   const runs = make(RUNS, Runs);
@@ -56,6 +60,8 @@ export function buildServices(
   make(ALARMS, Alarms);
   make(SERIES, Series);
   return {
+    ancestry,
+    clock: deps.clock,
     outbox,
     outages,
     runs,

@@ -16,6 +16,7 @@ export interface MonitorQuery {
   state?: readonly MonitorState[];
   parent?: string;
   project?: string;
+  alarm?: string;
   q?: string;
 }
 
@@ -78,6 +79,7 @@ export class Status {
     if (query.parent !== undefined) filter['parent_source'] = query.parent;
     const project = caller.project ?? query.project;
     if (project !== undefined) filter['project'] = project;
+    if (query.alarm !== undefined) filter['alarm'] = query.alarm;
     if (query.q) filter['or'] = [{ source: { contains: query.q } }, { name: { contains: query.q } }];
     return filter;
   }

@@ -57,6 +57,13 @@ export const eventView = ({
 });
 export type EventView = ReturnType<typeof eventView>;
 
+export interface EventPage {
+  items: EventView[];
+  next_cursor: string | null;
+  has_more: boolean;
+  total?: number;
+}
+
 @injectable()
 export class Timeline {
   constructor(@inject(DEPS) private readonly deps: Deps) {}
@@ -88,7 +95,7 @@ export class Timeline {
   }
 
   /** Newest first. @throws ServiceError source_mismatch */
-  async page(query: TimelineQuery, caller: Caller): Promise<object> {
+  async page(query: TimelineQuery, caller: Caller): Promise<EventPage> {
     if (query.source !== undefined) mayReport(caller, query.source);
     const { timeline } = this.deps;
     const filter: Filter = {};

@@ -41,6 +41,7 @@ export const SECRETS = 'webhooks.secrets';
 export const SENDER = 'webhooks.sender';
 export const HOLD = 'webhooks.hold';
 export const OUTCOMES = 'webhooks.outcomes';
+export const LEASES = 'webhooks.leases';
 export const LANES = 'webhooks.lanes';
 export const FANOUT = 'webhooks.fanout';
 export const REGISTRY = 'webhooks.registry';

@@ -1,7 +1,8 @@
 /**
- * From an event to its deliveries (contract 70). Order: the event, with the marker `fan_at` when somebody wants it → one
- * delivery per webhook, its id computed, so twice is once → the producer is told that it is stored → the marker goes.
- * The reconciler makes the deliveries of an event whose marker a crash left.
+ * From an event to its deliveries (contract 70). Order: the event, with the marker `fan_at` when somebody wants it, and one
+ * delivery per webhook, its id computed, so twice is once → the producer is told that both are stored → the marker goes.
+ * The reconciler makes the deliveries of an event whose marker a crash left; deliveries whose event a crash kept back wait
+ * until the producer's outbox tells it again. A told-again event is looked up first: its webhooks were chosen then.
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import type { DomainEvent } from '../../ports/events.js';
@@ -17,6 +18,8 @@ import { wants, type Webhook } from './webhook.js';
 /** A younger marker belongs to a process that is at work. */
 const LEFTOVER_MS = 10_000;
 const BATCH = 100;
+/** An older event may have been told before; outboxes wait longer than this. */
+const FRESH_MS = 5_000;
 
 @injectable()
 export class Fanout {
@@ -33,6 +36,12 @@ export class Fanout {
     if (event.event === TEST_EVENT) return;
     const webhooks = (await this.#enabled.read()).filter((webhook) => wants(webhook, event));
     const doc = storedEvent(event, this.deps.clock.iso(), webhooks.length > 0);
+    const fresh = this.deps.clock.now() - Date.parse(event.timestamp) < FRESH_MS;
+    if (fresh) {
+      // Side by side: one commit on the embedded store in place of two.
+      await this.#fan(doc, webhooks, this.#insert(doc));
+      return;
+    }
     const stored = await this.#insert(doc);
     if (stored.fan_at !== undefined) await this.#fan(stored, webhooks);
   }
@@ -94,7 +103,8 @@ export class Fanout {
     }
   }
 
-  async #fan(event: StoredEvent, webhooks: readonly Webhook[]): Promise<void> {
+  /** @param storing the event on its way into the store */
+  async #fan(event: StoredEvent, webhooks: readonly Webhook[], storing?: Promise<unknown>): Promise<void> {
     const { deliveries, clock } = this.deps;
     const now = clock.iso();
     const rows = webhooks.map(({ id }) => {
@@ -104,7 +114,10 @@ export class Fanout {
     const inserted = new Set<string>();
     const since = clock.monotonic();
     try {
-      const results = await deliveries.bulk(rows.map((row) => ({ insert: row })));
+      const [results] = await Promise.all([
+        rows.length === 0 ? [] : deliveries.bulk(rows.map((row) => ({ insert: row }))),
+        storing,
+      ]);
       rows.forEach((row, i) => 'n' in (results[i] ?? {}) && inserted.add(row.id));
     } finally {
       for (const row of rows) {
@@ -114,7 +127,7 @@ export class Fanout {
         else this.lanes.free(webhook_id);
       }
     }
-    this.#clear(event);
+    if (event.fan_at !== undefined) this.#clear(event);
   }
 
   /** Behind the producer's answer: what depends on it is only whether the reconciler looks again. */

@@ -1,23 +1,16 @@
 /**
- * Lanes: one per webhook and process, in each one attempt at a time, none waiting for another (contract 70, delivery).
- *
- * A delivery is attempted under a lease taken by compare-and-set, so any number of processes share one store. The lane
- * that is free takes a new delivery with its insertion; the others ask the store for what is due. A lease has no time in
- * it: whoever sees the same lease unchanged for `LEASE_MS` of its own monotonic clock takes it back, so clocks of
- * processes may differ. Rejected: `lease_until`, which a process whose clock is ahead takes from a living one.
+ * Lanes: one per webhook and process, in each one attempt at a time, none waiting for another (contract 70, delivery). A
+ * lane that is free takes a new delivery with its insertion; else the lanes ask the store for what is due.
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import type { Delivery } from './delivery.js';
-import { DEPS, OUTCOMES, SENDER, type Deps } from './deps.js';
+import { DEPS, LEASES, OUTCOMES, SENDER, type Deps } from './deps.js';
+import { STALE_MS, type Leases } from './leases.js';
 import type { Outcomes } from './outcomes.js';
 import { Pacer } from './pacer.js';
-import { ATTEMPT_MS, type Sender } from './sender.js';
+import type { Sender } from './sender.js';
 import type { Webhook } from './webhook.js';
 
-/** A leased delivery that has not been begun within this time is given back. */
-const STALE_MS = 3_000;
-/** Longer than anything that a living process does under one lease. */
-export const LEASE_MS = STALE_MS + ATTEMPT_MS + 2_000;
 const POLL_MS = 1_000;
 /** A lane takes this many at once while its receiver is quick. */
 const BATCH = 16;
@@ -54,14 +47,9 @@ interface Lane {
 
 @injectable()
 export class Lanes {
-  /** Of this instance, never of the host: a restart is another one. */
-  readonly instance: string;
   readonly #lanes = new Map<string, Lane>();
-  /** Deliveries under this process's lease. */
-  readonly #active = new Set<string>();
   readonly #runs = new Set<Promise<void>>();
   readonly #pacer = new Pacer();
-  #seen = new Map<string, number>();
   #timer: NodeJS.Timeout | null = null;
   #polling: Promise<void> = Promise.resolve();
   #open = false;
@@ -73,11 +61,11 @@ export class Lanes {
 
   constructor(
     @inject(DEPS)
-    private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock' | 'ids' | 'log' | 'metrics'>,
+    private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock' | 'log' | 'metrics'>,
+    @inject(LEASES) private readonly leases: Leases,
     @inject(SENDER) private readonly sender: Sender,
     @inject(OUTCOMES) private readonly outcomes: Outcomes,
   ) {
-    this.instance = this.deps.ids.uuid();
     const { metrics } = this.deps;
     this.#attempts = metrics.counter('aos_webhook_attempts_total', 'Attempts of webhook deliveries, by verdict');
     this.#first = metrics.histogram(
@@ -85,6 +73,10 @@ export class Lanes {
       'From the creation of a delivery to the end of its first attempt',
       [0.05, 0.1, 0.2, 0.5, 1, 5, 15, 60],
     );
+  }
+
+  get instance(): string {
+    return this.leases.instance;
   }
 
   start(): void {
@@ -148,7 +140,7 @@ export class Lanes {
 
   /** Wakes the lanes that have something due, and takes back leases of processes that are gone. */
   async poll(): Promise<void> {
-    await this.takeBack();
+    await this.leases.takeBack();
     const ids = await this.#webhookIds();
     for (const id of this.#lanes.keys()) if (!ids.includes(id) && !this.#busy(id)) this.#lanes.delete(id);
     let asleep = ids.filter((id) => !this.#busy(id));
@@ -167,33 +159,6 @@ export class Lanes {
       asleep = asleep.filter((id) => !due.has(id));
       full = next !== null && asleep.length > 0;
     }
-  }
-
-  /** Frees deliveries whose lease nobody has touched for `LEASE_MS`. Answers how many. */
-  async takeBack(): Promise<number> {
-    const { deliveries, clock } = this.deps;
-    const seen = new Map<string, number>();
-    let n = 0;
-    let after: string | null = null;
-    do {
-      const page: { items: Delivery[]; next: string | null } = await deliveries.find({
-        filter: { lease_by: { gt: '' } },
-        sort: [['lease_by', 'asc']],
-        limit: PAGE,
-        after,
-      });
-      for (const { id, lease_by, lease_n } of page.items) {
-        if (this.#active.has(id)) continue;
-        const key = `${id} ${lease_by} ${lease_n}`;
-        const first = this.#seen.get(key) ?? clock.monotonic();
-        seen.set(key, first);
-        if (clock.monotonic() - first < LEASE_MS) continue;
-        if (await this.#release({ id, lease_by, lease_n })) n += 1;
-      }
-      after = page.next;
-    } while (after !== null);
-    this.#seen = seen;
-    return n;
   }
 
   async #pollAgain(next: () => void): Promise<void> {
@@ -232,7 +197,7 @@ export class Lanes {
   }
 
   #push(lane: Lane, held: Held): void {
-    this.#active.add(held.delivery.id);
+    this.leases.begin(held.delivery.id);
     lane.queue.push(held);
   }
 
@@ -259,7 +224,7 @@ export class Lanes {
       while (this.#open && lane.fault === null) {
         const held = lane.queue.shift();
         if (held !== undefined) await this.#work(lane, held);
-        else if (lane.again) await this.#claim(lane);
+        else if (lane.again) await this.#more(lane);
         else break;
       }
     } catch (error) {
@@ -273,40 +238,22 @@ export class Lanes {
     throw lane.fault;
   }
 
-  /** Leases what is due. */
-  async #claim(lane: Lane): Promise<void> {
-    const { deliveries, clock } = this.deps;
+  async #more(lane: Lane): Promise<void> {
     lane.again = false;
-    const now = clock.iso();
-    const { items, next } = await deliveries.find({
-      filter: { webhook_id: lane.id, next_at: { gt: '', lte: now } },
-      sort: [
-        ['webhook_id', 'asc'],
-        ['next_at', 'asc'],
-      ],
-      limit: lane.quick ? BATCH : 1,
-    });
-    if (next !== null) lane.again = true;
-    const leased = await Promise.all(
-      items.map(({ id, next_at, lease_n }) =>
-        deliveries.change(
-          { id, next_at, lease_n },
-          { set: { lease_by: this.instance }, inc: { lease_n: 1 }, unset: ['next_at'] },
-        ),
-      ),
-    );
-    const since = clock.monotonic();
-    for (const change of leased) if (change !== null) this.#push(lane, { delivery: change.doc, body: null, since });
+    const { leased, more } = await this.leases.claim(lane.id, lane.quick ? BATCH : 1);
+    if (more) lane.again = true;
+    const since = this.deps.clock.monotonic();
+    for (const delivery of leased) this.#push(lane, { delivery, body: null, since });
   }
 
   async #work(lane: Lane, held: Held): Promise<void> {
     const { delivery } = held;
     if (this.deps.clock.monotonic() - held.since > STALE_MS) return this.#giveBack(held, lane);
     const webhook = await this.deps.webhooks.get(lane.id);
-    if (webhook === null) return this.#end(held, () => this.#discard(delivery));
-    if (!webhook.enabled) return this.#end(held, () => this.#hold(delivery));
+    if (webhook === null) return this.#end(held, () => this.leases.discard(delivery));
+    if (!webhook.enabled) return this.#end(held, () => this.leases.hold(delivery));
     const body = held.body ?? (await this.deps.events.get(delivery.event_id))?.body;
-    if (body === undefined) return this.#end(held, () => this.#discard(delivery));
+    if (body === undefined) return this.#end(held, () => this.leases.orphan(delivery));
     const { event_id, event, id: delivery_id, made } = delivery;
     const result = await this.sender.send(webhook, { event_id, event, body, delivery_id, attempt: made + 1 });
     this.#attempts.inc({ verdict: result.verdict });
@@ -329,31 +276,13 @@ export class Lanes {
     try {
       await write();
     } finally {
-      this.#active.delete(held.delivery.id);
+      this.leases.end(held.delivery.id);
     }
   }
 
   async #giveBack(held: Held, lane?: Lane): Promise<void> {
     if (lane !== undefined) lane.again = true;
-    await this.#end(held, () => this.#release(held.delivery));
-  }
-
-  async #release({ id, lease_by, lease_n }: Pick<Delivery, 'id' | 'lease_by' | 'lease_n'>): Promise<boolean> {
-    const update = { set: { next_at: this.deps.clock.iso() }, unset: ['lease_by'] };
-    return (await this.deps.deliveries.change({ id, lease_by, lease_n }, update)) !== null;
-  }
-
-  async #hold({ id, lease_by, lease_n }: Delivery): Promise<void> {
-    const now = this.deps.clock.iso();
-    await this.deps.deliveries.change(
-      { id, lease_by, lease_n },
-      { set: { state: 'held', held_at: now, updated_at: now }, unset: ['lease_by'] },
-    );
-  }
-
-  /** Its webhook, or its event, is gone. */
-  async #discard({ id, lease_by, lease_n }: Delivery): Promise<void> {
-    await this.deps.deliveries.remove({ id, lease_by, lease_n });
+    await this.#end(held, () => this.leases.release(held.delivery));
   }
 }
 

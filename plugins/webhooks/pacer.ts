@@ -2,7 +2,7 @@
  * Starts work a few pieces per turn of the event loop: a hundred lanes that wake together would otherwise sign and connect
  * in one turn, and hold everything else up (architecture: the event loop is never blocked over 20 ms).
  */
-const PER_TURN = 8;
+const PER_TURN = 16;
 
 export class Pacer {
   readonly #waiting: (() => void)[] = [];

@@ -8,57 +8,17 @@ import {
   type PageSpec,
   type PanelSpec,
 } from '../../kernel/contract.js';
-import { notFound } from '../../kernel/errors.js';
-import { deliveryView, STATES, type Delivery, type DeliveryState } from './delivery.js';
+import { deliveryPages } from './delivery-pages.js';
+import { deliveryView, STATES, type DeliveryState } from './delivery.js';
 import { eventView } from './event.js';
 import { bodyOf, chosenEvents, orAgain, typed, type Problem } from './form.js';
-import type { DeliveryLog, DeliveryQuery, EventQuery } from './log.js';
+import type { DeliveryQuery, EventQuery } from './log.js';
 import { ALL_EVENTS } from './names.js';
 import type { Webhooks } from './registry.js';
-import { changeBody, createBody, hostOf, type Webhook, type WebhookView } from './webhook.js';
+import { access, crumb, cursor, params, pretty, stated, title, toned, type PageParts } from './shown.js';
+import { changeBody, createBody, hostOf, type Webhook } from './webhook.js';
 
-const access = { session: 'admin' } as const;
-const title = 'Webhooks';
-const crumb = { label: title, href: '/webhooks' };
-const uuid = joi.string().guid().required();
-const params = joi.object({ id: uuid });
-const cursor = joi.string().max(4096);
 const PAGE = 50;
-
-const TONES: Readonly<Record<DeliveryState, string>> = {
-  pending: 'accent',
-  success: 'success',
-  retrying: 'warning',
-  exhausted: 'danger',
-  held: 'neutral',
-  blocked: 'danger',
-  expired: 'neutral',
-};
-
-const toned = <T extends { state: string }>(delivery: T): T & { tone: string } => ({
-  ...delivery,
-  tone: TONES[delivery.state as DeliveryState],
-});
-
-/** What the list and the detail say of a webhook's state. */
-function stated(webhook: WebhookView): object {
-  const { enabled, disabled_at, failure_count, last_delivery } = webhook;
-  const broken = !enabled && disabled_at !== null;
-  const [state, tone] = broken
-    ? ['disabled itself', 'danger']
-    : !enabled
-      ? ['disabled', 'neutral']
-      : failure_count > 0
-        ? ['failing', 'warning']
-        : ['enabled', 'success'];
-  const last = last_delivery && toned(last_delivery);
-  return { ...webhook, host: hostOf(webhook.url), names: webhook.events.split(','), broken, state, tone, last };
-}
-
-interface PageParts {
-  registry: Webhooks;
-  log: DeliveryLog;
-}
 
 export function pages(parts: PageParts): PageSpec[] {
   return [...listPages(parts), ...detailPages(parts), ...deliveryPages(parts)];
@@ -179,8 +139,6 @@ function listPages(parts: PageParts): PageSpec[] {
   ];
 }
 
-const pretty = (json: string): string => JSON.stringify(JSON.parse(json), null, 2);
-
 const to = ({ id }: Pick<Webhook, 'id'>, message: string): Redirect =>
   new Redirect(`/webhooks/${id}`, { tone: 'success', message });
 
@@ -291,50 +249,5 @@ function detailPages(parts: PageParts): PageSpec[] {
       await registry.remove(request.principal, id);
       return new Redirect('/webhooks', { tone: 'success', message: 'Webhook deleted with its deliveries.' });
     }),
-  ];
-}
-
-function deliveryPages({ registry, log }: PageParts): PageSpec[] {
-  const input = { params: params.append({ delivery: uuid }) };
-  const path = '/webhooks/{id}/deliveries/{delivery}';
-  const need = async (request: HttpRequest): Promise<{ webhook: Webhook; delivery: Delivery }> => {
-    const webhook = await registry.need(request.principal, request.params['id'] ?? '');
-    const delivery = await log.need(request.principal, request.params['delivery'] ?? '');
-    if (delivery.webhook_id !== webhook.id) throw notFound(`delivery ${delivery.id} of this webhook`);
-    return { webhook, delivery };
-  };
-  const view = async (request: HttpRequest, problem: string | null = null): Promise<View> => {
-    const { webhook, delivery } = await need(request);
-    const event = await log.event(delivery.event_id);
-    return new View('delivery', {
-      title: `Delivery of ${delivery.event}`,
-      webhook,
-      problem,
-      delivery: toned(deliveryView(delivery)),
-      attempts: delivery.attempts.toReversed().map((one) => Object.assign(one, { ok: one.error === null })),
-      under_way: delivery.lease_by !== undefined,
-      body: event === null ? null : pretty(event.body),
-      crumbs: [crumb, { label: webhook.name, href: `/webhooks/${webhook.id}` }, { label: delivery.event }],
-    });
-  };
-  return [
-    { path, title: 'Delivery', access, input, handle: (request) => view(request) },
-    {
-      method: 'POST',
-      path: `${path}/redeliver`,
-      title: 'Delivery',
-      access,
-      input,
-      handle: (request) =>
-        orAgain(
-          async () => {
-            const { webhook, delivery } = await need(request);
-            await registry.redeliver(request.principal, delivery.id);
-            const message = 'On its way again. Load the page again to see what comes of it.';
-            return new Redirect(`/webhooks/${webhook.id}/deliveries/${delivery.id}`, { tone: 'success', message });
-          },
-          ({ message }) => view(request, message),
-        ),
-    },
   ];
 }

@@ -7,11 +7,12 @@ import { definePlugin, type PluginContext } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/access.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import { DEPS, FANOUT, HOLD, LANES, LOG, OUTCOMES, REGISTRY, SECRETS, SENDER } from './deps.js';
+import { DEPS, FANOUT, HOLD, LANES, LEASES, LOG, OUTCOMES, REGISTRY, SECRETS, SENDER } from './deps.js';
 import type { Deps, WebhooksConfig } from './deps.js';
 import { Fanout } from './fanout.js';
 import { Hold } from './hold.js';
 import { Lanes } from './lanes.js';
+import { Leases } from './leases.js';
 import { DeliveryLog } from './log.js';
 import { TEST_EVENT } from './names.js';
 import { Outcomes } from './outcomes.js';
@@ -57,6 +58,7 @@ export function buildServices(scope: Pick<PluginContext, 'bind' | 'construct'>, 
   const holding = make(HOLD, Hold);
   make(OUTCOMES, Outcomes);
   const log = make(LOG, DeliveryLog);
+  make(LEASES, Leases);
   const lanes = make(LANES, Lanes);
   const fanout = make(FANOUT, Fanout);
   return { holding, log, lanes, fanout, registry: make(REGISTRY, Webhooks) };
@@ -114,7 +116,6 @@ export default definePlugin<WebhooksConfig>({
         { fields: ['webhook_id', 'state'] },
         { fields: ['webhook_id', 'attempted_at'] },
         { fields: ['state', 'created_at'] },
-        { fields: ['next_at'] },
         { fields: ['lease_by'] },
         { fields: ['created_at'] },
       ],

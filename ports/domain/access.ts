@@ -48,6 +48,12 @@ export interface TokenIssuer {
   find(id: string): Promise<TokenRecord | null>;
   /** The tokens of one kind, newest first, at most 1,000. */
   list(filter: { kind: TokenKind; project?: string }): Promise<TokenRecord[]>;
+  /** The same, page by page. @param after the last page's `next`. @throws InvalidCursor */
+  page(
+    filter: { kind: TokenKind; project?: string },
+    limit: number,
+    after?: string | null,
+  ): Promise<{ items: TokenRecord[]; next: string | null; count: () => Promise<number> }>;
 }
 
 /** A token as it may be shown (contract 10, tokens: "Fields"). */

@@ -94,6 +94,73 @@ function shares(...args: unknown[]): Html {
   return new Html(`<div class="shares">${chart}<ul class="shares-legend">${legend}</ul></div>`);
 }
 
+interface SeriesPoint {
+  at: number;
+  avg: number;
+  min: number;
+  max: number;
+}
+
+function pointsOf(value: unknown): SeriesPoint[] {
+  const all = Array.isArray(value) ? (value as Record<string, unknown>[]) : [];
+  return all.flatMap((point) => {
+    const at = Date.parse(plain(point['t']));
+    const avg = numeric(point['avg']);
+    if (Number.isNaN(at) || avg === null) return [];
+    return [{ at, avg, min: numeric(point['min']) ?? avg, max: numeric(point['max']) ?? avg }];
+  });
+}
+
+/** Runs of points without a hole: a gap longer than three buckets is drawn as one. */
+function runsOf(points: readonly SeriesPoint[], gap: number): SeriesPoint[][] {
+  const runs: SeriesPoint[][] = [];
+  for (const point of points) {
+    const run = runs.at(-1);
+    const last = run?.at(-1);
+    if (run && last && point.at - last.at <= gap) run.push(point);
+    else runs.push([point]);
+  }
+  return runs;
+}
+
+/**
+ * `{{series-chart points from=… to=… bucket=300 mean=… stddev=… label="cpu"}}`: average as a line, min to max as an area,
+ * the long-term mean with its deviation as a band. Points `[{t, avg, min, max}]`; times RFC 3339, `bucket` in seconds.
+ */
+function seriesChart(...args: unknown[]): Html {
+  const { values, hash } = split(args);
+  const [width, height] = [720, 150];
+  const points = pointsOf(values[0]);
+  const from = Date.parse(plain(hash['from']));
+  const to = Date.parse(plain(hash['to']));
+  const mean = numeric(hash['mean']);
+  const stddev = numeric(hash['stddev']) ?? 0;
+  const levels = [
+    ...points.flatMap(({ min, max }) => [min, max]),
+    ...(mean === null ? [] : [mean - stddev, mean + stddev]),
+  ];
+  const bottom = levels.reduce((a, b) => Math.min(a, b), Infinity);
+  const top = levels.reduce((a, b) => Math.max(a, b), -Infinity);
+  const margin = (top - bottom || Math.abs(top) || 1) * 0.08;
+  const x = (at: number): number => round((Math.min(Math.max(at, from), to) - from) * (width / (to - from || 1)));
+  const y = (v: number): number => round(height - ((v - bottom + margin) / (top - bottom + 2 * margin)) * height);
+  const parts: string[] = [];
+  if (mean !== null && points.length > 0) {
+    const high = y(mean + stddev);
+    const set = attributes({ class: 'series-band', x: 0, y: high, width, height: round(y(mean - stddev) - high) });
+    parts.push(`<rect${set}/><path class="series-mean" d="M0 ${y(mean)}H${width}"/>`);
+  }
+  for (const run of runsOf(points, (numeric(hash['bucket']) ?? 60) * 3000)) {
+    const there = run.map(({ at, max }) => `${x(at)} ${y(max)}`);
+    const back = run.toReversed().map(({ at, min }) => `${x(at)} ${y(min)}`);
+    parts.push(`<path class="series-range" d="M${[...there, ...back].join('L')}Z"/>`);
+    const line = run.map(({ at, avg }) => `${x(at)} ${y(avg)}`);
+    // A single point is a line of no length; its round ends make it a dot.
+    parts.push(`<path class="series-line" d="M${line.join('L')}${line.length === 1 ? `L${line[0]}` : ''}"/>`);
+  }
+  return frame('series', width, height, plain(hash['label']), parts.join(''));
+}
+
 /** `{{progress-bar done total label="Applying rule"}}`: a native progress element, so that no style is needed for its width. */
 function progress(...args: unknown[]): Html {
   const { values, hash } = split(args);
@@ -116,5 +183,6 @@ export const charts: Record<string, Helper> = {
   sparkline,
   'bar-chart': bars,
   'share-bar': shares,
+  'series-chart': seriesChart,
   'progress-bar': progress,
 };

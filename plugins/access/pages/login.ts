@@ -67,6 +67,7 @@ export function loginPages(services: Services): PageSpec[] {
       path: '/login',
       title: 'Sign in',
       access: 'public',
+      again: ({ code, message }) => new View('login', { form: {}, message, code, next: '/' }),
       handle: async (request) => {
         const next = localPath(field(request, 'next'));
         const challenge = field(request, 'challenge');

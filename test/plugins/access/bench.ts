@@ -79,6 +79,9 @@ export const SCOPES = [
   'projects:read',
   'projects:manage',
   ...(access.scopes ?? []),
+  'watchdog:ping',
+  'watchdog:read',
+  'watchdog:manage',
 ];
 
 export interface World {

@@ -41,14 +41,17 @@ interface Probe {
   ensureAdmin(): Promise<unknown>;
 }
 
-function probe(into: Partial<Probe>): Plugin {
+const WATCHDOG_SCOPES = ['watchdog:ping', 'watchdog:read', 'watchdog:manage'];
+
+/** @param scopes of plugins that are not there */
+function probe(into: Partial<Probe>, scopes: readonly string[]): Plugin {
   return definePlugin({
     id: 'probe',
     version: '1.0.0',
     api: 1,
     title: 'Probe',
     needs: [TOKENS.name, AUDIT.name, PROJECTS.name, FIRST_START.name, CREDENTIALS.name],
-    scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
+    scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage', ...scopes],
     setup(ctx) {
       const ensureAdmin = (): Promise<unknown> => ctx.resolve(FIRST_START).ensureAdmin();
       Object.assign(into, {
@@ -100,7 +103,9 @@ export class Site {
       ids,
       metrics: fakeMetrics,
     });
-    const harness = await boot([access, projects, probe(into), ...(options.plugins ?? [])], {
+    const more = options.plugins ?? [];
+    const missing = WATCHDOG_SCOPES.filter((scope) => !more.some(({ scopes = [] }) => scopes.includes(scope)));
+    const harness = await boot([access, projects, probe(into, missing), ...more], {
       store: options.store ?? new MemoryStore(),
       app: { shared_key: SHARED_KEY, base_url: 'http://aos.test' },
       sections: { access: { admin_user: 'admin', admin_password: PASSWORD } },

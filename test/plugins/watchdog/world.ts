@@ -109,7 +109,11 @@ export function worldOn(
     },
   };
   change(deps);
-  const services = buildServices(Scope.root({}), deps, { authenticator: nobody, beats: () => undefined });
+  const services = buildServices(Scope.root({}), deps, {
+    authenticator: nobody,
+    baseUrl: () => 'http://aos.test',
+    beats: () => undefined,
+  });
   return {
     ...services,
     store,

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { newDelivery } from '../../../plugins/webhooks/delivery.js';
 import { storedEvent } from '../../../plugins/webhooks/event.js';
-import { LEASE_MS } from '../../../plugins/webhooks/lanes.js';
+import { LEASE_MS } from '../../../plugins/webhooks/leases.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { until } from '../../harness.js';
 import { Receiver, status } from './receiver.js';
@@ -129,6 +129,39 @@ describe('webhooks: processes and crashes', function () {
     await world.emit(event);
     await world.lanes.idle();
     expect(to.got).to.have.length(1);
+  });
+
+  it('a delivery whose event a crash kept back waits until it is told again', async () => {
+    const world = process();
+    await world.hook(to.url);
+    const insert = world.deps.events.insert.bind(world.deps.events);
+    world.deps.events.insert = () => Promise.reject(new Error('killed'));
+    const event = { id: 'evt_1', timestamp: world.clock.iso() };
+    expect(await world.emit(event).catch((error: unknown) => error)).to.be.instanceOf(Error);
+    world.deps.events.insert = insert;
+    await world.lanes.idle();
+    expect(await world.deps.deliveries.count()).to.equal(1);
+    world.clock.advance(LEASE_MS);
+    await world.turn();
+    world.clock.advance(LEASE_MS);
+    await world.turn();
+    expect([to.got.length, await world.deps.deliveries.count()]).to.deep.equal([0, 1]);
+    await world.emit(event);
+    world.clock.advance(30_000);
+    await world.turn();
+    expect(to.got).to.have.length(1);
+    expect((await world.deliveries())[0]).to.include({ state: 'success', made: 1 });
+  });
+
+  it('an event that is told again long after makes none for webhooks that came later', async () => {
+    const world = process();
+    const event = { id: 'evt_1', timestamp: world.clock.iso() };
+    await world.emit(event);
+    await world.hook(to.url);
+    world.clock.advance(12_000);
+    await world.emit(event);
+    await world.turn();
+    expect(to.got).to.have.length(0);
   });
 
   it('a store that fails keeps the event with its producer', async () => {

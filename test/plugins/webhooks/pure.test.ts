@@ -164,6 +164,10 @@ describe('names and ids', () => {
     expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(deliveryId('w', 'e', Date.parse('2026-11-20T08:15:30.123Z'))).to.equal(id);
     expect(parseInt(id.slice(0, 13).replace('-', ''), 16)).to.equal(Date.parse('2026-11-20T08:15:30.123Z'));
+    const event = 'evt_019a9f8e-8d2b-7c11-9f6e-2b7a0c3d4e5f';
+    expect(deliveryId('w', event, 1))
+      .to.equal(deliveryId('w', event, 2))
+      .and.match(/^019a9f8e-8d2b-7/);
     expect(deliveryId('we', '', 0)).to.not.equal(deliveryId('w', 'e', 0));
   });
 });

@@ -1,0 +1,121 @@
+/** /monitors/{source} */
+import { View, type HttpRequest } from '../../../kernel/contract.js';
+import { callerOf } from '../caller.js';
+import type { MetricHistory } from '../history.js';
+import type { MonitorDoc } from '../model.js';
+import { viewOf } from '../monitor.js';
+import type { Services } from '../services.js';
+import { alarmAt, intervalOf, thresholds } from '../timing.js';
+import { hrefOf } from './form.js';
+import { rowOf } from './row.js';
+
+const SPANS = [
+  { hours: 24, label: '24 h' },
+  { hours: 168, label: '7 d' },
+  { hours: 336, label: '14 d' },
+];
+const TIMELINE = 20;
+
+const ICONS: Readonly<Record<string, string>> = {
+  transition: 'activity',
+  alarm: 'alert',
+  suppression: 'mute',
+  annotation: 'flag',
+};
+
+/** A number as short as a person reads it. */
+const short = (value: number | null): string =>
+  value === null ? '–' : String(Number(value.toPrecision(Math.abs(value) >= 1000 ? 6 : 4)));
+
+function chartOf(name: string, { latest, points, baseline, deviation }: MetricHistory): object {
+  const { percent, zscore, direction, significant } = deviation;
+  const far = percent === null ? short(deviation.absolute) : `${Math.abs(percent).toFixed(1)} %`;
+  return {
+    name,
+    latest: { at: latest.t, value: short(latest.v) },
+    points,
+    mean: baseline.mean,
+    stddev: baseline.stddev,
+    mean_text: short(baseline.mean),
+    stddev_text: short(baseline.stddev),
+    min: short(points.reduce((low, { min }) => Math.min(low, min), Infinity)),
+    max: short(points.reduce((high, { max }) => Math.max(high, max), -Infinity)),
+    sufficient: baseline.sufficient,
+    n: baseline.n,
+    significant,
+    deviation: direction === 'equal' ? 'on its 7-day mean' : `${far} ${direction} its 7-day mean`,
+    zscore: zscore === null ? null : zscore.toFixed(1),
+  };
+}
+
+export async function detailView(
+  { histories, timeline, clock, baseUrl }: Services,
+  doc: MonitorDoc,
+  request: HttpRequest,
+  deferred: boolean,
+): Promise<View> {
+  const hours = Number(request.query['hours'] ?? 24);
+  const cursor = request.query['cursor'];
+  const caller = callerOf(request.principal);
+  const [history, events] = await Promise.all([
+    histories.history(doc, { hours, points: 240 }),
+    timeline.page({ source: doc.source, limit: TIMELINE, ...(typeof cursor === 'string' && { cursor }) }, caller),
+  ]);
+  const view = viewOf(doc);
+  const here = hrefOf(doc.source);
+  const url = baseUrl();
+  return new View('monitor', {
+    title: doc.name,
+    crumbs: [{ label: 'Monitors', href: '/monitors' }, { label: doc.source }],
+    monitor: view,
+    row: rowOf(doc, clock.now()),
+    here,
+    spans: SPANS.map((span) => ({ ...span, href: `${here}?hours=${span.hours}`, active: span.hours === hours })),
+    charts: Object.entries(history.metrics).map(([name, metric]) => chartOf(name, metric)),
+    history: { from: history.from, to: history.to, bucket: history.bucket_seconds },
+    checks: Object.entries(view.checks).map(([name, check]) => ({
+      name,
+      ...check,
+      state: check.ok === false ? 'failed' : check.ok === true ? 'ok' : 'unknown',
+    })),
+    raw: Object.keys(view.metrics_json).length === 0 ? null : JSON.stringify(view.metrics_json, null, 2),
+    events: events.items.map((event) => ({ ...event, icon_name: ICONS[event.kind] ?? 'flag' })),
+    next_cursor: events.next_cursor,
+    facts: factsOf(doc),
+    alarm_at: deferred && doc.released_at !== null ? iso(alarmAt(Date.parse(doc.released_at), intervalOf(doc))) : null,
+    badge_url: `${url}/badge/${doc.id}.svg`,
+    status_url: `${url}/status/${doc.id}`,
+    token_command: `aos token create --name '${doc.source}' --scopes watchdog:ping --source '${doc.source}'`,
+    ping_command: `curl -fsS -m 10 ${url}/ping/$WD_TOKEN`,
+  });
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+function factsOf(doc: MonitorDoc): object[] {
+  const interval = intervalOf(doc);
+  const origin =
+    doc.beat_interval !== null ? 'from its heartbeat' : doc.interval_seconds !== null ? 'configured' : 'default';
+  const last = doc.last_heartbeat_at === null ? null : Date.parse(doc.last_heartbeat_at);
+  const running = doc.state === 'up' || doc.state === 'warning';
+  const times = last === null || !running ? null : thresholds(last, interval);
+  return [
+    { label: 'Last heartbeat', at: doc.last_heartbeat_at },
+    { label: 'Interval', value: `${interval} s (${origin})` },
+    ...(times === null
+      ? []
+      : [
+          { label: 'Warning after', at: iso(times.warn) },
+          { label: 'Down after', at: iso(times.down) },
+        ]),
+    { label: 'Last status', value: doc.last_status },
+    { label: 'Version', value: doc.app_version },
+    { label: 'System', value: doc.os },
+    ...(doc.parent_source === null
+      ? []
+      : [{ label: 'Parent', value: doc.parent_source, href: hrefOf(doc.parent_source) }]),
+    { label: 'Project', value: doc.project },
+    { label: 'Created', at: doc.created_at },
+    { label: 'Id', value: doc.id, mono: true },
+  ];
+}

@@ -1,0 +1,30 @@
+/** Forms of the pages as the API's bodies. */
+import type { HttpRequest } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import type { MonitorFields } from '../../../ports/domain/watchdog.js';
+import { editBody, monitorBody } from '../schemas.js';
+
+/** A monitor's page; a source may hold slashes. */
+export const hrefOf = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
+
+export function typed(request: Pick<HttpRequest, 'body'>): Record<string, unknown> {
+  return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
+}
+
+/** Only the fields that the form has: an empty one is none, an unticked box is false. @throws ServiceError validation_failed */
+export function checkedForm(request: Pick<HttpRequest, 'body'>, creating: boolean): MonitorFields {
+  const form = typed(request);
+  const given: Record<string, unknown> = {};
+  for (const name of ['name', 'parent_source', 'description', 'os', 'project']) {
+    const value = form[name];
+    if (typeof value === 'string') given[name] = value.trim() === '' ? null : value.trim();
+  }
+  const interval = form['interval_seconds'];
+  if (typeof interval === 'string') given['interval_seconds'] = interval.trim() === '' ? null : Number(interval);
+  if ('name' in form) given['public'] = form['public'] === 'true';
+  if (creating) given['source'] = typeof form['source'] === 'string' ? form['source'].trim() : '';
+  const schema = creating ? monitorBody : editBody;
+  const { value, error } = schema.validate(given, { convert: false, abortEarly: false, errors: { label: false } });
+  if (error === undefined) return value as MonitorFields;
+  throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [path.join('.'), message])));
+}

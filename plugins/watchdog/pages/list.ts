@@ -1,0 +1,55 @@
+/** /monitors */
+import { View, type HttpRequest } from '../../../kernel/contract.js';
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import { callerOf } from '../caller.js';
+import { STATES } from '../model.js';
+import type { Services } from '../services.js';
+import { rowOf } from './row.js';
+
+const TONES: Readonly<Record<MonitorState, string>> = {
+  up: 'success',
+  warning: 'warning',
+  down: 'critical',
+  unknown: 'neutral',
+  stopped: 'neutral',
+  maintenance: 'info',
+};
+
+/** Parts of a share bar. */
+export const sharesOf = (counts: Readonly<Record<MonitorState, number>>): object[] =>
+  STATES.filter((state) => counts[state] > 0).map((state) => ({
+    label: state,
+    value: counts[state],
+    tone: TONES[state],
+  }));
+
+export async function listView({ status, clock }: Services, request: HttpRequest): Promise<View> {
+  const { state, alarm, parent, project, q, cursor } = request.query as Partial<Record<string, string>>;
+  const [page, counts] = await Promise.all([
+    status.page(
+      {
+        ...(state !== undefined && { state: [state as MonitorState] }),
+        ...(alarm !== undefined && { alarm }),
+        ...(parent !== undefined && { parent }),
+        ...(project !== undefined && { project }),
+        ...(q !== undefined && { q }),
+        ...(cursor !== undefined && { cursor }),
+      },
+      callerOf(request.principal),
+    ),
+    status.counts(),
+  ]);
+  const all = STATES.reduce((sum, one) => sum + counts[one], 0);
+  const tabs = [
+    { label: 'All', href: '/monitors', active: state === undefined, count: all },
+    ...STATES.map((one) => ({ label: one, href: `/monitors?state=${one}`, active: state === one, count: counts[one] })),
+  ];
+  const filtered = [state, alarm, parent, project, q].some((value) => value !== undefined);
+  return new View('monitors', {
+    items: page.docs.map((doc) => rowOf(doc, clock.now())),
+    next_cursor: page.next,
+    tabs,
+    filtered,
+    command: 'aos token create --name web-1 --scopes watchdog:ping --source web-1',
+  });
+}

@@ -1,0 +1,63 @@
+/** A monitor as a row of a page: how long it is so, whether it is overdue, a line of its first metric. */
+import type { MonitorDoc } from '../model.js';
+import { intervalOf, thresholds } from '../timing.js';
+import { hrefOf } from './form.js';
+
+export interface MonitorRow {
+  href: string;
+  source: string;
+  name: string;
+  state: string;
+  since: string | null;
+  last_heartbeat_at: string | null;
+  /** Seconds beyond the expected heartbeat; null when it is in time, or not being evaluated. */
+  overdue: number | null;
+  alarm: string;
+  suppressed_by: string | null;
+  silenced_since: string | null;
+  message: string | null;
+  spark: number[];
+  spark_label: string | null;
+  parent_source: string | null;
+  project: string | null;
+}
+
+/** @param now milliseconds since 1970 */
+export function rowOf(doc: MonitorDoc, now: number): MonitorRow {
+  const spark = sparkOf(doc);
+  return {
+    href: hrefOf(doc.source),
+    source: doc.source,
+    name: doc.name,
+    state: doc.state,
+    since: doc.state === 'down' ? doc.down_since_utc : doc.last_state_change_utc,
+    last_heartbeat_at: doc.last_heartbeat_at,
+    overdue: overdueOf(doc, now),
+    alarm: doc.alarm,
+    suppressed_by: doc.suppressed_by,
+    silenced_since: doc.state === 'stopped' || doc.state === 'maintenance' ? doc.last_state_change_utc : null,
+    message: doc.message,
+    spark,
+    spark_label: spark.length > 1 ? (doc.names[firstIndex(doc)] ?? null) : null,
+    parent_source: doc.parent_source,
+    project: doc.project,
+  };
+}
+
+function overdueOf(doc: MonitorDoc, now: number): number | null {
+  if (doc.last_heartbeat_at === null || !['up', 'warning', 'down'].includes(doc.state)) return null;
+  const last = Date.parse(doc.last_heartbeat_at);
+  if (now <= thresholds(last, intervalOf(doc)).warn) return null;
+  return Math.floor((now - last) / 1000 - intervalOf(doc));
+}
+
+const firstIndex = ({ tail }: MonitorDoc): number => tail.at(-1)?.[1] ?? 0;
+
+/** The newest values of the metric that the last heartbeat named first. */
+function sparkOf(doc: MonitorDoc): number[] {
+  const wanted = firstIndex(doc);
+  return doc.tail.flatMap((row) => {
+    for (let i = 1; i < row.length; i += 2) if (row[i] === wanted) return [row[i + 1] as number];
+    return [];
+  });
+}

@@ -1,0 +1,51 @@
+/** What the pages share: their access, their parameters, and how a webhook's and a delivery's state looks. */
+import joi from 'joi';
+import type { DeliveryState } from './delivery.js';
+import type { DeliveryLog } from './log.js';
+import type { Webhooks } from './registry.js';
+import { hostOf, type WebhookView } from './webhook.js';
+
+export const access = { session: 'admin' } as const;
+export const title = 'Webhooks';
+export const crumb = { label: title, href: '/webhooks' };
+export const uuid = joi.string().guid().required();
+export const params = joi.object({ id: uuid });
+export const cursor = joi.string().max(4096);
+
+const TONES: Readonly<Record<DeliveryState, string>> = {
+  pending: 'accent',
+  success: 'success',
+  retrying: 'warning',
+  exhausted: 'danger',
+  held: 'neutral',
+  blocked: 'danger',
+  expired: 'neutral',
+};
+
+export const toned = <T extends { state: string }>(delivery: T): T & { tone: string } => ({
+  ...delivery,
+  tone: TONES[delivery.state as DeliveryState],
+});
+
+/** What the list and the detail say of a webhook's state. */
+export function stated(webhook: WebhookView): object {
+  const { enabled, disabled_at, failure_count, last_delivery } = webhook;
+  const broken = !enabled && disabled_at !== null;
+  const [state, tone] = broken
+    ? ['disabled itself', 'danger']
+    : !enabled
+      ? ['disabled', 'neutral']
+      : failure_count > 0
+        ? ['failing', 'warning']
+        : ['enabled', 'success'];
+  const last = last_delivery && toned(last_delivery);
+  return { ...webhook, host: hostOf(webhook.url), names: webhook.events.split(','), broken, state, tone, last };
+}
+
+export interface PageParts {
+  registry: Webhooks;
+  log: DeliveryLog;
+}
+
+/** A payload for reading. */
+export const pretty = (json: string): string => JSON.stringify(JSON.parse(json), null, 2);

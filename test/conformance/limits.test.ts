@@ -1,0 +1,143 @@
+/** Limits, addresses and settings of contract 00 on a service with tight ones, behind a proxy and with https outside. */
+import { expect } from 'chai';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../support/service.js';
+import { ask, Browser, createUser, expectError, type Wire } from './wire.js';
+
+const PASSWORD = 'violet-hammock-1999-x';
+
+function expectLimited(answer: Wire): void {
+  expectError(answer, 429, 'rate_limited');
+  for (const name of ['retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'])
+    expect(answer.headers.get(name), name).to.match(/^\d+$/);
+  expect(Number(answer.headers.get('retry-after'))).to.be.at.least(1);
+}
+
+describe('conformance: limits and settings', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let folder: string;
+  let tokens: string[];
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-conformance-'));
+    await writeFile(join(folder, 'key'), `${SHARED_KEY}-of-a-file\n`);
+    await writeFile(join(folder, 'mine.json'), JSON.stringify({ limits: { api_per_minute: 4, public_per_minute: 0 } }));
+    service = await TestService.create({
+      SVC_CONFIG: join(folder, 'mine.json'),
+      SVC_SHARED_KEY_FILE: join(folder, 'key'),
+      SVC_LIMITS__INTAKE_PER_MINUTE: '60',
+      SVC_LIMITS__INTAKE_BURST: '5',
+      SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '6',
+      SVC_BASE_URL: 'https://aos.example.org/',
+      SVC_SERVER__TRUSTED_PROXIES: '["127.0.0.1"]',
+      SVC_TOKEN: 'belongs to the companions',
+    });
+    delete service.env['SVC_SHARED_KEY'];
+    await service.start();
+    await service.project('shop');
+    const master = await service.token('bugtracker:report,projects:read');
+    const sub = async (): Promise<string> =>
+      (await ask(service, 'POST', '/api/tokens/v1/provision', { token: master, body: { name: 'sub' } })).json[
+        'token'
+      ] as string;
+    tokens = [await sub(), await sub(), master];
+    await createUser(service, 'mem', 'member', PASSWORD);
+  });
+  after(async () => {
+    await service.dispose();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('gives every token a bucket of its own, and the shared key none', async () => {
+    const [first, second] = tokens as [string, string];
+    const list = (token: string) => ask(service, 'GET', '/api/projects/v1/projects', { token });
+    for (let n = 0; n < 4; n++) expect((await list(first)).status).to.equal(200);
+    expectLimited(await list(first));
+    expect((await list(second)).status).to.equal(200);
+    for (let n = 0; n < 12; n++) {
+      const health = await ask(service, 'GET', '/api/health', { token: `${SHARED_KEY}-of-a-file` });
+      expect(health.status).to.equal(200);
+    }
+  });
+
+  it('counts each element of an intake’s array', async () => {
+    const report = { project: 'shop', error_level: 'error', error_message: 'boom' };
+    const token = tokens[2] as string;
+    const send = (n: number) =>
+      ask(service, 'POST', '/api/errors/v1/report', { token, body: Array.from({ length: n }, () => report) });
+    expect((await send(4)).status).to.equal(200);
+    expectLimited(await send(4));
+  });
+
+  it('counts 401 answers per address of the client, and lets valid credentials pass', async () => {
+    const from = (address: string, token: string) =>
+      ask(service, 'GET', '/api/health', { token, headers: { 'x-forwarded-for': `203.0.113.9, ${address}` } });
+    for (let n = 0; n < 6; n++) expectError(await from('198.51.100.1', `guess-${n}`), 401, 'unauthorized');
+    expectLimited(await from('198.51.100.1', 'guess'));
+    expect((await from('198.51.100.1', `${SHARED_KEY}-of-a-file`)).status).to.equal(200);
+    expectError(await from('198.51.100.2', 'guess'), 401, 'unauthorized');
+  });
+
+  it('throttles failed logins per account, but not the browser that has logged in before', async () => {
+    const known = new Browser(service);
+    expect((await known.login('mem', PASSWORD)).status).to.equal(303);
+    known.cookies.delete('svc_session');
+    const stranger = new Browser(service);
+    const guess = async (n: number, password: string): Promise<Wire> =>
+      stranger.open(
+        'POST',
+        '/login',
+        { csrf_token: await stranger.csrf('/login'), username: 'mem', password },
+        { 'x-forwarded-for': `198.51.100.${100 + n}` },
+      );
+    for (let n = 0; n < 6; n++) expect((await guess(n, 'wrong')).status, String(n)).to.equal(401);
+    const waiting = await guess(7, PASSWORD);
+    expect(waiting.status).to.equal(429);
+    expect(waiting.headers.get('retry-after')).to.match(/^[1-9]\d*$/);
+    expect(waiting.text).to.include('name="password"');
+    expect((await known.login('mem', PASSWORD)).status).to.equal(303);
+  });
+
+  it('marks cookies Secure when the base URL is https', async () => {
+    const browser = new Browser(service);
+    await browser.login(ADMIN.username, ADMIN.password);
+    expect(browser.attributes.get('svc_session')).to.match(/; HttpOnly; SameSite=Lax; Secure$/);
+    expect((await ask(service, 'GET', '/login')).headers.get('strict-transport-security')).to.match(/max-age=\d+/);
+  });
+
+  it('makes links with the base URL and never with a request’s Host', async () => {
+    const made = await aosJson<{ dsn: string; key: string }>(service.env, ['project', 'intake-key', 'shop']);
+    expect(made.dsn).to.equal(`https://${made.key}@aos.example.org/1`);
+  });
+
+  it('runs beside another: without a shared key none matches, and server.json is there whatever the store', async () => {
+    const other = await TestService.started({ SVC_SHARED_KEY: '', SVC_STORAGE_URL: 'memory:' });
+    try {
+      for (const authorization of ['Bearer ', 'Bearer', 'Bearer ""']) {
+        const answer = await ask(other, 'POST', '/api/admin/v1/migrate', { headers: { authorization } });
+        expectError(answer, 401, 'unauthorized');
+      }
+      const foreign = await ask(other, 'GET', '/api/tokens/v1/self', { token: tokens[2] ?? '' });
+      expectError(foreign, 401, 'unauthorized');
+      const file = join(other.dataDir, 'server.json');
+      expect(other.url).to.not.equal(service.url);
+      expect(JSON.parse(await readFile(file, 'utf8'))).to.deep.equal({ pid: other.child?.pid, url: other.url });
+      expect(await other.end()).to.equal(0);
+      const left = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => error.code);
+      expect(left).to.equal('ENOENT');
+    } finally {
+      await other.dispose();
+    }
+  });
+
+  it('says a wrong slug on the command line in words, with the envelope and exit 1', async () => {
+    const { code, stdout } = await aos(service.env, ['project', 'create', 'Not A Slug', '--json']);
+    expect(code).to.equal(1);
+    const { status, error } = JSON.parse(stdout) as { status: string; error: { code: string; fields: object } };
+    expect([status, error.code]).to.deep.equal(['error', 'validation_failed']);
+    expect(error.fields).to.deep.equal({ slug: 'must be lower-case letters, digits, dots, dashes, underscores' });
+  });
+});

@@ -1,0 +1,531 @@
+/**
+ * Contracts 00, 10, 15 and 95, sentence by sentence, against the listening program. What other suites pin on parts is
+ * here only where the whole could differ: the wire, the order of checks, the table of routes, the command line.
+ */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect } from 'chai';
+import { gzipSync } from 'node:zlib';
+import { ADMIN, aosJson, SHARED_KEY, TestService } from '../support/service.js';
+import { ask, Browser, bytes, codeOf, createUser, expectError } from './wire.js';
+
+const PROJECTS = '/api/projects/v1/projects';
+const BUGS = '/api/bugtracker/v1/bugs';
+const REPORT = '/api/errors/v1/report';
+const SELF = '/api/tokens/v1/self';
+const PROVISION = '/api/tokens/v1/provision';
+const PASSWORD = 'violet-hammock-1999-x';
+const SCOPES =
+  'bugtracker:report,bugtracker:read,bugtracker:manage,projects:manage,watchdog:ping,webhooks:manage,watchdog:manage';
+
+interface Description {
+  paths: Record<string, Record<string, { security?: Record<string, string[]>[]; operationId: string }>>;
+}
+
+describe('conformance: the listening service', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let master: string;
+  let bound: string;
+  let watchdog: string;
+  let intake: { id: string; key: string; dsn: string };
+  let description: Description;
+
+  before(async () => {
+    // The suite asks for many 401 answers; how many are allowed is limits.test.ts's question.
+    service = await TestService.started({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' });
+    const create = (...words: string[]): Promise<{ token: string }> =>
+      aosJson(service.env, ['token', 'create', '--name', 'conformance', ...words]);
+    await service.project('shop');
+    [master, bound, watchdog] = (
+      await Promise.all([
+        create('--scopes', SCOPES),
+        create('--scopes', SCOPES, '--project', 'shop'),
+        create('--scopes', 'watchdog:ping', '--source', 'host-1'),
+      ])
+    ).map(({ token }) => token) as [string, string, string];
+    intake = await aosJson(service.env, ['project', 'intake-key', 'shop']);
+    await createUser(service, 'mem', 'member', PASSWORD);
+    await createUser(service, 'inst', 'installer', PASSWORD);
+    description = (await ask(service, 'GET', '/api/openapi.json')).json as unknown as Description;
+  });
+  after(() => service.dispose());
+
+  describe('the table of routes', () => {
+    it('is a valid OpenAPI 3.1 document for a public validator', async () => {
+      const validator = new Validator();
+      const { valid, errors } = await validator.validate(structuredClone(description) as never);
+      expect(valid, JSON.stringify(errors)).to.equal(true);
+      expect(validator.version).to.equal('3.1');
+    });
+
+    it('declares for every operation who may call it, and names each operation once', () => {
+      const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+      );
+      for (const { path, method, operation } of operations)
+        expect(operation.security, `${method} ${path}`).to.be.an('array');
+      expect(new Set(operations.map(({ operation }) => operation.operationId))).to.have.lengthOf(operations.length);
+      const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ path }) => path);
+      expect(open).to.include.members(['/api/health/live', '/api/health/ready']);
+      for (const path of open) expect(path).to.match(/^\/(api\/(health|license|updateservice|setup)\/|ping\/|badge\/)/);
+    });
+
+    it('holds: without a credential every other operation is 401, a setup token’s or stranger’s scope never 2xx', async () => {
+      for (const [path, methods] of Object.entries(description.paths)) {
+        for (const [method, { security }] of Object.entries(methods)) {
+          if (security?.length === 0) continue;
+          const at = path.replace(/\{[^}]+\}/g, 'x');
+          const none = await ask(service, method.toUpperCase(), at);
+          expectError(none, 401, 'unauthorized');
+          expect(none.headers.get('www-authenticate'), at).to.match(/^Bearer/);
+          const cookie = await ask(service, method.toUpperCase(), at, { token: intake.key });
+          if (at !== REPORT) expectError(cookie, 403, 'insufficient_scope');
+        }
+      }
+    });
+
+    it('answers 405 with Allow before any 401, for every path', async () => {
+      for (const path of Object.keys(description.paths)) {
+        const answer = await ask(service, 'PURGE', path.replace(/\{[^}]+\}/g, 'x'), { token: 'nonsense' });
+        const bare = path.startsWith('/api/license/');
+        if (!bare) expectError(answer, 405, 'method_not_allowed');
+        const allowed = (answer.headers.get('allow') ?? '').split(', ');
+        expect(allowed, path).to.include.members(
+          Object.keys(description.paths[path] ?? {}).map((m) => m.toUpperCase()),
+        );
+      }
+    });
+  });
+
+  describe('requests that are no good', () => {
+    it('answers an unknown path below /api/ 404 in the envelope, whatever the credential', async () => {
+      for (const path of ['/api', '/api/', '/api/nope', '/api//health', '/api/health/nope/x']) {
+        for (const token of [null, 'nonsense', master, SHARED_KEY])
+          expectError(await ask(service, 'GET', path, { token, headers: { accept: 'text/html' } }), 404, 'not_found');
+      }
+    });
+
+    it('answers bytes that are no request in the envelope, with a request id', async () => {
+      for (const head of [
+        'GARBAGE\r\n\r\n',
+        'GET /api/health/live HTTP/1.1\r\n\r\n',
+        'GET /api/health/live HTTP/1.1\r\nX-Request-Id: short\r\n\r\n',
+        `GET /api/health/live HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`,
+        'GET http://[bad/api/x HTTP/1.1\r\nHost: x\r\n\r\n',
+        'GET /api/projects/v1/projects/%zz HTTP/1.1\r\nHost: x\r\n\r\n',
+      ]) {
+        const text = await bytes(service, [head]);
+        expect(text.split('\r\n')[0], head.slice(0, 60)).to.equal('HTTP/1.1 400 Bad Request');
+        expect(text).to.match(/^x-request-id: [\w.-]{8,64}\r$/im);
+        const body = JSON.parse(text.slice(text.indexOf('\r\n\r\n'))) as Record<string, unknown>;
+        expect(body['status']).to.equal('error');
+        expect(codeOf({ json: body })).to.equal('invalid_request');
+      }
+    });
+
+    it('takes the caller’s X-Request-Id when it fits, on errors of the wire too', async () => {
+      for (const [given, taken] of [
+        ['abc.DEF_1-', true],
+        ['a'.repeat(64), true],
+        ['short', false],
+        ['a'.repeat(65), false],
+        ['has blank', false],
+      ] as const) {
+        const { headers } = await ask(service, 'GET', '/api/nope', { headers: { 'x-request-id': given } });
+        const id = headers.get('x-request-id') ?? '';
+        expect(id === given, given).to.equal(taken);
+        expect(id).to.match(/^[\w.-]{8,64}$/);
+      }
+      const text = await bytes(service, ['GET / HTTP/1.1\r\nX-Request-Id: my-own-id.1\r\n\r\n']);
+      expect(text)
+        .to.include('my-own-id.1')
+        .and.to.match(/"request_id":"my-own-id\.1"/);
+    });
+
+    it('answers an oversize chunked body with 413, not with a reset', async () => {
+      const head = `POST ${PROJECTS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${master}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+      const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+      const text = await bytes(service, [head, ...Array.from({ length: 40 }, () => chunk), '0\r\n\r\n']);
+      expect(text.split('\r\n')[0]).to.equal('HTTP/1.1 413 Payload Too Large');
+      expect(text).to.include('"payload_too_large"');
+    });
+
+    it('stops a gzip bomb while inflating, and keeps to the limit on the wire', async () => {
+      const gzip = { 'content-encoding': 'gzip' };
+      const bomb = await ask(service, 'POST', REPORT, {
+        token: intake.key,
+        raw: gzipSync(Buffer.alloc(60e6, 32)),
+        headers: gzip,
+      });
+      expectError(bomb, 413, 'payload_too_large');
+      const wire = await ask(service, 'POST', REPORT, { token: intake.key, raw: Buffer.alloc(1_048_577, 32) });
+      expectError(wire, 413, 'payload_too_large');
+      const broken = await ask(service, 'POST', REPORT, { token: intake.key, raw: 'no gzip', headers: gzip });
+      expectError(broken, 400, 'invalid_request');
+      const unknown = await ask(service, 'POST', REPORT, {
+        token: intake.key,
+        raw: 'x',
+        headers: { 'content-encoding': 'zstd' },
+      });
+      expectError(unknown, 415, 'unsupported_media_type');
+    });
+
+    for (const [name, raw, status, code] of [
+      ['bad JSON', '{"slug"', 400, 'invalid_json'],
+      ['bad UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]), 400, 'invalid_json'],
+      ['deep JSON', `{"slug":"deep","x":${'['.repeat(5000)}${']'.repeat(5000)}}`, 400, 'invalid_json'],
+      ['an array', '[]', 400, 'invalid_json'],
+      ['a string', '"x"', 400, 'invalid_json'],
+      ['null', 'null', 400, 'invalid_json'],
+      ['nothing', '', 400, 'invalid_json'],
+      ['a wrong field', '{"slug":"Not A Slug"}', 422, 'validation_failed'],
+    ] as const) {
+      it(`refuses ${name} as a body with ${status} ${code}`, async () => {
+        expectError(await ask(service, 'POST', PROJECTS, { token: master, raw }), status, code);
+      });
+    }
+
+    it('refuses a broken body also where a body is optional, and changes nothing', async () => {
+      for (const raw of ['{bad', '[]', '"x"']) {
+        const answer = await ask(service, 'POST', `${PROJECTS}/shop/archive`, { token: master, raw });
+        expectError(answer, 400, 'invalid_json');
+      }
+      const { json } = await ask(service, 'GET', `${PROJECTS}/shop`, { token: master });
+      expect((json['project'] as Record<string, unknown>)['archived']).to.equal(false);
+    });
+
+    it('ignores unknown fields of a body, `__proto__` and `constructor` included', async () => {
+      const raw = '{"slug":"proto","__proto__":{"a":1},"constructor":{"prototype":{"x":1}},"zzz":1}';
+      expect((await ask(service, 'POST', PROJECTS, { token: master, raw })).status).to.equal(201);
+    });
+
+    it('refuses other media types with 415', async () => {
+      const headers = { 'content-type': 'text/plain' };
+      expectError(
+        await ask(service, 'POST', PROJECTS, { token: master, raw: '{}', headers }),
+        415,
+        'unsupported_media_type',
+      );
+    });
+  });
+
+  describe('lists', () => {
+    for (const list of [PROJECTS, BUGS, `${PROJECTS}/shop/intake-keys`]) {
+      it(`${list}: pages, and refuses what it does not know`, async () => {
+        for (const query of [
+          'limit=0',
+          'limit=201',
+          'limit=x',
+          'limit=1&limit=2',
+          'nope=1',
+          '__proto__=1',
+          'constructor=1',
+          'include_total=maybe',
+        ]) {
+          const answer = await ask(service, 'GET', `${list}?${query}`, { token: master });
+          expectError(answer, 400, 'invalid_request');
+          const { fields } = answer.json['error'] as { fields: object };
+          expect(Object.keys(fields), query).to.deep.equal([query.slice(0, query.indexOf('='))]);
+        }
+        for (const cursor of ['zz', 'WyJ4Il0', encodeURIComponent('{"a":1}')])
+          expectError(await ask(service, 'GET', `${list}?cursor=${cursor}`, { token: master }), 400, 'invalid_cursor');
+        const { status, json } = await ask(service, 'GET', `${list}?limit=1&include_total=true`, { token: master });
+        expect(status).to.equal(200);
+        expect(json).to.have.all.keys('status', 'items', 'next_cursor', 'has_more', 'total');
+      });
+    }
+
+    it('walks the intake keys of a project, each once', async () => {
+      for (let n = 0; n < 4; n++)
+        expect((await ask(service, 'POST', `${PROJECTS}/proto/intake-keys`, { token: master })).status).to.equal(201);
+      const seen: unknown[] = [];
+      let cursor: unknown = null;
+      do {
+        const query = cursor === null ? '' : `&cursor=${encodeURIComponent(String(cursor))}`;
+        const { json } = await ask(service, 'GET', `${PROJECTS}/proto/intake-keys?limit=3${query}`, { token: master });
+        seen.push(...(json['items'] as { id: string }[]).map(({ id }) => id));
+        cursor = json['next_cursor'];
+        expect(json['has_more']).to.equal(cursor !== null);
+      } while (cursor !== null);
+      expect(new Set(seen)).to.have.lengthOf(4);
+      expect(seen).to.have.lengthOf(4);
+    });
+
+    it('refuses the cursor of another list', async () => {
+      await ask(service, 'POST', PROJECTS, { token: master, body: { slug: 'second' } });
+      const { json } = await ask(service, 'GET', `${PROJECTS}?limit=1`, { token: master });
+      const cursor = encodeURIComponent(String(json['next_cursor']));
+      expectError(await ask(service, 'GET', `${BUGS}?cursor=${cursor}`, { token: master }), 400, 'invalid_cursor');
+    });
+  });
+
+  describe('credentials', () => {
+    it('ignores Authorization where none is needed, and never takes the session cookie below /api/', async () => {
+      expect((await ask(service, 'GET', '/api/health/live', { token: 'nonsense' })).status).to.equal(200);
+      const browser = new Browser(service);
+      await browser.login(ADMIN.username, ADMIN.password);
+      for (const path of [PROJECTS, BUGS, '/api/health', SELF, '/metrics'])
+        expectError(await browser.open('GET', path, undefined, { accept: 'application/json' }), 401, 'unauthorized');
+    });
+
+    it('knows no Basic, no empty and no overlong secret', async () => {
+      for (const authorization of [
+        'Basic YTpi',
+        'Bearer',
+        'Bearer ',
+        `Bearer ${'a'.repeat(2000)}`,
+        `bearer ${master}x`,
+      ])
+        expectError(await ask(service, 'GET', SELF, { headers: { authorization } }), 401, 'unauthorized');
+    });
+
+    it('refuses the shared key where only tokens are taken, and tokens where only it is', async () => {
+      for (const [method, path] of [
+        ['GET', PROJECTS],
+        ['GET', BUGS],
+        ['GET', SELF],
+        ['POST', PROVISION],
+        ['POST', REPORT],
+      ] as const)
+        expectError(
+          await ask(service, method, path, { token: SHARED_KEY, ...(method === 'POST' && { body: {} }) }),
+          403,
+          'insufficient_scope',
+        );
+      for (const token of [master, bound, watchdog, intake.key])
+        expectError(await ask(service, 'POST', '/api/admin/v1/migrate', { token }), 403, 'insufficient_scope');
+      expectError(
+        await ask(service, 'POST', '/api/admin/v1/migrate', { token: `${SHARED_KEY}x` }),
+        401,
+        'unauthorized',
+      );
+    });
+
+    it('provisions by the rules', async () => {
+      const provision = (token: string, body: object) => ask(service, 'POST', PROVISION, { token, body });
+      const made = await provision(master, { name: 'sub', scopes: ['projects:read'] });
+      expect(made.status).to.equal(201);
+      expect(made.json).to.have.all.keys('status', 'token', 'id', 'scopes', 'expires_at');
+      const sub = made.json['token'] as string;
+      expect(sub).to.match(/^svc_sub_[0-9A-Za-z]{43}$/);
+      const life = Date.parse(made.json['expires_at'] as string) - Date.now();
+      expect(life).to.be.within(86_300_000, 86_400_000);
+      expect((await provision(master, { name: 'all' })).json['scopes']).to.deep.equal(SCOPES.split(','));
+      expectError(await provision(master, { name: 'x', scopes: ['license:read'] }), 403, 'insufficient_scope');
+      expectError(await provision(master, { name: 'x', scopes: ['no:such'] }), 422, 'validation_failed');
+      expectError(
+        await provision(master, { name: 'x', expires_in_seconds: 90 * 86_400 + 1 }),
+        422,
+        'validation_failed',
+      );
+      for (const token of [sub, watchdog, intake.key])
+        expectError(await provision(token, { name: 'x' }), 403, 'insufficient_scope');
+      for (const token of [master, watchdog, SHARED_KEY])
+        expectError(await ask(service, 'DELETE', SELF, { token }), 403, 'insufficient_scope');
+      const own = await ask(service, 'GET', SELF, { token: sub });
+      expect(own.json).to.have.all.keys(
+        ...['status', 'id', 'name', 'kind', 'prefix', 'scopes', 'project', 'source', 'parent_id', 'created_by'],
+        ...['created_at', 'expires_at', 'last_used_at', 'revoked_at'],
+      );
+      expect(own.json['prefix']).to.equal(sub.slice(0, 12));
+      expect((await ask(service, 'DELETE', SELF, { token: sub })).json).to.deep.equal({
+        status: 'success',
+        deleted: true,
+      });
+      expectError(await ask(service, 'GET', SELF, { token: sub }), 401, 'unauthorized');
+    });
+
+    it('holds a token to its project, and its sub-tokens too', async () => {
+      const sub = (await ask(service, 'POST', PROVISION, { token: bound, body: { name: 'sub' } })).json[
+        'token'
+      ] as string;
+      const widened = await ask(service, 'POST', PROVISION, { token: bound, body: { name: 'x', project: 'proto' } });
+      expectError(widened, 403, 'insufficient_scope');
+      for (const token of [bound, sub]) {
+        const { json } = await ask(service, 'GET', PROJECTS, { token });
+        expect((json['items'] as { slug: string }[]).map(({ slug }) => slug)).to.deep.equal(['shop']);
+        for (const [method, path, body] of [
+          ['GET', `${PROJECTS}/proto`, undefined],
+          ['PATCH', `${PROJECTS}/proto`, { name: 'mine' }],
+          ['DELETE', `${PROJECTS}/proto`, undefined],
+          ['POST', `${PROJECTS}/proto/archive`, {}],
+          ['POST', `${PROJECTS}/proto/intake-keys`, {}],
+          ['GET', `${PROJECTS}/proto/intake-keys`, undefined],
+          ['POST', PROJECTS, { slug: 'third' }],
+          ['GET', `${BUGS}?project=proto`, undefined],
+          ['POST', REPORT, { project: 'proto', error_level: 'error', error_message: 'x' }],
+        ] as const)
+          expectError(await ask(service, method, path, { token, body }), 403, 'insufficient_scope');
+      }
+    });
+  });
+
+  describe('projects', () => {
+    it('answers 404 to writes on a slug that is not there', async () => {
+      for (const [method, path] of [
+        ['PATCH', `${PROJECTS}/none`],
+        ['DELETE', `${PROJECTS}/none`],
+        ['POST', `${PROJECTS}/none/archive`],
+        ['POST', `${PROJECTS}/none/unarchive`],
+        ['POST', `${PROJECTS}/none/intake-keys`],
+        ['DELETE', `${PROJECTS}/shop/intake-keys/none`],
+      ] as const)
+        expectError(
+          await ask(service, method, path, { token: master, ...(method !== 'DELETE' && { body: {} }) }),
+          404,
+          'not_found',
+        );
+    });
+
+    it('deletes what nothing hangs on, archives what has items, and takes nothing while archived', async () => {
+      const report = (slug: string) =>
+        ask(service, 'POST', REPORT, {
+          token: master,
+          body: { project: slug, error_level: 'error', error_message: 'boom' },
+        });
+      expectError(await ask(service, 'POST', PROJECTS, { token: master, body: { slug: 'shop' } }), 409, 'conflict');
+      for (const slug of ['used', 'unused']) await ask(service, 'POST', PROJECTS, { token: master, body: { slug } });
+      expect((await report('used')).status).to.be.oneOf([200, 201]);
+      expectError(await report('nowhere'), 422, 'unknown_project');
+      expectError(await ask(service, 'GET', `${PROJECTS}/nowhere`, { token: master }), 404, 'not_found');
+      expectError(await ask(service, 'DELETE', `${PROJECTS}/used`, { token: master }), 409, 'conflict');
+      expect((await report('used')).status).to.be.oneOf([200, 201]);
+      expect((await ask(service, 'DELETE', `${PROJECTS}/unused`, { token: master })).json).to.deep.equal({
+        status: 'success',
+        deleted: true,
+      });
+      expectError(await ask(service, 'DELETE', `${PROJECTS}/unused`, { token: master }), 404, 'not_found');
+      expect((await ask(service, 'POST', `${PROJECTS}/used/archive`, { token: master })).status).to.equal(200);
+      expectError(await report('used'), 422, 'unknown_project');
+      expect((await ask(service, 'POST', `${PROJECTS}/used/unarchive`, { token: master })).status).to.equal(200);
+      expect((await report('used')).status).to.be.oneOf([200, 201]);
+    });
+
+    it('gives intake keys a DSN that leads to the listening server, from the command line too', async () => {
+      const { host } = new URL(service.url);
+      expect(intake.dsn).to.equal(`http://${intake.key}@${host}/1`);
+      const made = await ask(service, 'POST', `${PROJECTS}/shop/intake-keys`, { token: master, body: { name: 'web' } });
+      expect(made.json).to.have.all.keys('status', 'id', 'key', 'dsn');
+      expect(made.json['dsn']).to.equal(`http://${String(made.json['key'])}@${host}/1`);
+    });
+  });
+
+  describe('running it', () => {
+    it('tells health to the shared key and to any valid token, with every field', async () => {
+      for (const token of [SHARED_KEY, master, bound, watchdog]) {
+        const { status, json } = await ask(service, 'GET', '/api/health', { token });
+        expect(status).to.equal(200);
+        expect(json).to.have.all.keys('status', 'healthy', 'version', 'time', 'uptime_seconds', 'schema', 'checks');
+        expect(json['schema']).to.have.all.keys('current', 'pending');
+        const checks = json['checks'] as Record<string, Record<string, unknown>>;
+        expect(checks).to.have.all.keys(
+          'database',
+          'evaluator',
+          'jobs',
+          'webhooks',
+          'release_store',
+          'disk',
+          'plugins',
+        );
+        expect(checks['database']).to.include.keys('ok', 'latency_ms');
+        expect(checks['evaluator']).to.include.keys('ok', 'last_run_at', 'age_seconds');
+        expect(checks['webhooks']).to.include.keys('ok', 'queued', 'oldest_age_seconds', 'disabled');
+        expect(checks['release_store']).to.include.keys('ok', 'protection', 'last_selftest_at');
+        expect(checks['disk']).to.include.keys('ok', 'free_bytes');
+        for (const plugin of Object.values(checks['plugins'] ?? {})) expect(plugin).to.have.all.keys('state', 'reason');
+      }
+      expectError(await ask(service, 'GET', '/api/health', { token: intake.key }), 403, 'insufficient_scope');
+      const head = await ask(service, 'HEAD', '/api/health', { token: SHARED_KEY });
+      expect([head.status, head.text]).to.deep.equal([200, '']);
+      const metrics = await ask(service, 'GET', '/metrics', { token: SHARED_KEY });
+      expect(metrics.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
+    });
+
+    it('migrates at both addresses, for the shared key or an administrator’s session, and only on a POST of the latter', async () => {
+      for (const [method, path] of [
+        ['GET', '/install_db.php'],
+        ['POST', '/install_db.php'],
+        ['POST', '/api/admin/v1/migrate'],
+      ] as const) {
+        const { status, json } = await ask(service, method, path, { token: SHARED_KEY });
+        expect(status).to.equal(200);
+        expect(json).to.deep.equal({ status: 'success', applied: [], pending: [] });
+        expectError(await ask(service, method, path), 401, 'unauthorized');
+      }
+      const [admin, member] = [new Browser(service), new Browser(service)];
+      await admin.login(ADMIN.username, ADMIN.password);
+      await member.login('mem', PASSWORD);
+      const csrf_token = await admin.csrf('/account');
+      for (const method of ['GET', 'HEAD']) {
+        const shown = await admin.open(method, '/install_db.php');
+        expect([shown.status, shown.headers.get('location')], method).to.deep.equal([303, '/migrations']);
+      }
+      for (const path of ['/install_db.php', '/api/admin/v1/migrate']) {
+        expectError(await admin.open('POST', path), 403, 'csrf_failed');
+        expectError(await admin.open('POST', path, { csrf_token: 'wrong' }), 403, 'csrf_failed');
+        expect((await admin.open('POST', path, { csrf_token })).json).to.deep.equal({
+          status: 'success',
+          applied: [],
+          pending: [],
+        });
+        expect((await admin.open('POST', path, undefined, { 'x-csrf-token': csrf_token })).status).to.equal(200);
+        expectError(await member.open('POST', path), 403, 'csrf_failed');
+        const csrf = await member.csrf('/account');
+        expectError(await member.open('POST', path, { csrf_token: csrf }), 403, 'role_not_allowed');
+      }
+    });
+  });
+
+  describe('the web session', () => {
+    it('answers a login without form token, with a wrong password and of an installer with the form again', async () => {
+      const browser = new Browser(service);
+      for (const [form, status] of [
+        [{ username: 'admin', password: 'x' }, 403],
+        [{ username: 'admin', password: 'x', csrf_token: 'stale' }, 403],
+        [{ username: 'nobody', password: 'x', csrf_token: await browser.csrf('/login') }, 401],
+        [{ username: 'inst', password: PASSWORD, csrf_token: await browser.csrf('/login') }, 403],
+      ] as const) {
+        const answer = await browser.open('POST', '/login', { ...form });
+        expect(answer.status, answer.text).to.equal(status);
+        expect(answer.text)
+          .to.include('name="password"')
+          .and.to.match(/name="csrf_token" value="[^"]+"/);
+        expect(browser.cookies.has('svc_session')).to.equal(false);
+      }
+    });
+
+    it('sets its cookie HttpOnly and SameSite=Lax, renews the id at login, and ends with the logout', async () => {
+      const browser = new Browser(service);
+      expect((await browser.login('MEM', PASSWORD)).status).to.equal(303);
+      expect(browser.attributes.get('svc_session')).to.equal('Path=/; Max-Age=604800; HttpOnly; SameSite=Lax');
+      const first = browser.cookies.get('svc_session');
+      const csrf_token = await browser.csrf('/account');
+      const again = await browser.open('POST', '/login', { csrf_token, username: 'mem', password: PASSWORD });
+      expect(again.status).to.equal(303);
+      const second = browser.cookies.get('svc_session') ?? '';
+      expect(second).to.not.equal(first);
+      const old = new Browser(service);
+      old.cookies.set('svc_session', first ?? '');
+      expect((await old.open('GET', '/account')).status).to.equal(303);
+      expect((await browser.open('GET', '/logout')).status).to.equal(405);
+      await browser.open('POST', '/logout', { csrf_token: await browser.csrf('/account') });
+      old.cookies.set('svc_session', second);
+      expect((await old.open('GET', '/account')).headers.get('location')).to.match(/^\/login/);
+    });
+
+    it('keeps strangers, and members from users and tokens', async () => {
+      const member = new Browser(service);
+      await member.login('mem', PASSWORD);
+      for (const path of ['/', '/account', '/projects', '/bugs', '/errors', '/migrations', '/system'])
+        expect((await member.open('GET', path)).status, path).to.equal(200);
+      for (const path of ['/users', '/tokens']) expect((await member.open('GET', path)).status, path).to.equal(403);
+      const csrf_token = await member.csrf('/account');
+      const form = { csrf_token, username: 'mine', role: 'admin', password: PASSWORD };
+      expect((await member.open('POST', '/users', form)).status).to.equal(403);
+      const stranger = new Browser(service);
+      expect((await stranger.open('GET', '/users')).headers.get('location')).to.equal('/login?next=%2Fusers');
+      expect((await stranger.open('POST', '/users', form)).status).to.equal(401);
+      expect((await member.open('POST', '/users', { username: 'mine' })).status).to.equal(403);
+    });
+  });
+});

@@ -1,0 +1,223 @@
+/**
+ * The watchdog against a small reference model: random heartbeats, clock steps and evaluations, thousands of steps. The
+ * model is written from the contract's sentences and knows nothing of due times, plans or compare-and-set.
+ */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ANYONE, memoryWorld, type Told, type World } from './world.js';
+
+const SOURCES = ['a', 'b', 'c', 'd', 'e', 'f'];
+const STATUSES = ['ok', 'warning', 'error', 'stopped', 'maintenance'] as const;
+const INTERVALS = [1, 7.5, 30, 100];
+
+type Step =
+  | { do: 'beat'; source: string; status: (typeof STATUSES)[number]; interval: number; failed: boolean }
+  | { do: 'wait'; ms: number }
+  | { do: 'evaluate' }
+  | { do: 'move'; source: string; parent: string | null }
+  | { do: 'delete'; source: string };
+
+const source = fc.constantFrom(...SOURCES);
+const beat = fc.record({
+  do: fc.constant('beat' as const),
+  source,
+  status: fc.oneof({ weight: 6, arbitrary: fc.constant('ok' as const) }, fc.constantFrom(...STATUSES)),
+  interval: fc.constantFrom(...INTERVALS),
+  failed: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, fc.constant(true)),
+});
+const wait = fc.record({
+  do: fc.constant('wait' as const),
+  ms: fc.constantFrom(1, 999, 1_999, 2_001, 30_000, 60_000, 300_001),
+});
+const evaluate = fc.constant({ do: 'evaluate' as const });
+const move = fc.record({ do: fc.constant('move' as const), source, parent: fc.option(source, { nil: null }) });
+const remove = fc.record({ do: fc.constant('delete' as const), source });
+const simple = fc.oneof(
+  { weight: 4, arbitrary: beat },
+  { weight: 4, arbitrary: wait },
+  { weight: 3, arbitrary: evaluate },
+);
+const moving = fc.oneof(
+  { weight: 5, arbitrary: beat },
+  { weight: 5, arbitrary: wait },
+  { weight: 4, arbitrary: evaluate },
+  { weight: 1, arbitrary: move },
+  { weight: 1, arbitrary: remove },
+);
+
+interface Modelled {
+  state: string;
+  alarm: string;
+  last: number;
+  interval: number;
+  parent: string | null;
+  /** Since when no ancestor is down, while its alarm is suppressed. */
+  clear: number | null;
+  events: string[];
+}
+
+class Model {
+  readonly all = new Map<string, Modelled>();
+
+  #downAbove(m: Modelled): boolean {
+    for (let p = m.parent; p !== null; p = this.all.get(p)?.parent ?? null) {
+      if (this.all.get(p)?.state === 'down') return true;
+    }
+    return false;
+  }
+
+  /** Follows when suppressed monitors got free, or lost that again. */
+  #watch(now: number): void {
+    for (const m of this.all.values()) {
+      if (m.alarm !== 'suppressed' || this.#downAbove(m)) m.clear = null;
+      else m.clear ??= now;
+    }
+  }
+
+  beat(step: Extract<Step, { do: 'beat' }>, parent: string | null, now: number): void {
+    const m: Modelled = this.all.get(step.source) ?? {
+      state: 'none',
+      alarm: 'none',
+      last: now,
+      interval: 0,
+      parent,
+      clear: null,
+      events: [],
+    };
+    this.all.set(step.source, m);
+    const { status } = step;
+    m.state =
+      status === 'stopped' || status === 'maintenance' ? status : status === 'ok' && !step.failed ? 'up' : 'warning';
+    m.last = now;
+    m.interval = step.interval;
+    if (m.alarm === 'open') m.events.push('monitor.recovered');
+    m.alarm = 'none';
+    this.#watch(now);
+  }
+
+  evaluate(now: number): void {
+    const fallen: Modelled[] = [];
+    for (const m of this.all.values()) {
+      if (m.state !== 'up' && m.state !== 'warning') continue;
+      const silent = now - m.last;
+      if (silent > m.interval * 4000) {
+        m.state = 'down';
+        fallen.push(m);
+      } else if (silent > m.interval * 2000) m.state = 'warning';
+    }
+    for (const m of fallen) {
+      if (this.#downAbove(m)) m.alarm = 'suppressed';
+      else this.#alarm(m);
+    }
+    this.#watch(now);
+    for (const m of this.all.values()) {
+      if (m.clear !== null && now - m.clear >= Math.max(60_000, m.interval * 1000)) this.#alarm(m);
+    }
+    this.#watch(now);
+  }
+
+  #alarm(m: Modelled): void {
+    m.alarm = 'open';
+    m.events.push('monitor.down');
+  }
+}
+
+const namesOf = (told: readonly Told[], of: string): string[] =>
+  told.filter(({ data }) => data.source === of).map(({ event }) => event);
+
+/** Alternates down and recovered; each recovered names its down's alarm. */
+function checkPairs(told: readonly Told[]): void {
+  for (const name of SOURCES) {
+    const own = told.filter(({ data }) => data.source === name);
+    for (const [i, { event, data }] of own.entries()) {
+      expect(event, `${name} ${i}`).to.equal(i % 2 === 0 ? 'monitor.down' : 'monitor.recovered');
+      if (i % 2 === 1) expect(data.alarm_id).to.equal(own[i - 1]?.data.alarm_id);
+    }
+  }
+  expect(new Set(told.map(({ id }) => id)).size, 'each once').to.equal(told.length);
+}
+
+async function perform(world: World, step: Step): Promise<void> {
+  if (step.do === 'wait') world.clock.advance(step.ms);
+  else if (step.do === 'evaluate') expect((await world.evaluate()).errors).to.equal(0);
+  else if (step.do === 'beat') {
+    const { status, interval, failed } = step;
+    await world.beat(step.source, { status, interval, checks: { it: { ok: !failed } } });
+  } else if ((await world.monitors.find(step.source)) !== null) {
+    if (step.do === 'delete') await world.monitors.remove(step.source, ANYONE);
+    else {
+      await world.monitors.edit(step.source, { parent_source: step.parent }, ANYONE).catch((error: Error) => {
+        if (!/circle|own parent/.test(error.message)) throw error;
+      });
+    }
+  }
+}
+
+describe('watchdog against a model', () => {
+  it('has the same states, alarms and events after every step', async function () {
+    this.timeout(120_000);
+    // A fixed forest: b and c below a, d below c, e below d; f alone.
+    const parents: Record<string, string> = { b: 'a', c: 'a', d: 'c', e: 'd' };
+    await fc.assert(
+      fc.asyncProperty(fc.array(simple, { minLength: 40, maxLength: 120 }), async (steps: Step[]) => {
+        const world = await memoryWorld();
+        const model = new Model();
+        for (const [n, step] of steps.entries()) {
+          const fresh = step.do === 'beat' && !model.all.has(step.source);
+          await perform(world, step);
+          const now = world.clock.now();
+          if (step.do === 'beat') {
+            const parent = parents[step.source] ?? null;
+            if (fresh && parent !== null) await world.monitors.edit(step.source, { parent_source: parent }, ANYONE);
+            model.beat(step, parent, now);
+          } else if (step.do === 'evaluate') model.evaluate(now);
+          await world.settled();
+          for (const [name, expected] of model.all) {
+            const found = await world.monitor(name);
+            expect({ state: found.state, alarm: found.alarm }, `${name} after step ${n}`).to.deep.equal({
+              state: expected.state,
+              alarm: expected.alarm,
+            });
+            expect(namesOf(world.told, name), `${name} after step ${n}`).to.deep.equal(expected.events);
+          }
+        }
+        checkPairs(world.told);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('loses and doubles no alarm while the tree changes and monitors come and go', async function () {
+    this.timeout(120_000);
+    await fc.assert(
+      fc.asyncProperty(fc.array(moving, { minLength: 40, maxLength: 120 }), async (steps: Step[]) => {
+        const world = await memoryWorld();
+        for (const step of steps) await perform(world, step);
+        // Time to decide whatever is open: then exactly those that are down below nobody down have told so.
+        for (let i = 0; i < 3; i++) {
+          world.clock.advance(600_000);
+          await world.evaluate();
+        }
+        await world.settled();
+        checkPairs(world.told);
+        const all = await world.status.all({}, ANYONE);
+        const by = new Map(all.map((doc) => [doc.source, doc]));
+        for (const doc of all) {
+          let above = false;
+          for (let p = doc.parent_source; p !== null; p = by.get(p)?.parent_source ?? null) {
+            if (by.get(p)?.state === 'down') above = true;
+          }
+          expect(doc.relook, doc.source).to.equal(false);
+          const open = namesOf(world.told, doc.source).length % 2 === 1;
+          expect(open, `${doc.source} told`).to.equal(doc.alarm === 'open');
+          if (doc.state === 'down' && !above) expect(doc.alarm, doc.source).to.equal('open');
+          if (doc.state !== 'down') expect(doc.alarm, doc.source).to.equal('none');
+        }
+        for (const name of SOURCES) {
+          if (!by.has(name)) expect(namesOf(world.told, name).length % 2, `${name} is gone`).to.equal(0);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
