@@ -6,9 +6,7 @@ import 'reflect-metadata';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
-import { HapiServer } from './adapters/hapi/server.js';
 import { MemoryStore } from './adapters/memory/store.js';
-import { MongoStore } from './adapters/mongodb/store.js';
 import { DataCipher } from './adapters/node/cipher.js';
 import { SystemClock } from './adapters/node/clock.js';
 import { replaceFile } from './adapters/node/files.js';
@@ -27,6 +25,7 @@ import { coreKeys } from './config/schema.js';
 import type { AppSettings } from './kernel/contract.js';
 import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
 import { FIRST_START } from './ports/domain/access.js';
+import type { HttpServer } from './ports/http.js';
 import type { DocumentStore } from './ports/store.js';
 import access from './plugins/access/plugin.js';
 import bugs from './plugins/bugs/plugin.js';
@@ -62,10 +61,14 @@ export interface FirstAdmin {
   password: string | null;
 }
 
-function storeOf({ storage }: Core): DocumentStore {
+/** Drivers are loaded where they are used: a command would otherwise wait longer for its modules than for its work. */
+async function storeOf({ storage }: Core): Promise<DocumentStore> {
   if (storage.engine === 'memory') return new MemoryStore();
-  if (storage.engine === 'mongodb') return new MongoStore({ url: storage.url });
-  return new SqliteStore({ path: storage.file as string, durability: storage.durability });
+  if (storage.engine === 'sqlite') {
+    return new SqliteStore({ path: storage.file as string, durability: storage.durability });
+  }
+  const { MongoStore } = await import('./adapters/mongodb/store.js');
+  return new MongoStore({ url: storage.url });
 }
 
 export async function version(): Promise<string> {
@@ -95,7 +98,7 @@ export async function compose(mode: Mode): Promise<Service> {
   const ids = new RandomIds(clock);
   const metrics = new PrometheusMetrics();
   const hasher = new ThreadHasher();
-  const store = storeOf(config);
+  const store = await storeOf(config);
   const jobs = new AgendaJobs({ store, clock, ids, log, metrics });
   const { host, port, base_url, trusted_proxies } = config.server;
   // A command's links and DSNs lead to the server beside it, whose port may be one that it picked.
@@ -109,22 +112,25 @@ export async function compose(mode: Mode): Promise<Service> {
     webhook_key: config.security.webhook_key,
     limits: { ...config.limits },
   };
-  const http = new HapiServer({
-    host,
-    port,
-    base_url: base_url ?? '',
-    trusted_proxies,
-    limits: config.limits,
-    debug: config.app.debug,
-    version: app.version,
-    timezone: app.timezone,
-    webDir: join(import.meta.dirname, 'web'),
-    helpers: helpers({ timezone: app.timezone, now: () => clock.now() }),
-    log,
-    clock,
-    ids,
-    metrics,
-  });
+  const http = async (): Promise<HttpServer> => {
+    const { HapiServer } = await import('./adapters/hapi/server.js');
+    return new HapiServer({
+      host,
+      port,
+      base_url: base_url ?? '',
+      trusted_proxies,
+      limits: config.limits,
+      debug: config.app.debug,
+      version: app.version,
+      timezone: app.timezone,
+      webDir: join(import.meta.dirname, 'web'),
+      helpers: helpers({ timezone: app.timezone, now: () => clock.now() }),
+      log,
+      clock,
+      ids,
+      metrics,
+    });
+  };
   const kernel = new Kernel({
     config: {
       app,
@@ -141,7 +147,7 @@ export async function compose(mode: Mode): Promise<Service> {
     log,
     hasher,
     metrics,
-    ...(mode === 'serve' ? { http } : {}),
+    ...(mode === 'serve' ? { http: await http() } : {}),
     cipher: new DataCipher(keys.data),
     outbound: new NodeOutbound(),
     processes: new HostProcesses(),

@@ -132,8 +132,16 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
 
   /** By id, or in the order of `sort`. */
   #matching(filters: readonly Filter[], sort: Sort = []): T[] {
-    const found = [...this.#docs.values()].filter((doc) => filters.every((filter) => matches(doc, filter)));
-    return found.sort(compareDocs(totalSort(sort)));
+    const found = this.#candidates(filters).filter((doc) => filters.every((filter) => matches(doc, filter)));
+    return found.length < 2 ? found : found.sort(compareDocs(totalSort(sort)));
+  }
+
+  /** All documents, or the only one that a plain id leaves. */
+  #candidates(filters: readonly Filter[]): T[] {
+    const id = filters.map((filter) => filter['id']).find((value) => typeof value === 'string');
+    if (typeof id !== 'string') return [...this.#docs.values()];
+    const doc = this.#docs.get(id);
+    return doc === undefined ? [] : [doc];
   }
 
   #change(filter: Filter, update: Update, { sort, upsert }: ChangeOptions): Changed<T> | null {

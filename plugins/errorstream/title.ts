@@ -12,6 +12,8 @@ const TAIL = /[`<[(\0].*$|@anonymous.*$/su;
 /** `$` (Java) and `+` (.NET) part nested classes, unless a number follows: `Cart$1` is the first nameless class in Cart. */
 const SEPARATOR = /::|[.\\/:]|[$+](?=[\p{L}_])/u;
 const NAME = /[\p{L}_]/u;
+/** What no name holds. Prose stays whole: cut at its colon, `password: x` would lose the word that gives the secret away. */
+const PROSE = /["'=]|\S\s+\S/u;
 
 /**
  * The last segment of a class name: `Connection` of `requests.exceptions.Connection`, `App\Db\Connection`,
@@ -21,6 +23,7 @@ const NAME = /[\p{L}_]/u;
 export function shortClass(name: string): string {
   const whole = firstLine(name);
   const plain = whole.replace(TAIL, '').trim();
+  if (PROSE.test(plain)) return plain;
   const last = plain.split(SEPARATOR).findLast((segment) => NAME.test(segment));
   return last?.replace(/^[*&\s]+/u, '').trim() || plain || whole;
 }

@@ -4,9 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../support/service.js';
-import { ask, Browser, createUser, expectError, type Wire } from './wire.js';
-
-const PASSWORD = 'violet-hammock-1999-x';
+import { ask, Browser, createUsers, expectError, PASSWORD, type Wire } from './wire.js';
 
 function expectLimited(answer: Wire): void {
   expectError(answer, 429, 'rate_limited');
@@ -37,14 +35,14 @@ describe('conformance: limits and settings', function () {
     });
     delete service.env['SVC_SHARED_KEY'];
     await service.start();
-    await service.project('shop');
-    const master = await service.token('bugtracker:report,projects:read');
+    const master = await service.token('bugtracker:report,projects:manage');
+    await ask(service, 'POST', '/api/projects/v1/projects', { token: master, body: { slug: 'shop' } });
     const sub = async (): Promise<string> =>
       (await ask(service, 'POST', '/api/tokens/v1/provision', { token: master, body: { name: 'sub' } })).json[
         'token'
       ] as string;
     tokens = [await sub(), await sub(), master];
-    await createUser(service, 'mem', 'member', PASSWORD);
+    await createUsers(service, [['mem', 'member']]);
   });
   after(async () => {
     await service.dispose();

@@ -1,7 +1,7 @@
 /** A black-box client for the conformance suites: every header counts, redirects are not followed, bytes may be wrong. */
 import { expect } from 'chai';
 import { connect } from 'node:net';
-import { aosJson, type TestService } from '../support/service.js';
+import { ADMIN, type TestService } from '../support/service.js';
 
 export interface Wire {
   status: number;
@@ -72,9 +72,6 @@ export function bytes(service: TestService, chunks: readonly string[], enough = 
   });
 }
 
-export const createUser = (service: TestService, username: string, role: string, password: string): Promise<object> =>
-  aosJson(service.env, ['user', 'create', '--username', username, '--role', role, '--password-stdin'], password);
-
 /** A browser as far as forms go: it keeps cookies and finds the form token of a page. */
 export class Browser {
   readonly cookies = new Map<string, string>();
@@ -112,5 +109,18 @@ export class Browser {
     this.attributes.set(name, attributes.join('; '));
     if (attributes.includes('Max-Age=0')) this.cookies.delete(name);
     else this.cookies.set(name, pair.slice(at + 1));
+  }
+}
+
+export const PASSWORD = 'violet-hammock-1999-x';
+
+/** Accounts with `PASSWORD`, made by the administrator on the page for it. @param accounts name and role */
+export async function createUsers(service: TestService, accounts: readonly [string, string][]): Promise<void> {
+  const admin = new Browser(service);
+  await admin.login(ADMIN.username, ADMIN.password);
+  const csrf_token = await admin.csrf('/account');
+  for (const [username, role] of accounts) {
+    const made = await admin.open('POST', '/users', { csrf_token, username, role, password: PASSWORD });
+    expect(made.status, made.text).to.equal(303);
   }
 }

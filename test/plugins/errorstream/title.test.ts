@@ -29,6 +29,8 @@ describe('errorstream: titles', () => {
     ['<lambda>', '<lambda>'],
     ['Foo.12', 'Foo'],
     ['shop.Cart\nsecond line', 'Cart'],
+    ['password: hunter2', 'password: hunter2'],
+    ['{"password":"hunter2"}', '{"password":"hunter2"}'],
   ];
   for (const [name, short] of classes) {
     it(`${JSON.stringify(name)} is ${short}`, () => expect(shortClass(name)).to.equal(short));
