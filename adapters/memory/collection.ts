@@ -133,7 +133,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
   /** By id, or in the order of `sort`. */
   #matching(filters: readonly Filter[], sort: Sort = []): T[] {
     const found = this.#candidates(filters).filter((doc) => filters.every((filter) => matches(doc, filter)));
-    return found.length < 2 ? found : found.sort(compareDocs(totalSort(sort)));
+    return found.sort(compareDocs(totalSort(sort)));
   }
 
   /** All documents, or the only one that a plain id leaves. */

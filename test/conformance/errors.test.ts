@@ -1,0 +1,351 @@
+/** Contract 21, intake and grouping, against the listening program; grouping's own cases are in plugins/bugs/grouping. */
+import { expect } from 'chai';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { fieldsOf, Tracker } from './tracker.js';
+import { codeOf, expectError, type Wire } from './wire.js';
+
+const ANSWER =
+  'id ref created ignored ignore_rule_id dedup_key title severity urgency item_status hit_count hour_count regression sampled';
+type Result = Record<string, unknown> & { error?: { code: string; message: string; fields?: object } };
+
+describe('conformance: the error stream', function () {
+  this.timeout(60_000);
+  let tracker: Tracker;
+  before(async () => {
+    tracker = await Tracker.started();
+  });
+  after(() => tracker.dispose());
+
+  const resultsOf = (answer: Wire): Result[] => answer.json['results'] as Result[];
+  const idOf = ({ json }: Wire): string => String(json['id']);
+
+  describe('intake', () => {
+    it('answers 201 and then 200, with every field', async () => {
+      const error = tracker.error({
+        exception_class: 'App\\Db\\QueryError',
+        error_message: `One ${tracker.word()}\ntwo`,
+      });
+      const first = await tracker.throws(error);
+      expect(first.status).to.equal(201);
+      expect(first.json).to.include.all.keys(...ANSWER.split(' '));
+      expect(first.json).to.include({
+        created: true,
+        ignored: false,
+        ignore_rule_id: null,
+        hit_count: 1,
+        hour_count: 1,
+      });
+      expect(first.json).to.include({ severity: 'high', urgency: 'high', regression: false, sampled: true });
+      expect(first.json['title']).to.match(/^QueryError: One \w+$/);
+      expect(first.json['dedup_key']).to.match(/^v2:[0-9a-f]{40}$/);
+      const second = await tracker.throws(error);
+      expect(second.status).to.equal(200);
+      expect(second.json).to.include({ created: false, hit_count: 2, id: first.json['id'] });
+    });
+
+    const urgencies: [string, string | null, string][] = [
+      ['fatal', 'prod', 'critical'],
+      ['fatal', 'dev', 'high'],
+      ['error', null, 'high'],
+      ['error', 'Staging', 'medium'],
+      ['warning', 'production', 'medium'],
+      ['warning', 'qa', 'low'],
+    ];
+    for (const [error_level, environment, urgency] of urgencies) {
+      it(`${error_level} in ${environment ?? 'no environment'} is ${urgency}`, async () => {
+        const { json } = await tracker.throws(tracker.error({ error_level, environment }));
+        expect(json).to.include({ urgency, severity: urgency });
+      });
+    }
+
+    const bad: [string, object, string][] = [
+      ['no project', { project: undefined }, 'project'],
+      ['no level', { error_level: undefined }, 'error_level'],
+      ['another level', { error_level: 'info' }, 'error_level'],
+      ['no message', { error_message: undefined }, 'error_message'],
+      ['a context that is a list', { context: [] }, 'context'],
+      ['breadcrumbs that are an object', { breadcrumbs: {} }, 'breadcrumbs'],
+      ['tags that are an object', { tags: { a: 1 } }, 'tags'],
+      ['a fingerprint that is text', { fingerprint: 'x' }, 'fingerprint'],
+      ['a time that is none', { occurred_at: 'yesterday' }, 'occurred_at'],
+      ['a long client_ref', { client_ref: 'x'.repeat(201) }, 'client_ref'],
+    ];
+    for (const [what, fields, field] of bad) {
+      it(`422 for ${what}`, async () => {
+        const answer = await tracker.throws(tracker.error(fields));
+        expectError(answer, 422, 'validation_failed');
+        expect(fieldsOf(answer)).to.have.property(field);
+      });
+    }
+
+    it('takes its aliases', async () => {
+      const { json } = await tracker.throws(tracker.error({ file_path: 'src/a.ts', line_no: 7, release: '3.1' }));
+      const item = await tracker.shown(String(json['id']));
+      expect(item).to.include({ file_path: 'src/a.ts', line_no: 7, app_version: '3.1', source: 'app', type: 'error' });
+    });
+
+    it('lets an intake key report for its project, and nothing else', async () => {
+      expect((await tracker.throws(tracker.error(), 'key')).status).to.equal(201);
+      for (const who of ['key', 'bound'] as const)
+        expectError(await tracker.throws(tracker.error({ project: 'beta' }), who), 403, 'insufficient_scope');
+      for (const path of ['/bugs', '/projects'])
+        expectError(await tracker.call('key', 'GET', path), 403, 'insufficient_scope');
+      expectError(await tracker.throws(tracker.error(), 'reader'), 403, 'insufficient_scope');
+      expectError(await tracker.throws(tracker.error(), 'nobody'), 401, 'unauthorized');
+      const results = resultsOf(await tracker.throws([tracker.error(), tracker.error({ project: 'beta' })], 'key'));
+      expect([results[0]?.['created'], results[1]?.error?.code]).to.deep.equal([true, 'insufficient_scope']);
+    });
+
+    it('takes lists of 1 to 100, each element on its own', async () => {
+      for (const n of [0, 101]) {
+        const answer = await tracker.throws(Array.from({ length: n }, () => tracker.error()));
+        expectError(answer, 422, 'validation_failed');
+      }
+      const hundred = await tracker.throws(Array.from({ length: 100 }, () => tracker.error()));
+      expect([hundred.status, resultsOf(hundred).filter(({ created }) => created === true).length]).to.deep.equal([
+        200, 100,
+      ]);
+      const error = tracker.error();
+      const mixed = await tracker.throws([
+        error,
+        5,
+        null,
+        {},
+        tracker.error({ error_level: 'x' }),
+        tracker.error({ project: 'no' }),
+        error,
+      ]);
+      const results = resultsOf(mixed);
+      expect([mixed.status, results.length, results[0]?.['created']]).to.deep.equal([200, 7, true]);
+      expect(results[6]).to.include({ created: false, hit_count: 2, id: results[0]?.['id'] });
+      for (const result of results.slice(1, 5)) expect(result.error).to.include.all.keys('code', 'message', 'fields');
+      expect(results.slice(1, 6).map(({ error: failed }) => failed?.code)).to.deep.equal([
+        ...Array.from({ length: 4 }, () => 'validation_failed'),
+        'unknown_project',
+      ]);
+    });
+
+    it('cuts by characters what is over its limit, and names it; what fits stays whole', async () => {
+      const long = {
+        error_message: '😀'.repeat(8193),
+        exception_class: 'C'.repeat(201),
+        stack_trace: 's'.repeat(65_537),
+        tags: Array.from({ length: 33 }, (_, i) => `t${i}`),
+        context: { a: 'x'.repeat(40_000), b: 1 },
+        breadcrumbs: Array.from({ length: 51 }, (_, i) => ({ i })),
+      };
+      const { json } = await tracker.throws(tracker.error(long));
+      expect(json['truncated']).to.have.members(Object.keys(long));
+      const { item, occurrences } = (await tracker.call('reader', 'GET', `/bugs/${String(json['id'])}`))
+        .json as unknown as {
+        item: { error_message: string; stack_trace: string; tags: string[] };
+        occurrences: { breadcrumbs: object[] }[];
+      };
+      expect(item.error_message).to.equal('😀'.repeat(8192));
+      expect([item.stack_trace.length, item.tags.length, occurrences[0]?.breadcrumbs.length]).to.deep.equal([
+        65_536, 32, 50,
+      ]);
+      const fits = {
+        error_message: '😀'.repeat(8192),
+        exception_class: 'D'.repeat(200),
+        stack_trace: '😀'.repeat(65_536),
+        tags: long.tags.slice(1),
+        breadcrumbs: long.breadcrumbs.slice(1),
+      };
+      expect((await tracker.throws(tracker.error(fits))).json['truncated']).to.deep.equal([]);
+    });
+
+    const packers = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
+    for (const [encoding, pack] of Object.entries(packers)) {
+      it(`takes ${encoding}, and refuses what is broken or swells`, async () => {
+        const send = (raw: Uint8Array): Promise<Wire> =>
+          tracker.throws(undefined, 'reporter', { raw, headers: { 'content-encoding': encoding } });
+        const whole = pack(JSON.stringify(tracker.error()));
+        expect((await send(whole)).status).to.equal(201);
+        expect((await send(Buffer.from('garbage'))).status).to.equal(400);
+        expect((await send(whole.subarray(0, whole.length - 6))).status).to.equal(400);
+        expectError(await send(pack(Buffer.alloc(9 << 20, 32))), 413, 'payload_too_large');
+      });
+    }
+
+    it('415 for another encoding or type, 400 for no JSON', async () => {
+      const send = (raw: string, headers: Record<string, string>): Promise<Wire> =>
+        tracker.throws(undefined, 'reporter', { raw, headers });
+      expectError(await send('{}', { 'content-encoding': 'zstd' }), 415, 'unsupported_media_type');
+      expectError(
+        await send('a=b', { 'content-type': 'application/x-www-form-urlencoded' }),
+        415,
+        'unsupported_media_type',
+      );
+      expectError(await send('{', {}), 400, 'invalid_json');
+    });
+  });
+
+  describe('groups', () => {
+    it('one client_ref counts once, in parallel, and whatever the text', async () => {
+      const error = tracker.error({ client_ref: tracker.word() });
+      const answers = await Promise.all(Array.from({ length: 30 }, () => tracker.throws(error)));
+      expect(new Set(answers.map(idOf)).size).to.equal(1);
+      expect(answers.filter(({ status }) => status === 201)).to.have.length(1);
+      const other = await tracker.throws({ ...tracker.error(), client_ref: error['client_ref'] });
+      expect([other.status, idOf(other), other.json['hit_count']]).to.deep.equal([200, idOf(answers[0] as Wire), 1]);
+    });
+
+    it('none, cart, checkout, none are 1, 1, 2, 1; one by one and in a list', async () => {
+      const origins = (): object[] => {
+        const error = tracker.error();
+        return [error, { ...error, file: 'cart.ts' }, { ...error, file: 'checkout.ts' }, error];
+      };
+      const single: string[] = [];
+      for (const error of origins()) single.push(idOf(await tracker.throws(error)));
+      const listed = resultsOf(await tracker.throws(origins())).map(({ id }) => String(id));
+      for (const ids of [single, listed]) expect(ids.map((id) => ids.indexOf(id) + 1)).to.deep.equal([1, 1, 3, 1]);
+    });
+
+    it('the same error with and without a stack is one group, in parallel too', async () => {
+      const error = tracker.error();
+      const stack_trace = 'Error: It broke\n    at pay (/srv/app/src/pay.js:12:3)';
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => tracker.throws(i % 2 === 0 ? error : { ...error, stack_trace })),
+      );
+      expect(new Set(answers.map(idOf)).size).to.equal(1);
+      expect((await tracker.shown(idOf(answers[0] as Wire))).hit_count).to.equal(20);
+    });
+
+    it('an occurrence moves the counters, not the revision', async () => {
+      const error = tracker.error();
+      const { id, rev } = await tracker.shown(idOf(await tracker.throws(error)));
+      await tracker.throws(error);
+      expect(await tracker.shown(id)).to.include({ rev, hit_count: 2 });
+    });
+
+    it('100 in an hour are at least high; 5 payloads and 45 of the rest are kept', async () => {
+      const error = tracker.error({ error_level: 'warning' });
+      const list = Array.from({ length: 99 }, (_, n) => ({ ...error, context: { n } }));
+      expect(resultsOf(await tracker.throws(list)).at(-1)).to.include({ severity: 'medium', hit_count: 99 });
+      const { json } = await tracker.throws(error);
+      expect(json).to.include({ severity: 'high', hour_count: 100 });
+      const kept = await tracker.call('reader', 'GET', `/bugs/${String(json['id'])}/occurrences?limit=200`);
+      const contexts = (kept.json['items'] as { context: { n: number } | null }[]).map(({ context }) => context?.n);
+      expect(contexts).to.have.length(50);
+      expect(contexts).to.include.members([0, 1, 2, 3, 4]);
+    });
+
+    it('a higher level raises, a lower never lowers, and a lock holds', async () => {
+      const error = tracker.error({ error_level: 'warning' });
+      const id = idOf(await tracker.throws(error));
+      expect((await tracker.throws({ ...error, error_level: 'fatal', environment: 'dev' })).json['severity']).to.equal(
+        'high',
+      );
+      expect((await tracker.throws(error)).json['severity']).to.equal('high');
+      await tracker.patch(id, { severity: 'low' });
+      expect((await tracker.throws({ ...error, error_level: 'fatal' })).json['severity']).to.equal('low');
+    });
+
+    const cases: [string, object, object, object][] = [
+      [
+        'the fixed version',
+        { resolved_in_build: '2.0' },
+        { app_version: '2.0.0' },
+        { status: 'open', regression_count: 1, late_count: 0 },
+      ],
+      [
+        'a later version',
+        { resolved_in_build: '2.9' },
+        { app_version: '2.10' },
+        { status: 'open', regression_count: 1, late_count: 0 },
+      ],
+      [
+        'an older version',
+        { resolved_in_build: '2.10' },
+        { app_version: '2.9' },
+        { status: 'resolved', regression_count: 0, late_count: 1 },
+      ],
+      ['no version', { resolved_in_build: '2.0' }, {}, { status: 'resolved', regression_count: 0, late_count: 0 }],
+      [
+        'text for a version',
+        { resolved_in_build: '2.0' },
+        { app_version: 'not one!' },
+        { status: 'resolved', regression_count: 0, late_count: 0 },
+      ],
+      ['a minute’s grace', {}, { app_version: '9.9' }, { status: 'resolved', regression_count: 0, late_count: 0 }],
+    ];
+    for (const [what, fix, occurrence, expected] of cases) {
+      it(`after a fix: ${what}`, async () => {
+        const error = tracker.error();
+        const id = idOf(await tracker.throws(error));
+        await tracker.patch(id, { status: 'resolved', ...fix });
+        const { json } = await tracker.throws({ ...error, ...occurrence });
+        const item = await tracker.shown(id);
+        expect(item).to.include({ ...expected, hit_count: 2 });
+        expect(json['regression']).to.equal(item.status === 'open');
+        expect(item.severity).to.equal(item.status === 'open' ? 'critical' : 'high');
+      });
+    }
+  });
+
+  it('writes no secret to the disk, by either way in', async () => {
+    const planted: string[] = [];
+    const secret = (): string => {
+      const made = `S3cr3t${tracker.word()}q`;
+      planted.push(made);
+      return made;
+    };
+    const forms: (() => string)[] = [
+      () => `Authorization: Bearer ${secret()}`,
+      () => `password=${secret()}`,
+      () => `{"password":"${secret()}"}`,
+      () => `api_key: '${secret()}'`,
+      () => `postgres://app:${secret()}@db/x`,
+      () => `-----BEGIN RSA PRIVATE KEY-----\n${secret()}\n-----END RSA PRIVATE KEY-----`,
+      () => `svc_live_${secret()}${secret()}`,
+      () => `Cookie: sid=${secret()}`,
+      () => `<password>${secret()}</password>`,
+      () => `mysql --password ${secret()}`,
+    ];
+    const texts = [
+      'error_message',
+      'stack_trace',
+      'exception_class',
+      'file',
+      'environment',
+      'app_version',
+      'host',
+      'client_ref',
+    ];
+    const reports: object[] = [];
+    for (const form of forms) {
+      for (const field of texts) reports.push(tracker.error({ [field]: form() }));
+      const context = { note: form(), deep: [{ [form()]: 1 }], password: secret(), headers: { Cookie: secret() } };
+      reports.push(tracker.error({ tags: [form()], context, breadcrumbs: [{ message: form() }, form()] }));
+    }
+    for (let i = 0; i < reports.length; i += 100) {
+      const answer = await tracker.throws(reports.slice(i, i + 100));
+      expect(
+        resultsOf(answer).every(({ error }) => error === undefined),
+        answer.text,
+      ).to.equal(true);
+    }
+    for (const form of forms)
+      for (const field of [
+        'title',
+        'description',
+        'error_message',
+        'stack_trace',
+        'target_agent',
+        'push_id',
+        'client_ref',
+      ]) {
+        const body = { project: 'beta', title: `It ${tracker.word()}`, [field]: form(), tags: [form()] };
+        const answer = await tracker.call('reporter', 'POST', '/report', body);
+        expect([200, 201], String(codeOf(answer))).to.include(answer.status);
+      }
+    const folder = tracker.service.dataDir;
+    const names = (await readdir(folder)).filter((name) => name.startsWith('aos.db'));
+    const stored = (await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1')))).join('');
+    expect(stored).to.include('It broke');
+    expect(planted.filter((made) => stored.includes(made))).to.deep.equal([]);
+  });
+});
