@@ -43,12 +43,12 @@ export class Cleanup {
     const { chunks, rollups, runs, timeline, outages, config } = this.deps;
     const done: RunCleanup = { ...NO_CLEANUP, ran: true };
     const samples = now - KEEP_SAMPLES_MS;
-    const parts: [keyof RunCleanup | null, Collection<Doc>, Filter][] = [
-      ['samples', chunks as unknown as Collection<Doc>, { to: { lt: samples } }],
-      ['rollups', rollups as unknown as Collection<Doc>, { hour: { lt: Math.floor(samples / HOUR_MS) } }],
-      ['runs', runs as unknown as Collection<Doc>, { started_at: { lt: isoOf(now - KEEP_RUNS_MS) } }],
-      ['events', timeline as unknown as Collection<Doc>, { at: { lt: isoOf(now - config.timeline_days * DAY_MS) } }],
-      [null, outages as unknown as Collection<Doc>, { to: { lt: isoOf(now - KEEP_OUTAGES_MS) } }],
+    const parts: [keyof RunCleanup | null, Pick<Collection<Doc>, 'remove'>, Filter][] = [
+      ['samples', chunks, { to: { lt: samples } }],
+      ['rollups', rollups, { hour: { lt: Math.floor(samples / HOUR_MS) } }],
+      ['runs', runs, { started_at: { lt: isoOf(now - KEEP_RUNS_MS) } }],
+      ['events', timeline, { at: { lt: isoOf(now - config.timeline_days * DAY_MS) } }],
+      [null, outages, { to: { lt: isoOf(now - KEEP_OUTAGES_MS) } }],
     ];
     for (const [name, collection, filter] of parts) {
       for (let n = BATCH; n === BATCH;) {

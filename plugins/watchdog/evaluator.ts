@@ -70,7 +70,7 @@ export class Evaluator {
     const run = await this.runs.begin(trigger, held.fence);
     try {
       await this.#run(run, held);
-      run.cleanup = await this.cleanup.run(held.check);
+      run.cleanup = await this.cleanup.run(() => held.check());
       return await this.runs.finish(run, 'ok', clock.monotonic() - began);
     } catch (error) {
       if (error instanceof LeaseLost) {

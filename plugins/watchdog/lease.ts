@@ -4,8 +4,8 @@
  * writes about itself names it, and what it writes into monitors compares `rev`, so a run that was frozen past its lease
  * changes nothing afterwards. A dead owner on the same host is replaced at once.
  *
- * Expiry is a time of day, because a tick lives too short to watch a lease; a time further ahead than a lease can be means
- * that the clock went back, and counts as expired.
+ * Expiry is a time of day, because a tick lives too short to watch a lease; a time further ahead than a lease and
+ * the difference of two clocks can be means that the clock went back, and counts as expired.
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import { StoreConflict } from '../../ports/store.js';
@@ -15,6 +15,8 @@ import { DEPS } from './names.js';
 
 export const LEASE_MS = 45_000;
 const RENEW_MS = 15_000;
+/** How far the clocks of two processes may be apart. */
+const SKEW_MS = 30_000;
 const ID = 'evaluator';
 
 /** The lease went to somebody else, or could not be renewed in time. */
@@ -63,7 +65,7 @@ export class EvaluatorLease {
   async #free({ holder, owner, expires_at }: LeaseDoc): Promise<boolean> {
     if (holder === null) return true;
     const left = Date.parse(expires_at) - this.deps.clock.now();
-    if (left <= 0 || left > LEASE_MS) return true;
+    if (left <= 0 || left > LEASE_MS + SKEW_MS) return true;
     return owner !== null && (await this.deps.processes.dead(owner));
   }
 

@@ -2,7 +2,6 @@
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from '../../kernel/contract.js';
 import { notFound, ServiceError } from '../../kernel/errors.js';
-import type { MonitorFields } from '../../ports/domain/watchdog.js';
 import { callerOf } from './caller.js';
 import { detailView } from './pages/detail.js';
 import { hierarchyView, publicView } from './pages/hierarchy.js';
@@ -86,7 +85,7 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
       handle: (request) =>
         orAgain(
           async () => {
-            const fields = checkedForm(request, true) as MonitorFields;
+            const fields = checkedForm(request, true);
             const made = await monitors.create(fields, callerOf(request.principal));
             await audit.record(request.principal, 'monitor.created', made.source);
             return to(hrefOf(made.source), 'Monitor created. It is unknown until its first heartbeat.');

@@ -9,7 +9,6 @@ import { viewOf } from './monitor.js';
 import type { MonitorEdit } from './monitors.js';
 import * as schemas from './schemas.js';
 import type { Services } from './services.js';
-import type { MonitorQuery } from './status.js';
 import type { Annotation, TimelineQuery } from './timeline.js';
 
 const BASE = '/api/watchdog/v1';
@@ -127,7 +126,7 @@ const status = ({ status: service }: Services): RouteSpec => ({
   input: { query: schemas.statusQuery },
   strictQuery: true,
   output: schemas.statusOutput,
-  handle: (request) => service.status(request.query as MonitorQuery & { tree?: boolean }, readerOf(request.principal)),
+  handle: (request) => service.status(request.query, readerOf(request.principal)),
 });
 
 const metrics = ({ histories, monitors: service }: Services): RouteSpec => ({

@@ -76,7 +76,7 @@ export async function append(
   for (const [index, value] of pairs) row.push(index, value);
   next.tail = [...next.tail, row];
   next.tail_values += pairs.length;
-  return restart ? { set: { tail: [row] } } : { push: { tail: { each: [row as Json] } } };
+  return restart ? { set: { tail: [row] } } : { push: { tail: { each: [row] } } };
 }
 
 /** The hour that is being filled; one that ended is written first, and one that was left (the clock went back) is taken up again. */

@@ -211,11 +211,12 @@ describe('conformance: the bug tracker', function () {
       const seen: string[] = [];
       let cursor = '';
       do {
-        const { json } = await list(`tag=${own}&sort=created_at&limit=5&include_total=true${cursor}`);
-        seen.push(...(json['items'] as Item[]).map(({ id }) => id));
-        expect(json['has_more']).to.equal(json['next_cursor'] !== null);
-        expect(json['total']).to.be.at.least(12);
-        cursor = json['next_cursor'] === null ? '' : `&cursor=${encodeURIComponent(String(json['next_cursor']))}`;
+        const answer = await list(`tag=${own}&sort=created_at&limit=5&include_total=true${cursor}`);
+        const next = answer.json['next_cursor'] as string | null;
+        seen.push(...itemsOf(answer).map(({ id }) => id));
+        expect(answer.json['has_more']).to.equal(next !== null);
+        expect(answer.json['total']).to.be.at.least(12);
+        cursor = next === null ? '' : `&cursor=${encodeURIComponent(next)}`;
         await tracker.item({ tags: [own] });
       } while (cursor !== '');
       expect([seen.length, new Set(seen).size]).to.deep.equal([12, 12]);
@@ -352,7 +353,7 @@ describe('conformance: the bug tracker', function () {
         const answers = await Promise.all(
           ring.map(({ id }, i) => tracker.patch(id, { status: 'duplicate', duplicate_of: ring[(i + 1) % 3]?.id })),
         );
-        expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 200, 422]);
+        expect(answers.map(({ status }) => status)).to.have.members([200, 200, 422]);
       }
     });
   });

@@ -1,11 +1,12 @@
 /** The bug tracker and the error stream of a real service, as their clients see them: projects, tokens and calls. */
 import { expect } from 'chai';
 import type { Item } from '../../ports/domain/bugs.js';
-import { aosJson, TestService } from '../support/service.js';
+import { TestService } from '../support/service.js';
 import { ask, type Ask, type Wire } from './wire.js';
 
 export const BASE = '/api/bugtracker/v1';
 export const INTAKE = '/api/errors/v1/report';
+const PROJECTS = '/api/projects/v1/projects';
 
 const SCOPES = {
   reporter: 'bugtracker:report',
@@ -37,18 +38,24 @@ export class Tracker {
     private readonly tokens: Record<string, string>,
   ) {}
 
+  /** One command makes the master token, since each starts a process; the rest is asked for over HTTP. */
   static async started(): Promise<Tracker> {
     const service = await TestService.started(OFF);
-    await service.project('alpha');
-    await service.project('beta');
-    const made = await Promise.all(
-      Object.entries(SCOPES).map(async ([who, scopes]) => [
-        who,
-        await service.token(scopes, who === 'bound' ? 'alpha' : undefined),
-      ]),
-    );
-    const { key } = await aosJson<{ key: string }>(service.env, ['project', 'intake-key', 'alpha']);
-    return new Tracker(service, { ...(Object.fromEntries(made) as Record<string, string>), key });
+    const master = await service.token(`${SCOPES.all},projects:manage`);
+    const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+      const answer = await ask(service, 'POST', path, { token: master, body });
+      expect(answer.status, answer.text).to.equal(201);
+      return answer.json;
+    };
+    for (const slug of ['alpha', 'beta']) await post(PROJECTS, { slug });
+    const { key } = await post(`${PROJECTS}/alpha/intake-keys`, {});
+    const tokens: Record<string, string> = { key: String(key) };
+    for (const [who, scopes] of Object.entries(SCOPES)) {
+      const project = who === 'bound' ? 'alpha' : null;
+      const made = await post('/api/tokens/v1/provision', { name: who, scopes: scopes.split(','), project });
+      tokens[who] = String(made['token']);
+    }
+    return new Tracker(service, tokens);
   }
 
   dispose(): Promise<void> {
@@ -64,7 +71,7 @@ export class Tracker {
 
   /** A word that no message had before, without a digit: grouping masks numbers. */
   word(): string {
-    return `w${[...String(++this.#made)].map((digit) => 'abcdefghij'[Number(digit)]).join('')}z`;
+    return `w${String(++this.#made).replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}z`;
   }
 
   /** A new item. */

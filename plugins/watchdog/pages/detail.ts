@@ -70,13 +70,17 @@ export async function detailView(
     monitor: view,
     row: rowOf(doc, clock.now()),
     here,
-    spans: SPANS.map((span) => ({ ...span, href: `${here}?hours=${span.hours}`, active: span.hours === hours })),
+    spans: SPANS.map((span) => ({
+      label: span.label,
+      href: `${here}?hours=${span.hours}`,
+      active: span.hours === hours,
+    })),
     charts: Object.entries(history.metrics).map(([name, metric]) => chartOf(name, metric)),
     history: { from: history.from, to: history.to, bucket: history.bucket_seconds },
-    checks: Object.entries(view.checks).map(([name, check]) => ({
+    checks: Object.entries(view.checks).map(([name, { ok, message }]) => ({
       name,
-      ...check,
-      state: check.ok === false ? 'failed' : check.ok === true ? 'ok' : 'unknown',
+      message,
+      state: ok === false ? 'failed' : ok === true ? 'ok' : 'unknown',
     })),
     raw: Object.keys(view.metrics_json).length === 0 ? null : JSON.stringify(view.metrics_json, null, 2),
     events: events.items.map((event) => ({ ...event, icon_name: ICONS[event.kind] ?? 'flag' })),

@@ -1,0 +1,101 @@
+/**
+ * A memory store that notes what it is asked, to hold every query that a plugin really makes against its declared indexes:
+ * no test server shows MongoDB's plans, and a hand-written list of queries forgets the newest.
+ */
+import { MemoryStore } from '../../adapters/memory/store.js';
+import type { Collection, CollectionSpec, Condition, Doc, Filter, Sort, Update } from '../../ports/store.js';
+
+export interface Asked {
+  collection: string;
+  method: string;
+  filter: Filter;
+  sort: Sort;
+}
+
+export class WatchedStore extends MemoryStore {
+  readonly asked: Asked[] = [];
+
+  override collection<T extends Doc>(name: string): Collection<T> {
+    const inner = super.collection<T>(name);
+    const note = (method: string, filter: Filter = {}, sort: Sort = []): void => {
+      this.asked.push({ collection: name, method, filter, sort });
+    };
+    return {
+      get: (id) => inner.get(id),
+      insert: (doc) => inner.insert(doc),
+      find: (query = {}) => {
+        note('find', query.filter, query.sort);
+        return inner.find(query);
+      },
+      count: (filter) => {
+        note('count', filter);
+        return inner.count(filter);
+      },
+      groupCount: (path, filter) => {
+        note('groupCount', filter);
+        return inner.groupCount(path, filter);
+      },
+      change: (filter, update: Update, options) => {
+        note('change', filter, options?.sort);
+        return inner.change(filter, update, options);
+      },
+      changeMany: (filter, update, limit) => {
+        note('changeMany', filter);
+        return inner.changeMany(filter, update, limit);
+      },
+      remove: (filter, limit) => {
+        note('remove', filter);
+        return inner.remove(filter, limit);
+      },
+      bulk: (ops) => {
+        for (const op of ops) if (!('insert' in op)) note('bulk', 'change' in op ? op.change : op.remove);
+        return inner.bulk(ops);
+      },
+    };
+  }
+}
+
+const isEqual = (condition: Condition | readonly Filter[] | undefined): boolean =>
+  condition !== undefined && (condition === null || typeof condition !== 'object');
+
+/** The condition narrows an index to a range, or to a few. */
+function isRange(condition: Condition | readonly Filter[] | undefined): boolean {
+  if (isEqual(condition)) return true;
+  if (condition === null || condition === undefined || typeof condition !== 'object') return false;
+  return ['in', 'gt', 'gte', 'lt', 'lte', 'prefix'].some((operator) => operator in condition);
+}
+
+/** An index finds the matches, or gives the order: nothing reads the whole collection and sorts it. */
+export function isServed({ method, filter, sort }: Asked, indexes: CollectionSpec['indexes']): boolean {
+  if (isRange(filter['id'])) return true;
+  const first = sort[0]?.[0];
+  const byId = first === undefined || first === 'id';
+  if (method === 'find' && Object.keys(filter).length === 0 && byId) return true;
+  if (!byId) {
+    return indexes.some(({ fields }) => fields.find((path) => path === first || !isEqual(filter[path])) === first);
+  }
+  if (indexes.some(({ fields: [path = ''] }) => isRange(filter[path]))) return true;
+  return (
+    (filter.or ?? []).length > 0 && (filter.or ?? []).every((part) => isServed({ ...EMPTY, filter: part }, indexes))
+  );
+}
+
+const EMPTY: Asked = { collection: '', method: 'count', filter: {}, sort: [] };
+
+/** Queries without an index, each once, as `tokens.find {"kind":…} by created_at`; and how many were looked at. */
+export function unserved(
+  asked: readonly Asked[],
+  prefix: string,
+  specs: readonly CollectionSpec[],
+): { without: string[]; looked: number } {
+  const own = asked.filter(({ collection }) => collection.startsWith(`${prefix}_`));
+  const without = own.filter((query) => {
+    const spec = specs.find(({ name }) => `${prefix}_${name}` === query.collection);
+    return !isServed(query, spec?.indexes ?? []);
+  });
+  const shown = without.map(
+    ({ collection, method, filter, sort }) =>
+      `${collection}.${method} ${JSON.stringify(filter)} ${JSON.stringify(sort)}`,
+  );
+  return { without: [...new Set(shown)], looked: own.length };
+}
