@@ -242,20 +242,27 @@ export function plainUpdate(update: Update): Update {
 }
 
 function withoutUndefined<V>(fields: { [path: string]: V | undefined }): { [path: string]: V } {
-  return Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, V] => entry[1] !== undefined));
+  const entries = Object.entries(fields);
+  if (entries.every(([, value]) => value !== undefined)) return fields as { [path: string]: V };
+  return Object.fromEntries(entries.filter((entry): entry is [string, V] => entry[1] !== undefined));
 }
 
 function checkPaths(update: Update): void {
-  const paths: string[] = [];
+  const paths = new Set<string>();
   for (const [operator, fields] of Object.entries(update)) {
     if (fields === undefined) continue;
     const own = operator === 'unset' ? (fields as readonly string[]) : Object.keys(fields);
     for (const path of own) {
       checkPath(path);
       if (path === 'id') throw new TypeError('an update cannot write the id');
-      const clash = paths.find((p) => p === path || p.startsWith(`${path}.`) || path.startsWith(`${p}.`));
-      if (clash !== undefined) throw new TypeError(`one update writes both ${clash} and ${path}`);
-      paths.push(path);
+      if (paths.has(path)) throw new TypeError(`one update writes both ${path} and ${path}`);
+      paths.add(path);
+    }
+  }
+  for (const path of paths) {
+    for (let dot = path.indexOf('.'); dot > 0; dot = path.indexOf('.', dot + 1)) {
+      const outer = path.slice(0, dot);
+      if (paths.has(outer)) throw new TypeError(`one update writes both ${outer} and ${path}`);
     }
   }
 }

@@ -58,12 +58,17 @@ export class Pool {
     return new Promise((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal);
       this.#queue.push({ request, resolve, reject });
-      if (this.#scheduled) return;
-      this.#scheduled = true;
-      setImmediate(() => {
-        this.#scheduled = false;
-        this.#dispatch();
-      });
+      this.#schedule();
+    });
+  }
+
+  /** At the end of the turn: what is called until then travels along, and waking a thread is what a message costs. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#dispatch();
     });
   }
 
@@ -100,7 +105,7 @@ export class Pool {
   #settle(thread: Thread, outcomes: Outcome[]): void {
     const calls = thread.calls;
     thread.calls = [];
-    this.#dispatch();
+    if (this.#queue.length > 0) this.#schedule();
     for (const [i, { resolve, reject }] of calls.entries()) {
       try {
         resolve(unwrap(outcomes[i] as Outcome));

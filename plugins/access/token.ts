@@ -4,7 +4,7 @@
  * The document's id is the SHA-256 of the secret, so that checking a credential is one look-up by primary key and the
  * secret is stored nowhere. `token_id` is the id that people and the API use.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Doc } from '../../kernel/contract.js';
 import type { TokenRecord } from '../../ports/domain/access.js';
 import type { TokenKind, TokenPrincipal } from '../../ports/http.js';
@@ -39,7 +39,7 @@ export interface TokenDoc extends Doc {
 
 export const looksLikeToken = (secret: string): boolean => SHAPE.test(secret);
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const sha256 = (text: string): string => hash('sha256', text);
 
 /** Neither revoked nor expired at `now` (RFC 3339 UTC); the moment of expiry itself is too late. */
 export const isLive = (token: Pick<TokenDoc, 'revoked_at' | 'expires_at'>, now: string): boolean =>

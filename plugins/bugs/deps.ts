@@ -1,5 +1,5 @@
 /** What the services of this plugin are built on; bound by the names below, so that a test puts its own in their place. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { ReleaseDirectory } from '../../ports/domain/releases.js';
 import type { Clock } from '../../ports/clock.js';
@@ -64,7 +64,6 @@ export const INTAKE = 'bugs.intake';
 export const DISCUSSION = 'bugs.discussion';
 
 /** The id of what is unique per project: never a concatenation, which two projects could share. */
-export const hashOf = (project: string, text: string): string =>
-  createHash('sha256').update(project).update('\u001f').update(text).digest('hex').slice(0, 40);
+export const hashOf = (project: string, text: string): string => hash('sha256', `${project}\u001f${text}`).slice(0, 40);
 
 export const isoOf = (ms: number): string => new Date(ms).toISOString();

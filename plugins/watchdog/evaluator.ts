@@ -98,7 +98,7 @@ export class Evaluator {
     const deferred = await this.alarms.defer(over, now);
     run.alarms_emitted += deferred.emitted.length;
     run.errors += freed.errors + deferred.errors;
-    await this.outbox.flush([...found.changed, ...deferred.emitted].map(({ next }) => next));
+    this.outbox.send([...found.changed, ...deferred.emitted].map(({ next }) => next));
   }
 
   /** What is due, at most a page of it in memory: a run after a long outage may find every monitor there is. */

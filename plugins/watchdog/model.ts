@@ -112,7 +112,7 @@ export interface TimelineDoc extends Doc {
   at: string;
 }
 
-/** A full tail: some 60 heartbeats of one series. */
+/** A full tail: some 20 heartbeats of one series. */
 export interface ChunkDoc extends Doc {
   series: string;
   /** Milliseconds since 1970: of the first and the last sample. */

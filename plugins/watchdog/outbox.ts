@@ -23,8 +23,23 @@ const NONE: ReadonlySet<string> = new Set();
 export class Outbox {
   readonly #lanes = new Lanes();
   readonly #background = new Set<Promise<void>>();
+  readonly #storing = new Set<Promise<void>>();
 
   constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /** For a run with thousands to tell: all of it behind the caller. Whoever reads the timeline waits for `stored`. */
+  send(docs: readonly MonitorDoc[]): void {
+    const task = this.flush(docs).catch((error: unknown) =>
+      this.deps.log.error({ err: error }, 'the timeline was not written; a job repeats it'),
+    );
+    this.#storing.add(task);
+    void task.finally(() => this.#storing.delete(task));
+  }
+
+  /** The timeline has what was sent. */
+  async stored(): Promise<void> {
+    while (this.#storing.size > 0) await Promise.all(this.#storing);
+  }
 
   /**
    * Resolves when the timeline has it; events go out behind the answer.
@@ -100,6 +115,7 @@ export class Outbox {
 
   /** Waits for what is on its way. */
   async drain(): Promise<void> {
+    await this.stored();
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 }

@@ -1,7 +1,7 @@
 /**
  * Where samples go. The newest stand in the monitor itself (`tail`), in the write that every heartbeat makes anyway; a full
  * tail becomes one chunk, an hour that ended one rollup. So a sample costs no write of its own, and 14 days at one minute
- * are some 340 chunks. Rejected: a document per heartbeat (a second insert with two indexes each time, and 20,160 documents
+ * are some 1,000 chunks. Rejected: a document per heartbeat (a second insert with two indexes each time, and 20,160 documents
  * to read for 14 days), and a document per hour (rewritten 3,600 times by a monitor that beats every second).
  *
  * Order: chunk and rollup under ids that follow from the monitor → the monitor, which starts anew. A crash between leaves
@@ -14,8 +14,9 @@ import type { MonitorDoc, Row, Stats } from './model.js';
 import { sampled } from './stats.js';
 
 export const HOUR_MS = 3_600_000;
-const TAIL_ROWS = 60;
-const TAIL_VALUES = 480;
+/** Short enough that a monitor's row seldom outgrows its page. */
+export const TAIL_ROWS = 20;
+const TAIL_VALUES = 160;
 
 export const chunkId = (series: string, chunk: number): string => `${series}:${chunk}`;
 export const rollupId = (series: string, hour: number): string => `${series}:${hour}`;

@@ -5,7 +5,7 @@ import type { ChunkDoc, MonitorDoc, RollupDoc, Row, Stats } from './model.js';
 import { DEPS } from './names.js';
 import { chunkId, HOUR_MS, rollupId } from './samples.js';
 
-const PAGE = 200;
+const PAGE = 500;
 /** Rows after which the event loop gets its turn. */
 const SLICE = 20_000;
 

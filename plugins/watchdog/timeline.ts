@@ -6,7 +6,8 @@ import { mayReport, mayTouch, type Caller } from './caller.js';
 import { cleanText } from './clean.js';
 import type { Deps } from './deps.js';
 import type { Level, TimelineDoc } from './model.js';
-import { DEPS } from './names.js';
+import { DEPS, OUTBOX } from './names.js';
+import type { Outbox } from './outbox.js';
 import { idOf } from './source.js';
 
 export interface Annotation {
@@ -66,7 +67,10 @@ export interface EventPage {
 
 @injectable()
 export class Timeline {
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(OUTBOX) private readonly outbox: Outbox,
+  ) {}
 
   /** @throws ServiceError not_found, source_mismatch, insufficient_scope */
   async annotate(note: Annotation, caller: Caller): Promise<EventView> {
@@ -110,6 +114,8 @@ export class Timeline {
         ...(query.until !== undefined && { lte: query.until }),
       };
     }
+    // A run answers before its timeline is written.
+    await this.outbox.stored();
     const page = await timeline.find({
       filter,
       sort: [['at', 'desc']],

@@ -3,14 +3,14 @@
  * monitors with 1 % due, and the metric history of 14 days.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
 import type { MonitorDoc, Row, Stats } from '../../plugins/watchdog/model.js';
 import { freshMonitor } from '../../plugins/watchdog/monitor.js';
-import { chunkId, rollupId } from '../../plugins/watchdog/samples.js';
+import { chunkId, rollupId, TAIL_ROWS } from '../../plugins/watchdog/samples.js';
 import { sampled } from '../../plugins/watchdog/stats.js';
 import { ANYONE, ensured, worldOn, type World } from '../plugins/watchdog/world.js';
 import { TestService } from '../support/service.js';
@@ -21,6 +21,7 @@ const MONITORS = 1_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAYS = 14;
+const COPIES = 5;
 const METRICS = ['cpu', 'memory', 'disk', 'load'];
 
 const UNLIMITED = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
@@ -95,17 +96,23 @@ export async function heartbeats(say: Say, rounds: number, seconds: number): Pro
   }
 }
 
-async function withStore<T>(work: (world: World, store: SqliteStore) => Promise<T>): Promise<T> {
+async function withFolder(work: (path: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'aos-bench-'));
-  const store = await ensured(new SqliteStore({ path: join(folder, 'aos.db') }));
+  try {
+    await work(join(folder, 'aos.db'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function withStore(path: string, work: (world: World) => Promise<void>): Promise<void> {
+  const store = await ensured(new SqliteStore({ path }));
   try {
     const world = worldOn(store);
-    const done = await work(world, store);
+    await work(world);
     await world.settled();
-    return done;
   } finally {
     await store.close();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -126,52 +133,54 @@ export async function evaluation(say: Say, sizes: readonly number[] = [1_000, 10
     '\nEvaluator: 1 % of the monitors go down in the run, each with its alarm and timeline; then a run with nothing due',
   );
   for (const size of sizes) {
-    await withStore(async (world) => {
-      for (let i = 0; i < size; i += 1_000) {
-        const docs = Array.from({ length: Math.min(1_000, size - i) }, (_, n) =>
-          reported(world, `host-${i + n}`, (i + n) % 100 === 0),
+    await withFolder((path) =>
+      withStore(path, async (world) => {
+        for (let i = 0; i < size; i += 1_000) {
+          const docs = Array.from({ length: Math.min(1_000, size - i) }, (_, n) =>
+            reported(world, `host-${i + n}`, (i + n) % 100 === 0),
+          );
+          await world.deps.monitors.bulk(docs.map((doc) => ({ insert: doc })));
+        }
+        await world.outages.stamp();
+        const began = performance.now();
+        const run = await world.evaluator.evaluate('http');
+        const took = performance.now() - began;
+        await world.settled();
+        const again = performance.now();
+        await world.evaluator.evaluate('http');
+        const idle = performance.now() - again;
+        say(
+          `  ${String(size).padStart(7)} monitors: ${String(run?.run.to_down).padStart(5)} went down in ${took.toFixed(0).padStart(4)} ms; nothing due: ${idle.toFixed(0)} ms`,
         );
-        await world.deps.monitors.bulk(docs.map((doc) => ({ insert: doc })));
-      }
-      await world.outages.stamp();
-      const began = performance.now();
-      const run = await world.evaluator.evaluate('http');
-      const took = performance.now() - began;
-      await world.settled();
-      const again = performance.now();
-      await world.evaluator.evaluate('http');
-      const idle = performance.now() - again;
-      say(
-        `  ${String(size).padStart(7)} monitors: ${String(run?.run.to_down).padStart(5)} went down in ${took.toFixed(0).padStart(4)} ms; nothing due: ${idle.toFixed(0)} ms`,
-      );
-    });
+      }),
+    );
   }
 }
 
 /** 14 days at one minute, four metrics: bytes per sample, and the time of the queries that the pages make. */
 export async function history(say: Say): Promise<void> {
   say(`\nMetric history: ${DAYS} days at one minute, ${METRICS.length} metrics`);
-  await withStore(async (world, store) => {
-    const { deps, clock } = world;
-    const before = await store.size();
-    const copies = 5;
-    for (let i = 0; i < copies; i++) await fill(world, `host-${i}`);
-    const samples = DAYS * 24 * 60 * METRICS.length * copies;
-    await deps.marks.count();
-    say(
-      `  ${((await store.size()) - before) / samples} bytes per sample (${samples} samples)`.replace(/(\.\d)\d+/, '$1'),
-    );
-    for (const hours of [24, 168, 336]) {
-      const times: number[] = [];
-      for (let n = 0; n < 7; n++) {
-        const began = performance.now();
-        const found = await world.histories.history(await world.monitors.need('host-0', ANYONE), { hours });
-        times.push(performance.now() - began);
-        if (Object.keys(found.metrics).length !== METRICS.length) throw new Error('metrics are missing');
+  await withFolder(async (path) => {
+    await withStore(path, async () => undefined);
+    const empty = (await stat(path)).size;
+    await withStore(path, async (world) => {
+      for (let i = 0; i < COPIES; i++) await fill(world, `host-${i}`);
+    });
+    // Closed, so that nothing of it stands in the log any more.
+    const samples = DAYS * 24 * 60 * METRICS.length * COPIES;
+    say(`  ${(((await stat(path)).size - empty) / samples).toFixed(1)} bytes per sample (${samples} samples)`);
+    await withStore(path, async (world) => {
+      for (const hours of [24, 168, 336]) {
+        const times: number[] = [];
+        for (let n = 0; n < 9; n++) {
+          const began = performance.now();
+          const found = await world.histories.history(await world.monitors.need('host-0', ANYONE), { hours });
+          times.push(performance.now() - began);
+          if (Object.keys(found.metrics).length !== METRICS.length) throw new Error('metrics are missing');
+        }
+        say(`  ${String(hours).padStart(4)} h, 300 points, baseline and deviation: ${median(times).toFixed(1)} ms`);
       }
-      say(`  ${String(hours).padStart(4)} h, 300 points, baseline and deviation: ${median(times).toFixed(1)} ms`);
-    }
-    void clock;
+    });
   });
 }
 
@@ -185,7 +194,7 @@ async function fill({ deps, clock }: World, source: string): Promise<void> {
   let hour = -1;
   let stats: (Stats | null)[] = [];
   for (let t = end - DAYS * 24 * HOUR; t < end; t += MINUTE) {
-    if (rows.length === 60) {
+    if (rows.length === TAIL_ROWS) {
       const id = chunkId(doc.series, chunk++);
       await deps.chunks.insert({ id, series: doc.series, from: base, to: t - MINUTE, base, rows });
       rows = [];

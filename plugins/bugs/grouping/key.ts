@@ -7,7 +7,7 @@
  * Rejected: the whole stack in the key (the same error with and without a stack is one group), and similarity instead of
  * equality (nobody could say why two reports met).
  */
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { mask, type MaskOptions } from './mask.js';
 import { firstFrame } from './frames.js';
 import { normaliseOrigin } from './origin.js';
@@ -100,5 +100,5 @@ function tail(fingerprint: readonly string[] | null, origin: string, masked: str
 /** No part may carry the separator: a report could choose its key's other parts. */
 function hash(parts: string[]): string {
   const text = parts.map((part) => (part.includes(SEPARATOR) ? part.replaceAll(SEPARATOR, ' ') : part)).join(SEPARATOR);
-  return `v2:${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
+  return `v2:${digest('sha256', text).slice(0, 40)}`;
 }

@@ -448,7 +448,7 @@ for (const engine of STORES) {
       expect((await world.evaluate()).cleanup).to.include({ ran: false });
       world.clock.advance(15 * 24 * HOUR);
       const { cleanup } = await world.evaluate();
-      expect(cleanup).to.include({ ran: true, complete: true, samples: 2, rollups: 2, runs: 2 });
+      expect(cleanup).to.include({ ran: true, complete: true, samples: 6, rollups: 2, runs: 2 });
       world.clock.advance(90 * 24 * HOUR);
       expect((await world.evaluate()).cleanup.events).to.be.greaterThan(0);
     });
