@@ -1,6 +1,6 @@
 /**
- * Heartbeats (contract 30): the busiest path of the service. One look-up by primary key, one write that compares `rev`,
- * and the answer after the commit. A heartbeat that meets another write of the same monitor looks again; it is never lost.
+ * Heartbeats (contract 30): the busiest path of the service. The monitor as it was last written, or one look-up by primary
+ * key; one write that compares `rev`; the answer after the commit. A heartbeat that meets another write of the same monitor looks again; it is never lost.
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import type { MonitorState } from '../../ports/domain/watchdog.js';
@@ -14,6 +14,7 @@ import type { MonitorDoc } from './model.js';
 import { freshMonitor } from './monitor.js';
 import { ANCESTRY, DEPS, OUTBOX } from './names.js';
 import type { Outbox } from './outbox.js';
+import { Recent } from './recent.js';
 import { append, indexed } from './samples.js';
 import { idOf } from './source.js';
 import { intervalOf, thresholds } from './timing.js';
@@ -44,6 +45,7 @@ interface Attempt {
 @injectable()
 export class Intake {
   readonly #lanes = new Lanes();
+  readonly #recent = new Recent();
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
@@ -57,19 +59,23 @@ export class Intake {
    */
   async beat(heartbeat: Heartbeat, caller: Caller): Promise<Beaten> {
     mayReport(caller, heartbeat.source);
-    const id = idOf(heartbeat.source);
-    return this.#lanes.run(id, async () => {
+    const { source } = heartbeat;
+    return this.#lanes.run(source, async () => {
+      // A token of a project is judged by the monitor as it is now.
+      let known = caller.project === null ? this.#recent.get(source) : undefined;
       for (;;) {
-        const beaten = await this.#attempt(id, heartbeat, caller);
+        const doc = known ?? (await this.deps.monitors.get(idOf(source)));
+        const beaten = await this.#attempt(doc, heartbeat, caller);
         if (beaten !== null) return beaten;
+        this.#recent.forget(source);
+        known = undefined;
       }
     });
   }
 
-  /** Null: another write came between. */
-  async #attempt(id: string, heartbeat: Heartbeat, caller: Caller): Promise<Beaten | null> {
-    const { clock, ids, monitors } = this.deps;
-    const doc = await monitors.get(id);
+  /** Null: another write came between. @param doc what is known of the monitor */
+  async #attempt(doc: MonitorDoc | null, heartbeat: Heartbeat, caller: Caller): Promise<Beaten | null> {
+    const { clock, ids } = this.deps;
     const now = clock.now();
     const alive = doc !== null && doc.deleted_at === null;
     if (alive) mayTouch(caller, doc);
@@ -81,6 +87,7 @@ export class Intake {
     const { plan } = attempt;
     if (plan.entries.length > 0) await this.outbox.flush([plan.next]);
     const { next } = plan;
+    this.#recent.keep(next);
     const interval = intervalOf(next);
     const { warn, down } = thresholds(now, interval);
     return {
@@ -142,7 +149,7 @@ export class Intake {
   async #change(doc: MonitorDoc, { plan, update }: Attempt, alive: boolean): Promise<boolean> {
     const whole: Update = { set: fieldsOf(plan.next) };
     const [result] = await this.deps.monitors.bulk([
-      { change: { id: doc.id, rev: doc.rev }, update: alive ? update : whole },
+      { change: { id: doc.id, rev: doc.rev, series: doc.series }, update: alive ? update : whole },
     ]);
     return result !== undefined && 'n' in result && result.n === 1;
   }

@@ -224,7 +224,7 @@ describe('bugs: the plugin', () => {
         listens: [{ event: 'bug.created', handle: (event) => void told.push(event.event) }],
       }),
     });
-    const service = await boot([projects, plugin as unknown as Plugin]);
+    const service = await boot([projects, plugin]);
     try {
       const route = service.http.mounted?.routes.find(({ spec }) => spec.path === `${BASE}/report`);
       expect(route?.ready()).to.equal(true);
