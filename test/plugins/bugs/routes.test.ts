@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import plugin from '../../../plugins/bugs/plugin.js';
 import { routes } from '../../../plugins/bugs/routes.js';
-import { definePlugin, type Plugin } from '../../../kernel/contract.js';
+import { definePlugin } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { boot } from '../../harness.js';
 import { TestServer, type Asked } from '../../adapters/hapi/support.js';
