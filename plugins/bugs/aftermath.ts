@@ -61,16 +61,20 @@ export class Aftermath {
   }
 
   /**
-   * The payload, kept beside the count instead of after it, so that both travel in one commit: where this process knows how
-   * far the item's window is, the reservoir needs no exact count. Null where it does not know, or where the exact count
-   * decides (the first 50). Should the count then not happen, a payload stands there whose report was not acknowledged.
+   * The payload, kept beside the count instead of after it, so that both travel in one commit: the slot follows from how far
+   * this process knows the item's window to be. Null where it does not know, or where the slot of one of the first 50 was
+   * taken by another process meanwhile: then the exact count decides. Should the count not happen, a payload stands there
+   * whose report was not acknowledged.
    */
-  ahead(itemId: string, arrival: Arrival): Promise<boolean> | null {
+  async ahead(itemId: string, arrival: Arrival): Promise<boolean | null> {
     const window = this.#windows.get(itemId);
     if (window === undefined || arrival.now - window.from > WINDOW_MS) return null;
     window.n += 1;
-    if (window.n <= FIRST + RESERVOIR) return null;
-    return this.#keep(itemId, slotOf(window.n, this.deps.random), arrival);
+    const slot = slotOf(window.n, this.deps.random);
+    if (window.n > FIRST + RESERVOIR || slot === null) return this.#keep(itemId, slot, arrival);
+    const payload = occurrenceOf(arrival.report, itemId, slot, this.deps.ids.uuid(), arrival);
+    const [written] = await this.deps.occurrences.bulk([{ insert: payload }]);
+    return written !== undefined && 'n' in written ? true : null;
   }
 
   /** Keeps the payload if its turn comes; true when it was kept. */

@@ -231,6 +231,7 @@ export class Intake {
       const own = counted.outcome === 'created' || isOwn(doc, ref.id);
       this.refs.finish({ id: ref.id, project: doc.project, item_id: doc.id, own, helped: ref.helper });
     }
+    if (counted.outcome === 'created') this.aftermath.counted(doc);
     const [sampled] = await Promise.all([
       counted.sampled ?? this.aftermath.sample(doc, arrival),
       this.outbox.flush(doc, counted.entries),
