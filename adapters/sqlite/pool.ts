@@ -1,7 +1,9 @@
 /**
- * Worker threads that share one queue. Requests of one event-loop turn, and those that arrive while all threads are busy,
- * travel to the next free thread together, `maxBatch` at most. With one thread and large batches this is the group commit's
- * front; with batches of one, a pool of readers in which a slow query delays nobody while another thread is free.
+ * Worker threads that share one queue. Two ways of sending:
+ *  - `one`: a free thread gets one request, so a slow query of a reader delays nobody while another thread is free;
+ *  - `stream`: requests go out at once, a few per message, without waiting for answers. The worker takes what has arrived
+ *    as one batch (serve.ts): the group commit. Waiting for the answer before sending more would let the two threads work in
+ *    turns: all callers of a batch come back together, and the writer would wait while they are served.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -20,11 +22,14 @@ interface Thread {
   calls: Call[];
 }
 
+/** Requests that go out before the turn ends: waking a thread costs, but a thread that waits costs more. */
+const EARLY = 4;
+
 export interface PoolOptions {
   module: URL;
   connection: ConnectionOptions;
   threads: number;
-  maxBatch: number;
+  send: 'one' | 'stream';
 }
 
 export class Pool {
@@ -58,11 +63,12 @@ export class Pool {
     return new Promise((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal);
       this.#queue.push({ request, resolve, reject });
-      this.#schedule();
+      if (this.#options.send === 'stream' && this.#queue.length >= EARLY) this.#dispatch();
+      else this.#schedule();
     });
   }
 
-  /** At the end of the turn: what is called until then travels along, and waking a thread is what a message costs. */
+  /** At the end of the turn. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -93,19 +99,21 @@ export class Pool {
   #dispatch(): void {
     for (const thread of this.#threads) {
       if (this.#queue.length === 0) return;
-      if (thread.calls.length > 0) continue;
-      thread.calls = this.#queue.splice(0, this.#options.maxBatch);
+      const stream = this.#options.send === 'stream';
+      if (!stream && thread.calls.length > 0) continue;
+      const calls = this.#queue.splice(0, stream ? this.#queue.length : 1);
+      thread.calls.push(...calls);
       thread.worker.postMessage(
-        thread.calls.map((call) => call.request),
+        calls.map((call) => call.request),
         [],
       );
     }
   }
 
   #settle(thread: Thread, outcomes: Outcome[]): void {
-    const calls = thread.calls;
-    thread.calls = [];
-    if (this.#queue.length > 0) this.#schedule();
+    // Answers come in the order of the requests.
+    const calls = thread.calls.splice(0, outcomes.length);
+    this.#dispatch();
     for (const [i, { resolve, reject }] of calls.entries()) {
       try {
         resolve(unwrap(outcomes[i] as Outcome));

@@ -18,5 +18,6 @@ if (parentPort) {
   serve<ReadRequest>(parentPort, {
     answer: (batch) => batch.map((request) => answer(connection, request)),
     close: () => connection.close(),
+    most: 1,
   });
 }

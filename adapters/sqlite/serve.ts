@@ -1,5 +1,8 @@
-/** A worker's side of pool.ts: `ready` once, then one answer per message; `close` closes the connection and ends the worker. */
-import type { MessagePort } from 'node:worker_threads';
+/**
+ * A worker's side of pool.ts: `ready` once, then answers in the order of the requests; `close` closes the connection and ends
+ * the worker. Messages that have arrived meanwhile are answered together, up to `most` requests.
+ */
+import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import type { Outcome, Request } from './messages.js';
 
 export const CLOSE = 'close';
@@ -8,13 +11,27 @@ export const READY = 'ready';
 interface Service<R extends Request> {
   answer: (batch: readonly R[]) => Outcome[];
   close: () => void;
+  /** Requests answered together at most: bounds how long one waits for its neighbours. */
+  most: number;
 }
 
-export function serve<R extends Request>(port: MessagePort, { answer, close }: Service<R>): void {
-  port.on('message', (message: readonly R[] | typeof CLOSE) => {
-    if (message !== CLOSE) return port.postMessage(answer(message), []);
+export function serve<R extends Request>(port: MessagePort, { answer, close, most }: Service<R>): void {
+  const end = (): void => {
     close();
     port.close();
+  };
+  port.on('message', (first: readonly R[] | typeof CLOSE) => {
+    if (first === CLOSE) return end();
+    const batch = [...first];
+    let closing = false;
+    while (batch.length < most && !closing) {
+      const waiting = receiveMessageOnPort(port) as { message: readonly R[] | typeof CLOSE } | undefined;
+      if (waiting === undefined) break;
+      if (waiting.message === CLOSE) closing = true;
+      else batch.push(...waiting.message);
+    }
+    port.postMessage(answer(batch), []);
+    if (closing) end();
   });
   port.postMessage(READY, []);
 }

@@ -22,8 +22,6 @@ export interface SqliteOptions {
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 const READERS = 2;
-/** Operations in one transaction at most: bounds how long an operation waits for its neighbours. */
-const MAX_BATCH = 256;
 /** How long `get` may wait for a lock on the main thread, in milliseconds, before a reader does the waiting. */
 const GET_BUSY_MS = 2;
 
@@ -46,13 +44,13 @@ export class SqliteStore implements DocumentStore {
       module: new URL('./writer.js', import.meta.url),
       connection,
       threads: 1,
-      maxBatch: MAX_BATCH,
+      send: 'stream',
     });
     this.#readers = new Pool({
       module: new URL('./reader.js', import.meta.url),
       connection,
       threads: READERS,
-      maxBatch: 1,
+      send: 'one',
     });
   }
 

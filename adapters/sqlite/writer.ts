@@ -1,5 +1,5 @@
 /**
- * The writing worker: owns the only connection that writes, and does group commit. All operations of one message run in one
+ * The writing worker: owns the only connection that writes, and does group commit. All operations that wait run in one
  * transaction and are answered after its COMMIT, because a commit to the disk each would allow some hundreds per second.
  */
 import { parentPort, workerData } from 'node:worker_threads';
@@ -8,6 +8,9 @@ import { Connection, type ConnectionOptions } from './connection.js';
 import { outcomeOf, type Outcome, type WriteRequest } from './messages.js';
 import { serve } from './serve.js';
 import { performWrite } from './writes.js';
+
+/** Operations in one transaction. */
+const MAX_BATCH = 256;
 
 /** Conflicts and programming errors concern one operation; anything else (disk full, I/O) the transaction. */
 function attempt(connection: Connection, request: WriteRequest): Outcome {
@@ -34,5 +37,6 @@ if (parentPort) {
   serve<WriteRequest>(parentPort, {
     answer: (batch) => commit(connection, batch),
     close: () => connection.close(),
+    most: MAX_BATCH,
   });
 }
