@@ -25,10 +25,11 @@ export function serve<R extends Request>(port: MessagePort, { answer, close, mos
     const batch = [...first];
     let closing = false;
     while (batch.length < most && !closing) {
-      const waiting = receiveMessageOnPort(port) as { message: readonly R[] | typeof CLOSE } | undefined;
+      const waiting = receiveMessageOnPort(port);
       if (waiting === undefined) break;
-      if (waiting.message === CLOSE) closing = true;
-      else batch.push(...waiting.message);
+      const message: readonly R[] | typeof CLOSE = waiting.message;
+      if (message === CLOSE) closing = true;
+      else batch.push(...message);
     }
     port.postMessage(answer(batch), []);
     if (closing) end();
