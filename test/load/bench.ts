@@ -5,6 +5,8 @@
  *     joi of the same body that stores nothing; 16 connections, the two in turn.
  *  2. A list page over 20,000 items against one over 1,000.
  *
+ * The figures of webhooks and of the watchdog are in files of their own and run when they are named.
+ *
  * The load comes from this process; each server is a process of its own on loopback.
  */
 import { spawn } from 'node:child_process';
@@ -12,6 +14,8 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { TestService } from '../support/service.js';
 import { load, median, type Load } from './generator.js';
+import { evaluation, heartbeats, history } from './watchdog.js';
+import { webhookFigures } from './webhooks.js';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5);
@@ -170,5 +174,18 @@ async function lists(): Promise<void> {
 }
 
 say(`Node ${process.version}, ${process.platform} ${process.arch}`);
-await intake();
-await lists();
+/** `npm run bench` runs the first two; `npm run bench -- webhooks heartbeats` what is named. */
+const PARTS: Record<string, () => Promise<void>> = {
+  intake,
+  lists,
+  webhooks: () => webhookFigures(say, errorBodies('bench', 200, 1024)),
+  heartbeats: () => heartbeats(say, ROUNDS, SECONDS),
+  evaluation: () => evaluation(say),
+  history: () => history(say),
+};
+const named = process.argv.slice(2);
+for (const name of named.length > 0 ? named : ['intake', 'lists']) {
+  const part = PARTS[name];
+  if (part === undefined) throw new Error(`no part ${name}; there are ${Object.keys(PARTS).join(', ')}`);
+  await part();
+}
