@@ -23,7 +23,7 @@ interface Thread {
 }
 
 /** Requests that go out before the turn ends: waking a thread costs, but a thread that waits costs more. */
-const EARLY = 4;
+const EARLY = 8;
 
 export interface PoolOptions {
   module: URL;
