@@ -30,6 +30,8 @@ export interface PoolOptions {
   connection: ConnectionOptions;
   threads: number;
   send: 'one' | 'stream';
+  /** Called when answers have come, before their callers learn of them. */
+  answered?: () => void;
 }
 
 export class Pool {
@@ -113,6 +115,7 @@ export class Pool {
   #settle(thread: Thread, outcomes: Outcome[]): void {
     // Answers come in the order of the requests.
     const calls = thread.calls.splice(0, outcomes.length);
+    this.#options.answered?.();
     this.#dispatch();
     for (const [i, { resolve, reject }] of calls.entries()) {
       try {

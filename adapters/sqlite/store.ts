@@ -36,6 +36,11 @@ export class SqliteStore implements DocumentStore {
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
   };
   #connection: Connection | null = null;
+  /**
+   * What `get` read in this turn of the event loop, which is thereby one snapshot: callers of one turn ask for the same
+   * token, and nothing from outside can tell when within it they were answered. Forgotten before a write is acknowledged.
+   */
+  readonly #turn = new Map<string, string | null>();
 
   constructor({ path, durability = 'full' }: SqliteOptions) {
     const connection = { path, durability };
@@ -45,6 +50,7 @@ export class SqliteStore implements DocumentStore {
       connection,
       threads: 1,
       send: 'stream',
+      answered: () => this.#turn.clear(),
     });
     this.#readers = new Pool({
       module: new URL('./reader.js', import.meta.url),
@@ -101,9 +107,15 @@ export class SqliteStore implements DocumentStore {
 
   #get(collection: string, id: string): string | null | Promise<string | null> {
     if (!this.#connection) throw new Error('the store is not open');
+    const key = `${collection} ${id}`;
+    const seen = this.#turn.get(key);
+    if (seen !== undefined) return seen;
     try {
       const statement = this.#connection.prepare(`SELECT body FROM "${collection}" WHERE id = ?`);
-      return (statement.get([id])?.[0] ?? null) as string | null;
+      const body = (statement.get([id])?.[0] ?? null) as string | null;
+      if (this.#turn.size === 0) setImmediate(() => this.#turn.clear());
+      this.#turn.set(key, body);
+      return body;
     } catch (error) {
       if (isMissingTable(error)) return null;
       if (isBusy(error)) return this.#readers.call(['get', collection, id]) as Promise<string | null>;
