@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { engines } from '../support/engines.js';
 import { TestService } from '../support/service.js';
 
-const ROUNDS = 3;
+const ROUNDS = 4;
 const CALLERS = 8;
-const REPORTS_BEFORE_THE_KILL = 40;
+const REPORTS_BEFORE_THE_KILL = 60;
 const NO_LIMITS = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
 
 interface Acknowledged {
