@@ -1,0 +1,42 @@
+/** The examples of docs/grouping.md group as the page says. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { packageRoot } from '../../config/load.js';
+import { groupingOf, type GroupingInput } from '../../plugins/bugs/grouping/key.js';
+
+const page = await readFile(join(packageRoot(), 'docs', 'grouping.md'), 'utf8');
+const report: GroupingInput = { type: 'error', project: 'shop', exception_class: 'Failure', error_message: 'x' };
+
+/** The rows under the heading that begins so, without their code quotes. */
+function rows(heading: string): { a: string; b: string; groups: string }[] {
+  const lines = page.split('\n');
+  const start = lines.findIndex((line) => line.startsWith(`| ${heading} `));
+  expect(start, heading).to.be.greaterThan(-1);
+  const table = lines.slice(start + 2);
+  return table.slice(0, table.indexOf('')).map((line) => {
+    const [, a = '', b = '', groups = ''] = line.split('|').map((cell) => cell.trim());
+    return { a: a.slice(1, -1), b: b.slice(1, -1), groups };
+  });
+}
+
+function check(heading: string, inputs: (cell: string, second: boolean) => Partial<GroupingInput>): void {
+  for (const { a, b, groups } of rows(heading)) {
+    it(`${a} and ${b}: ${groups}`, () => {
+      const key = (cell: string, second: boolean): string =>
+        groupingOf({ ...report, ...inputs(cell, second) }).dedup_key;
+      expect(groups).to.be.oneOf(['one', 'two']);
+      expect(key(a, false) === key(b, true)).to.equal(groups === 'one');
+    });
+  }
+}
+
+describe('docs/grouping.md', () => {
+  check('First message', (error_message) => ({ error_message, file_path: 'src/a.php' }));
+  check('First file', (file_path) => ({ file_path }));
+  check('Fingerprint of the first', (cell, second) => ({
+    fingerprint: JSON.parse(cell) as string[],
+    error_message: second ? 'declined' : 'timed out',
+    file_path: second ? 'src/b.php' : 'src/a.php',
+  }));
+});
