@@ -1,0 +1,132 @@
+/**
+ * 10,000 requests to every route, made from its own schema: no answer is a 5xx, every error is the envelope, the process
+ * lives and its memory stays flat (contract 00, envelope). The seed is in every failure's message.
+ */
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { SHARED_KEY, TestService } from '../support/service.js';
+import { requests, type Description, type FuzzRequest } from './requests.js';
+
+const REQUESTS = 10_000;
+const AT_ONCE = 8;
+const SEED = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31);
+const SCOPES =
+  'bugtracker:report,bugtracker:read,bugtracker:manage,projects:manage,watchdog:ping,watchdog:read,watchdog:manage,webhooks:manage';
+const UNLIMITED = Object.fromEntries(
+  ['INTAKE_PER_MINUTE', 'API_PER_MINUTE', 'BULK_PER_MINUTE', 'PUBLIC_PER_MINUTE', 'AUTH_FAILURES_PER_MINUTE'].map(
+    (name) => [`SVC_LIMITS__${name}`, '0'],
+  ),
+);
+/** Memory is read where the system tells it; growth allowed from the half of the requests to their end. */
+const STATUS = (pid: number): string => `/proc/${pid}/status`;
+const GROWTH_BYTES = 48 * 2 ** 20;
+/** A heap this small ends the process when something is kept for every request. */
+const HEAP = '--max-old-space-size=160';
+
+async function residentBytes(pid: number): Promise<number | null> {
+  try {
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(STATUS(pid), 'utf8'))?.[1];
+    return kilobytes === undefined ? null : Number(kilobytes) * 1024;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+describe(`fuzz: every route from its own schema (seed ${SEED})`, function () {
+  this.timeout(600_000);
+  let service: TestService;
+  let tokens: Record<'full' | 'reader', string>;
+  let expendable: string[];
+  let words: string[];
+
+  before(async () => {
+    // `public-only`: a webhook to anywhere near is refused; names under .invalid lead nowhere.
+    service = await TestService.started({
+      ...UNLIMITED,
+      NODE_OPTIONS: HEAP,
+      SVC_WEBHOOKS__EGRESS_POLICY: 'public-only',
+      SVC_LOG_LEVEL: 'silent',
+    });
+    await service.project('shop');
+    await service.project('lab');
+    tokens = { full: await service.token(SCOPES), reader: await service.token('bugtracker:read,watchdog:read') };
+    expendable = await Promise.all(Array.from({ length: 5 }, () => service.token(SCOPES)));
+    words = await seeded();
+  });
+  after(() => service.dispose());
+
+  /** Something of every kind, so that ids hit. */
+  async function seeded(): Promise<string[]> {
+    const found = ['shop', 'lab', 'shop-1', 'web-1', 'error', 'open', 'critical', 'web', '1.2.3'];
+    const ask = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
+      const answer = await service.request('POST', path, tokens.full, body);
+      expect(answer.status, path).to.equal(201);
+      return answer.body;
+    };
+    for (let i = 0; i < 5; i++) {
+      const report = { project: 'shop', title: `bug ${i}`, file_path: `src/${i}.ts`, client_ref: `ref-${i}` };
+      found.push(String((await ask('/api/bugtracker/v1/report', report))['id']), `ref-${i}`);
+    }
+    const error = { project: 'shop', error_level: 'error', error_message: 'boom', exception_class: 'Failure' };
+    found.push(String((await ask('/api/errors/v1/report', error))['id']));
+    await ask('/api/watchdog/v1/ping', { source: 'web-1', status: 'ok', metrics: { cpu: 0.5 } });
+    const webhook = { name: 'fuzz', url: 'https://hooks.invalid/x', events: '*', enabled: true };
+    found.push(String(((await ask('/api/webhooks/v1/webhooks', webhook))['webhook'] as { id: string }).id));
+    return found;
+  }
+
+  function credentialOf(kind: FuzzRequest['credential'], turn: number): string | null {
+    if (kind === 'none') return null;
+    if (kind === 'shared') return SHARED_KEY;
+    if (kind === 'garbage') return 'wd_live_0000000000000000000000000000';
+    return kind === 'expendable' ? (expendable[turn % expendable.length] ?? null) : tokens[kind];
+  }
+
+  async function send(request: FuzzRequest, turn: number): Promise<number> {
+    const credential = credentialOf(request.credential, turn);
+    const hasBody = request.body !== undefined && request.method !== 'GET';
+    const response = await fetch(service.url + request.path, {
+      method: request.method,
+      redirect: 'manual',
+      headers: { ...request.headers, ...(credential === null ? {} : { authorization: `Bearer ${credential}` }) },
+      body: hasBody ? Buffer.from(request.body as string) : null,
+    });
+    const text = await response.text();
+    const shown = `seed ${SEED}, request ${turn}: ${JSON.stringify(request).slice(0, 2000)} → ${response.status} ${text.slice(0, 500)}`;
+    const unhealthy = response.status === 503 && request.path.startsWith('/api/health');
+    if (response.status >= 500 && !unhealthy) throw new Error(shown);
+    if (response.status >= 400 && request.path.startsWith('/api/') && !unhealthy) {
+      const envelope = JSON.parse(text) as { status?: unknown; error?: { code?: unknown } };
+      if (envelope.status !== 'error' || typeof envelope.error?.code !== 'string') throw new Error(shown);
+    }
+    return response.status;
+  }
+
+  it(`${REQUESTS} requests: no 5xx, errors in the envelope, memory flat`, async () => {
+    const description = (await service.request('GET', '/api/openapi.json', null)).body as unknown as Description;
+    const known = { words, expendable: ['lab', 'none-such', ...words.slice(-1)] };
+    const generated = fc.sample(requests(description, known), { numRuns: REQUESTS, seed: SEED });
+    const statuses = new Map<number, number>();
+    const resident: number[] = [];
+    const pid = service.child?.pid ?? 0;
+    let next = 0;
+    const caller = async (): Promise<void> => {
+      for (let turn = next++; turn < generated.length; turn = next++) {
+        const status = await send(generated[turn] as FuzzRequest, turn);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        if (turn % (REQUESTS / 20) === 0) resident.push((await residentBytes(pid)) ?? 0);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, caller));
+    expect(service.child?.exitCode, service.stderr).to.equal(null);
+    // The fuzzing got through to the services: a run that only met closed doors proves nothing.
+    const through = [200, 201].reduce((sum, status) => sum + (statuses.get(status) ?? 0), 0);
+    expect(through, JSON.stringify([...statuses])).to.be.greaterThan(REQUESTS / 20);
+    const half = resident.slice(Math.floor(resident.length * 0.4), Math.floor(resident.length * 0.6));
+    const growth = Math.max(...resident.slice(-3)) - Math.max(...half);
+    const megabytes = resident.map((bytes) => Math.round(bytes / 2 ** 20)).join(' ');
+    expect(growth, `resident, MiB: ${megabytes}`).to.be.at.most(GROWTH_BYTES);
+  });
+});
