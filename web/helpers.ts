@@ -5,15 +5,31 @@
 import { badges } from './helpers/badges.js';
 import { charts } from './helpers/charts.js';
 import { blocks } from './helpers/code.js';
+import { flows } from './helpers/flow.js';
 import { format } from './helpers/format.js';
 import type { Helper } from './helpers/html.js';
 import { links } from './helpers/links.js';
 import { logic } from './helpers/logic.js';
+import { seriesCharts } from './helpers/series.js';
 import { timeHelpers, type TimeOptions } from './helpers/time.js';
+import { traces } from './helpers/trace.js';
+import { trees } from './helpers/tree.js';
 
 export type { Helper } from './helpers/html.js';
 
 /** Every helper by its name in templates. @throws RangeError when the time zone is unknown. */
 export function helpers(options: TimeOptions): Record<string, Helper> {
-  return { ...logic, ...format, ...links, ...badges, ...charts, ...blocks, ...timeHelpers(options) };
+  return {
+    ...logic,
+    ...format,
+    ...links,
+    ...badges,
+    ...charts,
+    ...seriesCharts,
+    ...flows,
+    ...blocks,
+    ...traces,
+    ...trees,
+    ...timeHelpers(options),
+  };
 }

@@ -71,6 +71,14 @@ export const RULES: readonly Rule[] = [
     says: 'kernel imports ports, joi and node without files and network',
   },
   {
+    // The protocol's own library: it speaks web-standard requests and answers, and opens no socket or file here.
+    layer: 'plugins',
+    files: /^plugins\/mcp\//,
+    project: [PORTS, KERNEL_API, /^clients\/shared\//],
+    packages: [PURE, /^@modelcontextprotocol\/server$/],
+    says: 'plugins/mcp imports what a plugin may, and the library of the Model Context Protocol',
+  },
+  {
     layer: 'plugins',
     files: /^plugins\//,
     project: [PORTS, KERNEL_API, /^clients\/shared\//],
@@ -91,7 +99,14 @@ export const RULES: readonly Rule[] = [
     packages: [NODE],
     says: 'an adapter imports ports, kernel/errors, its own folder, node and its driver',
   },
-  { layer: 'web', files: /^web\//, project: [PORTS], packages: [], says: 'web imports ports' },
+  {
+    layer: 'web',
+    files: /^web\//,
+    project: [PORTS],
+    // Scales, ticks and paths: pure functions from numbers to text.
+    packages: [/^d3-(scale|shape)$/],
+    says: 'web imports ports and the pure parts of D3',
+  },
   {
     layer: 'config',
     files: /^config\//,

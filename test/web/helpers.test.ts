@@ -19,7 +19,7 @@ describe('time helpers', () => {
   it('show the zone, with UTC and the age in the title', () => {
     const html = call('time', '2026-11-20T08:12:30.123Z');
     expect(html).to.include('datetime="2026-11-20T08:12:30.123Z"');
-    expect(html).to.include('>20 Nov 2026, 09:12 <span class="when-age">3 min ago</span>');
+    expect(html).to.include('>20 Nov 2026, 09:12 <span class="when-age age">3 min ago</span>');
     expect(html).to.include('title="20 Nov 2026, 09:12:30 GMT+1 · 2026-11-20 08:12:30.123 UTC · 3 min ago"');
   });
 
@@ -196,8 +196,8 @@ describe('everything from outside', () => {
 
 describe('charts', () => {
   it('draw a line with zero at the bottom', () => {
-    expect(sparkPath([0, 5, 10], 20, 10)).to.equal('M0 10L10 5L20 0');
-    expect(sparkPath([0, 0], 10, 10)).to.equal('M0 10L10 10');
+    expect(sparkPath([0, 5, 10], 20, 10)).to.equal('M0,10L10,5L20,0');
+    expect(sparkPath([0, 0], 10, 10)).to.equal('M0,10L10,10');
     expect(sparkPath([1], 10, 10)).to.equal('');
   });
 
@@ -226,6 +226,48 @@ describe('charts', () => {
     expect(html).to.include('aria-label="Errors per hour"').and.include('<title>&lt;08:00&gt;: 1</title>');
     expect(html).to.include(
       'role="progressbar" max="7" value="3" aria-valuemin="0" aria-valuemax="7" aria-valuenow="3" aria-label="Rule"',
+    );
+  });
+
+  it('a series has an axis of round numbers, its holes stay holes, and a point alone is seen', () => {
+    const at = (minutes: number): string => new Date(Date.UTC(2026, 0, 1, 0, minutes)).toISOString();
+    const point = (minutes: number, avg: number): object => ({ t: at(minutes), avg, min: avg - 1, max: avg + 1 });
+    const html = render('{{series-chart p from=f to=t bucket=60 mean=12 stddev=2 label="cpu <%>"}}', {
+      p: [point(0, 10), point(1, 14), point(30, 12), point(59, 11), point(60, 13)],
+      f: at(0),
+      t: at(60),
+    });
+    const labels = [...html.matchAll(/<span>([^<]+)<\/span>/g)].map((match) => Number(match[1]));
+    expect(labels).to.deep.equal([16, 14, 12, 10, 8]);
+    expect(html.match(/class="series-grid"/g)).to.have.length(5);
+    const average = /class="series-line" d="([^"]+)"/.exec(html)?.[1] ?? '';
+    expect(average.match(/M/g)).to.have.length(3);
+    expect(html.match(/series-dot/g)).to.have.length(1);
+    expect(html)
+      .to.include('aria-label="cpu &lt;%&gt;"')
+      .and.not.match(/style=|NaN|undefined/);
+    expect(render('{{series-chart p label="cpu"}}', { p: [] })).to.equal('');
+  });
+
+  it('a series stays inside its box, whatever the values', () => {
+    const value = fc.double({ noNaN: true, min: -1e12, max: 1e12 });
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 30 }), fc.option(value), (values, mean) => {
+        const p = values.map((avg, i) => ({ t: new Date(i * 60_000).toISOString(), avg }));
+        const html = render('{{series-chart p from=f to=t bucket=60 mean=mean stddev=5}}', {
+          p,
+          f: p[0]?.t,
+          t: p.at(-1)?.t,
+          mean: mean ?? undefined,
+        });
+        expect(html).not.to.match(/NaN|Infinity|undefined/);
+        for (const [, d = ''] of html.matchAll(/class="series-line" d="([^"]*)"/g)) {
+          for (const [, x, y] of d.matchAll(/[ML]([\d.e+-]+),([\d.e+-]+)/g)) {
+            expect(Number(x)).to.be.within(0, 720);
+            expect(Number(y)).to.be.within(0, 150);
+          }
+        }
+      }),
     );
   });
 
@@ -291,5 +333,78 @@ describe('questions', () => {
     expect(render('{{badge "constructor" tone="__proto__"}}')).to.equal(
       '<span class="word word-neutral">constructor</span>',
     );
+  });
+});
+
+describe('lists', () => {
+  const query = { status: ['open', 'closed'], q: 'a&b', cursor: 'c', muted: [false] };
+
+  it('have a chip for every value of the named parameters, which leads to the list without it', () => {
+    const html = render(
+      '{{#each (chips-of "/bugs" q (list-of "status" "Status" "q" "Search"))}}{{label}} {{value}} {{href}}|{{/each}}',
+      { q: query },
+    );
+    expect(html.replaceAll('&#x3D;', '=').replaceAll('&amp;', '&')).to.equal(
+      'Status open /bugs?status=closed&q=a%26b&muted=false|Status closed /bugs?status=open&q=a%26b&muted=false|Search a&b /bugs?status=open&status=closed&muted=false|',
+    );
+    expect(render('{{#each (chips-of "/bugs" nothing (list-of "q" "Search"))}}x{{/each}}')).to.equal('');
+  });
+
+  it('ask whether a value was given, once or several times', () => {
+    const source = '{{among v "open"}} {{first-of v}} {{count-of v}}';
+    expect(render(source, { v: ['open', 'closed'] })).to.equal('true open 2');
+    expect(render(source, { v: 'reopen' })).to.equal('false reopen 1');
+    expect(render(source, {})).to.equal('false  0');
+    expect(render('{{among v "false"}}', { v: [false] })).to.equal('true');
+  });
+
+  it('a pick names what is set and ticks it', () => {
+    const html = render('{{> pick name="s" label="Status" options=o values=v}}', {
+      o: ['open', 'in_progress'],
+      v: ['in_progress'],
+    });
+    expect(html).to.include('Status: <b>In progress</b>').and.include('value="in_progress" checked');
+    expect(html).to.include('value="open">').and.include('<legend class="visually-hidden">Status</legend>');
+  });
+});
+
+describe('charts over time', () => {
+  it('name the hours in the service’s time zone and the days in UTC, the running one last', () => {
+    expect(zurich['hour-titles']?.(3)).to.deep.equal(['20 Nov, 07:00', '20 Nov, 08:00', '20 Nov, 09:00']);
+    expect(zurich['day-titles']?.(2)).to.deep.equal(['19 Nov', '20 Nov']);
+    expect(zurich['hour-titles']?.('x')).to.deep.equal([]);
+  });
+
+  it('show new and regressed above the line, resolved below it, each day with its numbers', () => {
+    const days = [
+      { date: '2026-11-19', new: 4, resolved: 1, regressed: 1 },
+      { date: '<b>', new: 0, resolved: 0, regressed: 0 },
+    ];
+    const html = render('{{flow-chart d}}', { d: days });
+    expect(html).to.include('<title>19 Nov: 4 new, 1 resolved, 1 regressed</title>').and.include('&lt;b&gt;: 0 new');
+    expect(html.match(/flow-new|flow-resolved|flow-regressed/g)).to.have.length(3);
+    expect(render('{{flow-chart d}}', { d: [] })).to.equal('');
+  });
+});
+
+describe('a tree of values', () => {
+  it('escapes keys and values and tells kinds apart', () => {
+    const html = render('{{json-tree v}}', {
+      v: { '<k>': '<v>', n: 1, t: true, none: null, empty: [], inner: { a: ['x'] } },
+    });
+    expect(html)
+      .to.include('&lt;k&gt;')
+      .and.include('&lt;v&gt;')
+      .and.not.match(/<[kv]>/);
+    expect(html).to.include('is-number">1').and.include('is-null">[]').and.include('<details open><summary>inner');
+  });
+
+  it('is bounded in depth and size', () => {
+    let deep: unknown = 'x';
+    for (let i = 0; i < 60; i++) deep = [deep];
+    expect(render('{{json-tree v}}', { v: deep }).match(/<details/g)).to.have.length.below(15);
+    const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, i]));
+    expect(render('{{json-tree v}}', { v: wide })).to.include('More values than are shown');
+    expect(render('{{json-tree v}}', { v: { long: 'y'.repeat(2000) } })).to.include('tree-long');
   });
 });

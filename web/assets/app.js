@@ -45,7 +45,46 @@ document.addEventListener('keydown', (event) => {
 });
 
 for (const all of document.querySelectorAll('input[data-select-all]')) {
+  const boxes = () => [...document.querySelectorAll(`input[name="${all.dataset.selectAll}"]`)];
   all.addEventListener('change', () => {
-    for (const box of document.querySelectorAll(`input[name="${all.dataset.selectAll}"]`)) box.checked = all.checked;
+    for (const box of boxes()) box.checked = all.checked;
   });
+  document.addEventListener('change', () => {
+    const set = boxes().filter((box) => box.checked).length;
+    all.checked = set > 0 && set === boxes().length;
+    all.indeterminate = set > 0 && !all.checked;
+  });
+}
+
+// The bar under a list says how many rows are ticked, and chooses "selected" when one is.
+for (const form of document.querySelectorAll('form[data-bulk]')) {
+  const count = form.querySelector('[data-bulk-count]');
+  const idle = count.textContent;
+  const tell = (event) => {
+    const n = form.querySelectorAll('input[name="ids"]:checked').length;
+    const everything = form.elements.scope.value === 'filter';
+    if (n > 0 && event?.target.name === 'ids') form.elements.scope.value = 'ids';
+    count.textContent = everything && n === 0 ? 'All that match the filters' : n === 0 ? idle : `${n} selected`;
+    form.classList.toggle('has-selection', n > 0 || everything);
+  };
+  form.addEventListener('change', tell);
+  tell();
+}
+
+for (const button of document.querySelectorAll('[data-copy-text]')) {
+  const source = document.querySelector(button.dataset.copyText)?.querySelector('pre');
+  if (!source) continue;
+  button.hidden = false;
+  button.addEventListener('click', () => void copyText(button, source.textContent));
+}
+
+async function copyText(button, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    button.classList.add('is-done');
+    setTimeout(() => button.classList.remove('is-done'), 1500);
+    say('Copied.');
+  } catch {
+    say('The browser does not let this page copy. Open the raw text and select it.');
+  }
 }

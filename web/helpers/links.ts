@@ -44,6 +44,42 @@ function external(...args: unknown[]): Html {
   return new Html(`<a${set}>${shown}<span class="visually-hidden"> (opens a new tab)</span></a>`);
 }
 
+/**
+ * `{{#each (chips-of path query (list-of "status" "Status"))}}`: one entry per value of the named parameters,
+ * `{label, value, href}` with the address that leaves out that value (and the page of the list).
+ */
+function chips(...args: unknown[]): { label: string; value: string; href: string }[] {
+  const [path, given, labels] = split(args).values;
+  const query = typeof given === 'object' && given !== null ? (given as Query) : {};
+  const pairs = Array.isArray(labels) ? labels.map(plain) : [];
+  return pairs.flatMap((name, at) => {
+    if (at % 2 === 1) return [];
+    const label = pairs[at + 1] ?? name;
+    const values = listed(query[name]);
+    return values.map((value, i) => ({
+      label,
+      value,
+      href: url(plain(path), query, { cursor: null, [name]: values.filter((_, j) => j !== i) }),
+    }));
+  });
+}
+
+/** One value or several, as texts; nothing and '' are none. */
+const listed = (value: unknown): string[] =>
+  [value]
+    .flat()
+    .map(plain)
+    .filter((text) => text !== '');
+
+/** `{{#if (among query.status "open")}}`: a parameter that may have come once or several times has this value. */
+const among = (given: unknown, value: unknown): boolean => listed(given).includes(plain(value));
+
+/** `{{first-of query.tag}}`: the first value, as a control shows it. */
+const firstOf = (given: unknown): string => listed(given)[0] ?? '';
+
+/** `{{count-of query.status}}`: how many values. */
+const countOf = (given: unknown): number => listed(given).length;
+
 /** Where a navigation entry leads is where we are, or above it. */
 export function current(target: unknown, path: unknown): boolean {
   const to = plain(target);
@@ -51,4 +87,12 @@ export function current(target: unknown, path: unknown): boolean {
   return at === to || (to !== '/' && at.startsWith(`${to}/`));
 }
 
-export const links: Record<string, Helper> = { 'page-url': pageUrl, 'external-link': external, 'is-current': current };
+export const links: Record<string, Helper> = {
+  'page-url': pageUrl,
+  'external-link': external,
+  'is-current': current,
+  'chips-of': chips,
+  among,
+  'first-of': firstOf,
+  'count-of': countOf,
+};

@@ -66,7 +66,7 @@ function utc(at: number): string {
   return `${new Date(at).toISOString().replace('T', ' ').replace('Z', '')} UTC`;
 }
 
-/** Helpers `time`, `age-of`, `local-time`, `utc-time`, `duration`, bound to one zone and clock. */
+/** Helpers `time`, `hour-titles`, `day-titles`, `age-of`, `local-time`, `utc-time`, `duration`, bound to one zone and clock. */
 export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Helper> {
   const day = { day: 'numeric', month: 'short', year: 'numeric', timeZone: timezone } as const;
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
@@ -74,14 +74,16 @@ export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Help
   const second = new Intl.DateTimeFormat('en-GB', { ...day, ...clock, second: '2-digit' });
   const full = new Intl.DateTimeFormat('en-GB', { ...day, ...clock, second: '2-digit', timeZoneName: 'shortOffset' });
   const date = new Intl.DateTimeFormat('en-GB', day);
+  const utcDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  const hour = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: timezone, ...clock });
   // Chromium and Node put different spaces into formatted times; one plain space keeps tests and copies simple.
   const show = (format: Intl.DateTimeFormat, at: number): string => format.format(at).replace(/[\u202f\u00a0]/g, ' ');
 
   const bodies: Record<string, (at: number, past: string) => string> = {
-    age: (_at, past) => past,
+    age: (_at, past) => `<span class="age">${past}</span>`,
     date: (at) => show(date, at),
     stamp: (at) => show(second, at),
-    both: (at, past) => `${show(minute, at)} <span class="when-age">${past}</span>`,
+    both: (at, past) => `${show(minute, at)} <span class="when-age age">${past}</span>`,
   };
 
   function time(...args: unknown[]): Html {
@@ -95,12 +97,27 @@ export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Help
     return new Html(`<time class="when" datetime="${iso}" title="${escape(title)}">${body?.(at, past) ?? ''}</time>`);
   }
 
+  /** `{{hour-titles 24}}`: `20 Nov, 09:00` for each of the last hours, oldest first, the running one last; for a chart's columns. */
+  const hourTitles = (count: unknown): string[] => {
+    const length = Math.min(Math.max(numeric(count) ?? 0, 0), 1000);
+    const newest = Math.floor(now() / HOUR) * HOUR;
+    return Array.from({ length }, (_, i) => show(hour, newest - (length - 1 - i) * HOUR));
+  };
+
+  /** `{{day-titles 30}}`: the last days in UTC, today last. */
+  const dayTitles = (count: unknown): string[] => {
+    const length = Math.min(Math.max(numeric(count) ?? 0, 0), 1000);
+    return Array.from({ length }, (_, i) => show(utcDay, now() - (length - 1 - i) * DAY));
+  };
+
   const textOf = (value: unknown, render: (at: number) => string): string => {
     const at = instant(value);
     return at === null ? '—' : render(at);
   };
   return {
     time,
+    'hour-titles': hourTitles,
+    'day-titles': dayTitles,
     'age-of': (value) => textOf(value, (at) => age(at, now())),
     'local-time': (value) => textOf(value, (at) => show(second, at)),
     'utc-time': (value) => textOf(value, utc),

@@ -1,0 +1,172 @@
+// Keyboard shortcuts: comfort only. A page names its own with `aria-keyshortcuts` and `data-shortcut` (what it does) on the
+// control that does it; lists with `data-rows` have j, k, o and x. Never while somebody types, never with Ctrl, Alt or Meta,
+// and they can be switched off (WCAG 2.1.4), which this browser remembers.
+(() => {
+  const OFF = 'aos.keys';
+  const GO = { d: '/', b: '/bugs', e: '/errors', m: '/monitors' };
+  const GO_MS = 1200;
+  const TYPING =
+    'input:not([type=checkbox]):not([type=radio]):not([type=button]):not([type=submit]), textarea, select, [contenteditable]';
+  const dialog = document.getElementById('keys');
+  if (!dialog?.showModal) return;
+
+  /** Storage may be closed to the page; then shortcuts are on. */
+  const stored = () => {
+    try {
+      return localStorage.getItem(OFF);
+    } catch {
+      return null;
+    }
+  };
+  let on = stored() !== 'off';
+  let goUntil = 0;
+
+  const rows = () =>
+    [...document.querySelectorAll('table[data-rows] > tbody > tr')].filter(
+      (row) => row.offsetParent !== null || row.getClientRects().length > 0,
+    );
+  const linkOf = (row) => row.querySelector('.cell-main a');
+  const currentRow = () =>
+    document.activeElement?.closest('table[data-rows] > tbody > tr') ?? document.querySelector('tr.is-current');
+
+  function mark(row) {
+    for (const old of document.querySelectorAll('tr.is-current')) old.classList.remove('is-current');
+    row?.classList.add('is-current');
+  }
+  document.addEventListener('focusin', (event) => {
+    const row = event.target.closest?.('table[data-rows] > tbody > tr');
+    if (row) mark(row);
+  });
+
+  function move(step) {
+    const all = rows();
+    if (all.length === 0) return false;
+    const at = all.indexOf(currentRow());
+    const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(Math.max(at + step, 0), all.length - 1)];
+    linkOf(next).focus({ preventScroll: true });
+    next.scrollIntoView({ block: 'nearest' });
+    return true;
+  }
+
+  function select() {
+    const box = currentRow()?.querySelector('input[name="ids"]');
+    if (!box) return false;
+    box.checked = !box.checked;
+    box.dispatchEvent(new Event('change', { bubbles: true }));
+    return true;
+  }
+
+  function open() {
+    const link = currentRow() && linkOf(currentRow());
+    link?.click();
+    return Boolean(link);
+  }
+
+  /** Opens a form and goes to its first field, follows a link, goes to a field. */
+  function activate(target) {
+    if (target.matches('summary')) {
+      const details = target.parentElement;
+      details.open = true;
+      details.scrollIntoView({ block: 'nearest' });
+      (details.querySelector('input:not([type=hidden]), textarea, select, button') ?? target).focus();
+    } else if (target.matches('a, button')) target.click();
+    else {
+      // A list's action is for ticked rows: without one, the current row is meant.
+      const form = target.closest('form[data-bulk]');
+      if (form && !form.querySelector('input[name="ids"]:checked')) select();
+      if (target.dataset.shortcutValue) target.value = target.dataset.shortcutValue;
+      target.focus();
+      target.select?.();
+      target.scrollIntoView({ block: 'nearest' });
+    }
+    return true;
+  }
+
+  const shown = (element) => element.getClientRects().length > 0;
+  const named = (key) =>
+    [...document.querySelectorAll('[aria-keyshortcuts]')].find(
+      (one) => one.getAttribute('aria-keyshortcuts') === key && shown(one),
+    );
+
+  function run(key) {
+    if (Date.now() < goUntil) {
+      goUntil = 0;
+      if (!Object.hasOwn(GO, key)) return false;
+      location.assign(GO[key]);
+      return true;
+    }
+    const inRow = currentRow()?.querySelector(`[data-row-key="${CSS.escape(key)}"]`);
+    if (inRow) return activate(inRow);
+    const target = named(key);
+    if (target) return activate(target);
+    if (key === 'g') {
+      goUntil = Date.now() + GO_MS;
+      return true;
+    }
+    if (key === 'j') return move(1);
+    if (key === 'k') return move(-1);
+    if (key === 'o') return open();
+    return key === 'x' && select();
+  }
+
+  function row(keys, text) {
+    const line = document.createElement('div');
+    const term = document.createElement('dt');
+    keys.forEach((key, i) => {
+      if (i > 0) term.append(' ');
+      const cap = document.createElement('kbd');
+      cap.textContent = key;
+      term.append(cap);
+    });
+    const what = document.createElement('dd');
+    what.textContent = text;
+    line.append(term, what);
+    return line;
+  }
+
+  function help() {
+    const list = dialog.querySelector('[data-keys-page]');
+    list.replaceChildren();
+    if (rows().length > 0) {
+      list.append(row(['j', 'k'], 'Next row, row before'), row(['o', 'Enter'], 'Open the row'));
+      if (document.querySelector('table[data-rows] input[name="ids"]')) list.append(row(['x'], 'Select the row'));
+      if (document.querySelector('[data-row-key="i"]')) list.append(row(['i'], 'Ignore errors like the row'));
+    }
+    for (const one of document.querySelectorAll('[aria-keyshortcuts][data-shortcut]')) {
+      if (shown(one)) list.append(row([one.getAttribute('aria-keyshortcuts')], one.dataset.shortcut));
+    }
+    dialog.showModal();
+  }
+
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || dialog.open)
+      return;
+    const typing = event.target.closest?.(TYPING);
+    if (typing) {
+      if (event.key === 'Escape') typing.blur();
+      return;
+    }
+    if (event.key === '?') {
+      event.preventDefault();
+      help();
+    } else if (on && event.key.length === 1 && run(event.key)) event.preventDefault();
+  });
+
+  const toggle = dialog.querySelector('[data-keys-switch]');
+  toggle.checked = on;
+  toggle.addEventListener('change', () => {
+    on = toggle.checked;
+    try {
+      localStorage.setItem(OFF, on ? 'on' : 'off');
+    } catch {
+      // Without storage the choice holds for this page.
+    }
+  });
+  dialog.addEventListener('click', (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  for (const button of document.querySelectorAll('[data-keys-open]')) {
+    button.hidden = false;
+    button.addEventListener('click', help);
+  }
+})();
