@@ -32,13 +32,15 @@ import bugs from './plugins/bugs/plugin.js';
 import dashboard from './plugins/dashboard/plugin.js';
 import errorstream from './plugins/errorstream/plugin.js';
 import health from './plugins/health/plugin.js';
+import mcp from './plugins/mcp/plugin.js';
 import projects from './plugins/projects/plugin.js';
+import sentry from './plugins/sentry/plugin.js';
 import watchdog from './plugins/watchdog/plugin.js';
 import webhooks from './plugins/webhooks/plugin.js';
 import { helpers } from './web/helpers.js';
 
 /** The standard set. Order here means nothing: manifests say who needs whom. */
-export const BUILTIN = [access, projects, health, dashboard, bugs, errorstream, webhooks, watchdog];
+export const BUILTIN = [access, projects, health, dashboard, bugs, errorstream, sentry, webhooks, watchdog, mcp];
 
 /** For one plugin's import, setup, start or stop. */
 const PLUGIN_TIMEOUT_MS = 30_000;

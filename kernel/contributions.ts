@@ -5,7 +5,7 @@
  */
 import Joi from 'joi';
 import type { ListenSpec } from '../ports/events.js';
-import type { PageSpec, PanelSpec, RouteSpec } from '../ports/http.js';
+import type { PageSpec, PanelSpec, RouteSpec, ToolSpec } from '../ports/http.js';
 import type { JobSpec } from '../ports/jobs.js';
 import type { CommandSpec, PluginParts } from './contract.js';
 import type { FullManifest } from './manifest.js';
@@ -39,6 +39,26 @@ const schemas = Joi.object({ params: duck, query: duck, body: duck, optionalBody
 const path = Joi.string().pattern(/^\//).required().messages({ 'string.pattern.base': '{{#label}} must start with /' });
 const method = Joi.string().valid('GET', 'POST', 'PATCH', 'PUT', 'DELETE');
 
+const names = Joi.array().items(Joi.string());
+const TOOL = Joi.object({
+  name: Joi.string()
+    .pattern(/^[a-z][a-z0-9_]{0,63}$/)
+    .required()
+    .messages({ 'string.pattern.base': '{{#label}} must be one lower-case word' }),
+  title: Joi.string().required(),
+  description: Joi.string().required(),
+  readOnly: Joi.boolean(),
+  destructive: Joi.boolean(),
+  idempotent: Joi.boolean(),
+  only: names,
+  omit: names,
+  fixed: Joi.object(),
+  defaults: Joi.object(),
+  describe: Joi.object().pattern(Joi.string(), Joi.string()),
+  untrusted: names,
+  textLimit: Joi.number().integer().min(1),
+} satisfies Keys<ToolSpec>);
+
 const ROUTE = Joi.object({
   method: Joi.alternatives(method, Joi.array().items(method).min(1)).required(),
   path,
@@ -51,7 +71,9 @@ const ROUTE = Joi.object({
   status: Joi.number().integer().min(200).max(399),
   strictQuery: Joi.boolean(),
   bare: Joi.boolean(),
+  plain: Joi.boolean(),
   hidden: Joi.boolean(),
+  tool: Joi.alternatives(TOOL, Joi.array().items(TOOL).min(1)),
   limits: Joi.object(),
   cors: Joi.boolean(),
   credential: Joi.function(),
@@ -170,6 +192,11 @@ function routeFaults(route: RouteSpec, plugin: string, claims: Claims): string[]
   if (faults.length === 0) {
     for (const path of [route.path, ...(route.aliases ?? [])]) {
       for (const method of methods) faults.push(...pathTaken(method, path, plugin, claims));
+    }
+    for (const { name } of [route.tool ?? []].flat()) {
+      const owner = claims.take(`tool ${name}`, plugin);
+      if (owner !== null)
+        faults.push(`the tool "${name}" is offered by ${owner === plugin ? 'this plugin' : `plugin ${owner}`} already`);
     }
   }
   return faults.map((fault) => `${label}: ${fault}`);

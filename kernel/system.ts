@@ -3,6 +3,7 @@ import type { PluginState, SystemInfo } from '../ports/domain/system.js';
 import type { HttpServer } from '../ports/http.js';
 import type { Processes } from '../ports/processes.js';
 import type { DocumentStore } from '../ports/store.js';
+import type { RouteTools } from '../ports/tools.js';
 import { reasonOf } from './faults.js';
 import type { Migrator } from './migrator.js';
 import type { PluginRun } from './plugin-run.js';
@@ -16,6 +17,9 @@ const ALONE: Processes = {
   self: () => Promise.resolve({ host: 'localhost', pid: process.pid, started: null }),
   dead: () => Promise.resolve(false),
 };
+
+/** A command runs no server. */
+const NO_TOOLS: RouteTools = { list: () => [], call: () => Promise.resolve(null) };
 
 export interface SystemParts {
   version: string;
@@ -83,6 +87,10 @@ export class KernelSystem implements SystemInfo {
 
   openapi(): object {
     return this.parts.http?.openapi() ?? {};
+  }
+
+  tools(): RouteTools {
+    return this.parts.http?.tools() ?? NO_TOOLS;
   }
 }
 

@@ -3,6 +3,7 @@
  * same table come validation, the authorisation matrix, the OpenAPI description and the navigation.
  */
 import type { ObjectSchema, Schema } from 'joi';
+import type { RouteTools } from './tools.js';
 
 export type Role = 'admin' | 'member' | 'installer';
 export type TokenKind = 'master' | 'sub' | 'watchdog' | 'setup' | 'intake';
@@ -108,6 +109,38 @@ export const created = (body: object): Reply => new Reply(201, body);
 export const text = (body: string | Buffer, type = 'text/plain; charset=utf-8', status = 200): Reply =>
   new Reply(status, body).header('content-type', type);
 
+/**
+ * A route as a tool for agents (`/mcp`). Its input is the route's own, params, query and body put together, so that a tool
+ * knows no rule that the route does not know. Names of arguments are unique within a route.
+ */
+export interface ToolSpec {
+  /** `claim`: lower case; unique among all plugins. */
+  name: string;
+  title: string;
+  /** For the model that chooses among tools: what it does, when to use it, what comes back. */
+  description: string;
+  /** It changes nothing. */
+  readOnly?: boolean;
+  /** It overwrites or removes; otherwise it only adds or reserves. */
+  destructive?: boolean;
+  /** Called again with the same arguments it changes nothing more. */
+  idempotent?: boolean;
+  /** The only arguments that it takes; absent: all of the route's. */
+  only?: readonly string[];
+  /** Arguments of the route that it does not take. */
+  omit?: readonly string[];
+  /** What it always sends; the agent can neither see nor change it. */
+  fixed?: Readonly<Record<string, unknown>>;
+  /** What it sends when the agent says nothing. */
+  defaults?: Readonly<Record<string, unknown>>;
+  /** Argument → description, where the route's schema has none. */
+  describe?: Readonly<Record<string, string>>;
+  /** Names of members of the answer, at any depth, whose text came from outside. An object's own `untrusted_fields` decides for it. */
+  untrusted?: readonly string[];
+  /** Characters of each text from outside that are shown unless the agent asks for another number. */
+  textLimit?: number;
+}
+
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 export interface RouteSpec {
@@ -135,8 +168,12 @@ export interface RouteSpec {
   strictQuery?: boolean;
   /** Answers without the envelope, errors included (license endpoints; contract 00, envelope). */
   bare?: boolean;
+  /** Successful answers go without the envelope, errors with it: for clients that expect another service's answer. */
+  plain?: boolean;
   /** Not in openapi.json. */
   hidden?: boolean;
+  /** Offered to agents. */
+  tool?: ToolSpec | readonly ToolSpec[];
   limits?: {
     rate?: RateClass;
     /** How many units this call counts (elements of an array intake). Called with the parsed body. */
@@ -147,6 +184,8 @@ export interface RouteSpec {
     inflate?: boolean;
     /** Parse JSON whatever the content type says (Sentry SDKs), or hand over the raw bytes as a Buffer. */
     payload?: 'json' | 'json-any-type' | 'raw';
+    /** Further headers of a 429, for clients that do not go by `Retry-After`. @param seconds what it says */
+    refused?: (seconds: number) => Record<string, string>;
   };
   /** Answer CORS pre-flights and `Access-Control-Allow-Origin: *` (intake paths only). */
   cors?: boolean;
@@ -280,4 +319,6 @@ export interface HttpServer {
   stop(timeoutMs: number): Promise<void>;
   /** OpenAPI 3.1 of the mounted routes. */
   openapi(): object;
+  /** The mounted routes that are tools. */
+  tools(): RouteTools;
 }

@@ -1,6 +1,7 @@
 /** What the kernel itself can say about the running service; bound for every plugin that `needs` it. */
 import type { Processes } from '../processes.js';
 import { token } from '../token.js';
+import type { RouteTools } from '../tools.js';
 
 export interface PluginState {
   id: string;
@@ -40,6 +41,8 @@ export interface SystemInfo {
   /** Every event that a plugin registered. */
   events(): readonly string[];
   openapi(): object;
+  /** The routes that are offered to agents; none where there is no server. */
+  tools(): RouteTools;
 }
 
 export const SYSTEM = token<SystemInfo>('kernel.system');

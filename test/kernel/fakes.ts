@@ -8,6 +8,7 @@ import type { JobInfo, Jobs, JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
 import { OutboundError, type Outbound } from '../../ports/outbound.js';
+import type { RouteTools } from '../../ports/tools.js';
 
 /** Stands still until it is moved. */
 export class FakeClock implements Clock {
@@ -125,6 +126,9 @@ export class FakeHttp implements HttpServer {
   }
   openapi(): object {
     return { openapi: '3.1.0' };
+  }
+  tools(): RouteTools {
+    return { list: () => [], call: () => Promise.resolve(null) };
   }
 }
 

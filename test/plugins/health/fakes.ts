@@ -60,6 +60,7 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
     scopes: () => [],
     events: () => [],
     openapi: () => ({ openapi: '3.1.0', paths: {} }),
+    tools: () => ({ list: () => [], call: () => Promise.resolve(null) }),
     ...more,
   };
 }

@@ -1,0 +1,40 @@
+/**
+ * Text from outside, marked so that a model can tell it from what the service says. The mark carries a number that is drawn
+ * for this one answer, after the text was written, so no text can close it. Rejected: a fixed mark, or quoting alone, which
+ * a text can imitate; and filtering "instructions" out, which cannot be done and hides what was reported.
+ */
+import { randomBytes } from 'node:crypto';
+
+/** What a reader cannot see, or what moves other text: controls (ANSI escapes begin with one), format characters (bidi, zero width, tags), line separators, half characters, variation selectors. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u{FE00}-\u{FE0E}\u{E0100}-\u{E01EF}]/gu;
+const MARK = /<(?=\/?untrusted)/gi;
+
+/** The text with nothing in it that is not seen: such characters as `\u{202e}`, line ends as `\n`, tabs kept. */
+export function visible(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(UNSEEN, (unseen) =>
+      unseen === '\n' || unseen === '\t' ? unseen : `\\u{${unseen.codePointAt(0)!.toString(16)}}`,
+    )
+    .replace(MARK, '‹');
+}
+
+/** At most `most` characters of what `visible` makes of it. */
+export const shortened = (text: string, most: number): string => cut(visible(cut(text, most)), most);
+
+/** Never half a character at the end. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return text.slice(0, /[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most);
+}
+
+export class Fence {
+  /** 64 random bits. */
+  readonly nonce = randomBytes(8).toString('hex');
+  readonly open = `<untrusted-${this.nonce}>`;
+  readonly close = `</untrusted-${this.nonce}>`;
+
+  wrap(text: string): string {
+    return `${this.open}${text}${this.close}`;
+  }
+}

@@ -1,0 +1,45 @@
+/** What the transport's headers say: who may ask (Origin), what the client reads (Accept), which revision it speaks. Pure. */
+
+/** Revisions that know batches; later ones removed them. Without the header it is 2025-03-26. */
+const WITH_BATCHES = new Set(['2024-11-05', '2025-03-26']);
+
+export const mayBatch = (revision: string | undefined): boolean =>
+  revision === undefined || WITH_BATCHES.has(revision.trim());
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * Whether a browser page of this origin may call. Only browsers send `Origin`; a page that has rebound its name to our
+ * address still sends its own. Allowed: none, the service's own, any loopback one while the service itself is on loopback,
+ * and those of the configuration.
+ */
+export function originFits(origin: string | undefined, baseUrl: string, allowed: readonly string[]): boolean {
+  if (origin === undefined) return true;
+  const given = urlOf(origin);
+  const own = urlOf(baseUrl);
+  if (given === null) return false;
+  if (own !== null && (given.origin === own.origin || (LOOPBACK.has(own.hostname) && LOOPBACK.has(given.hostname)))) {
+    return true;
+  }
+  return allowed.some((one) => urlOf(one)?.origin === given.origin);
+}
+
+/** Null also for `null`, the origin of a sandboxed page, and for schemes without an origin. */
+function urlOf(text: string): URL | null {
+  if (!URL.canParse(text)) return null;
+  const url = new URL(text);
+  return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
+}
+
+/** Answers are JSON; who takes that may ask, though a client should list `text/event-stream` too. */
+export function acceptsJson(accept: string | undefined): boolean {
+  if (accept === undefined) return true;
+  return accept.split(',').some((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const refused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+    return !refused && ['application/json', 'application/*', '*/*'].includes(type);
+  });
+}
+
+export const isJson = (contentType: string | undefined): boolean =>
+  contentType?.split(';')[0]?.trim().toLowerCase() === 'application/json';

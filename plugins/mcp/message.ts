@@ -1,0 +1,76 @@
+/**
+ * Bytes → JSON-RPC message or batch. JSON that is too deep or too large in number is refused before the protocol library
+ * walks it with recursive schemas. What is no JSON is a parse error of JSON-RPC, not of ours: an MCP client reads only these.
+ */
+export const PARSE_ERROR = -32_700;
+export const INVALID_REQUEST = -32_600;
+
+/** As deep and as many as a JSON body of any other route may be. */
+const MAX_DEPTH = 64;
+const MAX_VALUES = 10_000;
+
+export class BadMessage {
+  constructor(
+    readonly code: typeof PARSE_ERROR | typeof INVALID_REQUEST,
+    readonly message: string,
+  ) {}
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The message, a batch as an array; or what is wrong with it. */
+export function readMessage(bytes: Uint8Array): { body: unknown } | BadMessage {
+  let body: unknown;
+  try {
+    body = JSON.parse(utf8.decode(bytes));
+  } catch {
+    return new BadMessage(PARSE_ERROR, 'Parse error: the body is not JSON in UTF-8.');
+  }
+  if (typeof body !== 'object' || body === null) {
+    return new BadMessage(INVALID_REQUEST, 'Invalid request: the body is no JSON-RPC message.');
+  }
+  if (!isBounded(body)) {
+    return new BadMessage(
+      INVALID_REQUEST,
+      `Invalid request: at most ${MAX_VALUES} values in ${MAX_DEPTH} levels are taken.`,
+    );
+  }
+  return Array.isArray(body) ? batch(body) : { body };
+}
+
+function batch(messages: unknown[]): { body: unknown[] } | BadMessage {
+  if (messages.length === 0) return new BadMessage(INVALID_REQUEST, 'Invalid request: the batch is empty.');
+  // Nothing of an earlier request is under way here, and a request of the same batch that is cancelled is never answered.
+  return { body: messages.filter((message) => !isCancellation(message)) };
+}
+
+export const isCancellation = (message: unknown): boolean =>
+  typeof message === 'object' &&
+  message !== null &&
+  'method' in message &&
+  message.method === 'notifications/cancelled';
+
+function isBounded(root: object): boolean {
+  let level: object[] = [root];
+  let values = 1;
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) return false;
+    const next: object[] = [];
+    for (const parent of level) {
+      const children = Object.values(parent) as unknown[];
+      values += children.length;
+      if (values > MAX_VALUES) return false;
+      for (const child of children) if (typeof child === 'object' && child !== null) next.push(child);
+    }
+    level = next;
+  }
+  return true;
+}
+
+/** How many calls a body stands for. Looks only into what begins as a batch. */
+export function messagesIn(bytes: Uint8Array): number {
+  const first = bytes.find((byte) => byte > 0x20);
+  if (first !== 0x5b) return 1;
+  const read = readMessage(bytes);
+  return !(read instanceof BadMessage) && Array.isArray(read.body) ? Math.max(1, read.body.length) : 1;
+}

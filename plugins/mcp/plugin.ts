@@ -1,0 +1,73 @@
+/**
+ * The endpoint for coding agents (contract 95): the Model Context Protocol over streamable HTTP. It knows no domain: its
+ * tools are routes that declare `tool`, called through the same pipeline as any request. Delete this folder, and only the
+ * endpoint is gone.
+ */
+import joi from 'joi';
+import { definePlugin } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import { SYSTEM } from '../../ports/domain/system.js';
+import { Endpoint } from './endpoint.js';
+import { messagesIn } from './message.js';
+import { Protocol } from './protocol.js';
+import { Toolbox } from './toolbox.js';
+
+interface McpConfig {
+  allowed_origins: string[];
+}
+
+export default definePlugin<McpConfig>({
+  id: 'mcp',
+  version: '1.0.0',
+  api: 1,
+  title: 'MCP endpoint for coding agents',
+  needs: [SYSTEM.name],
+  config: joi.object({
+    allowed_origins: joi
+      .array()
+      .items(joi.string().uri({ scheme: ['http', 'https'] }))
+      .default([])
+      .description(
+        'Origins of web pages that may call /mcp, beside the service’s own; programs send no Origin and need none',
+      ),
+  }),
+  setup(ctx) {
+    const system = ctx.resolve(SYSTEM);
+    let protocol: Protocol | null = null;
+    let toolbox: Toolbox | null = null;
+    const endpoint = new Endpoint({
+      protocol: () => {
+        if (protocol === null) throw new ServiceError('not_ready', 'The endpoint is starting.');
+        return protocol;
+      },
+      baseUrl: () => ctx.app.base_url,
+      allowedOrigins: ctx.config.allowed_origins,
+    });
+    return {
+      routes: [
+        {
+          method: 'POST',
+          path: '/mcp',
+          summary: 'Tools for coding agents (Model Context Protocol, streamable HTTP)',
+          access: { anyToken: true },
+          // JSON-RPC with schemas of its own, and no operation of the REST interface.
+          hidden: true,
+          limits: { payload: 'raw', cost: (body) => messagesIn(body as Uint8Array) },
+          handle: endpoint.handle,
+        },
+      ],
+      async start() {
+        // The library takes a fifth of a second to load: before anybody waits, and not in commands.
+        const sdk = await import('@modelcontextprotocol/server');
+        protocol = new Protocol({
+          sdk,
+          // Routes are fixed once they are mounted; asked for the first time when a request comes.
+          tools: () => (toolbox ??= new Toolbox(system.tools())),
+          version: ctx.app.version,
+          log: ctx.log,
+        });
+      },
+      stop: () => protocol?.close() ?? Promise.resolve(),
+    };
+  },
+});

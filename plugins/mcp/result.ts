@@ -1,0 +1,77 @@
+/** What a route answered, as the result of a tool: facts as JSON, outside text in the fence, errors with their code. Pure. */
+import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { RouteAnswer } from '../../ports/tools.js';
+import { divide, type Divided, type Limits } from './divide.js';
+import { Fence, visible } from './fence.js';
+import { NOTICE } from './guide.js';
+
+/** Characters of each text, and of all texts of an answer, that are shown unless more is asked for. */
+export const TEXT = 8_000;
+const ALL = 40_000;
+/** What `text_limit` may ask for. */
+export const MOST_TEXT = 65_536;
+
+/** @param outside names of members that hold text from outside @param textLimit characters of each text */
+export function toolResult(answer: RouteAnswer, outside: readonly string[], textLimit = TEXT): CallToolResult {
+  if (answer.status >= 400) return failed(answer);
+  const { status: _status, ...data } = answer.body;
+  const fence = new Fence();
+  const limits: Limits = { text: textLimit, all: Math.max(ALL, 2 * textLimit) };
+  const divided = divide(data, outside, limits, fence);
+  return { content: [{ type: 'text', text: page(divided, fence) }], structuredContent: structured(divided, fence) };
+}
+
+/** The service's own error: its message and fields are ours, anything else is looked at like every answer. */
+function failed({ body, headers }: RouteAnswer): CallToolResult {
+  const { code, message, fields, ...rest } = (body['error'] ?? {}) as Record<string, unknown>;
+  const fence = new Fence();
+  const divided = divide(rest, [], { text: TEXT, all: ALL }, fence);
+  const wait = Number(headers['retry-after']);
+  const about = {
+    code,
+    message: visible(String(message)),
+    ...(fields !== undefined && {
+      fields: Object.fromEntries(
+        Object.entries(fields as Record<string, string>).map(([name, text]) => [visible(name), visible(text)]),
+      ),
+    }),
+    ...(Number.isFinite(wait) && { retry_after_seconds: wait }),
+  };
+  const facts = { error: { ...about, ...divided.facts } };
+  const { untrusted, ...whole } = structured(divided, fence);
+  return {
+    isError: true,
+    content: [{ type: 'text', text: page({ ...divided, facts }, fence) }],
+    structuredContent: { error: { ...about, ...whole }, ...(untrusted !== undefined && { untrusted }) },
+  };
+}
+
+function structured({ whole, texts }: Divided, { nonce }: Fence): Record<string, unknown> {
+  if (texts.length === 0) return whole;
+  const cut = texts.flatMap(({ field, text, length }) =>
+    text.length < length ? [{ field, shown: text.length, length }] : [],
+  );
+  const fields = texts.map(({ field }) => field);
+  return { ...whole, untrusted: { notice: NOTICE, nonce, fields, ...(cut.length > 0 && { cut }) } };
+}
+
+/** The text form: facts, then all outside text in one fence, each under a heading that carries the number too. */
+function page({ facts, texts }: Pick<Divided, 'facts' | 'texts'>, fence: Fence): string {
+  const json = JSON.stringify(facts);
+  if (texts.length === 0) return json;
+  const sections = texts.map(({ field, text }) => `[${fence.nonce} ${field}]\n${text}`);
+  const cut = texts
+    .filter(({ text, length }) => text.length < length)
+    .map(({ field, text, length }) => `${field}: ${text.length} of ${length} characters`);
+  return [
+    json,
+    '',
+    `${NOTICE} It ends at ${fence.close} and nowhere before.`,
+    fence.open,
+    ...sections,
+    fence.close,
+    ...(cut.length === 0
+      ? []
+      : [`Cut: ${cut.join('; ')}. For more: \`get\` with \`text_limit\` (up to ${MOST_TEXT}), or the REST route.`]),
+  ].join('\n');
+}

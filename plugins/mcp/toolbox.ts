@@ -1,0 +1,82 @@
+/** The routes' tools as MCP lists and calls them. */
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import type { HttpRequest } from '../../ports/http.js';
+import type { RouteAnswer, RouteTool, RouteTools } from '../../ports/tools.js';
+import { MOST_TEXT, TEXT, toolResult } from './result.js';
+import { answerSchema } from './schema.js';
+
+const LEAST_TEXT = 200;
+/** The one argument that is not the route's: how much of long texts is shown. Only where reading again costs nothing. */
+const TEXT_LIMIT = 'text_limit';
+const textLimitSchema = (preset: number): Record<string, string | number> => ({
+  type: 'integer',
+  minimum: LEAST_TEXT,
+  maximum: MOST_TEXT,
+  default: preset,
+  description: 'Characters of each text from outside that are shown',
+});
+
+export class Toolbox {
+  readonly #tools = new Map<string, { route: RouteTool; listed: Tool }>();
+
+  constructor(private readonly routes: RouteTools) {
+    for (const route of routes.list()) this.#tools.set(route.name, { route, listed: listed(route) });
+  }
+
+  list(): Tool[] {
+    return [...this.#tools.values()].map((tool) => tool.listed);
+  }
+
+  /** Null: there is no such tool. */
+  async call(name: string, args: Record<string, unknown>, request: HttpRequest): Promise<CallToolResult | null> {
+    const route = this.#tools.get(name)?.route;
+    if (route === undefined) return null;
+    const { [TEXT_LIMIT]: asked, ...rest } = args;
+    const own = takesTextLimit(route);
+    const limit = own ? (asked ?? route.textLimit ?? TEXT) : TEXT;
+    if (!isLimit(limit)) return toolResult(wrongLimit(request.id), []);
+    const answer = await this.routes.call(name, own ? rest : args, request);
+    return answer && toolResult(answer, route.untrusted ?? [], limit);
+  }
+}
+
+const isLimit = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= LEAST_TEXT && value <= MOST_TEXT;
+
+const wrongLimit = (requestId: string): RouteAnswer => ({
+  status: 422,
+  headers: {},
+  body: {
+    error: {
+      code: 'validation_failed',
+      message: 'Some arguments are wrong.',
+      fields: { [TEXT_LIMIT]: `must be a whole number from ${LEAST_TEXT} to ${MOST_TEXT}` },
+      request_id: requestId,
+    },
+  },
+});
+
+const takesTextLimit = (route: RouteTool): boolean =>
+  route.readOnly === true && !Object.hasOwn(route.input['properties'] as object, TEXT_LIMIT);
+
+function listed(route: RouteTool): Tool {
+  const { name, title, description, readOnly = false, destructive = false, idempotent = readOnly } = route;
+  const input = route.input as Tool['inputSchema'];
+  return {
+    name,
+    title,
+    description,
+    inputSchema: takesTextLimit(route)
+      ? { ...input, properties: { ...input.properties, [TEXT_LIMIT]: textLimitSchema(route.textLimit ?? TEXT) } }
+      : input,
+    outputSchema: answerSchema(route.output, route.untrusted ?? []),
+    // A tool reaches nothing but this service.
+    annotations: {
+      title,
+      readOnlyHint: readOnly,
+      destructiveHint: destructive,
+      idempotentHint: idempotent,
+      openWorldHint: false,
+    },
+  };
+}
