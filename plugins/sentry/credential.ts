@@ -1,0 +1,35 @@
+/**
+ * Where Sentry's SDKs put their key (contract 21, Sentry SDK intake): `X-Sentry-Auth`, `?sentry_key=`, or the DSN in the
+ * envelope's header; old ones `Authorization: Sentry …`. A service token as Bearer is taken as everywhere. Pure.
+ */
+import { envelopeHeader } from './envelope.js';
+
+/** The pairs come in any order, with commas, blanks or both between them. */
+const PAIR = /(?:^|[\s,])sentry_key\s*=\s*"?([\x21\x23-\x2b\x2d-\x7e]{1,200})/i;
+const BEARER = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
+/** `https://<key>[:<secret>]@host/<number>` */
+const DSN = /^https?:\/\/([\x21-\x2e\x30-\x39\x3b-\x3f\x41-\x7e]{1,200})(?::[^@/]{0,200})?@/i;
+
+type Given = { headers: Readonly<Record<string, string | undefined>>; query: Record<string, unknown>; body: unknown };
+
+/** The key; null when there is none. The body is null before it was read, then its bytes. */
+export function keyOf({ headers, query, body }: Given): string | null {
+  if (body !== null) return Buffer.isBuffer(body) ? dsnKey(body) : null;
+  const { authorization } = headers;
+  return (
+    PAIR.exec(headers['x-sentry-auth'] ?? '')?.[1] ??
+    one(query['sentry_key']) ??
+    (authorization === undefined ? null : (PAIR.exec(authorization)?.[1] ?? BEARER.exec(authorization)?.[1] ?? null))
+  );
+}
+
+/** A parameter that is given twice is taken once. */
+function one(value: unknown): string | null {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof first === 'string' && first !== '' ? first : null;
+}
+
+function dsnKey(body: Buffer): string | null {
+  const dsn = envelopeHeader(body)?.['dsn'];
+  return typeof dsn === 'string' ? (DSN.exec(dsn)?.[1] ?? null) : null;
+}

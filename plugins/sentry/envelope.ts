@@ -1,0 +1,92 @@
+/**
+ * Sentry's envelope: a line of JSON, then items, each a line of JSON and a payload. With `length` the payload is so many
+ * bytes of anything; without, it ends with its line. Only the frame is read here, in one pass and without a copy; a payload
+ * that nobody wants is never looked at. Pure.
+ *
+ * Strict where a mistake would cut payloads in the wrong place (a `length` that does not meet the end of a line), lenient
+ * where it cannot: blank lines, a missing last line end, CR before LF.
+ */
+import { record } from './values.js';
+
+export interface EnvelopeItem {
+  type: string;
+  /** The payload's bytes: a view, no copy. */
+  payload: Buffer;
+}
+
+export interface Envelope {
+  header: Readonly<Record<string, unknown>>;
+  items: readonly EnvelopeItem[];
+}
+
+/** An SDK sends one event, or up to a hundred sessions. */
+const MOST_ITEMS = 1_000;
+/** Bytes of a header line: those of SDKs have some hundred. */
+const LONGEST_HEADER = 16_384;
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** The line from `from`; `next` is behind its end. */
+interface Line {
+  to: number;
+  next: number;
+}
+
+function lineAt(bytes: Buffer, from: number): Line {
+  const end = bytes.indexOf(LF, from);
+  return end < 0 ? { to: bytes.length, next: bytes.length } : { to: end, next: end + 1 };
+}
+
+function jsonLine(bytes: Buffer, from: number, { to }: Line): Record<string, unknown> | null {
+  if (to - from > LONGEST_HEADER) return null;
+  try {
+    return record(JSON.parse(bytes.toString('utf8', from, to)));
+  } catch {
+    return null;
+  }
+}
+
+/** The first line alone; null when it is no JSON object. */
+export function envelopeHeader(bytes: Buffer): Record<string, unknown> | null {
+  return jsonLine(bytes, 0, lineAt(bytes, 0));
+}
+
+/** The envelope, or one sentence that says what is wrong with it. */
+export function readEnvelope(bytes: Buffer): Envelope | string {
+  const first = lineAt(bytes, 0);
+  const header = jsonLine(bytes, 0, first);
+  if (header === null) return 'The first line of an envelope is a JSON object.';
+  const items: EnvelopeItem[] = [];
+  for (let at = blank(bytes, first.next); at < bytes.length; at = blank(bytes, at)) {
+    if (items.length === MOST_ITEMS) return `The envelope has more than ${MOST_ITEMS} items.`;
+    const head = lineAt(bytes, at);
+    const about = jsonLine(bytes, at, head);
+    const { type, length } = about ?? {};
+    if (about === null || typeof type !== 'string') {
+      return `The header of item ${items.length + 1} is no JSON object with a \`type\`.`;
+    }
+    const end = length === undefined || length === null ? lineAt(bytes, head.next).to : lengthEnd(bytes, head, length);
+    if (end === null) return `The \`length\` of item ${items.length + 1} does not meet the end of its payload.`;
+    items.push({ type, payload: bytes.subarray(head.next, end) });
+    at = end;
+  }
+  return { header, items };
+}
+
+/** Behind line ends. */
+function blank(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === LF || bytes[at] === CR) at++;
+  return at;
+}
+
+/** Behind a payload of so many bytes; null when a line or the envelope does not end there. */
+function lengthEnd(bytes: Buffer, head: Line, length: unknown): number | null {
+  if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 0) return null;
+  const end = head.next + length;
+  if (end > bytes.length) return null;
+  // Nothing was to be read: the next header may follow at once.
+  if (length === 0) return end;
+  const after = bytes[end] === CR ? bytes[end + 1] : bytes[end];
+  return after === undefined || after === LF ? end : null;
+}

@@ -1,0 +1,167 @@
+/**
+ * A Sentry event → a report of the error stream (contract 21, Sentry SDK intake). Whatever an SDK leaves out or writes
+ * differently is taken for what it means; nothing in an event makes it refused. Pure.
+ */
+import type { ErrorLevel } from '../../ports/domain/bugs.js';
+import type { ErrorReport } from '../../ports/domain/errors.js';
+import type { Json } from '../../ports/store.js';
+import { contextOf } from './context.js';
+import { framesOf, type StackFrame } from './frames.js';
+import { stackOf, type Thrown } from './stack.js';
+import { instant } from './time.js';
+import { line, list, record, records, shallow, text, type Loose } from './values.js';
+
+/** What the intake keeps, and one more: that it was cut is its business to note. */
+const MOST_TAGS = 33;
+const MOST_BREADCRUMBS = 51;
+const MOST_FINGERPRINT = 33;
+/** Of a chain of causes. */
+const MOST_THROWN = 10;
+const HEADING = 500;
+const CLIENT_REF = 200;
+const UNLABELED = '<unlabeled event>';
+
+const LEVELS: Readonly<Record<string, ErrorLevel>> = {
+  fatal: 'fatal',
+  critical: 'fatal',
+  error: 'error',
+  warning: 'warning',
+  warn: 'warning',
+  info: 'warning',
+  debug: 'warning',
+  log: 'warning',
+};
+
+/** `fatal`, `error`, or `warning` for everything below; an error without a level is one. */
+export function levelOf(level: unknown): ErrorLevel {
+  const name = typeof level === 'string' ? level.toLowerCase() : '';
+  return Object.hasOwn(LEVELS, name) ? (LEVELS[name] ?? 'error') : 'error';
+}
+
+/** The version in a release: `1.4.2` of `shop@1.4.2+b7`; null without one. */
+export function versionOf(release: unknown): string | null {
+  const given = line(release)?.trim();
+  if (given === undefined) return null;
+  const version = given.slice(given.lastIndexOf('@') + 1);
+  const plus = version.indexOf('+');
+  return text(plus < 0 ? version : version.slice(0, plus));
+}
+
+/** An event's id as Sentry shows it: without dashes, in lower case; null when there is none of a sensible size. */
+export function eventIdOf(value: unknown): string | null {
+  const id = line(value)?.trim().replaceAll('-', '').toLowerCase() ?? '';
+  return id === '' || id.length > CLIENT_REF ? null : id;
+}
+
+const COMMIT = /^[0-9a-f]{40}$/;
+
+/** @param about what is known beside the event: the project's slug, and the id that the answer names */
+export function reportOf(event: Loose, about: { project: string; id: string }): ErrorReport {
+  const platform = line(event['platform'])?.toLowerCase() ?? null;
+  const thrown = records(event['exception']).slice(-MOST_THROWN).reverse();
+  const top = thrown[0];
+  const logged = messageOf(event);
+  const exceptionClass = top === undefined ? null : line(top['type']);
+  const value = top === undefined ? null : valueOf(top);
+  const message = value ?? (exceptionClass === null ? (logged ?? UNLABELED) : '');
+  const chain = thrown.map(thrownOf);
+  if (!chain.some(({ frames }) => frames.length > 0)) chain[0] = { heading: '', frames: looseFrames(event) };
+  const stack = stackOf(chain, platform);
+  const version = versionOf(event['release']);
+  return {
+    project: about.project,
+    error_level: levelOf(event['level']),
+    error_message: message,
+    exception_class: exceptionClass,
+    file: stack?.file ?? null,
+    line: stack?.line ?? null,
+    stack_trace: stack?.text ?? null,
+    environment: line(event['environment']),
+    app_version: version,
+    commit_sha: version !== null && COMMIT.test(version) ? version : null,
+    host: line(event['server_name']),
+    occurred_at: instant(event['timestamp']),
+    client_ref: about.id,
+    tags: tagsOf(event['tags']),
+    context: contextOf(event, crashOf(chain), logged === message ? null : logged),
+    breadcrumbs: breadcrumbsOf(event['breadcrumbs']),
+    fingerprint: fingerprintOf(event['fingerprint']),
+  };
+}
+
+const crashOf = (chain: readonly Thrown[]): StackFrame | null =>
+  chain.find(({ frames }) => frames.length > 0)?.frames[0] ?? null;
+
+/** An exception's text. Some SDKs send values that are none. */
+function valueOf(exception: Loose): string | null {
+  const value = exception['value'];
+  return record(value) !== null || Array.isArray(value) ? JSON.stringify(shallow(value)) : text(value);
+}
+
+function thrownOf(exception: Loose): Thrown {
+  const parts = [line(exception['type']), line(valueOf(exception)?.slice(0, HEADING))];
+  return { heading: parts.filter((part) => part !== null).join(': '), frames: framesOf(exception['stacktrace']) };
+}
+
+/** `logentry`, or `message` as text or in the same form; the formatted text where there is one. */
+function messageOf(event: Loose): string | null {
+  for (const given of [event['logentry'], event['message']]) {
+    const entry = record(given);
+    const found = entry === null ? text(given) : (text(entry['formatted']) ?? text(entry['message']));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Java's SDK takes the stack of a thread with itself on top. */
+const OBSERVER = /^(?:java\.lang\.Thread|dalvik\.system\.VMStack|io\.sentry\.\S*)$/;
+
+/** The stack of an event without exceptions: its own, or that of the thread that crashed or was running. */
+function looseFrames(event: Loose): StackFrame[] {
+  const own = framesOf(event['stacktrace']);
+  if (own.length > 0) return own;
+  const threads = records(event['threads']);
+  const thread = threads.find(({ crashed }) => crashed === true) ?? threads.find(({ current }) => current === true);
+  const frames = framesOf((thread ?? (threads.length === 1 ? threads[0] : undefined))?.['stacktrace']);
+  const first = frames.findIndex(({ module }) => !OBSERVER.test(module ?? ''));
+  return first < 0 ? frames : frames.slice(first);
+}
+
+/** `key:value` of a map, of pairs, or of objects with `key` and `value`. */
+function tagsOf(tags: unknown): string[] {
+  const map = record(tags);
+  if (map === null)
+    return list(tags)
+      .slice(0, MOST_TAGS)
+      .map(tagOf)
+      .filter((tag) => tag !== '');
+  return Object.entries(map)
+    .slice(0, MOST_TAGS)
+    .map(tagOf)
+    .filter((tag) => tag !== '');
+}
+
+function tagOf(tag: unknown): string {
+  const pair = record(tag);
+  const [key, value] = pair === null ? (Array.isArray(tag) ? tag : [tag, null]) : [pair['key'], pair['value']];
+  return [line(key), line(value)].filter((part) => part !== null).join(':');
+}
+
+/** The newest, their times made readable. */
+function breadcrumbsOf(breadcrumbs: unknown): Json[] | null {
+  const crumbs = list(breadcrumbs).slice(-MOST_BREADCRUMBS);
+  if (crumbs.length === 0) return null;
+  return crumbs.filter((crumb) => record(crumb) !== null).map(breadcrumb);
+}
+
+function breadcrumb(crumb: unknown): Json {
+  const kept = shallow(crumb) as { [key: string]: Json };
+  const at = instant(kept['timestamp']);
+  return at === null ? kept : { ...kept, timestamp: at };
+}
+
+function fingerprintOf(fingerprint: unknown): string[] | null {
+  if (!Array.isArray(fingerprint)) return null;
+  const parts = fingerprint.slice(0, MOST_FINGERPRINT).flatMap((part: unknown) => text(part) ?? []);
+  return parts.length === 0 ? null : parts;
+}

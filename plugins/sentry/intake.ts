@@ -1,0 +1,80 @@
+/** Envelopes and stored events on their way to the error stream (contract 21, Sentry SDK intake). */
+import { inject, injectable, type Ids } from '../../kernel/contract.js';
+import { denied, notFound, ServiceError } from '../../kernel/errors.js';
+import { ERROR_INTAKE, type ErrorIntake } from '../../ports/domain/errors.js';
+import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
+import type { TokenPrincipal } from '../../ports/http.js';
+import type { Envelope } from './envelope.js';
+import { eventIdOf, reportOf } from './event.js';
+import { MOST_VALUES, readJson } from './json.js';
+import { record, type Loose } from './values.js';
+
+@injectable()
+export class SentryIntake {
+  constructor(
+    @inject(ERROR_INTAKE.name) private readonly errors: ErrorIntake,
+    @inject(PROJECTS.name) private readonly projects: ProjectDirectory,
+    @inject('sentry.ids') private readonly ids: Pick<Ids, 'uuid'>,
+  ) {}
+
+  /**
+   * Records the events of an envelope, in their order; other items are passed over. Resolves after the commit.
+   * @returns the id of the event, or of the envelope when it has none; null when neither has
+   * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json; the first
+   * event's that was refused, when all the others had their turn: their ids make that they count once when sent again
+   */
+  async envelope(number: number, { header, items }: Envelope, sender: TokenPrincipal): Promise<string | null> {
+    const project = await this.#project(number, sender);
+    let id = eventIdOf(header['event_id']);
+    const refusals: unknown[] = [];
+    let first = true;
+    for (const { type, payload } of items) {
+      if (type !== 'event') continue;
+      try {
+        const event = await eventOf(payload);
+        // The header's id is that of the one event that an envelope should hold.
+        const own = eventIdOf(event['event_id']) ?? (first ? id : null) ?? this.#newId();
+        if (first) id = own;
+        first = false;
+        await this.#record(event, project, own, sender);
+      } catch (error) {
+        refusals.push(error);
+      }
+    }
+    if (refusals.length > 0) throw refusals[0];
+    return id;
+  }
+
+  /** One event as it is. Transactions, which some SDKs send here too, are passed over. */
+  async event(number: number, bytes: Buffer, sender: TokenPrincipal): Promise<string> {
+    const project = await this.#project(number, sender);
+    const event = await eventOf(bytes);
+    const id = eventIdOf(event['event_id']) ?? this.#newId();
+    if (event['type'] !== 'transaction') await this.#record(event, project, id, sender);
+    return id;
+  }
+
+  /** The slug. A key of a project is good for its number alone; a token for all projects for any. */
+  async #project(number: number, { project }: TokenPrincipal): Promise<string> {
+    // The project of a key is remembered, its number is not looked for.
+    const found = project === null ? await this.projects.byNumber(number) : await this.projects.get(project);
+    if (found === null) throw notFound(`project ${number}`);
+    if (found.number !== number) throw denied('This key belongs to another project than the number in the path.');
+    return found.slug;
+  }
+
+  async #record(event: Loose, project: string, id: string, sender: TokenPrincipal): Promise<void> {
+    await this.errors.record(reportOf(event, { project, id }), { id: sender.id, source: 'sdk' });
+  }
+
+  #newId(): string {
+    return this.ids.uuid().replaceAll('-', '');
+  }
+}
+
+/** @throws ServiceError invalid_json */
+async function eventOf(bytes: Buffer): Promise<Loose> {
+  const event = record(await readJson(bytes));
+  if (event !== null) return event;
+  throw new ServiceError('invalid_json', `An event is a JSON object of at most ${MOST_VALUES} values.`);
+}

@@ -1,0 +1,23 @@
+/**
+ * The way in for Sentry's SDKs (contract 21): they work unchanged with a project's DSN. Translates their events for the
+ * error stream and decides nothing itself; without this folder the service knows no SDK of theirs, and misses nothing else.
+ */
+import { definePlugin } from '../../kernel/contract.js';
+import { ERROR_INTAKE } from '../../ports/domain/errors.js';
+import { PROJECTS } from '../../ports/domain/projects.js';
+import { SentryIntake } from './intake.js';
+import { routes } from './routes.js';
+
+export default definePlugin({
+  id: 'sentry',
+  version: '1.0.0',
+  api: 1,
+  title: 'Sentry SDK intake',
+  needs: [ERROR_INTAKE.name, PROJECTS.name],
+  setup(ctx) {
+    ctx.bind(ERROR_INTAKE.name, ctx.resolve(ERROR_INTAKE));
+    ctx.bind(PROJECTS.name, ctx.resolve(PROJECTS));
+    ctx.bind('sentry.ids', ctx.ids);
+    return { routes: routes(ctx.construct(SentryIntake)) };
+  },
+});

@@ -1,0 +1,103 @@
+/** The two paths that Sentry's SDKs know (contract 21, Sentry SDK intake). */
+import joi from 'joi';
+import type { HttpRequest, RouteSpec } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import { Reply, type TokenPrincipal } from '../../ports/http.js';
+import { keyOf } from './credential.js';
+import { readEnvelope, type Envelope } from './envelope.js';
+import type { SentryIntake } from './intake.js';
+import { quietHeader } from './skipped.js';
+
+const params = joi.object({
+  number: joi
+    .string()
+    .pattern(/^\d{1,15}$/, 'a number')
+    .required()
+    .description('Number of the project, from its DSN'),
+});
+/** SDKs add `sentry_version`, `sentry_client` and others. */
+const query = joi.object({ sentry_key: joi.any().description('The intake key, where no header has it') });
+
+const output = joi.object({ id: joi.string().description('Id of the event: the client_ref of its occurrence') });
+
+const shared = {
+  method: 'POST',
+  access: { scope: 'bugtracker:report', intake: true },
+  input: { params, query },
+  output,
+  plain: true,
+  cors: true,
+  credential: keyOf,
+} satisfies Partial<RouteSpec>;
+
+const limits = {
+  rate: 'intake',
+  inflate: true,
+  payload: 'raw',
+  // All categories, for this key: every item comes out of the same bucket.
+  refused: (seconds: number) => ({ 'x-sentry-rate-limits': `${seconds}::key` }),
+} satisfies RouteSpec['limits'];
+
+const KEY =
+  'The key stands in `X-Sentry-Auth`, in `?sentry_key=`, or in the DSN of the envelope’s header. Bodies may be compressed ' +
+  '(gzip, deflate, br) and need no content type.';
+
+/** An envelope is read once, whoever asks first: for its cost, or to be recorded. */
+const read = new WeakMap<Buffer, Envelope | string>();
+
+function envelopeOf(body: unknown): Envelope | string {
+  const bytes = body as Buffer;
+  let envelope = read.get(bytes);
+  if (envelope === undefined) {
+    envelope = readEnvelope(bytes);
+    read.set(bytes, envelope);
+  }
+  return envelope;
+}
+
+/** Every event counts; an envelope without any counts as one (contract 00, limits). */
+export function costOf(body: unknown): number {
+  const envelope = envelopeOf(body);
+  if (typeof envelope === 'string') return 1;
+  return Math.max(
+    1,
+    envelope.items.reduce((sum, { type }) => sum + (type === 'event' ? 1 : 0), 0),
+  );
+}
+
+export const routes = (intake: SentryIntake): RouteSpec[] => [
+  {
+    ...shared,
+    path: '/api/{number}/envelope/',
+    aliases: ['/api/{number}/envelope'],
+    summary: 'Take an envelope of a Sentry SDK',
+    description:
+      'Events become occurrences of the error stream. Other items are passed over, and `X-Sentry-Rate-Limits` asks the SDK ' +
+      `to keep their kind to itself for an hour. ${KEY}`,
+    limits: { ...limits, cost: costOf },
+    handle: async ({ body, params: path, principal }) => {
+      const envelope = envelopeOf(body);
+      if (typeof envelope === 'string') throw new ServiceError('invalid_json', envelope);
+      const id = await intake.envelope(Number(path['number']), envelope, tokenOf(principal));
+      const answer = id === null ? {} : { id };
+      const quiet = quietHeader(envelope.items);
+      return quiet === null ? answer : new Reply(200, answer).header('x-sentry-rate-limits', quiet);
+    },
+  },
+  {
+    ...shared,
+    path: '/api/{number}/store/',
+    aliases: ['/api/{number}/store'],
+    summary: 'Take one event of an older Sentry SDK',
+    description: `The body is the event itself, as JSON. ${KEY}`,
+    limits,
+    handle: async ({ body, params: path, principal }) => ({
+      id: await intake.event(Number(path['number']), body as Buffer, tokenOf(principal)),
+    }),
+  },
+];
+
+function tokenOf(principal: HttpRequest['principal']): TokenPrincipal {
+  if (principal.kind === 'token') return principal;
+  throw new ServiceError('unauthorized', 'This needs an intake key.');
+}

@@ -1,0 +1,148 @@
+/**
+ * Frames as the text that the language itself would print, because grouping and pages read text, whoever reported: the
+ * first frame of that text (contract 21) is the crash frame of the event. Where that frame lacks what its language's form
+ * needs, the whole trace takes V8's form, which holds any file, line and function. Pure.
+ *
+ * The message is not repeated above the frames: it is a field of its own, and its words could be taken for a frame.
+ */
+import type { StackFrame } from './frames.js';
+
+/** One exception of a chain. */
+export interface Thrown {
+  /** `Type: first line of the message` */
+  heading: string;
+  /** The crash frame first. */
+  frames: readonly StackFrame[];
+}
+
+export interface Stack {
+  text: string;
+  /** Where the error comes from, as the text says it too; null where its method is all that is known. */
+  file: string | null;
+  line: number | null;
+}
+
+interface Form {
+  /** The crash frame has what this form needs. */
+  fits(crash: StackFrame): boolean;
+  write(frame: StackFrame): string;
+  /** The file as this form names it; null: the frame has none. */
+  file(frame: StackFrame): string | null;
+}
+
+const GENERIC: Form = {
+  fits: () => true,
+  write: ({ place, function: name, line, column }) => {
+    // Without a number a place is not read as one.
+    const where = place === null ? '<anonymous>' : `${place}:${line ?? 0}${column === null ? '' : `:${column}`}`;
+    return name === null ? `    at ${where}` : `    at ${name.replaceAll(' (', '(')} (${where})`;
+  },
+  file: ({ place }) => place,
+};
+
+/** `File "cart.py", line 41, in total`, and below it the line of source. */
+const PYTHON: Form = {
+  fits: ({ place }) => place !== null,
+  write: ({ place, function: name, line, code }) => {
+    if (place === null) return `  in ${name ?? '?'}`;
+    const head = `  File "${place.replaceAll('"', "'")}", line ${line ?? 0}, in ${name ?? '<module>'}`;
+    // Source that reads like a frame would be taken for one.
+    return code === null || code.includes('File "') ? head : `${head}\n    ${code.trim()}`;
+  },
+  file: ({ place }) => place,
+};
+
+const JAVA_FILE = /^[\w$.-]{1,200}\.[A-Za-z]{1,10}$/;
+const JAVA_CLASS = /^[\w$]{1,200}(?:\.[\w$]{1,200}){0,30}$/;
+const JAVA_METHOD = /^[\w$<>-]{1,300}$/;
+const hasJavaFile = ({ file }: StackFrame): boolean => file !== null && JAVA_FILE.test(file);
+
+/** `com.acme.Cart.total(Cart.java:41)`; the package and the file are the place, as in Java's own traces. */
+const JAVA: Form = {
+  fits: ({ module, function: name }) => JAVA_CLASS.test(module ?? '') && JAVA_METHOD.test(name ?? ''),
+  write: (frame) => {
+    const { module, function: name, file, line } = frame;
+    const number = line === null ? '' : `:${line}`;
+    // What Java itself says where the file is not known.
+    const source = hasJavaFile(frame) ? `${file}${number}` : number === '' ? 'Unknown Source' : `SourceFile${number}`;
+    return `\tat ${module === null ? '' : `${module}.`}${name ?? '?'}(${source})`;
+  },
+  file: (frame) => {
+    const parts = (frame.module ?? '').split('.');
+    const type = parts.pop() ?? '';
+    return [...parts, hasJavaFile(frame) ? frame.file : `${type.split('$')[0]}.java`].join('/');
+  },
+};
+
+const GO_FILE = /^[^ ]+\.go$/;
+/** The reader passes them over. */
+const GO_RUNTIME = /(?:^|\/src\/)runtime\//;
+
+/** The function on a line of its own, the place below it. */
+const GO: Form = {
+  fits: ({ place, module }) => GO_FILE.test(place ?? '') && !GO_RUNTIME.test(place ?? '') && module !== 'runtime',
+  write: ({ module, function: name, place, line }) =>
+    `${module === null ? '' : `${module}.`}${name ?? '?'}(...)\n\t${place ?? '?'}:${line ?? 0}`,
+  file: ({ place }) => place,
+};
+
+const NET_NAME = /^[\p{L}_<][\p{L}\p{N}_.`<>+$|,[\]@&-]*$/u;
+const NET_PATH = /^(?:[A-Za-z]:)?[\\/]|^[\p{L}\p{N}_.-]{1,100}[\\/]/u;
+
+const netName = ({ module, function: name }: StackFrame): string => {
+  const method = (name ?? '').split('(', 1)[0]?.trim() ?? '';
+  return module === null || method.startsWith(`${module}.`) ? method : `${module}.${method}`;
+};
+const netPath = ({ file, absPath }: StackFrame): string | null =>
+  [file, absPath].find((path) => path !== null && NET_PATH.test(path)) ?? null;
+
+/** `at Acme.Cart.Total() in /src/Cart.cs:line 41`; without a file the method is the place. */
+const DOTNET: Form = {
+  fits: (crash) => {
+    const name = netName(crash);
+    return NET_NAME.test(name) && name.includes('.') && (netPath(crash) !== null || crash.file === null);
+  },
+  write: (frame) => {
+    const path = netPath(frame);
+    return `   at ${netName(frame)}()${path === null ? '' : ` in ${path}:line ${frame.line ?? 0}`}`;
+  },
+  file: netPath,
+};
+
+const FORMS: Readonly<Record<string, Form>> = { python: PYTHON, java: JAVA, go: GO, csharp: DOTNET };
+
+/** @param chain the outermost exception first. @param platform `platform` of the event. Null when there is no frame at all */
+export function stackOf(chain: readonly Thrown[], platform: string | null): Stack | null {
+  const frames = chain.find((thrown) => thrown.frames.length > 0)?.frames;
+  const crash = frames?.[0];
+  if (frames === undefined || crash === undefined) return null;
+  const native = Object.hasOwn(FORMS, platform ?? '') ? FORMS[platform ?? ''] : undefined;
+  const form = native?.fits(crash) ? native : GENERIC;
+  const text = form === PYTHON ? innermostLast(chain) : outermostFirst(chain, form);
+  // .NET's own traces name a method where there is no file; elsewhere the next frame that has one is the place.
+  const at = form === GENERIC ? (frames.find(({ place }) => place !== null) ?? crash) : crash;
+  return { text, file: form.file(at), line: at.line };
+}
+
+function outermostFirst(chain: readonly Thrown[], form: Form): string {
+  const blocks = chain.map(({ heading, frames }, i) => {
+    const lines = frames.map((frame) => form.write(frame));
+    return (i === 0 ? lines : [`Caused by: ${heading}`, ...lines]).join('\n');
+  });
+  return blocks.filter((block) => block !== '').join('\n');
+}
+
+const BETWEEN = '\n\nThe above exception was the cause of the following exception:\n\n';
+
+/** Python prints the cause first, and the crash frame last. */
+function innermostLast(chain: readonly Thrown[]): string {
+  const blocks = chain.map(({ heading, frames }, i) => {
+    const lines = frames.map((frame) => PYTHON.write(frame)).reverse();
+    const trace = lines.length === 0 ? [] : ['Traceback (most recent call last):', ...lines];
+    return (i === 0 ? trace : [...trace, heading]).join('\n');
+  });
+  return blocks
+    .filter((block) => block !== '')
+    .reverse()
+    .join(BETWEEN);
+}

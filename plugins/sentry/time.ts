@@ -1,0 +1,33 @@
+/** When an event happened, in whatever form an SDK says it. Pure. */
+
+/** Digits tell the unit: seconds are what SDKs should send, some send smaller ones. */
+const UNITS: readonly [atLeast: number, perMs: number][] = [
+  [1e17, 1e-6],
+  [1e14, 1e-3],
+  [1e11, 1],
+  [0, 1000],
+];
+const NUMBER = /^\d{1,20}(?:\.\d{1,12})?$/;
+const ISO = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s?([Zz]|[+-]\d\d:?\d\d)?$/;
+const MOST_MS = 8.64e15;
+
+/** RFC 3339 in UTC with milliseconds; null when it is no time. A time without a zone is UTC, as the protocol says. */
+export function instant(value: unknown): string | null {
+  if (typeof value === 'number') return fromNumber(value);
+  if (typeof value !== 'string' || value.length > 64) return null;
+  const given = value.trim();
+  if (NUMBER.test(given)) return fromNumber(Number(given));
+  const parts = ISO.exec(given);
+  if (parts === null) return null;
+  const [, day, clock, fraction = '', zone = 'Z'] = parts;
+  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase();
+  return fromMs(Date.parse(`${day}T${clock}.${fraction.padEnd(3, '0').slice(0, 3)}${offset}`));
+}
+
+function fromNumber(value: number): string | null {
+  if (!(value > 0)) return null;
+  const [, perMs] = UNITS.find(([atLeast]) => value >= atLeast) ?? [0, 1000];
+  return fromMs(Math.round(value * perMs));
+}
+
+const fromMs = (ms: number): string | null => (Math.abs(ms) <= MOST_MS ? new Date(ms).toISOString() : null);

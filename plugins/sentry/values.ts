@@ -1,0 +1,53 @@
+/** Reading values of any shape: what SDKs send is described nowhere and checked by nobody before. Pure. */
+import type { Json } from '../../ports/store.js';
+
+export type Loose = Readonly<Record<string, unknown>>;
+
+/** The object; null for anything else. */
+export const record = (value: unknown): Record<string, unknown> | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+
+/** Text that says something; numbers and truth values as text, null for anything else. */
+export function text(value: unknown): string | null {
+  if (typeof value === 'string') return value.trim() === '' ? null : value;
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
+}
+
+/** One line of text. */
+export const line = (value: unknown): string | null => text(value)?.replace(/[\r\n\u2028\u2029]+/g, ' ') ?? null;
+
+/** `{values: […]}` and a bare list are the same; a single object is a list of one. */
+export function list(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  const holder = record(value);
+  if (holder === null) return [];
+  return Array.isArray(holder['values']) ? holder['values'] : 'values' in holder ? [] : [holder];
+}
+
+/** The objects of a list. */
+export const records = (value: unknown): Loose[] => list(value).filter((one): one is Loose => record(one) !== null);
+
+/** Deeper values are not kept: whoever walks them later does so by recursion. */
+const DEEPEST = 24;
+
+/** The same value; a copy only where it nests deeper than is kept. It came out of `JSON.parse`, so it is JSON. */
+export function shallow(value: unknown, depth = 0): Json {
+  if (typeof value !== 'object' || value === null) return value as Json;
+  if (depth === DEEPEST) return Array.isArray(value) ? '[…]' : '{…}';
+  if (Array.isArray(value)) {
+    let copy: Json[] | null = null;
+    for (let i = 0; i < value.length; i++) {
+      const kept = shallow(value[i], depth + 1);
+      if (kept !== value[i]) (copy ??= value.slice() as Json[])[i] = kept;
+    }
+    return copy ?? (value as Json);
+  }
+  let changed: Map<string, Json> | null = null;
+  const object = value as Record<string, Json>;
+  for (const key of Object.keys(object)) {
+    const kept = shallow(object[key], depth + 1);
+    if (kept !== object[key]) (changed ??= new Map()).set(key, kept);
+  }
+  if (changed === null) return object;
+  return Object.fromEntries(Object.entries(object).map(([key, inner]) => [key, changed.get(key) ?? inner]));
+}

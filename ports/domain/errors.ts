@@ -1,0 +1,70 @@
+/**
+ * What the error stream offers the others: its way in, for plugins that take reports in other people's formats (contract
+ * 21). Cutting, ignore rules, scrubbing, grouping and counting are done behind it, alike for every way in.
+ */
+import type { Json } from '../store.js';
+import { token } from '../token.js';
+import type { ErrorLevel, ItemStatus, Severity } from './bugs.js';
+
+/** One runtime error, well-typed; what is longer than its limit is cut. Blank text is none. */
+export interface ErrorReport {
+  project: string;
+  error_level: ErrorLevel;
+  /** May be empty beside an `exception_class`. */
+  error_message: string;
+  exception_class?: string | null;
+  file?: string | null;
+  line?: number | null;
+  stack_trace?: string | null;
+  environment?: string | null;
+  app_version?: string | null;
+  commit_sha?: string | null;
+  repo_url?: string | null;
+  host?: string | null;
+  /** RFC 3339; the receive time when absent or later. */
+  occurred_at?: string | null;
+  /** Unique per project, at most 200 characters: a repeat counts nothing. */
+  client_ref?: string | null;
+  tags?: string[] | null;
+  context?: { [key: string]: Json } | null;
+  breadcrumbs?: Json[] | null;
+  /** Replaces the grouping; `{{ default }}` stands for it. */
+  fingerprint?: string[] | null;
+}
+
+/** Who reports; the caller has checked already that it may. */
+export interface ErrorSender {
+  /** A token's id. */
+  id: string;
+  source: 'app' | 'sdk';
+}
+
+/** What a report is answered with (contract 21, "Out"). */
+export interface ErrorAnswer {
+  id: string;
+  ref: string;
+  created: boolean;
+  ignored: boolean;
+  ignore_rule_id: string | null;
+  dedup_key: string;
+  title: string;
+  severity: Severity;
+  urgency: Severity;
+  item_status: ItemStatus;
+  hit_count: number;
+  hour_count: number;
+  regression: boolean;
+  sampled: boolean;
+  /** Fields that were longer than their limit. */
+  truncated: string[];
+}
+
+export interface ErrorIntake {
+  /**
+   * Cuts, groups, counts and stores one report; resolves after the commit.
+   * @throws ServiceError unknown_project, validation_failed (neither message nor class)
+   */
+  record(report: ErrorReport, sender: ErrorSender): Promise<ErrorAnswer>;
+}
+
+export const ERROR_INTAKE = token<ErrorIntake>('errorstream.intake');

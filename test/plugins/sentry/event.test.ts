@@ -1,0 +1,274 @@
+/** Sentry events as reports (contract 21, Sentry SDK intake): every SDK writes and leaves out something else. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { eventIdOf, levelOf, reportOf, versionOf } from '../../../plugins/sentry/event.js';
+import { instant } from '../../../plugins/sentry/time.js';
+import type { ErrorReport } from '../../../ports/domain/errors.js';
+
+const ID = 'a'.repeat(32);
+const about = { project: 'shop', id: ID };
+const of = (event: object): ErrorReport => reportOf(event as Record<string, unknown>, about);
+const thrown = (exception: unknown, more: object = {}): ErrorReport => of({ exception, ...more });
+
+/** Those that are read. */
+const FIELDS =
+  'exception message logentry threads stacktrace tags breadcrumbs extra contexts user level release timestamp fingerprint platform environment server_name sdk'.split(
+    ' ',
+  );
+
+describe('sentry event: exception and message', () => {
+  const top = { type: 'CartError', value: 'no price' };
+  const cause = { type: 'KeyError', value: 'price' };
+
+  it('is the last of the values, the outermost', () => {
+    expect(thrown({ values: [cause, top] })).to.include({ exception_class: 'CartError', error_message: 'no price' });
+  });
+  it('may be a bare list, a single object, or hold nulls', () => {
+    for (const exception of [[cause, top], top, { values: [cause, top, null] }]) {
+      expect(thrown(exception)).to.include({ exception_class: 'CartError', error_message: 'no price' });
+    }
+  });
+  it('may lack its value, its type, or both', () => {
+    expect(thrown([{ type: 'CartError' }])).to.include({ exception_class: 'CartError', error_message: '' });
+    expect(thrown([{ value: 'no price' }])).to.include({ exception_class: null, error_message: 'no price' });
+    expect(thrown([{}])).to.include({ exception_class: null, error_message: '<unlabeled event>' });
+  });
+  it('may have a value that is no text', () => {
+    expect(thrown([{ type: 'A', value: 404 }]).error_message).to.equal('404');
+    expect(thrown([{ type: 'A', value: { code: 7 } }]).error_message).to.equal('{"code":7}');
+  });
+  it('goes before a log message, which is kept beside it', () => {
+    const report = thrown([top], { logentry: { message: 'checkout failed' } });
+    expect(report.error_message).to.equal('no price');
+    expect(report.context).to.include({ message: 'checkout failed' });
+  });
+
+  const messages: [string, object, string][] = [
+    ['text', { message: 'stock is low' }, 'stock is low'],
+    ['formatted', { message: { message: 'stock of %s', params: ['tea'], formatted: 'stock of tea' } }, 'stock of tea'],
+    ['a template alone', { message: { message: 'stock of %s' } }, 'stock of %s'],
+    ['a log entry', { logentry: { message: 'stock of %s', formatted: 'stock of tea' } }, 'stock of tea'],
+    ['a log entry beside an empty message', { message: '', logentry: { message: 'low' } }, 'low'],
+    ['nothing at all', {}, '<unlabeled event>'],
+    ['an empty list of exceptions', { exception: { values: [] }, message: 'low' }, 'low'],
+  ];
+  for (const [name, event, expected] of messages) {
+    it(`without an exception the message counts: ${name}`, () => {
+      expect(of(event)).to.include({ exception_class: null, error_message: expected, stack_trace: null, file: null });
+    });
+  }
+});
+
+describe('sentry event: level, release, id, time', () => {
+  const levels: [unknown, string][] = [
+    ['fatal', 'fatal'],
+    ['critical', 'fatal'],
+    ['error', 'error'],
+    ['Error', 'error'],
+    ['warning', 'warning'],
+    ['info', 'warning'],
+    ['debug', 'warning'],
+    ['log', 'warning'],
+    [undefined, 'error'],
+    [null, 'error'],
+    [40, 'error'],
+    ['made up', 'error'],
+    ['constructor', 'error'],
+  ];
+  for (const [level, expected] of levels) {
+    it(`level ${String(level)} is ${expected}`, () => expect(levelOf(level)).to.equal(expected));
+  }
+
+  const releases: [unknown, string | null][] = [
+    ['1.4.2', '1.4.2'],
+    ['shop@1.4.2', '1.4.2'],
+    ['@acme/shop@1.4.2', '1.4.2'],
+    ['shop@1.4.2+7', '1.4.2'],
+    ['shop@1.4.2-rc.1+7.x', '1.4.2-rc.1'],
+    ['shop@', null],
+    ['', null],
+    [null, null],
+    [14, '14'],
+    [{ a: 1 }, null],
+  ];
+  for (const [release, expected] of releases) {
+    it(`release ${JSON.stringify(release)} is version ${expected}`, () =>
+      expect(versionOf(release)).to.equal(expected));
+  }
+  it('a release that is a commit is named as one too', () => {
+    expect(of({ release: 'c'.repeat(40) })).to.include({ app_version: 'c'.repeat(40), commit_sha: 'c'.repeat(40) });
+    expect(of({ release: 'shop@1.4.2' }).commit_sha).to.equal(null);
+  });
+
+  it('an id loses its dashes and capitals, and is none when it says nothing', () => {
+    expect(eventIdOf('FC6D8C0C-43FC-4630-AD85-0EE518F1B9D0')).to.equal('fc6d8c0c43fc4630ad850ee518f1b9d0');
+    for (const id of [null, undefined, '', '--', 'x'.repeat(300), {}, []]) expect(eventIdOf(id)).to.equal(null);
+  });
+
+  const at = '2026-11-20T08:15:30.123Z';
+  const seconds = Date.parse(at) / 1000;
+  const times: [unknown, string | null][] = [
+    [seconds, at],
+    [String(seconds), at],
+    [seconds * 1e3, at],
+    [seconds * 1e6, at],
+    [seconds * 1e9, at],
+    [Math.floor(seconds), '2026-11-20T08:15:30.000Z'],
+    ['2026-11-20T08:15:30.123456789Z', at],
+    ['2026-11-20T08:15:30.123456Z', at],
+    ['2026-11-20T08:15:30.123456', at],
+    ['2026-11-20T08:15:30', '2026-11-20T08:15:30.000Z'],
+    ['2026-11-20 08:15:30.123Z', at],
+    ['2026-11-20T09:15:30.123456789+01:00', at],
+    ['2026-11-20T09:15:30.123+0100', at],
+    ['2026-13-45T99:99:99Z', null],
+    ['yesterday', null],
+    ['', null],
+    [0, null],
+    [-5, null],
+    [Number.MAX_VALUE, null],
+    [Number.NaN, null],
+    [null, null],
+    [true, null],
+    [{}, null],
+  ];
+  for (const [value, expected] of times) {
+    it(`time ${JSON.stringify(value)} is ${expected}`, () => expect(instant(value)).to.equal(expected));
+  }
+});
+
+describe('sentry event: the rest', () => {
+  it('takes tags as a map, as pairs, as objects and as plain text', () => {
+    expect(of({ tags: { shop: 'eu', tries: 3, paid: false, gone: null } }).tags).to.deep.equal([
+      'shop:eu',
+      'tries:3',
+      'paid:false',
+      'gone',
+    ]);
+    expect(of({ tags: [['shop', 'eu'], { key: 'tries', value: '3' }, 'plain', null, 7] }).tags).to.deep.equal([
+      'shop:eu',
+      'tries:3',
+      'plain',
+      '7',
+    ]);
+    for (const tags of [null, 'text', 7, undefined]) expect(of({ tags }).tags).to.deep.equal([]);
+  });
+
+  it('takes breadcrumbs as values and as a list, the newest, with readable times', () => {
+    const crumb = { timestamp: 1_763_626_530.5, category: 'cart', message: 'opened', data: { items: 3 } };
+    const kept = { ...crumb, timestamp: '2025-11-20T08:15:30.500Z' };
+    expect(of({ breadcrumbs: { values: [crumb] } }).breadcrumbs).to.deep.equal([kept]);
+    expect(of({ breadcrumbs: [crumb, null, 'text'] }).breadcrumbs).to.deep.equal([kept]);
+    expect(of({ breadcrumbs: { values: [] } }).breadcrumbs).to.equal(null);
+    const many = Array.from({ length: 100 }, (_, i) => ({ message: String(i) }));
+    expect(of({ breadcrumbs: many }).breadcrumbs?.at(-1)).to.deep.equal({ message: '99' });
+  });
+
+  it('takes the fingerprint as it is', () => {
+    expect(of({ fingerprint: ['{{ default }}', 'cart', 7, null] }).fingerprint).to.deep.equal([
+      '{{ default }}',
+      'cart',
+      '7',
+    ]);
+    for (const fingerprint of [undefined, null, [], 'text', {}]) expect(of({ fingerprint }).fingerprint).to.equal(null);
+  });
+
+  it('puts host, environment, time and id where a report has them', () => {
+    const event = { server_name: 'web-1', environment: 'staging', timestamp: '2026-11-20T08:15:30Z' };
+    expect(of(event)).to.include({
+      project: 'shop',
+      host: 'web-1',
+      environment: 'staging',
+      occurred_at: '2026-11-20T08:15:30.000Z',
+      client_ref: ID,
+    });
+  });
+
+  it('keeps user, request, contexts, extra, source and locals as context', () => {
+    const frame = {
+      filename: 'cart.py',
+      lineno: 41,
+      pre_context: ['def total(cart):', '    # all of them'],
+      context_line: '    return cart["price"]',
+      post_context: [''],
+      vars: { cart: {} },
+    };
+    const { context } = of({
+      platform: 'python',
+      transaction: 'POST /cart',
+      logger: 'shop',
+      release: 'shop@1.4.2+7',
+      sdk: { name: 'sentry.python', version: '2.75.0' },
+      user: { id: '4711' },
+      request: { url: 'https://shop.example.org/cart' },
+      contexts: { runtime: { name: 'CPython' } },
+      extra: { attempt: 1 },
+      modules: { flask: '3.0' },
+      exception: [{ type: 'KeyError', value: 'price', stacktrace: { frames: [frame] } }],
+    });
+    expect(context).to.deep.equal({
+      platform: 'python',
+      transaction: 'POST /cart',
+      logger: 'shop',
+      release: 'shop@1.4.2+7',
+      sdk: 'sentry.python 2.75.0',
+      source: { 39: 'def total(cart):', 40: '    # all of them', 41: '    return cart["price"]', 42: '' },
+      user: { id: '4711' },
+      request: { url: 'https://shop.example.org/cart' },
+      locals: { cart: {} },
+      contexts: { runtime: { name: 'CPython' } },
+      extra: { attempt: 1 },
+    });
+    expect(of({}).context).to.equal(null);
+  });
+
+  it('cuts what nests too deep to be walked', () => {
+    let deep: unknown = 'bottom';
+    for (let i = 0; i < 5000; i++) deep = i % 2 ? [deep] : { deep };
+    const { context, breadcrumbs } = of({ extra: { deep, flat: 1 }, breadcrumbs: [{ data: deep }] });
+    expect(JSON.stringify(context))
+      .to.match(/\{…\}|\[…\]/)
+      .and.to.include('"flat":1');
+    expect(JSON.stringify(breadcrumbs).length).to.be.lessThan(400);
+  });
+
+  it('makes a report of anything', () => {
+    const anything = fc.jsonValue({ maxDepth: 6 });
+    const field = fc.constantFrom(...FIELDS);
+    const frame = fc.dictionary(
+      fc.constantFrom(
+        'filename',
+        'abs_path',
+        'module',
+        'function',
+        'lineno',
+        'colno',
+        'context_line',
+        'pre_context',
+        'vars',
+      ),
+      anything,
+    );
+    const exception = fc.dictionary(fc.constantFrom('type', 'value', 'module', 'stacktrace'), anything);
+    const event = fc.record({
+      rest: fc.dictionary(field, anything),
+      frames: fc.array(fc.oneof(frame, anything), { maxLength: 4 }),
+      exception,
+      platform: fc.constantFrom('python', 'java', 'go', 'csharp', 'javascript', 'other'),
+    });
+    fc.assert(
+      fc.property(event, ({ rest, frames, exception: one, platform }) => {
+        for (const given of [rest, { platform, ...rest, exception: [{ ...one, stacktrace: { frames } }] }]) {
+          const report = of(given);
+          expect(['fatal', 'error', 'warning']).to.include(report.error_level);
+          expect((report.exception_class ?? report.error_message).trim()).to.not.equal('');
+          for (const name of ['file', 'stack_trace', 'environment', 'app_version', 'host', 'occurred_at'] as const) {
+            expect(report[name] === null || typeof report[name] === 'string', name).to.equal(true);
+          }
+          expect(report.tags?.every((tag) => typeof tag === 'string')).to.equal(true);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

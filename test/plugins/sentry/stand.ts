@@ -1,0 +1,87 @@
+/** The kernel with bugs, errorstream and sentry, and their routes behind the real HTTP adapter. */
+import { definePlugin } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import bugs from '../../../plugins/bugs/plugin.js';
+import errorstream from '../../../plugins/errorstream/plugin.js';
+import sentry from '../../../plugins/sentry/plugin.js';
+import { PROJECTS } from '../../../ports/domain/projects.js';
+import type { RouteSpec } from '../../../ports/http.js';
+import type { HapiServerOptions } from '../../../adapters/hapi/options.js';
+import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
+import { boot, type Harness } from '../../harness.js';
+
+const NUMBERS: Record<string, number> = { shop: 7, other: 8, old: 9 };
+const known = (slug: string | undefined): object | null =>
+  slug !== undefined && slug in NUMBERS ? { slug, number: NUMBERS[slug], archived: slug === 'old' } : null;
+
+const projects = definePlugin({
+  id: 'projects',
+  version: '1.0.0',
+  api: 1,
+  title: 'Projects',
+  provides: [PROJECTS.name],
+  setup: () => ({
+    services: {
+      [PROJECTS.name]: {
+        accepting: async (slug: string) => {
+          if (slug === 'old') throw new ServiceError('unknown_project', 'The project is archived.');
+          return known(slug);
+        },
+        get: async (slug: string) => known(slug),
+        byNumber: async (n: number) => known(Object.keys(NUMBERS).find((slug) => NUMBERS[slug] === n)),
+        list: async () => [],
+        registerUsage: () => undefined,
+      },
+    },
+  }),
+});
+
+/** An intake key's scopes name its project here: the fake authenticator knows no projects. */
+const bound = (spec: RouteSpec): RouteSpec => ({
+  ...spec,
+  handle: (request) => {
+    const { principal } = request;
+    if (principal.kind !== 'token' || principal.token_kind !== 'intake') return spec.handle(request);
+    return spec.handle({ ...request, principal: { ...principal, project: principal.scopes[0] ?? null } });
+  },
+});
+
+export const KEY = 'intake:shop';
+export const AUTH = { 'x-sentry-auth': `Sentry sentry_version=7, sentry_key=${KEY}` };
+export const ENVELOPE = '/api/7/envelope/';
+export const STORE = '/api/7/store/';
+let n = 0;
+export const newId = (): string => (++n).toString(16).padStart(32, '0');
+export const event = (fields: object = {}): Record<string, unknown> => ({
+  event_id: newId(),
+  exception: { values: [{ type: 'CartError', value: 'no price' }] },
+  ...fields,
+});
+
+export class Stand {
+  private constructor(
+    readonly service: Harness,
+    readonly server: TestServer,
+  ) {}
+
+  static async create(options: Partial<HapiServerOptions> = {}): Promise<Stand> {
+    const service = await boot([projects, bugs, errorstream, sentry]);
+    const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => bound(spec));
+    return new Stand(service, await TestServer.create({ routes }, options));
+  }
+
+  post(path: string, payload: string | Buffer, headers: Record<string, string> = AUTH): Promise<Asked> {
+    return this.server.ask('POST', path, { payload, headers });
+  }
+
+  async items(): Promise<Loose[]> {
+    const answer = await this.server.ask('GET', '/api/bugtracker/v1/bugs?limit=200', {
+      bearer: 'master:bugtracker:read',
+    });
+    return answer.body['items'] as unknown as Loose[];
+  }
+
+  stop(): Promise<void> {
+    return this.service.stop();
+  }
+}

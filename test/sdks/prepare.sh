@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Gets what the tests with Sentry's SDKs for Python, Java and Go need, into a folder that is kept; a second run does nothing
+# unless a pinned version has changed. The Node SDK comes with the project's own packages.
+#
+#   prepare.sh [folder, default: aos-test-sdks-<uid> below the temporary directory]
+#
+# The tests look in $SVC_TEST_SDKS, else in that default folder.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+cache=${1:-${TMPDIR:-/tmp}/aos-test-sdks-$(id -u)}
+mkdir -p "$cache"
+cache=$(cd "$cache" && pwd)
+
+# part <name> <file>…: runs get_<name> in a new folder that replaces the old one, unless these files made that one.
+part() {
+  local name=$1 new stamp
+  shift
+  stamp=$(cat "$@" | cksum)
+  [ "$(cat "$cache/$name/.complete" 2>/dev/null)" = "$stamp" ] && return
+  new=$(mktemp -d "$cache/new.XXXXXX")
+  "get_$name" "$new" >&2
+  printf '%s\n' "$stamp" >"$new/.complete"
+  rm -rf "${cache:?}/$name"
+  mv -T "$new" "$cache/$name"
+}
+get_python() { PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$1" -r "$here/python/requirements.txt"; }
+get_java() {
+  cp "$here/java/pom.xml" "$1/pom.xml"
+  (cd "$1" && mvn -q -B dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$1/lib")
+}
+get_go() { (cd "$here/go" && CGO_ENABLED=0 go build -mod=readonly -o "$1/shop" .); }
+
+part python "$here/python/requirements.txt"
+part java "$here/java/pom.xml"
+part go "$here/go/go.mod" "$here/go/go.sum" "$here/go/main.go"
+echo "sdks ready in $cache"

@@ -1,0 +1,87 @@
+/**
+ * Small programs with Sentry's real SDKs, one per language. Those for Python, Java and Go need what `prepare.sh` gets; the
+ * Node SDK is one of the project's own packages.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What `prepare.sh` filled; its default is the same. */
+const CACHE = process.env['SVC_TEST_SDKS'] ?? join(tmpdir(), `aos-test-sdks-${userInfo().uid}`);
+export const REQUIRED = (process.env['SVC_TEST_REQUIRE'] ?? '').split(',').includes('sdks');
+export const MODES = ['report', 'limited'] as const;
+export type Mode = (typeof MODES)[number];
+
+export interface Program {
+  /** Its project too. */
+  name: string;
+  command: string;
+  args: readonly string[];
+  env?: Record<string, string>;
+  /** What the error of `report` is. */
+  expected: { type: string; file: RegExp; function: string; cause: string };
+}
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export const NODE: Program = {
+  name: 'node',
+  command: process.execPath,
+  args: [source('node/main.mjs')],
+  expected: { type: 'CartError', file: /\/node\/main\.mjs$/, function: 'total', cause: 'TypeError' },
+};
+
+export const OTHERS: readonly Program[] = [
+  {
+    name: 'python',
+    command: 'python3',
+    args: [source('python/main.py')],
+    env: { PYTHONPATH: join(CACHE, 'python'), PYTHONDONTWRITEBYTECODE: '1' },
+    expected: { type: 'CartError', file: /^main\.py$/, function: 'total', cause: 'KeyError' },
+  },
+  {
+    name: 'java',
+    command: 'java',
+    args: ['-cp', join(CACHE, 'java', 'lib', '*'), source('java/Main.java')],
+    expected: {
+      type: 'Main$CartException',
+      file: /^shop\/cart\/Main\.java$/,
+      function: 'shop.cart.Main.total',
+      cause: 'NullPointerException',
+    },
+  },
+  {
+    name: 'go',
+    command: join(CACHE, 'go', 'shop'),
+    args: [],
+    expected: {
+      type: '*main.CartError',
+      file: /\/go\/main\.go$/,
+      function: 'main.total',
+      cause: '*errors.errorString: there is no price',
+    },
+  },
+];
+
+export const isPrepared = ({ name }: Program): boolean => existsSync(join(CACHE, name, '.complete'));
+
+/** Runs a program to its end. @throws when it does not end well */
+export function run({ command, args, env }: Program, mode: Mode, dsn: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, [...args, mode, dsn], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    const note = (chunk: Buffer): void => void (output += chunk.toString('utf8'));
+    child.stdout.on('data', note);
+    child.stderr.on('data', note);
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0 && output.includes('done')) resolve();
+      else reject(new Error(`${command} ${mode} ended with ${code}: ${output.slice(0, 4000)}`));
+    });
+  });
+}
