@@ -39,6 +39,7 @@ function told(run: RunRecord, failed: readonly Failed[], quiet: boolean): string
   );
   const more = run.to_warning + run.to_down - run.changes.length;
   const lines = [...changes, ...(more > 0 ? [`and ${more} more`] : [])];
+  if (run.result !== 'ok') lines.push('the run lost its lease to another one and stopped');
   if (run.errors > 0) lines.push(`${run.errors} monitors could not be evaluated`);
   lines.push(...failed.map(({ name, error }) => `${name} failed: ${error}`));
   if (!quiet) lines.push(`${run.evaluated} monitors were due, ${run.alarms_emitted} alarms sent.`);
@@ -62,7 +63,7 @@ export const tick: CommandSpec = {
       return {
         json: { run: done.run, release_store: null, ...(failed.length > 0 && { failed }) },
         text: told(done.run, failed, quiet).join('\n'),
-        exit: failed.length > 0 || done.run.errors > 0 ? EXIT.error : EXIT.ok,
+        exit: failed.length > 0 || done.run.errors > 0 || done.run.result !== 'ok' ? EXIT.error : EXIT.ok,
       };
     });
   },

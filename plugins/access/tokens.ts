@@ -133,18 +133,19 @@ export class Tokens implements TokenIssuer {
     return page.items[0] ?? null;
   }
 
-  async list(filter: { kind: TokenKind; project?: string }): Promise<TokenRecord[]> {
+  async list(filter: { kind: TokenKind; project?: string; source?: string }): Promise<TokenRecord[]> {
     return (await this.page(filter, 1000)).items;
   }
 
   /** Newest first. */
   async page(
-    filter: { kind: TokenKind; project?: string },
+    filter: { kind: TokenKind; project?: string; source?: string },
     limit: number,
     after: string | null = null,
   ): Promise<{ items: TokenRecord[]; next: string | null; count: () => Promise<number> }> {
     const where: Filter = { kind: filter.kind };
     if (filter.project !== undefined) where['project'] = filter.project;
+    if (filter.source !== undefined) where['source'] = filter.source;
     const page = await this.rows.find({ filter: where, sort: [['created_at', 'desc']], limit, after });
     return { items: page.items.map(tokenRecord), next: page.next, count: () => this.rows.count(where) };
   }

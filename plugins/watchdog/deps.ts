@@ -29,7 +29,7 @@ export interface Deps {
   log: Logger;
   config: WatchdogConfig;
   processes: Processes;
-  tokens: Pick<TokenIssuer, 'revokeSource'>;
+  tokens: Pick<TokenIssuer, 'issue' | 'list' | 'find' | 'revoke' | 'revokeSource'>;
   audit: Pick<AuditLog, 'record'>;
   projects: Pick<ProjectDirectory, 'get'>;
   emit: (

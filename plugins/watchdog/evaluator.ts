@@ -24,6 +24,8 @@ import { Plan } from './transition.js';
 import { writePlans, type Planned } from './writes.js';
 
 const PAGE = 1_000;
+/** The times from which others are computed. */
+const TIMES = ['last_heartbeat_at', 'down_since_utc', 'left_down_at', 'released_at', 'reparented_at'] as const;
 
 /** What a run found, beside what it counts. */
 interface Found {
@@ -31,8 +33,8 @@ interface Found {
   family: Family;
   waiting: MonitorDoc[];
   relook: MonitorDoc[];
-  /** Written changes of state. */
-  changed: Plan[];
+  /** Monitors whose state was changed, as they were written. */
+  changed: MonitorDoc[];
   outages: { gaps: Gap[]; open: boolean };
 }
 
@@ -56,20 +58,27 @@ export class Evaluator {
   ): Promise<{ run: RunRecord; also: T | undefined } | null> {
     const held = await this.lease.take();
     if (held === null) return null;
+    const changed: MonitorDoc[] = [];
     try {
-      const run = await this.#recorded(trigger, held);
-      return { run, also: await also?.(held.signal) };
+      const run = await this.#recorded(trigger, held, changed);
+      // Without the lease nothing more may run under it.
+      if (also === undefined || run.result === 'aborted') return { run, also: undefined };
+      this.outbox.send(changed.splice(0));
+      return { run, also: await also(held.signal) };
     } finally {
       await held.release();
+      // Last: what a run has to tell would stand before its record and its lease in the store's queue.
+      this.outbox.send(changed);
     }
   }
 
-  async #recorded(trigger: RunTrigger, held: Held): Promise<RunRecord> {
+  /** @param changed takes the monitors that have something to tell, also when the run fails later */
+  async #recorded(trigger: RunTrigger, held: Held, changed: MonitorDoc[]): Promise<RunRecord> {
     const { clock, log } = this.deps;
     const began = clock.monotonic();
     const run = await this.runs.begin(trigger, held.fence);
     try {
-      await this.#run(run, held);
+      await this.#run(run, held, changed);
       run.cleanup = await this.cleanup.run(() => held.check());
       return await this.runs.finish(run, 'ok', clock.monotonic() - began);
     } catch (error) {
@@ -82,9 +91,10 @@ export class Evaluator {
     }
   }
 
-  async #run(run: RunDoc, held: Held): Promise<void> {
+  async #run(run: RunDoc, held: Held, changed: MonitorDoc[]): Promise<void> {
     const now = this.deps.clock.now();
-    const found = await this.#states(run, held, now);
+    if (held.setBack) run.errors += await this.#rebase(held, now);
+    const found = await this.#states(run, held, changed, now);
     held.check();
     const freed = await this.alarms.release(await this.alarms.freed(), now);
     const waiting = [...found.waiting, ...freed.waiting];
@@ -98,13 +108,36 @@ export class Evaluator {
     const deferred = await this.alarms.defer(over, now);
     run.alarms_emitted += deferred.emitted.length;
     run.errors += freed.errors + deferred.errors;
-    this.outbox.send([...found.changed, ...deferred.emitted].map(({ next }) => next));
+    changed.push(...deferred.emitted.map(({ next }) => next));
+  }
+
+  /**
+   * After the clock was set back: what was written before it lies in the future, and silence would go unnoticed until the
+   * clock had caught up. Nothing has happened later than now. Reads every monitor; this is seldom.
+   */
+  async #rebase(held: Held, now: number): Promise<number> {
+    const { monitors, ids, log } = this.deps;
+    const at = isoOf(now);
+    let errors = 0;
+    let after: string | null = null;
+    do {
+      held.check();
+      const page: Page<MonitorDoc> = await monitors.find({ filter: { deleted_at: null }, limit: PAGE, after });
+      const planned = page.items.flatMap((doc): Planned[] => {
+        const late = TIMES.filter((field) => (doc[field] ?? '') > at);
+        const fields = Object.fromEntries(late.map((field) => [field, at]));
+        return late.length > 0 ? [{ plan: new Plan(doc, ids, now).assign(fields) }] : [];
+      });
+      errors += (await writePlans(monitors, planned, log)).errors;
+      after = page.next;
+    } while (after !== null);
+    return errors;
   }
 
   /** What is due, at most a page of it in memory: a run after a long outage may find every monitor there is. */
-  async #states(run: RunDoc, held: Held, now: number): Promise<Found> {
+  async #states(run: RunDoc, held: Held, changed: MonitorDoc[], now: number): Promise<Found> {
     const outages = await this.outages.gaps();
-    const found: Found = { family: new Map(), waiting: [], relook: [], changed: [], outages };
+    const found: Found = { family: new Map(), waiting: [], relook: [], changed, outages };
     const first = await this.#due(now, null);
     this.#foresee(first.items, found, now);
     for (let after = first.next; after !== null;) {
@@ -157,7 +190,7 @@ export class Evaluator {
 
   #count(run: RunDoc, plan: Plan, found: Found): void {
     const { before, next } = plan;
-    found.changed.push(plan);
+    found.changed.push(next);
     if (next.state === 'warning') run.to_warning++;
     else run.to_down++;
     if (next.alarm === 'open') run.alarms_emitted++;

@@ -17,7 +17,7 @@ import type { Outbox } from './outbox.js';
 import { Recent } from './recent.js';
 import { append, indexed } from './samples.js';
 import { idOf } from './source.js';
-import { intervalOf, thresholds } from './timing.js';
+import { eased, intervalOf, thresholds } from './timing.js';
 import { Plan } from './transition.js';
 
 export interface Beaten {
@@ -129,11 +129,13 @@ export class Intake {
       os: heartbeat.os ?? before.os,
       ...(names !== null && { names }),
     });
-    const kept = await append(this.deps, plan.next, pairs, now);
-    const update = plan.update();
-    update.set = { ...update.set, ...kept.set };
-    if (kept.push) update.push = { ...update.push, ...kept.push };
-    return { plan, update, accepted: pairs.length, dropped: [...heartbeat.dropped, ...dropped] };
+    await append(this.deps, plan.next, pairs, now);
+    return {
+      plan,
+      update: plan.update(eased(plan.next, before)),
+      accepted: pairs.length,
+      dropped: [...heartbeat.dropped, ...dropped],
+    };
   }
 
   async #insert({ plan }: Attempt): Promise<boolean> {

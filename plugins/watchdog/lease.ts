@@ -26,6 +26,8 @@ export class LeaseLost extends Error {
 
 export interface Held {
   fence: number;
+  /** The last holder's clock was ahead by more than clocks may differ: it was set back since then. */
+  setBack: boolean;
   /** Aborts when the lease is lost. */
   signal: AbortSignal;
   /** Before writes that only the holder may make. @throws LeaseLost */
@@ -47,29 +49,30 @@ export class EvaluatorLease {
     if (current === null) {
       try {
         await leases.insert({ id: ID, ...fields, fence: 1 });
-        return this.#hold(holder, 1);
+        return this.#hold(holder, 1, false);
       } catch (error) {
         if (error instanceof StoreConflict) return null;
         throw error;
       }
     }
-    if (!(await this.#free(current))) return null;
+    const ahead = Date.parse(current.expires_at) - clock.now();
+    if (!(await this.#free(current, ahead))) return null;
     const set = { holder, owner: { ...owner }, expires_at: fields.expires_at };
     const won = await leases.change(
       { id: ID, fence: current.fence, holder: current.holder },
       { set, inc: { fence: 1 } },
     );
-    return won === null ? null : this.#hold(holder, won.doc.fence);
+    return won === null ? null : this.#hold(holder, won.doc.fence, ahead > LEASE_MS + SKEW_MS);
   }
 
-  async #free({ holder, owner, expires_at }: LeaseDoc): Promise<boolean> {
+  /** @param left of its time, in ms */
+  async #free({ holder, owner }: LeaseDoc, left: number): Promise<boolean> {
     if (holder === null) return true;
-    const left = Date.parse(expires_at) - this.deps.clock.now();
     if (left <= 0 || left > LEASE_MS + SKEW_MS) return true;
     return owner !== null && (await this.deps.processes.dead(owner));
   }
 
-  #hold(holder: string, fence: number): Held {
+  #hold(holder: string, fence: number, setBack: boolean): Held {
     const { leases, clock, log } = this.deps;
     const lost = new AbortController();
     let renewed = clock.monotonic();
@@ -86,6 +89,7 @@ export class EvaluatorLease {
     timer.unref();
     return {
       fence,
+      setBack,
       signal: lost.signal,
       check: () => {
         if (lost.signal.aborted || clock.monotonic() - renewed > LEASE_MS) {

@@ -69,11 +69,11 @@ export interface MonitorDoc extends Doc {
 
   /** Names of metrics, in the order of their first sample. */
   names: string[];
-  hour: HourStats | null;
-  /** The newest samples, until they fill a chunk. */
-  tail: Row[];
+  /** The hour that is being filled, from the tails that became chunks: JSON text of `HourStats`. */
+  hour: string | null;
+  /** The newest samples, all of one hour, until they fill a chunk: rows as JSON text, with commas between. */
+  tail: string;
   tail_base: number;
-  tail_values: number;
   /** Number of the chunk that the tail will become. */
   chunk: number;
 
@@ -81,19 +81,18 @@ export interface MonitorDoc extends Doc {
   outbox_at: string | null;
 }
 
-/** What the timeline tells; `alarm` entries are events as well. */
+/** What the timeline tells; `alarm` entries are events as well. What does not apply is left out: a run writes thousands. */
 export interface OutboxEntry {
   id: string;
   at: string;
   kind: 'transition' | 'alarm' | 'suppression';
   type: string;
   level: Level;
-  from: MonitorState | null;
-  to: MonitorState | null;
+  from?: MonitorState;
+  to?: MonitorState;
   message: string;
-  data: MonitorEvent | null;
-  alarm_id: string | null;
-  suppressed_by: string | null;
+  data?: Omit<MonitorEvent, 'source'>;
+  suppressed_by?: string;
 }
 
 export interface TimelineDoc extends Doc {
@@ -112,14 +111,17 @@ export interface TimelineDoc extends Doc {
   at: string;
 }
 
-/** A full tail: some 20 heartbeats of one series. */
+/** A full tail: some 20 heartbeats of one series within one hour. */
 export interface ChunkDoc extends Doc {
   series: string;
   /** Milliseconds since 1970: of the first and the last sample. */
   from: number;
   to: number;
   base: number;
-  rows: Row[];
+  /** As in the tail: rows as JSON text. */
+  rows: string;
+  /** Of two with one id the larger is the later. */
+  size: number;
 }
 
 /** One hour of one series, all metrics. */
@@ -127,6 +129,8 @@ export interface RollupDoc extends Doc {
   series: string;
   hour: number;
   rows: (Stats | null)[];
+  /** Samples in it; of two with one id the larger is the later. */
+  size: number;
 }
 
 export interface RunDoc extends Doc, Omit<RunRecord, 'run_id'> {

@@ -7,6 +7,7 @@
  * never overtakes its alarm. A crash anywhere leaves `outbox_at`, by which the job finds the monitor.
  */
 import { inject, injectable } from '../../kernel/contract.js';
+import type { Filter } from '../../ports/store.js';
 import { isoOf, type Deps } from './deps.js';
 import { Lanes } from './lanes.js';
 import type { MonitorDoc, OutboxEntry, TimelineDoc } from './model.js';
@@ -14,6 +15,8 @@ import { DEPS } from './names.js';
 
 /** Older entries than this belong to a process that is gone, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;
+/** Entries further ahead than this are from before the clock was set back. */
+const AHEAD_MS = 60_000;
 const BATCH = 200;
 /** Monitors whose timeline is written in one go. */
 const GROUP = 200;
@@ -51,21 +54,29 @@ export class Outbox {
       const entries = part.flatMap((doc) => doc.outbox.map((entry) => ({ insert: timelineOf(doc, entry) })));
       await this.deps.timeline.bulk(entries);
       const stored = new Set(entries.map(({ insert }) => insert.id));
-      for (const doc of part) this.#behind(doc.id, stored);
+      for (const doc of part) void this.#behind(doc.id, stored);
     }
   }
 
-  #behind(id: string, stored: ReadonlySet<string>): void {
-    const task = this.#lanes
-      .run(id, () => this.#tell(id, stored))
-      .catch((error: unknown) =>
-        this.deps.log.error(
-          { err: error, monitor: id },
-          'the outbox of a monitor could not be emptied; a job repeats it',
-        ),
-      );
+  #old(): Filter {
+    const now = this.deps.clock.now();
+    const old = { gt: '', lt: isoOf(now - LEFTOVER_MS) };
+    return { or: [{ outbox_at: old }, { outbox_at: { gt: isoOf(now + AHEAD_MS) } }] };
+  }
+
+  #behind(id: string, stored: ReadonlySet<string>): Promise<void> {
+    const task = this.#lanes.run(id, () => this.#tell(id, stored));
+    return this.#track(task, 'the outbox of a monitor could not be emptied; a job repeats it', id);
+  }
+
+  /** Never rejects. */
+  #track(work: Promise<unknown>, failure: string, monitor?: string): Promise<void> {
+    const task = work.then(
+      () => undefined,
+      (error: unknown) => this.deps.log.error({ err: error, monitor }, failure),
+    );
     this.#background.add(task);
-    void task.finally(() => this.#background.delete(task));
+    return task.finally(() => this.#background.delete(task));
   }
 
   /**
@@ -81,7 +92,7 @@ export class Outbox {
     const gone: string[] = [];
     for (const entry of doc.outbox) {
       const options = { id: entry.id, timestamp: entry.at, project_slug: doc.project };
-      if (entry.data !== null && !(await emit(entry.type, entry.data, options))) break;
+      if (entry.data && !(await emit(entry.type, { source: doc.source, ...entry.data }, options))) break;
       gone.push(entry.id);
     }
     if (gone.length === doc.outbox.length) {
@@ -93,20 +104,26 @@ export class Outbox {
     if (gone.length > 0) await monitors.change({ id }, { pull: { outbox: { field: 'id', in: gone } } });
   }
 
+  /**
+   * At the start of a process, behind it: all that stands there. Another process may be telling some of it; listeners that
+   * store know an event by its id.
+   */
+  resume(): void {
+    void this.#track(this.leftovers({ outbox_at: { gt: '' } }), 'what was left to tell was not told; a job repeats it');
+  }
+
   /** Tells what a crash or a failed listener left behind. Answers how many monitors had something. */
-  async leftovers(signal?: AbortSignal): Promise<number> {
-    const before = isoOf(this.deps.clock.now() - LEFTOVER_MS);
+  async leftovers(filter: Filter = this.#old(), signal?: AbortSignal): Promise<number> {
     let after: string | null = null;
     let n = 0;
     do {
       const page: { items: MonitorDoc[]; next: string | null } = await this.deps.monitors.find({
-        filter: { outbox_at: { gt: '', lt: before } },
+        filter,
         sort: [['outbox_at', 'asc']],
         limit: BATCH,
         after,
       });
-      for (const { id } of page.items) this.#behind(id, NONE);
-      await this.drain();
+      await Promise.all(page.items.map(({ id }) => this.#behind(id, NONE)));
       n += page.items.length;
       after = signal?.aborted === true ? null : page.next;
     } while (after !== null);
@@ -121,7 +138,8 @@ export class Outbox {
 }
 
 function timelineOf({ source, project }: MonitorDoc, entry: OutboxEntry): TimelineDoc {
-  const { id, kind, type, level, from, to, message, alarm_id, suppressed_by, at } = entry;
-  const data = entry.data === null ? null : JSON.stringify(entry.data);
+  const { id, kind, type, level, from = null, to = null, message, suppressed_by = null, at } = entry;
+  const data = entry.data === undefined ? null : JSON.stringify({ source, ...entry.data });
+  const alarm_id = entry.data?.alarm_id ?? null;
   return { id, source, project, kind, type, level, from, to, message, data, alarm_id, suppressed_by, at };
 }

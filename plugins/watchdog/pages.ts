@@ -6,6 +6,7 @@ import { callerOf } from './caller.js';
 import { detailView } from './pages/detail.js';
 import { hierarchyView, publicView } from './pages/hierarchy.js';
 import { listView } from './pages/list.js';
+import { tokenPages } from './pages/tokens.js';
 import { checkedForm, hrefOf, typed } from './pages/form.js';
 import { STATES } from './model.js';
 import type { Services } from './services.js';
@@ -48,6 +49,9 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
     const back = known === null ? '/monitors' : hrefOf(known.source);
     return new View('monitor-form', { known, form, action, back, crumbs, ...problem });
   };
+
+  const detail = async (request: HttpRequest, errors: Record<string, string> = {}): Promise<View> =>
+    detailView(services, await need(request), request, { deferred, errors });
 
   return [
     {
@@ -101,8 +105,9 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
         params,
         query: joi.object({ hours: joi.number().valid(24, 168, 336), cursor: joi.string().max(20_000).empty('') }),
       },
-      handle: async (request) => detailView(services, await need(request), request, deferred),
+      handle: (request) => detail(request),
     },
+    ...tokenPages(services, detail),
     {
       path: '/monitors/{source}/edit',
       title: 'Edit monitor',

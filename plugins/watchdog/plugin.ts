@@ -106,12 +106,12 @@ export default definePlugin<WatchdogConfig>({
       panels: panels(services),
       jobs: [
         ...(ctx.config.scheduler ? [scheduled] : []),
-        { name: 'tell', everyMs: 10_000, run: async ({ signal }) => void (await outbox.leftovers(signal)) },
+        { name: 'tell', everyMs: 10_000, run: async ({ signal }) => void (await outbox.leftovers(undefined, signal)) },
       ],
       health: () => runs.health(),
       start: async () => {
         await outages.start();
-        await outbox.leftovers();
+        outbox.resume();
       },
       stop: async () => {
         await outages.stop();

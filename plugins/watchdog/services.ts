@@ -25,11 +25,13 @@ export interface Services {
   monitors: Monitors;
   timeline: Timeline;
   histories: Histories;
+  series: Series;
   status: Status;
   runs: Runs;
   outages: Outages;
   outbox: Outbox;
   audit: Pick<AuditLog, 'record'>;
+  tokens: Deps['tokens'];
   authenticator: Authenticator;
   ancestry: Ancestry;
   clock: Clock;
@@ -58,13 +60,14 @@ export function buildServices(
   make(LEASE, EvaluatorLease);
   make(CLEANUP, Cleanup);
   make(ALARMS, Alarms);
-  make(SERIES, Series);
+  const series = make(SERIES, Series);
   return {
     ancestry,
     clock: deps.clock,
     outbox,
     outages,
     runs,
+    series,
     intake: scope.construct(Intake),
     evaluator: scope.construct(Evaluator),
     monitors: scope.construct(Monitors),
@@ -72,6 +75,7 @@ export function buildServices(
     histories: scope.construct(Histories),
     status: scope.construct(Status),
     audit: deps.audit,
+    tokens: deps.tokens,
     ...more,
   };
 }

@@ -98,8 +98,7 @@ export class Plan {
   }
 
   #alarm(type: string, level: Level, data: Omit<MonitorEvent, 'source'>, message: string): this {
-    const event: MonitorEvent = { source: this.next.source, ...data };
-    return this.#entry('alarm', type, level, { message, data: event, alarm_id: data.alarm_id, to: data.state });
+    return this.#entry('alarm', type, level, { message, data, to: data.state });
   }
 
   #entry(kind: OutboxEntry['kind'], type: string, level: Level, more: Partial<OutboxEntry>): this {
@@ -109,26 +108,21 @@ export class Plan {
       kind,
       type,
       level,
-      from: null,
-      to: null,
       message: '',
-      data: null,
-      alarm_id: null,
-      suppressed_by: null,
       ...more,
     });
     return this;
   }
 
-  /** Sets the due time and makes the write; only what differs. @param credit of own outages, in ms */
-  update(credit = 0): Update {
+  /** The write: only what differs. @param due when the evaluator looks here again */
+  update(due = nextCheck(this.next)): Update {
     const { before, next, entries } = this;
-    next.next_check_at = nextCheck(next, credit);
+    next.next_check_at = due;
     next.rev = before.rev + 1;
     const set: Record<string, Json> = {};
     for (const key of Object.keys(next) as (keyof MonitorDoc)[]) {
-      if (next[key] !== before[key] && key !== 'rev' && key !== 'outbox' && key !== 'tail') {
-        set[key] = next[key] as unknown as Json;
+      if (next[key] !== before[key] && key !== 'rev' && key !== 'outbox') {
+        set[key] = next[key];
       }
     }
     const update: Update = { set, inc: { rev: 1 } };

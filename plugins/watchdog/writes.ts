@@ -1,16 +1,23 @@
-/** Plans become writes: many at a time, each comparing `rev`, and one that fails never takes its neighbours along. */
+/**
+ * Plans become writes: many at a time, each comparing `rev`, and one that fails never takes its neighbours along. A batch
+ * is on its way to the store while the next one is made.
+ */
 import type { Logger } from '../../ports/logger.js';
 import type { Collection, WriteOp } from '../../ports/store.js';
 import type { MonitorDoc } from './model.js';
+import { nextCheck } from './timing.js';
 import type { Plan } from './transition.js';
 
-const BATCH = 500;
+const BATCH = 250;
 
 export interface Planned {
   plan: Plan;
   /** Own outages since the last heartbeat, in ms. */
   credit?: number;
 }
+
+/** The store's requests go out between turns of the event loop. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Answers the plans that were written; the others met another write, or failed. */
 export async function writePlans(
@@ -22,19 +29,22 @@ export async function writePlans(
   const failed = (plan: Plan, err: unknown): void =>
     log.error({ err, monitor: plan.before.id }, 'a monitor could not be evaluated');
   let errors = 0;
+  const written: Promise<number>[] = [];
   for (let i = 0; i < planned.length; i += BATCH) {
     const ready: { plan: Plan; op: WriteOp<MonitorDoc> }[] = [];
     for (const { plan, credit } of planned.slice(i, i + BATCH)) {
       const { id, rev } = plan.before;
       try {
-        ready.push({ plan, op: { change: { id, rev }, update: plan.update(credit) } });
+        ready.push({ plan, op: { change: { id, rev }, update: plan.update(nextCheck(plan.next, credit)) } });
       } catch (error) {
         errors++;
         failed(plan, error);
       }
     }
-    errors += await writeReady(monitors, ready, won, failed);
+    written.push(writeReady(monitors, ready, won, failed));
+    await turn();
   }
+  for (const n of await Promise.all(written)) errors += n;
   return { won, errors };
 }
 

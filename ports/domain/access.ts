@@ -47,10 +47,10 @@ export interface TokenIssuer {
   /** One token's record, without its secret. */
   find(id: string): Promise<TokenRecord | null>;
   /** The tokens of one kind, newest first, at most 1,000. */
-  list(filter: { kind: TokenKind; project?: string }): Promise<TokenRecord[]>;
+  list(filter: { kind: TokenKind; project?: string; source?: string }): Promise<TokenRecord[]>;
   /** The same, page by page. @param after the last page's `next`. @throws InvalidCursor */
   page(
-    filter: { kind: TokenKind; project?: string },
+    filter: { kind: TokenKind; project?: string; source?: string },
     limit: number,
     after?: string | null,
   ): Promise<{ items: TokenRecord[]; next: string | null; count: () => Promise<number> }>;

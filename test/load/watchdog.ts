@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
-import type { MonitorDoc, Row, Stats } from '../../plugins/watchdog/model.js';
+import type { MonitorDoc, Stats } from '../../plugins/watchdog/model.js';
 import { freshMonitor } from '../../plugins/watchdog/monitor.js';
-import { chunkId, rollupId, TAIL_ROWS } from '../../plugins/watchdog/samples.js';
-import { sampled } from '../../plugins/watchdog/stats.js';
+import { chunkId, folded, rollupId, sizeOf, TAIL_CHARS } from '../../plugins/watchdog/samples.js';
 import { ANYONE, ensured, worldOn, type World } from '../plugins/watchdog/world.js';
+import { idOf } from '../../plugins/watchdog/source.js';
 import { TestService } from '../support/service.js';
 import { load, median, type Load } from './generator.js';
 
@@ -22,6 +22,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAYS = 14;
 const COPIES = 5;
+const EVALUATIONS = 6;
 const METRICS = ['cpu', 'memory', 'disk', 'load'];
 
 const UNLIMITED = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
@@ -127,7 +128,10 @@ function reported(world: World, source: string, late: boolean): MonitorDoc {
   return { ...doc, state: 'up', last_heartbeat_at: at, last_status: 'ok', metrics_json, next_check_at };
 }
 
-/** Time of a run in which 1 % of the monitors go down: it must follow what is due. */
+/**
+ * Time of a run in which 1 % of the monitors go down: it must follow what is due. The first run of a process, whose code is
+ * not compiled yet, and those after it, each over another 1 %.
+ */
 export async function evaluation(say: Say, sizes: readonly number[] = [1_000, 10_000, 100_000]): Promise<void> {
   say(
     '\nEvaluator: 1 % of the monitors go down in the run, each with its alarm and timeline; then a run with nothing due',
@@ -142,19 +146,33 @@ export async function evaluation(say: Say, sizes: readonly number[] = [1_000, 10
           await world.deps.monitors.bulk(docs.map((doc) => ({ insert: doc })));
         }
         await world.outages.stamp();
-        const began = performance.now();
-        const run = await world.evaluator.evaluate('http');
-        const took = performance.now() - began;
-        await world.settled();
+        const times: number[] = [];
+        for (let round = 0; round < EVALUATIONS; round++) {
+          if (round > 0) await fallSilent(world, size, round);
+          const began = performance.now();
+          const done = await world.evaluator.evaluate('http');
+          times.push(performance.now() - began);
+          if (done?.run.to_down !== size / 100) throw new Error(`${done?.run.to_down} went down, not 1 %`);
+          await world.settled();
+        }
         const again = performance.now();
         await world.evaluator.evaluate('http');
         const idle = performance.now() - again;
+        const [first = 0, ...warm] = times;
         say(
-          `  ${String(size).padStart(7)} monitors: ${String(run?.run.to_down).padStart(5)} went down in ${took.toFixed(0).padStart(4)} ms; nothing due: ${idle.toFixed(0)} ms`,
+          `  ${String(size).padStart(7)} monitors: ${String(size / 100).padStart(5)} went down in ${first.toFixed(0).padStart(4)} ms (first), ${median(warm).toFixed(0).padStart(4)} ms (median of ${warm.length} more); nothing due: ${idle.toFixed(0)} ms`,
         );
       }),
     );
   }
+}
+
+/** Another 1 % has not reported for ten minutes. */
+async function fallSilent({ deps, clock }: World, size: number, round: number): Promise<void> {
+  const last = clock.now() - 10 * MINUTE;
+  const set = { last_heartbeat_at: new Date(last).toISOString(), next_check_at: new Date(last + MINUTE).toISOString() };
+  const sources = Array.from({ length: size / 100 }, (_, n) => `host-${n * 100 + round}`);
+  await deps.monitors.bulk(sources.map((source) => ({ change: { id: idOf(source) }, update: { set } })));
 }
 
 /** 14 days at one minute, four metrics: bytes per sample, and the time of the queries that the pages make. */
@@ -187,39 +205,32 @@ export async function history(say: Say): Promise<void> {
 /** What the heartbeats of 14 days leave behind, written at once. */
 async function fill({ deps, clock }: World, source: string): Promise<void> {
   const end = clock.now();
-  const doc = freshMonitor({ source }, deps.ids, end - DAYS * 24 * HOUR);
-  let rows: Row[] = [];
-  let base = 0;
-  let chunk = 0;
-  let hour = -1;
+  const start = end - DAYS * 24 * HOUR;
+  const doc = freshMonitor({ source }, deps.ids, start);
   let stats: (Stats | null)[] = [];
-  for (let t = end - DAYS * 24 * HOUR; t < end; t += MINUTE) {
-    if (rows.length === TAIL_ROWS) {
-      const id = chunkId(doc.series, chunk++);
-      await deps.chunks.insert({ id, series: doc.series, from: base, to: t - MINUTE, base, rows });
-      rows = [];
-    }
-    if (Math.floor(t / HOUR) !== hour) {
-      if (hour >= 0)
-        await deps.rollups.insert({ id: rollupId(doc.series, hour), series: doc.series, hour, rows: stats });
-      hour = Math.floor(t / HOUR);
-      stats = [];
-    }
-    if (rows.length === 0) base = t;
+  for (let t = start; t < end; t += MINUTE) {
+    const hour = Math.floor(t / HOUR);
     const values = METRICS.map((_, i) => Math.round(1000 * (50 + i * 10 + 10 * Math.sin(t / HOUR + i))) / 100);
-    rows.push([t - base, ...values.flatMap((value, i) => [i, value])]);
-    stats = values.map((value, i) => sampled(stats[i], value, t - hour * HOUR));
+    const pairs = values.map((value, i) => `,${i},${value}`).join('');
+    const ended = doc.tail !== '' && hour !== Math.floor(doc.tail_base / HOUR);
+    if (ended || doc.tail.length + pairs.length > TAIL_CHARS) {
+      const { series, tail, tail_base } = doc;
+      const rows = JSON.parse(`[${tail}]`) as number[][];
+      const id = chunkId(series, doc.chunk++);
+      const to = tail_base + (rows.at(-1)?.[0] ?? 0);
+      await deps.chunks.insert({ id, series, from: tail_base, to, base: tail_base, rows: tail, size: tail.length });
+      stats = folded(stats, rows, tail_base % HOUR);
+      doc.tail = '';
+      if (ended) {
+        const over = hour - 1;
+        await deps.rollups.insert({ id: rollupId(series, over), series, hour: over, rows: stats, size: sizeOf(stats) });
+        stats = [];
+      }
+    }
+    if (doc.tail === '') doc.tail_base = t;
+    doc.tail += `${doc.tail === '' ? '' : ','}[${t - doc.tail_base}${pairs}]`;
   }
+  const hour = JSON.stringify({ hour: Math.floor(doc.tail_base / HOUR), rows: stats });
   const at = new Date(end).toISOString();
-  await deps.monitors.insert({
-    ...doc,
-    state: 'up',
-    last_heartbeat_at: at,
-    names: METRICS,
-    tail: rows,
-    tail_base: base,
-    tail_values: rows.length * METRICS.length,
-    chunk,
-    hour: { hour, rows: stats },
-  });
+  await deps.monitors.insert({ ...doc, state: 'up', last_heartbeat_at: at, names: METRICS, hour });
 }

@@ -6,8 +6,10 @@ import type { MonitorDoc } from '../model.js';
 import { viewOf } from '../monitor.js';
 import type { Services } from '../services.js';
 import { alarmAt, intervalOf, thresholds } from '../timing.js';
-import { hrefOf } from './form.js';
+import { hrefOf, typed } from './form.js';
 import { rowOf } from './row.js';
+import { badges, reporting } from './snippets.js';
+import { LIVES, tokensOf } from './tokens.js';
 
 const SPANS = [
   { hours: 24, label: '24 h' },
@@ -49,17 +51,19 @@ function chartOf(name: string, { latest, points, baseline, deviation }: MetricHi
 }
 
 export async function detailView(
-  { histories, timeline, clock, baseUrl }: Services,
+  services: Services,
   doc: MonitorDoc,
   request: HttpRequest,
-  deferred: boolean,
+  { deferred, errors }: { deferred: boolean; errors: Record<string, string> },
 ): Promise<View> {
+  const { histories, timeline, clock, baseUrl } = services;
   const hours = Number(request.query['hours'] ?? 24);
   const cursor = request.query['cursor'];
   const caller = callerOf(request.principal);
-  const [history, events] = await Promise.all([
+  const [history, events, tokens] = await Promise.all([
     histories.history(doc, { hours, points: 240 }),
     timeline.page({ source: doc.source, limit: TIMELINE, ...(typeof cursor === 'string' && { cursor }) }, caller),
+    tokensOf(services, doc.source, request),
   ]);
   const view = viewOf(doc);
   const here = hrefOf(doc.source);
@@ -69,6 +73,7 @@ export async function detailView(
     crumbs: [{ label: 'Monitors', href: '/monitors' }, { label: doc.source }],
     monitor: view,
     row: rowOf(doc, clock.now()),
+    evaluated: ['up', 'warning', 'down'].includes(doc.state),
     here,
     spans: SPANS.map((span) => ({
       label: span.label,
@@ -87,10 +92,14 @@ export async function detailView(
     next_cursor: events.next_cursor,
     facts: factsOf(doc),
     alarm_at: deferred && doc.released_at !== null ? iso(alarmAt(Date.parse(doc.released_at), intervalOf(doc))) : null,
-    badge_url: `${url}/badge/${doc.id}.svg`,
-    status_url: `${url}/status/${doc.id}`,
+    tokens,
+    may_issue: tokens !== null,
+    lives: LIVES,
+    form: typed(request),
+    errors,
+    badges: badges(url, doc.id, doc.name),
+    snippets: reporting(url, doc.source, '$WD_TOKEN'),
     token_command: `aos token create --name '${doc.source}' --scopes watchdog:ping --source '${doc.source}'`,
-    ping_command: `curl -fsS -m 10 ${url}/ping/$WD_TOKEN`,
   });
 }
 

@@ -23,7 +23,7 @@ export const sharesOf = (counts: Readonly<Record<MonitorState, number>>): object
     tone: TONES[state],
   }));
 
-export async function listView({ status, clock }: Services, request: HttpRequest): Promise<View> {
+export async function listView({ status, series, clock }: Services, request: HttpRequest): Promise<View> {
   const { state, alarm, parent, project, q, cursor } = request.query as Partial<Record<string, string>>;
   const [page, counts] = await Promise.all([
     status.page(
@@ -39,6 +39,7 @@ export async function listView({ status, clock }: Services, request: HttpRequest
     ),
     status.counts(),
   ]);
+  const samples = await series.newest(page.docs);
   const all = STATES.reduce((sum, one) => sum + counts[one], 0);
   const tabs = [
     { label: 'All', href: '/monitors', active: state === undefined, count: all },
@@ -46,7 +47,7 @@ export async function listView({ status, clock }: Services, request: HttpRequest
   ];
   const filtered = [state, alarm, parent, project, q].some((value) => value !== undefined);
   return new View('monitors', {
-    items: page.docs.map((doc) => rowOf(doc, clock.now())),
+    items: page.docs.map((doc) => rowOf(doc, clock.now(), samples.get(doc.id))),
     next_cursor: page.next,
     tabs,
     filtered,

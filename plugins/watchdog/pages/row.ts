@@ -1,7 +1,10 @@
 /** A monitor as a row of a page: how long it is so, whether it is overdue, a line of its first metric. */
-import type { MonitorDoc } from '../model.js';
+import type { MonitorDoc, Row } from '../model.js';
 import { intervalOf, thresholds } from '../timing.js';
 import { hrefOf } from './form.js';
+
+/** Heartbeats in a sparkline. */
+const SPARK = 30;
 
 export interface MonitorRow {
   href: string;
@@ -22,9 +25,8 @@ export interface MonitorRow {
   project: string | null;
 }
 
-/** @param now milliseconds since 1970 */
-export function rowOf(doc: MonitorDoc, now: number): MonitorRow {
-  const spark = sparkOf(doc);
+/** @param now milliseconds since 1970 @param rows its newest samples, oldest first */
+export function rowOf(doc: MonitorDoc, now: number, rows: readonly Row[] = []): MonitorRow {
   return {
     href: hrefOf(doc.source),
     source: doc.source,
@@ -37,8 +39,7 @@ export function rowOf(doc: MonitorDoc, now: number): MonitorRow {
     suppressed_by: doc.suppressed_by,
     silenced_since: doc.state === 'stopped' || doc.state === 'maintenance' ? doc.last_state_change_utc : null,
     message: doc.message,
-    spark,
-    spark_label: spark.length > 1 ? (doc.names[firstIndex(doc)] ?? null) : null,
+    ...sparkOf(doc, rows),
     parent_source: doc.parent_source,
     project: doc.project,
   };
@@ -51,13 +52,12 @@ function overdueOf(doc: MonitorDoc, now: number): number | null {
   return Math.floor((now - last) / 1000 - intervalOf(doc));
 }
 
-const firstIndex = ({ tail }: MonitorDoc): number => tail.at(-1)?.[1] ?? 0;
-
 /** The newest values of the metric that the last heartbeat named first. */
-function sparkOf(doc: MonitorDoc): number[] {
-  const wanted = firstIndex(doc);
-  return doc.tail.flatMap((row) => {
+function sparkOf(doc: MonitorDoc, rows: readonly Row[]): { spark: number[]; spark_label: string | null } {
+  const wanted = rows.at(-1)?.[1];
+  const spark = rows.slice(-SPARK).flatMap((row) => {
     for (let i = 1; i < row.length; i += 2) if (row[i] === wanted) return [row[i + 1] as number];
     return [];
   });
+  return { spark, spark_label: spark.length > 1 && wanted !== undefined ? (doc.names[wanted] ?? null) : null };
 }

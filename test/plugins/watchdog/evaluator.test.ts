@@ -3,22 +3,26 @@ import { expect } from 'chai';
 import type { Deps } from '../../../plugins/watchdog/deps.js';
 import { freshMonitor } from '../../../plugins/watchdog/monitor.js';
 import type { DocumentStore } from '../../../ports/store.js';
+import type { ManualClock } from '../../support/clock.js';
 import { ANYONE, HOUR, MINUTE, over, STORES, worldOn, type World } from './world.js';
 
 for (const engine of STORES) {
-  describe(`watchdog evaluator (${engine.name})`, () => {
+  describe(`watchdog evaluator (${engine.name})`, function () {
+    this.timeout(30_000);
     let world: World;
     let store: DocumentStore;
-    let close: () => Promise<void>;
+    let close = async (): Promise<void> => undefined;
 
-    beforeEach(async () => {
-      ({ store, close } = await engine.open());
+    beforeEach(async function () {
+      const opened = await engine.open(() => this.skip());
+      ({ store } = opened);
       world = worldOn(store);
+      close = async () => {
+        await world.settled();
+        await opened.close();
+      };
     });
-    afterEach(async () => {
-      await world.settled();
-      await close();
-    });
+    afterEach(() => close());
 
     const names = (): string[] => world.told.map(({ event, data }) => `${event} ${data.source}`);
 
@@ -448,9 +452,81 @@ for (const engine of STORES) {
       expect((await world.evaluate()).cleanup).to.include({ ran: false });
       world.clock.advance(15 * 24 * HOUR);
       const { cleanup } = await world.evaluate();
-      expect(cleanup).to.include({ ran: true, complete: true, samples: 6, rollups: 2, runs: 2 });
+      expect(cleanup).to.include({ ran: true, complete: true, samples: 3, rollups: 1, runs: 2 });
       world.clock.advance(90 * 24 * HOUR);
       expect((await world.evaluate()).cleanup.events).to.be.greaterThan(0);
+    });
+
+    it('cleans up in batches until its time is up, and goes on with the next run', async () => {
+      let left = 3;
+      world = worldOn(store, world.clock, (deps) => {
+        const { chunks, clock } = deps;
+        deps.chunks = over(chunks, {
+          remove: async (_filter, limit) => {
+            expect(limit).to.equal(500);
+            (clock as ManualClock).advance(3_000);
+            return left-- > 0 ? 500 : 7;
+          },
+        });
+      });
+      expect((await world.evaluate()).cleanup).to.include({ ran: true, complete: false, samples: 1_000 });
+      expect((await world.evaluate()).cleanup).to.include({ ran: true, complete: false, samples: 507 });
+      expect((await world.evaluate()).cleanup).to.include({ ran: true, complete: true, samples: 7 });
+      expect((await world.evaluate()).cleanup).to.include({ ran: false });
+    });
+
+    it('a clock that was set back hides no silence: it counts from then on', async () => {
+      await world.beat('a', { interval: 60 });
+      await world.beat('p', { interval: 1 });
+      await world.beat('c', { interval: 1 });
+      await world.monitors.edit('c', { parent_source: 'p' }, ANYONE);
+      world.clock.advance(5_000);
+      await world.evaluate();
+      await world.beat('p', { interval: 3600 });
+      await world.evaluate();
+      expect((await world.monitors.need('c', ANYONE)).released_at).to.not.equal(null);
+      world.clock.set(world.clock.now() - 24 * HOUR);
+      expect(await world.evaluate()).to.include({ to_warning: 0, to_down: 0, alarms_emitted: 0 });
+      expect((await world.monitor('a')).last_heartbeat_at).to.equal(world.clock.iso());
+      world.clock.advance(60_001);
+      expect(await world.evaluate()).to.include({ to_warning: 0, alarms_emitted: 1 });
+      world.clock.advance(60_000);
+      expect(await world.evaluate()).to.include({ to_warning: 1, evaluated: 1 });
+      world.clock.advance(120_000);
+      expect(await world.evaluate()).to.include({ to_down: 1 });
+      expect(world.told.map(({ event, data }) => [event, data.source, data.deferred])).to.deep.equal([
+        ['monitor.down', 'p', false],
+        ['monitor.recovered', 'p', false],
+        ['monitor.down', 'c', true],
+        ['monitor.down', 'a', false],
+      ]);
+    });
+
+    it('what was left to tell before the clock was set back is told', async () => {
+      let works = false;
+      world = worldOn(store, world.clock, (deps) => {
+        const { emit } = deps;
+        deps.emit = async (...args) => works && emit(...args);
+      });
+      await world.beat('a', { interval: 1 });
+      world.clock.advance(MINUTE);
+      await world.evaluate();
+      works = true;
+      world.clock.set(world.clock.now() - 2 * HOUR);
+      expect(await world.outbox.leftovers()).to.equal(1);
+      expect(world.told.map(({ event }) => event)).to.deep.equal(['monitor.down']);
+    });
+
+    it('a process that comes back tells at once what the last one left', async () => {
+      world = worldOn(store, world.clock, (deps) => (deps.emit = async () => false));
+      await world.beat('a', { interval: 1 });
+      world.clock.advance(MINUTE);
+      await world.evaluate();
+      const back = worldOn(store, world.clock);
+      back.outbox.resume();
+      await back.settled();
+      expect(back.told.map(({ event }) => event)).to.deep.equal(['monitor.down']);
+      expect((await back.monitors.need('a', ANYONE)).outbox_at).to.equal(null);
     });
 
     it('a clock that goes back neither alarms nor loses samples', async () => {

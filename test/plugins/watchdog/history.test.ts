@@ -146,6 +146,23 @@ describe('watchdog metric history', () => {
     expect((await history({ from: older, to: old })).metrics).to.deep.equal({});
   });
 
+  it('counts every hour once when daylight saving ends and begins', async function () {
+    this.timeout(30_000);
+    for (const change of ['2026-10-25T01:00:00.000Z', '2027-03-28T01:00:00.000Z']) {
+      const clock = Date.parse(change) - 3 * HOUR;
+      const spring = await memoryWorld();
+      spring.clock.set(clock);
+      for (let i = 0; i < 360; i++) {
+        await spring.beat('a', { interval: 60, metrics: { n: i } });
+        if (i % 10 === 0) expect(await spring.evaluate()).to.include({ to_warning: 0, to_down: 0 });
+        spring.clock.advance(MINUTE);
+      }
+      const doc = await spring.monitors.need('a', ANYONE);
+      const { metrics } = await spring.histories.history(doc, { hours: 6, resolution: 3600 });
+      expect(metrics['n']?.points.map(({ n }) => n)).to.deep.equal([60, 60, 60, 60, 60, 60]);
+    }
+  });
+
   it('refuses a span of more than 336 hours, or one that ends before it begins', async () => {
     for (const query of [
       { from: '2026-01-01T00:00:00.000Z', to: '2026-02-01T00:00:00.000Z' },

@@ -67,18 +67,21 @@ describe('watchdog heartbeat (pure)', () => {
 });
 
 for (const engine of STORES) {
-  describe(`watchdog intake (${engine.name})`, () => {
+  describe(`watchdog intake (${engine.name})`, function () {
+    this.timeout(30_000);
     let world: World;
     let store: DocumentStore;
-    let close: () => Promise<void>;
-    beforeEach(async () => {
-      ({ store, close } = await engine.open());
+    let close = async (): Promise<void> => undefined;
+    beforeEach(async function () {
+      const opened = await engine.open(() => this.skip());
+      ({ store } = opened);
       world = worldOn(store);
+      close = async () => {
+        await world.settled();
+        await opened.close();
+      };
     });
-    afterEach(async () => {
-      await world.settled();
-      await close();
-    });
+    afterEach(() => close());
 
     it('creates the monitor with the first heartbeat and answers the thresholds', async () => {
       const first = await world.beat('a', { interval: 0.5, metrics: { cpu: 1 } });
@@ -114,7 +117,7 @@ for (const engine of STORES) {
     it('simultaneous first heartbeats make one monitor and all succeed, from two processes', async () => {
       const other = worldOn(store, world.clock);
       const answers = await Promise.all(
-        Array.from({ length: 40 }, (_, i) => (i % 2 ? world : other).beat('new', { metrics: { n: i } })),
+        Array.from({ length: 64 }, (_, i) => (i % 2 ? world : other).beat('new', { metrics: { n: i } })),
       );
       expect(answers.filter(({ created }) => created)).to.have.lengthOf(1);
       expect(answers.filter(({ previous_state }) => previous_state === null)).to.have.lengthOf(1);
@@ -124,7 +127,7 @@ for (const engine of STORES) {
       expect(
         metrics['n']?.points.reduce((sum, { n }) => sum + n, 0),
         'no sample was lost',
-      ).to.equal(40);
+      ).to.equal(64);
       await other.settled();
     });
 

@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ANYONE, memoryWorld, type Told, type World } from './world.js';
+import { ANYONE, STORES, worldOn, type Told, type World } from './world.js';
 
 const SOURCES = ['a', 'b', 'c', 'd', 'e', 'f'];
 const STATUSES = ['ok', 'warning', 'error', 'stopped', 'maintenance'] as const;
@@ -14,6 +14,7 @@ type Step =
   | { do: 'beat'; source: string; status: (typeof STATUSES)[number]; interval: number; failed: boolean }
   | { do: 'wait'; ms: number }
   | { do: 'evaluate' }
+  | { do: 'set back'; ms: number }
   | { do: 'move'; source: string; parent: string | null }
   | { do: 'delete'; source: string };
 
@@ -32,12 +33,14 @@ const wait = fc.record({
   ms: fc.constantFrom(1, 999, 2_001, 29_999, 30_000, 60_000, 60_000, 60_000, 300_001),
 });
 const evaluate = fc.constant({ do: 'evaluate' as const });
+const back = fc.record({ do: fc.constant('set back' as const), ms: fc.constantFrom(600_000, 86_400_000) });
 const move = fc.record({ do: fc.constant('move' as const), source, parent: fc.option(source, { nil: null }) });
 const remove = fc.record({ do: fc.constant('delete' as const), source });
 const simple = fc.oneof(
   { weight: 4, arbitrary: beat },
   { weight: 4, arbitrary: wait },
   { weight: 3, arbitrary: evaluate },
+  { weight: 1, arbitrary: back },
 );
 const moving = fc.oneof(
   { weight: 5, arbitrary: beat },
@@ -97,6 +100,14 @@ class Model {
     this.#watch(now);
   }
 
+  /** Nothing has happened later than now. */
+  setBack(now: number): void {
+    for (const m of this.all.values()) {
+      m.last = Math.min(m.last, now);
+      if (m.clear !== null) m.clear = Math.min(m.clear, now);
+    }
+  }
+
   evaluate(now: number): void {
     const fallen: Modelled[] = [];
     for (const m of this.all.values()) {
@@ -139,9 +150,14 @@ function checkPairs(told: readonly Told[]): void {
   expect(new Set(told.map(({ id }) => id)).size, 'each once').to.equal(told.length);
 }
 
+/** A run before and after the clock is set back: in between nothing happens in a service that evaluates every minute. */
+const withRuns = (steps: readonly Step[]): Step[] =>
+  steps.flatMap((step): Step[] => (step.do === 'set back' ? [{ do: 'evaluate' }, step, { do: 'evaluate' }] : [step]));
+
 async function perform(world: World, step: Step): Promise<void> {
   if (step.do === 'wait') world.clock.advance(step.ms);
   else if (step.do === 'evaluate') expect((await world.evaluate()).errors).to.equal(0);
+  else if (step.do === 'set back') world.clock.set(world.clock.now() - step.ms);
   else if (step.do === 'beat') {
     const { status, interval, failed } = step;
     await world.beat(step.source, { status, interval, checks: { it: { ok: !failed } } });
@@ -155,71 +171,99 @@ async function perform(world: World, step: Step): Promise<void> {
   }
 }
 
-describe('watchdog against a model', () => {
-  it('has the same states, alarms and events after every step', async function () {
-    this.timeout(120_000);
-    // A fixed forest: b and c below a, d below c, e below d; f alone.
-    const parents: Record<string, string> = { b: 'a', c: 'a', d: 'c', e: 'd' };
-    await fc.assert(
-      fc.asyncProperty(fc.array(simple, { minLength: 40, maxLength: 120 }), async (steps: Step[]) => {
-        const world = await memoryWorld();
-        const model = new Model();
-        for (const [n, step] of steps.entries()) {
-          const fresh = step.do === 'beat' && !model.all.has(step.source);
-          await perform(world, step);
-          const now = world.clock.now();
-          if (step.do === 'beat') {
-            const parent = parents[step.source] ?? null;
-            if (fresh && parent !== null) await world.monitors.edit(step.source, { parent_source: parent }, ANYONE);
-            model.beat(step, parent, now);
-          } else if (step.do === 'evaluate') model.evaluate(now);
-          await world.settled();
-          for (const [name, expected] of model.all) {
-            const found = await world.monitor(name);
-            expect({ state: found.state, alarm: found.alarm }, `${name} after step ${n}`).to.deep.equal({
-              state: expected.state,
-              alarm: expected.alarm,
-            });
-            expect(namesOf(world.told, name), `${name} after step ${n}`).to.deep.equal(expected.events);
-          }
-        }
-        checkPairs(world.told);
-      }),
-      { numRuns: 80 },
-    );
-  });
+/** How often each property runs: every step of a durable engine waits for its disk. */
+const RUNS: Readonly<Record<string, number>> = { memory: 80, sqlite: 10, mongodb: 3 };
 
-  it('loses and doubles no alarm while the tree changes and monitors come and go', async function () {
-    this.timeout(120_000);
-    await fc.assert(
-      fc.asyncProperty(fc.array(moving, { minLength: 40, maxLength: 120 }), async (steps: Step[]) => {
-        const world = await memoryWorld();
-        for (const step of steps) await perform(world, step);
-        // Time to decide whatever is open: then exactly those that are down below nobody down have told so.
-        for (let i = 0; i < 3; i++) {
-          world.clock.advance(600_000);
-          await world.evaluate();
-        }
-        await world.settled();
-        checkPairs(world.told);
-        const all = await world.status.all({}, ANYONE);
-        const by = new Map(all.map((doc) => [doc.source, doc]));
-        for (const doc of all) {
-          let above = false;
-          for (let p = doc.parent_source; p !== null; p = by.get(p)?.parent_source ?? null) {
-            if (by.get(p)?.state === 'down') above = true;
-          }
-          expect(doc.relook, doc.source).to.equal(false);
-          const open = namesOf(world.told, doc.source).length % 2 === 1;
-          expect(open, `${doc.source} told`).to.equal(doc.alarm === 'open');
-          if (doc.state === 'down' && !above) expect(doc.alarm, doc.source).to.equal('open');
-          if (doc.state !== 'down') expect(doc.alarm, doc.source).to.equal('none');
-        }
-        for (const name of SOURCES) {
-          if (!by.has(name)) expect(namesOf(world.told, name).length % 2, `${name} is gone`).to.equal(0);
-        }
-      }),
-      { numRuns: 60 },
-    );
+for (const engine of STORES) {
+  const numRuns = RUNS[engine.name] ?? 1;
+  /** Over a fresh store, after one that may skip the test. */
+  const within = (work: (world: World, steps: Step[]) => Promise<void>) => async (steps: Step[]) => {
+    const { store, close } = await engine.open(() => expect.fail('the engine went away'));
+    const world = worldOn(store);
+    try {
+      await work(world, steps);
+      await world.settled();
+    } finally {
+      await close();
+    }
+  };
+  const steps = (step: fc.Arbitrary<Step>): fc.Arbitrary<Step[]> => fc.array(step, { minLength: 40, maxLength: 120 });
+
+  describe(`watchdog against a model (${engine.name})`, () => {
+    before(async function () {
+      await (await engine.open(() => this.skip())).close();
+    });
+
+    it('has the same states, alarms and events after every step', async function () {
+      this.timeout(120_000);
+      // A fixed forest: b and c below a, d below c, e below d; f alone.
+      const parents: Record<string, string> = { b: 'a', c: 'a', d: 'c', e: 'd' };
+      await fc.assert(
+        fc.asyncProperty(
+          steps(simple),
+          within(async (world, all) => {
+            const model = new Model();
+            for (const [n, step] of withRuns(all).entries()) {
+              const fresh = step.do === 'beat' && !model.all.has(step.source);
+              await perform(world, step);
+              const now = world.clock.now();
+              if (step.do === 'beat') {
+                const parent = parents[step.source] ?? null;
+                if (fresh && parent !== null) await world.monitors.edit(step.source, { parent_source: parent }, ANYONE);
+                model.beat(step, parent, now);
+              } else if (step.do === 'evaluate') model.evaluate(now);
+              else if (step.do === 'set back') model.setBack(now);
+              await world.settled();
+              for (const [name, expected] of model.all) {
+                const found = await world.monitor(name);
+                expect({ state: found.state, alarm: found.alarm }, `${name} after step ${n}`).to.deep.equal({
+                  state: expected.state,
+                  alarm: expected.alarm,
+                });
+                expect(namesOf(world.told, name), `${name} after step ${n}`).to.deep.equal(expected.events);
+              }
+            }
+            checkPairs(world.told);
+          }),
+        ),
+        { numRuns },
+      );
+    });
+
+    it('loses and doubles no alarm while the tree changes and monitors come and go', async function () {
+      this.timeout(120_000);
+      await fc.assert(
+        fc.asyncProperty(
+          steps(moving),
+          within(async (world, all) => {
+            for (const step of all) await perform(world, step);
+            // Time to decide whatever is open: then exactly those that are down below nobody down have told so.
+            for (let i = 0; i < 3; i++) {
+              world.clock.advance(600_000);
+              await world.evaluate();
+            }
+            await world.settled();
+            checkPairs(world.told);
+            const docs = await world.status.all({}, ANYONE);
+            const by = new Map(docs.map((doc) => [doc.source, doc]));
+            for (const doc of docs) {
+              let above = false;
+              for (let p = doc.parent_source; p !== null; p = by.get(p)?.parent_source ?? null) {
+                if (by.get(p)?.state === 'down') above = true;
+              }
+              expect(doc.relook, doc.source).to.equal(false);
+              const open = namesOf(world.told, doc.source).length % 2 === 1;
+              expect(open, `${doc.source} told`).to.equal(doc.alarm === 'open');
+              if (doc.state === 'down' && !above) expect(doc.alarm, doc.source).to.equal('open');
+              if (doc.state !== 'down') expect(doc.alarm, doc.source).to.equal('none');
+            }
+            for (const name of SOURCES) {
+              if (!by.has(name)) expect(namesOf(world.told, name).length % 2, `${name} is gone`).to.equal(0);
+            }
+          }),
+        ),
+        { numRuns },
+      );
+    });
   });
-});
+}

@@ -2,12 +2,13 @@
 import { expect } from 'chai';
 import dashboard from '../../../plugins/dashboard/plugin.js';
 import watchdog from '../../../plugins/watchdog/plugin.js';
-import { SHARED_KEY } from '../access/bench.js';
+import { PASSWORD, SHARED_KEY } from '../access/bench.js';
 import { Site, type Answer } from '../access/site.js';
 
 const BASE = '/api/watchdog/v1';
 
-describe('watchdog routes', () => {
+describe('watchdog routes', function () {
+  this.timeout(20_000);
   let site: Site;
   let manage: string;
   let read: string;
@@ -287,6 +288,45 @@ describe('watchdog routes', () => {
     for (const path of ['/badge/x.svg', `/badge/${id}.png`, '/status/-shop-']) {
       expect((await site.api('GET', path, null)).status, path).to.equal(404);
     }
+  });
+
+  it('makes, shows once, lists and revokes tokens of a source on its page, for administrators', async () => {
+    await beat({ source: 'tokens/1' });
+    const here = '/monitors/tokens%2F1';
+    const browser = await site.signedIn();
+    const refusedForm = await browser.post(`${here}/tokens`, { name: '', expires_in_seconds: '7' }, here);
+    expect(refusedForm.status).to.equal(422);
+    const made = await browser.post(`${here}/tokens`, { name: 'cron <b>', expires_in_seconds: '2592000' }, here);
+    expect(made.status).to.equal(200);
+    const secret = /wd_live_[0-9A-Za-z]{43}/.exec(made.text)?.[0] ?? '';
+    expect(made.text).to.include(`/ping/${secret}/$?`).and.include('cron &lt;b&gt;').and.not.include('cron <b>');
+    expect((await site.api('GET', `/ping/${secret}`, null)).status).to.equal(200);
+    expect(refused(await beat({ source: 'tokens/2' }, secret))).to.equal('403 source_mismatch');
+    const page = await browser.get(here);
+    expect(page.text).to.include('cron &lt;b&gt;').and.include(secret.slice(0, 12)).and.not.include(secret);
+    const [token] = await site.parts.tokens.list({ kind: 'watchdog', source: 'tokens/1' });
+    expect(token).to.deep.include({ scopes: ['watchdog:ping'], source: 'tokens/1', created_by: 'admin' });
+    await beat({ source: 'tokens/3' });
+    const elsewhere = await browser.post(`/monitors/tokens%2F3/tokens/${token?.id}/revoke`, {}, '/monitors/tokens%2F3');
+    expect(elsewhere.status).to.equal(404);
+    const gone = await browser.post(`${here}/tokens/${token?.id}/revoke`, {}, here);
+    expect(gone.headers['location']).to.equal(here);
+    expect((await site.api('GET', `/ping/${secret}`, null)).status).to.equal(404);
+    expect((await browser.get(here)).text).to.include('revoked');
+    expect((await site.parts.audit.recent(5)).items.map(({ action }) => action)).to.include.members([
+      'token.created',
+      'token.revoked',
+    ]);
+  });
+
+  it('shows members a monitor without its tokens, and lets them make none', async () => {
+    await (await site.signedIn()).post('/users', { username: 'mia', role: 'member', password: PASSWORD });
+    const browser = await site.signedIn('mia');
+    const here = '/monitors/tokens%2F1';
+    const page = await browser.get(here);
+    expect(page.status).to.equal(200);
+    expect(page.text).to.include('aos token create').and.not.include('action="/monitors/tokens%2F1/tokens"');
+    expect((await browser.post(`${here}/tokens`, { name: 'x' }, here)).status).to.equal(403);
   });
 
   it('has its pages: list, detail, form, tree; what is typed wrong is shown again', async () => {

@@ -1,8 +1,11 @@
 /** The services of the watchdog over a store of the test's choice, with a clock that the test moves. */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryStore } from '../../../adapters/memory/store.js';
+import { MongoClient } from 'mongodb';
+import { MongoStore } from '../../../adapters/mongodb/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { Scope } from '../../../kernel/container.js';
@@ -18,6 +21,7 @@ import type { ProcessOwner } from '../../../ports/processes.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { nobody, RecordingLog } from '../../kernel/fakes.js';
 import { ManualClock } from '../../support/clock.js';
+import { mongoUrl } from '../../support/mongo/server.js';
 
 export const ANYONE: Caller = { name: 'tester', project: null, source: null };
 
@@ -86,6 +90,10 @@ export function worldOn(
         revoked.push(source);
         return 1;
       },
+      issue: async () => ({ id: 'none', token: 'wd_live_none', expires_at: null }),
+      revoke: async () => true,
+      find: async () => null,
+      list: async () => [],
     },
     audit: { record: async () => undefined },
     projects: {
@@ -139,11 +147,13 @@ export async function memoryWorld(change?: (deps: Deps) => void): Promise<World>
   return worldOn(await ensured(new MemoryStore()), undefined, change);
 }
 
-/** The engines that the suites of this folder run on. */
-export const STORES: readonly {
-  name: string;
-  open: () => Promise<{ store: DocumentStore; close: () => Promise<void> }>;
-}[] = [
+export interface Opened {
+  store: DocumentStore;
+  close: () => Promise<void>;
+}
+
+/** The engines that the suites of this folder run on; `open` skips the test where there is none. */
+export const STORES: readonly { name: string; open: (skip: () => never) => Promise<Opened> }[] = [
   {
     name: 'memory',
     open: async () => {
@@ -161,6 +171,25 @@ export const STORES: readonly {
         close: async () => {
           await store.close();
           await rm(folder, { recursive: true, force: true });
+        },
+      };
+    },
+  },
+  {
+    name: 'mongodb',
+    open: async (skip) => {
+      const server = await mongoUrl();
+      if (server === null) return skip();
+      const url = new URL(server);
+      url.pathname = `/aos_${randomBytes(6).toString('hex')}`;
+      const store = await ensured(new MongoStore({ url: url.href }));
+      return {
+        store,
+        close: async () => {
+          await store.close();
+          const client = await new MongoClient(url.href).connect();
+          await client.db().dropDatabase();
+          await client.close();
         },
       };
     },

@@ -1,0 +1,106 @@
+/** Tokens of one source, on its monitor's page: administrators make and revoke them (contract 10, tokens; contract 80). */
+import joi from 'joi';
+import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { invalid, notFound } from '../../../kernel/errors.js';
+import type { TokenRecord } from '../../../ports/domain/access.js';
+import { callerOf } from '../caller.js';
+import type { Services } from '../services.js';
+import { hrefOf, typed } from './form.js';
+import { reporting } from './snippets.js';
+
+const access = { session: 'admin' } as const;
+const DAY = 86_400;
+export const LIVES = [
+  { value: String(30 * DAY), label: '30 days' },
+  { value: String(90 * DAY), label: '90 days' },
+  { value: String(365 * DAY), label: '1 year' },
+];
+
+const source = joi.string().max(200).required();
+const form = joi.object({
+  name: joi.string().trim().min(1).max(100).required(),
+  expires_in_seconds: joi
+    .number()
+    .valid(...LIVES.map(({ value }) => Number(value)))
+    .empty('')
+    .default(null),
+});
+
+/** Active and past ones, newest first; null for a reader who is no administrator. */
+export async function tokensOf(
+  { tokens, clock }: Pick<Services, 'tokens' | 'clock'>,
+  monitor: string,
+  { principal }: Pick<HttpRequest, 'principal'>,
+): Promise<(TokenRecord & { state: string })[] | null> {
+  if (principal.kind !== 'session' || principal.role !== 'admin') return null;
+  const now = clock.iso();
+  const state = ({ revoked_at, expires_at }: TokenRecord): string =>
+    revoked_at !== null ? 'revoked' : expires_at !== null && expires_at <= now ? 'expired' : 'active';
+  const all = await tokens.list({ kind: 'watchdog', source: monitor });
+  return all.map((token) => Object.assign({ state: state(token) }, token));
+}
+
+/** @param again the monitor's page, with what was wrong */
+export function tokenPages(
+  { monitors, tokens, audit, baseUrl }: Services,
+  again: (request: HttpRequest, errors: Record<string, string>) => Promise<View>,
+): PageSpec[] {
+  const need = (request: HttpRequest) => monitors.need(request.params['source'] ?? '', callerOf(request.principal));
+
+  const create = async (request: HttpRequest): Promise<View> => {
+    const doc = await need(request);
+    const { value, error } = form.validate(typed(request), { stripUnknown: true, errors: { label: false } });
+    if (error !== undefined) {
+      const errors = Object.fromEntries(error.details.map(({ path, message }) => [path.join('.'), message]));
+      return (await again(request, errors)).withStatus(422);
+    }
+    const { name, expires_in_seconds } = value as { name: string; expires_in_seconds: number | null };
+    const made = await tokens.issue({
+      kind: 'watchdog',
+      name,
+      scopes: ['watchdog:ping'],
+      source: doc.source,
+      expires_in_seconds,
+      created_by: callerOf(request.principal).name,
+    });
+    await audit.record(request.principal, 'token.created', name, { kind: 'watchdog', source: doc.source });
+    const here = hrefOf(doc.source);
+    return new View('monitor-token', {
+      title: 'Token created',
+      crumbs: [{ label: 'Monitors', href: '/monitors' }, { label: doc.source, href: here }, { label: 'Token' }],
+      monitor: doc.source,
+      here,
+      name,
+      secret: made.token,
+      expires_at: made.expires_at,
+      snippets: reporting(baseUrl(), doc.source, made.token),
+    });
+  };
+
+  return [
+    {
+      method: 'POST',
+      path: '/monitors/{source}/tokens',
+      title: 'Token created',
+      access,
+      input: { params: joi.object({ source }) },
+      handle: create,
+    },
+    {
+      method: 'POST',
+      path: '/monitors/{source}/tokens/{id}/revoke',
+      title: 'Revoke token',
+      access,
+      input: { params: joi.object({ source, id: joi.string().guid().required() }) },
+      handle: async (request) => {
+        const doc = await need(request);
+        const id = request.params['id'] ?? '';
+        const token = await tokens.find(id);
+        if (token?.kind !== 'watchdog' || token.source !== doc.source) throw notFound(`token ${id}`);
+        if (!(await tokens.revoke(id))) throw invalid({ id: 'is gone' });
+        await audit.record(request.principal, 'token.revoked', token.name, { kind: 'watchdog', source: doc.source });
+        return new Redirect(hrefOf(doc.source), { tone: 'success', message: `Revoked ${token.name}.` });
+      },
+    },
+  ];
+}
