@@ -10,6 +10,7 @@
 import { inject, injectable, type Logger } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
 import { BUGS, type BugsApi } from '../../ports/domain/bugs.js';
+import type { ErrorIntake, ErrorReport, ErrorSender } from '../../ports/domain/errors.js';
 import type { TokenPrincipal } from '../../ports/http.js';
 import { answerOf, type Answer } from './answer.js';
 import { element, type ErrorBody } from './body.js';
@@ -22,7 +23,7 @@ export interface Failed {
 }
 
 @injectable()
-export class Intake {
+export class Intake implements ErrorIntake {
   constructor(
     @inject(BUGS.name) private readonly bugs: BugsApi,
     @inject('errorstream.log') private readonly log: Logger,
@@ -36,7 +37,12 @@ export class Intake {
     if (principal.project !== null && principal.project !== body.project) {
       throw denied('This token belongs to another project.');
     }
-    const { report, truncated } = reportOf(body, { id: principal.id, source: 'app' });
+    return this.record(body, { id: principal.id, source: 'app' });
+  }
+
+  /** Every way in ends here (ports/domain/errors.ts). */
+  async record(body: ErrorBody | ErrorReport, sender: ErrorSender): Promise<Answer> {
+    const { report, truncated } = reportOf(body, sender);
     return answerOf(await this.bugs.record(report), truncated);
   }
 

@@ -1,16 +1,15 @@
 /** /errors: the groups of the error stream with their trend (contract 80), and the dashboard's chart of errors per hour. */
 import joi from 'joi';
-import { View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
+import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
+import { firstErrorCommand } from '../../ports/domain/first-error.js';
+import { ignoreLink } from '../../ports/domain/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
-import { intakeCommand } from './first-error.js';
 
 export interface PageDeps {
   groups: ErrorGroups;
   projects: Pick<ProjectDirectory, 'list'>;
-  clock: { now(): number };
-  /** `app.timezone` */
-  timezone: string;
+  clock: { iso(): string };
   /** `app.base_url`; known once the server listens */
   baseUrl: () => string;
 }
@@ -24,8 +23,10 @@ const SORTS = [
   { value: 'severity', label: 'Severity' },
 ] as const;
 const HOURS = 24;
-const HOUR_MS = 3_600_000;
 
+/** What a form leaves empty is no filter. */
+const nothing = joi.any().valid('').strip();
+const list = (of: joi.StringSchema): joi.ArraySchema => joi.array().items(of, nothing).max(50);
 const word = (...values: readonly string[]): joi.StringSchema =>
   joi
     .string()
@@ -35,52 +36,75 @@ const text = (max: number): joi.StringSchema => joi.string().max(max).empty('');
 
 const query = joi.object({
   q: text(500),
-  project: text(64),
-  environment: text(200),
-  error_level: word(...LEVELS),
-  status: word(...STATUSES),
+  project: list(joi.string().max(64)),
+  environment: list(joi.string().max(200)),
+  error_level: list(joi.string().valid(...LEVELS)),
+  status: list(joi.string().valid(...STATUSES)),
+  regression: word('true'),
   muted: word('true', 'any'),
   sort: word(...SORTS.map(({ value }) => value)),
   cursor: text(20_000),
 });
 
+const MARK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const liveQuery = query.keys({ since: joi.string().pattern(MARK).required() });
+
 interface Query {
   q?: string;
-  project?: string;
-  environment?: string;
-  error_level?: (typeof LEVELS)[number];
-  status?: (typeof STATUSES)[number];
+  project?: string[];
+  environment?: string[];
+  error_level?: (typeof LEVELS)[number][];
+  status?: (typeof STATUSES)[number][];
+  regression?: 'true';
   /** Absent: without the muted ones. */
   muted?: 'true' | 'any';
   sort?: ErrorGroupQuery['sort'];
   cursor?: string;
 }
 
-const one = <T>(value: T | undefined): { list?: T[] } => (value === undefined ? {} : { list: [value] });
-
-function groupQuery({ q, project, environment, error_level, status, muted, sort, cursor }: Query): ErrorGroupQuery {
+function groupQuery({
+  q,
+  project,
+  environment,
+  error_level,
+  status,
+  regression,
+  muted,
+  sort,
+  cursor,
+}: Query): ErrorGroupQuery {
   return {
     q,
-    project: one(project).list,
-    environment: one(environment).list,
-    error_level: one(error_level).list,
-    status: one(status).list,
+    project,
+    environment,
+    error_level,
+    status,
+    regression: regression === undefined ? undefined : [true],
     muted: muted === 'any' ? undefined : [muted === 'true'],
     sort,
     cursor: cursor ?? null,
   };
 }
 
+/** The query as it stands in an address; without the page of the list. */
+function searchOf({ cursor: _page, ...given }: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(given)) {
+    for (const one of [value].flat()) if (one !== undefined) search.append(name, one);
+  }
+  return search.toString();
+}
+
 /** The other filters stay; a cursor belongs to the list that made it. */
-function tabs({ cursor: _of_another_list, ...given }: Query): object[] {
+function tabs(given: Query): object[] {
   const views = [
     { label: 'Active', muted: undefined },
     { label: 'Muted', muted: 'true' },
     { label: 'All', muted: 'any' },
-  ];
+  ] as const;
   return views.map(({ label, muted }) => {
     const { muted: _now, ...rest } = given;
-    const search = new URLSearchParams({ ...rest, ...(muted === undefined ? {} : { muted }) }).toString();
+    const search = searchOf(muted === undefined ? rest : { ...rest, muted });
     return { label, href: search === '' ? '/errors' : `/errors?${search}`, active: given.muted === muted };
   });
 }
@@ -92,26 +116,35 @@ function found(items: readonly ErrorGroup[], next: string | null, cursor: string
 }
 
 /** A class with its namespace; the short one begins the title already. */
-function rowOf(group: ErrorGroup): ErrorGroup & { qualified: string | null } {
+function rowOf(group: ErrorGroup): ErrorGroup & { qualified: string | null; ignore_url: string } {
   const name = group.exception_class ?? '';
-  return { ...group, qualified: name !== '' && !group.title.startsWith(name) ? name : null };
+  const qualified = name !== '' && !group.title.startsWith(name) ? name : null;
+  return { ...group, qualified, ignore_url: ignoreLink(group) };
 }
 
-/** `20 Nov, 09:00` for each hour of a chart, oldest first, the running one last. */
-export function hourTitles(now: number, length: number, timeZone: string): string[] {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    day: 'numeric',
-    month: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-    timeZone,
+async function listView({ groups, projects, clock, baseUrl }: PageDeps, request: HttpRequest): Promise<View> {
+  const given = request.query as Query;
+  const from = clock.iso();
+  const asked = groupQuery(given);
+  const [changes, page, known] = await Promise.all([groups.changes(asked, null), groups.list(asked), projects.list()]);
+  const { sort, cursor, muted, ...filters } = given;
+  return new View('errors', {
+    items: page.items.map(rowOf),
+    next_cursor: page.next,
+    found: found(page.items, page.next, cursor),
+    tabs: tabs(given),
+    filtered: muted !== undefined || Object.values(filters).some((value) => value !== undefined && value.length > 0),
+    more_open: sort !== undefined || Boolean(filters.environment?.length) || filters.regression !== undefined,
+    live: { mark: changes.mark, query: searchOf(given), from, first: cursor === undefined },
+    levels: LEVELS,
+    statuses: STATUSES,
+    sorts: SORTS,
+    projects: known.map(({ slug }) => slug),
+    command: firstErrorCommand(baseUrl()),
   });
-  const newest = Math.floor(now / HOUR_MS) * HOUR_MS;
-  return Array.from({ length }, (_, i) => format.format(newest - (length - 1 - i) * HOUR_MS));
 }
 
-export function pages({ groups, projects, baseUrl }: PageDeps): PageSpec[] {
+export function pages(deps: PageDeps): PageSpec[] {
   return [
     {
       path: '/errors',
@@ -119,28 +152,30 @@ export function pages({ groups, projects, baseUrl }: PageDeps): PageSpec[] {
       nav: { section: 'work', label: 'Errors', icon: 'errors', order: 20 },
       access: { session: 'member' },
       input: { query },
-      handle: async (request: HttpRequest) => {
-        const given = request.query as Query;
-        const [page, known] = await Promise.all([groups.list(groupQuery(given)), projects.list()]);
-        const { sort: _order, cursor: _page, ...filters } = given;
-        return new View('errors', {
-          items: page.items.map(rowOf),
-          next_cursor: page.next,
-          found: found(page.items, page.next, given.cursor),
-          tabs: tabs(given),
-          filtered: Object.keys(filters).length > 0,
-          levels: LEVELS,
-          statuses: STATUSES,
-          sorts: SORTS,
-          projects: known.map(({ slug }) => slug),
-          command: intakeCommand(baseUrl()),
+      handle: (request) => listView(deps, request),
+    },
+    {
+      path: '/errors/live',
+      title: 'Errors',
+      access: { session: 'member' },
+      input: { query: liveQuery },
+      handle: async (request) => {
+        const { since, ...given } = request.query;
+        const { items, mark } = await deps.groups.changes(groupQuery(given), String(since));
+        return new Reply(200, {
+          mark,
+          rows: items.map(
+            ({ ref, fits, created_at, hit_count, hour_count, last_seen_at, status, regression, muted }) => {
+              return { ref, fits, created_at, hit_count, hour_count, last_seen_at, status, regression, muted };
+            },
+          ),
         });
       },
     },
   ];
 }
 
-export function panels({ groups, clock, timezone }: PageDeps): PanelSpec[] {
+export function panels({ groups }: PageDeps): PanelSpec[] {
   return [
     {
       id: 'errorstream.hours',
@@ -150,8 +185,7 @@ export function panels({ groups, clock, timezone }: PageDeps): PanelSpec[] {
         const sums = await groups.perHour(HOURS);
         if (sums === null) return null;
         const total = sums.counts.reduce((a, b) => a + b, 0);
-        const titles = hourTitles(clock.now(), HOURS, timezone);
-        return new View('panel-hours', { ...sums, total, titles, last: sums.counts.at(-1), first_hour: titles[0] });
+        return new View('panel-hours', { ...sums, total, last: sums.counts.at(-1) });
       },
     },
   ];

@@ -3,18 +3,26 @@
  * items of the bug tracker, through `bugs.api`; grouping, counting and storing are done there, so that both ways in agree.
  */
 import { definePlugin } from '../../kernel/contract.js';
-import { BUGS, ERROR_GROUPS } from '../../ports/domain/bugs.js';
+import { BUGS, ERROR_GROUPS, IGNORE_RULES, MUTING } from '../../ports/domain/bugs.js';
+import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { Intake } from './intake.js';
 import { pages, panels, type PageDeps } from './pages.js';
 import { routes } from './routes.js';
+import { COLLECTIONS, MIGRATIONS } from './rules/collections.js';
+import { rulePages } from './rules/pages.js';
+import { ruleRoutes } from './rules/routes.js';
+import { buildRules, ruleDeps, ruleJobs } from './rules/services.js';
 
 export default definePlugin({
   id: 'errorstream',
   version: '1.0.0',
   api: 1,
   title: 'Error stream',
-  needs: [BUGS.name, ERROR_GROUPS.name, PROJECTS.name],
+  needs: [BUGS.name, ERROR_GROUPS.name, MUTING.name, PROJECTS.name],
+  provides: [ERROR_INTAKE.name, IGNORE_RULES.name],
+  collections: COLLECTIONS,
+  migrations: MIGRATIONS,
   from: import.meta.url,
   setup(ctx) {
     ctx.bind(BUGS.name, ctx.resolve(BUGS));
@@ -23,9 +31,18 @@ export default definePlugin({
       groups: ctx.resolve(ERROR_GROUPS),
       projects: ctx.resolve(PROJECTS),
       clock: ctx.clock,
-      timezone: ctx.app.timezone,
       baseUrl: () => ctx.app.base_url,
     };
-    return { routes: routes(ctx.construct(Intake)), pages: pages(page), panels: panels(page) };
+    const intake = ctx.construct(Intake);
+    const rules = buildRules(ctx, ruleDeps(ctx));
+    return {
+      routes: [...routes(intake), ...ruleRoutes(rules.registry)],
+      pages: [...pages(page), ...rulePages(rules.registry, ctx.clock)],
+      panels: panels(page),
+      jobs: ruleJobs(rules),
+      services: { [ERROR_INTAKE.name]: intake, [IGNORE_RULES.name]: rules.book },
+      start: async () => void (await rules.book.reload()),
+      stop: () => rules.runs.stop(),
+    };
   },
 });

@@ -1,0 +1,121 @@
+/**
+ * The rules as this process knows them, and the answer to the bug tracker's question (ports/domain/bugs.ts). Matching reads
+ * no store: the rules stand here, compiled.
+ *
+ * A change in this process is in force before its answer goes out. Another process notices it by the revision, one small
+ * document that every change raises after it is written: read again in the background when it is a second old, and before
+ * anything is matched when it is two. So a change is in force everywhere within two seconds, and an idle process asks
+ * nothing. A process that dies between a change and its revision was not answered; the rules are read whole every half
+ * minute anyway.
+ *
+ * Rejected: reading all rules every second (hundreds of documents for nothing), and a timer (an idle process would ask all day).
+ */
+import { inject, injectable, type Doc } from '../../../kernel/contract.js';
+import type { IgnoreRules, Mute, Report } from '../../../ports/domain/bugs.js';
+import { BOOK_ID } from './names.js';
+import { HITS, RULE_DEPS, type RuleDeps } from './deps.js';
+import type { Hits } from './hits.js';
+import { isActive, type Rule } from './rule.js';
+import { RuleSet } from './ruleset.js';
+
+export interface RevisionDoc extends Doc {
+  rev: number;
+}
+
+const SHOULD_MS = 1_000;
+const MUST_MS = 2_000;
+const WHOLE_MS = 30_000;
+const PAGE = 200;
+
+@injectable()
+export class RuleBook implements IgnoreRules {
+  #set: RuleSet | null = null;
+  #rev = -1;
+  #checkedAt = -Infinity;
+  #loadedAt = -Infinity;
+  #running: Promise<unknown> = Promise.resolve();
+  #next: Promise<void> | null = null;
+
+  constructor(
+    @inject(RULE_DEPS) private readonly deps: RuleDeps,
+    @inject(HITS) private readonly hits: Hits,
+  ) {}
+
+  match(report: Report): Mute | null | Promise<Mute | null> {
+    const age = this.deps.clock.monotonic() - this.#checkedAt;
+    if (this.#set === null || age > MUST_MS) return this.reload().then((set) => this.#ask(set, report));
+    if (age > SHOULD_MS) this.#inBackground();
+    return this.#ask(this.#set, report);
+  }
+
+  hit(ruleId: string, at: string): Promise<void> {
+    return this.hits.add(ruleId, at);
+  }
+
+  async watched(): Promise<{ rule_id: string; threshold: number; since: string }[]> {
+    const now = this.deps.clock.now();
+    return (await this.all()).flatMap((rule) =>
+      rule.alarm_threshold === null || !isActive(rule, now)
+        ? []
+        : [{ rule_id: rule.id, threshold: rule.alarm_threshold, since: rule.updated_at }],
+    );
+  }
+
+  /** Every rule by creation, those included that are being deleted; their counters may be old. */
+  async all(): Promise<readonly Rule[]> {
+    return (await this.reload()).rules;
+  }
+
+  /** A rule was written: in force here when this resolves, elsewhere within two seconds. */
+  async changed(): Promise<void> {
+    await this.deps.revisions.change({ id: BOOK_ID }, { inc: { rev: 1 } }, { upsert: true });
+    await this.reload();
+  }
+
+  /** What the store holds now or later. Callers share the next read, and none gets one that began before it asked. */
+  async reload(): Promise<RuleSet> {
+    this.#next ??= this.#running.then(() => {
+      this.#next = null;
+      const read = this.#read();
+      this.#running = read.catch(() => undefined);
+      return read;
+    });
+    await this.#next;
+    return this.#set as RuleSet;
+  }
+
+  #ask(set: RuleSet, report: Report): Mute | null | Promise<Mute | null> {
+    const { clock } = this.deps;
+    return set.match(report, clock.now(), () => clock.monotonic());
+  }
+
+  #inBackground(): void {
+    if (this.#next !== null) return;
+    this.reload().catch((error: unknown) =>
+      this.deps.log.error({ err: error }, 'the ignore rules could not be read again'),
+    );
+  }
+
+  async #read(): Promise<void> {
+    const began = this.deps.clock.monotonic();
+    // The revision first: a change between the two reads is then noticed by the next.
+    const rev = (await this.deps.revisions.get(BOOK_ID))?.rev ?? 0;
+    if (this.#set === null || rev !== this.#rev || began - this.#loadedAt > WHOLE_MS) {
+      this.#set = RuleSet.of(await this.#rules(), this.#set, this.deps.log);
+      this.#rev = rev;
+      this.#loadedAt = began;
+    }
+    this.#checkedAt = began;
+  }
+
+  async #rules(): Promise<Rule[]> {
+    const rules: Rule[] = [];
+    let after: string | null = null;
+    do {
+      const page: { items: Rule[]; next: string | null } = await this.deps.rules.find({ limit: PAGE, after });
+      rules.push(...page.items);
+      after = page.next;
+    } while (after !== null);
+    return rules;
+  }
+}

@@ -1,0 +1,54 @@
+/** The ignore rules' collections, and the template that is there from the first migration (contract 21). */
+import type { CollectionSpec } from '../../../kernel/contract.js';
+import type { Migration } from '../../../kernel/contract.js';
+import { StoreConflict } from '../../../ports/store.js';
+import { TEMPLATE_ID } from './names.js';
+import type { Rule } from './rule.js';
+
+export const COLLECTIONS: readonly CollectionSpec[] = [
+  { name: 'rules', indexes: [{ fields: ['deleted_at'] }, { fields: ['settle_at'] }, { fields: ['expires_at'] }] },
+  { name: 'revisions', indexes: [] },
+  { name: 'applies', indexes: [{ fields: ['state', 'beat_at'] }] },
+];
+
+/** How MySQL, PostgreSQL, SQL Server, SQLite and MongoDB say that a value is there already. */
+export const DUPLICATES =
+  "Duplicate entry '.*' for key|duplicate key value violates unique constraint|" +
+  'Cannot insert duplicate key|UNIQUE constraint failed|E11000 duplicate key';
+
+const template = (now: string): Rule => ({
+  id: TEMPLATE_ID,
+  name: 'Duplicate entries in the database',
+  match_type: 'regex',
+  pattern: DUPLICATES,
+  case_sensitive: false,
+  project: null,
+  environment: null,
+  reason: 'The database refuses a value that exists already: expected where applications insert first and look later.',
+  alarm_threshold: 100,
+  enabled: false,
+  expires_at: null,
+  hit_count: 0,
+  last_hit_at: null,
+  is_template: true,
+  created_by: 'system',
+  created_at: now,
+  updated_at: now,
+  settle_at: null,
+  deleted_at: null,
+});
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    number: 1,
+    name: 'duplicate-entry-template',
+    async run(ctx) {
+      try {
+        await ctx.collection<Rule>('rules').insert(template(ctx.clock.iso()));
+      } catch (error) {
+        // It ran before, up to here.
+        if (!(error instanceof StoreConflict)) throw error;
+      }
+    },
+  },
+];

@@ -1,0 +1,32 @@
+/** What the services of the ignore rules are built on; bound by the names below. */
+import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
+import type { AuditLog } from '../../../ports/domain/access.js';
+import type { BugsApi, Muting } from '../../../ports/domain/bugs.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { ApplyDoc } from './runs.js';
+import type { RevisionDoc } from './book.js';
+import type { Rule } from './rule.js';
+
+export interface RuleDeps {
+  rules: Collection<Rule>;
+  revisions: Collection<RevisionDoc>;
+  applies: Collection<ApplyDoc>;
+  bugs: Pick<BugsApi, 'unmuteRule'>;
+  muting: Muting;
+  projects: Pick<ProjectDirectory, 'get' | 'list'>;
+  /** Undefined while no plugin provides it. */
+  audit: () => AuditLog | undefined;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+}
+
+export const RULE_DEPS = 'errorstream.rules.deps';
+export const BOOK = 'errorstream.rules.book';
+export const HITS = 'errorstream.rules.hits';
+export const SURVEY = 'errorstream.rules.survey';
+export const SETTLING = 'errorstream.rules.settling';
+export const RUNS = 'errorstream.rules.runs';
+
+/** A turn for everybody else: searching must not hold up the event loop. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,71 @@
+/** The posted form of a rule as the API's body, and the form again with what was refused. */
+import type joi from 'joi';
+import type { HttpRequest, PageResult, View } from '../../../kernel/contract.js';
+import { invalid, ServiceError } from '../../../kernel/errors.js';
+import type { Matching, RuleFields } from './rule.js';
+
+export interface Problem {
+  message: string;
+  /** Field → text, for the controls. */
+  errors: Record<string, string>;
+}
+
+const DAY_MS = 86_400_000;
+/** `keep` leaves what is there. */
+export const EXPIRIES = [
+  { value: '1', label: 'In a day' },
+  { value: '7', label: 'In a week' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+] as const;
+
+/** Refusals that a person can mend on the page; everything else is the error page's. */
+const MENDABLE = new Set([409, 422]);
+
+export type Typed = Record<string, string>;
+
+/** The fields as they were typed, each once. */
+export function typed(request: HttpRequest): Typed {
+  const form: object = request.body !== null && typeof request.body === 'object' ? request.body : {};
+  const fields = Object.entries(form).map(([name, value]): [string, unknown] => [name, [value].flat()[0]]);
+  return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
+}
+
+/** @param now milliseconds. @throws ServiceError validation_failed */
+export function bodyOf(
+  form: Typed,
+  schema: joi.ObjectSchema,
+  now: number,
+): RuleFields & Pick<Matching, 'match_type' | 'pattern'> {
+  const days = Number(form['expires']);
+  const given = {
+    name: form['name'],
+    match_type: form['match_type'],
+    pattern: form['pattern'],
+    case_sensitive: form['case_sensitive'] === 'true',
+    project: form['project'] ?? '',
+    environment: form['environment'] ?? '',
+    reason: form['reason'] ?? '',
+    alarm_threshold: form['alarm_threshold']?.trim() ? Number(form['alarm_threshold']) : null,
+    enabled: form['enabled'] === 'true',
+    ...(form['expires'] !== 'keep' && {
+      expires_at: days > 0 && days < 10_000 ? new Date(now + days * DAY_MS).toISOString() : null,
+    }),
+  };
+  const { value, error } = schema.validate(given, { abortEarly: false, stripUnknown: true, errors: { label: false } });
+  if (error === undefined) return value as ReturnType<typeof bodyOf>;
+  throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [String(path[0]), message])));
+}
+
+/** `run`, or the page again with the refusal and its status. */
+export async function orAgain(
+  run: () => Promise<PageResult>,
+  again: (problem: Problem) => Promise<View>,
+): Promise<PageResult> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !MENDABLE.has(error.status)) throw error;
+    return (await again({ message: error.message, errors: error.fields ?? {} })).withStatus(error.status);
+  }
+}

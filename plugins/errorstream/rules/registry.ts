@@ -1,0 +1,252 @@
+/** The ignore rules and what people do with them: shared by the API and the pages (contract 21, ignore rules). */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { conflict, denied, notFound, ServiceError } from '../../../kernel/errors.js';
+import type { Mutable } from '../../../ports/domain/bugs.js';
+import type { Filter } from '../../../ports/store.js';
+import type { RuleBook } from './book.js';
+import { BOOK, RULE_DEPS, RUNS, SETTLING, SURVEY, type RuleDeps } from './deps.js';
+import { compile } from './pattern.js';
+import { isActive, nameOf, viewOf, type Matching, type Rule, type RuleFields, type RuleView } from './rule.js';
+import type { ApplyDoc, Runs } from './runs.js';
+import type { Settling } from './settling.js';
+import type { Applied, Preview, Survey } from './survey.js';
+
+/** All of them stand compiled in every process. */
+const MOST_RULES = 1000;
+
+export interface RuleQuery {
+  limit: number;
+  cursor?: string | undefined;
+  project?: string | undefined;
+  enabled?: boolean | undefined;
+  match_type?: string | undefined;
+}
+
+/** A token that is bound to a project touches that project's rules, and sees those of all projects beside them. */
+const projectOf = (principal: Principal): string | null => (principal.kind === 'token' ? principal.project : null);
+
+type Set = Partial<Omit<Rule, 'id'>>;
+
+@injectable()
+export class Registry {
+  constructor(
+    @inject(RULE_DEPS) private readonly deps: RuleDeps,
+    @inject(BOOK) private readonly book: RuleBook,
+    @inject(SURVEY) private readonly survey: Survey,
+    @inject(SETTLING) private readonly settling: Settling,
+    @inject(RUNS) private readonly runs: Runs,
+  ) {}
+
+  /** In the order in which they win: the oldest first. @throws InvalidCursor */
+  async page(
+    principal: Principal,
+    query: RuleQuery,
+  ): Promise<{ items: RuleView[]; next: string | null; count: () => Promise<number> }> {
+    const own = projectOf(principal);
+    const { project, enabled, match_type } = query;
+    const filter: Filter = {
+      deleted_at: null,
+      ...(project !== undefined && { project }),
+      ...(enabled !== undefined && { enabled }),
+      ...(match_type !== undefined && { match_type }),
+      ...(own !== null && { or: [{ project: own }, { project: null }] }),
+    };
+    const page = await this.deps.rules.find({ filter, limit: query.limit, after: query.cursor ?? null });
+    return { items: page.items.map(viewOf), next: page.next, count: () => this.deps.rules.count(filter) };
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async get(principal: Principal, id: string): Promise<RuleView> {
+    return viewOf(await this.#need(principal, id, 'read'));
+  }
+
+  /** @throws ServiceError reason_required, invalid_pattern, unknown_project, insufficient_scope, conflict */
+  async create(principal: Principal, input: RuleFields & Pick<Matching, 'match_type' | 'pattern'>): Promise<RuleView> {
+    const { ids, clock, rules } = this.deps;
+    const now = clock.iso();
+    const given = input.project === undefined ? projectOf(principal) : input.project;
+    const rule: Rule = {
+      id: ids.uuid(),
+      name: nameOf(input.name, input.pattern),
+      match_type: input.match_type,
+      pattern: input.pattern,
+      case_sensitive: input.case_sensitive ?? false,
+      project: await this.#project(principal, given),
+      environment: input.environment?.trim() || null,
+      reason: reasonOf(input.reason),
+      alarm_threshold: input.alarm_threshold ?? null,
+      enabled: input.enabled ?? true,
+      expires_at: input.expires_at ?? null,
+      hit_count: 0,
+      last_hit_at: null,
+      is_template: false,
+      created_by: actorOf(principal),
+      created_at: now,
+      updated_at: now,
+      settle_at: null,
+      deleted_at: null,
+    };
+    compile(rule);
+    if ((await rules.count({ deleted_at: null })) >= MOST_RULES)
+      throw conflict(`There are ${MOST_RULES} rules, which is as many as can be held against every report.`);
+    await rules.insert(rule);
+    await this.book.changed();
+    await this.#record(principal, 'created', rule, { pattern: rule.pattern });
+    return viewOf(rule);
+  }
+
+  /** Only what is given changes. @throws ServiceError not_found, and what `create` throws */
+  async change(principal: Principal, id: string, input: RuleFields): Promise<RuleView> {
+    const before = await this.#need(principal, id, 'write');
+    const set = await this.#changes(principal, before, input);
+    if (Object.keys(set).length === 0) return viewOf(before);
+    const now = this.deps.clock;
+    const wasActive = isActive(before, now.now());
+    const after: Rule = { ...before, ...set };
+    compile(after);
+    const settles = wasActive && Object.keys(set).some((field) => SETTLES.has(field));
+    const written = await this.deps.rules.change(
+      { id, deleted_at: null },
+      { set: { ...set, updated_at: now.iso(), ...(settles && { settle_at: now.iso() }) } },
+    );
+    if (written === null) throw notFound('ignore rule with this id');
+    await this.book.changed();
+    if (settles) await this.settling.now(written.doc);
+    await this.#record(principal, actionOf(set), written.doc, { fields: Object.keys(set).join(' ') });
+    return viewOf(written.doc);
+  }
+
+  /** What it muted is unmuted. @throws ServiceError not_found, insufficient_scope */
+  async remove(principal: Principal, id: string): Promise<void> {
+    const rule = await this.#need(principal, id, 'write');
+    const now = this.deps.clock.iso();
+    const gone = { enabled: false, deleted_at: now, settle_at: now, updated_at: now };
+    const written = await this.deps.rules.change({ id, deleted_at: null }, { set: gone });
+    if (written === null) throw notFound('ignore rule with this id');
+    await this.book.changed();
+    await this.settling.now(written.doc);
+    await this.#record(principal, 'deleted', rule, { pattern: rule.pattern, reason: rule.reason });
+  }
+
+  /** Stores nothing, so it asks for no reason. @throws ServiceError invalid_pattern, unknown_project, insufficient_scope */
+  async preview(principal: Principal, input: RuleFields & Pick<Matching, 'match_type' | 'pattern'>): Promise<Preview> {
+    const given = input.project || projectOf(principal);
+    const rule: Matching = {
+      match_type: input.match_type,
+      pattern: input.pattern,
+      case_sensitive: input.case_sensitive ?? false,
+      project: await this.#project(principal, given),
+      environment: input.environment?.trim() || null,
+    };
+    return this.survey.preview(rule);
+  }
+
+  /** Mutes the groups that are there already; resolves when that is done. @throws ServiceError not_found, conflict */
+  async apply(
+    principal: Principal,
+    id: string,
+    options: { dry_run?: boolean; signal?: AbortSignal },
+  ): Promise<Applied> {
+    const rule = await this.#need(principal, id, 'write');
+    const applied = await this.survey.apply(id, options);
+    if (options.dry_run !== true) await this.#record(principal, 'applied', rule, { ...applied });
+    return applied;
+  }
+
+  /** Mutes them behind the answer. @throws ServiceError not_found, conflict */
+  async begin(principal: Principal, id: string): Promise<void> {
+    await this.#need(principal, id, 'write');
+    await this.runs.start(id, principal);
+  }
+
+  /** Groups that it mutes, the oldest first. */
+  async muted(id: string, limit: number): Promise<{ items: Mutable[]; more: boolean }> {
+    const page = await this.deps.muting.page({ muted_by: id, limit });
+    return { items: page.items, more: page.next !== null };
+  }
+
+  lastRun(id: string): Promise<ApplyDoc | null> {
+    return this.runs.last(id);
+  }
+
+  /** Slugs to choose from. */
+  async projects(): Promise<string[]> {
+    return (await this.deps.projects.list()).map(({ slug }) => slug);
+  }
+
+  async #changes(principal: Principal, before: Rule, input: RuleFields): Promise<Set> {
+    const set: Set = {};
+    const { match_type, pattern, case_sensitive, alarm_threshold, enabled, expires_at } = input;
+    if (input.name !== undefined) set.name = nameOf(input.name, pattern ?? before.pattern);
+    if (match_type !== undefined) set.match_type = match_type;
+    if (pattern !== undefined) set.pattern = pattern;
+    if (case_sensitive !== undefined) set.case_sensitive = case_sensitive;
+    if (input.project !== undefined) set.project = await this.#project(principal, input.project);
+    if (input.environment !== undefined) set.environment = input.environment?.trim() || null;
+    if (input.reason !== undefined) set.reason = reasonOf(input.reason);
+    if (alarm_threshold !== undefined) set.alarm_threshold = alarm_threshold;
+    if (enabled !== undefined) set.enabled = enabled;
+    if (expires_at !== undefined) set.expires_at = expires_at;
+    const changed = Object.entries(set).filter(([field, value]) => value !== before[field as keyof Set]);
+    return Object.fromEntries(changed);
+  }
+
+  async #need(principal: Principal, id: string, right: 'read' | 'write'): Promise<Rule> {
+    const rule = await this.deps.rules.get(id);
+    if (rule === null || rule.deleted_at !== null) throw notFound('ignore rule with this id');
+    const own = projectOf(principal);
+    const seen = own === null || rule.project === own || (right === 'read' && rule.project === null);
+    if (!seen) throw denied(`The token is for the project ${own} only.`);
+    return rule;
+  }
+
+  async #project(principal: Principal, given: string | null): Promise<string | null> {
+    const slug = given === '' ? null : given;
+    const own = projectOf(principal);
+    if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
+    if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
+    throw new ServiceError('unknown_project', `There is no project ${slug}.`, {
+      fields: { project: 'is not the slug of a project' },
+    });
+  }
+
+  async #record(
+    principal: Principal,
+    action: string,
+    rule: Rule,
+    details: Record<string, string | number> = {},
+  ): Promise<void> {
+    await this.deps.audit()?.record(principal, `ignore_rule.${action}`, rule.id, { name: rule.name, ...details });
+  }
+}
+
+/** Changes of these may leave groups muted that no longer should be, or with an old reason. */
+const SETTLES = new Set([
+  'match_type',
+  'pattern',
+  'case_sensitive',
+  'project',
+  'environment',
+  'reason',
+  'enabled',
+  'expires_at',
+]);
+
+function actionOf(set: Set): string {
+  if (set.enabled === undefined || Object.keys(set).length > 1) return 'changed';
+  return set.enabled ? 'enabled' : 'disabled';
+}
+
+/** @throws ServiceError reason_required */
+function reasonOf(given: string | null | undefined): string {
+  const reason = given?.trim() ?? '';
+  if (reason !== '') return reason;
+  throw new ServiceError('reason_required', 'An ignore rule needs a `reason`: why is this noise?', {
+    fields: { reason: 'is required' },
+  });
+}
+
+function actorOf(principal: Principal): string {
+  if (principal.kind === 'session') return principal.username;
+  return principal.kind === 'token' ? `token ${principal.name}` : principal.kind;
+}

@@ -1,0 +1,138 @@
+/** An ignore rule: the stored document, what may be sent, what is shown (contract 21, ignore rules). Pure. */
+import joi from 'joi';
+import type { Doc } from '../../../kernel/contract.js';
+import type { Mute } from '../../../ports/domain/bugs.js';
+
+export const MATCH_TYPES = ['contains', 'regex', 'exception_class'] as const;
+export type MatchType = (typeof MATCH_TYPES)[number];
+
+/** Characters. */
+export const PATTERN = 500;
+const NAME = 200;
+const REASON = 1000;
+const ENVIRONMENT = 200;
+/** A count fits an integer column. */
+const MOST = 2_147_483_647;
+
+/** What decides whether a report matches. */
+export interface Matching {
+  match_type: MatchType;
+  pattern: string;
+  case_sensitive: boolean;
+  /** null: every project. */
+  project: string | null;
+  /** null: every environment. */
+  environment: string | null;
+}
+
+export interface Rule extends Doc, Matching {
+  name: string;
+  reason: string;
+  alarm_threshold: number | null;
+  enabled: boolean;
+  expires_at: string | null;
+  hit_count: number;
+  last_hit_at: string | null;
+  is_template: boolean;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  /** When it changed so that groups it muted may have to be unmuted; null when that is done (settling.ts). */
+  settle_at: string | null;
+  /** Set while a deleted rule still has to unmute; then it goes. */
+  deleted_at: string | null;
+}
+
+export type RuleView = Omit<Rule, 'settle_at' | 'deleted_at'>;
+
+/** What a caller may set. */
+export interface RuleFields {
+  name?: string | null;
+  match_type?: MatchType;
+  pattern?: string;
+  case_sensitive?: boolean;
+  project?: string | null;
+  environment?: string | null;
+  reason?: string | null;
+  alarm_threshold?: number | null;
+  enabled?: boolean;
+  expires_at?: string | null;
+}
+
+/** Whether it mutes at `now` (milliseconds): expiry is evaluated here, not when a job comes by. */
+export const isActive = (rule: Pick<Rule, 'enabled' | 'expires_at' | 'deleted_at'>, now: number): boolean =>
+  rule.enabled && rule.deleted_at === null && (rule.expires_at === null || Date.parse(rule.expires_at) > now);
+
+export const muteOf = ({ id, reason, alarm_threshold }: Rule): Mute => ({ rule_id: id, reason, alarm_threshold });
+
+export function viewOf({ settle_at: _settle, deleted_at: _deleted, ...shown }: Rule): RuleView {
+  return shown;
+}
+
+/** Rules without a name are called by their pattern. */
+export const nameOf = (name: string | null | undefined, pattern: string): string =>
+  name?.trim() || pattern.replace(/\p{Cc}/gu, ' ').slice(0, NAME);
+
+const instant = joi
+  .string()
+  .isoDate()
+  .custom((value: string) => new Date(value).toISOString());
+
+/** NUL and halves of surrogate pairs are no text that every engine stores alike. */
+const text = (max: number): joi.StringSchema =>
+  joi
+    .string()
+    .max(max)
+    .pattern(/\0|\p{Surrogate}/u, { invert: true, name: 'whole text' });
+
+const fields = {
+  name: text(NAME).allow('', null).description('Called by its pattern when left out'),
+  match_type: joi.string().valid(...MATCH_TYPES),
+  pattern: text(PATTERN)
+    .min(1)
+    .description(
+      '`contains`: part of the title, the message or `Class: message`; `regex`: RE2 syntax, searched in each of them; ' +
+        '`exception_class`: the whole class, its last segment, or a beginning that ends in `*`',
+    ),
+  case_sensitive: joi.boolean().description('Default false'),
+  project: text(64).allow('', null).description('Slug; null: every project'),
+  environment: text(ENVIRONMENT).allow('', null).description('null: every environment'),
+  reason: text(REASON).allow('', null).description('Why this is noise; required'),
+  alarm_threshold: joi
+    .number()
+    .integer()
+    .min(1)
+    .max(MOST)
+    .allow(null)
+    .description('`error.rate_exceeded` when a muted group occurs more often than this in the rolling hour'),
+  enabled: joi.boolean().description('Default true'),
+  expires_at: instant.allow(null).description('From then on it mutes nothing'),
+};
+
+export const createBody = joi.object({
+  ...fields,
+  match_type: fields.match_type.required(),
+  pattern: fields.pattern.required(),
+});
+export const changeBody = joi.object(fields);
+
+const timestamp = joi.string().isoDate();
+export const ruleShape = joi.object({
+  id: joi.string().required(),
+  name: joi.string().required(),
+  match_type: joi.valid(...MATCH_TYPES).required(),
+  pattern: joi.string().required(),
+  case_sensitive: joi.boolean().required(),
+  project: joi.string().allow(null).required(),
+  environment: joi.string().allow(null).required(),
+  reason: joi.string().required(),
+  alarm_threshold: joi.number().integer().allow(null).required(),
+  enabled: joi.boolean().required(),
+  expires_at: timestamp.allow(null).required(),
+  hit_count: joi.number().integer().required().description('Occurrences that it muted'),
+  last_hit_at: timestamp.allow(null).required(),
+  is_template: joi.boolean().required().description('Came with the service, to be edited and enabled'),
+  created_by: joi.string().required(),
+  created_at: timestamp.required(),
+  updated_at: timestamp.required(),
+});

@@ -1,0 +1,81 @@
+/** The enabled rules of one moment, compiled, in the order in which they win (contract 21: the first by creation). Pure. */
+import type { Logger } from '../../../kernel/contract.js';
+import type { Mute } from '../../../ports/domain/bugs.js';
+import { turn } from './deps.js';
+import { compile, Texts, type Pattern } from './pattern.js';
+import { isActive, muteOf, type Rule } from './rule.js';
+import type { Subject } from './subject.js';
+
+interface Entry {
+  rule: Rule;
+  pattern: Pattern;
+}
+
+/** Searching goes on in another turn after this long. */
+const SLICE_MS = 5;
+
+export class RuleSet {
+  readonly #everywhere: Entry[];
+  readonly #byProject = new Map<string, Entry[]>();
+
+  private constructor(
+    readonly rules: readonly Rule[],
+    private readonly patterns: ReadonlyMap<string, Pattern>,
+  ) {
+    const entries = rules.flatMap((rule) => {
+      const pattern = rule.enabled ? patterns.get(keyOf(rule)) : undefined;
+      return pattern === undefined ? [] : [{ rule, pattern }];
+    });
+    this.#everywhere = entries.filter(({ rule }) => rule.project === null);
+    for (const slug of new Set(entries.map(({ rule }) => rule.project))) {
+      if (slug !== null)
+        this.#byProject.set(
+          slug,
+          entries.filter(({ rule }) => rule.project === null || rule.project === slug),
+        );
+    }
+  }
+
+  /** @param rules by id. @param before its compiled patterns are used again */
+  static of(rules: readonly Rule[], before: RuleSet | null, log: Logger): RuleSet {
+    const patterns = new Map<string, Pattern>();
+    for (const rule of rules.filter(({ enabled }) => enabled)) {
+      try {
+        patterns.set(keyOf(rule), before?.patterns.get(keyOf(rule)) ?? compile(rule));
+      } catch (error) {
+        log.error({ err: error, rule: rule.id }, 'an ignore rule cannot be compiled and mutes nothing');
+      }
+    }
+    return new RuleSet(rules, patterns);
+  }
+
+  /** The first rule that matches; a promise only where searching takes long. @param now milliseconds */
+  match(subject: Subject, now: number, monotonic: () => number): Mute | null | Promise<Mute | null> {
+    const entries = this.#byProject.get(subject.project) ?? this.#everywhere;
+    if (entries.length === 0) return null;
+    return walk(entries, 0, subject, new Texts(subject), now, monotonic);
+  }
+}
+
+function walk(
+  entries: readonly Entry[],
+  from: number,
+  subject: Subject,
+  texts: Texts,
+  now: number,
+  monotonic: () => number,
+): Mute | null | Promise<Mute | null> {
+  const began = monotonic();
+  for (let i = from; i < entries.length; i++) {
+    const { rule, pattern } = entries[i] as Entry;
+    if (!pattern.admits(subject) || !isActive(rule, now)) continue;
+    if (pattern.test(texts)) return muteOf(rule);
+    if (i + 1 < entries.length && pattern.slow && monotonic() - began > SLICE_MS)
+      return turn().then(() => walk(entries, i + 1, subject, texts, now, monotonic));
+  }
+  return null;
+}
+
+/** What a compiled pattern depends on. */
+const keyOf = ({ match_type, pattern, case_sensitive, project, environment }: Rule): string =>
+  JSON.stringify([match_type, pattern, case_sensitive, project, environment]);

@@ -1,0 +1,23 @@
+/** What an ignore rule is held against: a report on its way, or a group that is there (contract 21, match text). Pure. */
+import { shortClass } from '../title.js';
+
+export interface Subject {
+  title: string;
+  error_message?: string | null;
+  exception_class?: string | null;
+  project: string;
+  environment?: string | null;
+}
+
+/** The title, the message and `Class: message`, each; what is missing or said already is left out. */
+export function textsOf({ title, error_message, exception_class }: Subject): string[] {
+  const message = error_message ?? '';
+  const whole = [exception_class ?? '', message].filter((part) => part !== '').join(': ');
+  return [...new Set([title, message, whole])].filter((text) => text !== '');
+}
+
+/** The class as it came, and its last segment: what a pattern may name. */
+export function classNames(name: string | null | undefined): string[] {
+  if (name === null || name === undefined || name.trim() === '') return [];
+  return [...new Set([name.trim(), shortClass(name)])];
+}

@@ -1,0 +1,128 @@
+/**
+ * A rule held against the groups that are there: preview and retroactive apply (contract 21). Groups are walked by id in
+ * batches, each in a turn of its own. Applying is safe to repeat: what is muted already is skipped, so an apply that a crash
+ * cut off is simply done again.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict, notFound } from '../../../kernel/errors.js';
+import type { Mutable } from '../../../ports/domain/bugs.js';
+import { RULE_DEPS, turn, type RuleDeps } from './deps.js';
+import { compile, Texts, type Pattern } from './pattern.js';
+import { isActive, muteOf, type Matching, type Rule } from './rule.js';
+
+const BATCH = 200;
+const SAMPLES = 20;
+/** A preview is looked at by somebody who waits. */
+const PREVIEW_MS = 8_000;
+const SLICE_MS = 5;
+
+export interface Preview {
+  /** Groups that match. */
+  count: number;
+  /** Those seen last, newest first. */
+  samples: Mutable[];
+  /** False: there are so many groups that not all were looked at in time. */
+  complete: boolean;
+}
+
+export interface Applied {
+  /** Groups that match. */
+  matched: number;
+  /** Groups that were muted now. */
+  muted: number;
+  /** Groups that match and are muted already. */
+  skipped: number;
+}
+
+/** One batch of a walk. */
+export interface Step extends Applied {
+  scanned: number;
+  /** Where the next begins; null at the end. */
+  next: string | null;
+}
+
+@injectable()
+export class Survey {
+  /** A walk compiles its rule once. */
+  readonly #compiled = new WeakMap<Matching, Pattern>();
+
+  constructor(@inject(RULE_DEPS) private readonly deps: RuleDeps) {}
+
+  /** Stores nothing. @throws ServiceError invalid_pattern */
+  async preview(rule: Matching): Promise<Preview> {
+    const ends = this.deps.clock.monotonic() + PREVIEW_MS;
+    let count = 0;
+    let samples: Mutable[] = [];
+    let after: string | null = null;
+    do {
+      const page: { matched: Mutable[]; next: string | null } = await this.#matching(rule, after);
+      count += page.matched.length;
+      samples = [...samples, ...page.matched]
+        .toSorted((a, b) => (a.last_seen_at < b.last_seen_at ? 1 : -1))
+        .slice(0, SAMPLES);
+      after = page.next;
+    } while (after !== null && this.deps.clock.monotonic() < ends);
+    return { count, samples, complete: after === null };
+  }
+
+  /** @throws ServiceError not_found, conflict when the rule mutes nothing, also when it changes meanwhile */
+  async apply(id: string, options: { dry_run?: boolean; signal?: AbortSignal } = {}): Promise<Applied> {
+    const rule = await this.active(id, options.dry_run);
+    const sum: Applied = { matched: 0, muted: 0, skipped: 0 };
+    let after: string | null = null;
+    do {
+      if (options.signal?.aborted === true) throw conflict('The caller went away; apply the rule again.');
+      const step: Step = await this.step(rule, after, options.dry_run);
+      sum.matched += step.matched;
+      sum.muted += step.muted;
+      sum.skipped += step.skipped;
+      after = step.next;
+    } while (after !== null);
+    return sum;
+  }
+
+  /** The rule, when it may be applied. @throws ServiceError not_found, conflict */
+  async active(id: string, dryRun = false): Promise<Rule> {
+    const rule = await this.deps.rules.get(id);
+    if (rule === null || rule.deleted_at !== null) throw notFound('ignore rule with this id');
+    if (!dryRun && !isActive(rule, this.deps.clock.now()))
+      throw conflict('The rule is disabled or has expired, so it mutes nothing; enable it first.');
+    return rule;
+  }
+
+  /** One batch. @throws ServiceError not_found, conflict when the rule is not what it was */
+  async step(rule: Rule, after: string | null, dryRun = false): Promise<Step> {
+    const { matched, scanned, next } = await this.#matching(rule, after);
+    const open = matched.filter(({ muted }) => !muted);
+    let muted = 0;
+    if (!dryRun && open.length > 0) {
+      const now = await this.active(rule.id);
+      if (now.updated_at !== rule.updated_at)
+        throw conflict('The rule was changed while it was applied; apply it again.');
+      const results = await Promise.all(open.map(({ id }) => this.deps.muting.mute(id, muteOf(rule))));
+      muted = results.filter(Boolean).length;
+    }
+    const skipped = dryRun ? matched.length - open.length : matched.length - muted;
+    return { matched: matched.length, muted, skipped, scanned, next };
+  }
+
+  /** Those of one batch that match. */
+  async #matching(
+    rule: Matching,
+    after: string | null,
+  ): Promise<{ matched: Mutable[]; scanned: number; next: string | null }> {
+    const pattern = this.#compiled.get(rule) ?? compile(rule);
+    this.#compiled.set(rule, pattern);
+    const { items, next } = await this.deps.muting.page({ project: rule.project, limit: BATCH, after });
+    const matched: Mutable[] = [];
+    let began = this.deps.clock.monotonic();
+    for (const item of items) {
+      if (pattern.admits(item) && pattern.test(new Texts(item))) matched.push(item);
+      if (this.deps.clock.monotonic() - began > SLICE_MS) {
+        await turn();
+        began = this.deps.clock.monotonic();
+      }
+    }
+    return { matched, scanned: items.length, next };
+  }
+}

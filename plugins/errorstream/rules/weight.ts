@@ -1,0 +1,52 @@
+/**
+ * How large a regular expression becomes when its counted repetitions are written out: `(ab){50}` weighs a hundred. Known
+ * before it is compiled, because compiling is what takes long: five hundred characters can ask for a hundred thousand
+ * instructions. An upper estimate, in one pass; what is no valid pattern gets some number, and the engine says why. Pure.
+ */
+
+/** The braces of `\p{…}`, `\x{…}` and the like are no repetition. */
+export const ESCAPE = /\\(?:[pPx]\{[^}]*\}|Q[\s\S]*?(?:\\E|$)|[\s\S]|$)/y;
+export const CLASS = /\[\^?\]?(?:\[:\^?\w+:\]|\\[\s\S]|[^\]\\])*(?:\]|$)/y;
+export const REPEAT = /\{(\d{1,6})(?:,(\d{0,6}))?\}/y;
+
+export function weightOf(pattern: string): number {
+  /** Sums of the groups that are open, the outermost first. */
+  const open: number[] = [];
+  let sum = 0;
+  let last = 0;
+  const atom = (weight: number): void => {
+    sum += weight;
+    last = weight;
+  };
+  for (let i = 0; i < pattern.length;) {
+    const char = pattern[i];
+    const whole = char === '\\' ? at(ESCAPE, pattern, i) : char === '[' ? at(CLASS, pattern, i) : null;
+    const repeat = char === '{' ? at(REPEAT, pattern, i) : null;
+    if (whole !== null) atom(whole[0].startsWith('\\Q') ? whole[0].length : 1);
+    else if (repeat !== null) {
+      const least = Number(repeat[1]);
+      const most = repeat[2] === undefined ? least : repeat[2] === '' ? least + 1 : Number(repeat[2]);
+      const times = Math.max(least, most, 1);
+      sum += last * (times - 1);
+      last *= times;
+    } else if (char === '(') {
+      open.push(sum);
+      sum = 1;
+    } else if (char === ')' && open.length > 0) {
+      const inner = sum;
+      sum = open.pop() ?? 0;
+      atom(inner + 1);
+    } else if (char === '*' || char === '+' || char === '?') {
+      sum += 1;
+      last += 1;
+    } else atom(1);
+    i += whole?.[0].length ?? repeat?.[0].length ?? 1;
+  }
+  return open.reduce((all, part) => all + part, sum);
+}
+
+/** What a sticky expression matches at this place. */
+export function at(sticky: RegExp, text: string, index: number): RegExpExecArray | null {
+  sticky.lastIndex = index;
+  return sticky.exec(text);
+}

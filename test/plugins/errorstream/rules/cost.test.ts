@@ -1,0 +1,104 @@
+/** What ignore rules cost a report: no read of the store, no write where nothing is muted, one for the hit where it is. */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import type { Collection, Doc, DocumentStore } from '../../../../ports/store.js';
+import { WatchedStore, unserved } from '../../../support/watched.js';
+import { COLLECTIONS as ITEMS } from '../../../../plugins/bugs/collections.js';
+import { COLLECTIONS } from '../../../../plugins/errorstream/rules/collections.js';
+import { ensured, errorReport, settled } from '../../bugs/world.js';
+import { MEMBER, rulesOn, type RuleWorld } from './world.js';
+
+/** The store, with every call noted as `collection.method`. */
+function noted(store: DocumentStore, calls: string[]): DocumentStore {
+  const seen = Object.create(store) as DocumentStore;
+  seen.ensure = (specs) => store.ensure(specs);
+  seen.collection = <T extends Doc>(name: string): Collection<T> =>
+    new Proxy(store.collection<T>(name), {
+      get: (target, method) => {
+        const inner = Reflect.get(target, method) as (...args: unknown[]) => unknown;
+        return (...args: unknown[]): unknown => {
+          calls.push(`${name.replace(/^[a-z]+_/, '')}.${String(method)}`);
+          return inner.apply(target, args);
+        };
+      },
+    });
+  return seen;
+}
+
+describe('ignore rules: what they cost a report', () => {
+  const calls: string[] = [];
+  let world: RuleWorld;
+  beforeEach(async () => {
+    world = await rulesOn(noted(await ensured(new MemoryStore()), calls));
+    world.bugs.deps.random = () => 0.999_999;
+    for (let i = 0; i < 60; i++) await world.bugs.bugs.record(errorReport());
+    await settled(world.bugs);
+    calls.length = 0;
+  });
+  const record = async (fields: Parameters<typeof errorReport>[0] = {}): Promise<void> => {
+    await world.bugs.bugs.record(errorReport(fields));
+    await settled(world.bugs);
+  };
+
+  it('without rules: nothing', async () => {
+    expect(world.book.match(errorReport())).to.equal(null);
+    await record();
+    expect(calls).to.deep.equal(['items.change']);
+  });
+
+  it('with rules that do not match: nothing', async () => {
+    for (let i = 0; i < 20; i++) await world.rule({ pattern: `x${i}`, match_type: i % 2 ? 'regex' : 'contains' });
+    calls.length = 0;
+    expect(world.book.match(errorReport())).to.equal(null);
+    await record();
+    expect(calls).to.deep.equal(['items.change']);
+  });
+
+  it('a hit: the count, and the rule’s counter; the rate asks for no write until it is crossed', async () => {
+    await world.rule({ alarm_threshold: 1000 });
+    await record();
+    calls.length = 0;
+    await record();
+    expect(calls).to.deep.equal(['items.change', 'rules.change']);
+  });
+
+  it('64 hits at once share a few writes of the counter', async () => {
+    const { id } = await world.rule();
+    await record();
+    calls.length = 0;
+    await Promise.all(Array.from({ length: 64 }, () => world.bugs.bugs.record(errorReport())));
+    expect(calls.filter((call) => call === 'rules.change').length).to.be.below(32);
+    expect(await world.stored(id)).to.include({ hit_count: 65 });
+  });
+
+  it('after a second: one small read, behind the report', async () => {
+    world.clock.advance(1_001);
+    expect(world.book.match(errorReport())).to.equal(null);
+    await world.book.reload();
+    expect(calls.filter((call) => !call.startsWith('revisions.'))).to.deep.equal([]);
+  });
+});
+
+describe('ignore rules: declared indexes', () => {
+  it('serve what is asked', async () => {
+    const store = new WatchedStore();
+    await ensured(store);
+    const world = await rulesOn(store);
+    const rule = await world.rule({ alarm_threshold: 1 });
+    for (let i = 0; i < 3; i++) await world.bugs.bugs.record(errorReport());
+    await world.registry.page(MEMBER, { limit: 50, enabled: true });
+    await world.registry.preview(MEMBER, { match_type: 'contains', pattern: 'cart', project: 'alpha' });
+    await world.registry.begin(MEMBER, rule.id);
+    await world.runs.settled();
+    await world.registry.apply(MEMBER, rule.id, {});
+    await world.registry.change(MEMBER, rule.id, { pattern: 'cart' });
+    await world.bugs.bugs.sweep();
+    await world.registry.muted(rule.id, 5);
+    await world.registry.remove(MEMBER, rule.id);
+    world.clock.advance(20_000);
+    await world.tick();
+    await settled(world.bugs);
+    expect(unserved(store.asked, 'errorstream', COLLECTIONS).without).to.deep.equal([]);
+    expect(unserved(store.asked, 'bugs', ITEMS).without).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,294 @@
+/** What a rule matches (contract 21, match text, exception_class), and that no pattern takes long. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { RE2JS } from 're2js';
+import { ServiceError } from '../../../../kernel/errors.js';
+import { literalsOf } from '../../../../plugins/errorstream/rules/literal.js';
+import { compile, LARGEST, STEPS, Texts } from '../../../../plugins/errorstream/rules/pattern.js';
+import type { Matching } from '../../../../plugins/errorstream/rules/rule.js';
+import { textsOf, type Subject } from '../../../../plugins/errorstream/rules/subject.js';
+import { weightOf } from '../../../../plugins/errorstream/rules/weight.js';
+
+const rule = (fields: Partial<Matching>): Matching => ({
+  match_type: 'contains',
+  pattern: 'x',
+  case_sensitive: false,
+  project: null,
+  environment: null,
+  ...fields,
+});
+const subject = (fields: Partial<Subject> = {}): Subject => ({
+  title: 'CartError: cart is empty',
+  error_message: 'cart is empty\nsecond line',
+  exception_class: 'shop.errors.CartError',
+  project: 'alpha',
+  environment: 'production',
+  ...fields,
+});
+
+function matches(fields: Partial<Matching>, given: Partial<Subject> = {}): boolean {
+  const pattern = compile(rule(fields));
+  const of = subject(given);
+  return pattern.admits(of) && pattern.test(new Texts(of));
+}
+
+const codeOf = (pattern: string): string => {
+  try {
+    compile(rule({ match_type: 'regex', pattern }));
+    return 'none';
+  } catch (error) {
+    if (error instanceof ServiceError) return `${error.status} ${error.code}`;
+    throw error;
+  }
+};
+
+describe('ignore rules: what matches', () => {
+  it('is the title, the message and `Class: message`, each', () => {
+    expect(textsOf(subject())).to.deep.equal([
+      'CartError: cart is empty',
+      'cart is empty\nsecond line',
+      'shop.errors.CartError: cart is empty\nsecond line',
+    ]);
+    expect(textsOf(subject({ error_message: null }))).to.deep.equal([
+      'CartError: cart is empty',
+      'shop.errors.CartError',
+    ]);
+    expect(textsOf(subject({ title: 'boom', error_message: 'boom', exception_class: null }))).to.deep.equal(['boom']);
+    for (const pattern of ['CartError: cart', 'second line', 'errors.CartError: cart is empty']) {
+      expect(matches({ pattern }), pattern).to.equal(true);
+    }
+    expect(matches({ pattern: 'empty\u001fcart' })).to.equal(false);
+    for (const pattern of ['^CartError', '^cart is empty\\nsecond line$', '^shop\\.errors\\.CartError: cart'])
+      expect(matches({ match_type: 'regex', pattern }), pattern).to.equal(true);
+  });
+
+  it('differs by case only where that is asked for', () => {
+    for (const match_type of ['contains', 'regex', 'exception_class'] as const) {
+      const pattern = match_type === 'exception_class' ? 'carterror' : 'CART IS';
+      expect(matches({ match_type, pattern }), match_type).to.equal(true);
+      expect(matches({ match_type, pattern, case_sensitive: true }), match_type).to.equal(false);
+    }
+  });
+
+  const classes: [pattern: string, name: string | null, matched: boolean][] = [
+    ['shop.errors.CartError', 'shop.errors.CartError', true],
+    ['CartError', 'shop.errors.CartError', true],
+    ['errors.CartError', 'shop.errors.CartError', false],
+    ['Cart', 'shop.errors.CartError', false],
+    ['shop.*', 'shop.errors.CartError', true],
+    ['Cart*', 'shop.errors.CartError', true],
+    ['errors.*', 'shop.errors.CartError', false],
+    ['*Error', 'shop.errors.CartError', false],
+    ['*', 'shop.errors.CartError', true],
+    ['*', null, false],
+    ['DbException', 'App\\Db\\DbException', true],
+    ['Timeout', 'Net::Timeout', true],
+    ['Timeout', 'Acme.Net+Timeout', true],
+    ['Connection', 'com.acme.Net$Connection', true],
+    ['CartError', null, false],
+  ];
+  for (const [pattern, name, matched] of classes) {
+    it(`exception_class ${pattern} ${matched ? 'is' : 'is not'} ${name ?? 'no class'}`, () => {
+      expect(matches({ match_type: 'exception_class', pattern }, { exception_class: name })).to.equal(matched);
+    });
+  }
+
+  it('is kept to the rule’s project and environment', () => {
+    const pattern = 'cart';
+    expect(matches({ pattern, project: 'alpha', environment: 'production' })).to.equal(true);
+    expect(matches({ pattern, project: 'beta' })).to.equal(false);
+    expect(matches({ pattern, environment: 'staging' })).to.equal(false);
+    expect(matches({ pattern, environment: 'Production' })).to.equal(true);
+    expect(matches({ pattern, environment: 'production' }, { environment: null })).to.equal(false);
+  });
+
+  it('contains: any text that holds the pattern (property)', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string({ minLength: 1, maxLength: 20 }), fc.string(), (before, pattern, after) => {
+        const message = before + pattern + after;
+        expect(matches({ pattern, case_sensitive: true }, { error_message: message })).to.equal(true);
+        expect(matches({ pattern }, { error_message: message.toUpperCase() })).to.equal(
+          textsOf(subject({ error_message: message.toUpperCase() })).some((text) =>
+            text.toLowerCase().includes(pattern.toLowerCase()),
+          ),
+        );
+      }),
+    );
+  });
+
+  const { regex } = fc.letrec<{ regex: string }>((tie) => ({
+    regex: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '\\d', '^a', 'b$', '\\bab'),
+      fc.tuple(tie('regex'), tie('regex')).map(([x, y]) => x + y),
+      fc.tuple(tie('regex'), tie('regex')).map(([x, y]) => `(?:${x}|${y})`),
+      fc.tuple(tie('regex'), fc.constantFrom('*', '+', '?', '{1,3}', '{2}')).map(([x, times]) => `(?:${x})${times}`),
+    ),
+  }));
+
+  it('regex: what the language’s own engine finds in short texts (property)', () => {
+    fc.assert(
+      fc.property(regex, fc.stringMatching(/^[ab1 ]{0,12}$/), (pattern, text) => {
+        const given = { title: text, error_message: null, exception_class: null };
+        const found = text !== '' && new RegExp(pattern, 'i').test(text);
+        expect(matches({ match_type: 'regex', pattern }, given), `${pattern} in "${text}"`).to.equal(found);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('never passes over a match for a text that it must hold (property)', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        'abc',
+        'ABCD',
+        'a\\.bc',
+        'abc+d',
+        'ab?cd',
+        'abc{2}d',
+        '[abc]',
+        '(abc|d)',
+        '(?:abcd)?',
+        '\\d',
+        '.*',
+        'sks',
+        '|',
+        '^',
+        'abc*',
+        'x|abcd',
+        '(a(bcd)e)*',
+      ),
+      regex,
+    );
+    const texts = fc.array(
+      fc.constantFrom('abc', 'abcd', 'ABC', 'a.bc', 'abbd', 'cd', 'd', '1', 'ſKs', 'x', 'ab', 'abccd', 'e'),
+      { maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(
+        fc.array(piece, { minLength: 1, maxLength: 4 }),
+        texts,
+        fc.boolean(),
+        (pieces, words, case_sensitive) => {
+          const pattern = pieces.join('');
+          const text = words.join('');
+          if (codeOf(pattern) !== 'none' || text === '') return;
+          const found = RE2JS.compile(pattern, case_sensitive ? 0 : RE2JS.CASE_INSENSITIVE).test(text);
+          const given = { title: text, error_message: null, exception_class: null };
+          expect(matches({ match_type: 'regex', pattern, case_sensitive }, given), `${pattern} in ${text}`).to.equal(
+            found,
+          );
+        },
+      ),
+      { numRuns: 3000 },
+    );
+    expect(literalsOf("Duplicate entry '.*' for key|E11000 dup")).to.deep.equal(["Duplicate entry '", 'E11000 dup']);
+    expect(literalsOf('timed out after \\d+ s')).to.deep.equal(['timed out after ']);
+    expect(literalsOf('a\\.example')).to.deep.equal(['a.example']);
+    for (const none of ['(?i)abcdef', 'abc|d', '\\Qabc\\E', '[abcdef]+', '(abcdef)', 'ab'])
+      expect(literalsOf(none), none).to.equal(null);
+  });
+
+  it('weighs an expression before it is compiled: never far below what it becomes (property)', () => {
+    const counted = fc.tuple(regex, fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 12 }));
+    fc.assert(
+      fc.property(counted, ([inner, n, m]) => {
+        const pattern = `((?:${inner}){${n}}){${m}}`;
+        expect(RE2JS.compile(pattern).programSize(), pattern).to.be.at.most(4 * weightOf(pattern) + 10);
+      }),
+    );
+    expect(weightOf('a{3}')).to.equal(3);
+    expect(weightOf('a{3,}')).to.equal(4);
+    expect(weightOf('(ab){50}')).to.equal(200);
+    expect(weightOf('\\p{Lu}\\x{41}[a-z{}]x')).to.equal(4);
+    expect(weightOf('\\Q{9}\\E')).to.equal(7);
+    expect(weightOf('(a')).to.equal(2);
+  });
+});
+
+describe('ignore rules: patterns that are refused', () => {
+  for (const pattern of ['(', '[a', 'a**', '(?=x)', '(?<!x)y', '(a)\\1', '\\p{Nowhere}', 'x{1001}', '*a'])
+    it(`what the engine cannot compute: ${pattern}`, () => expect(codeOf(pattern)).to.equal('422 invalid_pattern'));
+
+  for (const pattern of [
+    '(a|b){1000}'.repeat(40),
+    '((a{9}){9}){9}{9}',
+    '(?:(?:(?:a?){9}){10}){10}'.repeat(19),
+    'a{999}b{999}',
+  ])
+    it(`what grows too large, before it is compiled: ${pattern.slice(0, 30)}`, () => {
+      const began = process.cpuUsage();
+      expect(codeOf(pattern)).to.equal('422 invalid_pattern');
+      expect(process.cpuUsage(began).user / 1000).to.be.below(50);
+    });
+
+  it('any text compiles or is refused with the one code (property)', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 60 }), (pattern) => {
+        expect(codeOf(pattern)).to.be.oneOf(['none', '422 invalid_pattern']);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('ignore rules: the time that searching takes', () => {
+  const hostile = [
+    '(a+)+$',
+    '(a|aa)+$',
+    '(.*)*x',
+    '^(([a-z])+.)+[A-Z]([a-z])+$',
+    '(((a*)*)*)*b',
+    '.*.*.*.*.*=',
+    '(x+x+)+y',
+    '(a?){50}a{50}$',
+    '.{900}b',
+    '(.?){90}(.?){90}q',
+    '.*a.{99}z',
+    '(a{1,30}){1,30}b',
+  ].filter((pattern) => codeOf(pattern) === 'none');
+  const longest = 8192;
+  const texts = [
+    'a'.repeat(longest),
+    Array.from({ length: longest }, (_, i) => 'abc def0123 x'[(i * 7) % 13]).join(''),
+  ];
+
+  /** The least of several runs: the machine may be busy, and the engine compiles itself at first. */
+  function cpuMs(run: () => void): number {
+    let least = Infinity;
+    for (let i = 0; i < 5; i++) {
+      const began = process.cpuUsage();
+      run();
+      least = Math.min(least, process.cpuUsage(began).user / 1000);
+    }
+    return least;
+  }
+
+  for (const pattern of hostile) {
+    it(`is short for ${pattern}`, () => {
+      const compiled = compile(rule({ match_type: 'regex', pattern }));
+      for (const text of texts) {
+        const each = new Texts({ title: 'E', error_message: text, project: 'alpha' });
+        expect(cpuMs(() => compiled.test(each))).to.be.below(40);
+      }
+    });
+  }
+
+  it('lets ordinary expressions see the longest message whole', () => {
+    const ordinary = ['(?:timeout|reset|refused) by peer', 'deadlock', "Duplicate entry '.*' for key"];
+    for (const pattern of ordinary) {
+      expect(RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE).programSize(), pattern).to.be.at.most(LARGEST);
+      const end = pattern.startsWith('(') ? 'refused by peer' : pattern.replace('.*', '7');
+      const message = 'x'.repeat(longest - end.length) + end;
+      expect(matches({ match_type: 'regex', pattern }, { error_message: message }), pattern).to.equal(true);
+    }
+    expect(STEPS / 30).to.be.above(longest + 202);
+  });
+
+  it('cuts only what a large expression would take too long for', () => {
+    const pattern = '[0-9a-f]{32}-[0-9a-f]{32}-[0-9a-f]{32}';
+    const hit = ['a'.repeat(32), 'b'.repeat(32), 'c'.repeat(32)].join('-');
+    expect(matches({ match_type: 'regex', pattern }, { error_message: ' '.repeat(1000) + hit })).to.equal(true);
+    expect(matches({ match_type: 'regex', pattern }, { error_message: ' '.repeat(8000) + hit })).to.equal(false);
+  });
+});

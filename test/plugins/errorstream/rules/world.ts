@@ -1,0 +1,108 @@
+/** The ignore rules over the bug tracker's services, on a store of the test's choice: one process of any number. */
+import { Scope } from '../../../../kernel/container.js';
+import { COLLECTIONS, MIGRATIONS } from '../../../../plugins/errorstream/rules/collections.js';
+import type { RuleDeps } from '../../../../plugins/errorstream/rules/deps.js';
+import { buildRules, ruleJobs, type RuleServices } from '../../../../plugins/errorstream/rules/services.js';
+import type { Rule, RuleFields, RuleView } from '../../../../plugins/errorstream/rules/rule.js';
+import type { AuditEntry } from '../../../../ports/domain/access.js';
+import type { SessionPrincipal, TokenPrincipal } from '../../../../ports/http.js';
+import type { DocumentStore } from '../../../../ports/store.js';
+import { ManualClock } from '../../../support/clock.js';
+import { worldOn, type World } from '../../bugs/world.js';
+
+export const MEMBER: SessionPrincipal = {
+  kind: 'session',
+  session_id: 's',
+  account_id: 'a',
+  username: 'mara',
+  role: 'member',
+};
+
+export const boundTo = (project: string): TokenPrincipal => ({
+  kind: 'token',
+  id: 'tok',
+  name: 'bound',
+  token_kind: 'master',
+  scopes: ['bugtracker:manage', 'bugtracker:read'],
+  project,
+  source: null,
+});
+
+export interface RuleWorld extends RuleServices {
+  bugs: World;
+  deps: RuleDeps;
+  clock: ManualClock;
+  audited: { action: string; target: string; details: AuditEntry['details'] }[];
+  /** The job, once. */
+  tick(): Promise<void>;
+  rule(fields?: RuleFields): Promise<RuleView>;
+  stored(id: string): Promise<Rule | null>;
+}
+
+const nameOf = (collection: string): string => `errorstream_${collection}`;
+
+export async function ensureRules(store: DocumentStore): Promise<DocumentStore> {
+  await store.ensure(COLLECTIONS.map((spec) => ({ name: nameOf(spec.name), indexes: spec.indexes })));
+  return store;
+}
+
+/** A process of its own. @param change what is not as it should be */
+export async function rulesOn(
+  store: DocumentStore,
+  clock = new ManualClock(),
+  change: (deps: RuleDeps) => void = () => undefined,
+): Promise<RuleWorld> {
+  await ensureRules(store);
+  let services: RuleServices | undefined;
+  const bugs = worldOn(store, clock, (deps) => {
+    deps.ignoring = () => services?.book;
+  });
+  const audited: RuleWorld['audited'] = [];
+  const deps: RuleDeps = {
+    rules: store.collection(nameOf('rules')),
+    revisions: store.collection(nameOf('revisions')),
+    applies: store.collection(nameOf('applies')),
+    bugs: bugs.bugs,
+    muting: bugs.muting,
+    projects: bugs.deps.projects,
+    audit: () => ({
+      record: async (_who, action, target, details = {}) => void audited.push({ action, target, details }),
+      recent: async () => ({ items: [], next: null }),
+    }),
+    clock,
+    ids: bugs.deps.ids,
+    log: bugs.log,
+  };
+  change(deps);
+  const built = buildRules(Scope.root({}), deps);
+  services = built;
+  return {
+    ...built,
+    bugs,
+    deps,
+    clock,
+    audited,
+    tick: async () => {
+      for (const job of ruleJobs(built)) await job.run({ data: null, signal: new AbortController().signal });
+    },
+    rule: (fields = {}) =>
+      built.registry.create(MEMBER, {
+        match_type: 'contains',
+        pattern: 'cart is empty',
+        reason: 'known noise',
+        ...fields,
+      }),
+    stored: (id) => deps.rules.get(id),
+  };
+}
+
+export async function migrated(world: RuleWorld): Promise<void> {
+  for (const migration of MIGRATIONS) {
+    await migration.run({
+      collection: (name) => world.bugs.store.collection(nameOf(name)),
+      clock: world.clock,
+      ids: world.deps.ids,
+      log: world.deps.log,
+    });
+  }
+}
