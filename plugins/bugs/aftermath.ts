@@ -5,7 +5,8 @@ import type { Draft } from './draft.js';
 import type { Arrival } from './arrival.js';
 import type { Items } from './items.js';
 import type { ItemDoc } from './model.js';
-import { hourCount, stalePaths } from './rate.js';
+import { hourCount, rollUp, staleDays, stalePaths } from './rate.js';
+import { pack, replacing } from './payload.js';
 import { Recent } from './recent.js';
 import type { Refs } from './refs.js';
 import { levelRank, occurrenceOf } from './reported.js';
@@ -72,7 +73,7 @@ export class Aftermath {
     window.n += 1;
     const slot = slotOf(window.n, this.deps.random);
     if (window.n > FIRST + RESERVOIR || slot === null) return this.#keep(itemId, slot, arrival);
-    const payload = occurrenceOf(arrival.report, itemId, slot, this.deps.ids.uuid(), arrival);
+    const payload = await pack(occurrenceOf(arrival.report, itemId, slot, this.deps.ids.uuid(), arrival));
     const [written] = await this.deps.occurrences.bulk([{ insert: payload }]);
     return written !== undefined && 'n' in written ? true : null;
   }
@@ -90,9 +91,10 @@ export class Aftermath {
 
   async #keep(itemId: string, slot: number | null, arrival: Arrival): Promise<boolean> {
     if (slot === null) return false;
-    const { id, ...fields } = occurrenceOf(arrival.report, itemId, slot, this.deps.ids.uuid(), arrival);
+    const payload = await pack(occurrenceOf(arrival.report, itemId, slot, this.deps.ids.uuid(), arrival));
+    const set = replacing(payload);
     // In bulk, because its answer does not bring the payload back.
-    await this.deps.occurrences.bulk([{ change: { id }, update: { set: fields }, upsert: true }]);
+    await this.deps.occurrences.bulk([{ change: { id: payload.id }, update: { set }, upsert: true }]);
     return true;
   }
 
@@ -106,8 +108,11 @@ export class Aftermath {
 
   /** Keeps the hot document small, and completes an item whose origin has only now become known. */
   async tidy(doc: ItemDoc, { now, report, adopted }: Arrival): Promise<void> {
-    const unset = stalePaths(doc.minutes, doc.hours, now);
-    if (unset.length > 0) await this.deps.items.change({ id: doc.id }, { unset });
+    const stale = stalePaths(doc.minutes, doc.hours, now);
+    if (stale.length > 0) {
+      const update = { unset: [...stale, ...staleDays(doc.days, now)], max: rollUp(doc.hours, doc.days, stale) };
+      await this.deps.items.change({ id: doc.id }, update);
+    }
     await this.refs.tidyItem(doc);
     if (!adopted) return;
     const { file_path = null, line_no = null, stack_trace = null } = report;

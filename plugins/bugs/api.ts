@@ -3,13 +3,16 @@ import { inject, injectable } from '../../kernel/contract.js';
 import type { BugsApi, Recorded, Report } from '../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
+import type { Alarms } from './alarms.js';
 import type { Builds } from './closing.js';
-import { BUILDS, DEPS, INTAKE, isoOf, ITEMS, LEASES, OUTBOX, REFS, type Deps } from './deps.js';
+import { ALARMS, BUILDS, DEPS, INTAKE, isoOf, ITEMS, LEASES, OUTBOX, REFS, REKEYING, type Deps } from './deps.js';
 import type { Intake } from './intake.js';
 import type { Items } from './items.js';
 import type { Leases } from './leases.js';
+import { planUnmute } from './muting.js';
 import type { Outbox } from './outbox.js';
 import type { Refs } from './refs.js';
+import type { Rekeying } from './rekeying.js';
 import { WINDOW_MS } from './sampling.js';
 
 const BATCH = 200;
@@ -24,15 +27,18 @@ export class Bugs implements BugsApi {
     @inject(BUILDS) private readonly builds: Builds,
     @inject(OUTBOX) private readonly outbox: Outbox,
     @inject(REFS) private readonly refs: Refs,
+    @inject(ALARMS) private readonly alarms: Alarms,
+    @inject(REKEYING) private readonly rekeying: Rekeying,
   ) {}
 
   record(report: Report, options?: { texts?: boolean }): Promise<Recorded> {
     return this.intake.record(report, options);
   }
 
-  async unmuteRule(ruleId: string): Promise<number> {
+  async unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number> {
     let n = 0;
     for (;;) {
+      signal?.throwIfAborted();
       const page = await this.deps.items.find({ filter: { muted_by_rule_id: ruleId }, limit: BATCH });
       await Promise.all(page.items.map(({ id }) => this.#unmute(id, ruleId)));
       n += page.items.length;
@@ -41,10 +47,7 @@ export class Bugs implements BugsApi {
   }
 
   async #unmute(id: string, ruleId: string): Promise<void> {
-    await this.items.change(id, 'system', (item, draft) => {
-      if (item.muted_by_rule_id !== ruleId) return;
-      draft.assign({ muted: false, muted_reason: null, muted_by_rule_id: null }).note('unmuted', { rule_id: ruleId });
-    });
+    await this.items.change(id, 'system', (item, draft) => void planUnmute(item, draft, ruleId));
   }
 
   /** A release was published: what it fixes is closed. */
@@ -52,17 +55,19 @@ export class Bugs implements BugsApi {
     return this.builds.onPublished(event);
   }
 
-  /** Every 10 s: what a crash or a failed listener left untold, and references left open. */
+  /** Every 10 s: what a crash or a failed listener left untold, references left open, merges and splits cut off. */
   async tell(signal?: AbortSignal): Promise<void> {
     await this.outbox.leftovers(signal);
     await this.refs.tidy();
     await this.refs.leftovers();
+    await this.rekeying.leftovers(signal);
   }
 
-  /** Every 30 s: leases that ran out, items whose release is there. */
+  /** Every 30 s: leases that ran out, items whose release is there, alarms that a crash left untold. */
   async sweep(): Promise<void> {
     await this.leases.settle();
     await this.builds.leftovers();
+    await this.alarms.reconcile();
   }
 
   /** Hourly: payloads older than 30 days go, in batches. */

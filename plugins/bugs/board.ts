@@ -7,13 +7,15 @@
  * every open item.
  */
 import { inject, injectable } from '../../kernel/contract.js';
-import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
+import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
+import { matches } from '../../ports/document.js';
 import type { Filter } from '../../ports/store.js';
-import { DEPS, isoOf, LEASES, type Deps } from './deps.js';
+import { DEPS, isoOf, LEASES, MARKS, type Deps } from './deps.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
 import type { Leases } from './leases.js';
+import type { Marks } from './marks.js';
 import type { ItemDoc } from './model.js';
-import { hourly } from './rate.js';
+import { daily, hourly } from './rate.js';
 import { itemView } from './view.js';
 
 const HOUR_MS = 3_600_000;
@@ -21,6 +23,8 @@ const ROWS = 50;
 /** Groups whose hours are added up, and how many are read at a time: a document parses in some ten microseconds. */
 const SUMMED = 1000;
 const BATCH = 100;
+/** Changed items of one answer. */
+const CHANGES = 100;
 /** The dashboard is looked at by many and changes slowly. */
 const FRESH_MS = 10_000;
 
@@ -42,6 +46,11 @@ interface HourSums {
 
 const ranks = ['0', '1', '2', '3'];
 
+function itemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }: ErrorGroupQuery): ItemQuery {
+  const fields = Object.entries(filters).map(([name, values]) => [name, [...(values ?? [])]]);
+  return { ...(Object.fromEntries(fields) as ItemQuery), type: ['error'], ...(q ? { q: [q] } : {}) };
+}
+
 @injectable()
 export class Board implements ErrorGroups {
   #sums: { key: string; at: number; value: Promise<HourSums | null> } | null = null;
@@ -49,6 +58,7 @@ export class Board implements ErrorGroups {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(LEASES) private readonly leases: Leases,
+    @inject(MARKS) private readonly marks: Marks,
   ) {}
 
   /** One page of rows. @throws InvalidCursor */
@@ -67,10 +77,29 @@ export class Board implements ErrorGroups {
   }
 
   list(query: ErrorGroupQuery): Promise<{ items: ErrorGroup[]; next: string | null }> {
-    const { sort, limit, cursor, q, ...filters } = query;
-    const fields = Object.entries(filters).map(([name, values]) => [name, [...(values ?? [])]]);
-    const items = { ...(Object.fromEntries(fields) as ItemQuery), type: ['error'], ...(q ? { q: [q] } : {}) };
-    return this.rows(items, { sort, limit, cursor });
+    const { sort, limit, cursor } = query;
+    return this.rows(itemQuery(query), { sort, limit, cursor });
+  }
+
+  changes(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
+    return this.changed(itemQuery(query), since);
+  }
+
+  /**
+   * What a live list asks every few seconds: the delta query (contract 00, lists) over the type and projects of a list.
+   * What else the list filters by may have changed, so it is judged item by item.
+   */
+  async changed(query: ItemQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
+    const mark = this.marks.safe();
+    if (since === null) return { items: [], mark };
+    await this.leases.settle();
+    const { type, project } = query;
+    const filter: Filter = { ...filterOf({ type, project }), updated_at: { gte: since } };
+    const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: CHANGES });
+    const all = filterOf(query);
+    const items = page.items.map((doc) => ({ ...this.#row(doc), fits: matches(doc, all) }));
+    const last = page.items.at(-1)?.updated_at;
+    return { items, mark: page.next !== null && last !== undefined && last > since && last < mark ? last : mark };
   }
 
   /** How many items an agent could be handed now. */
@@ -113,6 +142,11 @@ export class Board implements ErrorGroups {
   /** Occurrences of one item per hour, oldest first. */
   hours(doc: ItemDoc, length: number): number[] {
     return hourly(doc.hours, this.deps.clock.now(), length);
+  }
+
+  /** Occurrences of one item on each of the last 30 days (UTC), oldest first. */
+  days(doc: ItemDoc): number[] {
+    return daily(doc.hours, doc.days, this.deps.clock.now());
   }
 
   perHour(hours: number): Promise<HourSums | null> {

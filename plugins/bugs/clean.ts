@@ -5,30 +5,43 @@
 import type { Report } from '../../ports/domain/bugs.js';
 import type { Json } from '../../ports/store.js';
 
-const BROKEN = /\0|\p{Surrogate}/gu;
-/** Text without these is whole; whole pairs are told apart by the slower pattern. */
-const SUSPICIOUS = /[\0\ud800-\udfff]/;
 /** Deeper values have been refused by the HTTP adapter already. */
 const DEEPEST = 64;
 
-export const cleanText = (text: string): string => (SUSPICIOUS.test(text) ? text.replace(BROKEN, '\ufffd') : text);
+export const cleanText = (text: string): string =>
+  text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\ufffd');
 
 /** The same value where nothing is broken; undefined becomes null. */
 export function cleanJson(value: Json | undefined, depth = 0): Json {
   if (typeof value === 'string') return cleanText(value);
   if (value === null || value === undefined || typeof value !== 'object') return value ?? null;
   if (depth >= DEEPEST) return null;
-  if (Array.isArray(value)) {
-    const clean = value.map((element) => cleanJson(element, depth + 1));
-    return clean.every((element, i) => element === value[i]) ? value : clean;
+  return Array.isArray(value) ? cleanArray(value, depth) : cleanObject(value, depth);
+}
+
+/** Copied from the first change on: nearly every value is whole, and this looks at every report. */
+function cleanArray(value: Json[], depth: number): Json[] {
+  let copy: Json[] | null = null;
+  for (let i = 0; i < value.length; i++) {
+    const clean = cleanJson(value[i], depth + 1);
+    if (clean !== value[i]) (copy ??= value.slice())[i] = clean;
   }
-  let whole = true;
-  const entries = Object.entries(value).map(([key, inner]): [string, Json] => {
-    const clean: [string, Json] = [cleanText(key), cleanJson(inner, depth + 1)];
-    whole &&= clean[0] === key && clean[1] === inner;
-    return clean;
-  });
-  return whole ? value : Object.fromEntries(entries);
+  return copy ?? value;
+}
+
+function cleanObject(value: { [key: string]: Json | undefined }, depth: number): Json {
+  let copy: [string, Json][] | null = null;
+  const keys = Object.keys(value);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string;
+    const name = cleanText(key);
+    const clean = cleanJson(value[key], depth + 1);
+    if (copy === null && (name !== key || clean !== value[key])) {
+      copy = keys.slice(0, i).map((before) => [before, value[before] as Json]);
+    }
+    copy?.push([name, clean]);
+  }
+  return copy === null ? value : Object.fromEntries(copy);
 }
 
 /** The report with every text whole. */

@@ -1,5 +1,6 @@
 /** What the services of this plugin are built on; bound by the names below, so that a test puts its own in their place. */
 import { hash } from 'node:crypto';
+import type { IgnoreRules } from '../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { ReleaseDirectory } from '../../ports/domain/releases.js';
 import type { Clock } from '../../ports/clock.js';
@@ -13,8 +14,10 @@ import type {
   FamilyDoc,
   ItemDoc,
   KeyDoc,
-  OccurrenceDoc,
+  MoveDoc,
   RefDoc,
+  SavedViewDoc,
+  StoredOccurrence,
   TextsDoc,
 } from './model.js';
 
@@ -31,10 +34,12 @@ export interface Deps {
   keys: Collection<KeyDoc>;
   families: Collection<FamilyDoc>;
   refs: Collection<RefDoc>;
-  occurrences: Collection<OccurrenceDoc>;
+  occurrences: Collection<StoredOccurrence>;
   comments: Collection<CommentDoc>;
   activity: Collection<ActivityDoc>;
   counters: Collection<CounterDoc>;
+  moves: Collection<MoveDoc>;
+  views: Collection<SavedViewDoc>;
   clock: Clock;
   ids: Ids;
   log: Logger;
@@ -42,6 +47,8 @@ export interface Deps {
   projects: ProjectDirectory;
   /** Undefined while no plugin provides releases. */
   releases: () => ReleaseDirectory | undefined;
+  /** What mutes errors; undefined while no plugin provides it. */
+  ignoring?: () => IgnoreRules | undefined;
   emit: (
     event: string,
     data: object,
@@ -56,12 +63,17 @@ export const MARKS = 'bugs.marks';
 export const OUTBOX = 'bugs.outbox';
 export const KEYS = 'bugs.keys';
 export const REFS = 'bugs.refs';
+export const TALLY = 'bugs.tally';
 export const ITEMS = 'bugs.items';
 export const LEASES = 'bugs.leases';
 export const BUILDS = 'bugs.builds';
 export const AFTERMATH = 'bugs.aftermath';
+export const ALARMS = 'bugs.alarms';
 export const INTAKE = 'bugs.intake';
 export const DISCUSSION = 'bugs.discussion';
+export const LISTS = 'bugs.lists';
+export const REKEYING = 'bugs.rekeying';
+export const EDITS = 'bugs.edits';
 
 /** The id of what is unique per project: never a concatenation, which two projects could share. */
 export const hashOf = (project: string, text: string): string => hash('sha256', `${project}\u001f${text}`).slice(0, 40);

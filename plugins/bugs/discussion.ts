@@ -6,6 +6,8 @@ import type { Caller } from './caller.js';
 import { DEPS, ITEMS, type Deps } from './deps.js';
 import type { Items } from './items.js';
 import { isToken, leaseLost, touched } from './leases.js';
+import type { StoredOccurrence } from './model.js';
+import { unpack } from './payload.js';
 import { activityView, commentView, isLive, occurrenceView } from './view.js';
 
 export interface PageRequest {
@@ -24,6 +26,8 @@ export interface PageAnswer {
 export type Part = 'occurrences' | 'comments' | 'activity';
 const TIME = { occurrences: 'received_at', comments: 'created_at', activity: 'at' } as const;
 
+const shown = async (stored: StoredOccurrence): Promise<object> => occurrenceView(await unpack(stored));
+
 @injectable()
 export class Discussion {
   constructor(
@@ -39,14 +43,14 @@ export class Discussion {
 
   /** A page of an item that the caller has already been admitted to. */
   partOf(itemId: string, part: Part, request: PageRequest): Promise<PageAnswer> {
-    if (part === 'occurrences') return this.#list(this.deps.occurrences, occurrenceView, part, itemId, request);
+    if (part === 'occurrences') return this.#list(this.deps.occurrences, shown, part, itemId, request);
     if (part === 'comments') return this.#list(this.deps.comments, commentView, part, itemId, request);
     return this.#list(this.deps.activity, activityView, part, itemId, request);
   }
 
   async #list<T extends Doc>(
     from: Collection<T>,
-    view: (doc: T) => object,
+    view: (doc: T) => object | Promise<object>,
     part: Part,
     itemId: string,
     request: PageRequest,
@@ -58,7 +62,8 @@ export class Discussion {
       limit: request.limit ?? 50,
       after: request.cursor ?? null,
     });
-    const answer: PageAnswer = { items: page.items.map(view), next_cursor: page.next, has_more: page.next !== null };
+    const items = await Promise.all(page.items.map(async (doc) => view(doc)));
+    const answer: PageAnswer = { items, next_cursor: page.next, has_more: page.next !== null };
     return request.include_total === true ? { ...answer, total: await from.count(filter) } : answer;
   }
 

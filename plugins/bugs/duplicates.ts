@@ -1,8 +1,8 @@
 /**
  * What an item may be a duplicate of (contract 20, transitions): another item of its project, never itself, also not in a
  * circle. Two PATCHes at the same time could each see a straight chain and close the circle together, so the links of one
- * process are made one after the other, and the item at the end of the chain gets a new revision: a PATCH of it under way in
- * another process plans again, and finds the circle.
+ * process are made one after the other, and the item at the end of the chain counts them (`links`): a PATCH of it under way in
+ * another process plans again, and finds the circle. Its revision stays, for nothing that it shows has changed.
  *
  * Rejected: looking again after the write, because a PATCH that was answered with 422 has changed nothing.
  */
@@ -45,8 +45,8 @@ export class Duplicates {
     for (;;) {
       const target = await this.deps.items.get(targetId);
       if (target === null) throw wrong('there is no such item');
-      const { id, rev } = await this.#end(item, target);
-      if ((await this.deps.items.change({ id, rev }, { inc: { rev: 1 } })) !== null) return;
+      const { id, rev, links } = await this.#end(item, target);
+      if ((await this.deps.items.change({ id, rev, links: links ?? null }, { inc: { links: 1 } })) !== null) return;
     }
   }
 

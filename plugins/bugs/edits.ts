@@ -8,12 +8,13 @@ import type { Item, ItemStatus, Severity } from '../../ports/domain/bugs.js';
 import type { Json } from '../../ports/store.js';
 import type { Caller } from './caller.js';
 import type { Builds } from './closing.js';
-import { BUILDS, DEPS, ITEMS, type Deps } from './deps.js';
+import { BUILDS, DEPS, ITEMS, REKEYING, type Deps } from './deps.js';
 import { type Draft, searchText } from './draft.js';
 import { Duplicates } from './duplicates.js';
 import type { Items } from './items.js';
 import { alreadyClaimed, isToken, leaseLost, notFrom, planExpiry, touched } from './leases.js';
-import type { ItemDoc } from './model.js';
+import type { ItemDoc, MoveDoc } from './model.js';
+import type { Rekeying } from './rekeying.js';
 import { allowed } from './transitions.js';
 import { isLive } from './view.js';
 
@@ -60,6 +61,7 @@ export class Edits {
     @inject(DEPS) private readonly deps: Deps,
     @inject(ITEMS) private readonly items: Items,
     @inject(BUILDS) private readonly builds: Builds,
+    @inject(REKEYING) private readonly rekeying: Rekeying,
   ) {
     this.#duplicates = new Duplicates(deps, items);
   }
@@ -78,7 +80,7 @@ export class Edits {
     fits?: (item: ItemDoc) => void,
   ): Promise<Item> {
     const { id } = await this.items.need(name, caller);
-    const run = (): Promise<Item> => this.#edit(id, caller, edit, ifMatch, fits);
+    const run = (): Promise<Item> => this.#edit(id, caller, tidied(edit), ifMatch, fits);
     return edit.duplicate_of ? this.#duplicates.inTurn(run) : run();
   }
 
@@ -91,7 +93,8 @@ export class Edits {
   ): Promise<Item> {
     const texts = edit.description === undefined ? null : await this.deps.texts.get(id);
     let described = false;
-    const doc = await this.items.change(id, caller.name, async (item, draft) => {
+    const moves: MoveDoc[] = [];
+    const plan = async (item: ItemDoc, draft: Draft): Promise<void> => {
       checkRevision(item, ifMatch);
       fits?.(item);
       this.#lease(item, draft, edit);
@@ -104,11 +107,24 @@ export class Edits {
       planSeverity(draft, edit);
       await this.#status(item, draft, edit);
       this.#renew(item, draft, edit);
-      const link = draft.set.duplicate_of ?? null;
-      if (link !== null) await this.#duplicates.hold(item, link);
+      await this.#link(item, draft, moves);
+    };
+    const doc = await this.items.change(id, caller.name, plan).catch(async (error: unknown) => {
+      // A refusal leaves no marker behind; after a fault the job looks.
+      if (error instanceof ServiceError) await this.rekeying.finish(moves);
+      throw error;
     });
+    await this.rekeying.finish(moves);
     if (described) await this.deps.texts.change({ id }, { set: { description: edit.description } }, { upsert: true });
     return this.items.view(await this.builds.settle(doc));
+  }
+
+  /** An item that becomes, or stops being, a duplicate takes its grouping keys along. @param moves what has been begun */
+  async #link(item: ItemDoc, draft: Draft, moves: MoveDoc[]): Promise<void> {
+    const link = draft.set.duplicate_of;
+    if (link === undefined || link === item.duplicate_of) return;
+    if (link !== null) await this.#duplicates.hold(item, link);
+    moves.push(await this.rekeying.begin(draft, link));
   }
 
   /** Who may write: anybody, while no lease is live; its holder; or somebody with a reason to override. */
@@ -149,6 +165,7 @@ export class Edits {
   #move(item: ItemDoc, draft: Draft, to: ItemStatus, edit: Edit): void {
     const reason = reasonOf(edit);
     const why: { [key: string]: Json } = reason === null ? {} : { reason };
+    if (to === 'duplicate') why['duplicate_of'] = draft.next.duplicate_of;
     if (to === 'resolved' || to === 'closed') draft.fixed(to, { ...why, build: draft.next.resolved_in_build });
     else if (to === 'open' && ['resolved', 'closed', 'wont_fix', 'duplicate'].includes(item.status)) {
       draft.reopen(why).assign({ reopened_at: draft.at, regression: false, reason: null });
@@ -164,8 +181,14 @@ export class Edits {
       if (item.status === 'duplicate') return;
       throw invalid({ duplicate_of: 'the status duplicate needs the item that this one repeats' });
     }
-    const target = await this.#duplicates.target(item, edit.duplicate_of);
-    if (item.duplicate_of !== target.id) draft.assign({ duplicate_of: target.id });
+    const { id } = await this.#duplicates.target(item, edit.duplicate_of);
+    if (item.duplicate_of === id) return;
+    draft.assign({ duplicate_of: id });
+    if (item.status === 'duplicate')
+      draft.note('edited', {
+        fields: ['duplicate_of'],
+        changes: [{ field: 'duplicate_of', from: item.duplicate_of, to: id }],
+      });
   }
 }
 
@@ -176,6 +199,24 @@ function checkRevision(item: ItemDoc, ifMatch: string | undefined): void {
   if (!tags.includes(String(item.rev))) {
     throw new ServiceError('precondition_failed', `The item is at revision ${item.rev}.`);
   }
+}
+
+/** Blank text is none: an item that waits for the agent `''` would wait for ever. */
+const BLANK_IS_NONE = [
+  'target_agent',
+  'environment',
+  'repo_url',
+  'commit_sha',
+  'file_path',
+  'push_id',
+  'resolved_in_build',
+] as const;
+
+function tidied(edit: Edit): Edit {
+  const tidy = { ...edit };
+  if (tidy.title !== undefined) tidy.title = tidy.title.trim();
+  for (const field of BLANK_IS_NONE) if (tidy[field]?.trim() === '') tidy[field] = null;
+  return tidy;
 }
 
 /** Blank text gives none. */

@@ -8,11 +8,12 @@
 import { groupingOf } from './grouping/key.js';
 import { inject, injectable } from '../../kernel/contract.js';
 import { conflict } from '../../kernel/errors.js';
-import type { Recorded, Report } from '../../ports/domain/bugs.js';
+import type { Mute, Recorded, Report } from '../../ports/domain/bugs.js';
 import { StoreConflict } from '../../ports/store.js';
 import { cleanReport } from './clean.js';
 import { counting } from './counting.js';
-import { AFTERMATH, BUILDS, DEPS, ITEMS, KEYS, MARKS, OUTBOX, REFS, type Deps } from './deps.js';
+import type { Alarms } from './alarms.js';
+import { AFTERMATH, ALARMS, BUILDS, DEPS, ITEMS, KEYS, MARKS, OUTBOX, REFS, TALLY, isoOf, type Deps } from './deps.js';
 import type { Arrival } from './arrival.js';
 import { Draft, laneOfReport, together } from './draft.js';
 import type { Items } from './items.js';
@@ -27,6 +28,7 @@ import { firstDocument, textsOf, type Moment } from './reported.js';
 import { planOccurrence } from './occurrence.js';
 import type { Builds } from './closing.js';
 import type { Aftermath } from './aftermath.js';
+import { withoutNote, type Tally } from './tally.js';
 import { itemView } from './view.js';
 
 const ATTEMPTS = 100;
@@ -64,6 +66,8 @@ export class Intake {
     @inject(ITEMS) private readonly items: Items,
     @inject(BUILDS) private readonly builds: Builds,
     @inject(AFTERMATH) private readonly aftermath: Aftermath,
+    @inject(ALARMS) private readonly alarms: Alarms,
+    @inject(TALLY) private readonly tally: Tally,
   ) {}
 
   /**
@@ -72,15 +76,18 @@ export class Intake {
    * @throws ServiceError unknown_project
    */
   async record(given: Report, options: { texts?: boolean } = {}): Promise<Recorded> {
-    const report = scrubReport(cleanReport(given));
-    await this.deps.projects.accepting(report.project);
+    const scrubbed = scrubReport(cleanReport(given));
+    await this.deps.projects.accepting(scrubbed.project);
+    // Judged as it will be stored, so that a rule made from what a page shows finds it again.
+    const mute = given.muted_by === undefined ? await this.#ignored(scrubbed) : given.muted_by;
+    const report: Report = mute === null ? scrubbed : { ...scrubbed, muted_by: mute };
     const keyed: Keyed = { project: report.project, ...groupingOf(report) };
     const refId = report.client_ref ? this.refs.idOf(report.project, report.client_ref) : null;
     const [known, before] = await Promise.all([
       this.keys.known(report.project, keyed.dedup_key),
       refId === null ? null : this.refs.find(refId),
     ]);
-    if (before?.open_at === null) return this.#answer(await this.#repeat(before.item_id), keyed, false, options);
+    if (before?.open_at === null) return this.#answer(await this.#repeat(before.item_id), keyed, mute, false, options);
     const found = before?.item_id ?? known;
     const { item_id, adopted } = found === null ? await this.keys.decide(keyed) : { item_id: found, adopted: false };
     const bound =
@@ -98,7 +105,13 @@ export class Intake {
     };
     const counted = await this.#count(bound?.ref.item_id ?? item_id, arrival);
     const done = counted.outcome === 'repeated' ? { ...counted, sampled: false } : await this.#after(counted, arrival);
-    return this.#answer(done, keyed, done.sampled, options);
+    return this.#answer(done, keyed, mute, done.sampled, options);
+  }
+
+  /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */
+  #ignored(report: Report): Mute | null | Promise<Mute | null> {
+    if (report.type !== 'error') return null;
+    return this.deps.ignoring?.()?.match(report) ?? null;
   }
 
   #moment(report: Report): Moment {
@@ -136,17 +149,12 @@ export class Intake {
   /** One write for the occurrence of an item that nothing else has to happen to; null when that is not so. */
   async #countBlindly(id: string, arrival: Arrival): Promise<Counted | null> {
     if (arrival.ref?.helper === true) return null;
-    const filter = { id, lane: laneOfReport(arrival.report.muted_by?.rule_id), ...unnoted(arrival) };
+    const lane = laneOfReport(arrival.report.muted_by?.rule_id);
     const ahead = this.aftermath.ahead(id, arrival);
-    const [changed, sampled] = await Promise.all([
-      this.marks.write(id, (stamp) =>
-        this.deps.items.change(filter, counting(arrival, stamp, this.refs.takeNotes(id))),
-      ),
-      ahead,
-    ]);
-    if (changed === null) return null;
-    this.aftermath.counted(changed.doc);
-    return { ...quiet(changed.doc, 'counted'), sampled };
+    const [doc, sampled] = await Promise.all([this.tally.count(id, lane, arrival), ahead]);
+    if (doc === null) return null;
+    this.aftermath.counted(doc);
+    return { ...quiet(doc, 'counted'), sampled };
   }
 
   /** Counts on the state that was read, with what follows from it; null when the item changed meanwhile. */
@@ -160,7 +168,7 @@ export class Intake {
       // A helper may only count what nobody counted since it looked: see refs.ts.
       const same = arrival.ref?.helper === true ? { hit_count: item.hit_count } : {};
       const changed = await this.deps.items.change(
-        { id: item.id, rev: item.rev, ...same, ...unnoted(arrival) },
+        { id: item.id, rev: item.rev, ...same, ...withoutNote(arrival) },
         update,
       );
       if (changed === null) return null;
@@ -236,10 +244,18 @@ export class Intake {
       counted.sampled ?? this.aftermath.sample(doc, arrival),
       this.outbox.flush(doc, counted.entries),
       this.aftermath.tidy(doc, arrival),
+      this.#hit(arrival),
     ]);
     doc = await this.aftermath.escalate(doc, arrival);
+    doc = await this.alarms.look(doc, arrival.report.muted_by);
     if (counted.outcome === 'created' && doc.build_key !== null) doc = await this.builds.settle(doc);
     return { ...counted, doc, sampled };
+  }
+
+  /** The rule counts what it muted, after the item has: a report that fails is no hit. */
+  async #hit({ report, now }: Arrival): Promise<void> {
+    const rule = report.muted_by?.rule_id;
+    if (rule !== undefined) await this.deps.ignoring?.()?.hit(rule, isoOf(now));
   }
 
   /** A known reference: nothing is counted. */
@@ -252,6 +268,7 @@ export class Intake {
   async #answer(
     { doc, outcome, regression }: Counted,
     keyed: Keyed,
+    mute: Mute | null,
     sampled: boolean,
     options: { texts?: boolean },
   ): Promise<Recorded> {
@@ -267,10 +284,8 @@ export class Intake {
       hour_count: hourCount(doc.minutes, now),
       regression,
       sampled,
+      ignored_by: mute?.rule_id ?? null,
       item: options.texts === true ? await this.items.view(doc) : itemView(doc, null, now),
     };
   }
 }
-
-/** Holds while the item does not carry this reference's note. */
-const unnoted = ({ ref }: Arrival): Record<string, null> => (ref === null ? {} : { [`inflight.${ref.id}`]: null });

@@ -12,6 +12,12 @@ import { itemView } from './view.js';
 
 /** Losing this often against other writers of one item is no longer chance. */
 const ATTEMPTS = 50;
+/**
+ * From this attempt on a loser waits a little, each for another while. Two processes that link items in opposite directions
+ * (duplicates.ts) would otherwise go on refusing each other in step.
+ */
+const PATIENT_FROM = 3;
+const LONGEST_WAIT_MS = 32;
 
 @injectable()
 export class Items {
@@ -69,13 +75,22 @@ export class Items {
         const draft = new Draft(item, actor, stamp, ids);
         await plan(item, draft);
         if (draft.empty) return { doc: item, entries: [] };
-        const changed = await items.change({ id, rev: item.rev }, draft.update());
+        // Nobody may have linked another item to this one meanwhile: see duplicates.ts.
+        const changed = await items.change({ id, rev: item.rev, links: item.links ?? null }, draft.update());
         return changed && { doc: changed.doc, entries: draft.entries };
       });
-      if (written === null) continue;
+      if (written === null) {
+        await this.#wait(attempt);
+        continue;
+      }
       await this.outbox.flush(written.doc, written.entries);
       return written.doc;
     }
     throw conflict('The item changes too often at the moment; try again.');
+  }
+  async #wait(attempt: number): Promise<void> {
+    if (attempt < PATIENT_FROM) return;
+    const ms = this.deps.random() * Math.min(LONGEST_WAIT_MS, 2 ** (attempt - PATIENT_FROM));
+    await new Promise((resolve) => setTimeout(resolve, ms));
   }
 }

@@ -37,20 +37,31 @@ export interface Keyed {
 
 @injectable()
 export class Keys {
-  readonly #recent: Recent<string>;
+  #recent: Recent<string>;
 
   constructor(@inject(DEPS) private readonly deps: Deps) {
-    this.#recent = new Recent(CACHED_KEYS, BELIEVED_MS, () => deps.clock.monotonic());
+    this.#recent = this.#empty();
   }
 
-  /** The item of a known key, or null. */
+  #empty(): Recent<string> {
+    return new Recent(CACHED_KEYS, BELIEVED_MS, () => this.deps.clock.monotonic());
+  }
+
+  /** Keys were led elsewhere. A look-up under way fills what nobody asks any more. */
+  forget(): void {
+    this.#recent = this.#empty();
+  }
+
+  /** The item that counts for a known key, or null. */
   async known(project: string, key: string): Promise<string | null> {
     const id = hashOf(project, key);
-    const recent = this.#recent.get(id);
-    if (recent !== undefined) return recent;
-    const item = (await this.deps.keys.get(id))?.item_id ?? null;
-    if (item !== null) this.#recent.set(id, item);
-    return item;
+    const recent = this.#recent;
+    const item = recent.get(id);
+    if (item !== undefined) return item;
+    const found = await this.deps.keys.get(id);
+    const counting = found?.counts_at ?? found?.item_id ?? null;
+    if (counting !== null) recent.set(id, counting);
+    return counting;
   }
 
   /** The item that the report belongs to; `adopted` when an item without origin got this one. */
@@ -64,7 +75,7 @@ export class Keys {
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
       const winner = await keys.get(id);
-      return { item_id: winner?.item_id ?? decision.item_id, adopted: false };
+      return { item_id: winner?.counts_at ?? winner?.item_id ?? decision.item_id, adopted: false };
     }
   }
 

@@ -17,6 +17,7 @@ import type { Items } from './items.js';
 import type { Marks } from './marks.js';
 import type { ItemDoc, Lease } from './model.js';
 import type { Outbox } from './outbox.js';
+import { SEVERITIES } from './severity.js';
 import { allowed } from './transitions.js';
 import { EXPIRIES, isLive } from './view.js';
 
@@ -89,7 +90,7 @@ export class Leases {
         data: { agent, by: 'next' },
       };
       return items.change(
-        { ...filter, ...servedTo(agent, filter), queue_key: { gt: '' } },
+        { ...filter, ...servedTo(agent, filter), queue_key: stretchOf(filter) },
         {
           set: { status: 'in_progress', claim: { ...claim }, queue_key: null, outbox_at: `${stamp} ${note.id}` },
           inc: { rev: 1, claim_count: 1 },
@@ -225,6 +226,17 @@ function servedTo(agent: string, { target_agent: wanted }: Filter): Filter {
   if (wanted === undefined) return { target_agent: { in: [null, agent] } };
   const names = typeof wanted === 'object' && wanted !== null && 'in' in wanted ? (wanted.in ?? []) : [wanted];
   return { target_agent: { in: names.includes(agent) ? [agent] : [] } };
+}
+
+/**
+ * The stretch of the queue where the asked severities stand, most urgent first: whoever asks for low ones does not walk past
+ * all the others (`queueKeyOf` in draft.ts puts the severity first).
+ */
+function stretchOf({ severity: wanted }: Filter): { gt: string; lt?: string } {
+  const names = typeof wanted === 'object' && wanted !== null && 'in' in wanted ? (wanted.in ?? []) : [wanted];
+  const places = SEVERITIES.toReversed().flatMap((severity, place) => (names.includes(severity) ? [place] : []));
+  const [first] = places;
+  return first === undefined ? { gt: '' } : { gt: String(first), lt: String((places.at(-1) ?? first) + 1) };
 }
 
 export const limitReached = (): ServiceError =>

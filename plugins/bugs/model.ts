@@ -87,6 +87,8 @@ export interface ItemDoc {
 
   /** Leases that ran out since a person last had the item (contract 20: after 5 it needs one). */
   expired_count: number;
+  /** How often another item was linked to it as a duplicate; missing: never. */
+  links?: number;
   /** 0 low … 3 critical: what the severity sort reads. */
   severity_rank: number;
   /** The highest urgency that an occurrence's error_level has asked for. */
@@ -102,6 +104,8 @@ export interface ItemDoc {
   /** Occurrences per minute (`m<minute since 1970>`, the last hour) and per hour (`h…`, the last two days). */
   minutes: { [minute: string]: number };
   hours: { [hour: string]: number };
+  /** Per day (`d<day since 1970>`, UTC, the last month): what its hours left behind; missing on young items. */
+  days?: { [day: string]: number };
   /** References of reports that were counted and whose `refs` document is not finished yet. */
   inflight: { [ref: string]: number };
   outbox: OutboxEntry[];
@@ -112,6 +116,8 @@ export interface ItemDoc {
   /** The sampling window: hits before it, and when it began. */
   sample_base: number;
   sample_from: string;
+  /** `<rule> <minute>` of the last `error.rate_exceeded`; missing while it is armed (alarms.ts). */
+  alarm?: string;
 }
 
 export interface TextsDoc {
@@ -127,7 +133,26 @@ export interface KeyDoc {
   id: string;
   project: string;
   key: string;
+  /** The item that the key belongs to, also while that is a duplicate. */
   item_id: string;
+  /** The item that counts for it while its own is a duplicate; missing otherwise. */
+  counts_at?: string;
+}
+
+/** A merge or a split under way (rekeying.ts). */
+export interface MoveDoc {
+  id: string;
+  item_id: string;
+  /** The item's. */
+  ref: string;
+  /** What it becomes a duplicate of; null: it is split. */
+  into: string | null;
+  /** The item on the other side of the merge or split. */
+  other: string | null;
+  /** The history entry of the item's own change: without it the change never happened. */
+  entry: string | null;
+  actor: string;
+  at: string;
 }
 
 /** Decides which item an unknown key belongs to: one document per class and message, whatever the origin. */
@@ -153,6 +178,7 @@ export interface RefDoc {
   expires_at: string | null;
 }
 
+/** A kept occurrence, whole; stored as `StoredOccurrence` (payload.ts). */
 export interface OccurrenceDoc {
   /** `<item>:<slot>` */
   id: string;
@@ -176,6 +202,16 @@ export interface OccurrenceDoc {
   breadcrumbs: Json;
 }
 
+/** All else stands in `packed`. */
+export interface PackedOccurrence extends Pick<
+  OccurrenceDoc,
+  'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'
+> {
+  packed: string;
+}
+
+export type StoredOccurrence = (OccurrenceDoc & { packed?: undefined }) | PackedOccurrence;
+
 export interface CommentDoc {
   id: string;
   item_id: string;
@@ -191,6 +227,23 @@ export interface ActivityDoc {
   action: string;
   actor: string;
   data: { [key: string]: Json };
+  /** `<date> <new|resolved|regressed> <project>`; only entries that the statistics count have it. */
+  stat?: string;
+}
+
+/** A named query of the list of items (saved-views.ts). */
+export interface SavedViewDoc {
+  /** Hash of owner and name. */
+  id: string;
+  name: string;
+  /** `user:<account id>` */
+  owner: string;
+  /** The account's name when it was saved. */
+  owner_name: string;
+  shared: boolean;
+  query: { [field: string]: Json };
+  created_at: string;
+  updated_at: string;
 }
 
 /** The last number given out per project. */

@@ -18,10 +18,9 @@ export function planOccurrence(draft: Draft, arrival: Arrival, published: Publis
     if (verdict === 'regression') planRegression(draft, version);
   }
   const { next } = draft;
-  if (!next.muted && !next.sent.created) {
-    draft.tell(next.type === 'feature' ? 'feature.created' : 'bug.created');
-    if (next.severity === 'critical') draft.tell('bug.critical');
-  }
+  if (!next.muted && !next.sent.created) draft.tell(next.type === 'feature' ? 'feature.created' : 'bug.created');
+  // Critical before it was unmuted: nobody was told.
+  if (!next.muted && (item.muted || !item.sent.created) && next.severity === 'critical') draft.tell('bug.critical');
   return { late };
 }
 
@@ -51,6 +50,8 @@ function planRegression(draft: Draft, version: string | null): void {
   if (raised !== item.severity) {
     draft.note('severity', { from: item.severity, to: raised, why: 'regression' }).assign({ severity: raised });
   }
+  // Of a muted item nothing is told: the occurrence that unmutes it will.
+  if (draft.next.muted) draft.assign({ sent: { ...draft.next.sent, created: false } });
   draft.tell('bug.created', { regression: true });
   if (raised !== item.severity && raised === 'critical') draft.tell('bug.critical');
 }

@@ -7,6 +7,7 @@
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import { DEPS, isoOf, type Deps } from './deps.js';
+import { statOf } from './happened.js';
 import type { ItemDoc, OutboxEntry } from './model.js';
 
 /** Older entries than this belong to a process that is gone, or to a listener that failed. */
@@ -44,9 +45,10 @@ export class Outbox {
     const notes = entries.filter((entry) => entry.kind === 'activity');
     if (notes.length === 0) return;
     await this.deps.activity.bulk(
-      notes.map(({ id, at, name, actor, data }) => ({
-        insert: { id, item_id: item.id, at, action: name, actor, data },
-      })),
+      notes.map((entry) => {
+        const { id, at, name, actor, data } = entry;
+        return { insert: { id, item_id: item.id, at, action: name, actor, data, stat: statOf(entry, item.project) } };
+      }),
     );
   }
 

@@ -1,10 +1,11 @@
-/** The dashboard's card of what needs a person: critical items that nobody holds, and regressions. */
+/** The dashboard's cards of the bug tracker: what needs a person, and how the last 30 days went. */
 import { View, type PanelSpec } from '../../kernel/contract.js';
 import type { Board } from './board.js';
+import type { Numbers } from './pages/numbers.js';
 
 const SHOWN = 6;
 
-export function panels(board: Board): PanelSpec[] {
+export function panels(board: Pick<Board, 'attention'>, numbers: Pick<Numbers, 'read'>): PanelSpec[] {
   return [
     {
       id: 'bugs.attention',
@@ -13,6 +14,16 @@ export function panels(board: Board): PanelSpec[] {
       load: async () => {
         const { items, total } = await board.attention(SHOWN);
         return total === 0 ? null : new View('panel-attention', { items, total, more: total - items.length });
+      },
+    },
+    {
+      id: 'bugs.flow',
+      kind: 'trend',
+      order: 20,
+      load: async () => {
+        const { days, sums } = await numbers.read();
+        const any = sums.new + sums.resolved + sums.regressed > 0;
+        return any ? new View('panel-flow', { days, sums }) : null;
       },
     },
   ];

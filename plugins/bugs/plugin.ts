@@ -4,12 +4,13 @@
  */
 import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';
-import { BUGS, ERROR_GROUPS } from '../../ports/domain/bugs.js';
+import { BUGS, ERROR_GROUPS, IGNORE_RULES, MUTING } from '../../ports/domain/bugs.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASES, type ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, Deps } from './deps.js';
+import { Numbers } from './pages/numbers.js';
 import { pages } from './pages/pages.js';
 import { panels } from './panels.js';
 import { routes } from './routes.js';
@@ -46,10 +47,10 @@ export default definePlugin<BugsConfig>({
   title: 'Bug tracker',
   critical: true,
   needs: [PROJECTS.name],
-  provides: [BUGS.name, ERROR_GROUPS.name],
+  provides: [BUGS.name, ERROR_GROUPS.name, MUTING.name],
   config,
   scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
-  events: ['bug.created', 'bug.critical', 'bug.resolved', 'feature.created'],
+  events: ['bug.created', 'bug.critical', 'bug.resolved', 'feature.created', 'error.rate_exceeded'],
   collections: COLLECTIONS,
   from: import.meta.url,
   setup(ctx) {
@@ -63,23 +64,27 @@ export default definePlugin<BugsConfig>({
       comments: ctx.collection('comments'),
       activity: ctx.collection('activity'),
       counters: ctx.collection('counters'),
+      moves: ctx.collection('moves'),
+      views: ctx.collection('views'),
       clock: ctx.clock,
       ids: ctx.ids,
       log: ctx.log,
       config: ctx.config,
       projects: ctx.resolve(PROJECTS),
       releases: () => ctx.find(RELEASES),
+      ignoring: () => ctx.find(IGNORE_RULES),
       emit: (event, data, options) => ctx.emit(event, data, options),
       random: Math.random,
     };
     const services = buildServices(ctx, deps);
     const { bugs, board } = services;
+    const numbers = new Numbers(services.stats, ctx.clock);
     deps.projects.registerUsage('items', async (slug) => (await deps.counters.get(slug)) !== null);
     return {
-      services: { [BUGS.name]: bugs, [ERROR_GROUPS.name]: board },
+      services: { [BUGS.name]: bugs, [ERROR_GROUPS.name]: board, [MUTING.name]: services.muting },
       routes: routes(services),
-      pages: pages({ services, deps, timezone: ctx.app.timezone, baseUrl: () => ctx.app.base_url }),
-      panels: panels(board),
+      pages: pages({ services, deps, numbers, baseUrl: () => ctx.app.base_url }),
+      panels: panels(board, numbers),
       jobs: [
         { name: 'tell', everyMs: 10_000, run: ({ signal }) => bugs.tell(signal) },
         { name: 'sweep', everyMs: 30_000, run: () => bugs.sweep() },

@@ -27,6 +27,32 @@ export function hourCount(minutes: Counters | undefined, now: number): number {
   return sum;
 }
 
+/** The rolling hour at the newest counted minute, and what of it was there when that minute began. */
+export interface Rate {
+  /** Since 1970. */
+  minute: number;
+  count: number;
+  before: number;
+}
+
+/**
+ * Measured at the newest minute that stands in the counters, not at the caller's clock: so the counts of one item are
+ * ordered as its writes are, whichever process made them, and nothing falls between two writes of one minute.
+ */
+export function rateOf(minutes: Counters): Rate {
+  const all = Object.entries(minutes).map(([key, n]): [number, number] => [numberOf(key), n]);
+  const minute = Math.max(0, ...all.map(([at]) => at));
+  let count = 0;
+  let last = 0;
+  for (const [at, n] of all) {
+    if (at > minute - MINUTES_KEPT) count += n;
+    if (at === minute) last = n;
+  }
+  return { minute, count, before: count - last };
+}
+
+export const minuteStart = (minute: number): number => minute * MINUTE;
+
 /** Occurrences per hour, oldest first, the running hour last; for the trend of a group. */
 export function hourly(hours: Counters | undefined, now: number, length = 24): number[] {
   const newest = hourOf(now);
@@ -44,4 +70,40 @@ export function stalePaths(minutes: Counters, hours: Counters, now: number): str
       .map((h) => `hours.${h}`),
   ];
   return stale.length >= SLACK ? stale : [];
+}
+
+const DAY = 24;
+export const DAYS_KEPT = 31;
+
+/**
+ * What hours leave behind when they go: their sum per day (UTC). The value is the whole day's, so the same snapshot rolled
+ * up twice, by two writers, is rolled up once.
+ * @param stale of `stalePaths`
+ */
+export function rollUp(hours: Counters, days: Counters | undefined, stale: readonly string[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const path of stale) {
+    const key = path.startsWith('hours.') ? path.slice('hours.'.length) : '';
+    if (key === '') continue;
+    const day = `d${Math.floor(numberOf(key) / DAY)}`;
+    sums[`days.${day}`] = (sums[`days.${day}`] ?? days?.[day] ?? 0) + (hours[key] ?? 0);
+  }
+  return sums;
+}
+
+/** Paths of days that no page shows any more. */
+export const staleDays = (days: Counters | undefined, now: number): string[] =>
+  Object.keys(days ?? {})
+    .filter((day) => numberOf(day) <= Math.floor(hourOf(now) / DAY) - DAYS_KEPT)
+    .map((day) => `days.${day}`);
+
+/** Occurrences per day (UTC), oldest first, today last: rolled-up days, and the hours that still stand. */
+export function daily(hours: Counters | undefined, days: Counters | undefined, now: number, length = 30): number[] {
+  const today = Math.floor(hourOf(now) / DAY);
+  const sums = Array.from({ length }, (_, i) => days?.[`d${today - length + 1 + i}`] ?? 0);
+  for (const [key, n] of Object.entries(hours ?? {})) {
+    const at = Math.floor(numberOf(key) / DAY) - today + length - 1;
+    if (at >= 0 && at < length) sums[at] = (sums[at] ?? 0) + n;
+  }
+  return sums;
 }

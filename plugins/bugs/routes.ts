@@ -1,26 +1,21 @@
-/** The routes of the bug tracker (contract 20, endpoints). A handler translates; the services decide. */
-import { created, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+/** The routes of the bug tracker (contract 20, endpoints): reporting and reading. A handler translates; the services decide. */
+import type { HttpRequest, RouteSpec } from '../../kernel/contract.js';
 import { denied, invalidQuery } from '../../kernel/errors.js';
 import { Reply } from '../../ports/http.js';
-import type { Json } from '../../ports/store.js';
 import { callerOf, mayTouch } from './caller.js';
-import { cleanJson } from './clean.js';
 import type { Part } from './discussion.js';
-import type { Edit } from './edits.js';
 import type { LeaseRequest } from './leases.js';
 import type { ListRequest } from './lists.js';
+import { BASE, idOf, MANAGE, READ, REPORT } from './paths.js';
 import { reportOf, type ReportBody } from './report-body.js';
+import { changingRoutes } from './routes-changing.js';
 import * as schemas from './schemas.js';
+import * as shapes from './schemas-output.js';
 import type { Services } from './services.js';
-
-const BASE = '/api/bugtracker/v1';
-const REPORT = 'bugtracker:report';
-const READ = 'bugtracker:read';
-const MANAGE = 'bugtracker:manage';
+import * as tools from './tools.js';
 
 type BugsQuery = ListRequest & LeaseRequest & { action?: 'next' };
 const params = schemas.idParam;
-const idOf = (request: HttpRequest): string => request.params['id'] ?? '';
 
 /** Parameters that mean nothing when one item is fetched, and those that only then mean something. */
 const LIST_ONLY = ['limit', 'cursor', 'include_total', 'sort', 'order', 'updated_since'];
@@ -38,10 +33,9 @@ export function routes(services: Services): RouteSpec[] {
     list(services),
     next(services),
     detail(services),
-    edit(services),
     ...parts(services),
-    comment(services),
-    ...leases(services),
+    stats(services),
+    ...changingRoutes(services),
   ];
 }
 
@@ -49,13 +43,14 @@ const report = ({ bugs }: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/report`,
   summary: 'Report a bug, a feature request or an error',
+  tool: tools.report,
   description:
     'A known `client_ref` answers the same item and counts nothing; a report that matches a known one is counted there. ' +
     'Long texts are cut (`description` and `stack_trace` 65,536 characters, `error_message` 8,192) and named in `truncated`.',
   access: { scope: REPORT },
   input: { body: schemas.reportBody },
   status: 201,
-  output: schemas.reportOutput,
+  output: shapes.reportOutput,
   handle: async (request) => {
     const caller = callerOf(request.principal);
     const { report: given, truncated } = reportOf(request.body as ReportBody, caller);
@@ -82,7 +77,7 @@ const projects = ({ lists }: Services): RouteSpec => ({
   path: `${BASE}/projects`,
   summary: 'The projects, with open items and newest version',
   access: { anyScope: [REPORT, READ, MANAGE] },
-  output: schemas.projectsOutput,
+  output: shapes.projectsOutput,
   handle: async (request) => ({ projects: await lists.projects(callerOf(request.principal)) }),
 });
 
@@ -90,13 +85,14 @@ const list = (services: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs`,
   summary: 'List items, ask what changed, or fetch and reserve the next one',
+  tool: tools.search,
   description:
     'Repeated filters are alternatives. `updated_since` (inclusive) orders by change and answers `server_time`, the mark for the ' +
     'next question. `action=next` needs bugtracker:manage and answers `{item, lease}`, or `{item: null}` when there is none.',
   access: { scope: READ },
   input: { query: schemas.bugsQuery },
   strictQuery: true,
-  output: schemas.bugsOutput,
+  output: shapes.bugsOutput,
   handle: async (request) => {
     const query = request.query as BugsQuery;
     if (query.action === 'next') return fetchNext(services, request, query);
@@ -109,10 +105,11 @@ const next = (services: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs`,
   summary: 'Fetch and reserve the next item in one atomic step (action=next)',
+  tool: tools.next,
   access: { scope: MANAGE },
   input: { query: schemas.bugsQuery, body: schemas.claimBody, optionalBody: true },
   strictQuery: true,
-  output: schemas.bugsOutput,
+  output: shapes.bugsOutput,
   handle: async (request) => {
     const query = request.query as BugsQuery;
     if (query.action !== 'next') throw invalidQuery({ action: 'must be next' });
@@ -140,29 +137,11 @@ const detail = ({ lists }: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs/{id}`,
   summary: 'One item with its last ten occurrences, comments and history entries',
+  tool: tools.get,
   access: { scope: READ },
   input: { params },
-  output: schemas.detailOutput,
+  output: shapes.detailOutput,
   handle: (request) => lists.detail(idOf(request), callerOf(request.principal)),
-});
-
-const edit = ({ edits }: Services): RouteSpec => ({
-  method: 'PATCH',
-  path: `${BASE}/bugs/{id}`,
-  summary: 'Change an item',
-  description:
-    '`If-Match: "<rev>"` is optional. Under a live lease the current `claim_token` is needed, or `force` with a `reason`.',
-  access: { scope: MANAGE },
-  input: { params, body: schemas.editBody },
-  output: schemas.itemOutput,
-  handle: async (request) => ({
-    item: await edits.edit(
-      idOf(request),
-      callerOf(request.principal),
-      cleanJson(request.body as Json) as Edit,
-      request.headers['if-match'],
-    ),
-  }),
 });
 
 function parts({ discussion }: Services): RouteSpec[] {
@@ -171,71 +150,24 @@ function parts({ discussion }: Services): RouteSpec[] {
     method: 'GET',
     path: `${BASE}/bugs/{id}/${part}`,
     summary: `The ${part} of an item, newest first`,
+    ...(part !== 'activity' && { tool: tools[part] }),
     access: { scope: READ },
     input: { params, query: schemas.pageQuery },
     strictQuery: true,
-    output: schemas.listOf(schemas.parts[part]),
+    output: shapes.listOf(shapes.parts[part]),
     handle: (request) => discussion.page(idOf(request), callerOf(request.principal), part, request.query),
   }));
 }
 
-const comment = ({ discussion }: Services): RouteSpec => ({
-  method: 'POST',
-  path: `${BASE}/bugs/{id}/comments`,
-  summary: 'Comment on an item',
-  description: 'With bugtracker:report alone only on items that the same token created.',
-  access: { anyScope: [MANAGE, REPORT] },
-  input: { params, body: schemas.commentBody },
-  status: 201,
-  output: schemas.commentOutput,
-  handle: async (request) => {
-    const { body, claim_token } = cleanJson(request.body as Json) as { body: string; claim_token?: string };
-    return created({
-      comment: await discussion.comment(idOf(request), callerOf(request.principal), body, claim_token),
-    });
-  },
+const stats = ({ stats: service }: Services): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/stats`,
+  summary: 'Items by status, severity and project, and what happened on each of the last 30 days',
+  description:
+    'Days are days in UTC, oldest first, today last. `resolved` counts an item once per cycle: when it is resolved, or closed ' +
+    'without that. A token of one project sees that project alone. From 100,000 items on an answer may be a second old for each ' +
+    '100,000 of them.',
+  access: { scope: READ },
+  output: shapes.statsOutput,
+  handle: (request) => service.of(callerOf(request.principal)),
 });
-
-function leases({ leases: service }: Services): RouteSpec[] {
-  const shared = { method: 'POST', access: { scope: MANAGE } } as const;
-  return [
-    {
-      ...shared,
-      path: `${BASE}/bugs/{id}/claim`,
-      summary: 'Claim an item',
-      description: 'The same credential and agent get their lease back with a new `claim_token`; the old one is dead.',
-      input: { params, body: schemas.claimBody, optionalBody: true },
-      output: schemas.grantedOutput,
-      handle: async (request) =>
-        secret(await service.claim(idOf(request), callerOf(request.principal), request.body ?? {})),
-    },
-    {
-      ...shared,
-      path: `${BASE}/bugs/{id}/renew`,
-      summary: 'Renew a lease, from now; 24 hours in all',
-      input: { params, body: schemas.renewBody },
-      output: schemas.grantedOutput,
-      handle: async (request) =>
-        secret(
-          await service.renew(
-            idOf(request),
-            callerOf(request.principal),
-            request.body as LeaseRequest & { claim_token: string },
-          ),
-        ),
-    },
-    {
-      ...shared,
-      path: `${BASE}/bugs/{id}/release`,
-      summary: 'Give a claimed item back',
-      input: { params, body: schemas.releaseBody },
-      output: schemas.itemOutput,
-      handle: async (request) => {
-        const { claim_token } = request.body as { claim_token: string };
-        return { item: await service.release(idOf(request), callerOf(request.principal), claim_token) };
-      },
-    },
-  ];
-}
-
-const secret = (body: object): Reply => new Reply(200, body).header('cache-control', 'no-store');

@@ -8,6 +8,8 @@
  *
  * Rejected: entropy (hashes and ids are what error texts are made of), and scrubbing when shown (then it is on disk).
  */
+import { KnownTexts } from './known-texts.js';
+
 export const SCRUBBED = '[scrubbed]';
 
 const MOST_PASSES = 8;
@@ -44,7 +46,10 @@ const NAMES =
   '[\\w-]{0,32}(?:passw(?:or)?d|passphrase|passcode|passwort|pwd|secret|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|token)';
 /** `$1` the key with what follows it up to the value, `$2` the value. */
 const KEYED = new RegExp(String.raw`((?:${STRONG.join('|')})[\w-]{0,32}${ASSIGN})(${QUOTED}|${BARE})`, 'gi');
-const KEY_HINTS = ['pass', 'pwd', 'secret', 'key', 'credential', 'sess', 'card', 'cv', 'sid', 'sig', 'auth', 'token'];
+/** Without one of these, in lower case, there is no key; one expression, because it is looked for in every text. */
+const KEY_HINT = /p(?:ass|wd)|s(?:e(?:cret|ss)|i[dg])|key|c(?:redential|ard|v)|auth|token/;
+/** Nor any other credential that has a name. */
+const NAME_HINT = new RegExp(`${KEY_HINT.source}|cookie|b(?:earer|asic)`);
 
 /** `<password>x</password>`, `--password x`: the key's own brackets or dashes say where the value is. */
 const ELEMENT = new RegExp(String.raw`(<(?:\w{1,32}:)?(?:${NAMES})>)([^<>\r\n]+)(?=</)`, 'gi');
@@ -68,6 +73,8 @@ const KEY_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
 /** What may be a card number: 13 to 19 digits alone, or in the groups that people write. */
 const CANDIDATE = /(?<![\w.])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{4,5})(?!\w)/g;
+/** What every candidate holds, and most texts do not. */
+const CARD_HINT = /\d\d\d\d[\d -]/;
 /** Beginnings and lengths that card numbers have. */
 const CARD = /^(?:4\d{12}(?:\d{3}){0,2}|5[0-8]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6\d{15,18})$/;
 /**
@@ -117,6 +124,7 @@ export function isCard(digits: string): boolean {
 
 /** A candidate that is none may hide one that begins with its second group, so only its first is passed over. */
 function scrubCards(text: string): string {
+  if (!CARD_HINT.test(text)) return text;
   let kept = '';
   let from = 0;
   CANDIDATE.lastIndex = 0;
@@ -141,9 +149,24 @@ const scrubUserInfo = (whole: string, info: string): string => {
 const SUSPECT = /[=:_ <]|eyJ|%3|\d{13}|\d-\d/;
 const SHORT = 128;
 
+/**
+ * Long texts that hold no secret: the stack trace of an error comes again with every occurrence. From this length on the
+ * engine's hash of a text is its length, so asking costs no more than a comparison; for shorter ones it costs as much as looking.
+ */
+const LONG = 16_384;
+const known = new KnownTexts(16 * 1024 * 1024);
+
 /** The text without secrets; the same text when there are none. */
 export function scrubText(text: string): string {
   if (text.length < 8 || (text.length <= SHORT && !SUSPECT.test(text))) return text;
+  if (text.length < LONG) return scrubUntilWhole(text);
+  if (known.has(text)) return text;
+  const scrubbed = scrubUntilWhole(text);
+  if (scrubbed === text) known.add(text);
+  return scrubbed;
+}
+
+function scrubUntilWhole(text: string): string {
   let before = text;
   let after = scrubOnce(text);
   // What goes may be what kept its neighbour from being a secret, so only a pass that finds nothing is the last.
@@ -162,15 +185,21 @@ function scrubCredentials(text: string): string {
   if (out.includes('svc_') || out.includes('wd_live_')) out = out.replace(OWN_TOKEN, SCRUBBED);
   if (out.includes('eyJ')) out = out.replace(JWT, SCRUBBED);
   if (out.includes('://') && out.includes('@')) out = out.replace(USER_INFO, scrubUserInfo);
-  const assigns = out.includes('=') || out.includes(':') || out.includes('%3');
   const lower = out.toLowerCase();
-  if (assigns) {
+  return NAME_HINT.test(lower) ? scrubNamed(out, lower) : out;
+}
+
+/** Credentials that follow their name. @param lower the text in lower case */
+function scrubNamed(text: string, lower: string): string {
+  let out = text;
+  const keyed = KEY_HINT.test(lower);
+  if (out.includes('=') || out.includes(':') || out.includes('%3')) {
     if (lower.includes('auth')) out = out.replace(HEADER, replaceKeyed);
     if (lower.includes('cookie')) out = out.replace(COOKIE, (_, name: string) => name + SCRUBBED);
-    if (KEY_HINTS.some((hint) => lower.includes(hint))) out = out.replace(KEYED, replaceKeyed);
+    if (keyed) out = out.replace(KEYED, replaceKeyed);
   }
   const bracketed = out.includes('</');
-  if ((bracketed || out.includes('--')) && KEY_HINTS.some((hint) => lower.includes(hint))) {
+  if (keyed && (bracketed || out.includes('--'))) {
     if (bracketed) out = out.replace(ELEMENT, replaceKeyed);
     out = out.replace(OPTION, replaceKeyed);
   }

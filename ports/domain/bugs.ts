@@ -41,8 +41,16 @@ export interface Report {
   occurred_at?: string | null;
   context?: Json;
   breadcrumbs?: Json;
-  /** An ignore rule matched: recorded and counted, muted. */
-  muted_by?: { rule_id: string; reason: string } | null;
+  /** An ignore rule matched: recorded and counted, muted. Left out: the bug tracker asks the ignore rules. */
+  muted_by?: Mute | null;
+}
+
+/** The ignore rule that mutes an occurrence (contract 21, ignore rules). */
+export interface Mute {
+  rule_id: string;
+  reason: string;
+  /** Occurrences in the rolling hour above which `error.rate_exceeded` is told; null: never. */
+  alarm_threshold?: number | null;
 }
 
 /**
@@ -63,6 +71,8 @@ export interface Recorded {
   regression: boolean;
   /** The occurrence's payload was kept. */
   sampled: boolean;
+  /** The ignore rule that matched this report, also where it is the repeat of another. */
+  ignored_by: string | null;
   item: Item;
 }
 
@@ -137,11 +147,62 @@ export interface BugsApi {
    * @throws ServiceError unknown_project
    */
   record(report: Report, options?: { texts?: boolean }): Promise<Recorded>;
-  /** Unmutes what a rule muted, in batches. Answers how many. */
-  unmuteRule(ruleId: string): Promise<number>;
+  /** Unmutes what a rule muted, in batches. Answers how many. @throws the signal's reason between two batches */
+  unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number>;
 }
 
 export const BUGS = token<BugsApi>('bugs.api');
+
+/**
+ * The ignore rules as the bug tracker asks them, for every occurrence of type `error` and whatever way it came in. Provided
+ * by the error stream; the tracker looks it up when it is used, since the error stream needs the tracker.
+ */
+export interface IgnoreRules {
+  /** The first enabled rule by creation that matches; no promise where no rule can. @param report as it will be stored */
+  match(report: Report): Mute | null | Promise<Mute | null>;
+  /** The occurrence was counted and muted; resolves after the rule's counter is committed. @param at RFC 3339 */
+  hit(ruleId: string, at: string): Promise<void>;
+  /** Enabled rules with a threshold. `since` is when the rule was changed last, RFC 3339. */
+  watched(): Promise<readonly { rule_id: string; threshold: number; since: string }[]>;
+}
+
+export const IGNORE_RULES = token<IgnoreRules>('errorstream.ignore_rules');
+
+/** An error group as an ignore rule sees it. */
+export interface Mutable {
+  id: string;
+  ref: string;
+  title: string;
+  error_message: string | null;
+  exception_class: string | null;
+  project: string;
+  environment: string | null;
+  hit_count: number;
+  last_seen_at: string;
+  muted: boolean;
+  muted_by_rule_id: string | null;
+}
+
+/** Muting of groups that are there already. Callers check who asks. */
+export interface Muting {
+  /** Error groups, all or a project's. */
+  count(project: string | null): Promise<number>;
+  /** Error groups by id, oldest first. @param after the last page's `next` */
+  page(query: {
+    project?: string | null;
+    muted_by?: string;
+    limit: number;
+    after?: string | null;
+  }): Promise<{ items: Mutable[]; next: string | null }>;
+  /** False when it is muted already, or gone. */
+  mute(id: string, mute: Mute): Promise<boolean>;
+  /** False when another rule, or none, mutes it. */
+  unmute(id: string, ruleId: string): Promise<boolean>;
+  /** The rule's reason was reworded. */
+  reword(id: string, mute: Mute): Promise<void>;
+}
+
+export const MUTING = token<Muting>('bugs.muting');
 
 /** An error group as the error stream shows it: long texts are null, and its counts per hour are with it. */
 export interface ErrorGroup extends Item {
@@ -156,11 +217,15 @@ export interface ErrorGroupQuery {
   error_level?: readonly ErrorLevel[];
   status?: readonly ItemStatus[];
   muted?: readonly boolean[];
+  regression?: readonly boolean[];
   q?: string;
   sort?: 'last_seen_at' | 'created_at' | 'severity' | 'hit_count';
   limit?: number;
   cursor?: string | null;
 }
+
+/** A group that changed. `fits`: the query still finds it. */
+export type ChangedGroup = ErrorGroup & { fits: boolean };
 
 /** Reading the error stream: items of type `error`, all projects. For pages; callers check who asks. */
 export interface ErrorGroups {
@@ -171,6 +236,12 @@ export interface ErrorGroups {
    * the 1,000 groups seen last are added up; `complete` is false when there were more.
    */
   perHour(hours: number): Promise<{ counts: number[]; groups: number; complete: boolean } | null>;
+  /**
+   * Groups that changed since a mark, oldest change first, those too that the query does not find any more. At most 100;
+   * `mark` is for the next question, and a group may be told twice.
+   * @param since RFC 3339, a mark; null: only answers one
+   */
+  changes(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }>;
 }
 
 export const ERROR_GROUPS = token<ErrorGroups>('bugs.error_groups');
@@ -187,7 +258,18 @@ export interface BugEvent {
   regression: boolean;
 }
 
+/** Data of `error.rate_exceeded`: a muted group happens more often than its rule allows (contract 70, payload). */
+export interface RateExceeded {
+  id: string;
+  ref: string;
+  rule_id: string;
+  /** Occurrences in the rolling hour. */
+  count: number;
+  threshold: number;
+}
+
 export const BUG_CREATED = event<BugEvent>('bug.created');
 export const BUG_CRITICAL = event<BugEvent>('bug.critical');
 export const BUG_RESOLVED = event<BugEvent>('bug.resolved');
 export const FEATURE_CREATED = event<BugEvent>('feature.created');
+export const RATE_EXCEEDED = event<RateExceeded>('error.rate_exceeded');

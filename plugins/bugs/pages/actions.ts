@@ -1,32 +1,34 @@
-/** What a person does to an item: comment, change its status, its severity. The services decide, as for agents. */
+/** What a person does to an item: comment, change its status or severity, merge, split. The services decide, as for agents. */
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
-import { cleanJson } from '../clean.js';
 import type { Edit } from '../edits.js';
 import { commentBody, editBody } from '../schemas.js';
-import { orAgain, typedFields } from './form.js';
+import { tagsOf } from './bulk-actions.js';
+import { checked, orAgain, typedFields } from './form.js';
 import { itemView, refOf, type PageDeps } from './item.js';
 
 export const params = joi.object({ ref: joi.string().max(100).required() });
-
-/** @throws ServiceError validation_failed with the fields */
-function checked(schema: joi.ObjectSchema, given: object): Json {
-  const { value, error } = schema.validate(given, { abortEarly: false, stripUnknown: true, errors: { label: false } });
-  if (error) throw invalid(Object.fromEntries(error.details.map((detail) => [detail.path.join('.'), detail.message])));
-  return cleanJson(value as Json);
-}
 
 /** Empty fields say nothing. */
 const set = (fields: Record<string, string>, names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (fields[name]?.trim() ? [[name, fields[name].trim()]] : [])));
 
-export function actionPages(page: PageDeps): PageSpec[] {
-  const { edits, discussion } = page.services;
+const itemUrl = (ref: string): string => `/bugs/${encodeURIComponent(ref)}`;
 
-  const post = (name: string, anchor: string, run: (request: HttpRequest) => Promise<string>): PageSpec => ({
+/** What a form's handler says, and where it leads: an anchor of the item's page, or another item's. */
+interface Done {
+  message: string;
+  anchor?: string;
+  ref?: string;
+}
+
+export function actionPages(page: PageDeps): PageSpec[] {
+  const { edits, discussion, merging } = page.services;
+
+  const post = (name: string, run: (request: HttpRequest) => Promise<Done>): PageSpec => ({
     method: 'POST',
     path: `/bugs/{ref}/${name}`,
     title: 'Bugs',
@@ -37,39 +39,60 @@ export function actionPages(page: PageDeps): PageSpec[] {
         name,
         request,
         async () => {
-          const message = await run(request);
-          return new Redirect(`/bugs/${encodeURIComponent(refOf(request))}${anchor}`, { tone: 'success', message });
+          const { message, anchor = '', ref = refOf(request) } = await run(request);
+          return new Redirect(`${itemUrl(ref)}${anchor}`, { tone: 'success', message });
         },
         (problem) => itemView(page, request, problem),
       ),
   });
 
-  const edit = (request: HttpRequest, fields: object): Promise<unknown> =>
-    edits.edit(refOf(request), callerOf(request.principal), checked(editBody, fields) as Edit);
+  const edit = (request: HttpRequest, fields: Record<string, Json>): Promise<unknown> => {
+    const force = typedFields(request)['force'] === 'true';
+    return edits.edit(refOf(request), callerOf(request.principal), checked(editBody, { ...fields, force }) as Edit);
+  };
 
   return [
-    post('comments', '#comments', async (request) => {
+    post('comments', async (request) => {
       const { body = '' } = typedFields(request);
       // A browser sends line ends as CRLF.
       const comment = checked(commentBody, { body: body.replace(/\r\n?/g, '\n') }) as { body: string };
       await discussion.comment(refOf(request), callerOf(request.principal), comment.body);
-      return 'Comment added.';
+      return { message: 'Comment added.', anchor: '#comments' };
     }),
-    post('status', '', async (request) => {
-      const typed = typedFields(request);
-      const fields = set(typed, ['status', 'reason', 'duplicate_of', 'resolved_in_build']);
+    post('status', async (request) => {
+      const fields = set(typedFields(request), ['status', 'reason', 'duplicate_of', 'resolved_in_build']);
       if (fields['status'] === undefined) throw invalid({ status: 'is required' });
-      await edit(request, { ...fields, force: typed['force'] === 'true' });
+      await edit(request, fields);
       const says: Record<string, string> = { wont_fix: 'won’t fix' };
-      return `The item is now ${says[fields['status']] ?? fields['status'].replaceAll('_', ' ')}.`;
+      return { message: `The item is now ${says[fields['status']] ?? fields['status'].replaceAll('_', ' ')}.` };
     }),
-    post('severity', '', async (request) => {
+    post('severity', async (request) => {
       const typed = typedFields(request);
       const fields = set(typed, ['severity', 'reason']);
       if (fields['severity'] === undefined) throw invalid({ severity: 'is required' });
       const severity_locked = typed['severity_locked'] === 'true';
-      await edit(request, { ...fields, severity_locked, force: typed['force'] === 'true' });
-      return `Severity is ${fields['severity']}${severity_locked ? ' and stays so' : ''}.`;
+      await edit(request, { ...fields, severity_locked });
+      return { message: `Severity is ${fields['severity']}${severity_locked ? ' and stays so' : ''}.` };
+    }),
+    post('labels', async (request) => {
+      const typed = typedFields(request);
+      const target_agent = typed['target_agent']?.trim() || null;
+      await edit(request, { tags: tagsOf(typed['tags'] ?? ''), target_agent, ...set(typed, ['reason']) });
+      return { message: 'Tags and agent are saved.', anchor: '#labels' };
+    }),
+    post('merge', async (request) => {
+      const typed = typedFields(request);
+      const into = typed['into']?.trim() ?? '';
+      if (into === '') throw invalid({ into: 'choose the item that counts from now on' });
+      const options = { force: typed['force'] === 'true', ...set(typed, ['reason']) };
+      await merging.merge(refOf(request), into, callerOf(request.principal), options);
+      return { message: 'Merged: further occurrences are counted at the other item.' };
+    }),
+    post('split', async (request) => {
+      const { back = '' } = typedFields(request);
+      const { ref } = await merging.split(refOf(request), callerOf(request.principal));
+      const message = `${ref} is an item of its own again, and open.`;
+      return /^[a-z0-9][a-z0-9._-]{0,99}$/.test(back) ? { message, ref: back } : { message };
     }),
   ];
 }

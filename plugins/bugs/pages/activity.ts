@@ -18,6 +18,8 @@ export interface Line {
   text: string;
   /** A reason that somebody gave. */
   reason: string | null;
+  /** The other item that the sentence ends with. */
+  ref?: string;
 }
 
 const text = (value: Json | undefined): string =>
@@ -89,6 +91,8 @@ const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
   forced: ['bolt', ({ data }) => `overrode the lease of ${text(data['agent']) || 'an agent'}`],
   muted: ['mute', () => 'muted it by an ignore rule'],
   unmuted: ['eye', () => 'unmuted it'],
+  merged: ['merge', () => 'merged into this one:'],
+  split: ['copy', () => 'split off again:'],
 };
 
 export function lineOf(entry: Entry): Line {
@@ -98,5 +102,6 @@ export function lineOf(entry: Entry): Line {
   if (action === 'status')
     return { at, actor, icon: ICONS[text(data['to'])] ?? 'history', text: statusText(entry), reason };
   const [icon, say] = SAYS[action] ?? ['history', () => spaced(action)];
-  return { at, actor, icon, text: say(entry), reason };
+  const ref = text(data['ref']);
+  return { at, actor, icon, text: say(entry), reason, ...(ref !== '' && { ref }) };
 }

@@ -1,6 +1,9 @@
 /** What the pages share: reading a posted form, and showing the page again with what was refused. */
-import type { HttpRequest, PageResult, View } from '../../../kernel/contract.js';
-import { ServiceError } from '../../../kernel/errors.js';
+import type joi from 'joi';
+import { View, type HttpRequest, type PageResult } from '../../../kernel/contract.js';
+import { invalid, ServiceError } from '../../../kernel/errors.js';
+import type { Json } from '../../../ports/store.js';
+import { cleanJson } from '../clean.js';
 
 export interface Problem {
   message: string;
@@ -20,6 +23,20 @@ export function typedFields(request: HttpRequest): Record<string, string> {
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
 }
 
+/** Every value of a field that may come several times. */
+export function fieldValues(request: HttpRequest, name: string): string[] {
+  const body: object = request.body !== null && typeof request.body === 'object' ? request.body : {};
+  const value: unknown = Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : [];
+  return [value].flat().filter((one): one is string => typeof one === 'string' && one !== '');
+}
+
+/** What a schema of the interface takes. @throws ServiceError validation_failed with the fields */
+export function checked(schema: joi.ObjectSchema, given: object): Json {
+  const { value, error } = schema.validate(given, { abortEarly: false, stripUnknown: true, errors: { label: false } });
+  if (error) throw invalid(Object.fromEntries(error.details.map((detail) => [detail.path.join('.'), detail.message])));
+  return cleanJson(value as Json);
+}
+
 /** Refusals that a person can mend on the page; everything else is the error page's. */
 const MENDABLE = new Set([409, 422]);
 
@@ -28,7 +45,7 @@ export async function orAgain(
   form: string,
   request: HttpRequest,
   run: () => Promise<PageResult>,
-  again: (problem: Problem) => Promise<View>,
+  again: (problem: Problem) => Promise<PageResult>,
 ): Promise<PageResult> {
   try {
     return await run();
@@ -37,6 +54,7 @@ export async function orAgain(
     const { message, code, fields: errors = {} } = error;
     const says = Object.entries(errors).map(([field, what]) => `${field} ${what}`);
     const told = (says.length > 0 ? `${message} ${says.join('; ')}.` : message).replaceAll('`', '');
-    return (await again({ message: told, code, errors, form, typed: typedFields(request) })).withStatus(error.status);
+    const page = await again({ message: told, code, errors, form, typed: typedFields(request) });
+    return page instanceof View ? page.withStatus(error.status) : page;
   }
 }

@@ -13,9 +13,11 @@ export interface Move {
   build: boolean;
   duplicate: boolean;
   danger: boolean;
+  /** The key that opens its form. */
+  shortcut: string | null;
 }
 
-type Form = Omit<Move, 'to' | 'reason' | 'build' | 'duplicate' | 'danger'> & Partial<Move>;
+type Form = Omit<Move, 'to' | 'reason' | 'build' | 'duplicate' | 'danger' | 'shortcut'> & Partial<Move>;
 
 const FORMS: Record<Exclude<ItemStatus, 'in_progress' | 'open'>, Form> = {
   resolved: {
@@ -49,14 +51,17 @@ const OPENS: Record<ItemStatus, string> = {
   resolved: 'Reopen',
   closed: 'Reopen',
   wont_fix: 'Reopen',
-  duplicate: 'Reopen',
+  duplicate: 'Split off and open',
 };
 
 const OPEN_TEXT: Partial<Record<ItemStatus, string>> = {
   in_progress: 'Ends the lease. The agent’s token is worth nothing from then on.',
   resolved: 'Not fixed after all: it returns to the queue, and the version it was fixed in is forgotten.',
   closed: 'Not fixed after all: it returns to the queue, and the version it was fixed in is forgotten.',
+  duplicate: 'An item of its own again: its grouping keys come back to it, and it returns to the queue.',
 };
+
+const SHORTCUTS: Partial<Record<ItemStatus, string>> = { resolved: 'e', closed: 'c', open: 'u', needs_info: 'n' };
 
 function formOf(from: ItemStatus, to: ItemStatus): Form | null {
   if (to === 'in_progress') return null;
@@ -70,6 +75,7 @@ export function movesFrom(from: ItemStatus, leased: boolean): Move[] {
     const form = formOf(from, to);
     if (form === null) return [];
     const { reason = 'optional', build = false, duplicate = false, danger = false, ...shown } = form;
-    return [{ ...shown, to, build, duplicate, danger, reason: leased ? 'required' : reason }];
+    const shortcut = SHORTCUTS[to] ?? null;
+    return [{ ...shown, to, build, duplicate, danger, shortcut, reason: leased ? 'required' : reason }];
   });
 }

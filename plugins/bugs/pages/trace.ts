@@ -1,8 +1,285 @@
-/** Which line of a stack trace a page marks: the frame that the grouping uses. Pure. */
-import { parseFrames } from '../grouping/frames.js';
+/**
+ * A stack trace as the page shows it: one part per exception of a chain, frames with the first one marked (the frame that
+ * the grouping uses), runs of library frames folded. No line is lost: what is no frame is a title, a note, or the source
+ * that belongs to a frame; and the raw text stands beside it. Pure, linear, capped as the grouping's reader is.
+ */
+import { parseFrames, type Frame } from '../grouping/frames.js';
+import { libraryOf } from './libraries.js';
 
-/** From 0, with line ends as the page shows them; null for a text without frames. */
-export function firstFrameLine(stack: string): number | null {
-  const frames = parseFrames(stack.replace(/\r\n?/g, '\n'));
-  return frames.find(({ crash }) => crash)?.line ?? null;
+export interface ShownFrame {
+  kind: 'frame';
+  name: string | null;
+  /** The path up to the file's name, the name, and `:41:27`. */
+  folder: string;
+  file: string;
+  at: string;
+  mark: boolean;
+  library: string | null;
+  /** Lines of code that the trace has with the frame (Python). */
+  source: string[];
+}
+
+export interface Note {
+  kind: 'note';
+  text: string;
+}
+
+/** Frames behind a click. */
+export interface Fold {
+  kind: 'fold';
+  label: string;
+  frames: ShownFrame[];
+}
+
+export type Row = ShownFrame | Note | Fold;
+
+export interface TracePart {
+  /** How it follows from the one before: `Caused by`. */
+  relation: string | null;
+  title: string;
+  rows: Row[];
+}
+
+export interface Trace {
+  /** In the text's order; none for a text without frames, which is shown as it came. */
+  parts: TracePart[];
+  raw: string;
+  /** Line of the first frame in the raw text, from 0, with line ends as the page shows them. */
+  mark: number | null;
+}
+
+/** Null for a text that says nothing. */
+export function traceOf(stack: string | null): Trace | null {
+  if (stack === null || stack.trim() === '') return null;
+  const text = unixLines(stack);
+  const frames = parseFrames(text);
+  const mark = frames.find(({ crash }) => crash)?.line ?? null;
+  if (frames.length === 0) return { parts: [], raw: stack, mark };
+  const parts = new Reader(text.split('\n'), frames).read();
+  for (const part of parts) part.rows = folded(part.rows);
+  return { parts, raw: stack, mark };
+}
+
+const unixLines = (text: string): string => text.replace(/\r\n?/g, '\n');
+
+const RELATIONS: readonly [pattern: RegExp, relation: string][] = [
+  [/^During handling of the above exception/, 'Raised while the one above was handled'],
+  [/^The above exception was the direct cause/, 'Raised because of the one above'],
+];
+const NAMED: readonly [pattern: RegExp, relation: string][] = [
+  [/^Caused by:?\s*/i, 'Caused by'],
+  [/^Suppressed:\s*/, 'Suppressed'],
+  [/^\[cause\]:\s*/, 'Caused by'],
+  [/^---> ?/, 'Caused by'],
+];
+/** Lines that only announce what the page shows anyway. */
+const SILENT = /^(?:Traceback \(most recent call last\):|Stack trace:|stack backtrace:|(?:#\d+ )?\{main\}|[{}\]],?)$/;
+const HEADING = /^(?:goroutine \d+ |[\w.$\\:]*(?:Error|Exception|Warning|Panic|Failure)\b)/;
+const MOST_SOURCE = 6;
+/** Of a line; the raw text has the rest. */
+const LONGEST_LINE = 2048;
+
+class Reader {
+  readonly #parts: TracePart[] = [];
+  readonly #byLine: Map<number, Frame>;
+  readonly #python: boolean;
+  #part: TracePart = { relation: null, title: '', rows: [] };
+  /** A line that may name the function of the frame below it (Go, Rust). */
+  #pending: string | null = null;
+  #ended = false;
+
+  constructor(
+    private readonly lines: readonly string[],
+    frames: readonly Frame[],
+  ) {
+    this.#byLine = new Map(frames.map((frame) => [frame.line, frame]));
+    this.#python = lines[frames[0]?.line ?? 0]?.includes('File "') === true;
+  }
+
+  read(): TracePart[] {
+    for (const [i, whole] of this.lines.entries()) {
+      const raw = whole.length > LONGEST_LINE ? `${whole.slice(0, LONGEST_LINE)}…` : whole;
+      const line = raw.trim();
+      if (line === '') continue;
+      const frame = this.#byLine.get(i) ?? braced(line);
+      if (frame) this.#frame(frame, raw);
+      else this.#text(raw, line);
+    }
+    this.#flush();
+    this.#close();
+    return this.#parts;
+  }
+
+  #frame(frame: Frame, raw: string): void {
+    const pending = this.#pending;
+    const line = raw.trim();
+    const header = headerOf(line);
+    if (header !== null) {
+      this.#flush();
+      if (this.#hasFrames) this.#begin(line.startsWith('Next ') ? 'Which led to' : null);
+      this.#titled(header);
+    } else if (pending !== null) this.#claim(frame, pending);
+    if (this.#ended) this.#begin(null);
+    this.#pending = null;
+    this.#part.rows.push(shownFrame(frame, line));
+  }
+
+  /** The line above belongs to the frame when it says its function; else it is a line of its own. */
+  #claim(frame: Frame, pending: string): void {
+    const numbered = /^\d{1,4}: +(.+)$/.exec(pending)?.[1];
+    if (frame.function !== null && pending.startsWith(frame.function)) return;
+    if (frame.function === null && numbered !== undefined) frame.function = numbered;
+    else this.#flush();
+  }
+
+  #text(raw: string, line: string): void {
+    this.#flush();
+    const relation = RELATIONS.find(([pattern]) => pattern.test(line))?.[1];
+    if (relation !== undefined) {
+      this.#begin(relation);
+      return;
+    }
+    if (SILENT.test(line)) return;
+    const last = this.#part.rows.at(-1);
+    if (this.#python && last?.kind === 'frame' && /^[|\s]*\s{4}/.test(raw) && last.source.length < MOST_SOURCE) {
+      last.source.push(raw);
+      return;
+    }
+    const named = NAMED.find(([pattern]) => pattern.test(line));
+    if (named !== undefined) {
+      this.#begin(named[1]);
+      this.#titled(line.replace(named[0], ''));
+    } else if (this.#python && this.#hasFrames) this.#exception(line);
+    else if (this.#hasFrames && HEADING.test(line)) {
+      this.#begin(null);
+      this.#titled(line);
+    } else this.#pending = line;
+  }
+
+  /** Python says what was raised below its frames. */
+  #exception(line: string): void {
+    const text = line.replace(/^[|+\s-]+/, '');
+    if (text === '') return;
+    this.#titled(text);
+    this.#ended = true;
+  }
+
+  #titled(text: string): void {
+    this.#part.title = this.#part.title === '' ? text : `${this.#part.title}\n${text}`;
+  }
+
+  /** A line that no frame claimed: what was thrown, above the frames; a note among them. */
+  #flush(): void {
+    const text = this.#pending;
+    this.#pending = null;
+    if (text === null) return;
+    if (this.#hasFrames) this.#part.rows.push({ kind: 'note', text });
+    else this.#titled(text);
+  }
+
+  get #hasFrames(): boolean {
+    return this.#part.rows.length > 0;
+  }
+
+  #begin(relation: string | null): void {
+    this.#close();
+    this.#part = { relation, title: '', rows: [] };
+    this.#ended = false;
+  }
+
+  #close(): void {
+    if (this.#part.title !== '' || this.#part.rows.length > 0) this.#parts.push(this.#part);
+  }
+}
+
+/** Node ends the last frame before the properties of an error with a brace: `at f (a.js:1:2) {`. */
+function braced(line: string): Frame | null {
+  const frame = line.startsWith('at ') && line.endsWith(' {') ? parseFrames(line.slice(0, -2))[0] : undefined;
+  return frame === undefined ? null : { ...frame, crash: false };
+}
+
+/** What a line says beside its frame: PHP's `X: text in a.php:3`, Ruby's `a.rb:3:in 'f': text (X)`. */
+function headerOf(line: string): string | null {
+  if (line.startsWith('at ')) return null;
+  const php = !line.includes(' in ')
+    ? null
+    : /^(?!#|at )(?:Next |PHP )?(.+) in \S+\.\w+(?::\d+| on line \d+)$/.exec(line);
+  if (php?.[1] !== undefined) return php[1];
+  if (!line.includes(':in ')) return null;
+  return /:in ['`][^']{0,300}': (.+)$/.exec(line)?.[1] ?? null;
+}
+
+/** Code of the engine itself: `at Array.map (<anonymous>)`, `at async Promise.all (index 0)`. */
+const NATIVE = /^at .* \((?:<anonymous>|native|index \d+)\)$/;
+const PLACE = /^["']?(?:, line (\d+)|[:(](\d+)(?:[:,](\d+))?)/;
+
+function shownFrame({ file, function: name, line_no, crash }: Frame, line: string): ShownFrame {
+  const path = file ?? '';
+  const cut = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1;
+  const base = path.slice(cut);
+  const whole = path !== '' && line.includes(path);
+  const at = line.lastIndexOf(whole ? path : base) + (whole ? path.length : base.length);
+  const [, python, number, column] = PLACE.exec(line.slice(at)) ?? [];
+  const found = python ?? number ?? (line_no === null ? null : String(line_no));
+  return {
+    kind: 'frame',
+    name,
+    // Java's folder is made from the class, which the function's name says already.
+    folder: whole ? path.slice(0, cut) : '',
+    file: base,
+    at: found === null ? '' : `:${found}${column === undefined ? '' : `:${column}`}`,
+    mark: crash,
+    library: crash ? null : NATIVE.test(line) ? 'built-in' : libraryOf(file, name),
+    source: [],
+  };
+}
+
+/** Longer runs of one's own frames (recursion) are folded in the middle. */
+const LONGEST = 40;
+const HEAD = 24;
+const TAIL = 10;
+const NAMES = 3;
+
+function folded(rows: readonly Row[]): Row[] {
+  const frames = rows.filter((row) => row.kind === 'frame');
+  const allForeign = frames.every(({ library }) => library !== null);
+  const libraries = foldRuns(rows, (row) => row.library !== null && !(allForeign && row === frames[0]), libraryLabel);
+  const shown = libraries.filter((row) => row.kind === 'frame');
+  if (shown.length <= LONGEST) return libraries;
+  const hidden = new Set(shown.slice(HEAD, -TAIL).filter(({ mark }) => !mark));
+  return foldRuns(
+    libraries,
+    (row) => hidden.has(row),
+    (run) => `${run.length} more frames`,
+  );
+}
+
+function libraryLabel(run: readonly ShownFrame[]): string {
+  const names = [...new Set(run.map(({ library }) => library ?? ''))].filter((name) => name !== '');
+  const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : '';
+  return `${run.length} library frames: ${names.slice(0, NAMES).join(', ')}${more}`;
+}
+
+/** Two or more in a row become one fold; a single one takes no less room folded. */
+function foldRuns(
+  rows: readonly Row[],
+  hides: (row: ShownFrame) => boolean,
+  label: (run: readonly ShownFrame[]) => string,
+): Row[] {
+  const shown: Row[] = [];
+  let run: ShownFrame[] = [];
+  const end = (): void => {
+    if (run.length >= 2) shown.push({ kind: 'fold', label: label(run), frames: run });
+    else shown.push(...run);
+    run = [];
+  };
+  for (const row of rows) {
+    if (row.kind === 'frame' && hides(row)) run.push(row);
+    else {
+      end();
+      shown.push(row);
+    }
+  }
+  end();
+  return shown;
 }

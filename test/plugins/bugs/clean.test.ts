@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { cleanJson, cleanText } from '../../../plugins/bugs/clean.js';
+import type { Json } from '../../../ports/store.js';
 import { memoryWorld, report, settled } from './world.js';
 
 describe('bugs: text from outside', () => {
@@ -10,6 +11,14 @@ describe('bugs: text from outside', () => {
     expect(cleanJson({ 'k\0': ['\0', 1, null, { x: true }] })).to.deep.equal({
       'k\ufffd': ['\ufffd', 1, null, { x: true }],
     });
+  });
+
+  it('returns the very same value where nothing is broken, and takes linear time where much is', () => {
+    const whole = { a: [{ b: 'x' }, null, 1], c: { d: [] } };
+    expect(cleanJson(whole)).to.equal(whole);
+    let deep: Json = '\0';
+    for (let i = 0; i < 60; i++) deep = i % 2 === 0 ? { a: 'x', deep } : ['\0', deep];
+    expect(JSON.stringify(cleanJson(deep))).to.not.include('\\u0000');
   });
 
   it('survives UTF-8, whatever comes', () => {

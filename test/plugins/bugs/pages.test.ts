@@ -1,11 +1,11 @@
 /** /bugs, /bugs/{ref} and the dashboard's card: what they show, what the forms do, and that reported text stays text. */
 import { expect } from 'chai';
-import { Redirect, type PageSpec, type View } from '../../../kernel/contract.js';
+import { Redirect, type PageSpec, type Reply, type View } from '../../../kernel/contract.js';
 import { lineOf } from '../../../plugins/bugs/pages/activity.js';
-import { hourTitles } from '../../../plugins/bugs/pages/hours.js';
 import { movesFrom } from '../../../plugins/bugs/pages/moves.js';
+import { Numbers } from '../../../plugins/bugs/pages/numbers.js';
 import { pages } from '../../../plugins/bugs/pages/pages.js';
-import { firstFrameLine } from '../../../plugins/bugs/pages/trace.js';
+import { traceOf } from '../../../plugins/bugs/pages/trace.js';
 import { panels } from '../../../plugins/bugs/panels.js';
 import { TRANSITIONS } from '../../../plugins/bugs/transitions.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
@@ -26,7 +26,7 @@ describe('bugs: pages', () => {
     const all = pages({
       services: world,
       deps: world.deps,
-      timezone: 'Europe/Zurich',
+      numbers: new Numbers(world.stats, world.clock),
       baseUrl: () => 'http://aos.test',
     });
     const found = all.find((spec) => spec.path === path && (spec.method ?? 'GET') === method);
@@ -143,13 +143,15 @@ describe('bugs: pages', () => {
 
     it('marks the frame that the grouping uses', async () => {
       const { ref } = await world.bugs.record(errorReport({ stack_trace: stack, file_path: null }));
-      expect(await detail(ref)).to.match(/is-marked"><span[^>]*>\(first frame\) <\/span> {4}at total/);
-      expect(firstFrameLine(stack)).to.equal(1);
-      expect(firstFrameLine(stack.replaceAll('\n', '\r\n'))).to.equal(1);
+      expect(await detail(ref))
+        .to.match(/is-marked"><span[^>]*>\(first frame\) <\/span> {4}at total/)
+        .and.match(/class="frame is-marked"><span[^>]*><span class="frame-name">total</);
+      expect(traceOf(stack)?.mark ?? null).to.equal(1);
+      expect(traceOf(stack.replaceAll('\n', '\r\n'))?.mark ?? null).to.equal(1);
       const python =
         'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n  File "b.py", line 2, in f\n    1/0\nZeroDivisionError: x';
-      expect(firstFrameLine(python)).to.equal(3);
-      expect(firstFrameLine('it broke')).to.equal(null);
+      expect(traceOf(python)?.mark ?? null).to.equal(3);
+      expect(traceOf('it broke')?.mark ?? null).to.equal(null);
     });
 
     it('shows reported text as text, marked as from outside; only http(s) becomes a link', async () => {
@@ -311,15 +313,228 @@ describe('bugs: pages', () => {
     });
 
     it('members may', () => {
-      for (const name of ['comments', 'status', 'severity']) {
+      for (const name of ['comments', 'status', 'severity', 'labels', 'merge', 'split']) {
         expect(page(`/bugs/{ref}/${name}`, 'POST').access).to.deep.equal({ session: 'member' });
       }
     });
   });
 
+  describe('several at once', () => {
+    const send = async (path: string, body: object): Promise<Redirect | View> =>
+      (await page(path, 'POST').handle(request(MEMBER, { method: 'POST', body }))) as Redirect | View;
+    const asked = async (body: object): Promise<string> =>
+      render((await send('/bugs/bulk/confirm', body)) as View, '/bugs/bulk/confirm');
+
+    it('the list sends ids and filters, and the page names what will happen', async () => {
+      const one = await world.bugs.record(report({ title: 'First' }));
+      const two = await world.bugs.record(report({ title: HOSTILE }));
+      const html = await asked({ ids: [one.id, two.id, two.id], action: 'status:closed', match: 'status=open' });
+      expect(html)
+        .to.include('Close 2 items?')
+        .and.include('First')
+        .and.include('&lt;script&gt;')
+        .and.not.include('<script');
+      expect(html.match(/name="ids"/g)).to.have.length(2);
+      expect(html).to.include('name="expected_count" value="2"').and.include('href="/bugs?status&#x3D;open"');
+    });
+
+    it('everything that matches is counted, and its number is sent back', async () => {
+      for (let i = 0; i < 25; i++) await world.bugs.record(report({ title: `Item ${i}` }));
+      await world.bugs.record(report({ title: 'Elsewhere', project: 'beta' }));
+      const form = { scope: 'filter', action: 'severity:high', match: 'project=alpha&sort=hit_count' };
+      const html = await asked(form);
+      expect(html).to.include('Set severity high on 25 items?').and.include('5 further items');
+      const done = (await send('/bugs/bulk', { ...form, expected_count: '25' })) as Redirect;
+      expect(done.flash).to.deep.equal({ tone: 'success', message: '25 items are now high.' });
+      expect(done.location).to.equal('/bugs?project=alpha&sort=hit_count');
+      expect(await world.deps.items.count({ severity: 'high', project: 'alpha' })).to.equal(25);
+      const late = (await send('/bugs/bulk', { ...form, action: 'severity:low', expected_count: '24' })) as View;
+      expect(late.status).to.equal(409);
+      expect(render(late, '/bugs/bulk')).to.include('The filter matches 25 items').and.include('value="25"');
+      expect(await world.deps.items.count({ severity: 'low' })).to.equal(0);
+    });
+
+    it('tells apart what was changed and what was not, with 207', async () => {
+      const free = await world.bugs.record(report({ title: 'Free' }));
+      const held = await world.bugs.record(report({ title: 'Held' }));
+      await world.leases.claim(held.id, MANAGER, { agent: 'fixer-7' });
+      const view = (await send('/bugs/bulk', { ids: [free.id, held.id, 'gone'], action: 'status:resolved' })) as View;
+      expect(view.status).to.equal(207);
+      const html = render(view, '/bugs/bulk');
+      expect(html).to.include('1 item is now resolved; 2 of 3 could not be changed').and.include('role="status"');
+      expect(html).to.include('Another agent').and.include('Try 2 items again').and.include('value="gone"');
+      expect(html.indexOf('Held')).to.be.lessThan(html.indexOf('Free'));
+      expect((await shown(world, held.ref)).status).to.equal('in_progress');
+    });
+
+    const refused: [what: string, body: object, says: RegExp][] = [
+      ['a missing reason', { action: 'status:wont_fix' }, /reason is required/],
+      ['a missing target', { action: 'status:duplicate' }, /duplicate_of is required/],
+      ['an override without a reason', { action: 'status:closed', force: 'true' }, /reason is required/],
+      ['too many tags', { action: 'tags', tags: Array.from({ length: 33 }, (_, i) => `t${i}`).join() }, /tags/],
+    ];
+    for (const [what, body, says] of refused) {
+      it(`${what}: 422, the page again, nothing changed`, async () => {
+        const { id, ref } = await world.bugs.record(report());
+        const before = await shown(world, ref);
+        const view = (await send('/bugs/bulk', { ids: id, ...body })) as View;
+        expect(view.status).to.equal(422);
+        expect(render(view, '/bugs/bulk')).to.match(says);
+        expect(await shown(world, ref)).to.deep.equal(before);
+      });
+    }
+
+    it('tags replace, an agent is set and taken away', async () => {
+      const { id, ref } = await world.bugs.record(report({ tags: ['old'] }));
+      await send('/bugs/bulk', { ids: id, action: 'tags', tags: ' mail, ui ,mail' });
+      await send('/bugs/bulk', { ids: id, action: 'target_agent', target_agent: 'fixer-7' });
+      expect(await shown(world, ref)).to.deep.include({ tags: ['mail', 'ui'], target_agent: 'fixer-7' });
+      await send('/bugs/bulk', { ids: id, action: 'target_agent', target_agent: '' });
+      expect(await shown(world, ref)).to.include({ target_agent: null });
+    });
+
+    const back: [what: string, body: object, says: RegExp][] = [
+      ['no action', { ids: 'x', action: '' }, /Choose what/],
+      ['an unknown action', { ids: 'x', action: 'status:in_progress' }, /Choose what/],
+      ['nothing selected', { action: 'status:closed' }, /Select items first/],
+      ['too many', { ids: Array.from({ length: 201 }, (_, i) => `i${i}`), action: 'status:closed' }, /At most 200/],
+      ['what is gone', { ids: 'gone', action: 'status:closed' }, /No such item/],
+    ];
+    for (const [what, body, says] of back) {
+      it(`${what} leads back to the list, which says why`, async () => {
+        const answer = (await send('/bugs/bulk/confirm', { ...body, match: 'status=open' })) as Redirect;
+        expect(answer.location).to.equal('/bugs?status=open');
+        expect(answer.flash?.message).to.match(says);
+      });
+    }
+
+    it('never leads elsewhere than to the list', async () => {
+      const answer = (await send('/bugs/bulk/confirm', {
+        match: '//evil.example/?status=open',
+        action: '',
+      })) as Redirect;
+      expect(answer.location).to.equal('/bugs');
+    });
+  });
+
+  describe('saved views', () => {
+    const send = async (path: string, body: object, params: Record<string, string> = {}): Promise<Redirect> =>
+      (await page(path, 'POST').handle(request(MEMBER, { method: 'POST', body, params }))) as Redirect;
+
+    it('keep filters and order under a name, stand beside the quick views, and can be removed', async () => {
+      const match = 'severity=high&severity=critical&sort=hit_count';
+      const saved = await send('/bugs/views', { name: 'Grave <b>', match, shared: 'true' });
+      expect(saved.flash?.message).to.include('Grave <b>').and.include('for everybody');
+      const html = await list({ severity: ['critical', 'high'], sort: 'hit_count' });
+      expect(html)
+        .to.include('Grave &lt;b&gt;')
+        .and.match(/href="[^"]*severity[^"]*" aria-current="page" title="Saved view, shared/);
+      const [view] = await world.views.list({ id: `user:${MEMBER.account_id}`, name: MEMBER.username, admin: false });
+      const gone = await send('/bugs/views/{id}/delete', { match }, { id: view?.id ?? '' });
+      expect(gone.location).to.include('/bugs?severity=critical');
+      expect(await list()).to.not.include('Grave');
+    });
+
+    it('without a name say so and keep nothing', async () => {
+      const answer = await send('/bugs/views', { name: '  ', match: 'status=open' });
+      expect(answer.flash?.tone).to.equal('danger');
+      expect(answer.location).to.equal('/bugs?status=open');
+      expect(await list()).to.not.include('tab-saved');
+    });
+  });
+
+  describe('merge and split', () => {
+    it('finds targets of the same project by ref, title or class, and never duplicates or itself', async () => {
+      const { ref } = await world.bugs.record(errorReport({ title: 'Cart is empty', error_message: 'cart is empty' }));
+      const other = await world.bugs.record(report({ title: 'Empty cart again' }));
+      await world.bugs.record(report({ title: 'Empty cart elsewhere', project: 'beta' }));
+      const html = await detail(ref, { find: 'EMPTY CART' });
+      expect(html).to.include('Empty cart again').and.not.include('elsewhere');
+      expect(await detail(ref, { find: other.ref })).to.include(`value="${other.ref}"`);
+      expect(await detail(ref, { find: ref })).to.not.include(`name="into" value="${ref}"`);
+      expect(await detail(ref, { find: 'nothing like it' })).to.include('No other item of alpha');
+    });
+
+    it('merges and splits, both ways linked and told', async () => {
+      const one = await world.bugs.record(report({ title: 'One' }));
+      const two = await world.bugs.record(report({ title: 'Two' }));
+      expect(((await post(one.ref, 'merge', { into: '' })) as View).status).to.equal(422);
+      expect(((await post(one.ref, 'merge', { into: one.ref })) as View).status).to.equal(422);
+      await post(one.ref, 'merge', { into: two.ref });
+      await settled(world);
+      expect(await detail(one.ref)).to.match(new RegExp(`Repeats <a href="/bugs/${two.ref}">`));
+      const html = await detail(two.ref);
+      expect(html).to.include('Repeated by').and.include(`action="/bugs/${one.ref}/split"`);
+      expect(html).to.include(`merged into this one: <a href="/bugs/${one.ref}">`);
+      const back = (await post(one.ref, 'split', { back: two.ref })) as Redirect;
+      expect(back.location).to.equal(`/bugs/${two.ref}`);
+      expect(((await post(one.ref, 'split', { back: '//evil.example' })) as View).status).to.equal(409);
+      expect(await shown(world, one.ref)).to.include({ status: 'open', duplicate_of: null });
+    });
+
+    it('tags and agent are saved', async () => {
+      const { ref } = await world.bugs.record(report({ tags: ['a'] }));
+      await post(ref, 'labels', { tags: 'b, c', target_agent: ' fixer-7 ' });
+      expect(await shown(world, ref)).to.deep.include({ tags: ['b', 'c'], target_agent: 'fixer-7' });
+      const html = await detail(ref);
+      expect(html).to.include('value="b, c"').and.include('{&quot;agent&quot;:&quot;fixer-7&quot;}');
+    });
+  });
+
+  describe('what changes in a list', () => {
+    const live = async (query: object): Promise<{ mark: string; rows: Record<string, unknown>[] }> =>
+      ((await page('/bugs/live').handle(request(MEMBER, { query: query as never }))) as Reply).body as never;
+
+    it('is told since a mark, and whether it still fits the filters', async () => {
+      const one = await world.bugs.record(errorReport());
+      world.clock.advance(60_000);
+      const { mark } = await live({ since: world.clock.iso(), status: ['open'] });
+      expect(Date.parse(mark)).to.be.at.most(world.clock.now());
+      world.clock.advance(60_000);
+      await world.bugs.record(errorReport());
+      const two = await world.bugs.record(report({ title: 'New' }));
+      await world.edits.edit(one.id, MANAGER, { status: 'wont_fix', reason: 'x' });
+      await settled(world);
+      const { rows } = await live({ since: mark, status: ['open'] });
+      expect(rows.find(({ ref }) => ref === one.ref)).to.include({ fits: false, hit_count: 2, status: 'wont_fix' });
+      expect(rows.find(({ ref }) => ref === two.ref)).to.include({ fits: true, hit_count: 1 });
+      expect((await live({ since: mark, project: ['beta'] })).rows).to.deep.equal([]);
+      expect(page('/bugs/live').input?.query?.validate({ since: 'yesterday' }).error).to.not.equal(undefined);
+    });
+
+    it('hands out at most a hundred, and the mark goes on from there', async () => {
+      const since = world.clock.iso();
+      for (let i = 0; i < 103; i++) {
+        await world.bugs.record(report({ title: `Item ${i}` }));
+        world.clock.advance(1000);
+      }
+      const first = await live({ since });
+      expect(first.rows).to.have.length(100);
+      const rest = await live({ since: first.mark });
+      expect(rest.rows.map(({ ref }) => ref)).to.include('alpha-103');
+    });
+  });
+
+  it('days outlive their hours, and the page shows both', async () => {
+    const { id, ref } = await world.bugs.record(errorReport());
+    for (let day = 0; day < 20; day++) {
+      for (let hour = 0; hour < 24; hour++) {
+        world.clock.advance(3_600_000);
+        await world.bugs.record(errorReport());
+      }
+    }
+    await settled(world);
+    const doc = await world.deps.items.get(id);
+    expect(doc === null ? [] : world.board.days(doc).reduce((a, b) => a + b, 0)).to.equal(481);
+    expect(Object.keys(doc?.hours ?? {})).to.have.length.below(80);
+    expect(await detail(ref))
+      .to.include('Occurrences per day, last 30 days')
+      .and.include(': 24</title>');
+  }).timeout(20_000);
+
   describe('the dashboard’s card', () => {
     const load = async (): Promise<string | null> => {
-      const view = await panels(world.board)[0]?.load(MEMBER);
+      const view = await panels(world.board, new Numbers(world.stats, world.clock))[0]?.load(MEMBER);
       return view ? render(view, '/') : null;
     };
 
@@ -340,11 +555,6 @@ describe('bugs: pages', () => {
       expect(html).to.include('Down').and.include('cart is empty').and.include('regression').and.include('2 open');
       expect(html).to.not.include('Held');
     });
-  });
-
-  it('hours are named in the service’s time zone, the running one last', () => {
-    const titles = hourTitles(Date.parse('2026-11-20T08:15:30.123Z'), 3, 'Europe/Zurich');
-    expect(titles).to.deep.equal(['20 Nov, 07:00', '20 Nov, 08:00', '20 Nov, 09:00']);
   });
 
   it('an action of the history that no page knows is shown by its name', () => {

@@ -1,59 +1,6 @@
-/** Every pair of statuses, by PATCH and by claim, against the table of contract 20 written out by hand. */
+/** What a change of status asks for, and what follows from it. Which changes there are: walk.test.ts. */
 import { expect } from 'chai';
-import type { ItemStatus } from '../../../ports/domain/bugs.js';
-import { STATUSES } from '../../../plugins/bugs/transitions.js';
 import { codeOf, itemIn, MANAGER, memoryWorld, report, shown, type World } from './world.js';
-
-const PATCH: Record<ItemStatus, readonly ItemStatus[]> = {
-  open: ['needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'],
-  in_progress: ['open', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'],
-  needs_info: ['open', 'resolved', 'closed', 'wont_fix', 'duplicate'],
-  resolved: ['open', 'closed'],
-  closed: ['open'],
-  wont_fix: ['open'],
-  duplicate: ['open'],
-};
-const CLAIM: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['open', 'needs_info']);
-
-describe('bugs: transitions', () => {
-  let world: World;
-  beforeEach(async () => {
-    world = await memoryWorld();
-  });
-
-  for (const from of STATUSES) {
-    for (const to of STATUSES) {
-      const same = from === to && to !== 'in_progress';
-      const expected = same || PATCH[from].includes(to) ? 'none' : 'invalid_transition';
-      it(`PATCH ${from} → ${to}: ${expected}`, async () => {
-        const id = await itemIn(world, from);
-        const target = (await world.bugs.record(report({ title: 'Another one' }))).id;
-        const before = await world.deps.items.get(id);
-        const edit = {
-          status: to,
-          title: 'Changed',
-          reason: 'because',
-          force: true,
-          ...(to === 'duplicate' ? { duplicate_of: target } : {}),
-        };
-        expect(await codeOf(world.edits.edit(id, MANAGER, edit))).to.equal(expected);
-        const after = await world.deps.items.get(id);
-        if (expected === 'none') {
-          expect(after?.status).to.equal(to);
-          expect(after?.title).to.equal('Changed');
-          if (!same) expect(after?.claim).to.equal(null);
-        } else expect(after).to.deep.equal(before);
-      });
-    }
-
-    const expected = CLAIM.has(from) ? 'none' : from === 'in_progress' ? 'already_claimed' : 'invalid_transition';
-    it(`claim ${from}: ${expected}`, async () => {
-      const id = await itemIn(world, from);
-      const other = { ...MANAGER, id: 'tok-other' };
-      expect(await codeOf(world.leases.claim(id, other, { agent: 'b' }))).to.equal(expected);
-    });
-  }
-});
 
 describe('bugs: what a transition asks for', () => {
   let world: World;
@@ -93,11 +40,36 @@ describe('bugs: what a transition asks for', () => {
     expect((await shown(world, id)).hit_count).to.equal(1);
   });
 
+  it('takes blank text for none, as a report does', async () => {
+    const id = await itemIn(world, 'open');
+    await world.edits.edit(id, MANAGER, { target_agent: 'x', environment: 'ci' });
+    const edit = { title: ' Trimmed ', target_agent: '', environment: ' ', resolved_in_build: '' };
+    expect(await world.edits.edit(id, MANAGER, edit)).to.include({
+      title: 'Trimmed',
+      target_agent: null,
+      environment: null,
+      resolved_in_build: null,
+    });
+    expect((await world.leases.next(MANAGER, { agent: 'anybody' }, {})).item?.id).to.equal(id);
+  });
+
   it('checks If-Match', async () => {
     const id = await itemIn(world, 'open');
     expect(await codeOf(world.edits.edit(id, MANAGER, { title: 'x' }, '"7"'))).to.equal('precondition_failed');
     expect(await codeOf(world.edits.edit(id, MANAGER, { title: 'x' }, '"1"'))).to.equal('none');
     expect((await shown(world, id)).rev).to.equal(2);
+  });
+
+  it('shows in the history what a duplicate repeats, and that it repeats something else now', async () => {
+    const [id, a, b] = [await itemIn(world, 'open'), await itemIn(world, 'open'), await itemIn(world, 'open')];
+    await world.edits.edit(id, MANAGER, { status: 'duplicate', duplicate_of: a, reason: 'the same' });
+    await world.edits.edit(id, MANAGER, { duplicate_of: b });
+    await world.bugs.stop();
+    const { items } = await world.deps.activity.find({ filter: { item_id: id }, sort: [['at', 'asc']] });
+    expect(items.slice(1).map(({ action, data }) => [action, data])).to.deep.equal([
+      ['status', { from: 'open', to: 'duplicate', reason: 'the same', duplicate_of: a }],
+      ['edited', { fields: ['duplicate_of'], changes: [{ field: 'duplicate_of', from: a, to: b }] }],
+    ]);
   });
 
   it('locks the severity that a person set, and tells of critical once', async () => {

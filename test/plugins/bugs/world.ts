@@ -1,8 +1,10 @@
 /** The services of the bugs plugin over a store of the test's choice, with a clock that the test moves. */
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryStore } from '../../../adapters/memory/store.js';
+import { MongoStore } from '../../../adapters/mongodb/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { Scope } from '../../../kernel/container.js';
@@ -16,6 +18,7 @@ import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projec
 import type { DocumentStore } from '../../../ports/store.js';
 import { RecordingLog } from '../../kernel/fakes.js';
 import { ManualClock } from '../../support/clock.js';
+import { mongoUrl } from '../../support/mongo/server.js';
 
 export const MANAGER: Caller = { id: 'tok-manager', name: 'manager', project: null, manage: true, kind: 'token' };
 
@@ -85,6 +88,8 @@ export function worldOn(
     comments: store.collection(nameOf('comments')),
     activity: store.collection(nameOf('activity')),
     counters: store.collection(nameOf('counters')),
+    moves: store.collection(nameOf('moves')),
+    views: store.collection(nameOf('views')),
     clock,
     ids: new RandomIds(clock),
     log,
@@ -130,6 +135,27 @@ export const STORES: readonly {
           await rm(folder, { recursive: true, force: true });
         },
       };
+    },
+  },
+];
+
+interface Opened {
+  store: DocumentStore;
+  close: () => Promise<void>;
+}
+
+/** The same and MongoDB; `open` skips the suite where there is none. */
+export const ENGINES: readonly { name: string; open: (skip: () => never) => Promise<Opened> }[] = [
+  ...STORES,
+  {
+    name: 'mongodb',
+    open: async (skip) => {
+      const url = await mongoUrl();
+      if (url === null) return skip();
+      const base = new URL(url);
+      base.pathname = `/aos_${randomBytes(6).toString('hex')}`;
+      const store = await ensured(new MongoStore({ url: base.href }));
+      return { store, close: () => store.close() };
     },
   },
 ];

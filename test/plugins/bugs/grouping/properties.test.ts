@@ -209,6 +209,10 @@ describe('grouping: hostile input', () => {
           LIMIT_MS,
         );
         expect(leastMs(() => parseFrames(text))).to.be.below(LIMIT_MS);
+        const fingerprint = [text, '{{ default }}', ...Array.from({ length: 99 }, () => atom)];
+        expect(
+          leastMs(() => groupingOf({ type: text, project: text, ...all, file_path: text, fingerprint })),
+        ).to.be.below(LIMIT_MS);
       }
     });
 });

@@ -1,0 +1,110 @@
+/**
+ * What happened before an error, as lines of a timeline. Breadcrumbs come from many libraries and as anything: what they
+ * have in common is a time, a category, a level, a message and data, under several names. Pure.
+ */
+import type { Json } from '../../../ports/store.js';
+
+export interface Crumb {
+  icon: string;
+  category: string;
+  message: string;
+  /** `warning`, `error` …; empty for what is not worth a colour. */
+  level: string;
+  /** RFC 3339, or null. */
+  at: string | null;
+  /** `3.2 s before`; empty without a time. */
+  before: string;
+  data: { [key: string]: Json | undefined } | null;
+}
+
+type Fields = { [key: string]: Json | undefined };
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const ICONS: readonly [pattern: RegExp, icon: string][] = [
+  [/error|exception/, 'alert'],
+  [/http|fetch|xhr|request/, 'send'],
+  [/navig|route/, 'link'],
+  [/click|ui|touch|input/, 'bolt'],
+  [/query|sql|db|redis|mongo/, 'database'],
+  [/console|log|debug/, 'terminal'],
+  [/auth|user|session/, 'user'],
+  [/file|fs|disk/, 'file'],
+];
+const LOUD = new Set(['fatal', 'critical', 'error', 'warning', 'warn']);
+
+const textOf = (fields: Fields, ...names: string[]): string => {
+  for (const name of names) {
+    const value = fields[name];
+    if (typeof value === 'string' && value !== '') return value;
+    if (typeof value === 'number') return String(value);
+  }
+  return '';
+};
+
+/** Milliseconds of an RFC 3339 text, or of seconds, milliseconds or nanoseconds since 1970. */
+function instantOf(value: Json | undefined): number | null {
+  if (typeof value === 'string' && /^\d{4}-/.test(value)) {
+    const at = Date.parse(value);
+    return Number.isNaN(at) ? null : at;
+  }
+  const n = typeof value === 'string' && value !== '' ? Number(value) : value;
+  if (typeof n !== 'number' || !Number.isFinite(n) || n <= 0) return null;
+  const ms = n < 1e11 ? n * 1000 : n > 1e16 ? n / 1e6 : n;
+  return ms < 8.64e15 ? ms : null;
+}
+
+function beforeOf(at: number | null, end: number): string {
+  if (at === null) return '';
+  const seconds = (end - at) / 1000;
+  if (seconds < 0.05) return 'at the end';
+  if (seconds < 60) return `${seconds.toFixed(1)} s before`;
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min before`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h before` : `${Math.round(seconds / 86_400)} d before`;
+}
+
+/** `GET /cart → 500` of a request, else what the data has of a message. */
+function requestText(data: Fields): string {
+  const url = textOf(data, 'url', 'uri');
+  if (url === '') return '';
+  const status = textOf(data, 'status_code', 'status', 'http.response.status_code');
+  return `${textOf(data, 'method', 'http.method')} ${url}${status === '' ? '' : ` → ${status}`}`.trim();
+}
+
+function crumbOf(value: Json, end: number): Crumb {
+  if (!isFields(value)) {
+    const message = typeof value === 'string' ? value : JSON.stringify(value);
+    return { icon: 'chevron-right', category: '', message, level: '', at: null, before: '', data: null };
+  }
+  const { data: given, ...own } = value;
+  const data = isFields(given) ? given : null;
+  const category = textOf(own, 'category', 'type');
+  const level = textOf(own, 'level').toLowerCase();
+  const said = textOf(own, 'message', 'msg', 'text', 'title');
+  const request = data === null ? '' : requestText(data);
+  const moved = data === null ? '' : [textOf(data, 'from'), textOf(data, 'to')].filter((t) => t !== '').join(' → ');
+  const at = instantOf(own['timestamp'] ?? own['at'] ?? own['time'] ?? own['ts']);
+  const message = said || request || moved || (data === null ? JSON.stringify(own) : '');
+  const kind = `${category} ${LOUD.has(level) && !level.startsWith('warn') ? 'error' : ''}`.toLowerCase();
+  const shown = data !== null && Object.keys(data).length > 0 ? data : null;
+  return {
+    icon: ICONS.find(([pattern]) => pattern.test(kind))?.[1] ?? 'chevron-right',
+    category,
+    message,
+    level: LOUD.has(level) ? level : '',
+    at: at === null ? null : new Date(at).toISOString(),
+    before: beforeOf(at, end),
+    data: shown,
+  };
+}
+
+/**
+ * Oldest first, the error's own moment last.
+ * @param breadcrumbs a list, or Sentry's `{values: […]}`; anything else gives none
+ * @param occurredAt RFC 3339, of the occurrence
+ */
+export function crumbsOf(breadcrumbs: Json | undefined, occurredAt: string): Crumb[] {
+  const values = isFields(breadcrumbs) ? breadcrumbs['values'] : breadcrumbs;
+  const end = Date.parse(occurredAt);
+  return Array.isArray(values) ? values.map((value) => crumbOf(value, end)) : [];
+}

@@ -1,0 +1,123 @@
+/** What can be done to many items at once: how it is called, what it asks for, what it says it will do. Pure. */
+import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
+import type { Edit } from '../edits.js';
+
+export interface BulkAction {
+  /** What the form sends. */
+  value: string;
+  label: string;
+  /** `Resolve 3 items`: the verb before the number. */
+  does: string;
+  /** What the items are then, for the outcome: `resolved`. */
+  done: string;
+  /** What else happens. */
+  text: string;
+  danger?: boolean;
+  reason?: 'required' | 'optional';
+  /** Asks for a value of this field. */
+  field?: 'resolved_in_build' | 'duplicate_of' | 'tags' | 'target_agent';
+  set: Edit;
+}
+
+const status = (
+  to: Exclude<ItemStatus, 'in_progress'>,
+  label: string,
+  does: string,
+  done: string,
+  text: string,
+  more: Partial<BulkAction> = {},
+): BulkAction => ({ value: `status:${to}`, label, does, done, text, reason: 'optional', set: { status: to }, ...more });
+
+const STATUS_ACTIONS: readonly BulkAction[] = [
+  status(
+    'resolved',
+    'Resolve…',
+    'Resolve',
+    'resolved',
+    'With the version that carries the fix, each closes when that version is published.',
+    { field: 'resolved_in_build' },
+  ),
+  status('closed', 'Close…', 'Close', 'closed', 'Nobody has to do anything about them any more.'),
+  status(
+    'needs_info',
+    'Needs info…',
+    'Set aside',
+    'waiting for info',
+    'Agents leave them alone until a person answers.',
+  ),
+  status('open', 'Open again…', 'Open again', 'open', 'They return to the queue of the agents.'),
+  status(
+    'wont_fix',
+    'Won’t fix…',
+    'Decline',
+    'won’t fix',
+    'Further occurrences are counted, but never open them again.',
+    {
+      danger: true,
+      reason: 'required',
+    },
+  ),
+  status(
+    'duplicate',
+    'Duplicate of…',
+    'Mark as duplicates',
+    'duplicates',
+    'Further occurrences are counted at the other item.',
+    {
+      danger: true,
+      field: 'duplicate_of',
+    },
+  ),
+];
+
+const SEVERITY_ACTIONS: readonly BulkAction[] = (['critical', 'high', 'medium', 'low'] satisfies Severity[]).map(
+  (severity) => ({
+    value: `severity:${severity}`,
+    label: severity.charAt(0).toUpperCase() + severity.slice(1),
+    does: `Set severity ${severity} on`,
+    done: severity,
+    text: 'It is locked: the service raises it no more.',
+    set: { severity },
+  }),
+);
+
+const LABEL_ACTIONS: readonly BulkAction[] = [
+  {
+    value: 'tags',
+    label: 'Set tags…',
+    does: 'Set the tags of',
+    done: 'tagged',
+    text: 'The tags below replace the ones that each item has; no tag takes all away.',
+    field: 'tags',
+    set: {},
+  },
+  {
+    value: 'target_agent',
+    label: 'Keep for agent…',
+    does: 'Change the agent of',
+    done: 'reassigned',
+    text: 'Only the agent of this name is handed them; no name opens them to every agent.',
+    field: 'target_agent',
+    set: {},
+  },
+];
+
+export const ACTION_GROUPS: readonly { label: string; actions: readonly BulkAction[] }[] = [
+  { label: 'Status', actions: STATUS_ACTIONS },
+  { label: 'Severity', actions: SEVERITY_ACTIONS },
+  { label: 'Labels', actions: LABEL_ACTIONS },
+];
+
+/** Undefined for a value that no action has. */
+export const actionOf = (value: string): BulkAction | undefined =>
+  ACTION_GROUPS.flatMap(({ actions }) => actions).find((action) => action.value === value);
+
+/** `a, b ,a` → `['a', 'b']` */
+export const tagsOf = (text: string): string[] => [
+  ...new Set(
+    text
+      .split(',')
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== ''),
+  ),
+];

@@ -1,0 +1,167 @@
+/**
+ * Many items at once, in two steps: the list sends what was chosen, a page says what will happen to which items and asks for
+ * what that needs, and only its form changes anything. The list has one form whatever is chosen, so it works without scripts.
+ */
+import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
+import { invalid, ServiceError } from '../../../kernel/errors.js';
+import type { Item } from '../../../ports/domain/bugs.js';
+import type { Json } from '../../../ports/store.js';
+import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../bulk.js';
+import { callerOf } from '../caller.js';
+import type { Edit } from '../edits.js';
+import { editBody } from '../schemas.js';
+import { actionOf, tagsOf, type BulkAction } from './bulk-actions.js';
+import { checked, fieldValues, orAgain, typedFields, type Problem } from './form.js';
+import type { PageDeps } from './item.js';
+import { bugsUrl, filtersOf, type Filters } from './query.js';
+
+/** Items named on the page that asks. */
+const NAMED = 20;
+
+/** What the form of the list says: which items, and what for. */
+interface Wanted {
+  action: BulkAction;
+  ids: string[];
+  /** The list's filters, when everything that matches is meant. */
+  filter: Filters | null;
+  /** The list's query string, to go back to. */
+  match: string;
+}
+
+const none = (message: string, match: string): Redirect => new Redirect(bugsUrl(match), { tone: 'warning', message });
+
+function wantedOf(request: HttpRequest): Wanted | Redirect {
+  const typed = typedFields(request);
+  const given = filtersOf(typed['match'] ?? '');
+  const match = given === null ? '' : (typed['match'] ?? '');
+  const action = actionOf(typed['action'] ?? '');
+  if (action === undefined) return none('Choose what to do with the items.', match);
+  if (typed['scope'] === 'filter') {
+    const { sort: _order, ...filter } = given ?? {};
+    return { action, ids: [], filter, match };
+  }
+  const ids = [...new Set(fieldValues(request, 'ids'))];
+  if (ids.length === 0) return none('Select items first: tick the boxes before them.', match);
+  if (ids.length > MOST_IDS) return none(`At most ${MOST_IDS} items can be selected at once.`, match);
+  return { action, ids, filter: null, match };
+}
+
+async function targets(
+  { services: { board, bulk }, reader }: PageDeps,
+  request: HttpRequest,
+  { ids, filter }: Wanted,
+): Promise<{ items: Item[]; count: number }> {
+  if (filter !== null) {
+    const caller = callerOf(request.principal);
+    const [page, count] = await Promise.all([board.rows(filter, { limit: NAMED }), bulk.count(filter, caller)]);
+    return { items: page.items, count };
+  }
+  const items = await reader.named(ids);
+  return { items, count: items.length };
+}
+
+async function askView(
+  page: PageDeps,
+  request: HttpRequest,
+  wanted: Wanted,
+  problem: Partial<Problem> = {},
+): Promise<PageResult> {
+  const { action, filter, match, ids } = wanted;
+  const { items, count } = await targets(page, request, wanted);
+  if (count === 0) return none('No such item any more.', match);
+  if (count > MOST_MATCHES) {
+    return none(`${count} items match; at most ${MOST_MATCHES} can be changed at once. Narrow the filters.`, match);
+  }
+  return new View('bulk', {
+    title: `${action.does} ${count} ${count === 1 ? 'item' : 'items'}`,
+    crumbs: [{ label: 'Bugs', href: bugsUrl(match) }, { label: 'Change several' }],
+    action,
+    count,
+    items: items.slice(0, NAMED),
+    more: count - Math.min(items.length, NAMED),
+    claimed: items.filter(({ claim }) => claim !== null).length,
+    ids: filter === null ? ids : [],
+    scope: filter === null ? 'ids' : 'filter',
+    match,
+    back: bugsUrl(match),
+    ...problem,
+  });
+}
+
+/** The change that the form asks for. @throws ServiceError reason_required, validation_failed */
+function editOf(request: HttpRequest, action: BulkAction): Edit {
+  const typed = typedFields(request);
+  const text = (name: string): string => typed[name]?.trim() ?? '';
+  const set: Record<string, Json> = { ...(action.set as Record<string, Json>) };
+  if (action.field === 'tags') set['tags'] = tagsOf(text('tags'));
+  else if (action.field === 'target_agent') set['target_agent'] = text('target_agent') || null;
+  else if (action.field !== undefined && text(action.field) !== '') set[action.field] = text(action.field);
+  if (action.field === 'duplicate_of' && text('duplicate_of') === '') throw invalid({ duplicate_of: 'is required' });
+  if (text('reason') !== '') set['reason'] = text('reason');
+  if (typed['force'] === 'true') set['force'] = true;
+  if ((action.reason === 'required' || set['force'] === true) && set['reason'] === undefined) {
+    throw new ServiceError('reason_required', 'Say why.', { fields: { reason: 'is required' } });
+  }
+  return checked(editBody, set) as Edit;
+}
+
+async function resultView(
+  page: PageDeps,
+  { action, match }: Wanted,
+  { results, updated }: BulkAnswer,
+): Promise<PageResult> {
+  const failed = results.filter(({ ok }) => !ok);
+  const said = `${updated} ${updated === 1 ? 'item is' : 'items are'} now ${action.done}`;
+  if (failed.length === 0) return new Redirect(bugsUrl(match), { tone: 'success', message: `${said}.` });
+  const shown = await page.reader.named(results.map(({ id }) => id));
+  const titles = new Map(shown.map(({ id, title }) => [id, title]));
+  return new View('bulk-result', {
+    title: 'Change several',
+    crumbs: [{ label: 'Bugs', href: bugsUrl(match) }, { label: 'Change several' }],
+    message: `${updated === 0 ? 'Nothing was changed' : said}; ${failed.length} of ${results.length} could not be changed.`,
+    tone: updated === 0 ? 'danger' : 'warning',
+    rows: [...failed, ...results.filter(({ ok }) => ok)],
+    titles: Object.fromEntries(titles),
+    updated,
+    done: action.done,
+    back: bugsUrl(match),
+    match,
+    action: action.value,
+    again: failed.slice(0, MOST_IDS).map(({ id }) => id),
+  }).withStatus(207);
+}
+
+export function bulkPages(page: PageDeps): PageSpec[] {
+  const shared = { method: 'POST', title: 'Bugs', access: { session: 'member' } } as const;
+  return [
+    {
+      ...shared,
+      path: '/bugs/bulk/confirm',
+      handle: async (request) => {
+        const wanted = wantedOf(request);
+        return wanted instanceof Redirect ? wanted : askView(page, request, wanted);
+      },
+    },
+    {
+      ...shared,
+      path: '/bugs/bulk',
+      handle: async (request) => {
+        const wanted = wantedOf(request);
+        if (wanted instanceof Redirect) return wanted;
+        const { action, ids, filter } = wanted;
+        return orAgain(
+          'bulk',
+          request,
+          async () => {
+            const set = editOf(request, action);
+            const expected_count = Number(typedFields(request)['expected_count']);
+            const which = filter === null ? { ids } : { filter, expected_count };
+            const answer = await page.services.bulk.run({ ...which, set }, callerOf(request.principal));
+            return resultView(page, wanted, answer);
+          },
+          (problem) => askView(page, request, wanted, problem),
+        );
+      },
+    },
+  ];
+}

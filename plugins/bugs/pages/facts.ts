@@ -1,0 +1,62 @@
+/** What the side of an item's page says in rows: facts, lease, commands for an agent. Pure. */
+import type { Item } from '../../../ports/domain/bugs.js';
+import { SOURCES } from './activity.js';
+
+const filled = (fact: { value?: unknown; url?: unknown; at?: unknown; badge?: unknown }): boolean =>
+  [fact.value, fact.url, fact.at, fact.badge].some((v) => v !== undefined && v !== null && v !== '');
+
+/** Where and how often; empty ones are left out. */
+export function factsOf(item: Item): object[] {
+  return [
+    { label: 'Project', value: item.project, href: `/projects/${item.project}` },
+    { label: 'First seen', at: item.first_seen_at },
+    { label: 'Last seen', at: item.last_seen_at },
+    { label: 'Environment', value: item.environment },
+    { label: 'First version', value: item.first_build, mono: true },
+    { label: 'Last version', value: item.last_build, mono: true },
+    { label: 'Fixed in version', value: item.resolved_in_build, mono: true },
+    { label: 'Regressed', at: item.regressed_at },
+    { label: 'Regressed in version', value: item.regressed_in_build, mono: true },
+    { label: 'From older versions since', value: item.late_count > 0 ? item.late_count : null },
+    { label: 'File', value: placeOf(item), mono: true },
+    { label: 'Commit', value: item.commit_sha, mono: true },
+    { label: 'Push', value: item.push_id, mono: true },
+    { label: 'Repository', url: item.repo_url },
+    { label: 'Client reference', value: item.client_ref, mono: true },
+    { label: 'Claimed so far', value: item.claim_count > 0 ? times(item.claim_count) : null },
+    { label: 'Reopened', at: item.reopened_at },
+    { label: 'Resolved', at: item.resolved_at },
+    { label: 'Closed', at: item.closed_at },
+    { label: 'Reported by', value: SOURCES[item.source].toLowerCase() },
+    { label: 'Grouping key', value: item.dedup_key, mono: true },
+  ].filter(filled);
+}
+
+const times = (n: number): string => (n === 1 ? 'once' : `${n} times`);
+
+function placeOf(item: Item): string | null {
+  if (item.file_path === null || item.file_path === '') return null;
+  return item.line_no === null ? item.file_path : `${item.file_path}:${item.line_no}`;
+}
+
+/** The lease with the share of it that is left, in seconds. */
+export function claimOf(item: Item, now: number): object | null {
+  if (item.claim === null) return null;
+  const { claim } = item;
+  const left = Math.max(0, Math.round((Date.parse(claim.expires_at) - now) / 1000));
+  const whole = Math.max(left, Math.round((Date.parse(claim.expires_at) - Date.parse(claim.claimed_at)) / 1000));
+  return { ...claim, left, whole };
+}
+
+const CLAIMABLE = new Set<Item['status']>(['open', 'needs_info']);
+
+/** What somebody types to let an agent have the item, or to read it as an agent does. */
+export function commandsOf(item: Item, baseUrl: string): { label: string; command: string }[] {
+  const url = `${baseUrl.replace(/\/$/, '')}/api/bugtracker/v1/bugs/${encodeURIComponent(item.ref)}`;
+  const token = '-H "Authorization: Bearer $SVC_TOKEN"';
+  const read = { label: 'Read it as an agent does', command: `curl -s ${url} ${token}` };
+  if (!CLAIMABLE.has(item.status)) return [read];
+  const agent = JSON.stringify({ agent: item.target_agent ?? 'my-agent' }).replaceAll("'", String.raw`\u0027`);
+  const claim = `curl -s -X POST ${url}/claim ${token} \\\n  -H 'Content-Type: application/json' -d '${agent}'`;
+  return [{ label: 'Claim it for an agent', command: claim }, read];
+}

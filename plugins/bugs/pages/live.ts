@@ -1,0 +1,31 @@
+/** /bugs/live: what changed in a list since a mark, for the counters that move by themselves (web/assets/live.js). */
+import joi from 'joi';
+import { Reply, type PageSpec } from '../../../kernel/contract.js';
+import type { PageDeps } from './item.js';
+import { listQuery, type Filters } from './query.js';
+
+const MARK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const query = listQuery.keys({ since: joi.string().pattern(MARK).required() });
+
+export function livePages({ services: { board } }: PageDeps): PageSpec[] {
+  return [
+    {
+      path: '/bugs/live',
+      title: 'Bugs',
+      access: { session: 'member' },
+      input: { query },
+      handle: async (request) => {
+        const { since, sort: _order, cursor: _page, ...filters } = request.query as Filters & Record<string, unknown>;
+        const { items, mark } = await board.changed(filters, String(since));
+        return new Reply(200, {
+          mark,
+          rows: items.map(
+            ({ ref, fits, created_at, hit_count, hour_count, last_seen_at, status, regression, muted }) => {
+              return { ref, fits, created_at, hit_count, hour_count, last_seen_at, status, regression, muted };
+            },
+          ),
+        });
+      },
+    },
+  ];
+}

@@ -1,0 +1,77 @@
+/** An occurrence as its row shows it: what differs from the item's own text, its trace in parts, what happened before. Pure. */
+import type { Item } from '../../../ports/domain/bugs.js';
+import type { Json } from '../../../ports/store.js';
+import { crumbsOf, type Crumb } from './breadcrumbs.js';
+import { traceOf, type Trace } from './trace.js';
+
+interface Given {
+  id: string;
+  occurred_at: string;
+  received_at: string;
+  error_message: string | null;
+  error_level: string | null;
+  stack_trace: string | null;
+  file_path: string | null;
+  line_no: number | null;
+  commit_sha: string | null;
+  client_ref: string | null;
+  tags: string[];
+  context: Json;
+  breadcrumbs: Json;
+}
+
+/** Fields of a row beside those of the occurrence. */
+export interface OccurrenceRow {
+  tags: string[];
+  message: string | null;
+  trace: Trace | null;
+  crumbs: Crumb[];
+  facts: object[];
+  has_context: boolean;
+  /** There is something behind the row's first line. */
+  has_payload: boolean;
+  open: boolean;
+}
+
+/** Characters of a folded occurrence's trace that is still drawn frame by frame; the page must not take long to make. */
+const PARTED = 16_384;
+
+/** @param open shows its payload at once */
+export function occurrenceRow(occurrence: object, item: Item, open: boolean): OccurrenceRow {
+  const given = occurrence as Given;
+  // Equal messages and stacks stand above and are not told again.
+  const own = (value: string | null, shown: string | null): string | null =>
+    value !== null && value !== '' && value !== shown ? value : null;
+  const stack = own(given.stack_trace, item.stack_trace);
+  const trace =
+    stack !== null && !open && stack.length > PARTED ? { parts: [], raw: stack, mark: null } : traceOf(stack);
+  const crumbs = crumbsOf(given.breadcrumbs, given.occurred_at);
+  const has_context =
+    typeof given.context === 'object' && given.context !== null && Object.keys(given.context).length > 0;
+  const facts = [
+    { label: 'Received', at: apart(given) ? given.received_at : null },
+    { label: 'File', value: own(placeOf(given), placeOf(item)), mono: true },
+    { label: 'Commit', value: own(given.commit_sha, item.commit_sha), mono: true },
+    { label: 'Client reference', value: own(given.client_ref, item.client_ref), mono: true },
+  ].filter((fact) => (fact.value ?? fact.at ?? null) !== null);
+  const tags = JSON.stringify(given.tags) === JSON.stringify(item.tags) ? [] : given.tags;
+  const has_payload = trace !== null || crumbs.length > 0 || has_context || facts.length > 0 || tags.length > 0;
+  return {
+    ...occurrence,
+    tags,
+    message: own(given.error_message, item.error_message),
+    trace,
+    crumbs,
+    facts,
+    has_context,
+    has_payload,
+    open,
+  };
+}
+
+/** Told late: more than a minute between the error and its report. */
+const apart = ({ occurred_at, received_at }: Given): boolean =>
+  Date.parse(received_at) - Date.parse(occurred_at) > 60_000;
+
+const placeOf = ({ file_path, line_no }: Pick<Given, 'file_path' | 'line_no'>): string | null =>
+  file_path === null || line_no === null ? file_path : `${file_path}:${line_no}`;

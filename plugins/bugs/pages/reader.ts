@@ -1,0 +1,56 @@
+/** What only the pages read: items by name, those that repeat one, those that one may repeat. Without long texts. */
+import type { ErrorGroup } from '../../../ports/domain/bugs.js';
+import type { Deps } from '../deps.js';
+import { hourly } from '../rate.js';
+import { itemView } from '../view.js';
+import type { ItemDoc } from '../model.js';
+
+const CANDIDATES = 10;
+const DUPLICATES = 20;
+const WORD = /^[\p{L}\p{N}]/u;
+
+export class Reader {
+  constructor(private readonly deps: Pick<Deps, 'items' | 'clock'>) {}
+
+  /** Items of these ids, in their order; unknown ones are left out. At most 1,000. */
+  async named(ids: readonly string[]): Promise<ErrorGroup[]> {
+    if (ids.length === 0) return [];
+    const { items } = await this.deps.items.find({ filter: { id: { in: ids } }, limit: ids.length });
+    const byId = new Map(items.map((doc) => [doc.id, doc]));
+    return ids.flatMap((id) => {
+      const doc = byId.get(id);
+      return doc === undefined ? [] : [this.row(doc)];
+    });
+  }
+
+  /** The items that repeat this one, newest first. */
+  async duplicatesOf(id: string): Promise<{ items: ErrorGroup[]; more: boolean }> {
+    const filter = { duplicate_of: id };
+    const page = await this.deps.items.find({ filter, sort: [['last_seen_at', 'desc']], limit: DUPLICATES });
+    return { items: page.items.map((doc) => this.row(doc)), more: page.next !== null };
+  }
+
+  /**
+   * Items of the project that this one may be merged into.
+   * @param text a ref, or words of title, message or class; empty: what has the same class, or was seen last
+   */
+  async candidates(item: Pick<ItemDoc, 'id' | 'project' | 'exception_class'>, text: string): Promise<ErrorGroup[]> {
+    const words = text.trim().toLowerCase();
+    const filter =
+      words !== ''
+        ? { project: item.project, or: [{ ref: words }, { search_text: { contains: words } }] }
+        : item.exception_class !== null && WORD.test(item.exception_class)
+          ? { project: item.project, exception_class: item.exception_class }
+          : { project: item.project };
+    const page = await this.deps.items.find({ filter, sort: [['last_seen_at', 'desc']], limit: CANDIDATES + 5 });
+    return page.items
+      .filter(({ id, status }) => id !== item.id && status !== 'duplicate')
+      .slice(0, CANDIDATES)
+      .map((doc) => this.row(doc));
+  }
+
+  row(doc: ItemDoc): ErrorGroup {
+    const now = this.deps.clock.now();
+    return { ...itemView(doc, null, now), trend: hourly(doc.hours, now) };
+  }
+}

@@ -1,0 +1,39 @@
+/** A process that dies at one of its writes, before it reached the store or after. */
+import type { Collection, Doc, DocumentStore } from '../../../ports/store.js';
+import { settled, type World } from './world.js';
+
+const WRITES = new Set(['insert', 'change', 'changeMany', 'remove', 'bulk']);
+export class Died extends Error {}
+
+/** A store whose `n`th write, and everything after it, fails; with `late` that write still arrives. */
+export function dying(store: DocumentStore, n: number, late: boolean): { store: DocumentStore; died: () => boolean } {
+  let left = n;
+  const wrap = <T extends Doc>(collection: Collection<T>): Collection<T> =>
+    new Proxy(collection, {
+      get(target, name) {
+        const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
+        return async (...args: unknown[]): Promise<unknown> => {
+          if (left <= 0) throw new Died();
+          if (!WRITES.has(String(name)) || --left > 0) return method.apply(target, args);
+          if (late) await method.apply(target, args);
+          throw new Died();
+        };
+      },
+    });
+  const dead = Object.create(store) as DocumentStore;
+  dead.collection = <T extends Doc>(name: string): Collection<T> => wrap(store.collection<T>(name));
+  return { store: dead, died: () => left <= 0 };
+}
+
+/** False when the process died on the way. */
+export async function attempt(world: World, run: (world: World) => Promise<unknown>): Promise<boolean> {
+  try {
+    await run(world);
+    return true;
+  } catch (error) {
+    if (error instanceof Died) return false;
+    throw error;
+  } finally {
+    await settled(world);
+  }
+}

@@ -1,0 +1,25 @@
+/** The plugin's routes over HTTP, on a world's services. */
+import { routes } from '../../../plugins/bugs/routes.js';
+import { TestServer, type Asked } from '../../adapters/hapi/support.js';
+import type { World } from './world.js';
+
+export const BASE = '/api/bugtracker/v1';
+export const REPORT = 'master:bugtracker:report';
+export const READ = 'master:bugtracker:read';
+export const MANAGE = 'master:bugtracker:manage';
+/** Another credential with the same rights. */
+export const OTHER = 'master#2:bugtracker:manage';
+
+export type Ask = (
+  method: string,
+  path: string,
+  json?: object,
+  options?: { bearer?: string; headers?: Record<string, string> },
+) => Promise<Asked>;
+
+/** Asks below the API's base, as somebody who may manage unless told otherwise. */
+export async function httpOf(world: World): Promise<Ask> {
+  const server = await TestServer.create({ routes: routes(world) });
+  return (method, path, json, { bearer = MANAGE, headers = {} } = {}) =>
+    server.ask(method, `${BASE}${path}`, { bearer, headers, ...(json !== undefined && { json }) });
+}
