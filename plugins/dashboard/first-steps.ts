@@ -1,5 +1,5 @@
 /** What somebody does with an empty service: three commands that end with the first error on the dashboard. */
-import { shellQuote } from './api-docs.js';
+import { firstErrorCommand } from '../../ports/domain/first-error.js';
 
 export interface Step {
   title: string;
@@ -9,15 +9,6 @@ export interface Step {
 
 /** @param baseUrl `server.base_url` */
 export function firstSteps(baseUrl: string): Step[] {
-  const url = shellQuote(`${baseUrl.replace(/\/$/, '')}/api/errors/v1/report`);
-  const error = {
-    project: 'shop',
-    error_level: 'error',
-    exception_class: 'TypeError',
-    error_message: 'price is undefined',
-    file: 'src/basket.ts',
-    line: 41,
-  };
   return [
     {
       title: 'Make a project',
@@ -32,7 +23,7 @@ export function firstSteps(baseUrl: string): Step[] {
     {
       title: 'Report the first error',
       text: 'Equal errors become one item with a counter. Any language that speaks HTTP will do.',
-      command: `curl ${url} \\\n  -H "Authorization: Bearer $AOS_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d ${shellQuote(JSON.stringify(error))}`,
+      command: firstErrorCommand(baseUrl),
     },
   ];
 }

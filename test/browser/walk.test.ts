@@ -76,7 +76,7 @@ describe('web: a walk in a real browser', function () {
     expect(await page.locator('.note-claim').innerText())
       .to.include('fixer-7 is working on this')
       .and.include('min');
-    expect(await page.locator('.trace-line.is-marked').innerText()).to.include('total.ts:41:27');
+    expect(await page.locator('.frame.is-marked').innerText()).to.include('total.ts:41:27');
 
     await page.getByLabel('Add a comment').fill('Only carts with a deleted voucher.');
     await page.getByRole('button', { name: 'Comment' }).click();
@@ -146,7 +146,7 @@ describe('web: a walk in a real browser', function () {
       expect(await tab.count('main b:text("not bold")'), path).to.equal(0);
     }
     await tab.go(`/bugs/${ref}`);
-    for (const summary of await tab.page.locator('main summary').all()) await summary.click();
+    await tab.page.locator('main details').evaluateAll((all) => all.forEach((one) => one.setAttribute('open', '')));
     expect(await tab.overflow()).to.equal(0);
     expect(tab.faults).to.deep.equal([]);
   });
