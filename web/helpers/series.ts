@@ -86,8 +86,8 @@ function seriesChart(...args: unknown[]): Html {
     .digits(2);
   const ticks = y.ticks(TICKS);
   const parts = [
-    ...ticks.map((tick) => `<path class="series-grid" d="M0 ${two(y(tick))}H${WIDTH}"/>`),
     ...bandOf(mean, stddev, y),
+    ...ticks.map((tick) => `<path class="series-grid" d="M0 ${two(y(tick))}H${WIDTH}"/>`),
     `<path class="series-range" d="${range(drawn) ?? ''}"/>`,
     `<path class="series-line" d="${average(drawn) ?? ''}"/>`,
     ...alone(drawn).map((point) => dot(x(point.at), y(point.avg))),
