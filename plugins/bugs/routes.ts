@@ -144,20 +144,22 @@ const detail = ({ lists }: Services): RouteSpec => ({
   handle: (request) => lists.detail(idOf(request), callerOf(request.principal)),
 });
 
-function parts({ discussion }: Services): RouteSpec[] {
-  const names: Part[] = ['occurrences', 'activity', 'comments'];
-  return names.map((part) => ({
-    method: 'GET',
-    path: `${BASE}/bugs/{id}/${part}`,
-    summary: `The ${part} of an item, newest first`,
-    ...(part !== 'activity' && { tool: tools[part] }),
-    access: { scope: READ },
-    input: { params, query: schemas.pageQuery },
-    strictQuery: true,
-    output: shapes.listOf(shapes.parts[part]),
-    handle: (request) => discussion.page(idOf(request), callerOf(request.principal), part, request.query),
-  }));
-}
+const parts = (services: Services): RouteSpec[] => [
+  { ...part(services, 'occurrences'), tool: tools.occurrences },
+  part(services, 'activity'),
+  { ...part(services, 'comments'), tool: tools.comments },
+];
+
+const part = ({ discussion }: Services, name: Part): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/bugs/{id}/${name}`,
+  summary: `The ${name} of an item, newest first`,
+  access: { scope: READ },
+  input: { params, query: schemas.pageQuery },
+  strictQuery: true,
+  output: shapes.listOf(shapes.parts[name]),
+  handle: (request) => discussion.page(idOf(request), callerOf(request.principal), name, request.query),
+});
 
 const stats = ({ stats: service }: Services): RouteSpec => ({
   method: 'GET',

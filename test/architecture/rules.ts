@@ -17,7 +17,7 @@ export interface Rule {
   says: string;
 }
 
-const PURE = /^(joi|re2js|otpauth|qrcode|hash-wasm|node:(crypto|buffer|url))$/;
+const PURE = /^(joi|re2js|otpauth|qrcode|hash-wasm|node:(crypto|buffer|url|util|zlib))$/;
 const NODE = /^node:/;
 const PORTS = /^ports\//;
 const KERNEL_API = /^kernel\/(contract|errors)$/;

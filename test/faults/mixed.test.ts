@@ -33,10 +33,11 @@ class Caller {
 
   /** One mixed step after the other, until the connection breaks. */
   async work(acknowledged: () => void): Promise<void> {
-    const steps = [this.error, this.bug, this.comment, this.claim, this.error, this.resolve];
+    const steps = ['error', 'bug', 'comment', 'claim', 'error', 'resolve'] as const;
     try {
       for (;;) {
-        await steps[this.#step++ % steps.length]?.call(this);
+        const step = steps[this.#step++ % steps.length] ?? 'error';
+        await this[step]();
         acknowledged();
       }
     } catch (problem) {
@@ -120,7 +121,7 @@ async function all<T>(service: TestService, token: string, path: string): Promis
     expect(status, path).to.equal(200);
     found.push(...(body['items'] as T[]));
     if (body['next_cursor'] === null) return found;
-    cursor = String(body['next_cursor']);
+    cursor = body['next_cursor'] as string;
   }
 }
 

@@ -95,10 +95,10 @@ function headersOf({ requestBody }: Operation): fc.Arbitrary<Record<string, stri
     { weight: 8, arbitrary: fc.constant({}) },
     { weight: 1, arbitrary: fc.constantFrom<Record<string, string>>(...STRANGE_HEADERS) },
   );
-  return fc.tuple(type, extra).map(([contentType, more]) => ({
-    ...(contentType === undefined ? {} : { 'content-type': contentType }),
-    ...more,
-  }));
+  return fc.tuple(type, extra).map(([contentType, more]) => {
+    const headers: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType };
+    return Object.assign(headers, more);
+  });
 }
 
 const STRANGE_HEADERS: Record<string, string>[] = [

@@ -73,7 +73,8 @@ describe(`fuzz: every route from its own schema (seed ${SEED})`, function () {
     found.push(String((await ask('/api/errors/v1/report', error))['id']));
     await ask('/api/watchdog/v1/ping', { source: 'web-1', status: 'ok', metrics: { cpu: 0.5 } });
     const webhook = { name: 'fuzz', url: 'https://hooks.invalid/x', events: '*', enabled: true };
-    found.push(String(((await ask('/api/webhooks/v1/webhooks', webhook))['webhook'] as { id: string }).id));
+    const made = (await ask('/api/webhooks/v1/webhooks', webhook))['webhook'] as { id: string };
+    found.push(made.id);
     return found;
   }
 

@@ -123,5 +123,5 @@ function objectOf(schema: Schema, words: fc.Arbitrary<string>, depth: number): f
   });
   return fc
     .tuple(fc.record(Object.fromEntries(known)), fc.option(more, { freq: 3, nil: {} }))
-    .map(([proper, extra]) => ({ ...extra, ...proper }));
+    .map(([proper, extra]) => Object.assign({}, extra, proper));
 }

@@ -1,4 +1,4 @@
-/** The yardstick: a bare hapi server with one POST whose body joi validates, and which stores nothing. */
+/** The yardstick: a bare hapi server with a POST whose body joi validates, and which stores nothing; one for JSON, one for text. */
 import Hapi from '@hapi/hapi';
 import joi from 'joi';
 
@@ -23,6 +23,20 @@ server.route({
   path: '/report',
   options: { validate: { payload: body } },
   handler: (request) => ({ status: 'success', id: (request.payload as { project: string }).project }),
+});
+server.route({
+  method: 'POST',
+  path: '/envelope',
+  options: {
+    payload: { override: 'text/plain' },
+    validate: {
+      payload: joi
+        .string()
+        .max(1024 * 1024)
+        .required(),
+    },
+  },
+  handler: () => ({ id: 'x' }),
 });
 await server.start();
 process.stdout.write(`listening on ${server.info.uri}\n`);

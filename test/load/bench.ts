@@ -1,9 +1,10 @@
 /**
  * `npm run bench`: figures as ratios, side by side in one run, because machines are noisy and absolute times lie.
  *
- *  1. Error intake on the embedded store at `full` durability (200 groups, 1 KB bodies) against a bare hapi POST with
- *     joi of the same body that stores nothing; 16 connections, the two in turn.
- *  2. A list page over 20,000 items against one over 1,000.
+ *  1. Error intake on the embedded store at `full` durability (200 groups; events of 4 KB and of 50 KB, Sentry envelopes of
+ *     4 KB) against a bare hapi POST with joi of the same body that stores nothing; 16 connections, the two in turn. Then
+ *     what finding the group costs of it.
+ *  2. Lists, claims and reports over few items and over many (`BENCH_ITEMS`, lists.ts).
  *
  * The figures of webhooks and of the watchdog are in files of their own and run when they are named.
  *
@@ -12,8 +13,11 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { groupingOf, type GroupingInput } from '../../plugins/bugs/grouping/key.js';
 import { TestService } from '../support/service.js';
 import { load, median, type Load } from './generator.js';
+import { lists } from './lists.js';
+import { envelopeSource } from './sentry-envelope.js';
 import { evaluation, heartbeats, history } from './watchdog.js';
 import { webhookFigures } from './webhooks.js';
 
@@ -22,7 +26,7 @@ const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 5);
 const WARM_UP = Number(process.env['BENCH_WARM_UP'] ?? 8);
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** 200 groups of about 1 KB: a message with changing values, a short stack, a little context. */
+/** One report per group, of about `bytes`: a message with changing values, a stack, a little context. */
 export function errorBodies(project: string, groups: number, bytes: number): string[] {
   return Array.from({ length: groups }, (_, g) => {
     const report = {
@@ -76,35 +80,78 @@ const UNLIMITED = Object.fromEntries(
   ]),
 );
 
+type Target = Omit<Parameters<typeof load>[0], 'url' | 'seconds'>;
+
+/** What is sent, to the yardstick and to us; the bodies are the same. */
+interface Kind {
+  name: string;
+  bytes: number;
+  theirs: Target;
+  ours: (token: string) => Target;
+}
+
+const GROUPS = 200;
+
+function events(name: string, size: number): Kind {
+  const bodies = errorBodies('bench', GROUPS, size);
+  const bytes = Math.round(bodies.reduce((sum, body) => sum + body.length, 0) / bodies.length);
+  return {
+    name,
+    bytes,
+    theirs: { method: 'POST', paths: ['/report'], bodies },
+    ours: (token) => ({
+      method: 'POST',
+      paths: ['/api/errors/v1/report'],
+      bodies,
+      headers: { authorization: `Bearer ${token}` },
+    }),
+  };
+}
+
+function envelopes(name: string, size: number): Kind {
+  const source = envelopeSource(GROUPS, size);
+  const target: Target = { method: 'POST', paths: ['/envelope'], source, type: 'application/x-sentry-envelope' };
+  return {
+    name,
+    bytes: source().length,
+    theirs: target,
+    // The first project has the number 1.
+    ours: (token) => ({
+      ...target,
+      paths: ['/api/1/envelope/'],
+      headers: { 'x-sentry-auth': `Sentry sentry_version=7, sentry_key=${token}` },
+    }),
+  };
+}
+
 async function intake(): Promise<void> {
+  for (const kind of [
+    events('4 KB events', 4096),
+    events('50 KB events', 50 * 1024),
+    envelopes('4 KB Sentry envelopes', 4096),
+  ]) {
+    await intakeOf(kind);
+  }
+  grouping();
+}
+
+async function intakeOf({ name, bytes, theirs, ours }: Kind): Promise<void> {
   const bare = await bareServer();
   const service = await TestService.started(UNLIMITED);
   try {
     await service.project('bench');
-    const token = await service.token('bugtracker:report');
-    const bodies = errorBodies('bench', 200, 1024);
-    const bytes = Math.round(bodies.reduce((sum, b) => sum + b.length, 0) / bodies.length);
+    const target = ours(await service.token('bugtracker:report'));
     say(
-      `\nError intake: 200 groups, ${bytes} bytes a body, 16 connections, durability full, ${ROUNDS} rounds of ${SECONDS} s each, in turn`,
+      `\nError intake, ${name}: ${GROUPS} groups, ${bytes} bytes a body, 16 connections, durability full, ${ROUNDS} rounds of ${SECONDS} s each, in turn`,
     );
-    const headers = { authorization: `Bearer ${token}` };
-    const ours = {
-      url: service.url,
-      method: 'POST' as const,
-      paths: ['/api/errors/v1/report'],
-      bodies,
-      headers,
-      seconds: SECONDS,
-    };
-    const theirs = { url: bare.url, method: 'POST' as const, paths: ['/report'], bodies, seconds: SECONDS };
     // Both warm: the figures are those of a server that has been running, not of its compiler.
-    await load({ ...theirs, seconds: WARM_UP });
-    await load({ ...ours, seconds: WARM_UP });
+    await load({ ...theirs, url: bare.url, seconds: WARM_UP });
+    await load({ ...target, url: service.url, seconds: WARM_UP });
     const ratios: number[] = [];
     const p99: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      const a = await load(theirs);
-      const b = await load(ours);
+      const a = await load({ ...theirs, url: bare.url, seconds: SECONDS });
+      const b = await load({ ...target, url: service.url, seconds: SECONDS });
       say(row('bare hapi POST with joi', a));
       say(row('error intake', b));
       ratios.push(b.perSecond / a.perSecond);
@@ -121,63 +168,29 @@ async function intake(): Promise<void> {
   }
 }
 
-async function lists(): Promise<void> {
-  const service = await TestService.started(UNLIMITED);
-  try {
-    const token = await service.token('bugtracker:report,bugtracker:read');
-    const fill = async (project: string, items: number): Promise<void> => {
-      await service.project(project);
-      const reports = Array.from({ length: items }, (_, i) => ({
-        project,
-        error_level: 'error',
-        error_message: 'boom',
-        exception_class: `Failure${i}`,
-        file: `src/f${i}.ts`,
-      }));
-      const lanes = Array.from({ length: 8 }, (_, lane) => lane);
-      await Promise.all(
-        lanes.map(async (lane) => {
-          for (let i = lane * 100; i < reports.length; i += 800) {
-            const answer = await service.request('POST', '/api/errors/v1/report', token, reports.slice(i, i + 100));
-            if (answer.status !== 200) throw new Error(`filling answered ${answer.status}`);
-          }
-        }),
-      );
-    };
-    await fill('small', 1000);
-    await fill('large', 20_000);
-    say(`\nList page (50 items, newest first): 20,000 items against 1,000, 1 connection, ${ROUNDS} rounds in turn`);
-    const headers = { authorization: `Bearer ${token}` };
-    const ratios: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const page = (project: string): Promise<Load> =>
-        load({
-          url: service.url,
-          method: 'GET',
-          paths: [`/api/bugtracker/v1/bugs?project=${project}`],
-          headers,
-          connections: 1,
-          seconds: 2,
-        });
-      const small = await page('small');
-      const large = await page('large');
-      say(row('1,000 items', small));
-      say(row('20,000 items', large));
-      ratios.push(small.perSecond / large.perSecond);
-    }
-    say(
-      `  time of 20,000 over time of 1,000: ${median(ratios).toFixed(2)} (${ratios.map((r) => r.toFixed(2)).join(' ')})`,
-    );
-  } finally {
-    await service.dispose();
+/** The time that finding the group takes of a report, without the store. */
+function grouping(): void {
+  say('\nGrouping, per event, in this process');
+  for (const size of [4096, 50 * 1024]) {
+    const reports = errorBodies('bench', GROUPS, size).map((body) => JSON.parse(body) as GroupingInput);
+    // Bodies name their file as `file`, which grouping does not read: so it looks for the first frame.
+    const run = (): void => reports.forEach((report) => void groupingOf(report));
+    for (let i = 0; i < 20; i++) run();
+    const began = process.cpuUsage();
+    for (let i = 0; i < 20; i++) run();
+    const { user, system } = process.cpuUsage(began);
+    say(`  ${size} bytes: ${((user + system) / (20 * GROUPS)).toFixed(1)} µs of CPU`);
   }
 }
+
+/** `BENCH_ITEMS=1000,100000,1000000` for the long run, which needs 8 GB of disk and some minutes. */
+const SIZES = (process.env['BENCH_ITEMS'] ?? '1000,20000').split(',').map(Number);
 
 say(`Node ${process.version}, ${process.platform} ${process.arch}`);
 /** `npm run bench` runs the first two; `npm run bench -- webhooks heartbeats` what is named. */
 const PARTS: Record<string, () => Promise<void>> = {
   intake,
-  lists,
+  lists: () => lists(say, SIZES, UNLIMITED),
   webhooks: () => webhookFigures(say, errorBodies('bench', 200, 1024)),
   heartbeats: () => heartbeats(say, ROUNDS, SECONDS),
   evaluation: () => evaluation(say),

@@ -14,6 +14,9 @@ export async function load(options: {
   method: 'GET' | 'POST';
   paths?: string[];
   bodies?: string[];
+  /** Makes every body anew; wins over `bodies`. */
+  source?: () => string;
+  type?: string;
   headers?: Record<string, string>;
   connections?: number;
   seconds: number;
@@ -24,17 +27,25 @@ export async function load(options: {
       path: options.paths?.[i % options.paths.length] ?? '/',
       headers: options.headers,
     };
-    if (body !== '') {
-      request.body = body;
-      request.headers = { ...options.headers, 'content-type': 'application/json' };
-    }
+    const type = { 'content-type': options.type ?? 'application/json' };
+    if (body !== '') request.body = body;
+    if (body !== '' || options.source !== undefined) request.headers = { ...options.headers, ...type };
+    const { source } = options;
+    if (source !== undefined) request.setupRequest = (next) => ({ ...next, body: source() });
     return request;
   });
+  const connections = options.connections ?? 16;
+  let opened = 0;
   const result = await autocannon({
     url: options.url,
-    connections: options.connections ?? 16,
+    connections,
     duration: options.seconds,
     requests,
+    // Each connection begins elsewhere: side by side they would send the same body at the same moment, again and again.
+    setupClient: (client) => {
+      const start = Math.floor((opened++ * requests.length) / connections);
+      client.setRequests([...requests.slice(start), ...requests.slice(0, start)]);
+    },
   });
   return {
     perSecond: result.requests.average,

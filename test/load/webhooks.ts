@@ -6,10 +6,13 @@
  *     time in the event, which is a little before it: the figure is an upper bound.
  *  2. Events per second through the outbox with 0, 1, 10 and 100 webhooks: distinct bug reports as fast as they go, until
  *     the last delivery has arrived.
- *  3. Intake with ten webhooks against intake with none, the two in turn: errors (200 groups), and distinct bug reports,
- *     each of which is an event.
+ *  3. Intake with ten webhooks against intake with none, the two in turn and often: errors (200 groups, all of them known
+ *     by then), and distinct bug reports, each of which is an event. Beside the rates stands the processor time of the
+ *     service per report, which a busy machine disturbs less.
+ *  4. One receiver alone against the same beside ten that never answer, in turn.
  */
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { TestService } from '../support/service.js';
@@ -169,6 +172,16 @@ async function errorsOf({ service, token }: Bench, bodies: readonly string[], se
   return l.perSecond;
 }
 
+/** Processor time of the service so far, in milliseconds; NaN where the system does not tell. */
+async function cpu({ service }: Bench): Promise<number> {
+  const stat = await readFile(`/proc/${service.child?.pid}/stat`, 'utf8').catch(() => '');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // utime and stime, in ticks of a hundredth of a second.
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+const SLICE_S = 2;
+
 async function intake(
   name: string,
   run: (b: Bench, seconds: number) => Promise<number>,
@@ -177,20 +190,70 @@ async function intake(
 ): Promise<void> {
   const none = await bench(0);
   const ten = await bench(10);
+  const slice = async (b: Bench): Promise<{ rate: number; cost: number }> => {
+    const before = await cpu(b);
+    const rate = await run(b, SLICE_S);
+    return { rate, cost: ((await cpu(b)) - before) / (rate * SLICE_S) };
+  };
   try {
-    await run(none, 2);
-    await run(ten, 2);
-    const ratios: number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const without = await run(none, 4);
-      const beside = await run(ten, 4);
-      ratios.push(beside / without);
-      say(`  ${name}: none ${without.toFixed(0)} /s, ten webhooks ${beside.toFixed(0)} /s`);
+    for (const b of [none, ten, none, ten]) await run(b, 3);
+    const [rates, costs]: [number[], number[]] = [[], []];
+    const seen: { none: number[]; ten: number[] } = { none: [], ten: [] };
+    for (let round = 0; round < rounds * 3; round++) {
+      const first = await slice(round % 2 === 0 ? none : ten);
+      const second = await slice(round % 2 === 0 ? ten : none);
+      const [without, beside] = round % 2 === 0 ? [first, second] : [second, first];
+      rates.push(beside.rate / without.rate);
+      costs.push(beside.cost / without.cost);
+      seen.none.push(without.rate);
+      seen.ten.push(beside.rate);
     }
-    say(`  ${name}: ratio ${median(ratios).toFixed(2)} (${ratios.map((r) => r.toFixed(2)).join(' ')})`);
+    const listed = rates.map((r) => r.toFixed(2)).join(' ');
+    say(`  ${name}: none ${median(seen.none).toFixed(0)} /s, ten webhooks ${median(seen.ten).toFixed(0)} /s`);
+    say(`  ${name}: ratio ${median(rates).toFixed(2)} (${listed}); processor time ${median(costs).toFixed(2)} times`);
   } finally {
     await none.stop();
     await ten.stop();
+  }
+}
+
+/** Ten receivers that never answer, and an eleventh. */
+async function hanging(events: number, say: (text: string) => void): Promise<void> {
+  const alone = await bench(1);
+  const beside = await bench(1);
+  const never = http.createServer((request) => request.resume());
+  never.listen(0, '127.0.0.1');
+  await once(never, 'listening');
+  const url = `http://127.0.0.1:${(never.address() as AddressInfo).port}/`;
+  try {
+    for (let i = 0; i < 10; i++) {
+      const hook = { name: `never ${i}`, url, events: '*' };
+      await beside.service.request('POST', '/api/webhooks/v1/webhooks', beside.token, hook);
+    }
+    const times = new Map<Bench, number[]>([
+      [alone, []],
+      [beside, []],
+    ]);
+    for (let i = 0; i < events + 5; i++) {
+      for (const [b, list] of times) {
+        const n = b.to.count;
+        b.to.seen = (ms) => void (i >= 5 && list.push(ms));
+        await report(b);
+        await arrived(b.to, n + 1);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
+    for (const [b, list] of times) {
+      const sorted = list.toSorted((x, y) => x - y);
+      say(
+        `  ${b === alone ? 'alone                     ' : 'beside ten that never answer'}: p50 ${quantile(sorted, 0.5)} ms, p99 ${quantile(sorted, 0.99)} ms (${sorted.length} deliveries)`,
+      );
+    }
+  } finally {
+    await alone.stop();
+    await beside.stop();
+    never.closeAllConnections();
+    never.close();
   }
 }
 
@@ -214,4 +277,6 @@ export async function webhookFigures(
   say('\nWebhooks: intake with ten webhooks against none, in turn');
   await intake('errors, 200 groups', (b, seconds) => errorsOf(b, errors, seconds), say, rounds);
   await intake('bug reports, each an event', bugs, say, rounds);
+  say('\nWebhooks: one receiver alone and beside ten that never answer, in turn');
+  await hanging(100, say);
 }
