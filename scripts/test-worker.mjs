@@ -21,6 +21,8 @@ async function run(file) {
     const ran = [];
     const runner = mocha.run(() => {
       const { passes, pending } = runner.stats;
+      // Otherwise each file leaves its listeners on the process.
+      runner.dispose();
       resolve({ passed: passes, skipped: pending, ran, failures });
     });
     // Only the words by which the runner tells what was tested travel back.

@@ -3,12 +3,27 @@ import { expect } from 'chai';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { Connection } from '../../adapters/sqlite/connection.js';
+import type { StoredOccurrence } from '../../plugins/bugs/model.js';
+import { unpack } from '../../plugins/bugs/payload.js';
 import { fieldsOf, Tracker } from './tracker.js';
 import { codeOf, expectError, type Wire } from './wire.js';
 
 const ANSWER =
   'id ref created ignored ignore_rule_id dedup_key title severity urgency item_status hit_count hour_count regression sampled';
 type Result = Record<string, unknown> & { error?: { code: string; message: string; fields?: object } };
+
+/** Every kept payload, decompressed: what the bytes of the file do not show. */
+async function payloadsIn(path: string): Promise<string[]> {
+  const connection = new Connection({ path, durability: 'full' });
+  try {
+    const rows = connection.prepare('SELECT body FROM bugs_occurrences').all([]);
+    const docs = await Promise.all(rows.map(([body]) => unpack(JSON.parse(String(body)) as StoredOccurrence)));
+    return docs.map((doc) => `${JSON.stringify(doc)}${doc.stack_trace}`);
+  } finally {
+    connection.close();
+  }
+}
 
 describe('conformance: the error stream', function () {
   this.timeout(60_000);
@@ -312,6 +327,8 @@ describe('conformance: the error stream', function () {
       'file',
       'environment',
       'app_version',
+      'commit_sha',
+      'repo_url',
       'host',
       'client_ref',
     ];
@@ -320,6 +337,27 @@ describe('conformance: the error stream', function () {
       for (const field of texts) reports.push(tracker.error({ [field]: form() }));
       const context = { note: form(), deep: [{ [form()]: 1 }], password: secret(), headers: { Cookie: secret() } };
       reports.push(tracker.error({ tags: [form()], context, breadcrumbs: [{ message: form() }, form()] }));
+      // As Sentry's SDKs write requests, users and what led there; large enough to be compressed.
+      const request = {
+        headers: { Authorization: `Bearer ${secret()}`, 'X-Api-Key': secret(), referer: `https://u:${secret()}@x.io/` },
+        cookies: { session: secret() },
+        query_string: [['access_token', secret()]],
+        data: { card: '4111 1111 1111 1111', nested: { passwd: secret(), text: form() } },
+        env: { AWS_SECRET_ACCESS_KEY: secret() },
+      };
+      const crumbs = [{ category: 'http', data: { url: `https://x.io/?token=${secret()}`, 'set-cookie': secret() } }];
+      reports.push(
+        tracker.error({
+          stack_trace: `${'    at load (/srv/app/a.ts:1:2)\n'.repeat(500)}${form()}`,
+          context: {
+            request,
+            user: { password: secret() },
+            extra: { list: [form(), { name: 'Cookie', value: secret() }] },
+          },
+          breadcrumbs: crumbs,
+          fingerprint: [form(), '{{ default }}'],
+        }),
+      );
     }
     for (let i = 0; i < reports.length; i += 100) {
       const answer = await tracker.throws(reports.slice(i, i + 100));
@@ -341,7 +379,12 @@ describe('conformance: the error stream', function () {
     const folder = tracker.service.dataDir;
     const names = (await readdir(folder)).filter((name) => name.startsWith('aos.db'));
     const stored = (await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1')))).join('');
+    const payloads = await payloadsIn(join(folder, 'aos.db'));
+    expect(payloads.filter((payload) => payload.includes('(/srv/app/a.ts:1:2)'))).to.have.lengthOf(forms.length);
     expect(stored).to.include('It broke');
-    expect(planted.filter((made) => stored.includes(made))).to.deep.equal([]);
+    const found = (made: string): boolean =>
+      stored.includes(made) || payloads.some((payload) => payload.includes(made));
+    expect(planted.filter(found)).to.deep.equal([]);
+    expect(payloads.filter((payload) => payload.includes('4111 1111'))).to.deep.equal([]);
   });
 });

@@ -125,17 +125,26 @@ async function all<T>(service: TestService, token: string, path: string): Promis
   }
 }
 
+/** All of them, as many at once as there were callers. */
+async function each<T>(list: Iterable<T>, check: (one: T) => Promise<void>): Promise<void> {
+  const rest = [...list];
+  const work = async (): Promise<void> => {
+    for (let one = rest.pop(); one !== undefined; one = rest.pop()) await check(one);
+  };
+  await Promise.all(Array.from({ length: CALLERS }, work));
+}
+
 /** Repeats every report of the round: the same item, not created, not counted. */
 async function checkRepeats(service: TestService, token: string, refs: Iterable<[string, string]>): Promise<void> {
-  for (const [ref, id] of refs) {
+  await each(refs, async ([ref, id]) => {
     const { status, body } = await service.request('POST', `${BUGS}/report`, token, bugReport(ref));
     expect([status, body['id'], body['created']], ref).to.deep.equal([200, id, false]);
-  }
+  });
 }
 
 /** The holder of each claim of the round still holds it. */
 async function checkClaims(service: TestService, token: string, ledger: Ledger, agents: string): Promise<void> {
-  for (const [id, { agent, token: claimToken }] of ledger.claimsOf(agents)) {
+  await each(ledger.claimsOf(agents), async ([id, { agent, token: claimToken }]) => {
     const { status, body } = await service.request('GET', `${BUGS}/bugs/${id}`, token);
     expect(status, id).to.equal(200);
     const item = body['item'] as { status: string; claim: { agent: string } | null; claim_count: number };
@@ -143,21 +152,21 @@ async function checkClaims(service: TestService, token: string, ledger: Ledger, 
     const outcome = ledger.resolution(id);
     if (outcome === 'acknowledged' || (outcome === 'asked' && item.status === 'resolved')) {
       expect([item.status, item.claim], id).to.deep.equal(['resolved', null]);
-      continue;
+      return;
     }
     expect([item.status, item.claim?.agent], id).to.deep.equal(['in_progress', agent]);
     const renewal = await service.request('POST', `${BUGS}/bugs/${id}/renew`, token, { claim_token: claimToken });
     expect(renewal.status, id).to.equal(200);
-  }
+  });
 }
 
 async function checkComments(service: TestService, token: string, ids: Iterable<[string, string[]]>): Promise<void> {
-  for (const [id, texts] of ids) {
+  await each(ids, async ([id, texts]) => {
     const comments = await all<{ body: string }>(service, token, `${BUGS}/bugs/${id}/comments?`);
     const bodies = comments.map((comment) => comment.body);
     expect(new Set(bodies).size, `comments of ${id}`).to.equal(bodies.length);
     expect(bodies, id).to.include.members(texts);
-  }
+  });
 }
 
 interface Shown {

@@ -27,6 +27,31 @@ describe('hapi: parsers', () => {
     );
   });
 
+  it('refuses 100,000 levels, in any place and of any kind, within 10 ms', async () => {
+    const deep = (open: string, close: string): string => open.repeat(100_000) + '1' + close.repeat(100_000);
+    for (const nested of [
+      deep('[', ']'),
+      deep('{"a":', '}'),
+      '['.repeat(100_000),
+      `{"x":[1,2],"y":${deep('[', ']')}}`,
+    ]) {
+      let least = Infinity;
+      for (let i = 0; i < 20 && least >= 10; i++) {
+        const began = performance.now();
+        const value = await parseJson(Buffer.from(nested), 50_000);
+        least = Math.min(least, performance.now() - began);
+        expect(value).to.be.instanceOf(Failure).with.property('code', 'invalid_json');
+      }
+      expect(least).to.be.below(10);
+    }
+  });
+
+  it('takes brackets within texts for what they are', async () => {
+    for (const text of ['['.repeat(1_000), '{'.repeat(100), '\\"['.repeat(100)]) {
+      expect(await json({ text, list: [[text]] })).to.deep.equal({ text, list: [[text]] });
+    }
+  });
+
   it('parses large arrays element by element, to the same value', async () => {
     const element = { text: 'x,]"\\'.repeat(1_000), list: [[1, { a: '[' }], []], '': null };
     const large = Array.from({ length: 300 }, (_, i) => ({ ...element, i }));
@@ -46,6 +71,90 @@ describe('hapi: parsers', () => {
     it(`refuses a large array with ${name}`, async () => {
       const value = await parseJson(Buffer.from(wrap(JSON.stringify('y'.repeat(400_000)))));
       expect(value).to.be.instanceOf(Failure).with.property('code', 'invalid_json');
+    });
+  }
+
+  it('parses large objects and texts in pieces, to what JSON.parse makes of them', async function () {
+    this.timeout(60_000);
+    const part = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.jsonValue({ maxDepth: 3 }).filter((sample) => !JSON.stringify(sample).includes('__proto__')),
+      fc.constantFrom('\\', '"', '\\"', '\n', 'ü€😀', ',]}"', '\u2028'),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.tuple(
+            fc.string().filter((key) => key !== '__proto__'),
+            part,
+          ),
+          { minLength: 1 },
+        ),
+        fc.constantFrom(JSON.stringify, (value: unknown) => JSON.stringify(value, null, 2)),
+        async (members, write) => {
+          const text = members
+            .map(([, value]) => (typeof value === 'string' ? value : JSON.stringify(value)))
+            .join('.');
+          const long = `${text}.`.repeat(Math.ceil(300_000 / (text.length + 1)));
+          const sample = { ...Object.fromEntries(members), long, inner: { long, list: [long, {}] }, [long]: [] };
+          const written = write(sample);
+          expect(await parseJson(Buffer.from(written), 1e6)).to.deep.equal(JSON.parse(written));
+        },
+      ),
+      { numRuns: 6 },
+    );
+  });
+
+  for (const [name, wrap] of [
+    ['a trailing comma', (one: string) => `{"a":${one},}`],
+    ['two commas', (one: string) => `{"a":${one},,"b":1}`],
+    ['no name', (one: string) => `{${one}}`],
+    ['a number for a name', (one: string) => `{1:${one}}`],
+    ['two colons', (one: string) => `{"a"::${one}}`],
+    ['two objects', (one: string) => `{"a":${one}},{"b":${one}}`],
+    ['a text that does not end', (one: string) => `{"a":${one.slice(0, -1)}\\"}`],
+    ['a raw line feed in a text', (one: string) => `{"a":${one.replace('y', '\n')}}`],
+    ['half an escape', (one: string) => `{"a":${one.slice(0, -1)}\\u00"}`],
+    ['another end', (one: string) => `{"a":${one}]`],
+  ] as const) {
+    it(`refuses a large object with ${name}`, async () => {
+      const value = await parseJson(Buffer.from(wrap(JSON.stringify('y'.repeat(400_000)))));
+      expect(value).to.be.instanceOf(Failure).with.property('code', 'invalid_json');
+    });
+  }
+
+  it('keeps the last of two members with one name, in large objects too', async () => {
+    const long = 'y'.repeat(400_000);
+    expect(await parseJson(Buffer.from(`{"a":1,"b":"${long}","a":2}`))).to.deep.equal({ a: 2, b: long });
+    expect(await parseJson(Buffer.from(`{"__proto__":{"x":1},"b":"${long}"}`))).to.deep.equal({ b: long });
+    expect(await parseJson(Buffer.from(`{ ${' '.repeat(300_000)} }`))).to.deep.equal({});
+  });
+
+  for (const [name, value] of [
+    ['a list of reports', Array.from({ length: 100 }, () => ({ stack: 'at f (x.js:1:2)\n'.repeat(5_000) }))],
+    ['one object with one text', { error_message: 'x\n'.repeat(2_600_000) }],
+    ['many texts in a context', { context: { list: Array.from({ length: 40_000 }, () => 'ä\n'.repeat(48)) } }],
+  ] as const) {
+    it(`never holds the event loop over 20 ms of its time with 8 MiB of ${name}`, async () => {
+      const bytes = Buffer.from(JSON.stringify(value));
+      expect(bytes.length).to.be.within(7e6, 9e6);
+      await parseJson(bytes, 50_000);
+      let longest = 0;
+      let seen = process.cpuUsage();
+      const look = (): void => {
+        const used = process.cpuUsage(seen);
+        longest = Math.max(longest, used.user / 1000);
+        seen = process.cpuUsage();
+      };
+      const parsed = parseJson(bytes, 50_000) as Promise<unknown>;
+      const state = { done: false };
+      void parsed.finally(() => (state.done = true));
+      while (!state.done) {
+        await new Promise((resolve) => setImmediate(resolve));
+        look();
+      }
+      expect(await parsed).to.deep.equal(value);
+      expect(longest).to.be.below(20);
     });
   }
 

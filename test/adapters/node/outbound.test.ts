@@ -231,6 +231,86 @@ describe('NodeOutbound', () => {
     expect(outbound.judge('http://hook.test/', policy)).to.equal(null);
   });
 
+  describe('kept connections', () => {
+    /** Which connection, by its order, each request came on. */
+    async function counted(): Promise<{ port: number; on: number[]; kept: net.Socket[] }> {
+      const on: number[] = [];
+      const kept: net.Socket[] = [];
+      const server = http.createServer((request, response) => {
+        on.push(kept.indexOf(request.socket));
+        request.resume().on('end', () => response.end('ok'));
+      });
+      server.on('connection', (socket: net.Socket) => kept.push(socket));
+      return { port: await listen(server), on, kept };
+    }
+
+    it('serve the next request to the same origin and addresses', async () => {
+      const { port, on } = await counted();
+      for (let i = 0; i < 3; i++) await get(`http://hook.test:${port}/${i}`);
+      expect(on).to.deep.equal([0, 0, 0]);
+      await Promise.all([get(`http://hook.test:${port}/`), get(`http://hook.test:${port}/`)]);
+      expect(on.toSorted((a, b) => a - b)).to.deep.equal([0, 0, 0, 0, 1]);
+    });
+
+    it('never another name, or other addresses of the same name', async () => {
+      const { port, on } = await counted();
+      await get(`http://hook.test:${port}/`);
+      await get(`http://other.test:${port}/`);
+      expect(on).to.deep.equal([0, 1]);
+      let addresses = [{ address: '127.0.0.1', family: 4 }];
+      const moving = new NodeOutbound({ resolve: () => Promise.resolve(addresses) });
+      const ask = (): Promise<OutboundResponse> =>
+        moving.request({ method: 'GET', url: `http://moving.test:${port}/`, policy });
+      await ask();
+      addresses = [
+        { address: '127.0.0.1', family: 4 },
+        { address: '127.0.0.2', family: 4 },
+      ];
+      await ask();
+      expect(on).to.deep.equal([0, 1, 2, 3]);
+      addresses = [{ address: '169.254.169.254', family: 4 }];
+      expect((await fault(ask()))[0], 'a kept connection does not outlive the check').to.equal('blocked');
+      addresses = [{ address: '127.0.0.1', family: 4 }];
+      const publicOnly = { mode: 'public-only', allow: [] } as const;
+      const refused = moving.request({ method: 'GET', url: `http://moving.test:${port}/`, policy: publicOnly });
+      expect((await fault(refused))[0], 'nor another policy').to.equal('blocked');
+    });
+
+    it('that the receiver has closed meanwhile are replaced, once', async () => {
+      const { port, on, kept } = await counted();
+      await get(`http://hook.test:${port}/`);
+      kept[0]?.destroy();
+      expect((await get(`http://hook.test:${port}/`)).status).to.equal(200);
+      expect(on).to.deep.equal([0, 1]);
+      let calls = 0;
+      const rude = await listen(
+        net.createServer((socket) =>
+          socket.on('data', () => {
+            calls += 1;
+            if (calls === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+            else socket.resetAndDestroy();
+          }),
+        ),
+      );
+      expect((await get(`http://hook.test:${rude}/`)).status).to.equal(200);
+      expect((await fault(get(`http://hook.test:${rude}/`)))[0]).to.equal('reset');
+      expect(calls).to.equal(3);
+    });
+
+    it('are not kept after an answer that was not read to its end', async () => {
+      let n = 0;
+      const seen = new Set<net.Socket>();
+      const port = await serve((request, response) => {
+        n += 1;
+        seen.add(request.socket);
+        response.end('x'.repeat(n === 1 ? 500_000 : 1));
+      });
+      expect((await get(`http://hook.test:${port}/`, { maxBytes: 1_000 })).truncated).to.equal(true);
+      expect((await get(`http://hook.test:${port}/`)).body.toString()).to.equal('x');
+      expect(seen.size).to.equal(2);
+    });
+  });
+
   describe('with TLS', () => {
     let folder: string;
     let key: string;

@@ -1,6 +1,7 @@
 /** Attempts against real receivers: what goes out, and what every kind of answer leads to (contract 70, delivery). */
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
+import { RATE_EXCEEDED, type RateExceeded } from '../../../ports/domain/bugs.js';
 import { until } from '../../harness.js';
 import { Receiver, status } from './receiver.js';
 import { memoryWorld, type World } from './world.js';
@@ -72,6 +73,19 @@ describe('webhook deliveries', function () {
     await world.emit({ project_slug: null });
     await ended();
     expect(await world.deliveries(yes[2]?.id ?? '')).to.have.length(1);
+  });
+
+  it('error.rate_exceeded reaches who asked for it by name, with the members of the contract', async () => {
+    const to = await receiver();
+    await world.hook(to.url, { events: 'error.rate_exceeded', project_slug: 'shop' });
+    const data: RateExceeded = { id: 'i', ref: 'shop-1', rule_id: 'r', count: 11, threshold: 10 };
+    const id = await world.emit({ event: RATE_EXCEEDED.event, project_slug: 'shop', data });
+    await world.emit({ event: 'bug.created', project_slug: 'shop' });
+    await ended();
+    expect(to.got).to.have.length(1);
+    const { timestamp, ...told } = JSON.parse(to.got[0]?.body ?? '') as Record<string, unknown>;
+    expect(timestamp).to.match(/Z$/);
+    expect(told).to.deep.equal({ id, event: 'error.rate_exceeded', project_slug: 'shop', data });
   });
 
   it('the same event twice makes one delivery', async () => {
@@ -227,7 +241,8 @@ describe('webhook deliveries', function () {
     for (let i = 0; i < 20; i++) await world.emit();
     expect(performance.now() - began).to.be.lessThan(2_000);
     await until('the first attempt', () => to.got.length === 1);
-    expect(await world.deps.deliveries.count({ state: 'pending' })).to.equal(20);
+    world.clock.advance(9_000);
+    await until('rows of what waits', async () => (await world.deps.deliveries.count({ state: 'pending' })) === 20);
   });
 
   it('works off a backlog in one lane, each once', async () => {

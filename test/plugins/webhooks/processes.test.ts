@@ -3,11 +3,12 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { newDelivery } from '../../../plugins/webhooks/delivery.js';
 import { storedEvent } from '../../../plugins/webhooks/event.js';
+import { LEFTOVER_MS } from '../../../plugins/webhooks/fanout.js';
 import { LEASE_MS } from '../../../plugins/webhooks/leases.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { until } from '../../harness.js';
 import { Receiver, status } from './receiver.js';
-import { ensured, MovedClock, STORES, worldOn, type World } from './world.js';
+import { ADMIN, ensured, MovedClock, STORES, worldOn, type World } from './world.js';
 
 describe('webhooks: processes and crashes', function () {
   this.timeout(60_000);
@@ -64,7 +65,8 @@ describe('webhooks: processes and crashes', function () {
     const event = storedEvent(
       { id: 'evt_1', event: 'bug.created', timestamp: world.clock.iso(), project_slug: null, data: {} },
       world.clock.iso(),
-      false,
+      'gone',
+      [],
     );
     await world.deps.events.insert(event);
     // What `kill -9` leaves: under the lease of a process that is gone.
@@ -100,57 +102,136 @@ describe('webhooks: processes and crashes', function () {
     expect(slow.log_lines.messages('warn')).to.deep.equal(['an attempt ended after its lease']);
   });
 
-  it('a crash between the event and its deliveries is mended, for webhooks that were there', async () => {
+  const left = (world: World, to: string[], by = 'gone') =>
+    storedEvent(
+      { id: 'evt_1', event: 'bug.created', timestamp: world.clock.iso(), project_slug: null, data: {} },
+      world.clock.iso(),
+      by,
+      to,
+    );
+
+  for (const [what, ahead] of Object.entries(skews)) {
+    it(`a crash between the event and its deliveries is mended, for those that wanted it then: ${what}`, async () => {
+      const world = process(ahead);
+      const before = await world.hook(to.url);
+      await world.emit({ id: 'evt_done' });
+      await until('the marker gone', async () => (await world.deps.events.count({ fan_at: { gt: '' } })) === 0);
+      await world.deps.events.insert(left(worlds[0]!, [before.id, 'deleted meanwhile']));
+      await world.hook(to.url);
+      await world.turn();
+      world.clock.advance(LEFTOVER_MS - 2_000);
+      await world.turn();
+      expect(to.got, 'perhaps at work in another process').to.have.length(1);
+      world.clock.advance(2_100);
+      await world.turn();
+      await world.turn();
+      expect(to.got).to.have.length(2);
+      expect((await world.deliveries()).map((d) => [d.webhook_id, d.event_id, d.state])).to.have.deep.members([
+        [before.id, 'evt_done', 'success'],
+        [before.id, 'evt_1', 'success'],
+      ]);
+      await world.fanout.settled();
+      expect(await world.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
+    });
+  }
+
+  it('a crash after some of the deliveries repeats none that has its outcome', async () => {
     const world = process();
-    const before = await world.hook(to.url);
-    await world.emit({ id: 'evt_done' });
-    await world.lanes.idle();
-    const event = { id: 'evt_1', event: 'bug.created', timestamp: world.clock.iso(), project_slug: null, data: {} };
-    await world.deps.events.insert(storedEvent(event, world.clock.iso(), true));
-    expect(await world.fanout.reconcile(), 'perhaps at work in another process').to.equal(0);
-    world.clock.advance(11_000);
-    await world.hook(to.url);
-    expect(await world.fanout.reconcile()).to.equal(1);
-    await world.lanes.idle();
-    await world.fanout.settled();
-    expect(to.got).to.have.length(2);
-    expect((await world.deliveries()).map((d) => [d.webhook_id, d.event_id])).to.have.deep.members([
-      [before.id, 'evt_done'],
-      [before.id, 'evt_1'],
+    const hooks = [await world.hook(to.url), await world.hook(to.url)];
+    const event = left(
+      world,
+      hooks.map(({ id }) => id),
+    );
+    await world.deps.events.insert(event);
+    const delivered = newDelivery(hooks[0]!.id, event, world.clock.iso(), null);
+    delete delivered.next_at;
+    await world.deps.deliveries.insert({ ...delivered, state: 'success', made: 1 });
+    await world.turn();
+    world.clock.advance(LEFTOVER_MS);
+    await world.turn();
+    expect(to.got.map(({ headers }) => headers['x-svc-delivery'])).to.deep.equal([
+      newDelivery(hooks[1]!.id, event, '', null).id,
     ]);
-    expect(await world.fanout.reconcile()).to.equal(0);
   });
 
-  it('told again by the outbox after a crash, the event makes the deliveries that are missing', async () => {
+  it('however many markers a crash left, all are taken over at once', async () => {
     const world = process();
-    await world.hook(to.url);
-    const event = { id: 'evt_1', event: 'bug.created', timestamp: world.clock.iso(), project_slug: null, data: {} };
-    await world.deps.events.insert(storedEvent(event, world.clock.iso(), true));
-    await world.emit(event);
-    await world.lanes.idle();
+    const hook = await world.hook(to.url);
+    const event = left(world, [hook.id]);
+    await world.deps.events.bulk(
+      Array.from({ length: 450 }, (_, i) => ({ insert: { ...event, id: `evt_${i}`, fan_by: `gone ${i % 7}` } })),
+    );
+    await world.turn();
+    world.clock.advance(LEFTOVER_MS);
+    await world.turn();
+    await until('all delivered', async () => (await world.deps.deliveries.count({ state: 'success' })) === 450, 20_000);
+    expect(to.got).to.have.length(450);
+    await world.fanout.settled();
+    expect(await world.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
+  });
+
+  it('of two processes one takes a marker over', async () => {
+    const [one, two] = [process(), process()];
+    const hook = await one.hook(to.url);
+    await one.deps.events.insert(left(one, [hook.id]));
+    for (const world of [one, two]) await world.turn();
+    for (const world of [one, two]) world.clock.advance(LEFTOVER_MS);
+    await Promise.all([one.turn(), two.turn()]);
+    await until('the delivery', () => to.got.length > 0);
+    for (const world of [one, two]) await world.turn();
     expect(to.got).to.have.length(1);
   });
 
-  it('a delivery whose event a crash kept back waits until it is told again', async () => {
+  it('told again by the outbox, a stored event makes nothing new', async () => {
     const world = process();
-    await world.hook(to.url);
-    const insert = world.deps.events.insert.bind(world.deps.events);
-    world.deps.events.insert = () => Promise.reject(new Error('killed'));
-    const event = { id: 'evt_1', timestamp: world.clock.iso() };
-    expect(await world.emit(event).catch((error: unknown) => error)).to.be.instanceOf(Error);
-    world.deps.events.insert = insert;
+    const hook = await world.hook(to.url);
+    await world.deps.events.insert(left(world, [hook.id]));
+    await world.emit({ id: 'evt_1' });
     await world.lanes.idle();
-    expect(await world.deps.deliveries.count()).to.equal(1);
-    world.clock.advance(LEASE_MS);
+    expect(to.got, 'its marker leads to it').to.have.length(0);
     await world.turn();
-    world.clock.advance(LEASE_MS);
-    await world.turn();
-    expect([to.got.length, await world.deps.deliveries.count()]).to.deep.equal([0, 1]);
-    await world.emit(event);
-    world.clock.advance(30_000);
+    world.clock.advance(LEFTOVER_MS);
     await world.turn();
     expect(to.got).to.have.length(1);
-    expect((await world.deliveries())[0]).to.include({ state: 'success', made: 1 });
+  });
+
+  it('an attempt that lasts is seen in the log, and what waits behind it', async () => {
+    const world = process();
+    let finish = (): void => undefined;
+    to.answer = ({ response, n }) => {
+      if (n === 1) finish = () => response.writeHead(204).end();
+      else response.writeHead(204).end();
+    };
+    const hook = await world.hook(to.url);
+    await world.emit();
+    await until('the attempt', () => to.got.length === 1);
+    await world.emit();
+    expect(await world.deliveries(hook.id)).to.deep.equal([]);
+    world.clock.advance(1_001);
+    await until('its row', async () => (await world.deliveries()).length === 1);
+    expect((await world.deliveries())[0]).to.include({ state: 'pending', made: 0, lease_by: world.lanes.instance });
+    world.clock.advance(8_001);
+    await until('the row of the other', async () => (await world.deliveries()).length === 2);
+    expect(await world.log.queued()).to.equal(2);
+    await until('no marker', async () => (await world.deps.events.count({ fan_at: { gt: '' } })) === 0);
+    finish();
+    await until('both', async () => (await world.deps.deliveries.count({ state: 'success' })) === 2);
+    expect(to.got).to.have.length(2);
+  });
+
+  it('disabled while deliveries wait in memory, they are held', async () => {
+    const world = process();
+    let finish = (): void => undefined;
+    to.answer = ({ response }) => (finish = () => response.writeHead(204).end());
+    const hook = await world.hook(to.url);
+    await Promise.all(Array.from({ length: 3 }, () => world.emit()));
+    await until('the attempt', () => to.got.length === 1);
+    await world.registry.disable(ADMIN, hook.id);
+    finish();
+    await world.lanes.idle();
+    const states = (await world.deliveries()).map(({ state }) => state);
+    expect(states).to.have.members(['success', 'held', 'held']);
+    expect(to.got).to.have.length(1);
   });
 
   it('an event that is told again long after makes none for webhooks that came later', async () => {
@@ -167,14 +248,28 @@ describe('webhooks: processes and crashes', function () {
   it('a store that fails keeps the event with its producer', async () => {
     const world = process();
     await world.hook(to.url);
-    const real = world.deps.deliveries.bulk.bind(world.deps.deliveries);
-    world.deps.deliveries.bulk = () => Promise.reject(new Error('the disk is full'));
+    const real = world.deps.events.insert.bind(world.deps.events);
+    world.deps.events.insert = () => Promise.reject(new Error('the disk is full'));
     const failed = await world.emit({ id: 'evt_1' }).catch((error: unknown) => error);
     expect(failed).to.be.instanceOf(Error);
-    world.deps.deliveries.bulk = real;
+    world.deps.events.insert = real;
     await world.emit({ id: 'evt_1' });
     await world.lanes.idle();
     expect(to.got).to.have.length(1);
+  });
+
+  it('a delivery whose outcome cannot be stored is made again', async () => {
+    const world = process();
+    await world.hook(to.url);
+    const real = world.deps.deliveries.bulk.bind(world.deps.deliveries);
+    world.deps.deliveries.bulk = () => Promise.reject(new Error('the disk is full'));
+    await world.emit({ id: 'evt_1' });
+    await world.lanes.idle();
+    expect([to.got.length, await world.deps.deliveries.count()]).to.deep.equal([1, 0]);
+    world.deps.deliveries.bulk = real;
+    await world.turn();
+    expect(to.got).to.have.length(2);
+    expect((await world.deliveries())[0]).to.include({ state: 'success', made: 1 });
   });
 
   it('ten receivers that never answer delay an eleventh by nothing', async () => {
