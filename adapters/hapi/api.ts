@@ -31,6 +31,7 @@ import type { RateLimits } from './ratelimit.js';
 import { redirectAnswer } from './redirect.js';
 import { send } from './send.js';
 import type { Timings } from './timings.js';
+import { countedAs } from './tools.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
 
 /** What every route shares. */
@@ -62,6 +63,8 @@ export class ApiRoute {
   readonly #bodyOptions: { limits?: MountedRoute['spec']['limits']; optional: boolean };
   readonly #base: Record<string, string | string[]>;
   readonly #json: Record<string, string>;
+  /** Successful answers go as they are. */
+  readonly #plain: boolean;
 
   constructor(
     private readonly mounted: MountedRoute,
@@ -81,6 +84,7 @@ export class ApiRoute {
     this.#bodyOptions = { limits: spec.limits, optional: spec.input?.optionalBody ?? false };
     this.#base = spec.cors ? { ...shared.headers.api, ...CORS_HEADERS } : shared.headers.api;
     this.#json = { 'content-type': JSON_TYPE };
+    this.#plain = (spec.bare ?? false) || (spec.plain ?? false);
   }
 
   /** hapi's handler. Never throws. */
@@ -129,7 +133,8 @@ export class ApiRoute {
       }
     }
     const key = this.#rateKey(call);
-    const limited = key === null ? null : this.shared.limits.check(this.#rate, key);
+    const counted = key === null || countedAs(request) === this.#rate;
+    const limited = counted ? null : this.shared.limits.check(this.#rate, key);
     if (limited) return limited;
     const refused = this.gate.public ? null : this.gate.refuses(call.principal);
     if (refused) return refused;
@@ -216,7 +221,7 @@ export class ApiRoute {
   #render(result: object, id: string): Answer {
     if (result instanceof Reply) return this.#renderReply(result, id);
     if (result instanceof Redirect) return redirectAnswer(result, this.shared);
-    return { status: 200, headers: this.#json, body: this.#spec.bare ? JSON.stringify(result) : successJson(result) };
+    return { status: 200, headers: this.#json, body: this.#plain ? JSON.stringify(result) : successJson(result) };
   }
 
   #renderReply({ status, headers, cookies, body }: Reply, id: string): Answer {
@@ -227,7 +232,7 @@ export class ApiRoute {
       return { status, headers: all, body };
     }
     all['content-type'] ??= JSON_TYPE;
-    if (this.#spec.bare) return { status, headers: all, body: JSON.stringify(body) };
+    if (this.#spec.bare || (this.#plain && status < 400)) return { status, headers: all, body: JSON.stringify(body) };
     return { status, headers: all, body: status < 400 ? successJson(body) : refusedJson(status, body, id) };
   }
 
@@ -236,9 +241,16 @@ export class ApiRoute {
     if (failure.status === 401 && call) {
       const { failures } = this.shared.limits;
       const key = limitKey(call.address);
-      if (!failures.take(key)) return failureAnswer(failures.refusal(key), id, this.#spec.bare);
+      if (!failures.take(key)) return this.#refusal(failures.refusal(key), id);
     }
-    return failureAnswer(withLimits(failure), id, this.#spec.bare);
+    return this.#refusal(withLimits(failure), id);
+  }
+
+  #refusal(failure: Failure, id: string): Answer {
+    const answer = failureAnswer(failure, id, this.#spec.bare);
+    const more = failure.status === 429 ? this.#spec.limits?.refused : undefined;
+    if (more) Object.assign(answer.headers, more(Number(answer.headers['retry-after'])));
+    return answer;
   }
 
   #failed(thrown: unknown, call: Call): Answer {

@@ -33,11 +33,13 @@ export class Call implements HttpRequest {
   }
 
   get address(): string {
-    this.#address ??= this.addressOf(
-      this.request.raw.req.socket?.remoteAddress,
-      this.request.raw.req.headers['x-forwarded-for'],
-    );
+    this.#address ??= this.addressOf(this.peer, this.request.raw.req.headers['x-forwarded-for']);
     return this.#address;
+  }
+
+  /** The address at the other end of the connection. */
+  get peer(): string | undefined {
+    return this.request.raw.req.socket?.remoteAddress;
   }
 
   /** With the credential: for whom the credential is. */

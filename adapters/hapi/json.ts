@@ -1,26 +1,23 @@
 /**
  * Bytes from outside → JSON value. What is checked before parsing: UTF-8, nesting (deep values overflow the stack of
- * whoever walks them later) and the number of values (each costs validation time on the one event loop). Large arrays are
- * parsed element by element, with the loop given back in between: one `JSON.parse` of 8 MiB holds it for 50 ms and more.
+ * whoever walks them later) and the number of values (each costs validation time on the one event loop).
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Failure } from './failure.js';
+import { parseInPieces, PIECE } from './json-large.js';
 
 const MAX_DEPTH = 64;
 /** Validation takes some microseconds per value, on the one event loop. */
 export const MAX_VALUES = 10_000;
 /** Of intakes that take arrays of a hundred reports. */
 export const MAX_INTAKE_VALUES = 50_000;
-/** Below this the whole is parsed in one go, in about 2 ms. */
-const LARGE = 256 * 1024;
-const TURN_MS = 8;
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
 const ZERO = 0x30;
 
+const PROTO = '__proto__';
 const NOT_UTF8 = new Failure('invalid_json', 'The body is not valid UTF-8.');
 const NOT_JSON = new Failure('invalid_json', 'The body is not valid JSON.');
 const TOO_DEEP = new Failure('invalid_json', `The body nests deeper than ${MAX_DEPTH} levels.`);
@@ -30,11 +27,32 @@ export function parseJson(bytes: Buffer, most = MAX_VALUES): unknown {
   const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
   const ascii = isAscii(body);
   if (!ascii && !isUtf8(body)) return NOT_UTF8;
-  if (body.length > LARGE) return parseLarge(body, most);
+  if (body.length > PIECE) return parseLarge(body, most);
+  const encoding = ascii ? 'latin1' : 'utf8';
+  if (isPlain(body, most)) return parse(body, encoding, mayHideProto(body));
   const scan = new Scan(body, most);
   scan.run(body.length);
-  return scan.fault ?? parse(body, ascii ? 'latin1' : 'utf8', scan.mayHideProto());
+  return scan.fault ?? parse(body, encoding, mayHideProto(body));
 }
+
+/**
+ * Too few bytes and brackets to hold too many values or levels, wherever they stand: two native searches in place of a walk
+ * over every byte. Nearly every body is plain; one that is not may still be harmless, which the walk decides.
+ */
+function isPlain(bytes: Buffer, most: number): boolean {
+  // A value beside another costs two bytes at least, its comma and itself.
+  if (bytes.length / 2 + MAX_DEPTH >= most) return false;
+  let brackets = 0;
+  for (const bracket of [0x7b, 0x5b]) {
+    for (let at = bytes.indexOf(bracket); at >= 0; at = bytes.indexOf(bracket, at + 1)) {
+      if (++brackets > MAX_DEPTH) return false;
+    }
+  }
+  return true;
+}
+
+/** Whether a key may be `__proto__`, as it is or with a letter written as `\\u00…`, which honest encoders never do. */
+const mayHideProto = (bytes: Buffer): boolean => bytes.includes(PROTO) || bytes.includes('\\u00');
 
 function parse(bytes: Buffer, encoding: 'latin1' | 'utf8', suspicious: boolean): unknown {
   let value: unknown;
@@ -46,17 +64,15 @@ function parse(bytes: Buffer, encoding: 'latin1' | 'utf8', suspicious: boolean):
   return suspicious ? withoutProto(value) : value;
 }
 
-/** Walks bytes without building anything: depth, number of values, and where the elements of a top-level array end. */
+/** Walks bytes without building anything: depth, and the number of values. */
 class Scan {
   at = 0;
   fault: Failure | null = null;
-  /** Offsets of the commas directly inside the outermost brackets. */
-  readonly commas: number[] = [];
+  /** A letter was written as `\u00…`. */
+  escaped = false;
   #depth = 0;
   #values = 1;
   #inText = false;
-  /** A letter was written as `\u00…`, which honest encoders never do. */
-  #escaped = false;
 
   constructor(
     private readonly bytes: Buffer,
@@ -73,13 +89,11 @@ class Scan {
       const byte = bytes[at];
       if (inText) {
         if (byte === BACKSLASH) {
-          if (bytes[++at] === SMALL_U && bytes[at + 1] === ZERO && bytes[at + 2] === ZERO) this.#escaped = true;
+          if (bytes[++at] === SMALL_U && bytes[at + 1] === ZERO && bytes[at + 2] === ZERO) this.escaped = true;
         } else if (byte === QUOTE) inText = false;
       } else if (byte === QUOTE) inText = true;
-      else if (byte === 0x2c) {
-        this.#values++;
-        if (depth === 1) this.commas.push(at);
-      } else if (byte === 0x7b || byte === 0x5b) {
+      else if (byte === 0x2c) this.#values++;
+      else if (byte === 0x7b || byte === 0x5b) {
         this.#values++;
         if (++depth > MAX_DEPTH) return void (this.fault = TOO_DEEP);
       } else if (byte === 0x7d || byte === 0x5d) depth--;
@@ -90,13 +104,9 @@ class Scan {
     if (this.#values > this.most)
       this.fault = new Failure('invalid_json', `The body holds more than ${this.most} values.`);
   }
-
-  /** Whether a key may be `__proto__`, as it is or with escapes of its letters. */
-  mayHideProto(): boolean {
-    return this.#escaped || this.bytes.includes('__proto__');
-  }
 }
 
+/** Looked through and read in stretches, with the loop given back in between. */
 async function parseLarge(body: Buffer, most: number): Promise<unknown> {
   const scan = new Scan(body, most);
   while (scan.at < body.length && !scan.fault) {
@@ -104,31 +114,13 @@ async function parseLarge(body: Buffer, most: number): Promise<unknown> {
     await turn();
   }
   if (scan.fault) return scan.fault;
-  const suspicious = scan.mayHideProto();
-  const [first, last] = [edge(body, 0, 1), edge(body, body.length - 1, -1)];
-  if (body[first] !== 0x5b || body[last] !== 0x5d || scan.commas.length === 0) {
-    return parse(body, 'utf8', suspicious);
+  try {
+    const value = await parseInPieces(body);
+    return scan.escaped || body.includes(PROTO) ? withoutProto(value) : value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return NOT_JSON;
+    throw error;
   }
-  const values: unknown[] = [];
-  let began = performance.now();
-  let from = first + 1;
-  for (const to of [...scan.commas, last]) {
-    const value = parse(body.subarray(from, to), 'utf8', suspicious);
-    if (value instanceof Failure) return value;
-    values.push(value);
-    from = to + 1;
-    if (performance.now() - began > TURN_MS) {
-      await turn();
-      began = performance.now();
-    }
-  }
-  return values;
-}
-
-/** The first byte from `at` that is no JSON white space. */
-function edge(body: Buffer, at: number, step: 1 | -1): number {
-  while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at += step;
-  return at;
 }
 
 /** Removes own `__proto__` keys, and `constructor` keys that hold a `prototype`: harmless here, but not where a value is merged. */

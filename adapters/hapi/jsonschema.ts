@@ -66,7 +66,9 @@ function only(values: unknown[]): JsonSchema {
 /** Values allowed beside the type: null widens it, anything else (`''`, a word instead of a number) is an alternative. */
 function nullable(schema: JsonSchema, allowed: unknown[]): JsonSchema {
   if (allowed.length === 0 || Object.keys(schema).length === 0) return schema;
-  const others = allowed.filter((value) => value !== null);
+  // `''` is allowed beside a type that has no lower limit: the type says it already.
+  const emptyFits = schema['type'] === 'string' && !['minLength', 'pattern', 'format'].some((key) => key in schema);
+  const others = allowed.filter((value) => value !== null && !(value === '' && emptyFits));
   const withNull = allowed.includes(null) ? [{ type: 'null' }] : [];
   if (others.length > 0) return { anyOf: [schema, { enum: others }, ...withNull] };
   if (typeof schema['type'] === 'string') return { ...schema, type: [schema['type'], 'null'] };

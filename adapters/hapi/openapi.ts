@@ -29,7 +29,8 @@ export function describeRoutes(routes: readonly MountedRoute[], about: { version
       summary: 'Application Operations Service',
       description:
         'Errors and bugs, agents, monitors, releases, licenses. Answers carry `status: success` and the data, or `status: error` and `error.code`; ' +
-        'the license endpoints answer without this envelope. Every answer carries `X-Request-Id`.',
+        'the license endpoints answer without this envelope. Every answer carries `X-Request-Id`. Coding agents can use operations with `x-mcp-tools` ' +
+        'as tools of the Model Context Protocol at `POST /mcp`.',
       version: about.version,
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
@@ -71,6 +72,7 @@ function operation(spec: RouteSpec, path: string, operationId: string): Json {
     summary: spec.summary,
     ...(spec.description !== undefined && { description: spec.description }),
     security: security(gate),
+    ...(spec.tool && { 'x-mcp-tools': [spec.tool].flat().map((tool) => tool.name) }),
     ...(parameters.length > 0 && { parameters }),
     ...(takesBody && { requestBody: requestBody(spec) }),
     responses: { [String(spec.status ?? 200)]: success(spec), ...refusals(spec, gate, takesBody) },
@@ -126,7 +128,7 @@ function success(spec: RouteSpec): Json {
   return {
     description: 'Success',
     headers,
-    content: { 'application/json': { schema: spec.bare ? schema : enveloped(schema) } },
+    content: { 'application/json': { schema: spec.bare || spec.plain ? schema : enveloped(schema) } },
   };
 }
 

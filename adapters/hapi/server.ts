@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hapi';
 import type { Authenticator, HttpServer, MountedPage, MountedPanel, MountedRoute } from '../../ports/http.js';
+import type { RouteTools } from '../../ports/tools.js';
 import { addressReader } from './address.js';
 import { ApiRoute } from './api.js';
 import { assetCaching, assetHelper, ASSETS, assetVersions, serveAssets } from './assets.js';
@@ -27,6 +28,7 @@ import { BodyBudget } from './payload.js';
 import { RateLimits } from './ratelimit.js';
 import { themePage } from './theme.js';
 import { Timings } from './timings.js';
+import { ToolTable } from './tools.js';
 import { Views } from './views.js';
 
 /** Bodies are ours to read, cookies ours to parse. */
@@ -47,6 +49,7 @@ export class HapiServer implements HttpServer {
   readonly #load: Load;
   readonly #paths = new Map<string, { path: string; bare: boolean; cors: boolean }>();
   #routes: readonly MountedRoute[] = [];
+  #tools: ToolTable | null = null;
 
   constructor(private readonly options: HapiServerOptions) {
     const listener = makeListener();
@@ -169,6 +172,10 @@ export class HapiServer implements HttpServer {
 
   openapi(): object {
     return describeRoutes(this.#routes, { version: this.options.version, base_url: this.options.base_url });
+  }
+
+  tools(): RouteTools {
+    return (this.#tools ??= new ToolTable(this.#routes, (request) => this.#server.inject(request)));
   }
 
   /** Asks without a socket, for tests (hapi's `inject`). */

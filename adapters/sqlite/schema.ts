@@ -18,14 +18,18 @@ export function createTable(connection: Connection, name: string): void {
 /** Within a transaction. @throws StoreConflict when stored documents break a new unique index */
 export function ensureCollection(connection: Connection, { name, indexes }: CollectionSpec): void {
   createTable(connection, name);
-  for (const path of new Set(indexes.flatMap((index) => index.fields))) addColumn(connection, name, path);
+  addColumns(connection, name, [...new Set(indexes.flatMap((index) => index.fields))]);
   for (const index of indexes) createIndex(connection, name, index);
 }
 
-function addColumn(connection: Connection, name: string, path: string): void {
-  if (path === 'id' || connection.table(name)?.columns.has(checkPath(path))) return;
-  connection.driver.exec(`ALTER TABLE "${name}" ADD COLUMN ${columnName(path)}`);
-  connection.driver.exec(`UPDATE "${name}" SET ${columnName(path)} = ${bodyExpression(path)}`);
+/** The columns that are missing, filled by one pass over the documents. */
+function addColumns(connection: Connection, name: string, paths: readonly string[]): void {
+  const known = connection.table(name)?.columns;
+  const missing = paths.filter((path) => path !== 'id' && !known?.has(checkPath(path)));
+  if (missing.length === 0) return;
+  for (const path of missing) connection.driver.exec(`ALTER TABLE "${name}" ADD COLUMN ${columnName(path)}`);
+  const values = missing.map((path) => `${columnName(path)} = ${bodyExpression(path)}`);
+  connection.driver.exec(`UPDATE "${name}" SET ${values.join()}`);
   connection.forget(name);
 }
 

@@ -90,9 +90,12 @@ function present(at: string): string {
   return `${at} >= -9e999`;
 }
 
-function oneOf(at: string, operands: readonly Scalar[], values: Value[]): string {
+function oneOf(path: string, operands: readonly Scalar[], values: Value[]): string {
   const terms = [];
+  const singles = [true, false, null].filter((v) => operands.includes(v));
   const plain = operands.filter((v): v is string | number => typeof v === 'string' || typeof v === 'number');
+  // Several terms: a plus keeps SQLite from looking each up in an index of its own and sorting what it found.
+  const at = singles.length + Math.min(1, plain.length) > 1 ? `+${path}` : path;
   if (plain.length > MAX_LIST) {
     values.push(JSON.stringify(plain));
     terms.push(`${at} IN (SELECT value FROM json_each(?))`);
@@ -101,7 +104,7 @@ function oneOf(at: string, operands: readonly Scalar[], values: Value[]): string
     values.push(...list);
     terms.push(`${at} IN (${list.map(() => '?').join()})`);
   }
-  for (const v of [true, false, null]) if (operands.includes(v)) terms.push(equal(at, v, values));
+  for (const v of singles) terms.push(equal(at, v, values));
   if (terms.length === 0) return NEVER;
   return terms.length === 1 ? (terms[0] as string) : `(${terms.join(' OR ')})`;
 }

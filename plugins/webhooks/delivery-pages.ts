@@ -25,6 +25,7 @@ export function deliveryPages({ registry, log }: PageParts): PageSpec[] {
       delivery: toned(deliveryView(delivery)),
       attempts: delivery.attempts.toReversed().map((one) => Object.assign(one, { ok: one.error === null })),
       under_way: delivery.lease_by !== undefined,
+      held_at: delivery.held_at ?? null,
       body: event === null ? null : pretty(event.body),
       crumbs: [crumb, { label: webhook.name, href: `/webhooks/${webhook.id}` }, { label: delivery.event }],
     });

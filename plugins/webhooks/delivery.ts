@@ -68,7 +68,13 @@ export function deliveryId(webhook: string, event: string, at: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** @param lease the process whose lane is free and takes it at once; null: due from now on, for whoever comes first */
+/** Every id of a delivery whose event came before this time is less. @param at Unix milliseconds */
+export function firstIdOf(at: number): string {
+  const time = Math.max(0, at).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
+}
+
+/** @param lease the process that takes it at once; null: due from now on, for whoever comes first */
 export function newDelivery(webhook: string, event: StoredEvent, now: string, lease: string | null): Delivery {
   return {
     id: deliveryId(webhook, event.id, Date.parse(event.timestamp) || 0),

@@ -18,8 +18,12 @@ export interface StoredEvent extends Doc {
   project_slug: string | null;
   body: string;
   stored_at: string;
-  /** The marker: there until every webhook that wants the event has its delivery. */
+  /** The marker: there until every webhook of `fan_to` has its delivery. */
   fan_at?: string;
+  /** The process that sees to it. */
+  fan_by?: string;
+  /** The webhooks that wanted the event when it happened. */
+  fan_to?: string[];
 }
 
 export interface EventView {
@@ -33,11 +37,12 @@ export interface EventView {
 /** The event as its payload shows it. */
 export const eventView = ({ body }: StoredEvent): EventView => JSON.parse(body) as EventView;
 
-/** @param now RFC 3339. @param marked somebody wants it */
-export function storedEvent(event: DomainEvent, now: string, marked: boolean): StoredEvent {
+/** @param now RFC 3339. @param by this process. @param to ids of the webhooks that want it */
+export function storedEvent(event: DomainEvent, now: string, by: string, to: readonly string[]): StoredEvent {
   const { id, event: name, timestamp, project_slug } = event;
   const head = { event: name, timestamp, project_slug };
-  return { id, ...head, body: payload(event), stored_at: now, ...(marked && { fan_at: now }) };
+  const marker = to.length === 0 ? {} : { fan_at: now, fan_by: by, fan_to: [...to] };
+  return { id, ...head, body: payload(event), stored_at: now, ...marker };
 }
 
 /** The payload, cut to its limit: long texts first, then everything but plain values, then all data. */

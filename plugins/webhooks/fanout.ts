@@ -1,142 +1,154 @@
 /**
- * From an event to its deliveries (contract 70). Order: the event, with the marker `fan_at` when somebody wants it, and one
- * delivery per webhook, its id computed, so twice is once → the producer is told that both are stored → the marker goes.
- * The reconciler makes the deliveries of an event whose marker a crash left; deliveries whose event a crash kept back wait
- * until the producer's outbox tells it again. A told-again event is looked up first: its webhooks were chosen then.
+ * From an event to its deliveries (contract 70). Order: the event, with the marker `fan_at` and the webhooks that want it →
+ * the producer is told that it is stored → an attempt for each webhook → its delivery is stored (ledger.ts) → the marker
+ * goes when the last one is. A process that sees another one's marker unchanged for `LEFTOVER_MS` of its own monotonic clock
+ * takes it over and stores the deliveries that are missing: their ids are computed, so twice is once.
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { StoreConflict } from '../../ports/store.js';
 import { newDelivery } from './delivery.js';
-import { DEPS, isoOf, LANES, type Deps } from './deps.js';
+import { DEPS, DIRECTORY, LANES, LEDGER, type Deps } from './deps.js';
+import type { Directory } from './directory.js';
 import { storedEvent, type StoredEvent } from './event.js';
-import { Fresh } from './fresh.js';
-import type { Lanes } from './lanes.js';
+import { ROWLESS_MS, type Lanes } from './lanes.js';
+import type { Ledger } from './ledger.js';
 import { TEST_EVENT } from './names.js';
-import { wants, type Webhook } from './webhook.js';
+import { wants } from './webhook.js';
 
-/** A younger marker belongs to a process that is at work. */
-const LEFTOVER_MS = 10_000;
+/** Longer than a living process leaves a delivery without its row. */
+export const LEFTOVER_MS = ROWLESS_MS + 7_000;
 const BATCH = 100;
-/** An older event may have been told before; outboxes wait longer than this. */
-const FRESH_MS = 5_000;
+/** Markers go together, this long after the first. */
+const CLEAR_MS = 50;
+
+type Marked = Pick<StoredEvent, 'id' | 'fan_by' | 'fan_at'>;
 
 @injectable()
 export class Fanout {
-  readonly #background = new Set<Promise<void>>();
-  readonly #enabled = new Fresh(() => this.#load());
+  /** Markers of others → when they were first seen. */
+  #seen = new Map<string, number>();
+  /** Our own events of which a delivery could not be stored. */
+  readonly #failed = new Set<string>();
+  #done: string[] = [];
+  #clearing: Promise<void> | null = null;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock' | 'log'>,
+    @inject(DEPS) private readonly deps: Pick<Deps, 'events' | 'clock' | 'log'>,
+    @inject(DIRECTORY) private readonly directory: Directory,
     @inject(LANES) private readonly lanes: Lanes,
-  ) {}
-
-  /** Resolves when the event and its deliveries are stored. The same event again changes nothing. */
-  async store(event: DomainEvent): Promise<void> {
-    if (event.event === TEST_EVENT) return;
-    const webhooks = (await this.#enabled.read()).filter((webhook) => wants(webhook, event));
-    const doc = storedEvent(event, this.deps.clock.iso(), webhooks.length > 0);
-    const fresh = this.deps.clock.now() - Date.parse(event.timestamp) < FRESH_MS;
-    if (fresh) {
-      // Side by side: one commit on the embedded store in place of two.
-      await this.#fan(doc, webhooks, this.#insert(doc));
-      return;
-    }
-    const stored = await this.#insert(doc);
-    if (stored.fan_at !== undefined) await this.#fan(stored, webhooks);
+    @inject(LEDGER) private readonly ledger: Ledger,
+  ) {
+    this.lanes.alsoPoll(() => this.reconcile());
   }
 
-  /** Finishes what a crash left. Answers how many events. */
-  async reconcile(signal?: AbortSignal): Promise<number> {
-    const before = isoOf(this.deps.clock.now() - LEFTOVER_MS);
+  /** Resolves when the event is stored, with the webhooks that it is for. The same event again changes nothing. */
+  async store(event: DomainEvent): Promise<void> {
+    if (event.event === TEST_EVENT) return;
+    const to = (await this.directory.enabled()).filter((webhook) => wants(webhook, event)).map(({ id }) => id);
+    const doc = storedEvent(event, this.deps.clock.iso(), this.lanes.instance, to);
+    try {
+      await this.deps.events.insert(doc);
+    } catch (error) {
+      // Told before: its webhooks were chosen then, and its marker, if it is still there, leads to them.
+      if (error instanceof StoreConflict) return;
+      throw error;
+    }
+    this.#fan(doc, to);
+  }
+
+  #fan(event: StoredEvent, to: readonly string[]): void {
+    const since = this.deps.clock.monotonic();
+    let left = to.length;
+    const kept = (): void => {
+      if (--left === 0) this.#clear(event.id);
+    };
+    const lost = (): void => void this.#failed.add(event.id);
+    for (const webhook of to) {
+      const delivery = newDelivery(webhook, event, event.stored_at, this.lanes.instance);
+      this.lanes.offer({ delivery, body: event.body, since, row: null, kept, lost });
+    }
+  }
+
+  /** Finishes what a crash, or a store that failed, left. Answers how many events. */
+  async reconcile(): Promise<number> {
+    const { events, clock } = this.deps;
+    const old = await this.#leftovers();
+    for (let i = 0; i < old.length; i += BATCH) {
+      const now = clock.iso();
+      const chunk = old.slice(i, i + BATCH);
+      const taken = await events.bulk(
+        chunk.map(({ id, fan_by, fan_at }) => ({
+          change: { id, fan_by, fan_at },
+          update: { set: { fan_by: this.lanes.instance, fan_at: now } },
+        })),
+      );
+      chunk.forEach(({ id }, n) => (taken[n] as { n?: number } | undefined)?.n === 1 && this.#failed.add(id));
+      await Promise.all([...this.#failed].map((id) => this.#makeUp(id)));
+    }
+    if (old.length === 0) await Promise.all([...this.#failed].map((id) => this.#makeUp(id)));
+    return old.length;
+  }
+
+  /** Markers of others that have stood unchanged for long enough. Every one is looked at, or it would never grow old. */
+  async #leftovers(): Promise<Marked[]> {
+    const { events, clock } = this.deps;
+    const seen = new Map<string, number>();
+    const old: Marked[] = [];
     let after: string | null = null;
-    let n = 0;
     do {
-      const page: { items: StoredEvent[]; next: string | null } = await this.deps.events.find({
-        filter: { fan_at: { gt: '', lt: before } },
+      const page: { items: StoredEvent[]; next: string | null } = await events.find({
+        filter: { fan_at: { gt: '' }, fan_by: { ne: this.lanes.instance } },
         sort: [['fan_at', 'asc']],
         limit: BATCH,
         after,
       });
-      const enabled = page.items.length === 0 ? [] : await this.#enabled.read();
-      for (const event of page.items) {
-        // A webhook that is younger than the event did not ask for it.
-        await this.#fan(
-          event,
-          enabled.filter((w) => wants(w, event) && w.created_at <= event.stored_at),
-        );
+      for (const { id, fan_by, fan_at } of page.items) {
+        const key = `${id} ${fan_by} ${fan_at}`;
+        const first = this.#seen.get(key) ?? clock.monotonic();
+        seen.set(key, first);
+        if (clock.monotonic() - first >= LEFTOVER_MS) old.push({ id, fan_by, fan_at });
       }
-      n += page.items.length;
-      after = signal?.aborted === true ? null : page.next;
+      after = page.next;
     } while (after !== null);
-    return n;
+    this.#seen = seen;
+    return old;
+  }
+
+  /** Stores the deliveries that are missing, due at once. */
+  async #makeUp(id: string): Promise<void> {
+    const event = await this.deps.events.get(id);
+    const to = event?.fan_to ?? [];
+    if (event !== null) {
+      const now = this.deps.clock.iso();
+      await Promise.all(to.map((webhook) => this.ledger.insert(newDelivery(webhook, event, now, null))));
+    }
+    this.#failed.delete(id);
+    this.#clear(id);
+    for (const webhook of to) this.lanes.wake(webhook);
   }
 
   /** Waits for markers on their way out. */
   async settled(): Promise<void> {
-    while (this.#background.size > 0) await Promise.all(this.#background);
+    while (this.#clearing !== null) await this.#clearing;
   }
 
-  async #load(): Promise<Webhook[]> {
-    const all: Webhook[] = [];
-    let after: string | null = null;
-    do {
-      const page: { items: Webhook[]; next: string | null } = await this.deps.webhooks.find({
-        filter: { enabled: true },
-        limit: 1000,
-        after,
-      });
-      all.push(...page.items);
-      after = page.next;
-    } while (after !== null);
-    return all;
+  #clear(id: string): void {
+    this.#done.push(id);
+    this.#clearing ??= this.#clearSoon();
   }
 
-  /** The event as it is stored: by us, or by an earlier telling. */
-  async #insert(doc: StoredEvent): Promise<StoredEvent> {
+  async #clearSoon(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, CLEAR_MS));
+    const done = this.#done;
+    this.#done = [];
+    this.#clearing = null;
+    const update = { unset: ['fan_at', 'fan_by', 'fan_to'] };
     try {
-      await this.deps.events.insert(doc);
-      return doc;
-    } catch (error) {
-      if (!(error instanceof StoreConflict)) throw error;
-      return (await this.deps.events.get(doc.id)) ?? doc;
+      await this.deps.events.bulk(done.map((id) => ({ change: { id, fan_by: this.lanes.instance }, update })));
+    } catch (err) {
+      for (const id of done) this.#failed.add(id);
+      this.deps.log.warn({ err }, 'markers of events could not be removed; it is repeated');
     }
-  }
-
-  /** @param storing the event on its way into the store */
-  async #fan(event: StoredEvent, webhooks: readonly Webhook[], storing?: Promise<unknown>): Promise<void> {
-    const { deliveries, clock } = this.deps;
-    const now = clock.iso();
-    const rows = webhooks.map(({ id }) => {
-      const lease = this.lanes.reserve(id) ? this.lanes.instance : null;
-      return newDelivery(id, event, now, lease);
-    });
-    const inserted = new Set<string>();
-    const since = clock.monotonic();
-    try {
-      const [results] = await Promise.all([
-        rows.length === 0 ? [] : deliveries.bulk(rows.map((row) => ({ insert: row }))),
-        storing,
-      ]);
-      rows.forEach((row, i) => 'n' in (results[i] ?? {}) && inserted.add(row.id));
-    } finally {
-      for (const row of rows) {
-        const { webhook_id, lease_by } = row;
-        if (lease_by === undefined) this.lanes.wake(webhook_id);
-        else if (inserted.has(row.id)) this.lanes.take(webhook_id, { delivery: row, body: event.body, since });
-        else this.lanes.free(webhook_id);
-      }
-    }
-    if (event.fan_at !== undefined) this.#clear(event);
-  }
-
-  /** Behind the producer's answer: what depends on it is only whether the reconciler looks again. */
-  #clear(event: StoredEvent): void {
-    const task = this.deps.events.change({ id: event.id, fan_at: event.fan_at }, { unset: ['fan_at'] }).then(
-      () => undefined,
-      (err: unknown) => this.deps.log.warn({ err, event: event.id }, 'a marker stays; the reconciler takes it'),
-    );
-    this.#background.add(task);
-    void task.finally(() => this.#background.delete(task));
   }
 }

@@ -1,11 +1,13 @@
 /**
- * Lanes: one per webhook and process, in each one attempt at a time, none waiting for another (contract 70, delivery). A
- * lane that is free takes a new delivery with its insertion; else the lanes ask the store for what is due.
+ * Lanes: one per webhook and process, in each one attempt at a time, none waiting for another (contract 70, delivery). New
+ * deliveries come to them in memory, behind the answer to the producer; what waits there for too long goes to the store,
+ * and the lanes ask the store for what is due.
  */
 import { inject, injectable } from '../../kernel/contract.js';
-import type { Delivery } from './delivery.js';
-import { DEPS, LEASES, OUTCOMES, SENDER, type Deps } from './deps.js';
+import { DEPS, DIRECTORY, LEASES, LEDGER, OUTCOMES, SENDER, type Deps } from './deps.js';
+import type { Directory } from './directory.js';
 import { STALE_MS, type Leases } from './leases.js';
+import type { Held, Ledger } from './ledger.js';
 import type { Outcomes } from './outcomes.js';
 import { Pacer } from './pacer.js';
 import type { Sender } from './sender.js';
@@ -16,27 +18,23 @@ const POLL_MS = 1_000;
 const BATCH = 16;
 const QUICK_MS = 250;
 /** Successes whose writes the next attempts do not wait for: they share a commit. */
-const UNWRITTEN = 16;
+const UNWRITTEN = 64;
 const PAGE = 200;
 /** Of the ten seconds that a service has for its end (contract 95, shutdown). */
 const STOP_MS = 5_000;
-
-/** A delivery under this process's lease. */
-export interface Held {
-  delivery: Delivery;
-  /** The payload, where it is at hand. */
-  body: string | null;
-  /** `clock.monotonic()` when it was leased. */
-  since: number;
-}
+/** New deliveries wait in memory no longer than this, and no more of them in one lane. */
+export const ROWLESS_MS = 8_000;
+const MOST_WAITING = 500;
+/** An attempt that takes longer than this is seen in the log while it lasts. */
+const SEEN_MS = 1_000;
+const SWEEP_MS = 500;
 
 interface Lane {
   id: string;
   queue: Held[];
+  current: Held | null;
   running: boolean;
-  /** Promised to a delivery that is being inserted. */
-  reserved: boolean;
-  /** Something may be due. */
+  /** Something may be due in the store. */
   again: boolean;
   quick: boolean;
   /** Writes of successes, which the next attempts do not wait for. */
@@ -50,7 +48,9 @@ export class Lanes {
   readonly #lanes = new Map<string, Lane>();
   readonly #runs = new Set<Promise<void>>();
   readonly #pacer = new Pacer();
+  readonly #others: (() => Promise<unknown>)[] = [];
   #timer: NodeJS.Timeout | null = null;
+  #sweeper: NodeJS.Timeout | null = null;
   #polling: Promise<void> = Promise.resolve();
   #open = false;
   /** The store may be closed by now. */
@@ -62,7 +62,9 @@ export class Lanes {
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock' | 'log' | 'metrics'>,
+    @inject(DIRECTORY) private readonly directory: Directory,
     @inject(LEASES) private readonly leases: Leases,
+    @inject(LEDGER) private readonly ledger: Ledger,
     @inject(SENDER) private readonly sender: Sender,
     @inject(OUTCOMES) private readonly outcomes: Outcomes,
   ) {
@@ -79,8 +81,21 @@ export class Lanes {
     return this.leases.instance;
   }
 
+  /** New deliveries that are not in the store yet. */
+  get rowless(): number {
+    let n = 0;
+    for (const { queue } of this.#lanes.values()) for (const { row } of queue) if (row === null) n += 1;
+    return n;
+  }
+
+  /** Runs `work` whenever the lanes look for what is due. */
+  alsoPoll(work: () => Promise<unknown>): void {
+    this.#others.push(work);
+  }
+
   start(): void {
     this.#open = true;
+    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
     const next = (): void => {
       this.#polling = this.#pollAgain(next);
     };
@@ -94,7 +109,9 @@ export class Lanes {
   async stop(patienceMs = STOP_MS): Promise<void> {
     this.#open = false;
     if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#sweeper !== null) clearInterval(this.#sweeper);
     await this.#polling;
+    for (const lane of this.#lanes.values()) if (lane.current !== null) this.#keep(lane.current);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(() => {
@@ -106,24 +123,12 @@ export class Lanes {
     clearTimeout(timer);
   }
 
-  /** Whether a delivery may be inserted under this process's lease, because the lane is free. Then `take` or `free`. */
-  reserve(webhook: string): boolean {
-    const lane = this.#lane(webhook);
-    if (!this.#open || lane.running || lane.reserved) return false;
-    return (lane.reserved = true);
-  }
-
-  take(webhook: string, held: Held): void {
-    const lane = this.#lane(webhook);
-    lane.reserved = false;
+  /** A new delivery, which has no row yet. */
+  offer(held: Held): void {
+    const lane = this.#lane(held.delivery.webhook_id);
+    if (!this.#open || lane.queue.length >= MOST_WAITING) return this.#put(lane, [held]);
     this.#push(lane, held);
     this.#kick(lane);
-  }
-
-  free(webhook: string): void {
-    const lane = this.#lane(webhook);
-    lane.reserved = false;
-    if (lane.again) this.#kick(lane);
   }
 
   /** Something of this webhook is due. */
@@ -141,6 +146,7 @@ export class Lanes {
   /** Wakes the lanes that have something due, and takes back leases of processes that are gone. */
   async poll(): Promise<void> {
     await this.leases.takeBack();
+    for (const work of this.#others) await work();
     const ids = await this.#webhookIds();
     for (const id of this.#lanes.keys()) if (!ids.includes(id) && !this.#busy(id)) this.#lanes.delete(id);
     let asleep = ids.filter((id) => !this.#busy(id));
@@ -174,15 +180,14 @@ export class Lanes {
     let lane = this.#lanes.get(id);
     if (lane === undefined) {
       const [queue, writes] = [[], new Set<Promise<void>>()];
-      lane = { id, queue, running: false, reserved: false, again: false, quick: true, writes, fault: null };
+      lane = { id, queue, current: null, running: false, again: false, quick: true, writes, fault: null };
       this.#lanes.set(id, lane);
     }
     return lane;
   }
 
   #busy(id: string): boolean {
-    const lane = this.#lanes.get(id);
-    return lane !== undefined && (lane.running || lane.reserved);
+    return this.#lanes.get(id)?.running === true;
   }
 
   async #webhookIds(): Promise<string[]> {
@@ -202,19 +207,43 @@ export class Lanes {
   }
 
   #kick(lane: Lane): void {
-    if (!this.#open || lane.running || lane.reserved) return;
+    if (!this.#open || lane.running) return;
     lane.running = true;
-    const run = this.#pacer
-      .run(() => this.#drain(lane))
-      .catch((err: unknown) => {
-        this.deps.log.error({ err, webhook: lane.id }, 'a delivery could not be worked on; it is repeated');
-      });
+    const run = this.#drain(lane).catch((err: unknown) => {
+      this.deps.log.error({ err, webhook: lane.id }, 'a delivery could not be worked on; it is repeated');
+    });
     const done = run.finally(() => {
       lane.running = false;
       this.#runs.delete(done);
       // What came in while the last look found nothing.
-      if (lane.again && this.#open) this.#kick(lane);
+      if ((lane.again || lane.queue.length > 0) && this.#open) this.#kick(lane);
     });
+    this.#runs.add(done);
+  }
+
+  /** What waits for too long, or is under way for long, gets its row. */
+  #sweep(): void {
+    const now = this.deps.clock.monotonic();
+    for (const lane of this.#lanes.values()) {
+      if (lane.current !== null && now - lane.current.since > SEEN_MS) this.#keep(lane.current);
+      const old = lane.queue.filter(({ row, since }) => row === null && now - since > ROWLESS_MS);
+      if (old.length === 0) continue;
+      lane.queue = lane.queue.filter((held) => !old.includes(held));
+      this.#put(lane, old);
+    }
+  }
+
+  /** A failure is the ledger's to tell: `lost`. */
+  #keep(held: Held): void {
+    this.ledger.keep(held).catch((err: unknown) => this.deps.log.warn({ err }, 'a delivery could not be stored yet'));
+  }
+
+  /** Into the store, from where the lane takes it again. */
+  #put(lane: Lane, held: readonly Held[]): void {
+    const done = Promise.all(held.map((one) => this.#end(one, () => this.ledger.free(one))))
+      .catch((err: unknown) => this.deps.log.error({ err, webhook: lane.id }, 'deliveries could not be stored yet'))
+      .then(() => this.wake(lane.id))
+      .finally(() => this.#runs.delete(done));
     this.#runs.add(done);
   }
 
@@ -222,6 +251,7 @@ export class Lanes {
     lane.fault = null;
     try {
       while (this.#open && lane.fault === null) {
+        await this.#pacer.turn();
         const held = lane.queue.shift();
         if (held !== undefined) await this.#work(lane, held);
         else if (lane.again) await this.#more(lane);
@@ -231,7 +261,7 @@ export class Lanes {
       lane.fault = asError(error);
     }
     await Promise.all(lane.writes);
-    const left = lane.queue.splice(0);
+    const left = this.#open && lane.fault === null ? [] : lane.queue.splice(0);
     if (!this.#abandoned) await Promise.all(left.map((held) => this.#giveBack(held)));
     if (lane.fault === null) return;
     lane.again = false;
@@ -243,29 +273,42 @@ export class Lanes {
     const { leased, more } = await this.leases.claim(lane.id, lane.quick ? BATCH : 1);
     if (more) lane.again = true;
     const since = this.deps.clock.monotonic();
-    for (const delivery of leased) this.#push(lane, { delivery, body: null, since });
+    const row = Promise.resolve(true);
+    for (const delivery of leased) this.#push(lane, { delivery, body: null, since, row, kept: null, lost: null });
   }
 
   async #work(lane: Lane, held: Held): Promise<void> {
     const { delivery } = held;
-    if (this.deps.clock.monotonic() - held.since > STALE_MS) return this.#giveBack(held, lane);
-    const webhook = await this.deps.webhooks.get(lane.id);
-    if (webhook === null) return this.#end(held, () => this.leases.discard(delivery));
-    if (!webhook.enabled) return this.#end(held, () => this.leases.hold(delivery));
-    const body = held.body ?? (await this.deps.events.get(delivery.event_id))?.body;
-    if (body === undefined) return this.#end(held, () => this.leases.orphan(delivery));
-    const { event_id, event, id: delivery_id, made } = delivery;
+    const age = this.deps.clock.monotonic() - held.since;
+    if (held.row !== null && age > STALE_MS) return this.#giveBack(held, lane);
+    lane.current = held;
+    try {
+      const webhook = await this.directory.find(lane.id);
+      if (webhook === null) return await this.#end(held, () => this.ledger.discard(held));
+      if (!webhook.enabled) return await this.#end(held, () => this.ledger.hold(held));
+      const body = held.body ?? (await this.deps.events.get(delivery.event_id))?.body;
+      if (body === undefined) return await this.#end(held, () => this.ledger.discard(held));
+      await this.#attempt(lane, held, webhook, body);
+    } finally {
+      lane.current = null;
+    }
+  }
+
+  async #attempt(lane: Lane, held: Held, webhook: Webhook, body: string): Promise<void> {
+    const { event_id, event, id: delivery_id, made, created_at } = held.delivery;
     const result = await this.sender.send(webhook, { event_id, event, body, delivery_id, attempt: made + 1 });
     this.#attempts.inc({ verdict: result.verdict });
-    if (made === 0) this.#first.observe((this.deps.clock.now() - Date.parse(delivery.created_at)) / 1000);
+    if (made === 0) this.#first.observe((this.deps.clock.now() - Date.parse(created_at)) / 1000);
     if (this.#abandoned) return;
     lane.quick = result.duration_ms < QUICK_MS;
+    // A success before a failure resets the count first.
+    if (result.verdict !== 'success') await Promise.all(lane.writes);
+    const written = this.#end(held, () => this.outcomes.record(held, webhook, result));
     if (result.verdict !== 'success') {
-      // A success before it resets the count first.
-      await Promise.all(lane.writes);
-      return this.#end(held, () => this.outcomes.record(delivery, result));
+      await written;
+      this.directory.changed(lane.id);
+      return;
     }
-    const written = this.#end(held, () => this.outcomes.record(delivery, result));
     const write = written.catch((error: unknown) => void (lane.fault = asError(error)));
     lane.writes.add(write);
     void write.finally(() => lane.writes.delete(write));
@@ -282,7 +325,7 @@ export class Lanes {
 
   async #giveBack(held: Held, lane?: Lane): Promise<void> {
     if (lane !== undefined) lane.again = true;
-    await this.#end(held, () => this.leases.release(held.delivery));
+    await this.#end(held, () => this.ledger.free(held));
   }
 }
 

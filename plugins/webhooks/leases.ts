@@ -14,9 +14,6 @@ import { ATTEMPT_MS } from './sender.js';
 export const STALE_MS = 3_000;
 /** Longer than anything that a living process does under one lease. */
 export const LEASE_MS = STALE_MS + ATTEMPT_MS + 2_000;
-/** How long a delivery waits for its event. */
-const ORPHAN_MS = 24 * 3_600_000;
-const ORPHAN_WAIT_MS = 10_000;
 const PAGE = 200;
 
 type Lease = Pick<Delivery, 'id' | 'lease_by' | 'lease_n'>;
@@ -53,15 +50,18 @@ export class Leases {
       ],
       limit,
     });
-    const leased = await Promise.all(
-      items.map(({ id, next_at, lease_n }) =>
-        deliveries.change(
-          { id, next_at, lease_n },
-          { set: { lease_by: this.instance }, inc: { lease_n: 1 }, unset: ['next_at'] },
-        ),
-      ),
+    const taken = await deliveries.bulk(
+      items.map(({ id, next_at, lease_n }) => ({
+        change: { id, next_at, lease_n },
+        update: { set: { lease_by: this.instance }, inc: { lease_n: 1 }, unset: ['next_at'] },
+      })),
     );
-    return { leased: leased.flatMap((change) => change?.doc ?? []), more: next !== null };
+    const leased = items.flatMap(({ next_at: _due, ...delivery }, i) => {
+      const result = taken[i];
+      if (result === undefined || !('n' in result) || result.n !== 1) return [];
+      return [{ ...delivery, lease_by: this.instance, lease_n: delivery.lease_n + 1 }];
+    });
+    return { leased, more: next !== null };
   }
 
   /** Frees deliveries whose lease nobody has touched for `LEASE_MS`. Answers how many. */
@@ -83,7 +83,7 @@ export class Leases {
         const first = this.#seen.get(key) ?? clock.monotonic();
         seen.set(key, first);
         if (clock.monotonic() - first < LEASE_MS) continue;
-        if (await this.release({ id, lease_by, lease_n })) n += 1;
+        if (await this.#release({ id, lease_by, lease_n })) n += 1;
       }
       after = page.next;
     } while (after !== null);
@@ -91,31 +91,9 @@ export class Leases {
     return n;
   }
 
-  /** Gives it back; due after `delayMs`. False when another process has taken it. */
-  async release(delivery: Lease, delayMs = 0): Promise<boolean> {
-    const { id, lease_by, lease_n } = delivery;
-    const update = { set: { next_at: isoOf(this.deps.clock.now() + delayMs) }, unset: ['lease_by'] };
+  /** Due at once. False when another process has taken it. */
+  async #release({ id, lease_by, lease_n }: Lease): Promise<boolean> {
+    const update = { set: { next_at: isoOf(this.deps.clock.now()) }, unset: ['lease_by'] };
     return (await this.deps.deliveries.change({ id, lease_by, lease_n }, update)) !== null;
-  }
-
-  /** Its webhook is disabled. */
-  async hold({ id, lease_by, lease_n }: Delivery): Promise<void> {
-    const now = this.deps.clock.iso();
-    await this.deps.deliveries.change(
-      { id, lease_by, lease_n },
-      { set: { state: 'held', held_at: now, updated_at: now }, unset: ['lease_by'] },
-    );
-  }
-
-  /** Its event is not there: a crash kept it back and it will be told again, or it is no longer kept. */
-  async orphan(delivery: Delivery): Promise<void> {
-    const age = this.deps.clock.now() - Date.parse(delivery.created_at);
-    if (age < ORPHAN_MS) await this.release(delivery, ORPHAN_WAIT_MS);
-    else await this.discard(delivery);
-  }
-
-  /** Nothing is left to send, or nowhere to send it. */
-  async discard({ id, lease_by, lease_n }: Delivery): Promise<void> {
-    await this.deps.deliveries.remove({ id, lease_by, lease_n });
   }
 }

@@ -2,7 +2,7 @@
 import { inject, injectable, type HealthResult, type Principal } from '../../kernel/contract.js';
 import { denied, notFound } from '../../kernel/errors.js';
 import type { Filter, Page } from '../../ports/store.js';
-import { STATES, WAITING, type Delivery, type DeliveryState } from './delivery.js';
+import { firstIdOf, STATES, WAITING, type Delivery, type DeliveryState } from './delivery.js';
 import { DEPS, isoOf, type Deps } from './deps.js';
 import type { StoredEvent } from './event.js';
 import { hostOf } from './webhook.js';
@@ -11,6 +11,10 @@ import { hostOf } from './webhook.js';
 export const KEEP_MS = 14 * 24 * 3_600_000;
 /** Removed at once, so that other writes pass between. */
 const CHUNK = 1_000;
+/** States that an attempt leads to. */
+const ATTEMPTED: readonly DeliveryState[] = ['success', 'retrying', 'exhausted', 'blocked', 'held'];
+/** Looked at in each of them: an older delivery may have been tried again later. */
+const LATEST = 5;
 /** A first attempt that is waited for longer than this says that the lanes do not keep up. */
 const OVERDUE_MS = 300_000;
 
@@ -55,14 +59,16 @@ export class DeliveryLog {
     return delivery;
   }
 
-  /** The one that was attempted last. */
+  /** The one that was attempted last, of the newest in each state that follows an attempt. */
   async last(webhook: string): Promise<Delivery | null> {
-    const { items } = await this.deps.deliveries.find({
-      filter: { webhook_id: webhook, attempted_at: { gt: '' } },
-      sort: [['attempted_at', 'desc']],
-      limit: 1,
-    });
-    return items[0] ?? null;
+    const pages = await Promise.all(
+      ATTEMPTED.map((state) =>
+        this.deps.deliveries.find({ filter: { webhook_id: webhook, state }, sort: [['id', 'desc']], limit: LATEST }),
+      ),
+    );
+    const tried = pages.flatMap(({ items }) => items.filter(({ attempted_at }) => attempted_at !== undefined));
+    const at = ({ attempted_at = '' }: Delivery): string => attempted_at;
+    return tried.reduce<Delivery | null>((last, one) => (last === null || at(one) > at(last) ? one : last), null);
   }
 
   /** Newest first. */
@@ -105,7 +111,7 @@ export class DeliveryLog {
         if (signal?.aborted === true) return;
       }
     };
-    await all(() => deliveries.remove({ created_at: { lt: before } }, CHUNK));
+    await all(() => deliveries.remove({ id: { lt: firstIdOf(clock.now() - KEEP_MS) } }, CHUNK));
     await all(() => events.remove({ stored_at: { lt: before } }, CHUNK));
     for (const { key } of await deliveries.groupCount('webhook_id')) {
       if (typeof key !== 'string' || (await webhooks.get(key)) !== null) continue;
@@ -119,15 +125,16 @@ export class DeliveryLog {
     return this.deps.deliveries.count({ state: { in: WAITING } });
   }
 
-  /** Contract 95, health: never a URL, only its host. */
-  async health(): Promise<HealthResult> {
+  /**
+   * Contract 95, health: never a URL, only its host.
+   * @param rowless new deliveries that are not in the store yet
+   */
+  async health(rowless = 0): Promise<HealthResult> {
     const { webhooks, deliveries, clock } = this.deps;
     const now = clock.now();
     const [queued, oldest, broken] = await Promise.all([
       this.queued(),
-      Promise.all(
-        WAITING.map((state) => deliveries.find({ filter: { state }, sort: [['created_at', 'asc']], limit: 1 })),
-      ),
+      Promise.all(WAITING.map((state) => deliveries.find({ filter: { state }, sort: [['id', 'asc']], limit: 1 }))),
       webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 200 }),
     ]);
     const overdue = oldest[0]?.items.some(({ updated_at }) => now - Date.parse(updated_at) > OVERDUE_MS);
@@ -135,7 +142,7 @@ export class DeliveryLog {
     const disabled = broken.items.filter(({ enabled }) => !enabled);
     return {
       ok: disabled.length === 0 && overdue !== true,
-      queued,
+      queued: queued + rowless,
       oldest_age_seconds: ages.length === 0 ? null : Math.max(0, Math.floor(Math.max(...ages) / 1000)),
       disabled: disabled.map(({ id, name, url, disabled_reason }) => ({
         id,

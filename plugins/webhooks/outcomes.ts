@@ -3,39 +3,50 @@
  * crash between the two leaves one failure uncounted, never one counted twice.
  */
 import { inject, injectable } from '../../kernel/contract.js';
-import type { Json, Update } from '../../ports/store.js';
+import type { Update } from '../../ports/store.js';
 import { KEEP_ATTEMPTS, type Attempt, type Delivery } from './delivery.js';
-import { DEPS, HOLD, isoOf, type Deps } from './deps.js';
+import { DEPS, HOLD, isoOf, LEDGER, type Deps } from './deps.js';
 import type { Hold } from './hold.js';
+import type { Held, Ledger } from './ledger.js';
 import { delayAfter } from './schedule.js';
 import type { Result } from './sender.js';
+import type { Webhook } from './webhook.js';
+
+/** What an outcome sets beside the attempt itself. */
+type Next = Pick<Delivery, 'state'> & Partial<Pick<Delivery, 'failures' | 'counted' | 'held_at' | 'next_at'>>;
+
+/** What happens within this time happens at once. */
+const TIE_MS = 1_000;
 
 @injectable()
 export class Outcomes {
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock' | 'log' | 'random'>,
     @inject(HOLD) private readonly holding: Hold,
+    @inject(LEDGER) private readonly ledger: Ledger,
   ) {}
 
-  /** @param delivery as it was leased */
-  async record(delivery: Delivery, result: Result): Promise<void> {
+  /** @param webhook as it was when the attempt began */
+  async record(held: Held, webhook: Webhook, result: Result): Promise<void> {
     if (result.verdict === 'success') {
-      if (await this.#write(delivery, result, { set: { state: 'success' } }))
-        await this.holding.reset(delivery.webhook_id);
+      if (!(await this.#write(held, result, { state: 'success' }))) return;
+      // Counted meanwhile, by another process: a tie, unless the attempt took its time.
+      if (webhook.failures > 0 || result.duration_ms > TIE_MS) await this.holding.reset(webhook.id);
     } else if (result.verdict === 'blocked') {
-      await this.#write(delivery, result, { set: { state: 'blocked' } });
-    } else await this.#failed(delivery, result);
+      await this.#write(held, result, { state: 'blocked' });
+    } else await this.#failed(held, result);
   }
 
-  async #failed(delivery: Delivery, result: Result): Promise<void> {
+  async #failed(held: Held, result: Result): Promise<void> {
+    const { delivery } = held;
     const failures = delivery.failures + 1;
     const delay = delayAfter(failures, result, this.deps.random());
-    const set: Record<string, Json> = { failures, counted: true, ...(await this.#next(delivery, delay)) };
-    if (!(await this.#write(delivery, result, { set }))) return;
+    const set = { failures, counted: true, ...(await this.#next(delivery, delay)) };
+    if (!(await this.#write(held, result, set))) return;
     if (!delivery.counted) await this.holding.count(delivery.webhook_id, result.error ?? 'failed');
   }
 
-  async #next(delivery: Delivery, delay: number | null): Promise<Record<string, string>> {
+  async #next(delivery: Delivery, delay: number | null): Promise<Next> {
     if (delay === null) return { state: 'exhausted' };
     const { webhooks, clock } = this.deps;
     const webhook = await webhooks.get(delivery.webhook_id);
@@ -43,19 +54,20 @@ export class Outcomes {
     return { state: 'retrying', next_at: isoOf(clock.now() + delay) };
   }
 
-  /** False when another process holds the lease by now: its attempt is the one that counts. */
-  async #write(delivery: Delivery, result: Result, { set }: { set: Record<string, Json> }): Promise<boolean> {
+  /** False when another process has the delivery by now: its attempt is the one that counts. */
+  async #write(held: Held, result: Result, set: Next): Promise<boolean> {
     const { at, status_code, duration_ms, error, excerpt } = result;
+    const { lease_by: _ours, held_at: _before, ...delivery } = held.delivery;
     const attempt: Attempt = { attempt: delivery.made + 1, at, status_code, duration_ms, error, excerpt };
-    const gone = ['lease_by', 'held_at'].filter((path) => set[path] === undefined);
+    const changed = { ...set, made: attempt.attempt, attempted_at: at, updated_at: this.deps.clock.iso() };
     const update: Update = {
-      set: { ...set, made: attempt.attempt, attempted_at: at, updated_at: this.deps.clock.iso() },
+      set: changed,
       push: { attempts: { each: [{ ...attempt }], keep: KEEP_ATTEMPTS } },
-      unset: gone,
+      unset: ['lease_by', ...(set.held_at === undefined ? ['held_at'] : [])],
     };
-    const { id, lease_by, lease_n } = delivery;
-    const changed = await this.deps.deliveries.change({ id, lease_by, lease_n }, update);
-    if (changed === null) this.deps.log.warn({ delivery: id }, 'an attempt ended after its lease');
-    return changed !== null;
+    const whole = { ...delivery, ...changed, attempts: [...delivery.attempts, attempt] };
+    const written = await this.ledger.finish(held, whole, update);
+    if (!written) this.deps.log.warn({ delivery: delivery.id }, 'an attempt ended after its lease');
+    return written;
   }
 }

@@ -3,7 +3,8 @@ import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/errors.js';
 import type { Filter, Page } from '../../ports/store.js';
 import type { Delivery } from './delivery.js';
-import { DEPS, HOLD, LANES, LOG, SECRETS, SENDER, type Deps } from './deps.js';
+import { DEPS, DIRECTORY, HOLD, LANES, LOG, SECRETS, SENDER, type Deps } from './deps.js';
+import type { Directory } from './directory.js';
 import { payload } from './event.js';
 import type { Hold } from './hold.js';
 import type { Lanes } from './lanes.js';
@@ -26,6 +27,7 @@ export class Webhooks {
     @inject(DEPS) private readonly deps: Deps,
     @inject(SECRETS) private readonly secrets: Secrets,
     @inject(SENDER) private readonly sender: Sender,
+    @inject(DIRECTORY) private readonly directory: Directory,
     @inject(HOLD) private readonly holding: Hold,
     @inject(LANES) private readonly lanes: Lanes,
     @inject(LOG) private readonly log: DeliveryLog,
@@ -145,6 +147,7 @@ export class Webhooks {
   async remove(principal: Principal, id: string): Promise<void> {
     const webhook = await this.need(principal, id);
     await this.deps.webhooks.remove({ id });
+    this.directory.changed(id);
     await this.deps.deliveries.remove({ webhook_id: id });
     await this.#record(principal, 'deleted', webhook);
   }
@@ -235,6 +238,7 @@ export class Webhooks {
     const update = { set: { ...set, updated_at: this.deps.clock.iso() } };
     const changed = await this.deps.webhooks.change({ id }, update);
     if (changed === null) throw notFound(`webhook ${id}`);
+    this.directory.changed(id);
     return changed.doc;
   }
 

@@ -2,6 +2,7 @@
 import joi from 'joi';
 import type { DeliveryState } from './delivery.js';
 import type { DeliveryLog } from './log.js';
+import { ALL_EVENTS } from './names.js';
 import type { Webhooks } from './registry.js';
 import { hostOf, type WebhookView } from './webhook.js';
 
@@ -39,7 +40,9 @@ export function stated(webhook: WebhookView): object {
         ? ['failing', 'warning']
         : ['enabled', 'success'];
   const last = last_delivery && toned(last_delivery);
-  return { ...webhook, host: hostOf(webhook.url), names: webhook.events.split(','), broken, state, tone, last };
+  const names = webhook.events.split(',');
+  const subscribed = names.includes(ALL_EVENTS) ? 'all events' : names.join(', ');
+  return { ...webhook, host: hostOf(webhook.url), names, subscribed, broken, state, tone, last };
 }
 
 export interface PageParts {

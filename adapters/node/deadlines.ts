@@ -1,0 +1,42 @@
+/** The two time limits of one request: until it is connected, and in all. */
+import { OutboundError } from '../../ports/outbound.js';
+
+export class Deadlines {
+  private readonly connect: NodeJS.Timeout;
+  private readonly total: NodeJS.Timeout;
+  private fault: OutboundError | null = null;
+  private readonly listeners: ((fault: OutboundError) => void)[] = [];
+
+  constructor(connectMs: number, totalMs: number) {
+    this.connect = setTimeout(() => this.expire(`no connection within ${connectMs} ms`), connectMs);
+    this.total = setTimeout(() => this.expire(`no complete answer within ${totalMs} ms`), totalMs);
+  }
+
+  private expire(message: string): void {
+    this.fault ??= new OutboundError('timeout', message);
+    for (const listener of this.listeners) listener(this.fault);
+  }
+
+  /** The listener is told which limit ran out. */
+  onFault(listener: (fault: OutboundError) => void): void {
+    if (this.fault) listener(this.fault);
+    else this.listeners.push(listener);
+  }
+
+  /** @throws OutboundError when a limit runs out first */
+  within<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.onFault(reject);
+      work.then(resolve, reject);
+    });
+  }
+
+  connected(): void {
+    clearTimeout(this.connect);
+  }
+
+  stop(): void {
+    clearTimeout(this.connect);
+    clearTimeout(this.total);
+  }
+}

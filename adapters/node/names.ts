@@ -1,0 +1,186 @@
+/**
+ * Names to addresses, without the system's `getaddrinfo`: that one waits on the few threads that all file work shares, so
+ * four names whose servers do not answer would stop everybody's. Here the queries are sockets, and any number may wait.
+ *
+ * Asked in this order: the hosts file, `localhost`, then DNS with the search list of resolv.conf. Rejected: the system's
+ * resolver as a second try, which brings the threads back. What only it knows (mDNS, NIS) needs a line in the hosts file.
+ */
+import { Resolver } from 'node:dns/promises';
+import type { LookupAddress } from 'node:dns';
+import { readFile, stat } from 'node:fs/promises';
+import { isIP } from 'node:net';
+
+export interface NamesOptions {
+  /** DNS servers, `address:port`. Default: the system's. */
+  servers?: readonly string[];
+  hosts?: string;
+  resolvConf?: string;
+  /** Of one query, in milliseconds; it is asked twice. */
+  timeoutMs?: number;
+}
+
+const WINDOWS = process.platform === 'win32';
+const HOSTS = WINDOWS ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
+const RESOLV_CONF = '/etc/resolv.conf';
+
+/** An answer is believed for as long as its TTL says, at most this long: a receiver that moves is found soon. */
+const MAX_TTL_MS = 10_000;
+/** How long the other family's answer is waited for once one has come (RFC 8305 calls it the resolution delay). */
+const OTHER_FAMILY_MS = 50;
+/** The hosts file is looked at again after this long. */
+const FILES_MS = 2_000;
+const MAX_NAMES = 1_000;
+
+type Found = { address: string; ttl: number };
+type Coded = Error & { code?: string };
+
+/** The answers of c-ares that say "there is none", unlike those that say "I could not find out". */
+const NONE = new Set(['ENOTFOUND', 'ENODATA']);
+
+const coded = (code: string): Coded => Object.assign(new Error(code), { code });
+const codeOf = (error: unknown): string => (error as Coded).code ?? 'unknown error';
+const familyOf = (address: string): LookupAddress => ({ address, family: isIP(address) });
+
+export class Names {
+  readonly #resolver: Resolver;
+  readonly #hosts: Watched<Map<string, LookupAddress[]>>;
+  readonly #search: Watched<SearchList>;
+  readonly #known = new Map<string, { addresses: LookupAddress[]; until: number }>();
+  readonly #asking = new Map<string, Promise<LookupAddress[]>>();
+
+  constructor({ servers, hosts = HOSTS, resolvConf = RESOLV_CONF, timeoutMs = 2_000 }: NamesOptions = {}) {
+    this.#resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
+    if (servers !== undefined) this.#resolver.setServers([...servers]);
+    this.#hosts = new Watched(hosts, parseHosts);
+    this.#search = new Watched(resolvConf, parseSearch);
+  }
+
+  /** All addresses of a name, IPv4 first; none: an empty list. @throws Error with the resolver's `code` */
+  async resolve(hostname: string): Promise<LookupAddress[]> {
+    const name = hostname.toLowerCase();
+    const known = this.#known.get(name);
+    if (known !== undefined && known.until > performance.now()) return known.addresses;
+    let asking = this.#asking.get(name);
+    if (asking === undefined) {
+      asking = this.#find(name).finally(() => this.#asking.delete(name));
+      this.#asking.set(name, asking);
+    }
+    return asking;
+  }
+
+  async #find(asked: string): Promise<LookupAddress[]> {
+    const name = asked.replace(/\.$/, '');
+    const listed = (await this.#hosts.read()).get(name);
+    if (listed !== undefined) return listed;
+    if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1', '::1'].map(familyOf);
+    let fault = coded('ENOTFOUND');
+    for (const candidate of name !== asked ? [name] : candidates(name, await this.#search.read())) {
+      try {
+        const found = await this.#ask(candidate);
+        const addresses = found.map(({ address }) => familyOf(address));
+        this.#remember(asked, addresses, Math.min(...found.map(({ ttl }) => ttl * 1000), MAX_TTL_MS));
+        return addresses;
+      } catch (error) {
+        fault = error as Coded;
+        if (!NONE.has(codeOf(error))) break;
+      }
+    }
+    throw fault;
+  }
+
+  #remember(name: string, addresses: LookupAddress[], ttlMs: number): void {
+    if (this.#known.size >= MAX_NAMES) this.#known.clear();
+    this.#known.set(name, { addresses, until: performance.now() + ttlMs });
+  }
+
+  /** Both families at once. @throws what the first family said, when neither has an address */
+  async #ask(name: string): Promise<Found[]> {
+    const families = [
+      this.#resolver.resolve4(name, { ttl: true }) as Promise<Found[]>,
+      this.#resolver.resolve6(name, { ttl: true }) as Promise<Found[]>,
+    ];
+    const all = Promise.allSettled(families);
+    const first = await Promise.any(families).catch(() => null);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), OTHER_FAMILY_MS);
+    });
+    const settled = first === null ? await all : await Promise.race([all, late]);
+    clearTimeout(timer);
+    if (settled === null) return first ?? [];
+    const found = settled.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    if (found.length > 0) return found;
+    const faults = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason as Coded] : []));
+    throw faults.find((fault) => !NONE.has(codeOf(fault))) ?? faults[0] ?? coded('ENOTFOUND');
+  }
+}
+
+/** A small file, parsed, and parsed again when it has changed; one that is not there is empty. */
+class Watched<T> {
+  #value: Promise<T> | null = null;
+  #stamp = '';
+  #looked = 0;
+
+  constructor(
+    private readonly path: string,
+    private readonly parse: (text: string) => T,
+  ) {}
+
+  async read(): Promise<T> {
+    if (this.#value === null || performance.now() - this.#looked > FILES_MS) {
+      this.#looked = performance.now();
+      const stamp = await stat(this.path).then(
+        ({ mtimeMs, size }) => `${mtimeMs} ${size}`,
+        () => 'none',
+      );
+      if (this.#value === null || stamp !== this.#stamp) {
+        this.#stamp = stamp;
+        this.#value = readFile(this.path, 'utf8').then(this.parse, () => this.parse(''));
+      }
+    }
+    return this.#value;
+  }
+}
+
+/** Pure; exported for its test. */
+export function parseHosts(text: string): Map<string, LookupAddress[]> {
+  const hosts = new Map<string, LookupAddress[]>();
+  for (const line of text.split(/\r?\n/)) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    if (isIP(address) === 0) continue;
+    for (const name of names.map((one) => one.toLowerCase())) {
+      hosts.set(name, [...(hosts.get(name) ?? []), familyOf(address)]);
+    }
+  }
+  return hosts;
+}
+
+export interface SearchList {
+  suffixes: readonly string[];
+  ndots: number;
+}
+
+/** Pure; exported for its test. The last `search` or `domain` line holds. */
+export function parseSearch(text: string): SearchList {
+  let suffixes: string[] = [];
+  let ndots = 1;
+  for (const line of text.split(/\r?\n/)) {
+    const [keyword, ...values] = line
+      .replace(/[#;].*/, '')
+      .trim()
+      .split(/\s+/);
+    if (keyword === 'search' || keyword === 'domain') suffixes = values.filter((suffix) => suffix !== '.').slice(0, 6);
+    if (keyword !== 'options') continue;
+    for (const value of values) {
+      const asked = /^ndots:(\d{1,2})$/.exec(value)?.[1];
+      if (asked !== undefined) ndots = Math.min(15, Number(asked));
+    }
+  }
+  return { suffixes, ndots };
+}
+
+/** What to ask for, in order. */
+export function candidates(name: string, { suffixes, ndots }: SearchList): string[] {
+  const searched = suffixes.map((suffix) => `${name}.${suffix}`);
+  return name.split('.').length - 1 >= ndots ? [name, ...searched] : [...searched, name];
+}
