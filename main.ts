@@ -25,7 +25,7 @@ import { coreKeys } from './config/schema.js';
 import type { AppSettings } from './kernel/contract.js';
 import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
 import { FIRST_START } from './ports/domain/access.js';
-import type { HttpServer } from './ports/http.js';
+import type { HttpServer } from './ports/http-server.js';
 import type { DocumentStore } from './ports/store.js';
 import access from './plugins/access/plugin.js';
 import bugs from './plugins/bugs/plugin.js';

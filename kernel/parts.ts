@@ -2,7 +2,7 @@
 import type { Cipher } from '../ports/cipher.js';
 import type { Clock } from '../ports/clock.js';
 import type { PasswordHasher } from '../ports/hasher.js';
-import type { HttpServer } from '../ports/http.js';
+import type { HttpServer } from '../ports/http-server.js';
 import type { Ids } from '../ports/ids.js';
 import type { Jobs } from '../ports/jobs.js';
 import type { Logger } from '../ports/logger.js';

@@ -1,6 +1,6 @@
 /** What the kernel says about the running service, provided as the token `kernel.system`. */
 import type { PluginState, SystemInfo } from '../ports/domain/system.js';
-import type { HttpServer } from '../ports/http.js';
+import type { HttpServer } from '../ports/http-server.js';
 import type { Processes } from '../ports/processes.js';
 import type { DocumentStore } from '../ports/store.js';
 import type { RouteTools } from '../ports/tools.js';

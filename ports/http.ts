@@ -3,7 +3,6 @@
  * same table come validation, the authorisation matrix, the OpenAPI description and the navigation.
  */
 import type { ObjectSchema, Schema } from 'joi';
-import type { RouteTools } from './tools.js';
 
 export type Role = 'admin' | 'member' | 'installer';
 export type TokenKind = 'master' | 'sub' | 'watchdog' | 'setup' | 'intake';
@@ -303,22 +302,4 @@ export interface MountedPanel {
   plugin: string;
   spec: PanelSpec;
   views: string;
-}
-
-/** The web server. Mount first, then start. */
-export interface HttpServer {
-  mount(parts: {
-    routes: readonly MountedRoute[];
-    pages: readonly MountedPage[];
-    panels: readonly MountedPanel[];
-    authenticator: Authenticator;
-  }): Promise<void>;
-  /** Listens; answers the address it listens on, `http://127.0.0.1:8080`. */
-  start(): Promise<string>;
-  /** Stops listening, lets requests finish for `timeoutMs`, then closes. */
-  stop(timeoutMs: number): Promise<void>;
-  /** OpenAPI 3.1 of the mounted routes. */
-  openapi(): object;
-  /** The mounted routes that are tools. */
-  tools(): RouteTools;
 }

@@ -8,7 +8,8 @@
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hapi';
-import type { Authenticator, HttpServer, MountedPage, MountedPanel, MountedRoute } from '../../ports/http.js';
+import type { HttpServer } from '../../ports/http-server.js';
+import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from '../../ports/http.js';
 import type { RouteTools } from '../../ports/tools.js';
 import { addressReader } from './address.js';
 import { ApiRoute } from './api.js';

@@ -1,27 +1,9 @@
 /** What a report is answered with (contract 21, "Out"). */
 import joi from 'joi';
-import type { ItemStatus, Recorded, Severity } from '../../ports/domain/bugs.js';
+import type { Recorded } from '../../ports/domain/bugs.js';
+import type { ErrorAnswer } from '../../ports/domain/errors.js';
 
-export interface Answer {
-  id: string;
-  ref: string;
-  created: boolean;
-  ignored: boolean;
-  ignore_rule_id: string | null;
-  dedup_key: string;
-  title: string;
-  severity: Severity;
-  urgency: Severity;
-  item_status: ItemStatus;
-  hit_count: number;
-  hour_count: number;
-  regression: boolean;
-  sampled: boolean;
-  /** Fields that were longer than their limit, as the caller named them. */
-  truncated: string[];
-}
-
-export function answerOf(done: Recorded, truncated: string[]): Answer {
+export function answerOf(done: Recorded, truncated: string[]): ErrorAnswer {
   const { item } = done;
   return {
     id: done.id,

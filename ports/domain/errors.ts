@@ -55,7 +55,7 @@ export interface ErrorAnswer {
   hour_count: number;
   regression: boolean;
   sampled: boolean;
-  /** Fields that were longer than their limit. */
+  /** Fields that were longer than their limit, as the caller named them. */
   truncated: string[];
 }
 

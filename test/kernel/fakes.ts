@@ -2,7 +2,8 @@
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
-import type { Authenticator, HttpServer } from '../../ports/http.js';
+import type { Authenticator } from '../../ports/http.js';
+import type { HttpServer } from '../../ports/http-server.js';
 import type { Ids } from '../../ports/ids.js';
 import type { JobInfo, Jobs, JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';

@@ -10,17 +10,13 @@
  *
  * Rejected: reading all rules every second (hundreds of documents for nothing), and a timer (an idle process would ask all day).
  */
-import { inject, injectable, type Doc } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract.js';
 import type { IgnoreRules, Mute, Report } from '../../../ports/domain/bugs.js';
 import { BOOK_ID } from './names.js';
 import { HITS, RULE_DEPS, type RuleDeps } from './deps.js';
 import type { Hits } from './hits.js';
 import { isActive, type Rule } from './rule.js';
 import { RuleSet } from './ruleset.js';
-
-export interface RevisionDoc extends Doc {
-  rev: number;
-}
 
 const SHOULD_MS = 1_000;
 const MUST_MS = 2_000;

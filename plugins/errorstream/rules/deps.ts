@@ -3,8 +3,7 @@ import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js
 import type { AuditLog } from '../../../ports/domain/access.js';
 import type { BugsApi, Muting } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
-import type { ApplyDoc } from './runs.js';
-import type { RevisionDoc } from './book.js';
+import type { ApplyDoc, RevisionDoc } from './documents.js';
 import type { Rule } from './rule.js';
 
 export interface RuleDeps {

@@ -7,9 +7,10 @@ import type { RuleBook } from './book.js';
 import { BOOK, RULE_DEPS, RUNS, SETTLING, SURVEY, type RuleDeps } from './deps.js';
 import { compile } from './pattern.js';
 import { isActive, nameOf, viewOf, type Matching, type Rule, type RuleFields, type RuleView } from './rule.js';
-import type { ApplyDoc, Runs } from './runs.js';
+import type { Applied, ApplyDoc } from './documents.js';
+import type { Runs } from './runs.js';
 import type { Settling } from './settling.js';
-import type { Applied, Preview, Survey } from './survey.js';
+import type { Preview, Survey } from './survey.js';
 
 /** All of them stand compiled in every process. */
 const MOST_RULES = 1000;

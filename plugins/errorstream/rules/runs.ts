@@ -2,29 +2,15 @@
  * Applying a rule from the page: it goes on behind the answer, the page shows how far it is, and a process that dies leaves
  * its place in the store for another to go on from (the job, after 15 s without a sign of life). One run per rule.
  */
-import { inject, injectable, type Doc, type HttpRequest } from '../../../kernel/contract.js';
+import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
+import type { ApplyDoc } from './documents.js';
 import { RULE_DEPS, SURVEY, type RuleDeps } from './deps.js';
 import type { Rule } from './rule.js';
-import type { Applied, Survey } from './survey.js';
+import type { Survey } from './survey.js';
 
 /** A run that said nothing for this long belongs to a process that is gone. */
 const SILENT_MS = 15_000;
-
-export interface ApplyDoc extends Doc, Applied {
-  state: 'running' | 'done' | 'failed';
-  /** Groups looked at, and how many there were when it began. */
-  scanned: number;
-  total: number;
-  cursor: string | null;
-  /** Names the process that works on it. */
-  owner: string;
-  started_by: string;
-  started_at: string;
-  beat_at: string;
-  finished_at: string | null;
-  problem: string | null;
-}
 
 @injectable()
 export class Runs {

@@ -6,6 +6,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import type { Mutable } from '../../../ports/domain/bugs.js';
+import type { Applied } from './documents.js';
 import { RULE_DEPS, turn, type RuleDeps } from './deps.js';
 import { compile, Texts, type Pattern } from './pattern.js';
 import { isActive, muteOf, type Matching, type Rule } from './rule.js';
@@ -23,15 +24,6 @@ export interface Preview {
   samples: Mutable[];
   /** False: there are so many groups that not all were looked at in time. */
   complete: boolean;
-}
-
-export interface Applied {
-  /** Groups that match. */
-  matched: number;
-  /** Groups that were muted now. */
-  muted: number;
-  /** Groups that match and are muted already. */
-  skipped: number;
 }
 
 /** One batch of a walk. */

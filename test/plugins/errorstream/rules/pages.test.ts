@@ -4,7 +4,7 @@ import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { PageResult, PageSpec, View } from '../../../../kernel/contract.js';
 import { Redirect } from '../../../../kernel/contract.js';
 import { rulePages } from '../../../../plugins/errorstream/rules/pages.js';
-import type { ApplyDoc } from '../../../../plugins/errorstream/rules/runs.js';
+import type { ApplyDoc } from '../../../../plugins/errorstream/rules/documents.js';
 import { ensured, errorReport, settled, shown } from '../../bugs/world.js';
 import { renderFile } from '../../../web/templates.js';
 import { request } from '../../health/fakes.js';

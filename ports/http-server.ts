@@ -1,0 +1,21 @@
+/** The server that the kernel mounts everything on (ports/http.ts has what is mounted). */
+import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from './http.js';
+import type { RouteTools } from './tools.js';
+
+/** The web server. Mount first, then start. */
+export interface HttpServer {
+  mount(parts: {
+    routes: readonly MountedRoute[];
+    pages: readonly MountedPage[];
+    panels: readonly MountedPanel[];
+    authenticator: Authenticator;
+  }): Promise<void>;
+  /** Listens; answers the address it listens on, `http://127.0.0.1:8080`. */
+  start(): Promise<string>;
+  /** Stops listening, lets requests finish for `timeoutMs`, then closes. */
+  stop(timeoutMs: number): Promise<void>;
+  /** OpenAPI 3.1 of the mounted routes. */
+  openapi(): object;
+  /** The mounted routes that are tools. */
+  tools(): RouteTools;
+}
