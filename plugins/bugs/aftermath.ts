@@ -34,10 +34,18 @@ export class Aftermath {
     this.#windows = new Recent(WINDOWS, WINDOW_KNOWN_MS, () => deps.clock.monotonic());
   }
 
-  /** Contract 20, escalation: upwards only, never when locked. Answers the item as it is then. */
+  /**
+   * Contract 20, escalation: upwards only, never when locked. Answers the item as it is then. A higher level alone is no
+   * revision; it is written last, so that a crash before it leaves the escalation to the next occurrence.
+   */
   async escalate(doc: ItemDoc, arrival: Arrival): Promise<ItemDoc> {
     if (!this.#due(doc, arrival)) return doc;
-    return this.items.change(doc.id, 'system', (item, draft) => this.#plan(item, draft, arrival));
+    const item = await this.items.change(doc.id, 'system', (now, draft) => this.#plan(now, draft, arrival));
+    const level = levelRank(arrival.report);
+    if (level <= item.level_rank) return item;
+    const set = { level_rank: level, error_level: arrival.report.error_level ?? null };
+    const raised = await this.deps.items.change({ id: item.id, level_rank: { lt: level } }, { set });
+    return raised?.doc ?? item;
   }
 
   #due(item: ItemDoc, arrival: Arrival): boolean {
@@ -52,13 +60,14 @@ export class Aftermath {
   }
 
   #plan(item: ItemDoc, draft: Draft, arrival: Arrival): void {
+    if (item.severity_locked || !RAISED.has(item.status)) return;
     const level = levelRank(arrival.report);
     const higher = level > item.level_rank;
-    if (higher) draft.assign({ level_rank: level, error_level: arrival.report.error_level ?? null });
-    if (item.severity_locked || !RAISED.has(item.status)) return;
     const rate = this.#rateRank(item, arrival);
     const target = Math.max(rate, higher ? level : 0);
-    if (target > item.severity_rank) draft.severity(severityOf(target), rate >= target ? 'rate' : 'error_level');
+    if (target <= item.severity_rank) return;
+    if (higher) draft.assign({ level_rank: level, error_level: arrival.report.error_level ?? null });
+    draft.severity(severityOf(target), rate >= target ? 'rate' : 'error_level');
   }
 
   /**

@@ -142,6 +142,16 @@ describe('bugs: severity', () => {
     expect(world.told.map(({ event }) => event)).to.deep.equal(['bug.created', 'bug.critical']);
   });
 
+  it('a higher level that raises no severity is kept, and is no revision', async () => {
+    const first = await world.bugs.record(errorReport({ error_level: 'warning', severity: 'critical' }));
+    const again = await world.bugs.record(errorReport({ error_level: 'fatal', severity: 'critical' }));
+    expect(again.item).to.include({ rev: first.item.rev, error_level: 'fatal', severity: 'critical' });
+    await world.edits.edit(first.id, MANAGER, { severity: 'low' });
+    const locked = await shown(world, first.id);
+    await world.bugs.record(errorReport({ error_level: 'fatal' }));
+    expect(await shown(world, first.id)).to.include({ rev: locked.rev, severity: 'low', severity_locked: true });
+  });
+
   it('a regression raises by one step, never a locked one', async () => {
     for (const [before, locked, after] of [
       ['low', false, 'medium'],
