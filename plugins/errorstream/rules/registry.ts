@@ -26,7 +26,7 @@ export interface RuleQuery {
 /** A token that is bound to a project touches that project's rules, and sees those of all projects beside them. */
 const projectOf = (principal: Principal): string | null => (principal.kind === 'token' ? principal.project : null);
 
-type Set = Partial<Omit<Rule, 'id'>>;
+type Changes = Partial<Omit<Rule, 'id'>>;
 
 @injectable()
 export class Registry {
@@ -175,8 +175,8 @@ export class Registry {
     return (await this.deps.projects.list()).map(({ slug }) => slug);
   }
 
-  async #changes(principal: Principal, before: Rule, input: RuleFields): Promise<Set> {
-    const set: Set = {};
+  async #changes(principal: Principal, before: Rule, input: RuleFields): Promise<Changes> {
+    const set: Changes = {};
     const { match_type, pattern, case_sensitive, alarm_threshold, enabled, expires_at } = input;
     if (input.name !== undefined) set.name = nameOf(input.name, pattern ?? before.pattern);
     if (match_type !== undefined) set.match_type = match_type;
@@ -188,7 +188,7 @@ export class Registry {
     if (alarm_threshold !== undefined) set.alarm_threshold = alarm_threshold;
     if (enabled !== undefined) set.enabled = enabled;
     if (expires_at !== undefined) set.expires_at = expires_at;
-    const changed = Object.entries(set).filter(([field, value]) => value !== before[field as keyof Set]);
+    const changed = Object.entries(set).filter(([field, value]) => value !== before[field as keyof Changes]);
     return Object.fromEntries(changed);
   }
 
@@ -233,7 +233,7 @@ const SETTLES = new Set([
   'expires_at',
 ]);
 
-function actionOf(set: Set): string {
+function actionOf(set: Changes): string {
   if (set.enabled === undefined || Object.keys(set).length > 1) return 'changed';
   return set.enabled ? 'enabled' : 'disabled';
 }
