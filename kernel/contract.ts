@@ -20,6 +20,7 @@ import type { Token } from '../ports/token.js';
 
 export { event, token, type EventType, type Token } from '../ports/token.js';
 export { inject, injectable } from 'tsyringe';
+export { orAgain, type Problem } from './again.js';
 
 /** The version of this contract. A plugin made for another one is refused, with both numbers. */
 export const PLUGIN_API = 1;

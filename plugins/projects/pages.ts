@@ -1,7 +1,14 @@
 /** /projects: everybody reads, administrators change (contract 80). */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from '../../kernel/contract.js';
-import { ServiceError } from '../../kernel/errors.js';
+import {
+  orAgain,
+  type Problem,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageResult,
+  type PageSpec,
+} from '../../kernel/contract.js';
 import type { SystemInfo } from '../../ports/domain/system.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { changeBody, checked, createBody, projectView, SLUG, type ProjectFields } from './project.js';
@@ -11,11 +18,6 @@ const read = { session: 'member' } as const;
 const manage = { session: 'admin' } as const;
 const title = 'Projects';
 const params = joi.object({ slug: joi.string().pattern(SLUG, 'slug').required() });
-
-interface Problem {
-  message: string;
-  errors: Record<string, string>;
-}
 
 function typed(request: HttpRequest): Record<string, unknown> {
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
@@ -32,18 +34,6 @@ function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields &
     description: form['description'] || null,
   };
   return checked(schema, given) as ProjectFields & { slug: string };
-}
-
-async function orAgain(
-  run: () => Promise<PageResult>,
-  again: (problem: Problem) => Promise<View>,
-): Promise<PageResult> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof ServiceError) || ![409, 422].includes(error.status)) throw error;
-    return (await again({ message: error.message, errors: error.fields ?? {} })).withStatus(error.status);
-  }
 }
 
 export function pages(projects: Projects, keys: IntakeKeys, system: Pick<SystemInfo, 'scopes'>): PageSpec[] {

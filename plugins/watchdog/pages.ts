@@ -1,7 +1,7 @@
 /** /monitors, /monitors/{source}, /hierarchy and the public status page (contract 80; contract 30). Members work on monitors. */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from '../../kernel/contract.js';
-import { notFound, ServiceError } from '../../kernel/errors.js';
+import { orAgain, type Problem, Redirect, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
+import { notFound } from '../../kernel/errors.js';
 import { callerOf } from './caller.js';
 import { detailView } from './pages/detail.js';
 import { hierarchyView, publicView } from './pages/hierarchy.js';
@@ -15,24 +15,6 @@ import { looksLikeId } from './source.js';
 const access = { session: 'member' } as const;
 const params = joi.object({ source: joi.string().max(200).required() });
 const title = 'Monitors';
-
-interface Problem {
-  message: string;
-  errors: Record<string, string>;
-}
-
-/** A refused form is shown again with what was typed. */
-async function orAgain(
-  run: () => Promise<PageResult>,
-  again: (problem: Problem) => Promise<View>,
-): Promise<PageResult> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof ServiceError) || ![409, 422].includes(error.status)) throw error;
-    return (await again({ message: error.message, errors: error.fields ?? {} })).withStatus(error.status);
-  }
-}
 
 const to = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
 

@@ -1,8 +1,7 @@
 /** One delivery: its payload, its attempts with what came back, and the button that sends it again (contract 80). */
-import { Redirect, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
+import { orAgain, Redirect, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
 import { notFound } from '../../kernel/errors.js';
 import { deliveryView, type Delivery } from './delivery.js';
-import { orAgain } from './form.js';
 import { access, crumb, params, pretty, toned, uuid, type PageParts } from './shown.js';
 import type { Webhook } from './webhook.js';
 

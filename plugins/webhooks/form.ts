@@ -1,17 +1,8 @@
 /** Posted forms as the API's bodies, and the form again with what was wrong. */
 import type joi from 'joi';
-import type { HttpRequest, PageResult, View } from '../../kernel/contract.js';
-import { invalid, ServiceError } from '../../kernel/errors.js';
+import type { HttpRequest } from '../../kernel/contract.js';
+import { invalid } from '../../kernel/errors.js';
 import type { WebhookFields } from './webhook.js';
-
-export interface Problem {
-  message: string;
-  /** Field → text, for the controls. */
-  errors: Record<string, string>;
-}
-
-/** Refusals that a person can mend on the page; everything else is the error page's. */
-const MENDABLE = new Set([409, 422]);
 
 export function typed(request: HttpRequest): Record<string, unknown> {
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
@@ -36,16 +27,4 @@ export function bodyOf(
   );
   if (error === undefined) return value as ReturnType<typeof bodyOf>;
   throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [String(path[0]), message])));
-}
-
-export async function orAgain(
-  run: () => Promise<PageResult>,
-  again: (problem: Problem) => Promise<View>,
-): Promise<PageResult> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof ServiceError) || !MENDABLE.has(error.status)) throw error;
-    return (await again({ message: error.message, errors: error.fields ?? {} })).withStatus(error.status);
-  }
 }

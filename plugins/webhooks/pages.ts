@@ -1,6 +1,8 @@
 /** /webhooks and the event log, for administrators (contracts 70 and 80). */
 import joi from 'joi';
 import {
+  orAgain,
+  type Problem,
   Redirect,
   View,
   type HttpRequest,
@@ -11,7 +13,7 @@ import {
 import { deliveryPages } from './delivery-pages.js';
 import { deliveryView, STATES, type DeliveryState } from './delivery.js';
 import { eventView } from './event.js';
-import { bodyOf, chosenEvents, orAgain, typed, type Problem } from './form.js';
+import { bodyOf, chosenEvents, typed } from './form.js';
 import type { DeliveryQuery, EventQuery } from './log.js';
 import { ALL_EVENTS } from './names.js';
 import type { Webhooks } from './registry.js';

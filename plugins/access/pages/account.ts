@@ -1,6 +1,6 @@
 /** /account: own password, TOTP and sessions (contract 10, web session). */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Account } from '../account.js';
 import { accountView } from '../account.js';
@@ -8,7 +8,7 @@ import type { Services } from '../assemble.js';
 import { DEVICE_COOKIE } from '../devices.js';
 import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions.js';
 import { browserName } from './browser-name.js';
-import { field, orAgain, signedIn, type Problem } from './form.js';
+import { field, orAgain, signedIn } from './form.js';
 
 const access = { session: 'member' } as const;
 const title = 'Account';

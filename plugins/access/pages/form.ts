@@ -1,5 +1,11 @@
 /** What the pages share: reading a posted form, and showing it again with what was wrong. */
-import type { HttpRequest, PageResult, View } from '../../../kernel/contract.js';
+import {
+  orAgain as refusedAgain,
+  type HttpRequest,
+  type PageResult,
+  type Problem,
+  type View,
+} from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 
 /** A field's text; '' when it is missing. The first one when it comes several times. */
@@ -15,31 +21,12 @@ export function fields(request: HttpRequest, name: string): string[] {
   return [value].flat().filter((one) => typeof one === 'string');
 }
 
-export interface Problem {
-  message: string;
-  /** Field → text, for the controls. */
-  errors: Record<string, string>;
-  code: string;
-}
+/** What a person can mend in these forms; everything else is the error page's. */
+const MENDABLE = [401, 403, 409, 422, 429];
 
-/** Refusals that a person can mend in the form; everything else is the error page's. */
-const MENDABLE = new Set([401, 403, 409, 422, 429]);
-
-/** `run`, or the form again with the refusal's status and headers (`Retry-After`). */
-export async function orAgain(
-  run: () => Promise<PageResult>,
-  again: (problem: Problem) => Promise<View> | View,
-): Promise<PageResult> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof ServiceError) || !MENDABLE.has(error.status)) throw error;
-    const { message, code, fields: errors = {} } = error;
-    const view = (await again({ message, errors, code })).withStatus(error.status);
-    for (const [name, value] of Object.entries(error.headers ?? {})) view.header(name, value);
-    return view;
-  }
-}
+/** `run`, or the form again with the refusal: wrong passwords and waiting times among them. */
+export const orAgain = (run: () => Promise<PageResult>, again: (problem: Problem) => Promise<View> | View) =>
+  refusedAgain(run, again, MENDABLE);
 
 /** Where to go after the login: a path of this service, never another host. */
 export function localPath(given: string): string {

@@ -1,12 +1,12 @@
 /** /login with its TOTP step, and /logout (contract 10, web session). */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { Services } from '../assemble.js';
 import { DEVICE_COOKIE, DEVICE_SECONDS } from '../devices.js';
 import type { Browser, LoginStep } from '../login.js';
 import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions.js';
-import { field, localPath, orAgain, signedIn, type Problem } from './form.js';
+import { field, localPath, orAgain, signedIn } from './form.js';
 
 const browser = (request: HttpRequest): Browser => ({
   address: request.address,

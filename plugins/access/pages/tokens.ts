@@ -1,11 +1,11 @@
 /** /tokens: tokens are made, revoked and deleted here by administrators (contract 10, tokens; contract 80). */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import type { TokenRecord } from '../../../ports/domain/access.js';
 import type { TokenKind } from '../../../ports/http.js';
 import type { Services } from '../assemble.js';
 import { isLive } from '../token.js';
-import { field, fields, orAgain, signedIn, type Problem } from './form.js';
+import { field, fields, orAgain, signedIn } from './form.js';
 
 const access = { session: 'admin' } as const;
 const title = 'Tokens';

@@ -1,9 +1,9 @@
 /** /users: the accounts, for administrators (contract 80). */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { accountView, isActiveAdmin, ROLES, type AccountView } from '../account.js';
 import type { Services } from '../assemble.js';
-import { field, orAgain, signedIn, type Problem } from './form.js';
+import { field, orAgain, signedIn } from './form.js';
 
 const access = { session: 'admin' } as const;
 const title = 'Users';

@@ -11,7 +11,7 @@ import { callerOf } from '../caller.js';
 import type { Edit } from '../edits.js';
 import { editBody } from '../schemas.js';
 import { actionOf, tagsOf, type BulkAction } from './bulk-actions.js';
-import { checked, fieldValues, orAgain, typedFields, type Problem } from './form.js';
+import { checked, fieldValues, orAgain, typedFields, type FormProblem } from './form.js';
 import type { PageDeps } from './item.js';
 import { bugsUrl, filtersOf, type Filters } from './query.js';
 
@@ -64,7 +64,7 @@ async function askView(
   page: PageDeps,
   request: HttpRequest,
   wanted: Wanted,
-  problem: Partial<Problem> = {},
+  problem: Partial<FormProblem> = {},
 ): Promise<PageResult> {
   const { action, filter, match, ids } = wanted;
   const { items, count } = await targets(page, request, wanted);

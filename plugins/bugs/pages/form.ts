@@ -1,15 +1,11 @@
 /** What the pages share: reading a posted form, and showing the page again with what was refused. */
 import type joi from 'joi';
-import { View, type HttpRequest, type PageResult } from '../../../kernel/contract.js';
-import { invalid, ServiceError } from '../../../kernel/errors.js';
+import { orAgain as refusedAgain, type HttpRequest, type PageResult, type Problem } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import { cleanJson } from '../clean.js';
 
-export interface Problem {
-  message: string;
-  code: string;
-  /** Field → text, for the controls. */
-  errors: Record<string, string>;
+export interface FormProblem extends Problem {
   /** Which form was sent. */
   form: string;
   /** What was typed. */
@@ -37,24 +33,15 @@ export function checked(schema: joi.ObjectSchema, given: object): Json {
   return cleanJson(value as Json);
 }
 
-/** Refusals that a person can mend on the page; everything else is the error page's. */
-const MENDABLE = new Set([409, 422]);
-
-/** `run`, or the page again with the refusal and its status. */
-export async function orAgain(
+/** `run`, or the page again with the refusal in one sentence, and what was typed into which form. */
+export const orAgain = (
   form: string,
   request: HttpRequest,
   run: () => Promise<PageResult>,
-  again: (problem: Problem) => Promise<PageResult>,
-): Promise<PageResult> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof ServiceError) || !MENDABLE.has(error.status)) throw error;
-    const { message, code, fields: errors = {} } = error;
+  again: (problem: FormProblem) => Promise<PageResult>,
+): Promise<PageResult> =>
+  refusedAgain(run, ({ message, code, errors }) => {
     const says = Object.entries(errors).map(([field, what]) => `${field} ${what}`);
     const told = (says.length > 0 ? `${message} ${says.join('; ')}.` : message).replaceAll('`', '');
-    const page = await again({ message: told, code, errors, form, typed: typedFields(request) });
-    return page instanceof View ? page.withStatus(error.status) : page;
-  }
-}
+    return again({ message: told, code, errors, form, typed: typedFields(request) });
+  });

@@ -9,7 +9,7 @@ import type { Services } from '../services.js';
 import { SEVERITIES } from '../severity.js';
 import { lineOf, type Entry } from './activity.js';
 import { claimOf, commandsOf, factsOf } from './facts.js';
-import type { Problem } from './form.js';
+import type { FormProblem } from './form.js';
 import { movesFrom } from './moves.js';
 import type { Numbers } from './numbers.js';
 import { occurrenceRow } from './occurrences.js';
@@ -48,9 +48,13 @@ async function part(
 }
 
 /** Which of the folded forms stands open: the one that was refused, the search for a target. */
-const openForm = ({ form }: Partial<Problem>, searching: boolean): string => form ?? (searching ? 'merge' : '');
+const openForm = ({ form }: Partial<FormProblem>, searching: boolean): string => form ?? (searching ? 'merge' : '');
 
-export async function itemView(page: PageDeps, request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> {
+export async function itemView(
+  page: PageDeps,
+  request: HttpRequest,
+  problem: Partial<FormProblem> = {},
+): Promise<View> {
   const { services, deps, reader } = page;
   const { item } = await services.lists.detail(refOf(request), callerOf(request.principal));
   const doc = await deps.items.get(item.id);

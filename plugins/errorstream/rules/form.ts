@@ -1,14 +1,8 @@
 /** The posted form of a rule as the API's body, and the form again with what was refused. */
 import type joi from 'joi';
-import type { HttpRequest, PageResult, View } from '../../../kernel/contract.js';
-import { invalid, ServiceError } from '../../../kernel/errors.js';
+import type { HttpRequest } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
 import type { Matching, RuleFields } from './rule.js';
-
-export interface Problem {
-  message: string;
-  /** Field → text, for the controls. */
-  errors: Record<string, string>;
-}
 
 const DAY_MS = 86_400_000;
 /** `keep` leaves what is there. */
@@ -18,9 +12,6 @@ export const EXPIRIES = [
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },
 ] as const;
-
-/** Refusals that a person can mend on the page; everything else is the error page's. */
-const MENDABLE = new Set([409, 422]);
 
 export type Typed = Record<string, string>;
 
@@ -55,17 +46,4 @@ export function bodyOf(
   const { value, error } = schema.validate(given, { abortEarly: false, stripUnknown: true, errors: { label: false } });
   if (error === undefined) return value as ReturnType<typeof bodyOf>;
   throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [String(path[0]), message])));
-}
-
-/** `run`, or the page again with the refusal and its status. */
-export async function orAgain(
-  run: () => Promise<PageResult>,
-  again: (problem: Problem) => Promise<View>,
-): Promise<PageResult> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof ServiceError) || !MENDABLE.has(error.status)) throw error;
-    return (await again({ message: error.message, errors: error.fields ?? {} })).withStatus(error.status);
-  }
 }

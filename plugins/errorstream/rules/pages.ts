@@ -1,6 +1,8 @@
 /** /ignore-rules: rules with their counters, a form that shows what a rule would hide before it is saved (contract 80). */
 import joi from 'joi';
 import {
+  orAgain,
+  type Problem,
   Redirect,
   View,
   type Clock,
@@ -8,7 +10,7 @@ import {
   type PageResult,
   type PageSpec,
 } from '../../../kernel/contract.js';
-import { bodyOf, EXPIRIES, orAgain, typed, type Problem, type Typed } from './form.js';
+import { bodyOf, EXPIRIES, typed, type Typed } from './form.js';
 import type { Registry } from './registry.js';
 import { changeBody, createBody, MATCH_TYPES, type RuleView } from './rule.js';
 import type { Preview } from './survey.js';
