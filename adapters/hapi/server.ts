@@ -11,26 +11,26 @@ import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hap
 import type { HttpServer } from '../../ports/http-server.js';
 import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from '../../ports/http.js';
 import type { RouteTools } from '../../ports/tools.js';
-import { addressReader } from './address.js';
-import { ApiRoute } from './api.js';
-import { assetCaching, assetHelper, ASSETS, assetVersions, serveAssets } from './assets.js';
-import { BodyReader } from './body.js';
-import { Fallback } from './fallback.js';
-import { requestId, standardHeaders } from './headers.js';
-import { makeListener, ownListener } from './listener.js';
-import { Load } from './load.js';
-import { Navigation } from './navigation.js';
-import { describeRoutes } from './openapi.js';
+import { addressReader } from './transport/address.js';
+import { ApiRoute } from './routes/api-route.js';
+import { assetCaching, assetHelper, ASSETS, assetVersions, serveAssets } from './pages/assets.js';
+import { BodyReader } from './body/body-reader.js';
+import { Fallback } from './errors/fallback.js';
+import { requestId, standardHeaders } from './transport/headers.js';
+import { makeListener, ownListener } from './transport/listener.js';
+import { InFlight } from './limits/in-flight.js';
+import { Navigation } from './pages/navigation.js';
+import { describeRoutes } from './openapi/openapi.js';
 import type { HapiServerOptions } from './options.js';
-import { PageRoute } from './pages.js';
-import type { PageShared } from './visitor.js';
-import { Panels } from './panels.js';
-import { BodyBudget } from './payload.js';
-import { RateLimits } from './ratelimit.js';
-import { themePage } from './theme.js';
-import { Timings } from './timings.js';
-import { ToolTable } from './tools.js';
-import { Views } from './views.js';
+import { PageRoute } from './pages/page-route.js';
+import type { PageServices } from './pages/visitor.js';
+import { Panels } from './pages/panels.js';
+import { BodyBudget } from './body/payload.js';
+import { RateLimits } from './limits/rate-limits.js';
+import { themePage } from './pages/theme.js';
+import { RequestMetrics } from './transport/request-metrics.js';
+import { ToolTable } from './routes/tools.js';
+import { Views } from './pages/views.js';
 
 /** Bodies are ours to read, cookies ours to parse. */
 const COOKIES = { parse: false, failAction: 'ignore' } as const;
@@ -47,14 +47,14 @@ const UNREAD = {
 
 export class HapiServer implements HttpServer {
   readonly #server: Server;
-  readonly #load: Load;
+  readonly #inFlight: InFlight;
   readonly #paths = new Map<string, { path: string; bare: boolean; cors: boolean }>();
   #routes: readonly MountedRoute[] = [];
   #tools: ToolTable | null = null;
 
   constructor(private readonly options: HapiServerOptions) {
     const listener = makeListener();
-    this.#load = new Load(options.maxInFlight ?? 1_000);
+    this.#inFlight = new InFlight(options.maxInFlight ?? 1_000);
     this.#server = Hapi.server({
       listener,
       host: options.host,
@@ -88,7 +88,10 @@ export class HapiServer implements HttpServer {
     this.#mountFallback(new Fallback(this.#server, shared), versions, shared);
   }
 
-  async #shared(parts: Parameters<HttpServer['mount']>[0], versions: ReadonlyMap<string, string>): Promise<PageShared> {
+  async #shared(
+    parts: Parameters<HttpServer['mount']>[0],
+    versions: ReadonlyMap<string, string>,
+  ): Promise<PageServices> {
     const { options } = this;
     const { log, clock, ids, debug, limits } = options;
     const helpers = { asset: assetHelper(versions), ...options.helpers };
@@ -96,14 +99,14 @@ export class HapiServer implements HttpServer {
     for (const { views: folder } of [...parts.pages, ...parts.panels]) await views.add(folder);
     const wait = options.panelTimeoutMs ?? 2_000;
     const budget = new BodyBudget(options.maxBodyBytesInFlight ?? 128 * 1024 * 1024);
-    options.metrics.gauge('http_requests_in_flight', 'Requests at work.', () => this.#load.inFlight);
+    options.metrics.gauge('http_requests_in_flight', 'Requests at work.', () => this.#inFlight.count);
     return {
       authenticator: parts.authenticator,
       limits: new RateLimits(limits, clock),
       bodies: new BodyReader(limits, options.bodyTimeoutMs ?? 60_000, budget),
-      load: this.#load,
+      inFlight: this.#inFlight,
       addressOf: addressReader(options.trusted_proxies),
-      timings: new Timings(options.metrics),
+      timings: new RequestMetrics(options.metrics),
       log,
       clock,
       ids,
@@ -127,7 +130,7 @@ export class HapiServer implements HttpServer {
     }
   }
 
-  #mountPage(page: MountedPage, shared: PageShared): void {
+  #mountPage(page: MountedPage, shared: PageServices): void {
     const method = page.spec.method ?? 'GET';
     const { handler } = new PageRoute(page, shared);
     this.#server.route({ method, path: page.spec.path, handler, options: optionsFor(method) });
@@ -141,7 +144,7 @@ export class HapiServer implements HttpServer {
     this.#paths.set(shape, { path: known.path, bare: known.bare || bare, cors: known.cors || cors });
   }
 
-  #mountFallback(fallback: Fallback, versions: ReadonlyMap<string, string>, shared: PageShared): void {
+  #mountFallback(fallback: Fallback, versions: ReadonlyMap<string, string>, shared: PageServices): void {
     for (const { path, bare, cors } of this.#paths.values()) {
       this.#server.route({ method: '*', path, handler: fallback.wrongMethod(bare, cors), options: UNREAD });
       if (cors) this.#server.route({ method: 'OPTIONS', path, handler: fallback.options, options: UNREAD });
@@ -167,7 +170,7 @@ export class HapiServer implements HttpServer {
   }
 
   async stop(timeoutMs: number): Promise<void> {
-    this.#load.stopping = true;
+    this.#inFlight.stopping = true;
     await this.#server.stop({ timeout: timeoutMs });
   }
 

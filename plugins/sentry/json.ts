@@ -10,7 +10,7 @@ import { isAscii } from 'node:buffer';
 /** Parsed in at most some 3 ms, whatever it holds. */
 const SMALL = 128 * 1024;
 const STEP = 1024 * 1024;
-/** As many as the error intake takes (adapters/hapi/json.ts). */
+/** As many as the error intake takes (adapters/hapi/body/json.ts). */
 export const MOST_VALUES = 50_000;
 
 const QUOTE = 0x22;

@@ -1,0 +1,91 @@
+/** Who may pass: a route's `access`, prepared once, and checked against a principal (contract 00 and 10). */
+import type { Access, AccessRule, Principal } from '../../../ports/http.js';
+import { Failure } from '../errors/failure.js';
+
+const SETUP = 'setup:install';
+
+export class AccessPolicy {
+  readonly public: boolean;
+  /** A session may open it, so the cookie is read. */
+  readonly session: 'admin' | 'member' | null;
+  readonly #scopes: readonly string[];
+  /** Scopes that open it: those named, and the `:manage` that implies a `:read`. */
+  readonly #accepted: ReadonlySet<string>;
+  readonly #setup: boolean;
+  readonly #intake: boolean;
+  readonly #anyToken: boolean;
+  readonly #sharedKey: boolean;
+  readonly #refusal: Failure;
+
+  constructor(
+    access: Access,
+    private readonly bare = false,
+  ) {
+    const rules: readonly AccessRule[] = access === 'public' ? [] : isList(access) ? access : [access];
+    if (access !== 'public' && rules.length === 0) throw new TypeError('access names no rule');
+    this.public = access === 'public';
+    this.#scopes = rules.flatMap((rule) => ('scope' in rule ? [rule.scope] : 'anyScope' in rule ? rule.anyScope : []));
+    this.#accepted = new Set(
+      this.#scopes
+        .filter((scope) => scope !== SETUP)
+        .flatMap((scope) => (scope.endsWith(':read') ? [scope, scope.replace(/:read$/, ':manage')] : [scope])),
+    );
+    this.#setup = this.#scopes.includes(SETUP);
+    this.#intake = rules.some((rule) => 'intake' in rule && rule.intake === true);
+    this.#anyToken = rules.some((rule) => 'anyToken' in rule);
+    this.#sharedKey = rules.some((rule) => 'sharedKey' in rule);
+    const sessions = rules.flatMap((rule) => ('session' in rule ? [rule.session] : []));
+    this.session = sessions.includes('member') ? 'member' : (sessions[0] ?? null);
+    this.#refusal = new Failure('insufficient_scope', this.#needs());
+  }
+
+  /** Null: come in. 401 is not decided here, but for the one kind of route that knows no 403. */
+  refuses(principal: Principal): Failure | null {
+    if (principal.kind === 'public') return this.public ? null : UNAUTHORIZED;
+    if (principal.kind === 'shared_key') return this.#sharedKey ? null : this.#refusal;
+    if (principal.kind === 'session') return this.#admits(principal.role) ? null : this.#role();
+    if (this.#opensFor(principal.token_kind, principal.scopes)) return null;
+    // Contract 50: the license endpoint that takes only the shared key answers 401 to every other credential.
+    return this.bare && this.#sharedKey && this.#scopes.length === 0 ? UNAUTHORIZED : this.#refusal;
+  }
+
+  #opensFor(kind: string, scopes: readonly string[]): boolean {
+    if (kind === 'setup') return this.#setup && scopes.includes(SETUP);
+    if (kind === 'intake') return this.#intake;
+    return this.#anyToken || scopes.some((scope) => this.#accepted.has(scope));
+  }
+
+  #admits(role: string): boolean {
+    return role === 'admin' ? this.session !== null : role === 'member' && this.session === 'member';
+  }
+
+  #role(): Failure {
+    return new Failure('role_not_allowed', `Only accounts with the role ${this.who()} may do this.`);
+  }
+
+  /** The roles that may, as words for a person. */
+  who(): string {
+    return this.session === 'member' ? 'admin or member' : 'admin';
+  }
+
+  #needs(): string {
+    const kinds = [
+      ...(this.#scopes.length > 0 ? [`a token with the scope ${this.#scopes.join(' or ')}`] : []),
+      ...(this.#anyToken ? ['a service token'] : []),
+      ...(this.#sharedKey ? ['the shared key'] : []),
+      ...(this.session ? [`a session of an account with the role ${this.who()}`] : []),
+    ];
+    return `This needs ${kinds.join(', or ')}.`;
+  }
+
+  /** For the description: which schemes of `securitySchemes`, and which scopes. */
+  describe(): { scopes: readonly string[]; anyToken: boolean; sharedKey: boolean; session: 'admin' | 'member' | null } {
+    return { scopes: this.#scopes, anyToken: this.#anyToken, sharedKey: this.#sharedKey, session: this.session };
+  }
+}
+
+const isList = (access: AccessRule | readonly AccessRule[]): access is readonly AccessRule[] => Array.isArray(access);
+
+const bearer = { headers: { 'www-authenticate': 'Bearer realm="aos"' } };
+export const MISSING = new Failure('unauthorized', 'A credential is needed: `Authorization: Bearer <token>`.', bearer);
+export const UNAUTHORIZED = new Failure('unauthorized', 'The credential is unknown, expired or revoked.', bearer);

@@ -1,0 +1,39 @@
+/** Credential → principal, as the route's policy allows: Bearer, an extractor of the route's own, or the session cookie. */
+import type { Authenticator, Principal, RouteSpec } from '../../../ports/http.js';
+import type { IncomingRequest } from '../routes/incoming-request.js';
+import { cookieOf } from '../transport/cookies.js';
+import { SESSION_COOKIE } from './csrf.js';
+import { MISSING, UNAUTHORIZED, type AccessPolicy } from './access-policy.js';
+import type { Failure } from '../errors/failure.js';
+
+const BEARER = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
+
+/** The secret of `Authorization: Bearer …`; null when the header holds something else. */
+export const bearerOf = (authorization: string): string | null => BEARER.exec(authorization)?.[1] ?? null;
+
+/** Who asks, or 401. The session cookie counts only without an `Authorization` header, and only where the policy names it. */
+export async function authenticate(
+  authenticator: Authenticator,
+  policy: AccessPolicy,
+  headers: { authorization?: string | undefined; cookie?: string | undefined },
+): Promise<Principal | Failure> {
+  if (headers.authorization !== undefined) {
+    const secret = bearerOf(headers.authorization);
+    return secret === null ? UNAUTHORIZED : ((await authenticator.bearer(secret)) ?? UNAUTHORIZED);
+  }
+  if (policy.session === null) return MISSING;
+  const cookie = cookieOf(headers.cookie, SESSION_COOKIE);
+  return cookie ? ((await authenticator.session(cookie)) ?? UNAUTHORIZED) : MISSING;
+}
+
+/** With the route's own extractor; `body` is null before it was read. Null: no credential found there. */
+export async function extracted(
+  authenticator: Authenticator,
+  credential: NonNullable<RouteSpec['credential']>,
+  call: IncomingRequest,
+  body: unknown,
+): Promise<Principal | Failure | null> {
+  const secret = credential({ headers: call.rawHeaders, query: call.query, body });
+  if (!secret) return null;
+  return (await authenticator.bearer(secret)) ?? UNAUTHORIZED;
+}

@@ -1,7 +1,0 @@
-/** What goes back over the wire, before hapi or a raw socket sends it. */
-export interface Answer {
-  status: number;
-  /** Lower-case names. */
-  headers: Record<string, string | string[]>;
-  body: string | Buffer | null;
-}

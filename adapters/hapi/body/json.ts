@@ -1,0 +1,141 @@
+/**
+ * Bytes from outside → JSON value. What is checked before parsing: UTF-8, nesting (deep values overflow the stack of
+ * whoever walks them later) and the number of values (each costs validation time on the one event loop).
+ */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Failure } from '../errors/failure.js';
+import { parseInPieces, PIECE } from './json-large.js';
+
+const MAX_DEPTH = 64;
+/** Validation takes some microseconds per value, on the one event loop. */
+export const MAX_VALUES = 10_000;
+/** Of intakes that take arrays of a hundred reports. */
+export const MAX_INTAKE_VALUES = 50_000;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SMALL_U = 0x75;
+const ZERO = 0x30;
+
+const PROTO = '__proto__';
+const NOT_UTF8 = new Failure('invalid_json', 'The body is not valid UTF-8.');
+const NOT_JSON = new Failure('invalid_json', 'The body is not valid JSON.');
+const TOO_DEEP = new Failure('invalid_json', `The body nests deeper than ${MAX_DEPTH} levels.`);
+
+/** The value, or the refusal; for large bodies a promise of it. Keys named `__proto__` are dropped, as every unknown field is (contract 00, envelope). */
+export function parseJson(bytes: Buffer, most = MAX_VALUES): unknown {
+  const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+  const ascii = isAscii(body);
+  if (!ascii && !isUtf8(body)) return NOT_UTF8;
+  if (body.length > PIECE) return parseLarge(body, most);
+  const encoding = ascii ? 'latin1' : 'utf8';
+  if (isPlain(body, most)) return parse(body, encoding, mayHideProto(body));
+  const scan = new Scan(body, most);
+  scan.run(body.length);
+  return scan.fault ?? parse(body, encoding, mayHideProto(body));
+}
+
+/**
+ * Too few bytes and brackets to hold too many values or levels, wherever they stand: two native searches in place of a walk
+ * over every byte. Nearly every body is plain; one that is not may still be harmless, which the walk decides.
+ */
+function isPlain(bytes: Buffer, most: number): boolean {
+  // A value beside another costs two bytes at least, its comma and itself.
+  if (bytes.length / 2 + MAX_DEPTH >= most) return false;
+  let brackets = 0;
+  for (const bracket of [0x7b, 0x5b]) {
+    for (let at = bytes.indexOf(bracket); at >= 0; at = bytes.indexOf(bracket, at + 1)) {
+      if (++brackets > MAX_DEPTH) return false;
+    }
+  }
+  return true;
+}
+
+/** Whether a key may be `__proto__`, as it is or with a letter written as `\\u00…`, which honest encoders never do. */
+const mayHideProto = (bytes: Buffer): boolean => bytes.includes(PROTO) || bytes.includes('\\u00');
+
+function parse(bytes: Buffer, encoding: 'latin1' | 'utf8', suspicious: boolean): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString(encoding));
+  } catch {
+    return NOT_JSON;
+  }
+  return suspicious ? withoutProto(value) : value;
+}
+
+/** Walks bytes without building anything: depth, and the number of values. */
+class Scan {
+  at = 0;
+  fault: Failure | null = null;
+  /** A letter was written as `\u00…`. */
+  escaped = false;
+  #depth = 0;
+  #values = 1;
+  #inText = false;
+
+  constructor(
+    private readonly bytes: Buffer,
+    private readonly most: number,
+  ) {}
+
+  /** Goes on up to offset `end`. */
+  run(end: number): void {
+    const { bytes } = this;
+    let at = this.at;
+    let inText = this.#inText;
+    let depth = this.#depth;
+    for (; at < end; at++) {
+      const byte = bytes[at];
+      if (inText) {
+        if (byte === BACKSLASH) {
+          if (bytes[++at] === SMALL_U && bytes[at + 1] === ZERO && bytes[at + 2] === ZERO) this.escaped = true;
+        } else if (byte === QUOTE) inText = false;
+      } else if (byte === QUOTE) inText = true;
+      else if (byte === 0x2c) this.#values++;
+      else if (byte === 0x7b || byte === 0x5b) {
+        this.#values++;
+        if (++depth > MAX_DEPTH) return void (this.fault = TOO_DEEP);
+      } else if (byte === 0x7d || byte === 0x5d) depth--;
+    }
+    this.at = at;
+    this.#inText = inText;
+    this.#depth = depth;
+    if (this.#values > this.most)
+      this.fault = new Failure('invalid_json', `The body holds more than ${this.most} values.`);
+  }
+}
+
+/** Looked through and read in stretches, with the loop given back in between. */
+async function parseLarge(body: Buffer, most: number): Promise<unknown> {
+  const scan = new Scan(body, most);
+  while (scan.at < body.length && !scan.fault) {
+    scan.run(Math.min(body.length, scan.at + 1024 * 1024));
+    await turn();
+  }
+  if (scan.fault) return scan.fault;
+  try {
+    const value = await parseInPieces(body);
+    return scan.escaped || body.includes(PROTO) ? withoutProto(value) : value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return NOT_JSON;
+    throw error;
+  }
+}
+
+/** Removes own `__proto__` keys, and `constructor` keys that hold a `prototype`: harmless here, but not where a value is merged. */
+function withoutProto(root: unknown): unknown {
+  const open: unknown[] = [root];
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value !== 'object' || value === null) continue;
+    if (!Array.isArray(value)) {
+      const record = value as Record<string, unknown>;
+      if (Object.hasOwn(record, '__proto__')) delete record['__proto__'];
+      const maker = Object.hasOwn(record, 'constructor') ? record['constructor'] : null;
+      if (typeof maker === 'object' && maker !== null && Object.hasOwn(maker, 'prototype'))
+        delete record['constructor'];
+    }
+    for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) open.push(inner);
+  }
+  return root;
+}

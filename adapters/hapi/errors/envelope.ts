@@ -1,0 +1,55 @@
+/**
+ * The envelope (contract 00): `{"status":"success", …}` and `{"status":"error","error":{…}}`; the license endpoints go
+ * without, errors included. Successes are spliced as text: a copy of every answer just to put one field first was
+ * rejected, it is the widest object of the request.
+ */
+import { CODES, type ErrorCode } from '../../../kernel/errors.js';
+import type { HttpResponse } from '../transport/http-response.js';
+import type { Failure } from './failure.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Data as JSON in the envelope. A `status` of the data's own would lie about the outcome and is overwritten. */
+export function successJson(data: object): string {
+  if (Array.isArray(data) || Object.hasOwn(data, 'status')) return JSON.stringify({ ...data, status: 'success' });
+  const json = JSON.stringify(data);
+  return json === '{}' ? '{"status":"success"}' : `{"status":"success",${json.slice(1)}`;
+}
+
+const CODE_OF: Partial<Record<number, ErrorCode>> = {};
+for (const [code, [status]] of Object.entries(CODES)) CODE_OF[status] ??= code as ErrorCode;
+CODE_OF[503] = 'not_ready';
+CODE_OF[409] = 'conflict';
+
+/** A handler's own object with an error status: its data stay beside an `error` that names the status. */
+export function refusedJson(status: number, data: object, requestId: string): string {
+  const code = CODE_OF[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
+  const error = {
+    code,
+    message: CODES[code][1],
+    ...('error' in data && typeof data.error === 'object' ? data.error : {}),
+  };
+  return JSON.stringify({ ...data, status: 'error', error: { ...error, request_id: requestId } });
+}
+
+/** The answer to a refusal. @param bare without the envelope: `{status: code, message, fields?}` (contract 00, envelope) */
+export function failureResponse(failure: Failure, requestId: string, bare = false): HttpResponse {
+  const { code, message } = failure;
+  const { fields, extra, headers } = failure.more;
+  if (!bare) {
+    const body = JSON.stringify({
+      status: 'error',
+      error: { code, message, ...(fields && { fields }), ...extra, request_id: requestId },
+    });
+    return { status: failure.status, headers: { ...headers, 'content-type': JSON_TYPE }, body };
+  }
+  // Contract 00: without the envelope a bad body is `invalid_request` with 422.
+  const badBody = code === 'validation_failed' || code === 'invalid_json';
+  return {
+    status: badBody ? 422 : failure.status,
+    headers: { ...headers, 'content-type': JSON_TYPE },
+    body: JSON.stringify({ status: badBody ? 'invalid_request' : code, message, ...(fields && { fields }), ...extra }),
+  };
+}
+
+export { JSON_TYPE };

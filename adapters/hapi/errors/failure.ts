@@ -1,0 +1,93 @@
+/**
+ * A refusal on its way to the caller. It is a plain object and no Error: refusals are ordinary on hot paths (a wrong
+ * token, a used-up bucket), and building a stack trace for each would cost more than the rest of the request.
+ */
+import { CODES, ServiceError, type ErrorCode } from '../../../kernel/errors.js';
+
+export class Failure {
+  readonly status: number;
+
+  constructor(
+    readonly code: ErrorCode,
+    readonly message: string,
+    readonly more: {
+      fields?: Record<string, string>;
+      extra?: Record<string, unknown>;
+      headers?: Readonly<Record<string, string>>;
+    } = {},
+  ) {
+    this.status = CODES[code][0];
+  }
+}
+
+export const NOT_FOUND = new Failure('not_found', 'There is nothing under this path.');
+export const STOPPING = new Failure('not_ready', 'The service is stopping.', {
+  headers: { 'retry-after': '5', connection: 'close' },
+});
+export const PLUGIN_NOT_READY = new Failure('not_ready', 'The part of the service behind this path is not running.', {
+  headers: { 'retry-after': '10' },
+});
+export const OVERLOADED = new Failure('overloaded', 'Too many requests at once.', { headers: { 'retry-after': '1' } });
+
+/** Adapters and plugins may be loaded from several copies of a module, so errors are told apart by name, not by class. */
+const named = (thrown: unknown, name: string): thrown is Error => thrown instanceof Error && thrown.name === name;
+
+const isServiceError = (thrown: unknown): thrown is ServiceError =>
+  thrown instanceof ServiceError ||
+  (named(thrown, 'ServiceError') && 'code' in thrown && (thrown.code as string) in CODES);
+
+/** The boom statuses that hapi itself can produce, in our words. */
+const BOOM: Record<number, [ErrorCode, string]> = {
+  400: ['invalid_request', 'The request is malformed.'],
+  // inert, for a path that leads out of its folder: nobody needs to hear that there is one.
+  403: ['not_found', 'There is nothing under this path.'],
+  404: ['not_found', 'There is nothing under this path.'],
+  408: ['invalid_request', 'The request did not arrive in time.'],
+  413: ['payload_too_large', 'The body is larger than the limit.'],
+  415: ['unsupported_media_type', 'This content type is not one that this path takes.'],
+  416: ['invalid_request', 'The range lies outside the file.'],
+  503: ['overloaded', 'Too many requests at once.'],
+};
+
+/** What a caller is told about anything that was thrown; null for a fault of ours, which the log must hear about. */
+export function failureOf(thrown: unknown): Failure | null {
+  if (thrown instanceof Failure) return thrown;
+  if (isServiceError(thrown)) {
+    const { fields, extra, headers } = thrown;
+    return new Failure(thrown.code, thrown.message, {
+      ...(fields && { fields }),
+      ...(extra && { extra }),
+      ...(headers && { headers: lowerCased(headers) }),
+    });
+  }
+  if (named(thrown, 'InvalidCursor'))
+    return new Failure('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
+  if (named(thrown, 'StoreConflict'))
+    return new Failure('conflict', 'Something with this name exists, or the state changed meanwhile.');
+  const status = boomStatus(thrown);
+  const known = status === null ? undefined : BOOM[status];
+  return known ? new Failure(known[0], known[1]) : null;
+}
+
+function boomStatus(thrown: unknown): number | null {
+  if (typeof thrown !== 'object' || thrown === null || !('isBoom' in thrown) || !('output' in thrown)) return null;
+  const output = thrown.output as { statusCode?: unknown };
+  return typeof output.statusCode === 'number' ? output.statusCode : null;
+}
+
+const lowerCased = (headers: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+/** 500. The text of the exception only when `debug` says so (contract 00, error codes). */
+export const internal = (thrown: unknown, debug: boolean): Failure =>
+  new Failure(
+    'internal_error',
+    debug
+      ? `The service failed: ${textOf(thrown)}`
+      : 'The service failed; the log has the details under the request id.',
+  );
+
+export const textOf = (thrown: unknown): string =>
+  thrown instanceof Error
+    ? `${thrown.name}: ${thrown.message}`
+    : `thrown: ${typeof thrown === 'string' ? thrown : typeof thrown}`;

@@ -1,0 +1,102 @@
+/**
+ * Token buckets (contract 00, limits), in memory, per process: a limit protects the process that counts. RouteServices counters
+ * in the store were rejected, they would put a write into the path that they protect.
+ */
+import type { Clock } from '../../../ports/clock.js';
+import type { RateClass } from '../../../ports/http.js';
+import { Failure } from '../errors/failure.js';
+import type { HttpLimits } from '../options.js';
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** Buckets of one kind by key. The least recently used is forgotten first, which gives its owner a full bucket. */
+export class Buckets {
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(
+    /** Refilled per minute; 0: no limit. */
+    readonly perMinute: number,
+    readonly size: number,
+    private readonly clock: Clock,
+    private readonly most = 20_000,
+  ) {}
+
+  /**
+   * Takes `n`. A call that costs more than the bucket holds passes when it is full, and the bucket then owes the rest:
+   * otherwise it could never pass. False when there is not enough.
+   * @param taken how many of the `n` this call has taken already
+   */
+  take(key: string, n = 1, taken = 0): boolean {
+    if (this.perMinute === 0 || n <= taken) return true;
+    const bucket = this.#bucket(key);
+    if (bucket.tokens + taken < Math.min(n, this.size)) return false;
+    bucket.tokens -= n - taken;
+    return true;
+  }
+
+  get entries(): number {
+    return this.#buckets.size;
+  }
+
+  /** 429 with the headers that contract 00 names: limit, what is left, seconds until the bucket is full again. */
+  refusal(key: string, n = 1): Failure {
+    const { tokens } = this.#bucket(key);
+    const perSecond = this.perMinute / 60;
+    const wait = Math.max(1, Math.ceil((Math.min(n, this.size) - tokens) / perSecond));
+    return new Failure('rate_limited', `Too many calls. Come back in ${wait} s.`, {
+      headers: {
+        'retry-after': String(wait),
+        'ratelimit-limit': String(this.size),
+        'ratelimit-remaining': String(Math.max(0, Math.floor(tokens))),
+        'ratelimit-reset': String(Math.max(wait, Math.ceil((this.size - tokens) / perSecond))),
+      },
+    });
+  }
+
+  #bucket(key: string): Bucket {
+    const now = this.clock.monotonic();
+    const known = this.#buckets.get(key);
+    if (known) {
+      known.tokens = Math.min(this.size, known.tokens + ((now - known.at) * this.perMinute) / 60_000);
+      known.at = now;
+      this.#buckets.delete(key);
+      this.#buckets.set(key, known);
+      return known;
+    }
+    if (this.#buckets.size >= this.most) {
+      const oldest = this.#buckets.keys().next();
+      if (!oldest.done) this.#buckets.delete(oldest.value);
+    }
+    const bucket = { tokens: this.size, at: now };
+    this.#buckets.set(key, bucket);
+    return bucket;
+  }
+}
+
+/** The buckets of every class of calls. */
+export class RateLimits {
+  readonly #classes: Record<Exclude<RateClass, 'none'>, Buckets>;
+  /** 401 answers per address. */
+  readonly failures: Buckets;
+
+  constructor(limits: HttpLimits, clock: Clock) {
+    const of = (perMinute: number, size = perMinute): Buckets => new Buckets(perMinute, Math.max(1, size), clock);
+    this.#classes = {
+      api: of(limits.api_per_minute),
+      intake: of(limits.intake_per_minute, limits.intake_burst || limits.intake_per_minute),
+      bulk: of(limits.bulk_per_minute),
+      public: of(limits.public_per_minute),
+    };
+    this.failures = of(limits.auth_failures_per_minute);
+  }
+
+  /** Null when the call may go on. */
+  check(rate: RateClass, key: string, n = 1, taken = 0): Failure | null {
+    if (rate === 'none') return null;
+    const buckets = this.#classes[rate];
+    return buckets.take(key, n, taken) ? null : buckets.refusal(key, n);
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * A message for the next page, carried by a short-lived cookie. It is marked with the authenticator's key: otherwise
+ * whoever can set a cookie for a neighbouring host could put words into our mouth. The mark's input starts with `flash.`,
+ * which no session or visitor cookie does, so a mark is never a form token and the other way round.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { Authenticator, Cookie, Flash } from '../../../ports/http.js';
+
+export const FLASH_COOKIE = 'svc_flash';
+const TONES = new Set(['success', 'warning', 'danger', 'info']);
+
+export function flashCookie(authenticator: Authenticator, flash: Flash): Cookie {
+  const body = Buffer.from(JSON.stringify([flash.tone, flash.message.slice(0, 1_000)])).toString('base64url');
+  return { name: FLASH_COOKIE, value: `${body}.${authenticator.csrf(`flash.${body}`)}`, maxAgeSeconds: 60 };
+}
+
+/** The flash in a cookie's value; null when we did not write it. */
+export function readFlash(authenticator: Authenticator, value: string | undefined): Flash | null {
+  if (!value) return null;
+  const [body = '', mark = ''] = value.split('.', 2);
+  const given = Buffer.from(mark);
+  const right = Buffer.from(authenticator.csrf(`flash.${body}`));
+  if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
+  const [tone, message] = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as [Flash['tone'], string];
+  return TONES.has(tone) ? { tone, message } : null;
+}

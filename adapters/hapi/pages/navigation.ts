@@ -1,0 +1,61 @@
+/** The navigation, from the pages that plugins mount. */
+import type { Logger } from '../../../ports/logger.js';
+import type { MountedPage, Role } from '../../../ports/http.js';
+import { withTimeout } from './timeout.js';
+import { textOf } from '../errors/failure.js';
+
+const SECTIONS = ['overview', 'work', 'operations', 'delivery', 'administration'] as const;
+
+export interface NavItem {
+  href: string;
+  label: string;
+  icon: string;
+  badge: number | null;
+}
+export interface NavSection {
+  section: (typeof SECTIONS)[number];
+  items: NavItem[];
+}
+
+type Entry = Required<Pick<MountedPage['spec'], 'nav'>> & { page: MountedPage };
+
+export class Navigation {
+  readonly #entries: readonly Entry[];
+
+  constructor(
+    pages: readonly MountedPage[],
+    private readonly log: Logger,
+    private readonly timeoutMs: number,
+  ) {
+    this.#entries = pages
+      .flatMap((page) => (page.spec.nav ? [{ page, nav: page.spec.nav }] : []))
+      .sort((a, b) => a.nav.order - b.nav.order || (a.nav.label < b.nav.label ? -1 : 1));
+  }
+
+  /** The sections with the entries that this role may open; a badge that fails or is slow is left out. */
+  async for(role: Role): Promise<NavSection[]> {
+    const shown = this.#entries.filter(({ page }) => page.ready() && mayOpen(page.spec.access, role));
+    const badges = await Promise.all(shown.map((entry) => this.#badge(entry)));
+    const items = shown.map(({ page, nav }, i) => ({
+      section: nav.section,
+      item: { href: page.spec.path, label: nav.label, icon: nav.icon, badge: badges[i] ?? null },
+    }));
+    return SECTIONS.map((section) => ({
+      section,
+      items: items.filter((entry) => entry.section === section).map((entry) => entry.item),
+    })).filter(({ items: some }) => some.length > 0);
+  }
+
+  async #badge({ page, nav }: Entry): Promise<number | null> {
+    if (!nav.badge) return null;
+    try {
+      return await withTimeout(this.timeoutMs, Promise.resolve(nav.badge()));
+    } catch (thrown) {
+      this.log.warn({ plugin: page.plugin, page: page.spec.path, err: thrown }, `a badge failed: ${textOf(thrown)}`);
+      return null;
+    }
+  }
+}
+
+export const mayOpen = (access: MountedPage['spec']['access'], role: Role): boolean =>
+  access === 'public' || role === 'admin' || (role === 'member' && access.session === 'member');

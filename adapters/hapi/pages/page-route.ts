@@ -1,0 +1,263 @@
+/**
+ * One page of a plugin, from the request to HTML: session, form token, parameters, handler, view in its layout. A page
+ * without a session leads to the login and back; a form without one is refused, since what it wanted is lost anyway.
+ */
+import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
+import { Redirect, Reply, type MountedPage, type PageResult, type View } from '../../../ports/http.js';
+import { limitKey } from '../transport/address.js';
+import type { HttpResponse } from '../transport/http-response.js';
+import { IncomingRequest } from '../routes/incoming-request.js';
+import { setCookie } from '../transport/cookies.js';
+import { CSRF_FAILED, csrfMatches } from '../access/csrf.js';
+import { failureResponse, JSON_TYPE, successJson } from '../errors/envelope.js';
+import {
+  Failure,
+  failureOf,
+  internal,
+  NOT_FOUND,
+  OVERLOADED,
+  PLUGIN_NOT_READY,
+  STOPPING,
+  textOf,
+} from '../errors/failure.js';
+import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
+import { checkedHeaders, requestId } from '../transport/headers.js';
+import { loginLocation, redirectResponse } from '../transport/redirect.js';
+import { send } from '../transport/send.js';
+import { anonOf, contextOf, cookieHeader, NOBODY, visitorOf, type PageServices, type Visitor } from './visitor.js';
+import { paramsFit, paramsRule, QueryRule } from '../routes/validate.js';
+
+const HTML = 'text/html; charset=utf-8';
+
+export class PageRoute {
+  readonly #policy: AccessPolicy;
+  readonly #query: QueryRule;
+  readonly #params: ReturnType<typeof paramsRule>;
+  readonly #isForm: boolean;
+
+  constructor(
+    private readonly mounted: MountedPage,
+    private readonly shared: PageServices,
+  ) {
+    this.#policy = new AccessPolicy(mounted.spec.access);
+    this.#query = new QueryRule(mounted.spec.input?.query, false);
+    this.#params = paramsRule(mounted.spec.input?.params);
+    this.#isForm = mounted.spec.method === 'POST';
+  }
+
+  /** hapi's handler. Never throws. */
+  readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
+    const { shared } = this;
+    const began = shared.clock.monotonic();
+    const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
+    const call = new IncomingRequest(id, request, shared.addressOf);
+    const answer = await this.#answer(request, call);
+    shared.timings.observe(request.method, this.mounted.spec.path, answer.status, shared.clock.monotonic() - began);
+    return send(request, h, id, shared.headers.page, answer);
+  };
+
+  async #answer(request: Request, call: IncomingRequest): Promise<HttpResponse> {
+    const { inFlight } = this.shared;
+    let visitor = NOBODY;
+    if (inFlight.stopping || inFlight.full)
+      return refusalPage(this.shared, request, call, visitor, inFlight.stopping ? STOPPING : OVERLOADED);
+    inFlight.count++;
+    try {
+      visitor = await visitorOf(this.shared, request);
+      const result = await this.#run(request, call, visitor);
+      if (result instanceof Failure) return await this.#refused(result, request, call, visitor);
+      return await this.#render(result, call, visitor);
+    } catch (thrown) {
+      return await this.#failed(thrown, request, call, visitor);
+    } finally {
+      inFlight.count--;
+    }
+  }
+
+  async #run(request: Request, call: IncomingRequest, visitor: Visitor): Promise<PageResult | Failure> {
+    const { spec, ready } = this.mounted;
+    const { session } = visitor;
+    if (!ready()) return PLUGIN_NOT_READY;
+    if (session) call.principal = session;
+    else if (!this.#policy.public) {
+      if (this.#isForm || wantsJson(request)) return SIGN_IN;
+      return new Redirect(loginLocation(request.path, search(request)));
+    }
+    if (this.#policy.public) {
+      const limited = this.shared.limits.check('public', limitKey(call.address));
+      if (limited) return limited;
+    }
+    if (this.#isForm) {
+      const form = await this.shared.bodies.form(request.raw.req);
+      if (form instanceof Failure) return form.code === 'payload_too_large' ? form : CSRF_FAILED;
+      const { csrf_token, ...fields } = form;
+      const cookies = [visitor.csrfCookie, ...(this.#policy.public ? [anonOf(visitor.cookies)] : [])];
+      if (!csrfMatches(this.shared.authenticator, csrf_token, cookies)) return CSRF_FAILED;
+      call.body = fields;
+    }
+    const refused = this.#policy.public ? null : this.#policy.refuses(call.principal);
+    if (refused) return refused;
+    const params = paramsFit(this.#params, call.params);
+    if (params === null) return NOT_FOUND;
+    call.params = params;
+    const query = this.#query.check(call.query);
+    if (query instanceof Failure) return query;
+    call.query = query.value;
+    return spec.handle(call);
+  }
+
+  /** With the form again where the page knows how, so that nobody has to find the way back. */
+  #refused(failure: Failure, request: Request, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
+    const { again } = this.mounted.spec;
+    if (!again || wantsJson(request)) {
+      return refusalPage(this.shared, request, call, visitor, failure, this.#policy.who());
+    }
+    const view = again({ code: failure.code, message: failure.message }).withStatus(failure.status);
+    for (const [name, value] of Object.entries(failure.more.headers ?? {})) view.header(name, value);
+    return this.#renderView(view, call, visitor);
+  }
+
+  async #render(result: PageResult, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
+    const { shared } = this;
+    if (result instanceof Redirect) return redirectResponse(result, shared);
+    if (result instanceof Reply) {
+      const { status, body } = result;
+      const headers: Record<string, string | string[]> = checkedHeaders(result.headers);
+      if (result.cookies.length > 0)
+        headers['set-cookie'] = result.cookies.map((cookie) => setCookie(cookie, shared.secure));
+      const raw = body === null || typeof body === 'string' || Buffer.isBuffer(body);
+      if (body !== null) headers['content-type'] ??= raw ? 'text/plain; charset=utf-8' : JSON_TYPE;
+      return { status, headers, body: raw ? body : successJson(body) };
+    }
+    return this.#renderView(result, call, visitor);
+  }
+
+  async #renderView(view: View, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
+    const { shared } = this;
+    const { spec, views } = this.mounted;
+    const context = await contextOf(shared, call, visitor, spec.title);
+    const panels = spec.panels && visitor.session ? await shared.panels.load(visitor.session, context) : undefined;
+    const layout = visitor.session ? 'app' : 'blank';
+    const body = await shared.views.render(
+      views,
+      view.template,
+      { ...context, ...(panels && { panels }), ...view.context },
+      layout,
+    );
+    return {
+      status: view.status,
+      headers: {
+        ...checkedHeaders(view.headers),
+        'content-type': HTML,
+        ...cookieHeader(shared, visitor, view.cookies),
+      },
+      body,
+    };
+  }
+
+  async #failed(thrown: unknown, request: Request, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
+    const { shared } = this;
+    const failure = failureOf(thrown);
+    const known = failure && failure.status !== 500 ? failure : null;
+    if (!known) {
+      shared.log.error(
+        {
+          request_id: call.id,
+          method: call.method,
+          page: this.mounted.spec.path,
+          plugin: this.mounted.plugin,
+          err: thrown,
+        },
+        `a page failed: ${textOf(thrown)}`,
+      );
+    }
+    return refusalPage(shared, request, call, visitor, known ?? internal(thrown, shared.debug), this.#policy.who());
+  }
+}
+
+const SIGN_IN = new Failure(
+  'unauthorized',
+  'Your session has ended. Sign in and send the form again.',
+  UNAUTHORIZED.more,
+);
+
+const search = (request: Request): string => {
+  const url = request.raw.req.url ?? '';
+  const at = url.indexOf('?');
+  return at === -1 ? '' : url.slice(at).slice(0, 1_000);
+};
+
+/** JSON only for who asks for it and not for HTML: scripts that take anything are sent to the login as browsers are. */
+export function wantsJson(request: Request): boolean {
+  const accept = request.raw.req.headers['accept'];
+  return typeof accept === 'string' && accept.includes('application/json') && !accept.includes('text/html');
+}
+
+const HEADINGS: Record<number, string> = {
+  400: 'The request is wrong',
+  401: 'Sign in first',
+  403: 'Not for this account',
+  404: 'Not found',
+  405: 'Not possible here',
+  409: 'This does not go together',
+  413: 'Too large',
+  415: 'Wrong kind of content',
+  422: 'Some fields are wrong',
+  429: 'Too many requests',
+  500: 'The service failed',
+  503: 'Not available at the moment',
+};
+
+/** A refusal as a page: what happened, to which field, who may, what to do. As the envelope for who wants JSON. */
+async function refusalPage(
+  shared: PageServices,
+  request: Request,
+  call: IncomingRequest,
+  visitor: Visitor,
+  failure: Failure,
+  who = 'admin',
+): Promise<HttpResponse> {
+  if (wantsJson(request)) return failureResponse(failure, call.id);
+  const { status, code, message } = failure;
+  const heading = code === 'csrf_failed' ? 'The form has expired' : (HEADINGS[status] ?? 'The request failed');
+  const forRoles = code === 'role_not_allowed' || code === 'insufficient_scope';
+  const error = {
+    status,
+    code,
+    heading,
+    message,
+    fields: failure.more.fields ?? null,
+    who: forRoles ? `Accounts with the role ${who} may open this page. An administrator can change your role.` : null,
+    detail: null,
+  };
+  const headers = { ...failure.more.headers, 'content-type': HTML };
+  try {
+    const context = await contextOf(shared, call, visitor, heading);
+    const body = await shared.views.error({ ...context, ...error }, visitor.session ? 'app' : 'blank');
+    return { status, headers: { ...headers, ...cookieHeader(shared, visitor, []) }, body };
+  } catch (thrown) {
+    shared.log.error({ request_id: call.id, err: thrown }, `the error page failed: ${textOf(thrown)}`);
+    return {
+      status,
+      headers: { ...headers, 'content-type': 'text/plain; charset=utf-8' },
+      body: `${heading}. ${message}\n`,
+    };
+  }
+}
+
+/** The page for an address that nothing is mounted at. */
+export async function notFoundPage(
+  shared: PageServices,
+  request: Request,
+  id: string,
+  failure: Failure,
+): Promise<HttpResponse> {
+  const call = new IncomingRequest(id, request, shared.addressOf);
+  let visitor = NOBODY;
+  try {
+    visitor = await visitorOf(shared, request);
+  } catch (thrown) {
+    shared.log.error({ request_id: id, err: thrown }, `the session could not be read: ${textOf(thrown)}`);
+  }
+  return refusalPage(shared, request, call, visitor, failure);
+}

@@ -1,0 +1,60 @@
+/** The dashboard's cards: each plugin's panel loaded and rendered by itself, so that one that fails takes no other down. */
+import Handlebars from 'handlebars';
+import type { Logger } from '../../../ports/logger.js';
+import type { MountedPanel, SessionPrincipal } from '../../../ports/http.js';
+import { withTimeout } from './timeout.js';
+import { textOf } from '../errors/failure.js';
+import type { Views } from './views.js';
+
+export interface LoadedPanel {
+  id: string;
+  /** Rendered, safe to put into a page as it is. */
+  html: Handlebars.SafeString;
+}
+
+export class Panels {
+  readonly #panels: readonly MountedPanel[];
+
+  constructor(
+    panels: readonly MountedPanel[],
+    private readonly views: Views,
+    private readonly log: Logger,
+    private readonly timeoutMs: number,
+  ) {
+    this.#panels = panels.toSorted((a, b) => a.spec.order - b.spec.order);
+  }
+
+  /** @param context what every view gets at its root */
+  async load(
+    principal: SessionPrincipal,
+    context: object,
+  ): Promise<{ attention: LoadedPanel[]; trend: LoadedPanel[] }> {
+    const loaded = await Promise.all(
+      this.#panels.map(async (panel) => ({ kind: panel.spec.kind, html: await this.#html(panel, principal, context) })),
+    );
+    const of = (kind: MountedPanel['spec']['kind']): LoadedPanel[] =>
+      loaded.flatMap((entry, i) =>
+        entry.kind === kind && entry.html !== null
+          ? [{ id: this.#panels[i]!.spec.id, html: new Handlebars.SafeString(entry.html) }]
+          : [],
+      );
+    return { attention: of('attention'), trend: of('trend') };
+  }
+
+  async #html(
+    { plugin, spec, views }: MountedPanel,
+    principal: SessionPrincipal,
+    context: object,
+  ): Promise<string | null> {
+    try {
+      const view = await withTimeout(this.timeoutMs, spec.load(principal));
+      return view === null
+        ? null
+        : await this.views.render(views, view.template, { ...context, ...view.context }, null);
+    } catch (thrown) {
+      this.log.warn({ plugin, panel: spec.id, err: thrown }, `a panel failed: ${textOf(thrown)}`);
+      const what = Handlebars.escapeExpression(spec.id);
+      return `<section class="card"><div class="card-body"><p class="text-secondary">The panel “${what}” could not be loaded. The log has the reason.</p></div></section>`;
+    }
+  }
+}

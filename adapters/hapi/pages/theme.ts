@@ -1,0 +1,22 @@
+/** `POST /theme`: light, dark or as the system has it, kept in the cookie that every layout reads (web/README.md). */
+import { Redirect, type MountedPage } from '../../../ports/http.js';
+
+const YEAR = 31_536_000;
+
+export const themePage = (): MountedPage => ({
+  plugin: 'hapi',
+  views: '',
+  ready: () => true,
+  spec: {
+    method: 'POST',
+    path: '/theme',
+    title: 'Colours',
+    access: 'public',
+    handle: ({ body }) => {
+      const { theme, back } = body as Record<string, unknown>;
+      const to = typeof back === 'string' && /^\/(?![/\\])/.test(back) ? back : '/';
+      const chosen = theme === 'light' || theme === 'dark' ? theme : null;
+      return new Redirect(to).cookie({ name: 'svc_theme', value: chosen, ...(chosen && { maxAgeSeconds: YEAR }) });
+    },
+  },
+});

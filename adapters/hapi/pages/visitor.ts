@@ -1,0 +1,84 @@
+/** Who looks at a page: session or stranger, with which cookies, and what every view is told about it. */
+import { randomBytes } from 'node:crypto';
+import type { SessionPrincipal, View } from '../../../ports/http.js';
+import type { Request } from '@hapi/hapi';
+import type { RouteServices } from '../routes/api-route.js';
+import type { IncomingRequest } from '../routes/incoming-request.js';
+import { parseCookies, setCookie } from '../transport/cookies.js';
+import { ANON_COOKIE, ANON_SHAPE, SESSION_COOKIE } from '../access/csrf.js';
+import { FLASH_COOKIE, readFlash } from './flash.js';
+import type { Navigation } from './navigation.js';
+import type { Panels } from './panels.js';
+import type { Views } from './views.js';
+
+/** What every page shares. */
+export interface PageServices extends RouteServices {
+  views: Views;
+  navigation: Navigation;
+  panels: Panels;
+  version: string;
+  timezone: string;
+}
+
+/** Who looks at a page, and with which cookies. */
+export interface Visitor {
+  session: SessionPrincipal | null;
+  cookies: Record<string, string>;
+  /** The cookie that form tokens are made for. */
+  csrfCookie: string;
+  /** The visitor has no such cookie yet. */
+  isNew: boolean;
+}
+
+export const NOBODY: Visitor = { session: null, cookies: {}, csrfCookie: '', isNew: false };
+
+/** The visitor cookie, when it has the shape of one that we make. */
+export const anonOf = (cookies: Record<string, string>): string | undefined => {
+  const value = cookies[ANON_COOKIE];
+  return value && ANON_SHAPE.test(value) ? value : undefined;
+};
+
+export async function visitorOf({ authenticator }: PageServices, request: Request): Promise<Visitor> {
+  const cookies = parseCookies(request.raw.req.headers['cookie']);
+  const cookie = cookies[SESSION_COOKIE];
+  const session = cookie ? await authenticator.session(cookie) : null;
+  if (session && cookie) return { session, cookies, csrfCookie: cookie, isNew: false };
+  const anon = anonOf(cookies);
+  return { session: null, cookies, csrfCookie: anon ?? newAnon(), isNew: anon === undefined };
+}
+
+/** 32 random bytes as 43 letters and digits; `-` and `_` of base64url are folded, which costs less than two bits. */
+const newAnon = (): string => randomBytes(32).toString('base64url').replace(/-/g, 'A').replace(/_/g, 'B');
+
+/** What every view and layout finds at its root (web/README.md). */
+export async function contextOf(
+  shared: PageServices,
+  call: IncomingRequest,
+  visitor: Visitor,
+  title: string,
+): Promise<Record<string, unknown>> {
+  const { session, cookies, csrfCookie } = visitor;
+  const theme = cookies['svc_theme'];
+  return {
+    title,
+    nav: session ? await shared.navigation.for(session.role) : [],
+    user: session ? { username: session.username, role: session.role } : null,
+    role: session?.role ?? null,
+    csrf_token: csrfCookie === '' ? '' : shared.authenticator.csrf(csrfCookie),
+    theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
+    flash: readFlash(shared.authenticator, cookies[FLASH_COOKIE]),
+    timezone: shared.timezone,
+    version: shared.version,
+    request_id: call.id,
+    path: call.path,
+    query: { ...call.query },
+  };
+}
+
+/** Cookies that a rendered page sets: its own, the visitor's first, and the end of a flash that it has shown. */
+export function cookieHeader(shared: PageServices, visitor: Visitor, own: View['cookies']): Record<string, string[]> {
+  const cookies = [...own];
+  if (visitor.isNew) cookies.push({ name: ANON_COOKIE, value: visitor.csrfCookie });
+  if (visitor.cookies[FLASH_COOKIE] !== undefined) cookies.push({ name: FLASH_COOKIE, value: null });
+  return cookies.length === 0 ? {} : { 'set-cookie': cookies.map((cookie) => setCookie(cookie, shared.secure)) };
+}

@@ -1,0 +1,290 @@
+/**
+ * One route of a plugin, from the request to its answer. The order is the contract's: path and method (the router), then
+ * credential, rate limit, body, validation; so nobody without a credential gets a body read, let alone parsed.
+ */
+import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
+import {
+  Redirect,
+  Reply,
+  type Authenticator,
+  type MountedRoute,
+  type Principal,
+  type RateClass,
+} from '../../../ports/http.js';
+import type { Clock } from '../../../ports/clock.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Logger } from '../../../ports/logger.js';
+import { limitKey, type AddressOf } from '../transport/address.js';
+import type { HttpResponse } from '../transport/http-response.js';
+import { authenticate, extracted } from '../access/authenticate.js';
+import type { BodyReader, ReadBody } from '../body/body-reader.js';
+import { IncomingRequest } from './incoming-request.js';
+import { cookieOf, setCookie } from '../transport/cookies.js';
+import { CORS_HEADERS } from '../transport/cors.js';
+import { CSRF_FAILED, csrfMatches, SESSION_COOKIE } from '../access/csrf.js';
+import { failureResponse, JSON_TYPE, refusedJson, successJson } from '../errors/envelope.js';
+import { Failure, failureOf, internal, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../errors/failure.js';
+import { AccessPolicy, MISSING } from '../access/access-policy.js';
+import { checkedHeaders, requestId, type standardHeaders } from '../transport/headers.js';
+import type { InFlight } from '../limits/in-flight.js';
+import type { RateLimits } from '../limits/rate-limits.js';
+import { redirectResponse } from '../transport/redirect.js';
+import { send } from '../transport/send.js';
+import type { RequestMetrics } from '../transport/request-metrics.js';
+import { countedAs } from './tools.js';
+import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
+
+/** What every route shares. */
+export interface RouteServices {
+  authenticator: Authenticator;
+  limits: RateLimits;
+  bodies: BodyReader;
+  inFlight: InFlight;
+  addressOf: AddressOf;
+  timings: RequestMetrics;
+  log: Logger;
+  clock: Clock;
+  ids: Ids;
+  debug: boolean;
+  secure: boolean;
+  headers: ReturnType<typeof standardHeaders>;
+}
+
+const SAFE = new Set(['GET', 'HEAD']);
+
+export class ApiRoute {
+  readonly policy: AccessPolicy;
+  readonly #spec: MountedRoute['spec'];
+  readonly #body: BodyRule | null;
+  readonly #query: QueryRule;
+  readonly #params: ReturnType<typeof paramsRule>;
+  readonly #rate: RateClass;
+  readonly #reads: boolean;
+  readonly #bodyOptions: { limits?: MountedRoute['spec']['limits']; optional: boolean };
+  readonly #base: Record<string, string | string[]>;
+  readonly #json: Record<string, string>;
+  /** Successful answers go as they are. */
+  readonly #plain: boolean;
+
+  constructor(
+    private readonly mounted: MountedRoute,
+    private readonly shared: RouteServices,
+  ) {
+    const { spec } = mounted;
+    this.#spec = spec;
+    this.policy = new AccessPolicy(spec.access, spec.bare);
+    if (this.policy.session !== null && spec.path.startsWith('/api/') && !spec.path.startsWith('/api/admin/')) {
+      throw new TypeError(`${spec.path}: no route below /api/ takes the session cookie, /api/admin/ aside`);
+    }
+    this.#body = spec.input?.body ? new BodyRule(spec.input.body) : null;
+    this.#query = new QueryRule(spec.input?.query, spec.strictQuery ?? false);
+    this.#params = paramsRule(spec.input?.params);
+    this.#rate = spec.limits?.rate ?? (this.policy.public ? 'public' : 'api');
+    this.#reads = this.#body !== null || spec.limits?.payload !== undefined;
+    this.#bodyOptions = { limits: spec.limits, optional: spec.input?.optionalBody ?? false };
+    this.#base = spec.cors ? { ...shared.headers.api, ...CORS_HEADERS } : shared.headers.api;
+    this.#json = { 'content-type': JSON_TYPE };
+    this.#plain = (spec.bare ?? false) || (spec.plain ?? false);
+  }
+
+  /** hapi's handler. Never throws. */
+  readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
+    const { shared } = this;
+    const { inFlight } = shared;
+    const began = shared.clock.monotonic();
+    const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
+    let answer: HttpResponse;
+    if (inFlight.stopping) answer = this.#refuse(STOPPING, id);
+    else if (inFlight.full && this.#rate !== 'none') answer = this.#refuse(OVERLOADED, id);
+    else {
+      inFlight.count++;
+      const call = new IncomingRequest(id, request, shared.addressOf);
+      try {
+        const result = await this.#run(request, call);
+        answer = result instanceof Failure ? this.#refuse(result, id, call) : this.#render(result, id);
+      } catch (thrown) {
+        answer = this.#failed(thrown, call);
+      } finally {
+        inFlight.count--;
+      }
+    }
+    shared.timings.observe(request.method, this.#spec.path, answer.status, shared.clock.monotonic() - began);
+    return send(request, h, id, this.#base, answer);
+  };
+
+  async #run(request: Request, call: IncomingRequest): Promise<object | Failure> {
+    const spec = this.#spec;
+    if (!this.mounted.ready()) return PLUGIN_NOT_READY;
+    let body: ReadBody | null = null;
+    if (!this.policy.public) {
+      if (spec.credential) {
+        const outcome = await this.#extract(request, call, spec.credential);
+        if (outcome instanceof Failure) return outcome;
+        body = outcome;
+      } else {
+        const principal = await authenticate(this.shared.authenticator, this.policy, request.raw.req.headers);
+        if (principal instanceof Failure) return principal;
+        call.principal = principal;
+      }
+      if (call.principal.kind === 'session' && !SAFE.has(call.method)) {
+        const outcome = await this.#proveForm(request);
+        if (outcome instanceof Failure) return outcome;
+        body = outcome;
+      }
+    }
+    const key = this.#rateKey(call);
+    const counted = key === null || countedAs(request) === this.#rate;
+    const limited = counted ? null : this.shared.limits.check(this.#rate, key);
+    if (limited) return limited;
+    const refused = this.policy.public ? null : this.policy.refuses(call.principal);
+    if (refused) return refused;
+    const params = paramsFit(this.#params, call.params);
+    if (params === null) return new Failure('not_found', 'There is nothing under this path.');
+    call.params = params;
+    const query = this.#query.check(call.query);
+    if (query instanceof Failure) return query;
+    call.query = query.value;
+    if (this.#reads && !SAFE.has(call.method)) {
+      const failure = await this.#takeBody(request, call, body, key);
+      if (failure) return failure;
+    }
+    return spec.handle(call);
+  }
+
+  async #takeBody(
+    request: Request,
+    call: IncomingRequest,
+    known: ReadBody | null,
+    key: string | null,
+  ): Promise<Failure | null> {
+    const read = known ?? (await this.#read(request, call.principal.kind === 'session'));
+    if (read instanceof Failure) return read;
+    call.body = read.value;
+    if (this.#body && !Buffer.isBuffer(read.value)) {
+      const checked = this.#body.check(read.value, read.bytes);
+      if (checked instanceof Failure) return checked;
+      call.body = checked.value;
+    }
+    const cost = this.#spec.limits?.cost?.(call.body) ?? 1;
+    return cost > 1 && key !== null ? this.shared.limits.check(this.#rate, key, cost, 1) : null;
+  }
+
+  /** A slow body is no work at hand, so it does not count as a request in flight while it arrives. */
+  async #read(request: Request, forms = false): Promise<ReadBody | Failure> {
+    const { inFlight, bodies } = this.shared;
+    inFlight.count--;
+    try {
+      return await bodies.read(request.raw.req, this.#bodyOptions, forms);
+    } finally {
+      inFlight.count++;
+    }
+  }
+
+  /** Null for calls that no bucket counts. */
+  #rateKey({ principal, address }: IncomingRequest): string | null {
+    if (this.#rate === 'none' || principal.kind === 'shared_key') return null;
+    if (this.#rate === 'public' || principal.kind === 'public') return limitKey(address);
+    return principal.kind === 'token' ? principal.id : principal.session_id;
+  }
+
+  /** The route's own place for the credential: headers and query first, and only then the body. */
+  async #extract(
+    request: Request,
+    call: IncomingRequest,
+    credential: NonNullable<MountedRoute['spec']['credential']>,
+  ): Promise<ReadBody | null | Failure> {
+    const { authenticator } = this.shared;
+    let body: ReadBody | null = null;
+    let principal: Principal | Failure | null = await extracted(authenticator, credential, call, null);
+    if (principal === null && this.#reads && !SAFE.has(call.method)) {
+      const read = await this.#read(request);
+      if (read instanceof Failure) return read;
+      body = read;
+      principal = await extracted(authenticator, credential, call, read.value);
+    }
+    if (principal === null) return MISSING;
+    if (principal instanceof Failure) return principal;
+    call.principal = principal;
+    return body;
+  }
+
+  /** A session's change must come from our page: `X-CSRF-Token`, or the field `csrf_token`. */
+  async #proveForm(request: Request): Promise<ReadBody | null | Failure> {
+    const cookie = [cookieOf(request.raw.req.headers['cookie'], SESSION_COOKIE)];
+    const header = request.raw.req.headers['x-csrf-token'];
+    if (header !== undefined) return csrfMatches(this.shared.authenticator, header, cookie) ? null : CSRF_FAILED;
+    const read = await this.#read(request, true);
+    if (read instanceof Failure) return read.code === 'payload_too_large' ? read : CSRF_FAILED;
+    const { value } = read;
+    if (typeof value !== 'object' || value === null || !('csrf_token' in value)) return CSRF_FAILED;
+    const { csrf_token, ...rest } = value;
+    return csrfMatches(this.shared.authenticator, csrf_token, cookie)
+      ? { value: rest, bytes: read.bytes }
+      : CSRF_FAILED;
+  }
+
+  #render(result: object, id: string): HttpResponse {
+    if (result instanceof Reply) return this.#renderReply(result, id);
+    if (result instanceof Redirect) return redirectResponse(result, this.shared);
+    return { status: 200, headers: this.#json, body: this.#plain ? JSON.stringify(result) : successJson(result) };
+  }
+
+  #renderReply({ status, headers, cookies, body }: Reply, id: string): HttpResponse {
+    const all: Record<string, string | string[]> = checkedHeaders(headers);
+    if (cookies.length > 0) all['set-cookie'] = cookies.map((cookie) => setCookie(cookie, this.shared.secure));
+    if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) {
+      if (body !== null) all['content-type'] ??= 'text/plain; charset=utf-8';
+      return { status, headers: all, body };
+    }
+    all['content-type'] ??= JSON_TYPE;
+    if (this.#spec.bare || (this.#plain && status < 400)) return { status, headers: all, body: JSON.stringify(body) };
+    return { status, headers: all, body: status < 400 ? successJson(body) : refusedJson(status, body, id) };
+  }
+
+  /** 401 answers are counted per address; while they are used up, further ones are 429 (contract 00, limits). */
+  #refuse(failure: Failure, id: string, call?: IncomingRequest): HttpResponse {
+    if (failure.status === 401 && call) {
+      const { failures } = this.shared.limits;
+      const key = limitKey(call.address);
+      if (!failures.take(key)) return this.#refusal(failures.refusal(key), id);
+    }
+    return this.#refusal(withLimits(failure), id);
+  }
+
+  #refusal(failure: Failure, id: string): HttpResponse {
+    const answer = failureResponse(failure, id, this.#spec.bare);
+    const more = failure.status === 429 ? this.#spec.limits?.refused : undefined;
+    if (more) Object.assign(answer.headers, more(Number(answer.headers['retry-after'])));
+    return answer;
+  }
+
+  #failed(thrown: unknown, call: IncomingRequest): HttpResponse {
+    const failure = failureOf(thrown);
+    if (failure && failure.status !== 500) return this.#refuse(failure, call.id, call);
+    this.shared.log.error(
+      { request_id: call.id, method: call.method, route: this.#spec.path, plugin: this.mounted.plugin, err: thrown },
+      `a route failed: ${textOf(thrown)}`,
+    );
+    return failureResponse(internal(thrown, this.shared.debug), call.id, this.#spec.bare);
+  }
+}
+
+/** What a plugin throws knows when to come back, but not the other headers that go with every 429 and 503. */
+function withLimits(failure: Failure): Failure {
+  const { headers = {} } = failure.more;
+  if (failure.status === 503 && !headers['retry-after']) {
+    return new Failure(failure.code, failure.message, { ...failure.more, headers: { ...headers, 'retry-after': '5' } });
+  }
+  if (failure.status !== 429 || headers['ratelimit-limit']) return failure;
+  const wait = headers['retry-after'] ?? '1';
+  return new Failure(failure.code, failure.message, {
+    ...failure.more,
+    headers: {
+      'ratelimit-limit': '1',
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': wait,
+      ...headers,
+      'retry-after': wait,
+    },
+  });
+}

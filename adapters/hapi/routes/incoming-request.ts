@@ -1,0 +1,76 @@
+/** One request as a handler sees it. What few handlers ask for (headers, cookies, the abort signal) is made when asked. */
+import type { Request } from '@hapi/hapi';
+import type { HttpRequest, Principal } from '../../../ports/http.js';
+import type { AddressOf } from '../transport/address.js';
+import { parseCookies } from '../transport/cookies.js';
+
+export const PUBLIC: Principal = { kind: 'public' };
+
+/** Never shown to a handler: credentials are the adapter's and the access plugin's business. */
+const SECRET = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-sentry-auth', 'x-csrf-token']);
+
+export class IncomingRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  body: unknown = null;
+  principal: Principal = PUBLIC;
+  #address: string | null = null;
+  #headers: Record<string, string | undefined> | null = null;
+  #cookies: Record<string, string> | null = null;
+  #signal: AbortSignal | null = null;
+
+  constructor(
+    readonly id: string,
+    private readonly request: Request,
+    private readonly addressOf: AddressOf,
+  ) {
+    this.method = request.raw.req.method ?? 'GET';
+    this.path = request.path;
+    this.params = request.params as Record<string, string>;
+    this.query = request.query;
+  }
+
+  get address(): string {
+    this.#address ??= this.addressOf(this.peer, this.request.raw.req.headers['x-forwarded-for']);
+    return this.#address;
+  }
+
+  /** The address at the other end of the connection. */
+  get peer(): string | undefined {
+    return this.request.raw.req.socket?.remoteAddress;
+  }
+
+  /** With the credential: for whom the credential is. */
+  get rawHeaders(): Record<string, string | undefined> {
+    const headers: Record<string, string | undefined> = {};
+    for (const [name, value] of Object.entries(this.request.raw.req.headers)) {
+      headers[name] = Array.isArray(value) ? value.join(', ') : value;
+    }
+    return headers;
+  }
+
+  get headers(): Readonly<Record<string, string | undefined>> {
+    this.#headers ??= Object.fromEntries(Object.entries(this.rawHeaders).filter(([name]) => !SECRET.has(name)));
+    return this.#headers;
+  }
+
+  get cookies(): Readonly<Record<string, string>> {
+    this.#cookies ??= parseCookies(this.request.raw.req.headers['cookie']);
+    return this.#cookies;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signal) return this.#signal;
+    const controller = new AbortController();
+    const { res } = this.request.raw;
+    const gone = (): void => {
+      if (!res.writableFinished) controller.abort();
+    };
+    if (res.closed) gone();
+    else res.once('close', gone);
+    this.#signal = controller.signal;
+    return this.#signal;
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * Routes as tools (ports/tools.ts). A call becomes a request to this server's own router, without a socket and with the
+ * caller's credential, so it meets the same policy, limits and schemas as any other. Rejected: a request over the network to
+ * ourselves, which would need our own address and count connections.
+ */
+import type { Request, ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
+import type { HttpRequest, MountedRoute, RateClass, RouteSpec, ToolSpec } from '../../../ports/http.js';
+import type { RouteAnswer, RouteTool, RouteTools } from '../../../ports/tools.js';
+import { IncomingRequest } from './incoming-request.js';
+import { failureResponse } from '../errors/envelope.js';
+import { Failure } from '../errors/failure.js';
+import { jsonSchema, type Description, type JsonSchema } from '../openapi/json-schema.js';
+
+type Place = 'params' | 'query' | 'body';
+type Inject = (request: ServerInjectOptions) => Promise<ServerInjectResponse>;
+
+interface Arguments {
+  properties: Record<string, JsonSchema>;
+  required: string[];
+  /** Where each argument goes; those that the tool fixes among them. */
+  places: Map<string, Place>;
+}
+
+/** Headers of the caller's that decide about the inner request too. */
+const PASSED = ['authorization', 'x-forwarded-for', 'user-agent'];
+
+/** The limit that the surrounding request was counted by; undefined for requests from outside. */
+export const countedAs = (request: Request): RateClass | undefined => (request.app as { counted?: RateClass }).counted;
+
+/** The route's schemas in the order in which an argument belongs to them: a body that repeats a query parameter wins. */
+const PLACES: readonly Place[] = ['params', 'body', 'query'];
+
+function argumentsOf({ input }: RouteSpec, tool: ToolSpec): Arguments {
+  const found: Arguments = { properties: {}, required: [], places: new Map() };
+  for (const place of PLACES) {
+    const described = input?.[place]?.describe() as Description | undefined;
+    if (described === undefined) continue;
+    const { properties = {}, required = [] } = jsonSchema(described) as Partial<Arguments>;
+    for (const [name, schema] of Object.entries(properties)) {
+      if (found.places.has(name)) continue;
+      const fixed = tool.fixed !== undefined && Object.hasOwn(tool.fixed, name);
+      if (!fixed && (tool.omit?.includes(name) || tool.only?.includes(name) === false)) continue;
+      found.places.set(name, place);
+      if (fixed) continue;
+      found.properties[name] = documented(schema, tool, name);
+      if (required.includes(name)) found.required.push(name);
+    }
+  }
+  return found;
+}
+
+function documented(schema: JsonSchema, { describe, defaults }: ToolSpec, name: string): JsonSchema {
+  const description = describe?.[name];
+  return {
+    ...schema,
+    ...(description !== undefined && { description }),
+    ...(defaults !== undefined && Object.hasOwn(defaults, name) && { default: defaults[name] }),
+  };
+}
+
+class MountedTool {
+  readonly listed: RouteTool;
+  readonly #arguments: Arguments;
+
+  constructor(
+    private readonly route: RouteSpec,
+    private readonly tool: ToolSpec,
+  ) {
+    this.#arguments = argumentsOf(route, tool);
+    const { properties, required } = this.#arguments;
+    const { name, title, description, readOnly, destructive, idempotent, untrusted, textLimit } = tool;
+    this.listed = {
+      name,
+      title,
+      description,
+      ...(readOnly !== undefined && { readOnly }),
+      ...(destructive !== undefined && { destructive }),
+      ...(idempotent !== undefined && { idempotent }),
+      ...(untrusted !== undefined && { untrusted }),
+      ...(textLimit !== undefined && { textLimit }),
+      input: { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false },
+      output: route.output ? jsonSchema(route.output.describe()) : { type: 'object' },
+    };
+  }
+
+  /** The request that the arguments ask for, or what is wrong with them. */
+  request(given: Readonly<Record<string, unknown>>): Pick<ServerInjectOptions, 'method' | 'url' | 'payload'> | Failure {
+    const { places, properties, required } = this.#arguments;
+    const args = { ...this.tool.defaults, ...given };
+    const unknown = Object.keys(given).filter((name) => !Object.hasOwn(properties, name));
+    const missing = required.filter((name) => args[name] === undefined);
+    if (unknown.length + missing.length > 0) {
+      const known = Object.keys(properties).join(', ');
+      const fields = [
+        ...unknown.map((name) => [name.slice(0, 200), `is not an argument of ${this.tool.name}; it takes ${known}`]),
+        ...missing.map((name) => [name, 'is required']),
+      ];
+      const message = `Some arguments of ${this.tool.name} are wrong.`;
+      return new Failure('validation_failed', message, { fields: Object.fromEntries(fields.slice(0, 50)) });
+    }
+    const all = Object.entries({ ...args, ...this.tool.fixed });
+    const at = (place: Place): [string, unknown][] => all.filter(([name]) => places.get(name) === place);
+    const url = this.#url(Object.fromEntries(at('params')), at('query'));
+    if (url instanceof Failure) return url;
+    const method = [this.route.method].flat()[0]!;
+    const body = this.route.input?.body && method !== 'GET' ? JSON.stringify(Object.fromEntries(at('body'))) : null;
+    return { method, url, ...(body !== null && { payload: body }) };
+  }
+
+  #url(params: Record<string, unknown>, query: [string, unknown][]): string | Failure {
+    const names = [...this.route.path.matchAll(/\{([^*?}]+)[^}]*\}/g)].map(([, name]) => name!);
+    const wrong = names.find((name) => !isSegment(params[name]));
+    if (wrong !== undefined) return new Failure('not_found', `There is nothing under the ${wrong} that was given.`);
+    const path = this.route.path.replace(/\{([^*?}]+)[^}]*\}/g, (_, name: string) =>
+      encodeURIComponent(String(params[name])),
+    );
+    const search = new URLSearchParams();
+    for (const [name, value] of query) for (const one of valuesOf(value)) search.append(name, one);
+    return search.size === 0 ? path : `${path}?${search.toString()}`;
+  }
+}
+
+/** Text that stays one segment of a path: `.` and `..` would be resolved away, half a character cannot be written. */
+const isSegment = (value: unknown): boolean =>
+  (typeof value === 'number' || typeof value === 'string') &&
+  !['', '.', '..'].includes(String(value)) &&
+  !/\p{Cs}/u.test(String(value));
+
+/** A query's values are text; a list is the parameter repeated, null is none. */
+function valuesOf(value: unknown): string[] {
+  return [value].flat().flatMap((one) => {
+    if (one === null || one === undefined) return [];
+    return [typeof one === 'string' ? one : JSON.stringify(one)];
+  });
+}
+
+export class ToolTable implements RouteTools {
+  readonly #tools: ReadonlyMap<string, MountedTool>;
+
+  constructor(
+    routes: readonly MountedRoute[],
+    private readonly inject: Inject,
+  ) {
+    this.#tools = new Map(
+      routes.flatMap(({ spec }) =>
+        [spec.tool ?? []].flat().map((tool): [string, MountedTool] => [tool.name, new MountedTool(spec, tool)]),
+      ),
+    );
+  }
+
+  list(): readonly RouteTool[] {
+    return [...this.#tools.values()].map(({ listed }) => listed);
+  }
+
+  async call(name: string, args: Readonly<Record<string, unknown>>, request: HttpRequest): Promise<RouteAnswer | null> {
+    const tool = this.#tools.get(name);
+    if (tool === undefined) return null;
+    if (!(request instanceof IncomingRequest))
+      throw new TypeError('a tool is called with the request that a handler was given');
+    const asked = tool.request(args);
+    if (asked instanceof Failure) {
+      return { status: asked.status, headers: {}, body: parsed(String(failureResponse(asked, request.id).body)) };
+    }
+    const { rawHeaders, peer } = request;
+    const passed = PASSED.flatMap((header) => (rawHeaders[header] === undefined ? [] : [[header, rawHeaders[header]]]));
+    const response = await this.inject({
+      ...asked,
+      headers: {
+        ...(Object.fromEntries(passed) as Record<string, string>),
+        'x-request-id': request.id,
+        ...(asked.payload !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(peer !== undefined && { remoteAddress: peer }),
+      app: { counted: 'api' satisfies RateClass },
+    });
+    return {
+      status: response.statusCode,
+      headers: response.headers as Record<string, string>,
+      body: parsed(response.payload),
+    };
+  }
+}
+
+const parsed = (json: string): Record<string, unknown> => JSON.parse(json) as Record<string, unknown>;

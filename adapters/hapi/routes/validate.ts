@@ -1,0 +1,136 @@
+/**
+ * joi schemas of a route, prepared once. Bodies are taken literally (`"5"` is no number) and lose unknown fields; query
+ * parameters are text and are converted. Most bodies are good, which a quick look tells (fast-check.ts). Of the others the
+ * first pass stops at the first fault; only a body with one is gone through again for all of them, and not when it is so
+ * large that listing them would cost more than the answer is worth.
+ */
+import type { Schema, ValidationError, ValidationOptions } from 'joi';
+import joi from 'joi';
+import { Failure } from '../errors/failure.js';
+import { fastCheck, type FastCheck } from './fast-check.js';
+
+const MOST_FIELDS = 50;
+const LARGE_BODY = 64 * 1024;
+
+const messages = {
+  'any.only': 'must be one of {{#valids}}',
+  'any.unknown': 'is not allowed here; leave it out',
+  'string.empty': 'must not be empty',
+  'string.pattern.base': 'must match {{#regex}}',
+  'string.pattern.name': 'must be {{#name}}',
+  'object.pattern.match': 'holds a name or value that is not allowed',
+};
+
+const common: ValidationOptions = {
+  abortEarly: true,
+  errors: { label: false, wrap: { array: false, string: false }, escapeHtml: false, stack: false },
+  messages,
+};
+const BODY: ValidationOptions = { ...common, convert: false, stripUnknown: { objects: true, arrays: false } };
+const BODY_ALL: ValidationOptions = { ...BODY, abortEarly: false };
+const QUERY: ValidationOptions = { ...common, abortEarly: false, stripUnknown: { objects: true, arrays: false } };
+const QUERY_STRICT: ValidationOptions = { ...common, abortEarly: false };
+
+/** What joi's `describe()` answers, as far as it is read here. */
+interface Described {
+  type?: string;
+  keys?: Record<string, Described>;
+  matches?: { schema?: Described }[];
+}
+
+const takesArray = (described: Described): boolean =>
+  described.type === 'array' ||
+  described.type === 'any' ||
+  (described.matches ?? []).some((match) => match.schema !== undefined && takesArray(match.schema));
+
+export class BodyRule {
+  readonly #array: boolean;
+  readonly #fastCheck: FastCheck;
+  readonly #schema: Schema;
+  readonly #all: Schema;
+
+  constructor(schema: Schema) {
+    this.#fastCheck = fastCheck(schema);
+    this.#array = takesArray(schema.describe());
+    // As preferences of the schema: given with every call, joi would compile the messages again every time.
+    this.#schema = schema.prefs(BODY);
+    this.#all = schema.prefs(BODY_ALL);
+  }
+
+  /** The body with defaults and without unknown fields, or the refusal. @param bytes its size, to decide how long to look */
+  check(body: unknown, bytes: number): { value: unknown } | Failure {
+    if (typeof body !== 'object' || body === null || (Array.isArray(body) && !this.#array)) {
+      return new Failure('invalid_json', `The body must be a JSON object${this.#array ? ' or an array of them' : ''}.`);
+    }
+    if (this.#fastCheck(body)) return { value: body };
+    const { value, error } = this.#schema.validate(body);
+    if (!error) return { value };
+    const all = bytes > LARGE_BODY ? error : (this.#all.validate(body).error ?? error);
+    return new Failure('validation_failed', 'Some fields of the body are wrong.', { fields: fieldsOf(all, 'body') });
+  }
+}
+
+const NO_QUERY = { value: Object.freeze({}) as Record<string, unknown> };
+
+export class QueryRule {
+  readonly #schema: Schema;
+  readonly #lists: readonly string[];
+  readonly #known: string;
+  /** Nothing is read and nothing refused: most routes. */
+  readonly #takesNothing: boolean;
+
+  constructor(schema: Schema | undefined, strict: boolean) {
+    const base = schema ?? joi.object({});
+    this.#schema = base.prefs(strict ? QUERY_STRICT : QUERY);
+    const { keys = {} } = base.describe() as Described;
+    this.#lists = Object.keys(keys).filter((key) => keys[key]?.type === 'array');
+    this.#known = Object.keys(keys).join(', ');
+    this.#takesNothing = schema === undefined && !strict;
+  }
+
+  check(query: Record<string, unknown>): { value: Record<string, unknown> } | Failure {
+    if (this.#takesNothing) return NO_QUERY;
+    for (const key of this.#lists) if (typeof query[key] === 'string') query[key] = [query[key]];
+    const { value, error } = this.#schema.validate(query) as {
+      value: Record<string, unknown>;
+      error?: ValidationError;
+    };
+    if (!error) return { value };
+    const fields = fieldsOf(error, 'query', (type) =>
+      type === 'object.unknown'
+        ? `is not a parameter of this path; ${this.#known === '' ? 'it takes none' : `it takes ${this.#known}`}`
+        : null,
+    );
+    const told = Object.entries(fields).map(([name, text]): [string, string] => [
+      name,
+      Array.isArray(query[name]) && !this.#lists.includes(name) ? 'is given more than once' : text,
+    ]);
+    return new Failure('invalid_request', 'Some query parameters are wrong.', { fields: Object.fromEntries(told) });
+  }
+}
+
+/** Schema of path parameters, prepared. */
+export const paramsRule = (schema: Schema | undefined): Schema | null => schema?.prefs(QUERY) ?? null;
+
+/** Path parameters: what does not fit cannot exist, so the answer is 404. @returns null then */
+export function paramsFit(rule: Schema | null, params: Record<string, string>): Record<string, string> | null {
+  for (const name in params) if (params[name]!.includes('\0')) return null;
+  if (!rule) return params;
+  const { value, error } = rule.validate(params) as { value: Record<string, string>; error?: ValidationError };
+  return error ? null : value;
+}
+
+/** Dotted path → what is wrong, at most fifty. */
+function fieldsOf(
+  error: ValidationError,
+  root: string,
+  text: (type: string) => string | null = () => null,
+): Record<string, string> {
+  const fields = new Map<string, string>();
+  for (const detail of error.details.slice(0, MOST_FIELDS)) {
+    const path = detail.path.join('.').slice(0, 200) || root;
+    if (!fields.has(path)) fields.set(path, text(detail.type) ?? detail.message.trim().slice(0, 300));
+  }
+  // Not by assignment: a parameter may be called `__proto__`.
+  return Object.fromEntries(fields);
+}

@@ -1,0 +1,56 @@
+/** Headers that every answer carries: request id, and what keeps browsers from doing harm (contract 80). */
+import type { Ids } from '../../../ports/ids.js';
+
+const REQUEST_ID = /^[\w.-]{8,64}$/;
+
+/** `X-Request-Id`: the caller's when it looks like one, else ours (contract 00, envelope). */
+export function requestId(given: string | string[] | undefined, ids: Ids): string {
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : ids.uuid();
+}
+
+/** Markup that the layouts need, and no more; no inline script or style, no other host (web/README.md). */
+export const CSP =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const UNPRINTABLE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/** A copy with lower-case names. @throws TypeError for a value that no header can hold: a line break would start another */
+export function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const checked: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (UNPRINTABLE.test(value))
+      throw new TypeError(`the value of the header ${name} has characters that it cannot have`);
+    checked[name.toLowerCase()] = value;
+  }
+  return checked;
+}
+
+type Headers = Record<string, string | string[]>;
+
+/** Makes the two sets once: API answers are data that no browser shall render, pages are documents. */
+export function standardHeaders(baseUrl: string): { api: Headers; page: Headers; asset: Headers } {
+  const hsts: Headers = baseUrl.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {};
+  return {
+    api: { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', ...hsts },
+    page: {
+      'content-security-policy': CSP,
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+      'cache-control': 'no-store',
+      ...hsts,
+    },
+    asset: {
+      // An SVG opened by its own address is a document too, and its styles are inside it.
+      'content-security-policy': "default-src 'none'; style-src 'self'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      ...hsts,
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * The TCP side. hapi's listener is given to it, so that two things can be ours: what a caller reads whose bytes are no
+ * HTTP at all (an envelope, not a bare line), and when `100 Continue` is said: only once somebody wants the body.
+ */
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Ids } from '../../../ports/ids.js';
+import { failureResponse } from '../errors/envelope.js';
+import { Failure } from '../errors/failure.js';
+import { requestId } from './headers.js';
+import { expectsContinue } from '../body/payload.js';
+
+/** Slow heads end here; bodies that a handler reads have a time of their own, so that packages may take an hour. */
+const HEAD_MS = 20_000;
+const WHOLE_MS = 3_600_000;
+const IDLE_MS = 65_000;
+
+export const makeListener = (): Server =>
+  createServer({
+    headersTimeout: HEAD_MS,
+    requestTimeout: WHOLE_MS,
+    keepAliveTimeout: IDLE_MS,
+    connectionsCheckingInterval: 5_000,
+    // Node would answer an empty 400; `ownListener` says it in the envelope.
+    requireHostHeader: false,
+  });
+
+/** Replaces what hapi put there; call it after hapi has taken the listener. */
+export function ownListener(listener: Server, ids: Ids): void {
+  const active = new WeakMap<Duplex, ServerResponse>();
+  const routed = listener.listeners('request') as RequestListener[];
+  listener.removeAllListeners('request').on('request', (req: IncomingMessage, res: ServerResponse) => {
+    active.set(req.socket, res);
+    if (req.headers.host === undefined && req.httpVersion === '1.1') refuse(req, res, NO_HOST, ids);
+    else for (const route of routed) route(req, res);
+  });
+  listener.removeAllListeners('checkContinue').on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
+    expectsContinue(req, res);
+    listener.emit('request', req, res);
+  });
+  listener.removeAllListeners('clientError').on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    const current = active.get(socket);
+    const underWay = current !== undefined && !current.writableFinished;
+    if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    // Bytes after a whole request: its answer goes first, or the caller would take ours for it.
+    else if (underWay && current.req.complete) current.once('close', () => end(socket, malformed(error, ids)));
+    else if (underWay && current.headersSent) socket.destroy();
+    else end(socket, malformed(error, ids));
+  });
+}
+
+const NO_HOST = new Failure('invalid_request', 'The request has no Host header.');
+
+function refuse(req: IncomingMessage, res: ServerResponse, failure: Failure, ids: Ids): void {
+  const id = requestId(req.headers['x-request-id'], ids);
+  const { status, headers, body } = failureResponse(failure, id);
+  const text = String(body);
+  const own = { connection: 'close', 'x-content-type-options': 'nosniff', 'x-request-id': id };
+  res.writeHead(status, { ...headers, ...own, 'content-length': Buffer.byteLength(text) }).end(text);
+}
+
+/** Says it, and closes when the other side has had the time to read it. */
+function end(socket: Duplex, bytes: string): void {
+  if (socket.writable) socket.end(bytes, () => setTimeout(() => socket.destroy(), 500).unref());
+  else socket.destroy();
+}
+
+function malformed(error: NodeJS.ErrnoException, ids: Ids): string {
+  const message =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? 'The request’s header is larger than 16 KiB.'
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'The request did not arrive in time.'
+        : 'The request is not valid HTTP/1.1.';
+  const id = ids.uuid();
+  const { body } = failureResponse(new Failure('invalid_request', message), id);
+  const text = String(body);
+  return (
+    'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n' +
+    `X-Request-Id: ${id}\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+  );
+}

@@ -1,0 +1,32 @@
+/** 303 with cookies and flash, for pages and for the few routes that answer a browser. */
+import type { Authenticator, Redirect } from '../../../ports/http.js';
+import type { HttpResponse } from './http-response.js';
+import { setCookie } from './cookies.js';
+import { flashCookie } from '../pages/flash.js';
+
+export function redirectResponse(
+  redirect: Redirect,
+  by: { authenticator: Authenticator; secure: boolean },
+): HttpResponse {
+  const cookies = redirect.flash
+    ? [...redirect.cookies, flashCookie(by.authenticator, redirect.flash)]
+    : redirect.cookies;
+  return {
+    status: 303,
+    headers: {
+      location: locationOf(redirect.location),
+      ...(cookies.length > 0 && { 'set-cookie': cookies.map((cookie) => setCookie(cookie, by.secure)) }),
+    },
+    body: null,
+  };
+}
+
+/** As a header can hold it: what is no ASCII is percent-encoded, what is encoded stays. */
+const locationOf = (location: string): string =>
+  location.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character));
+
+/** `/login?next=…` back to a path of ours; another host never comes out of it. */
+export function loginLocation(path: string, search: string): string {
+  const next = path.startsWith('/') && !/^\/[/\\]/.test(path) ? path + search : '/';
+  return next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`;
+}

@@ -1,0 +1,57 @@
+/**
+ * Hands an answer to hapi, or, when the request's body has not been read to its end, straight to the socket. An answer
+ * that is followed by a close while bytes still arrive becomes a reset at the other side, and the caller never reads why
+ * (contract 00: an answer, not a bare reset). So the rest is read and thrown away, for a while and up to a size.
+ */
+import { IncomingMessage, type ServerResponse } from 'node:http';
+import type { Request, ResponseToolkit, Lifecycle } from '@hapi/hapi';
+import type { HttpResponse } from './http-response.js';
+import { awaitsContinue, hasBody } from '../body/payload.js';
+
+const LINGER_MS = 10_000;
+const LINGER_BYTES = 64 * 1024 * 1024;
+
+/** @param base headers of every answer of its kind; the answer's own go over them */
+export function send(
+  request: Request,
+  h: ResponseToolkit,
+  id: string,
+  base: Readonly<Record<string, string | string[]>>,
+  answer: HttpResponse,
+): Lifecycle.ReturnValue {
+  const { req, res } = request.raw;
+  // An injected request (tests) is none, and has arrived whole.
+  if (req instanceof IncomingMessage && !req.complete && hasBody(req) && !req.destroyed) {
+    sendEarly(req, res, request.method === 'head', { ...base, ...answer.headers, 'x-request-id': id }, answer);
+    return h.abandon;
+  }
+  const response = h.response(answer.body ?? undefined);
+  Object.assign(response.headers, base, answer.headers);
+  response.headers['x-request-id'] = id;
+  return response.code(answer.status);
+}
+
+function sendEarly(
+  req: IncomingMessage,
+  res: ServerResponse,
+  head: boolean,
+  headers: Record<string, string | string[]>,
+  { status, body }: HttpResponse,
+): void {
+  // Whoever waits for `100 Continue` sends nothing more, or everything: only a new connection is sure.
+  if (awaitsContinue(req)) headers['connection'] = 'close';
+  else if (headers['connection'] === 'close') delete headers['connection'];
+  res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body ?? '') });
+  res.end(head ? undefined : (body ?? undefined));
+  let bytes = 0;
+  const { socket } = req;
+  const giveUp = (): void => void socket.destroy();
+  const timer = setTimeout(giveUp, LINGER_MS);
+  req.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > LINGER_BYTES) giveUp();
+  });
+  const done = (): void => clearTimeout(timer);
+  req.once('end', done).once('close', done);
+  req.resume();
+}

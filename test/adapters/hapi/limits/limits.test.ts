@@ -1,0 +1,201 @@
+import { expect } from 'chai';
+import joi from 'joi';
+import { Buckets } from '../../../../adapters/hapi/limits/rate-limits.js';
+import type { RouteSpec } from '../../../../ports/http.js';
+import { FakeClock, NO_LIMITS, TestServer, type Asked } from '../support.js';
+
+const route = (path: string, more: Partial<RouteSpec> = {}): RouteSpec => ({
+  method: 'GET',
+  path: `/api/t/v1/${path}`,
+  summary: 'test',
+  access: [{ anyToken: true }, { sharedKey: true }],
+  handle: ({ address }) => ({ address }),
+  ...more,
+});
+const statuses = async (times: number, ask: () => Promise<Asked>): Promise<number[]> => {
+  const seen: number[] = [];
+  for (let i = 0; i < times; i++) seen.push((await ask()).status);
+  return seen;
+};
+
+describe('hapi: rate limits', () => {
+  it('counts per token, refills evenly, and tells when to come back', async () => {
+    const test = await TestServer.create({ routes: [route('api')] }, { limits: { ...NO_LIMITS, api_per_minute: 3 } });
+    const ask = (bearer: string) => test.ask('GET', '/api/t/v1/api', { bearer });
+    expect(await statuses(4, () => ask('master#1:'))).to.deep.equal([200, 200, 200, 429]);
+    const refused = await ask('master#1:');
+    expect(refused.code).to.equal('rate_limited');
+    expect(refused.headers).to.include({
+      'retry-after': '20',
+      'ratelimit-limit': '3',
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': '60',
+    });
+    expect((await ask('master#2:')).status).to.equal(200);
+    expect(await statuses(5, () => ask('shared'))).to.deep.equal([200, 200, 200, 200, 200]);
+    test.clock.at += 20_000;
+    expect(await statuses(2, () => ask('master#1:'))).to.deep.equal([200, 429]);
+  });
+
+  it('counts every element of an intake array, and lets a call through that no bucket could hold', async () => {
+    const intake = route('intake', {
+      method: 'POST',
+      input: { body: joi.array().items(joi.any()) },
+      limits: { rate: 'intake', cost: (body) => (body as unknown[]).length },
+      handle: () => ({}),
+    });
+    const test = await TestServer.create(
+      { routes: [intake] },
+      { limits: { ...NO_LIMITS, intake_per_minute: 60, intake_burst: 10 } },
+    );
+    const ask = (n: number) =>
+      test.ask('POST', '/api/t/v1/intake', { bearer: 'master:', json: Array.from({ length: n }, () => 1) });
+    expect((await ask(8)).status).to.equal(200);
+    const refused = await ask(5);
+    expect([refused.status, refused.headers['ratelimit-limit']]).to.deep.equal([429, '10']);
+    expect((await ask(1)).status).to.equal(200);
+    test.clock.at += 60_000;
+    expect((await ask(25)).status).to.equal(200);
+    test.clock.at += 14_000;
+    expect((await ask(1)).status).to.equal(429);
+    test.clock.at += 2_000;
+    expect((await ask(1)).status).to.equal(200);
+  });
+
+  it('counts bulk calls apart, and probes not at all', async () => {
+    const test = await TestServer.create(
+      {
+        routes: [
+          route('bulk', { limits: { rate: 'bulk' } }),
+          route('probe', { access: 'public', limits: { rate: 'none' } }),
+          route('api'),
+        ],
+      },
+      { limits: { ...NO_LIMITS, bulk_per_minute: 1, api_per_minute: 1, public_per_minute: 1 } },
+    );
+    expect(await statuses(2, () => test.ask('GET', '/api/t/v1/bulk', { bearer: 'master:' }))).to.deep.equal([200, 429]);
+    expect((await test.ask('GET', '/api/t/v1/api', { bearer: 'master:' })).status).to.equal(200);
+    expect(await statuses(3, () => test.ask('GET', '/api/t/v1/probe'))).to.deep.equal([200, 200, 200]);
+  });
+
+  it('counts open questions per address, and believes X-Forwarded-For of trusted proxies only', async () => {
+    const open = route('open', { access: 'public' });
+    const limits = { ...NO_LIMITS, public_per_minute: 2 };
+    const ask = (test: TestServer, forwarded: string) =>
+      test.ask('GET', '/api/t/v1/open', { headers: { 'x-forwarded-for': forwarded } });
+    const behind = await TestServer.create(
+      { routes: [open] },
+      { limits, trusted_proxies: ['127.0.0.0/8', '10.0.0.1'] },
+    );
+    expect((await ask(behind, '1.1.1.1')).body.address).to.equal('1.1.1.1');
+    expect((await ask(behind, '6.6.6.6, 1.1.1.1, 10.0.0.1')).body.address).to.equal('1.1.1.1');
+    expect((await ask(behind, '9.9.9.9, 1.1.1.1')).status).to.equal(429);
+    expect((await ask(behind, '2.2.2.2')).status).to.equal(200);
+    expect((await ask(behind, '2001:db8::1')).status).to.equal(200);
+    expect((await ask(behind, '2001:db8::2')).status).to.equal(200);
+    expect((await ask(behind, '2001:db8::3')).status).to.equal(429);
+    const direct = await TestServer.create({ routes: [open] }, { limits });
+    expect((await ask(direct, '1.1.1.1')).body.address).to.equal('127.0.0.1');
+    expect((await ask(direct, '2.2.2.2')).status).to.equal(200);
+    expect((await ask(direct, '3.3.3.3')).status).to.equal(429);
+  });
+
+  it('turns failures into 429 when they are used up; valid credentials still pass', async () => {
+    const test = await TestServer.create(
+      { routes: [route('api')] },
+      { limits: { ...NO_LIMITS, auth_failures_per_minute: 3 } },
+    );
+    const bad = () => test.ask('GET', '/api/t/v1/api', { bearer: 'unknown' });
+    expect(await statuses(5, bad)).to.deep.equal([401, 401, 401, 429, 429]);
+    const refused = await bad();
+    expect([refused.code, refused.headers['retry-after'], refused.headers['ratelimit-limit']]).to.deep.equal([
+      'rate_limited',
+      '20',
+      '3',
+    ]);
+    expect((await test.ask('GET', '/api/t/v1/api')).status).to.equal(429);
+    expect((await test.ask('GET', '/api/t/v1/api', { bearer: 'master:' })).status).to.equal(200);
+    test.clock.at += 20_000;
+    expect((await bad()).status).to.equal(401);
+  });
+
+  it('forgets the least recently used and stays bounded', () => {
+    const buckets = new Buckets(60, 1, new FakeClock(), 3);
+    expect(['a', 'b', 'c'].map((key) => buckets.take(key))).to.deep.equal([true, true, true]);
+    expect(buckets.take('a')).to.equal(false);
+    expect(buckets.take('d')).to.equal(true);
+    expect(buckets.entries).to.equal(3);
+    expect([buckets.take('a'), buckets.take('b')]).to.deep.equal([false, true]);
+  });
+});
+
+describe('hapi: overload and stopping', () => {
+  it('answers 503 overloaded over the cap, but not to probes', async () => {
+    let release = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const routes = [
+      route('slow', { access: 'public', handle: async () => (await gate, {}) }),
+      route('probe', { access: 'public', limits: { rate: 'none' } }),
+    ];
+    const test = await TestServer.create({ routes }, { maxInFlight: 1 });
+    const slow = test.ask('GET', '/api/t/v1/slow');
+    const refused = await test.ask('GET', '/api/t/v1/slow');
+    expect([refused.status, refused.code, refused.headers['retry-after']]).to.deep.equal([503, 'overloaded', '1']);
+    expect((await test.ask('GET', '/api/t/v1/probe')).status).to.equal(200);
+    release();
+    expect((await slow).status).to.equal(200);
+    expect((await test.ask('GET', '/api/t/v1/slow')).status).to.equal(200);
+  });
+
+  it('refuses bodies when too many bytes are being read', async () => {
+    const take = route('take', { method: 'POST', input: { body: joi.object().unknown() }, handle: () => ({}) });
+    const test = await TestServer.create({ routes: [take] }, { maxBodyBytesInFlight: 100 });
+    const ask = (n: number) => test.ask('POST', '/api/t/v1/take', { bearer: 'master:', json: { a: 'x'.repeat(n) } });
+    const refused = await ask(200);
+    expect([refused.status, refused.code]).to.deep.equal([503, 'overloaded']);
+    expect(await statuses(5, () => ask(50))).to.deep.equal([200, 200, 200, 200, 200]);
+  });
+
+  it('finishes what is under way, refuses what comes, and closes idle connections', async () => {
+    let release = (): void => undefined;
+    let entered = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const inside = new Promise<void>((resolve) => (entered = resolve));
+    const slow = route('slow', { access: 'public', handle: async () => (entered(), await gate, { done: true }) });
+    const test = await (await TestServer.create({ routes: [slow, route('fast', { access: 'public' })] })).start();
+    const idle = test.connect();
+    await idle.write('GET /api/t/v1/fast HTTP/1.1\r\nHost: x\r\n\r\n');
+    await idle.until(({ received }) => received.includes('success'));
+    const busy = test.connect();
+    await busy.write('GET /api/t/v1/slow HTTP/1.1\r\nHost: x\r\n\r\n');
+    await inside;
+    const stopped = test.stop(5_000);
+    await idle.until(({ closed }) => closed);
+    const late = await test.ask('GET', '/api/t/v1/fast');
+    expect([late.status, late.code, late.headers['connection']]).to.deep.equal([503, 'not_ready', 'close']);
+    release();
+    await busy.until(({ closed }) => closed);
+    expect(busy.received).to.contain('"done":true');
+    expect(busy.received).to.match(/connection: close/i);
+    await stopped;
+  });
+
+  it('stops in time although a handler never ends', async () => {
+    let entered = (): void => undefined;
+    const inside = new Promise<void>((resolve) => (entered = resolve));
+    const signals: AbortSignal[] = [];
+    const stuck = route('stuck', {
+      access: 'public',
+      handle: ({ signal }) =>
+        new Promise<object>(
+          (resolve) => (signals.push(signal), entered(), signal.addEventListener('abort', () => resolve({}))),
+        ),
+    });
+    const test = await (await TestServer.create({ routes: [stuck] })).start();
+    const connection = test.connect();
+    await connection.write('GET /api/t/v1/stuck HTTP/1.1\r\nHost: x\r\n\r\n');
+    await inside;
+    await test.stop(50);
+    await connection.until(({ closed }) => closed && signals[0]?.aborted === true);
+  });
+});

@@ -1,0 +1,263 @@
+import { expect } from 'chai';
+import joi from 'joi';
+import { jsonSchema } from '../../../../adapters/hapi/openapi/json-schema.js';
+import type { RouteSpec } from '../../../../ports/http.js';
+import { TestServer } from '../support.js';
+
+const convert = (schema: joi.Schema): unknown => jsonSchema(schema.describe());
+const handle = (): object => ({});
+const item = joi.object({ id: joi.string().required(), tags: joi.array().items(joi.string()) });
+
+const routes: RouteSpec[] = [
+  {
+    method: 'GET',
+    path: '/api/bugtracker/v1/bugs',
+    summary: 'List',
+    description: 'Longer.',
+    access: { scope: 'bugtracker:read' },
+    strictQuery: true,
+    input: {
+      query: joi.object({
+        limit: joi.number().integer().min(1).max(200).default(50).description('Page size.'),
+        q: joi.string().required(),
+      }),
+    },
+    output: joi.object({ items: joi.array().items(item).required() }),
+    handle,
+  },
+  {
+    method: ['PATCH', 'DELETE'],
+    path: '/api/bugtracker/v1/bugs/{id}',
+    aliases: ['/api/bugtracker/v1/items/{id}'],
+    summary: 'Change',
+    access: [{ scope: 'bugtracker:manage' }, { sharedKey: true }],
+    input: { params: joi.object({ id: joi.string().max(64).description('Id or ref.') }), body: item },
+    status: 200,
+    output: joi.alternatives(joi.object({ item }), joi.object({ items: joi.array() })),
+    handle,
+  },
+  {
+    method: 'POST',
+    path: '/api/bugtracker/v1/bugs-by/{id}',
+    summary: 'Same words',
+    access: { anyToken: true },
+    handle,
+  },
+  {
+    method: 'POST',
+    path: '/api/license/v1/validate',
+    summary: 'Validate',
+    access: 'public',
+    bare: true,
+    input: { body: item },
+    output: item,
+    handle,
+  },
+  { method: 'GET', path: '/api/health/live', summary: 'Live', access: 'public', limits: { rate: 'none' }, handle },
+  { method: 'GET', path: '/metrics', summary: 'Metrics', access: { anyToken: true }, output: joi.string(), handle },
+  {
+    method: 'POST',
+    path: '/api/admin/v1/migrate',
+    summary: 'Migrate',
+    access: [{ sharedKey: true }, { session: 'admin' }],
+    handle,
+  },
+  { method: 'POST', path: '/api/7/envelope/', summary: 'Raw', access: 'public', limits: { payload: 'raw' }, handle },
+  { method: 'GET', path: '/files/{path*}', summary: 'Files', access: 'public', handle },
+  {
+    method: 'POST',
+    path: '/api/setup/v1/agent',
+    summary: 'Agent',
+    access: { scope: 'setup:install' },
+    hidden: true,
+    handle,
+  },
+];
+
+type Json = Record<string, unknown>;
+
+/** The value at a path of keys. */
+const dig = (root: unknown, ...keys: string[]): unknown =>
+  keys.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? (at as Json)[key] : undefined), root);
+
+describe('hapi: OpenAPI', () => {
+  let document: Json;
+  before(async () => {
+    document = JSON.parse(
+      JSON.stringify((await TestServer.create({ routes }, { base_url: 'https://aos.example' })).server.openapi()),
+    ) as Json;
+  });
+  const operations = (): [string, string, Json][] =>
+    Object.entries(document['paths'] as Json).flatMap(([path, methods]) =>
+      Object.entries(methods as Json).map(([method, operation]): [string, string, Json] => [
+        path,
+        method,
+        operation as Json,
+      ]),
+    );
+
+  it('describes every route but hidden ones, under their public paths', () => {
+    expect(document['openapi']).to.equal('3.1.0');
+    expect(document['servers']).to.deep.equal([{ url: 'https://aos.example' }]);
+    expect(Object.keys(document['paths'] as Json)).to.have.members([
+      '/api/bugtracker/v1/bugs',
+      '/api/bugtracker/v1/bugs/{id}',
+      '/api/bugtracker/v1/items/{id}',
+      '/api/bugtracker/v1/bugs-by/{id}',
+      '/api/license/v1/validate',
+      '/api/health/live',
+      '/metrics',
+      '/api/admin/v1/migrate',
+      '/api/7/envelope/',
+      '/files/{path}',
+    ]);
+  });
+
+  it('has unique operation ids, and every path parameter', () => {
+    const ids = operations().map(([, , operation]) => operation['operationId'] as string);
+    expect(new Set(ids).size).to.equal(ids.length);
+    for (const id of ids) expect(id).to.match(/^[a-z][A-Za-z0-9_]*$/);
+    for (const [path, method, operation] of operations()) {
+      const declared = ((operation['parameters'] ?? []) as Json[])
+        .filter((one) => one['in'] === 'path')
+        .map((one) => one['name'] as string);
+      expect(declared, `${method} ${path}`).to.have.members(
+        [...path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1]!),
+      );
+    }
+  });
+
+  it('refers to nothing that is not there', () => {
+    const seen = new Set<string>();
+    const walk = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [key, inner] of Object.entries(value)) {
+        if (key === '$ref' && typeof inner === 'string') seen.add(inner);
+        else walk(inner);
+      }
+    };
+    walk(document);
+    expect(seen.size).to.be.above(3);
+    for (const pointer of seen) {
+      const found = dig(document, ...pointer.slice(2).split('/'));
+      expect(found, pointer).to.be.an('object');
+    }
+    const schemes = Object.keys(dig(document, 'components', 'securitySchemes') as Json);
+    for (const [, , operation] of operations()) {
+      for (const need of operation['security'] as Json[]) expect(schemes).to.include.members(Object.keys(need));
+    }
+  });
+
+  it('says parameters, bodies, answers, credentials and errors', () => {
+    const list = dig(document, 'paths', '/api/bugtracker/v1/bugs', 'get') as Json;
+    expect(list['security']).to.deep.equal([{ token: ['bugtracker:read'] }]);
+    expect(list['parameters']).to.deep.equal([
+      {
+        name: 'limit',
+        in: 'query',
+        description: 'Page size.',
+        schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
+      },
+      { name: 'q', in: 'query', required: true, schema: { type: 'string' } },
+    ]);
+    expect(dig(list, 'responses', '200', 'content', 'application/json', 'schema')).to.deep.equal({
+      type: 'object',
+      properties: {
+        status: { const: 'success' },
+        items: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { id: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } },
+            required: ['id'],
+          },
+        },
+      },
+      required: ['status', 'items'],
+    });
+    expect(Object.keys(list['responses'] as Json)).to.have.members(['200', '400', '401', '403', '429', 'default']);
+    const validate = dig(document, 'paths', '/api/license/v1/validate', 'post') as Json;
+    expect(validate['security']).to.deep.equal([]);
+    expect(
+      dig(validate, 'responses', '200', 'content', 'application/json', 'schema', 'properties'),
+    ).to.not.have.property('status');
+    expect(dig(validate, 'responses', '422')).to.deep.equal({ $ref: '#/components/responses/BareError' });
+    expect(dig(document, 'paths', '/metrics', 'get', 'responses', '200', 'content')).to.have.all.keys('text/plain');
+    expect(dig(document, 'paths', '/api/7/envelope/', 'post', 'requestBody', 'content')).to.have.all.keys(
+      'application/octet-stream',
+    );
+    expect(dig(document, 'paths', '/api/admin/v1/migrate', 'post', 'security')).to.deep.equal([
+      { sharedKey: [] },
+      { session: ['admin'] },
+    ]);
+    expect(dig(document, 'paths', '/api/health/live', 'get', 'responses')).to.not.have.property('429');
+  });
+
+  const cases: [string, joi.Schema, unknown][] = [
+    ['text', joi.string().min(1).max(5).pattern(/^a/), { type: 'string', minLength: 1, maxLength: 5, pattern: '^a' }],
+    ['a pattern with flags', joi.string().pattern(/^a/i), { type: 'string' }],
+    [
+      'formats',
+      joi.object({ a: joi.string().email(), b: joi.string().uri(), c: joi.string().isoDate(), d: joi.string().guid() }),
+      {
+        type: 'object',
+        properties: {
+          a: { type: 'string', format: 'email' },
+          b: { type: 'string', format: 'uri' },
+          c: { type: 'string', format: 'date-time' },
+          d: { type: 'string', format: 'uuid' },
+        },
+      },
+    ],
+    ['null', joi.number().allow(null), { type: ['number', 'null'] }],
+    ['empty text', joi.string().min(2).allow(''), { anyOf: [{ type: 'string', minLength: 2 }, { enum: [''] }] }],
+    [
+      'words',
+      joi.string().valid('a', 'b').default('a').description('Which.'),
+      { type: 'string', enum: ['a', 'b'], default: 'a', description: 'Which.' },
+    ],
+    ['words and null', joi.string().valid('a', 'b', null), { type: ['string', 'null'], enum: ['a', 'b', null] }],
+    ['a constant', joi.any().valid(1), { const: 1 }],
+    ['anything', joi.any(), {}],
+    [
+      'numbers',
+      joi.number().greater(0).less(9).multiple(2),
+      { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 9, multipleOf: 2 },
+    ],
+    [
+      'lists',
+      joi.array().items(joi.string(), joi.number()).min(1).max(3).unique(),
+      {
+        type: 'array',
+        items: { anyOf: [{ type: 'string' }, { type: 'number' }] },
+        minItems: 1,
+        maxItems: 3,
+        uniqueItems: true,
+      },
+    ],
+    ['maps', joi.object().pattern(/^x/, joi.number()), { type: 'object', additionalProperties: { type: 'number' } }],
+    [
+      'forbidden keys',
+      joi.object({ a: joi.forbidden(), b: joi.boolean() }),
+      { type: 'object', properties: { b: { type: 'boolean' } } },
+    ],
+    [
+      'alternatives',
+      joi.alternatives(joi.string(), joi.number()).match('one'),
+      { oneOf: [{ type: 'string' }, { type: 'number' }] },
+    ],
+    [
+      'a limit that is a reference',
+      joi.object({ a: joi.number(), b: joi.number().min(joi.ref('a')) }),
+      { type: 'object', properties: { a: { type: 'number' }, b: { type: 'number' } } },
+    ],
+    [
+      'a default that is made',
+      joi.object({ a: joi.number().default(() => 1) }).default(),
+      { type: 'object', properties: { a: { type: 'number' } } },
+    ],
+    ['examples', joi.string().example('x'), { type: 'string', examples: ['x'] }],
+  ];
+  for (const [name, schema, expected] of cases)
+    it(`says ${name}`, () => expect(convert(schema)).to.deep.equal(expected));
+});

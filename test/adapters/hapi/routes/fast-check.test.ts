@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import joi, { type Schema } from 'joi';
+import { fastCheck } from '../../../../adapters/hapi/routes/fast-check.js';
+import { errorBody, intakeBody } from '../../../../plugins/errorstream/body.js';
+
+const joiTakesAsItIs = (schema: Schema, value: unknown): boolean => {
+  const options = { convert: false, stripUnknown: { objects: true, arrays: false } };
+  const taken = schema.validate(value, options);
+  return taken.error === undefined && JSON.stringify(taken.value) === JSON.stringify(value);
+};
+
+const REPORT = {
+  project: 'shop',
+  error_level: 'error',
+  error_message: 'boom',
+  exception_class: null,
+  line: 7,
+  occurred_at: '2026-11-20T08:15:30.123Z',
+  tags: ['a', ''],
+  context: { any: { thing: [1, null] } },
+  breadcrumbs: [{}, 'x'],
+};
+
+/** Schemas with what the quick look knows, and with what it must leave to joi. */
+const SCHEMAS: Record<string, Schema> = {
+  'error report': errorBody,
+  'one or many': intakeBody,
+  limits: joi.object({ a: joi.string().min(2).max(3), b: joi.number().min(-1).max(5), c: joi.array().min(1).max(2) }),
+  'nested keys': joi.object({ a: joi.object({ a: joi.number().integer().required() }).required() }),
+  defaults: joi.object({ a: joi.string().default('x'), b: joi.any() }),
+  'only these': joi.object({
+    a: joi.string().valid('a', 'ab'),
+    b: joi.number().valid(1),
+    c: joi.boolean().valid(true),
+  }),
+  forbidden: joi.object({ a: joi.any().forbidden(), b: joi.string().invalid('a') }),
+  converting: joi.object({ a: joi.string().trim().lowercase(), b: joi.string().empty('a'), c: joi.number().unsafe() }),
+  renamed: joi.object({ b: joi.any() }).rename('a', 'b'),
+  together: joi.object({ a: joi.any(), b: joi.any() }).or('a', 'b').nand('a', 'b'),
+  unknown: joi.object({ a: joi.any() }).unknown(),
+  patterned: joi.object().pattern(/a/, joi.number()),
+  conditional: joi.object({ a: joi.any(), b: joi.any().when('a', { is: 1, otherwise: joi.required() }) }),
+  'one of two': joi.object({
+    a: joi.alternatives(joi.string().max(1), joi.number()),
+    b: joi.array().items(joi.string(), joi.number()),
+  }),
+  referring: joi.object({ a: joi.number(), b: joi.number().min(joi.ref('a')) }),
+  'required element': joi.object({
+    a: joi.array().items(joi.string().required()),
+    b: joi.array().items(joi.number()).unique(),
+  }),
+};
+
+const scalar = fc.constantFrom<unknown>(null, '', 'a', 'ab', 'abcd', ' A ', '1', 0, 1, 1.5, -7, 2 ** 53, true, false);
+const inner = fc.oneof(
+  scalar,
+  fc.array(scalar, { maxLength: 3 }),
+  fc.dictionary(fc.constantFrom('a', 'b', 'z'), scalar),
+);
+const report = fc.record(
+  Object.fromEntries(
+    [...Object.keys(REPORT), 'unknown'].map((key) => [
+      key,
+      fc.oneof(inner, fc.constant(REPORT[key as keyof typeof REPORT])),
+    ]),
+  ),
+  { requiredKeys: [] },
+);
+const value = fc.oneof(
+  inner,
+  fc.dictionary(fc.constantFrom('a', 'b', 'c', 'z'), inner),
+  report,
+  fc.array(report, { maxLength: 3 }),
+);
+
+describe('hapi: fast check', () => {
+  for (const [name, schema] of Object.entries(SCHEMAS)) {
+    it(`is sure only of what joi takes as it is: ${name}`, () => {
+      const sure = fastCheck(schema);
+      fc.assert(
+        fc.property(value, (sample) => {
+          if (sure(sample)) expect(joiTakesAsItIs(schema, sample), JSON.stringify(sample)).to.equal(true);
+        }),
+        { numRuns: 2_000 },
+      );
+    });
+  }
+
+  it('is sure of a good report, alone and in a list, and of each field that may be there', () => {
+    const sure = fastCheck(intakeBody);
+    expect(sure(REPORT)).to.equal(true);
+    expect(sure([REPORT, REPORT])).to.equal(true);
+    for (const key of Object.keys(REPORT)) {
+      const { [key as 'line']: _, ...rest } = REPORT;
+      expect(sure(rest), key).to.equal(!['project', 'error_level', 'error_message'].includes(key));
+    }
+  });
+
+  it('leaves the rest to joi', () => {
+    const sure = fastCheck(intakeBody);
+    for (const wrong of [
+      { ...REPORT, unknown: 1 },
+      { ...REPORT, line: 1.5 },
+      { ...REPORT, line: 2 ** 31 },
+      { ...REPORT, project: '' },
+      { ...REPORT, project: 'x'.repeat(65) },
+      { ...REPORT, occurred_at: 'yesterday' },
+      { ...REPORT, tags: [1] },
+      { ...REPORT, context: [] },
+      [],
+      Array.from({ length: 101 }, () => REPORT),
+      null,
+      'x',
+    ]) {
+      expect(sure(wrong), JSON.stringify(wrong)?.slice(0, 80)).to.equal(false);
+    }
+  });
+});

@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { TestServer } from '../support.js';
+
+describe('hapi: CORS', () => {
+  let test: TestServer;
+  before(async () => {
+    const handle = (): object => ({});
+    test = await TestServer.create({
+      routes: [
+        {
+          method: 'POST',
+          path: '/api/t/v1/report',
+          summary: '',
+          access: { scope: 'a:b', intake: true },
+          cors: true,
+          handle,
+        },
+        { method: 'POST', path: '/api/t/v1/other', summary: '', access: { scope: 'a:b' }, handle },
+      ],
+    });
+  });
+
+  it('answers pre-flights of intake paths 204', async () => {
+    const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
+    const preflight = await test.ask('OPTIONS', '/api/t/v1/report', { headers });
+    expect([preflight.status, preflight.text]).to.deep.equal([204, '']);
+    expect(preflight.headers).to.include({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'POST, OPTIONS',
+    });
+    expect(preflight.headers['access-control-allow-headers']).to.contain('x-sentry-auth');
+    expect(preflight.headers).to.not.have.property('access-control-allow-credentials');
+    expect((await test.ask('OPTIONS', '/api/t/v1/other', { headers })).status).to.equal(405);
+  });
+
+  it('lets a page read the answers of intake paths, errors too, and of no other', async () => {
+    const headers = { origin: 'https://shop.example' };
+    const ok = await test.ask('POST', '/api/t/v1/report', { bearer: 'intake:', headers });
+    expect([ok.status, ok.headers['access-control-allow-origin']]).to.deep.equal([200, '*']);
+    const refused = await test.ask('POST', '/api/t/v1/report', { headers });
+    expect([refused.status, refused.headers['access-control-allow-origin']]).to.deep.equal([401, '*']);
+    const other = await test.ask('POST', '/api/t/v1/other', { bearer: 'master:a:b', headers });
+    expect(other.headers).to.not.have.property('access-control-allow-origin');
+  });
+});
