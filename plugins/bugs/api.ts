@@ -3,17 +3,29 @@ import { inject, injectable } from '../../kernel/contract.js';
 import type { BugsApi, Recorded, Report } from '../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
-import type { Alarms } from './alarms.js';
-import type { Builds } from './closing.js';
-import { ALARMS, BUILDS, DEPS, INTAKE, isoOf, ITEMS, LEASES, OUTBOX, REFS, REKEYING, type Deps } from './deps.js';
-import type { Intake } from './intake.js';
-import type { Items } from './items.js';
-import type { Leases } from './leases.js';
-import { planUnmute } from './muting.js';
-import type { Outbox } from './outbox.js';
-import type { Refs } from './refs.js';
-import type { Rekeying } from './rekeying.js';
-import { WINDOW_MS } from './sampling.js';
+import type { Alarms } from './muting/alarms.js';
+import type { Builds } from './releases/closing.js';
+import {
+  ALARMS,
+  BUILDS,
+  DEPS,
+  INTAKE,
+  isoOf,
+  ITEMS,
+  LEASES,
+  OUTBOX,
+  CLIENT_REFS,
+  REKEYING,
+  type Deps,
+} from './deps.js';
+import type { Intake } from './intake/intake.js';
+import type { Items } from './items/items.js';
+import type { Leases } from './claims/leases.js';
+import { planUnmute } from './muting/muting.js';
+import type { Outbox } from './items/outbox.js';
+import type { ClientRefs } from './intake/client-refs.js';
+import type { Rekeying } from './merging/rekeying.js';
+import { WINDOW_MS } from './intake/sampling.js';
 
 const BATCH = 200;
 
@@ -26,7 +38,7 @@ export class Bugs implements BugsApi {
     @inject(LEASES) private readonly leases: Leases,
     @inject(BUILDS) private readonly builds: Builds,
     @inject(OUTBOX) private readonly outbox: Outbox,
-    @inject(REFS) private readonly refs: Refs,
+    @inject(CLIENT_REFS) private readonly refs: ClientRefs,
     @inject(ALARMS) private readonly alarms: Alarms,
     @inject(REKEYING) private readonly rekeying: Rekeying,
   ) {}
@@ -47,7 +59,7 @@ export class Bugs implements BugsApi {
   }
 
   async #unmute(id: string, ruleId: string): Promise<void> {
-    await this.items.change(id, 'system', (item, draft) => void planUnmute(item, draft, ruleId));
+    await this.items.change(id, 'system', (item, change) => void planUnmute(item, change, ruleId));
   }
 
   /** A release was published: what it fixes is closed. */
@@ -56,17 +68,17 @@ export class Bugs implements BugsApi {
   }
 
   /** Every 10 s: what a crash or a failed listener left untold, references left open, merges and splits cut off. */
-  async tell(signal?: AbortSignal): Promise<void> {
-    await this.outbox.leftovers(signal);
+  async reconcile(signal?: AbortSignal): Promise<void> {
+    await this.outbox.reconcile(signal);
     await this.refs.tidy();
-    await this.refs.leftovers();
-    await this.rekeying.leftovers(signal);
+    await this.refs.reconcile();
+    await this.rekeying.reconcile(signal);
   }
 
   /** Every 30 s: leases that ran out, items whose release is there, alarms that a crash left untold. */
   async sweep(): Promise<void> {
     await this.leases.settle();
-    await this.builds.leftovers();
+    await this.builds.reconcile();
     await this.alarms.reconcile();
   }
 

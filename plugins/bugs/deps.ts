@@ -19,7 +19,7 @@ import type {
   SavedViewDoc,
   StoredOccurrence,
   TextsDoc,
-} from './model.js';
+} from './items/model.js';
 
 export interface BugsConfig {
   hour_high: number;
@@ -59,15 +59,17 @@ export interface Deps {
 }
 
 export const DEPS = 'bugs.deps';
-export const MARKS = 'bugs.marks';
+export const DELTA_WATERMARK = 'bugs.delta-watermark';
 export const OUTBOX = 'bugs.outbox';
 export const KEYS = 'bugs.keys';
-export const REFS = 'bugs.refs';
-export const TALLY = 'bugs.tally';
+export const CLIENT_REFS = 'bugs.client-refs';
+export const COUNT_BATCHER = 'bugs.count-batcher';
 export const ITEMS = 'bugs.items';
 export const LEASES = 'bugs.leases';
 export const BUILDS = 'bugs.builds';
-export const AFTERMATH = 'bugs.aftermath';
+export const ESCALATION = 'bugs.escalation';
+export const PAYLOAD_SAMPLER = 'bugs.payload-sampler';
+export const ITEM_UPKEEP = 'bugs.item-upkeep';
 export const ALARMS = 'bugs.alarms';
 export const INTAKE = 'bugs.intake';
 export const DISCUSSION = 'bugs.discussion';

@@ -12,8 +12,8 @@ import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, Deps } from './deps.js';
 import { Numbers } from './pages/numbers.js';
 import { pages } from './pages/pages.js';
-import { panels } from './panels.js';
-import { routes } from './routes.js';
+import { panels } from './pages/panels.js';
+import { routes } from './http/routes.js';
 import { buildServices } from './services.js';
 
 const config = joi.object({
@@ -86,7 +86,7 @@ export default definePlugin<BugsConfig>({
       pages: pages({ services, deps, numbers, baseUrl: () => ctx.app.base_url }),
       panels: panels(board, numbers),
       jobs: [
-        { name: 'tell', everyMs: 10_000, run: ({ signal }) => bugs.tell(signal) },
+        { name: 'reconcile', everyMs: 10_000, run: ({ signal }) => bugs.reconcile(signal) },
         { name: 'sweep', everyMs: 30_000, run: () => bugs.sweep() },
         { name: 'forget', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => bugs.forget(signal) },
       ],
@@ -97,7 +97,7 @@ export default definePlugin<BugsConfig>({
           handle: (event) => bugs.released(event as DomainEvent<ReleasePublished>),
         },
       ],
-      start: () => bugs.tell(),
+      start: () => bugs.reconcile(),
       stop: () => bugs.stop(),
     };
   },

@@ -1,13 +1,17 @@
 /** Builds the plugin's services, each from what the ones before it offer. */
 import type { PluginContext } from '../../kernel/contract.js';
-import { Aftermath } from './aftermath.js';
-import { Alarms } from './alarms.js';
+import { Escalation } from './intake/escalation.js';
+import { ItemUpkeep } from './intake/item-upkeep.js';
+import { PayloadSampler } from './intake/payload-sampler.js';
+import { Alarms } from './muting/alarms.js';
 import { Bugs } from './api.js';
-import { Board } from './board.js';
-import { Bulk } from './bulk.js';
-import { Builds } from './closing.js';
+import { Board } from './lists/board.js';
+import { Bulk } from './items/bulk.js';
+import { Builds } from './releases/closing.js';
 import {
-  AFTERMATH,
+  ESCALATION,
+  ITEM_UPKEEP,
+  PAYLOAD_SAMPLER,
   ALARMS,
   BUILDS,
   DEPS,
@@ -18,29 +22,29 @@ import {
   KEYS,
   LEASES,
   LISTS,
-  MARKS,
+  DELTA_WATERMARK,
   OUTBOX,
-  REFS,
-  TALLY,
+  CLIENT_REFS,
+  COUNT_BATCHER,
   REKEYING,
   type Deps,
 } from './deps.js';
-import { Discussion } from './discussion.js';
-import { Edits } from './edits.js';
-import { Intake } from './intake.js';
-import { Items } from './items.js';
-import { Keys } from './keys.js';
-import { Leases } from './leases.js';
-import { Lists } from './lists.js';
-import { Marks } from './marks.js';
-import { Merging } from './merging.js';
-import { Muter } from './muting.js';
-import { Outbox } from './outbox.js';
-import { Refs } from './refs.js';
-import { Rekeying } from './rekeying.js';
-import { SavedViews } from './saved-views.js';
-import { Stats } from './stats.js';
-import { Tally } from './tally.js';
+import { Discussion } from './items/discussion.js';
+import { Edits } from './items/edits.js';
+import { Intake } from './intake/intake.js';
+import { Items } from './items/items.js';
+import { Keys } from './grouping/keys.js';
+import { Leases } from './claims/leases.js';
+import { Lists } from './lists/lists.js';
+import { DeltaWatermark } from './items/delta-watermark.js';
+import { Merging } from './merging/merging.js';
+import { Muter } from './muting/muting.js';
+import { Outbox } from './items/outbox.js';
+import { ClientRefs } from './intake/client-refs.js';
+import { Rekeying } from './merging/rekeying.js';
+import { SavedViews } from './lists/saved-views.js';
+import { Stats } from './lists/stats.js';
+import { CountBatcher } from './intake/count-batcher.js';
 
 export interface Services {
   bugs: Bugs;
@@ -65,14 +69,16 @@ export function buildServices(scope: Pick<PluginContext, 'bind' | 'construct'>, 
     return service;
   };
   scope.bind(DEPS, deps);
-  make(MARKS, Marks);
+  make(DELTA_WATERMARK, DeltaWatermark);
   make(OUTBOX, Outbox);
   make(KEYS, Keys);
-  make(REFS, Refs);
-  make(TALLY, Tally);
+  make(CLIENT_REFS, ClientRefs);
+  make(COUNT_BATCHER, CountBatcher);
   make(ITEMS, Items);
   make(BUILDS, Builds);
-  make(AFTERMATH, Aftermath);
+  make(ESCALATION, Escalation);
+  make(PAYLOAD_SAMPLER, PayloadSampler);
+  make(ITEM_UPKEEP, ItemUpkeep);
   make(ALARMS, Alarms);
   const intake = make(INTAKE, Intake);
   const leases = make(LEASES, Leases);

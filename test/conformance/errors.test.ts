@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Connection } from '../../adapters/sqlite/connection.js';
-import type { StoredOccurrence } from '../../plugins/bugs/model.js';
-import { unpack } from '../../plugins/bugs/payload.js';
+import type { StoredOccurrence } from '../../plugins/bugs/items/model.js';
+import { unpack } from '../../plugins/bugs/intake/payload.js';
 import { fieldsOf, Tracker } from './tracker.js';
 import { codeOf, expectError, type Wire } from './wire.js';
 

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { Connection } from '../../adapters/sqlite/connection.js';
 import { performWrite } from '../../adapters/sqlite/writes.js';
 import { hashOf } from '../../plugins/bugs/deps.js';
-import { derived } from '../../plugins/bugs/draft.js';
+import { derived } from '../../plugins/bugs/items/change-set.js';
 import { groupingOf } from '../../plugins/bugs/grouping/key.js';
-import type { ItemDoc } from '../../plugins/bugs/model.js';
-import { firstDocument, textsOf } from '../../plugins/bugs/reported.js';
-import { severityOf, SEVERITIES } from '../../plugins/bugs/severity.js';
+import type { ItemDoc } from '../../plugins/bugs/items/model.js';
+import { firstDocument, textsOf } from '../../plugins/bugs/intake/first-document.js';
+import { severityOf, SEVERITIES } from '../../plugins/bugs/items/severity.js';
 import type { ItemStatus, Report } from '../../ports/domain/bugs.js';
 
 const BATCH = 10_000;

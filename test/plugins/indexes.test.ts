@@ -64,7 +64,7 @@ describe('declared indexes', function () {
     await world.bugs.unmuteRule('x');
     await settled(world);
     world.clock.advance(31 * 86_400_000);
-    await world.bugs.tell();
+    await world.bugs.reconcile();
     await world.bugs.sweep();
     await world.bugs.forget();
     await settled(world);

@@ -4,8 +4,8 @@ import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contr
 import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
-import type { Edit } from '../edits.js';
-import { commentBody, editBody } from '../schemas.js';
+import type { Edit } from '../items/edits.js';
+import { commentBody, editBody } from '../http/schemas.js';
 import { tagsOf } from './bulk-actions.js';
 import { checked, orAgain, typedFields } from './form.js';
 import { itemView, refOf, type PageDeps } from './item.js';

@@ -6,10 +6,10 @@ import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
-import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../bulk.js';
+import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../items/bulk.js';
 import { callerOf } from '../caller.js';
-import type { Edit } from '../edits.js';
-import { editBody } from '../schemas.js';
+import type { Edit } from '../items/edits.js';
+import { editBody } from '../http/schemas.js';
 import { actionOf, tagsOf, type BulkAction } from './bulk-actions.js';
 import { checked, fieldValues, orAgain, typedFields, type FormProblem } from './form.js';
 import type { PageDeps } from './item.js';

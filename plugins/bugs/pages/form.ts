@@ -3,7 +3,7 @@ import type joi from 'joi';
 import { orAgain as refusedAgain, type HttpRequest, type PageResult, type Problem } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
-import { cleanJson } from '../clean.js';
+import { cleanJson } from '../intake/clean.js';
 
 export interface FormProblem extends Problem {
   /** Which form was sent. */

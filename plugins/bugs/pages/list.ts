@@ -1,8 +1,8 @@
 /** /bugs: every item, with the filters in the address (contract 80). */
 import { View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
-import type { Waiting } from '../board.js';
-import { SORTS, type SortName } from '../filters.js';
-import { STATUSES } from '../transitions.js';
+import type { Waiting } from '../lists/board.js';
+import { SORTS, type SortName } from '../lists/filters.js';
+import { STATUSES } from '../items/transitions.js';
 import { ACTION_GROUPS } from './bulk-actions.js';
 import type { PageDeps } from './item.js';
 import { bugsUrl, canonical, FILTERS, filtersOf, listQuery, type ListQuery } from './query.js';

@@ -1,6 +1,6 @@
 /** The numbers of the last 30 days as the pages show them: at most a minute old, because every look at a list shows them. */
 import type { Clock } from '../../../ports/clock.js';
-import type { Stats, StatsDay } from '../stats.js';
+import type { Stats, StatsDay } from '../lists/stats.js';
 
 const FRESH_MS = 60_000;
 

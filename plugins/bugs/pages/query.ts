@@ -1,7 +1,7 @@
 /** The filters of /bugs as they stand in the address: what is allowed, and one text for the same set of them. Pure. */
 import joi from 'joi';
-import { SORTS, type ItemQuery, type SortName } from '../filters.js';
-import { STATUSES } from '../transitions.js';
+import { SORTS, type ItemQuery, type SortName } from '../lists/filters.js';
+import { STATUSES } from '../items/transitions.js';
 
 /** What a form leaves empty is no filter. */
 const nothing = joi.any().valid('').strip();

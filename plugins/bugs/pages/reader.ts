@@ -1,9 +1,9 @@
 /** What only the pages read: items by name, those that repeat one, those that one may repeat. Without long texts. */
 import type { ErrorGroup } from '../../../ports/domain/bugs.js';
 import type { Deps } from '../deps.js';
-import { hourly } from '../rate.js';
-import { itemView } from '../view.js';
-import type { ItemDoc } from '../model.js';
+import { hourly } from '../items/rate.js';
+import { itemView } from '../items/view.js';
+import type { ItemDoc } from '../items/model.js';
 
 const CANDIDATES = 10;
 const DUPLICATES = 20;

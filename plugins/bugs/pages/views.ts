@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { viewerOf, type SavedView, type SavedViews } from '../saved-views.js';
+import { viewerOf, type SavedView, type SavedViews } from '../lists/saved-views.js';
 import { typedFields } from './form.js';
 import type { PageDeps } from './item.js';
 import { bugsUrl, canonical, filtersOf } from './query.js';

@@ -1,5 +1,5 @@
 /** The plugin's routes over HTTP, on a world's services. */
-import { routes } from '../../../plugins/bugs/routes.js';
+import { routes } from '../../../plugins/bugs/http/routes.js';
 import { TestServer, type Asked } from '../../adapters/hapi/support.js';
 import type { World } from './world.js';
 

@@ -1,0 +1,70 @@
+/** A body of `POST /report` as a report for the intake (contract 20, endpoints). Pure. */
+import type { ErrorLevel, ItemType, Report, Severity } from '../../../ports/domain/bugs.js';
+import type { Caller } from '../caller.js';
+
+export interface ReportBody {
+  project: string;
+  title: string;
+  type?: ItemType;
+  description?: string | null;
+  error_message?: string | null;
+  stack_trace?: string | null;
+  exception_class?: string | null;
+  error_level?: ErrorLevel | null;
+  severity?: Severity;
+  urgency?: Severity;
+  environment?: string | null;
+  client_ref?: string | null;
+  repo_url?: string | null;
+  commit_sha?: string | null;
+  file_path?: string | null;
+  line_no?: number | null;
+  push_id?: string | null;
+  target_agent?: string | null;
+  tags?: string[] | null;
+  app_version?: string | null;
+  build?: string | null;
+  release?: string | null;
+  resolved_in_build?: string | null;
+}
+
+/** Characters kept of each long text. Longer ones are cut and named in `truncated`: a report is worth more than its tail. */
+export const LIMITS = { description: 65_536, error_message: 8192, stack_trace: 65_536 } as const;
+
+/** Empty text is none. */
+const some = (text: string | null | undefined): string | null => (text?.trim() ? text : null);
+
+export function reportOf(body: ReportBody, caller: Caller): { report: Report; truncated: string[] } {
+  const truncated: string[] = [];
+  const cut = (field: keyof typeof LIMITS): string | null => {
+    const text = some(body[field]);
+    if (text === null || text.length <= LIMITS[field]) return text;
+    truncated.push(field);
+    return text.slice(0, LIMITS[field]);
+  };
+  const report: Report = {
+    type: body.type ?? 'bug',
+    project: body.project,
+    title: body.title.trim(),
+    severity: body.severity ?? body.urgency ?? 'medium',
+    source: caller.kind === 'session' ? 'ui' : 'agent',
+    reported_by: caller.id,
+    description: cut('description'),
+    error_message: cut('error_message'),
+    stack_trace: cut('stack_trace'),
+    exception_class: some(body.exception_class),
+    error_level: body.error_level ?? null,
+    environment: some(body.environment),
+    client_ref: body.client_ref ?? null,
+    repo_url: some(body.repo_url),
+    commit_sha: some(body.commit_sha),
+    file_path: some(body.file_path),
+    line_no: body.line_no ?? null,
+    push_id: some(body.push_id),
+    target_agent: some(body.target_agent),
+    tags: body.tags ?? [],
+    app_version: some(body.app_version) ?? some(body.build) ?? some(body.release),
+    resolved_in_build: some(body.resolved_in_build),
+  };
+  return { report, truncated };
+}

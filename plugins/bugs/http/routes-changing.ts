@@ -1,0 +1,163 @@
+/** The routes that change items (contract 20, endpoints). A handler translates; the services decide. */
+import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { Reply } from '../../../ports/http.js';
+import type { Json } from '../../../ports/store.js';
+import type { BulkRequest } from '../items/bulk.js';
+import { callerOf } from '../caller.js';
+import { cleanJson } from '../intake/clean.js';
+import type { Edit } from '../items/edits.js';
+import type { LeaseRequest } from '../claims/leases.js';
+import type { MergeOptions } from '../merging/merging.js';
+import { BASE, idOf, MANAGE, REPORT } from './paths.js';
+import * as schemas from './schemas.js';
+import * as shapes from './schemas-output.js';
+import type { Services } from '../services.js';
+import * as tools from './tools.js';
+
+const params = schemas.idParam;
+/** The body, with every text whole. */
+const bodyOf = (request: HttpRequest): unknown => cleanJson(request.body as Json);
+
+export const changingRoutes = (services: Services): RouteSpec[] => [
+  edit(services),
+  bulk(services),
+  merge(services),
+  split(services),
+  comment(services),
+  ...leases(services),
+];
+
+const edit = ({ edits }: Services): RouteSpec => ({
+  method: 'PATCH',
+  path: `${BASE}/bugs/{id}`,
+  summary: 'Change an item',
+  tool: [tools.resolve, tools.update],
+  description:
+    '`If-Match: "<rev>"` is optional. Under a live lease the current `claim_token` is needed, or `force` with a `reason`.',
+  access: { scope: MANAGE },
+  input: { params, body: schemas.editBody },
+  output: shapes.itemOutput,
+  handle: async (request) => ({
+    item: await edits.edit(
+      idOf(request),
+      callerOf(request.principal),
+      bodyOf(request) as Edit,
+      request.headers['if-match'],
+    ),
+  }),
+});
+
+const bulk = ({ bulk: service }: Services): RouteSpec => ({
+  method: 'POST',
+  path: `${BASE}/bugs/bulk`,
+  summary: 'Change many items at once',
+  description:
+    'Either `ids` (ids or refs, at most 200) or a `filter` with `expected_count` (at most 1,000 items). `set` takes what PATCH ' +
+    'takes, and every item is changed, or refused, for itself: 200 when all succeed, 207 when some fail, 404 when every id is ' +
+    'unknown. A wrong `expected_count` is 409 `conflict` with `error.count`, and nothing is changed; the ids are fixed at the ' +
+    'count, an item that no longer matches when its turn comes is a failed result. An item under a live lease needs its token ' +
+    'in `claim_tokens` (or `set.claim_token`), or `set.force` with `set.reason`. Repeated ids count once.',
+  access: { scope: MANAGE },
+  input: { body: schemas.bulkBody },
+  output: shapes.bulkOutput,
+  limits: { rate: 'bulk' },
+  handle: async (request) => {
+    const answer = await service.run(bodyOf(request) as BulkRequest, callerOf(request.principal));
+    return new Reply(answer.updated === answer.results.length ? 200 : 207, answer);
+  },
+});
+
+const merge = ({ merging }: Services): RouteSpec => ({
+  method: 'POST',
+  path: `${BASE}/bugs/{id}/merge`,
+  summary: 'Merge an item into another one',
+  description:
+    'The item becomes a `duplicate` of `into`, and what belongs to its grouping keys is counted there from now on. Counts are not ' +
+    'added up. `split` takes it back. Under a live lease as with PATCH: `claim_token`, or `force` with `reason`.',
+  access: { scope: MANAGE },
+  input: { params, body: schemas.mergeBody },
+  output: shapes.itemOutput,
+  handle: async (request) => {
+    const { into, ...options } = bodyOf(request) as MergeOptions & { into: string };
+    const if_match = request.headers['if-match'];
+    return { item: await merging.merge(idOf(request), into, callerOf(request.principal), { ...options, if_match }) };
+  },
+});
+
+const split = ({ merging }: Services): RouteSpec => ({
+  method: 'POST',
+  path: `${BASE}/bugs/{id}/split`,
+  summary: 'Take a merged item out again',
+  description: 'Gives a `duplicate` its grouping keys back and opens it.',
+  access: { scope: MANAGE },
+  input: { params, body: schemas.splitBody, optionalBody: true },
+  output: shapes.itemOutput,
+  handle: async (request) => ({
+    item: await merging.split(idOf(request), callerOf(request.principal), { if_match: request.headers['if-match'] }),
+  }),
+});
+
+const comment = ({ discussion }: Services): RouteSpec => ({
+  method: 'POST',
+  path: `${BASE}/bugs/{id}/comments`,
+  summary: 'Comment on an item',
+  tool: tools.comment,
+  description: 'With bugtracker:report alone only on items that the same token created.',
+  access: { anyScope: [MANAGE, REPORT] },
+  input: { params, body: schemas.commentBody },
+  status: 201,
+  output: shapes.commentOutput,
+  handle: async (request) => {
+    const { body, claim_token } = bodyOf(request) as { body: string; claim_token?: string };
+    return created({
+      comment: await discussion.comment(idOf(request), callerOf(request.principal), body, claim_token),
+    });
+  },
+});
+
+function leases({ leases: service }: Services): RouteSpec[] {
+  const shared = { method: 'POST', access: { scope: MANAGE } } as const;
+  return [
+    {
+      ...shared,
+      path: `${BASE}/bugs/{id}/claim`,
+      summary: 'Claim an item',
+      tool: tools.claim,
+      description: 'The same credential and agent get their lease back with a new `claim_token`; the old one is dead.',
+      input: { params, body: schemas.claimBody, optionalBody: true },
+      output: shapes.grantedOutput,
+      handle: async (request) =>
+        secret(await service.claim(idOf(request), callerOf(request.principal), request.body ?? {})),
+    },
+    {
+      ...shared,
+      path: `${BASE}/bugs/{id}/renew`,
+      summary: 'Renew a lease, from now; 24 hours in all',
+      tool: tools.renew,
+      input: { params, body: schemas.renewBody },
+      output: shapes.grantedOutput,
+      handle: async (request) =>
+        secret(
+          await service.renew(
+            idOf(request),
+            callerOf(request.principal),
+            request.body as LeaseRequest & { claim_token: string },
+          ),
+        ),
+    },
+    {
+      ...shared,
+      path: `${BASE}/bugs/{id}/release`,
+      summary: 'Give a claimed item back',
+      tool: tools.release,
+      input: { params, body: schemas.releaseBody },
+      output: shapes.itemOutput,
+      handle: async (request) => {
+        const { claim_token } = request.body as { claim_token: string };
+        return { item: await service.release(idOf(request), callerOf(request.principal), claim_token) };
+      },
+    },
+  ];
+}
+
+const secret = (body: object): Reply => new Reply(200, body).header('cache-control', 'no-store');

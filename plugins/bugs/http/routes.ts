@@ -1,0 +1,175 @@
+/** The routes of the bug tracker (contract 20, endpoints): reporting and reading. A handler translates; the services decide. */
+import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
+import { denied, invalidQuery } from '../../../kernel/errors.js';
+import { Reply } from '../../../ports/http.js';
+import { callerOf, mayTouch } from '../caller.js';
+import type { Part } from '../items/discussion.js';
+import type { LeaseRequest } from '../claims/leases.js';
+import type { ListRequest } from '../lists/lists.js';
+import { BASE, idOf, MANAGE, READ, REPORT } from './paths.js';
+import { reportOf, type ReportBody } from './report-body.js';
+import { changingRoutes } from './routes-changing.js';
+import * as schemas from './schemas.js';
+import * as shapes from './schemas-output.js';
+import type { Services } from '../services.js';
+import * as tools from './tools.js';
+
+type BugsQuery = ListRequest & LeaseRequest & { action?: 'next' };
+const params = schemas.idParam;
+
+/** Parameters that mean nothing when one item is fetched, and those that only then mean something. */
+const LIST_ONLY = ['limit', 'cursor', 'include_total', 'sort', 'order', 'updated_since'];
+const NEXT_ONLY = ['agent', 'lease_seconds'];
+
+function refuse(query: Record<string, unknown>, names: readonly string[], what: string): void {
+  const wrong = names.filter((name) => query[name] !== undefined);
+  if (wrong.length > 0) throw invalidQuery(Object.fromEntries(wrong.map((name) => [name, what])));
+}
+
+export function routes(services: Services): RouteSpec[] {
+  return [
+    report(services),
+    projects(services),
+    list(services),
+    next(services),
+    detail(services),
+    ...parts(services),
+    stats(services),
+    ...changingRoutes(services),
+  ];
+}
+
+const report = ({ bugs }: Services): RouteSpec => ({
+  method: 'POST',
+  path: `${BASE}/report`,
+  summary: 'Report a bug, a feature request or an error',
+  tool: tools.report,
+  description:
+    'A known `client_ref` answers the same item and counts nothing; a report that matches a known one is counted there. ' +
+    'Long texts are cut (`description` and `stack_trace` 65,536 characters, `error_message` 8,192) and named in `truncated`.',
+  access: { scope: REPORT },
+  input: { body: schemas.reportBody },
+  status: 201,
+  output: shapes.reportOutput,
+  handle: async (request) => {
+    const caller = callerOf(request.principal);
+    const { report: given, truncated } = reportOf(request.body as ReportBody, caller);
+    mayTouch(caller, given.project);
+    const done = await bugs.record(given, { texts: true });
+    const answer = {
+      id: done.id,
+      ref: done.ref,
+      created: done.created,
+      deduplicated: done.deduplicated,
+      item_status: done.item.status,
+      severity: done.item.severity,
+      dedup_key: done.dedup_key,
+      client_ref: given.client_ref ?? done.item.client_ref,
+      truncated,
+      item: done.item,
+    };
+    return new Reply(done.created ? 201 : 200, answer);
+  },
+});
+
+const projects = ({ lists }: Services): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/projects`,
+  summary: 'The projects, with open items and newest version',
+  access: { anyScope: [REPORT, READ, MANAGE] },
+  output: shapes.projectsOutput,
+  handle: async (request) => ({ projects: await lists.projects(callerOf(request.principal)) }),
+});
+
+const list = (services: Services): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/bugs`,
+  summary: 'List items, ask what changed, or fetch and reserve the next one',
+  tool: tools.search,
+  description:
+    'Repeated filters are alternatives. `updated_since` (inclusive) orders by change and answers `server_time`, the mark for the ' +
+    'next question. `action=next` needs bugtracker:manage and answers `{item, lease}`, or `{item: null}` when there is none.',
+  access: { scope: READ },
+  input: { query: schemas.bugsQuery },
+  strictQuery: true,
+  output: shapes.bugsOutput,
+  handle: async (request) => {
+    const query = request.query as BugsQuery;
+    if (query.action === 'next') return fetchNext(services, request, query);
+    refuse(request.query, NEXT_ONLY, 'only with action=next');
+    return services.lists.list(callerOf(request.principal), { ...query, updated_since: instant(query.updated_since) });
+  },
+});
+
+const next = (services: Services): RouteSpec => ({
+  method: 'POST',
+  path: `${BASE}/bugs`,
+  summary: 'Fetch and reserve the next item in one atomic step (action=next)',
+  tool: tools.next,
+  access: { scope: MANAGE },
+  input: { query: schemas.bugsQuery, body: schemas.claimBody, optionalBody: true },
+  strictQuery: true,
+  output: shapes.bugsOutput,
+  handle: async (request) => {
+    const query = request.query as BugsQuery;
+    if (query.action !== 'next') throw invalidQuery({ action: 'must be next' });
+    return fetchNext(services, request, { ...query, ...(request.body as LeaseRequest | null) });
+  },
+});
+
+async function fetchNext({ leases: service, lists }: Services, request: HttpRequest, query: BugsQuery): Promise<Reply> {
+  const caller = callerOf(request.principal);
+  if (!caller.manage) throw denied('action=next needs the scope bugtracker:manage.');
+  refuse(request.query, LIST_ONLY, 'not with action=next');
+  const granted = await service.next(caller, query, lists.filter(caller, query));
+  return new Reply(200, granted).header('cache-control', 'no-store');
+}
+
+/** Any offset becomes UTC with milliseconds: the store compares text. */
+function instant(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw invalidQuery({ updated_since: 'must be an RFC 3339 timestamp' });
+  return new Date(ms).toISOString();
+}
+
+const detail = ({ lists }: Services): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/bugs/{id}`,
+  summary: 'One item with its last ten occurrences, comments and history entries',
+  tool: tools.get,
+  access: { scope: READ },
+  input: { params },
+  output: shapes.detailOutput,
+  handle: (request) => lists.detail(idOf(request), callerOf(request.principal)),
+});
+
+const parts = (services: Services): RouteSpec[] => [
+  { ...part(services, 'occurrences'), tool: tools.occurrences },
+  part(services, 'activity'),
+  { ...part(services, 'comments'), tool: tools.comments },
+];
+
+const part = ({ discussion }: Services, name: Part): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/bugs/{id}/${name}`,
+  summary: `The ${name} of an item, newest first`,
+  access: { scope: READ },
+  input: { params, query: schemas.pageQuery },
+  strictQuery: true,
+  output: shapes.listOf(shapes.parts[name]),
+  handle: (request) => discussion.page(idOf(request), callerOf(request.principal), name, request.query),
+});
+
+const stats = ({ stats: service }: Services): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/stats`,
+  summary: 'Items by status, severity and project, and what happened on each of the last 30 days',
+  description:
+    'Days are days in UTC, oldest first, today last. `resolved` counts an item once per cycle: when it is resolved, or closed ' +
+    'without that. A token of one project sees that project alone. From 100,000 items on an answer may be a second old for each ' +
+    '100,000 of them.',
+  access: { scope: READ },
+  output: shapes.statsOutput,
+  handle: (request) => service.of(callerOf(request.principal)),
+});

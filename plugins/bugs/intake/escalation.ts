@@ -1,0 +1,58 @@
+/** What raises an item's severity after a count: the rate of the rolling hour, and a higher error level (contract 20, severity). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { ItemStatus } from '../../../ports/domain/bugs.js';
+import { DEPS, ITEMS, type Deps } from '../deps.js';
+import type { ChangeSet } from '../items/change-set.js';
+import type { Items } from '../items/items.js';
+import type { ItemDoc } from '../items/model.js';
+import { hourCount } from '../items/rate.js';
+import { rankOfRate, severityOf } from '../items/severity.js';
+import { levelRank } from './first-document.js';
+import type { IncomingReport } from './incoming-report.js';
+
+/** Reports of old installations do not raise what nobody works on any more. */
+const RAISED: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['open', 'in_progress', 'needs_info']);
+
+@injectable()
+export class Escalation {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ITEMS) private readonly items: Items,
+  ) {}
+
+  /**
+   * Contract 20, escalation: upwards only, never when locked. Answers the item as it is then. A higher level alone is no
+   * revision; it is written last, so that a crash before it leaves the escalation to the next occurrence.
+   */
+  async escalate(doc: ItemDoc, incoming: IncomingReport): Promise<ItemDoc> {
+    if (!this.#due(doc, incoming)) return doc;
+    const item = await this.items.change(doc.id, 'system', (now, change) => this.#plan(now, change, incoming));
+    const level = levelRank(incoming.report);
+    if (level <= item.level_rank) return item;
+    const set = { level_rank: level, error_level: incoming.report.error_level ?? null };
+    const raised = await this.deps.items.change({ id: item.id, level_rank: { lt: level } }, { set });
+    return raised?.doc ?? item;
+  }
+
+  #due(item: ItemDoc, incoming: IncomingReport): boolean {
+    if (levelRank(incoming.report) > item.level_rank) return true;
+    if (item.severity_locked || !RAISED.has(item.status) || item.severity_rank === 3) return false;
+    return this.#rateRank(item, incoming) > item.severity_rank;
+  }
+
+  #rateRank(item: ItemDoc, { now }: IncomingReport): number {
+    const { hour_high: high, hour_critical: critical } = this.deps.config;
+    return rankOfRate(hourCount(item.minutes, now), { high, critical });
+  }
+
+  #plan(item: ItemDoc, change: ChangeSet, incoming: IncomingReport): void {
+    if (item.severity_locked || !RAISED.has(item.status)) return;
+    const level = levelRank(incoming.report);
+    const higher = level > item.level_rank;
+    const rate = this.#rateRank(item, incoming);
+    const target = Math.max(rate, higher ? level : 0);
+    if (target <= item.severity_rank) return;
+    if (higher) change.assign({ level_rank: level, error_level: incoming.report.error_level ?? null });
+    change.severity(severityOf(target), rate >= target ? 'rate' : 'error_level');
+  }
+}

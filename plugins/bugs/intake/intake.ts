@@ -1,0 +1,310 @@
+/**
+ * The one way in for reports of every kind: find the item, count, and do what the count leads to (contracts 20 and 21).
+ *
+ * The hot path, an occurrence of a known group, is one read by id (the key) and one small atomic write: the write's filter
+ * names the item's `lane`, so it counts only where nothing else has to happen, and its answer carries all that the rules
+ * after it need. Everything else (new, resolved, muted otherwise, duplicate) reads the item and decides.
+ */
+import { groupingOf } from '../grouping/key.js';
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict } from '../../../kernel/errors.js';
+import type { Mute, Recorded, Report } from '../../../ports/domain/bugs.js';
+import { StoreConflict } from '../../../ports/store.js';
+import { cleanReport } from './clean.js';
+import { counting } from './counting.js';
+import type { Alarms } from '../muting/alarms.js';
+import {
+  ESCALATION,
+  ITEM_UPKEEP,
+  PAYLOAD_SAMPLER,
+  ALARMS,
+  BUILDS,
+  DEPS,
+  ITEMS,
+  KEYS,
+  DELTA_WATERMARK,
+  OUTBOX,
+  CLIENT_REFS,
+  COUNT_BATCHER,
+  isoOf,
+  type Deps,
+} from '../deps.js';
+import type { IncomingReport } from './incoming-report.js';
+import { ChangeSet, laneOfReport, together } from '../items/change-set.js';
+import type { Items } from '../items/items.js';
+import type { Keys, Keyed } from '../grouping/keys.js';
+import type { DeltaWatermark } from '../items/delta-watermark.js';
+import type { ItemDoc, OutboxEntry } from '../items/model.js';
+import type { Outbox } from '../items/outbox.js';
+import { hourCount } from '../items/rate.js';
+import { isOwn, type ClientRefs } from './client-refs.js';
+import { scrubReport } from './scrub.js';
+import { firstDocument, textsOf, type Moment } from './first-document.js';
+import { planOccurrence } from './occurrence.js';
+import type { Builds } from '../releases/closing.js';
+import type { Escalation } from './escalation.js';
+import type { ItemUpkeep } from './item-upkeep.js';
+import type { PayloadSampler } from './payload-sampler.js';
+import { withoutNote, type CountBatcher } from './count-batcher.js';
+import { itemView } from '../items/view.js';
+
+const ATTEMPTS = 100;
+
+interface Counted {
+  doc: ItemDoc;
+  outcome: 'created' | 'counted' | 'repeated';
+  /** This occurrence reopened the item. */
+  regression: boolean;
+  /** What this write has to tell. */
+  entries: readonly OutboxEntry[];
+  /** The payload was decided beside the count: kept or not. Null: it is still to be decided. */
+  sampled: boolean | null;
+}
+
+const quiet = (doc: ItemDoc, outcome: 'counted' | 'repeated'): Counted => ({
+  doc,
+  outcome,
+  regression: false,
+  entries: [],
+  sampled: null,
+});
+
+@injectable()
+export class Intake {
+  /** First reports of one item in this process, one after the other: they would only waste numbers. */
+  readonly #creating = new Map<string, Promise<unknown>>();
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(DELTA_WATERMARK) private readonly watermark: DeltaWatermark,
+    @inject(OUTBOX) private readonly outbox: Outbox,
+    @inject(KEYS) private readonly keys: Keys,
+    @inject(CLIENT_REFS) private readonly refs: ClientRefs,
+    @inject(ITEMS) private readonly items: Items,
+    @inject(BUILDS) private readonly builds: Builds,
+    @inject(ESCALATION) private readonly escalation: Escalation,
+    @inject(PAYLOAD_SAMPLER) private readonly sampler: PayloadSampler,
+    @inject(ITEM_UPKEEP) private readonly upkeep: ItemUpkeep,
+    @inject(ALARMS) private readonly alarms: Alarms,
+    @inject(COUNT_BATCHER) private readonly counts: CountBatcher,
+  ) {}
+
+  /**
+   * Groups, counts and stores one report; resolves after the commit.
+   * @param options `texts`: the answered item carries its long texts (one more read); otherwise they are null
+   * @throws ServiceError unknown_project
+   */
+  async record(given: Report, options: { texts?: boolean } = {}): Promise<Recorded> {
+    const scrubbed = scrubReport(cleanReport(given));
+    await this.deps.projects.accepting(scrubbed.project);
+    // Judged as it will be stored, so that a rule made from what a page shows finds it again.
+    const mute = given.muted_by === undefined ? await this.#ignored(scrubbed) : given.muted_by;
+    const report: Report = mute === null ? scrubbed : { ...scrubbed, muted_by: mute };
+    const keyed: Keyed = { project: report.project, ...groupingOf(report) };
+    const refId = report.client_ref ? this.refs.idOf(report.project, report.client_ref) : null;
+    const [known, before] = await Promise.all([
+      this.keys.known(report.project, keyed.dedup_key),
+      refId === null ? null : this.refs.find(refId),
+    ]);
+    if (before?.open_at === null) return this.#answer(await this.#repeat(before.item_id), keyed, mute, false, options);
+    const found = before?.item_id ?? known;
+    const { item_id, adopted } = found === null ? await this.keys.decide(keyed) : { item_id: found, adopted: false };
+    const bound =
+      refId === null
+        ? null
+        : before !== null
+          ? { ref: before, mine: false }
+          : await this.refs.bind(refId, report.project, item_id);
+    const incoming: IncomingReport = {
+      ...this.#moment(report),
+      report,
+      key: keyed.dedup_key,
+      adopted,
+      ref: bound && { id: bound.ref.id, helper: !bound.mine },
+    };
+    const counted = await this.#count(bound?.ref.item_id ?? item_id, incoming);
+    const done = counted.outcome === 'repeated' ? { ...counted, sampled: false } : await this.#after(counted, incoming);
+    return this.#answer(done, keyed, mute, done.sampled, options);
+  }
+
+  /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */
+  #ignored(report: Report): Mute | null | Promise<Mute | null> {
+    if (report.type !== 'error') return null;
+    return this.deps.ignoring?.()?.match(report) ?? null;
+  }
+
+  #moment(report: Report): Moment {
+    const now = this.deps.clock.now();
+    const occurred = Date.parse(report.occurred_at ?? '');
+    return { now, occurred: Number.isNaN(occurred) ? now : Math.min(occurred, now) };
+  }
+
+  async #count(firstId: string, incoming: IncomingReport): Promise<Counted> {
+    const passed = new Set<string>();
+    let id = firstId;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const blind = await this.#countBlindly(id, incoming);
+      if (blind !== null) return blind;
+      const item = await this.deps.items.get(id);
+      if (item === null) {
+        const doc = await this.#create(id, incoming);
+        if (doc !== null) return { doc, outcome: 'created', regression: false, entries: doc.outbox, sampled: null };
+        continue;
+      }
+      if (incoming.ref !== null && (await this.#isCounted(item, incoming.ref))) return quiet(item, 'repeated');
+      passed.add(id);
+      const target = item.status === 'duplicate' ? item.duplicate_of : null;
+      if (target !== null && !passed.has(target) && (await this.deps.items.get(target)) !== null) {
+        if (incoming.ref !== null) await this.refs.rebind(incoming.ref.id, id, target);
+        id = target;
+        continue;
+      }
+      const seen = await this.#countSeen(item, incoming);
+      if (seen !== null) return seen;
+    }
+    throw conflict('The item changes too often at the moment; send the report again.');
+  }
+
+  /** One write for the occurrence of an item that nothing else has to happen to; null when that is not so. */
+  async #countBlindly(id: string, incoming: IncomingReport): Promise<Counted | null> {
+    if (incoming.ref?.helper === true) return null;
+    const lane = laneOfReport(incoming.report.muted_by?.rule_id);
+    const ahead = this.sampler.ahead(id, incoming);
+    const [doc, sampled] = await Promise.all([this.counts.count(id, lane, incoming), ahead]);
+    if (doc === null) return null;
+    this.sampler.counted(doc);
+    return { ...quiet(doc, 'counted'), sampled };
+  }
+
+  /** Counts on the state that was read, with what follows from it; null when the item changed meanwhile. */
+  async #countSeen(item: ItemDoc, incoming: IncomingReport): Promise<Counted | null> {
+    const published = (await this.deps.releases()?.published(item.project)) ?? [];
+    return this.watermark.write(item.id, async (stamp) => {
+      const change = new ChangeSet(item, 'system', stamp, this.deps.ids);
+      const { late } = planOccurrence(change, incoming, published);
+      const count = counting(incoming, stamp, this.refs.takeNotes(item.id), late);
+      const update = change.empty ? count : together(count, change.update());
+      // A helper may only count what nobody counted since it looked: see client-refs.ts.
+      const same = incoming.ref?.helper === true ? { hit_count: item.hit_count } : {};
+      const changed = await this.deps.items.change(
+        { id: item.id, rev: item.rev, ...same, ...withoutNote(incoming) },
+        update,
+      );
+      if (changed === null) return null;
+      const regression = changed.doc.regression_count > item.regression_count;
+      return { doc: changed.doc, outcome: 'counted' as const, regression, entries: change.entries, sampled: null };
+    });
+  }
+
+  /** The reference is noted in the item, or was finished meanwhile. */
+  async #isCounted(item: ItemDoc, ref: { id: string; helper: boolean }): Promise<boolean> {
+    if (item.inflight[ref.id] !== undefined) return true;
+    return ref.helper && (await this.refs.find(ref.id))?.open_at === null;
+  }
+
+  /** Inserts the item that its key already names; null when another call has. */
+  async #create(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
+    const running = this.#creating.get(id);
+    if (running !== undefined) {
+      await running;
+      return null;
+    }
+    const task = this.#insert(id, incoming);
+    this.#creating.set(
+      id,
+      task.catch(() => null),
+    );
+    try {
+      return await task;
+    } finally {
+      this.#creating.delete(id);
+    }
+  }
+
+  async #insert(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
+    const { report } = incoming;
+    const { counters, texts, items, ids } = this.deps;
+    const number = await counters.change({ id: report.project }, { inc: { n: 1 } }, { upsert: true });
+    // The texts come first: an item is never seen without them.
+    await this.#unlessThere(texts.insert(textsOf(report, id)));
+    return this.watermark.write(id, async (stamp) => {
+      const first = firstDocument(report, id, number?.doc.n ?? 0, incoming.key, incoming);
+      if (incoming.ref !== null) first.inflight = { [incoming.ref.id]: 1 };
+      const change = new ChangeSet(first, report.reported_by, stamp, ids);
+      change
+        .note('created', { source: report.source })
+        .emit(report.type === 'feature' ? 'feature.created' : 'bug.created');
+      if (report.severity === 'critical') change.emit('bug.critical');
+      const doc = change.document();
+      return (await this.#unlessThere(items.insert(doc))) ? doc : null;
+    });
+  }
+
+  async #unlessThere(insert: Promise<void>): Promise<boolean> {
+    try {
+      await insert;
+      return true;
+    } catch (error) {
+      if (error instanceof StoreConflict) return false;
+      throw error;
+    }
+  }
+
+  /** What the count leads to: history and events, a higher severity, the payload, a publish that came first. */
+  async #after(counted: Counted, incoming: IncomingReport): Promise<Counted & { sampled: boolean }> {
+    let { doc } = counted;
+    const { ref } = incoming;
+    if (ref !== null) {
+      const own = counted.outcome === 'created' || isOwn(doc, ref.id);
+      this.refs.finish({ id: ref.id, project: doc.project, item_id: doc.id, own, helped: ref.helper });
+    }
+    if (counted.outcome === 'created') this.sampler.counted(doc);
+    const [sampled] = await Promise.all([
+      counted.sampled ?? this.sampler.sample(doc, incoming),
+      this.outbox.flush(doc, counted.entries),
+      this.upkeep.tidy(doc, incoming),
+      this.#hit(incoming),
+    ]);
+    doc = await this.escalation.escalate(doc, incoming);
+    doc = await this.alarms.look(doc, incoming.report.muted_by);
+    if (counted.outcome === 'created' && doc.build_key !== null) doc = await this.builds.settle(doc);
+    return { ...counted, doc, sampled };
+  }
+
+  /** The rule counts what it muted, after the item has: a report that fails is no hit. */
+  async #hit({ report, now }: IncomingReport): Promise<void> {
+    const rule = report.muted_by?.rule_id;
+    if (rule !== undefined) await this.deps.ignoring?.()?.hit(rule, isoOf(now));
+  }
+
+  /** A known reference: nothing is counted. */
+  async #repeat(itemId: string): Promise<Counted> {
+    const doc = await this.deps.items.get(itemId);
+    if (doc === null) throw conflict('The report with this client_ref is being stored; try again.');
+    return quiet(doc, 'repeated');
+  }
+
+  async #answer(
+    { doc, outcome, regression }: Counted,
+    keyed: Keyed,
+    mute: Mute | null,
+    sampled: boolean,
+    options: { texts?: boolean },
+  ): Promise<Recorded> {
+    const now = this.deps.clock.now();
+    return {
+      id: doc.id,
+      ref: doc.ref,
+      created: outcome === 'created',
+      deduplicated: outcome === 'counted',
+      repeated: outcome === 'repeated',
+      dedup_key: outcome === 'repeated' ? doc.dedup_key : keyed.dedup_key,
+      hit_count: doc.hit_count,
+      hour_count: hourCount(doc.minutes, now),
+      regression,
+      sampled,
+      ignored_by: mute?.rule_id ?? null,
+      item: options.texts === true ? await this.items.view(doc) : itemView(doc, null, now),
+    };
+  }
+}

@@ -1,0 +1,30 @@
+/** Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was not known yet. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { CLIENT_REFS, DEPS, type Deps } from '../deps.js';
+import type { ItemDoc } from '../items/model.js';
+import { rollUp, staleDays, stalePaths } from '../items/rate.js';
+import type { ClientRefs } from './client-refs.js';
+import type { IncomingReport } from './incoming-report.js';
+
+@injectable()
+export class ItemUpkeep {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(CLIENT_REFS) private readonly refs: ClientRefs,
+  ) {}
+
+  /** Keeps the hot document small, and completes an item whose origin has only now become known. */
+  async tidy(doc: ItemDoc, { now, report, adopted }: IncomingReport): Promise<void> {
+    const stale = stalePaths(doc.minutes, doc.hours, now);
+    if (stale.length > 0) {
+      const update = { unset: [...stale, ...staleDays(doc.days, now)], max: rollUp(doc.hours, doc.days, stale) };
+      await this.deps.items.change({ id: doc.id }, update);
+    }
+    await this.refs.tidyItem(doc);
+    if (!adopted) return;
+    const { file_path = null, line_no = null, stack_trace = null } = report;
+    if (file_path !== null)
+      await this.deps.items.change({ id: doc.id, file_path: null }, { set: { file_path, line_no } });
+    if (stack_trace !== null) await this.deps.texts.change({ id: doc.id, stack_trace: null }, { set: { stack_trace } });
+  }
+}

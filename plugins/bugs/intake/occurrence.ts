@@ -1,0 +1,57 @@
+/** What an occurrence does to an item beside being counted: reopen, mute, unmute (contract 20, regression; 21, rules). Pure. */
+import type { Published } from '../releases/builds.js';
+import type { ChangeSet } from '../items/change-set.js';
+import type { IncomingReport } from './incoming-report.js';
+import { judge } from '../releases/regression.js';
+import { rankOf, severityOf } from '../items/severity.js';
+import { MAY_REGRESS } from '../items/transitions.js';
+
+/** Plans into the change. `late`: an old installation reported a fixed error. */
+export function planOccurrence(change: ChangeSet, incoming: IncomingReport, published: Published): { late: boolean } {
+  const { item } = change;
+  planMuting(change, incoming);
+  let late = false;
+  if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) {
+    const version = incoming.report.app_version ?? null;
+    const verdict = judge(item, version, incoming.occurred, published);
+    late = verdict === 'late';
+    if (verdict === 'regression') planRegression(change, version);
+  }
+  const { next } = change;
+  if (!next.muted && !next.sent.created) change.emit(next.type === 'feature' ? 'feature.created' : 'bug.created');
+  // Critical before it was unmuted: nobody was told.
+  if (!next.muted && (item.muted || !item.sent.created) && next.severity === 'critical') change.emit('bug.critical');
+  return { late };
+}
+
+function planMuting(change: ChangeSet, { report }: IncomingReport): void {
+  const { item } = change;
+  const rule = report.muted_by ?? null;
+  if (rule === null && item.muted) {
+    change
+      .assign({ muted: false, muted_reason: null, muted_by_rule_id: null })
+      .note('unmuted', { why: 'no rule matches any more' });
+  } else if (rule !== null && item.muted_by_rule_id !== rule.rule_id) {
+    change.assign({ muted: true, muted_reason: rule.reason, muted_by_rule_id: rule.rule_id });
+    change.note('muted', { rule_id: rule.rule_id, reason: rule.reason });
+  }
+}
+
+function planRegression(change: ChangeSet, version: string | null): void {
+  const { item } = change;
+  change.reopen({ why: 'regression', version });
+  change.assign({
+    regression: true,
+    regression_count: item.regression_count + 1,
+    regressed_at: change.at,
+    regressed_in_build: version,
+  });
+  const raised = item.severity_locked ? item.severity : severityOf(rankOf(item.severity) + 1);
+  if (raised !== item.severity) {
+    change.note('severity', { from: item.severity, to: raised, why: 'regression' }).assign({ severity: raised });
+  }
+  // Of a muted item nothing is told: the occurrence that unmutes it will.
+  if (change.next.muted) change.assign({ sent: { ...change.next.sent, created: false } });
+  change.emit('bug.created', { regression: true });
+  if (raised !== item.severity && raised === 'critical') change.emit('bug.critical');
+}

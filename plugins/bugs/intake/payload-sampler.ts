@@ -1,0 +1,68 @@
+/** Keeps the payloads of a sample of an item's occurrences (contract 21, intake). Counting never waits for it. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DEPS, type Deps } from '../deps.js';
+import type { ItemDoc } from '../items/model.js';
+import { occurrenceOf } from './first-document.js';
+import type { IncomingReport } from './incoming-report.js';
+import { pack, replacing } from './payload.js';
+import { Recent } from './recent.js';
+import { FIRST, RESERVOIR, slotOf, WINDOW_MS } from './sampling.js';
+
+/** Items whose sampling window this process knows. */
+const WINDOWS = 20_000;
+/** Other processes count too, so what was known a minute ago is no longer believed. */
+const WINDOW_KNOWN_MS = 60_000;
+
+@injectable()
+export class PayloadSampler {
+  readonly #windows: Recent<{ n: number; from: number }>;
+
+  constructor(@inject(DEPS) private readonly deps: Deps) {
+    this.#windows = new Recent(WINDOWS, WINDOW_KNOWN_MS, () => deps.clock.monotonic());
+  }
+
+  /**
+   * The payload, kept beside the count instead of after it, so that both travel in one commit: the slot follows from how far
+   * this process knows the item's window to be. Null where it does not know, or where the slot of one of the first 50 was
+   * taken by another process meanwhile: then the exact count decides. Should the count not happen, a payload stands there
+   * whose report was not acknowledged.
+   */
+  async ahead(itemId: string, incoming: IncomingReport): Promise<boolean | null> {
+    const window = this.#windows.get(itemId);
+    if (window === undefined || incoming.now - window.from > WINDOW_MS) return null;
+    window.n += 1;
+    const slot = slotOf(window.n, this.deps.random);
+    if (window.n > FIRST + RESERVOIR || slot === null) return this.#keep(itemId, slot, incoming);
+    const payload = await pack(occurrenceOf(incoming.report, itemId, slot, this.deps.ids.uuid(), incoming));
+    const [written] = await this.deps.occurrences.bulk([{ insert: payload }]);
+    return written !== undefined && 'n' in written ? true : null;
+  }
+
+  /** Keeps the payload if its turn comes; true when it was kept. */
+  async sample(doc: ItemDoc, incoming: IncomingReport): Promise<boolean> {
+    const n = await this.#position(doc, incoming.now);
+    return this.#keep(doc.id, slotOf(n, this.deps.random), incoming);
+  }
+
+  /** Remembers how far the item's window is. */
+  counted(doc: ItemDoc): void {
+    this.#windows.set(doc.id, { n: doc.hit_count - doc.sample_base, from: Date.parse(doc.sample_from) });
+  }
+
+  async #keep(itemId: string, slot: number | null, incoming: IncomingReport): Promise<boolean> {
+    if (slot === null) return false;
+    const payload = await pack(occurrenceOf(incoming.report, itemId, slot, this.deps.ids.uuid(), incoming));
+    const set = replacing(payload);
+    // In bulk, because its answer does not bring the payload back.
+    await this.deps.occurrences.bulk([{ change: { id: payload.id }, update: { set }, upsert: true }]);
+    return true;
+  }
+
+  /** Which occurrence of the sampling window this is; after 30 days a new window begins. */
+  async #position(doc: ItemDoc, now: number): Promise<number> {
+    if (now - Date.parse(doc.sample_from) <= WINDOW_MS) return Math.max(1, doc.hit_count - doc.sample_base);
+    const fresh = { sample_base: doc.hit_count - 1, sample_from: new Date(now).toISOString() };
+    await this.deps.items.change({ id: doc.id, sample_from: doc.sample_from }, { set: fresh });
+    return 1;
+  }
+}

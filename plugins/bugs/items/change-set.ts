@@ -1,0 +1,191 @@
+/**
+ * A change of one item, gathered before it is written: fields, what is told about it, and the fields that follow from
+ * them. Every write that changes an item's state goes through here, so no index field can be forgotten. Pure.
+ */
+import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Json, Update } from '../../../ports/store.js';
+import { buildKey } from '../releases/builds.js';
+import type { EventName, ItemDoc, OutboxEntry } from './model.js';
+import { rankOf } from './severity.js';
+import { AWAITS_BUILD, MAY_REGRESS } from './transitions.js';
+
+type State = Pick<
+  ItemDoc,
+  | 'status'
+  | 'type'
+  | 'muted'
+  | 'muted_by_rule_id'
+  | 'severity'
+  | 'regression'
+  | 'created_at'
+  | 'project'
+  | 'resolved_in_build'
+  | 'sent'
+>;
+
+/** The lane of an occurrence: `n`, or `m:<rule>` when an ignore rule matched it. */
+export const laneOfReport = (ruleId: string | null | undefined): string =>
+  typeof ruleId === 'string' ? `m:${ruleId}` : 'n';
+
+/** The lane of the occurrences that are counted blindly, in one write; null when each needs a look at the item. */
+export function laneOf(item: State): string | null {
+  if (item.status === 'duplicate') return null;
+  if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) return null;
+  if (!item.muted && !item.sent.created) return null;
+  return item.muted ? laneOfReport(item.muted_by_rule_id) : 'n';
+}
+
+/** Severity first, regressions before the rest, then oldest (contract 20, leases). */
+function queueKeyOf(item: State): string | null {
+  if (item.status !== 'open' || item.muted) return null;
+  return `${3 - rankOf(item.severity)}${item.regression ? 0 : 1}${item.created_at}`;
+}
+
+/** The fields that follow from others. */
+export function derived(item: State): Pick<ItemDoc, 'lane' | 'queue_key' | 'build_key' | 'severity_rank'> {
+  const build = item.resolved_in_build;
+  return {
+    lane: laneOf(item),
+    queue_key: queueKeyOf(item),
+    build_key: build !== null && AWAITS_BUILD.has(item.status) ? buildKey(item.project, build) : null,
+    severity_rank: rankOf(item.severity),
+  };
+}
+
+export const searchText = (title: string, message: string | null, exceptionClass: string | null): string =>
+  [title, message ?? '', exceptionClass ?? ''].join('\u001f').toLowerCase();
+
+export class ChangeSet {
+  readonly set: Partial<ItemDoc> = {};
+  readonly entries: OutboxEntry[] = [];
+
+  constructor(
+    readonly item: Readonly<ItemDoc>,
+    readonly actor: string,
+    readonly at: string,
+    private readonly ids: Ids,
+  ) {}
+
+  /** The item as the change will leave it. */
+  get next(): ItemDoc {
+    return { ...this.item, ...this.set };
+  }
+
+  get empty(): boolean {
+    return Object.keys(this.set).length === 0 && this.entries.length === 0;
+  }
+
+  assign(fields: Partial<ItemDoc>): this {
+    Object.assign(this.set, fields);
+    return this;
+  }
+
+  /** An entry of the item's history. */
+  note(action: string, data: { [key: string]: Json } = {}): this {
+    this.entries.push({ id: this.ids.uuid(), kind: 'activity', name: action, at: this.at, actor: this.actor, data });
+    return this;
+  }
+
+  /** Tells of the item as it stands now in the change; once per cycle, and never of a muted item (contract 20, severity). */
+  emit(name: EventName, overrides: Partial<BugEvent> = {}): this {
+    const { next } = this;
+    const what = name === 'bug.critical' ? 'critical' : name === 'bug.resolved' ? 'resolved' : 'created';
+    const again = name === 'bug.created' && overrides.regression === true;
+    if (next.muted || (next.sent[what] && !again)) return this;
+    this.assign({ sent: { ...next.sent, [what]: true } });
+    const data: BugEvent = {
+      id: next.id,
+      ref: next.ref,
+      type: next.type,
+      title: next.title,
+      severity: next.severity,
+      item_status: next.status,
+      client_ref: next.client_ref,
+      regression: next.regression,
+      ...overrides,
+    };
+    this.entries.push({
+      id: `evt_${this.ids.uuid()}`,
+      kind: 'event',
+      name,
+      at: this.at,
+      actor: this.actor,
+      data: { ...data },
+    });
+    return this;
+  }
+
+  /** Raises or sets the severity; crossing into critical is told. */
+  severity(to: Severity, why: string): this {
+    const { next } = this;
+    if (next.severity === to) return this;
+    this.note('severity', { from: next.severity, to, why }).assign({ severity: to });
+    if (to === 'critical') this.emit('bug.critical');
+    return this;
+  }
+
+  /** Moves to another status: every one but `in_progress` clears the lease. */
+  status(to: ItemStatus, data: { [key: string]: Json } = {}): this {
+    return this.note('status', { from: this.next.status, to, ...data }).assign({ status: to, claim: null });
+  }
+
+  /** `resolved` or `closed`, told once in the cycle. */
+  fixed(to: 'resolved' | 'closed', data: { [key: string]: Json } = {}): this {
+    this.status(to, data).assign({ [to === 'resolved' ? 'resolved_at' : 'closed_at']: this.at });
+    return this.emit('bug.resolved');
+  }
+
+  /** Back to open from a state that was final: a new cycle begins. */
+  reopen(data: { [key: string]: Json } = {}): this {
+    const { item } = this;
+    this.status('open', { resolved_in_build: item.resolved_in_build, ...data });
+    return this.assign({
+      resolved_in_build: null,
+      resolved_at: null,
+      closed_at: null,
+      duplicate_of: null,
+      expired_count: 0,
+      sent: { created: this.next.sent.created, critical: false, resolved: false },
+    });
+  }
+
+  /** The whole item, for an insert. */
+  document(): ItemDoc {
+    const last = this.entries.at(-1);
+    return {
+      ...this.next,
+      ...derived(this.next),
+      updated_at: this.at,
+      outbox: this.entries,
+      outbox_at: last === undefined ? null : `${this.at} ${last.id}`,
+    };
+  }
+
+  /** The write, for `{id, rev}`: one revision more, never an earlier `updated_at`. */
+  update(): Update {
+    const update: Update = {
+      set: { ...this.set, ...derived(this.next) } as unknown as NonNullable<Update['set']>,
+      inc: { rev: 1 },
+      max: { updated_at: this.at },
+    };
+    if (this.entries.length > 0) {
+      update.push = { outbox: { each: this.entries as unknown as Json[] } };
+      (update.set as Record<string, Json>)['outbox_at'] = `${this.at} ${(this.entries.at(-1) as OutboxEntry).id}`;
+    }
+    return update;
+  }
+}
+
+/** Both updates in one write; no path stands in both. */
+export function together(a: Update, b: Update): Update {
+  const max = { ...a.max, ...b.max };
+  return {
+    set: { ...a.set, ...b.set },
+    unset: [...(a.unset ?? []), ...(b.unset ?? [])],
+    inc: { ...a.inc, ...b.inc },
+    max,
+    min: { ...a.min, ...b.min },
+    push: { ...a.push, ...b.push },
+  };
+}

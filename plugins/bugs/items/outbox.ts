@@ -1,0 +1,110 @@
+/**
+ * What an item tells: events to the other plugins, entries to its own history. They are written with the change that
+ * caused them, inside the item, and leave it afterwards.
+ *
+ * Order: the change with its entries → history documents (ids known, so twice is once) → `emit`, which stores deliveries
+ * → the outbox is emptied, guarded by `outbox_at`. A crash anywhere leaves `outbox_at`, by which the job finds the item.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
+import { statOf } from '../lists/stat-kinds.js';
+import type { ItemDoc, OutboxEntry } from './model.js';
+
+/** Older entries than this belong to a process that is gone, or to a listener that failed. */
+const LEFTOVER_MS = 10_000;
+const BATCH = 100;
+
+@injectable()
+export class Outbox {
+  /** Ids under way in this process: a second flush of the same item leaves them alone. */
+  readonly #busy = new Set<string>();
+  readonly #background = new Set<Promise<void>>();
+
+  constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /**
+   * Stores the history before it answers; events go out behind the answer.
+   * @param entries those that the caller wrote: others are under way in the process that wrote them
+   */
+  async flush(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
+    const mine = entries.filter((entry) => !this.#busy.has(entry.id));
+    if (mine.length === 0) return;
+    for (const entry of mine) this.#busy.add(entry.id);
+    try {
+      await this.#history(item, mine);
+    } catch (error) {
+      for (const entry of mine) this.#busy.delete(entry.id);
+      throw error;
+    }
+    const task = this.#events(item, mine);
+    this.#background.add(task);
+    void task.finally(() => this.#background.delete(task));
+  }
+
+  async #history(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
+    const notes = entries.filter((entry) => entry.kind === 'activity');
+    if (notes.length === 0) return;
+    await this.deps.activity.bulk(
+      notes.map((entry) => {
+        const { id, at, name, actor, data } = entry;
+        return { insert: { id, item_id: item.id, at, action: name, actor, data, stat: statOf(entry, item.project) } };
+      }),
+    );
+  }
+
+  async #events(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
+    const gone: string[] = [];
+    try {
+      for (const entry of entries) {
+        const options = { id: entry.id, timestamp: entry.at, project_slug: item.project };
+        if (entry.kind === 'activity' || (await this.deps.emit(entry.name, entry.data, options))) gone.push(entry.id);
+      }
+      await this.#forget(item, gone);
+    } catch (error) {
+      this.deps.log.error(
+        { err: error, item: item.id },
+        'the outbox of an item could not be emptied; a job repeats it',
+      );
+    } finally {
+      for (const entry of entries) this.#busy.delete(entry.id);
+    }
+  }
+
+  async #forget(item: ItemDoc, gone: readonly string[]): Promise<void> {
+    const { items } = this.deps;
+    if (gone.length === item.outbox.length) {
+      const whole = { set: { outbox: [], outbox_at: null } };
+      if (await items.change({ id: item.id, outbox_at: item.outbox_at }, whole)) return;
+    }
+    await items.change({ id: item.id }, { pull: { outbox: { field: 'id', in: gone } } });
+  }
+
+  /** Tells what a crash or a failed listener left behind. Answers how many items had something. */
+  async reconcile(signal?: AbortSignal): Promise<number> {
+    const before = isoOf(this.deps.clock.now() - LEFTOVER_MS);
+    let after: string | null = null;
+    let n = 0;
+    do {
+      const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
+        filter: { outbox_at: { gt: '', lt: before } },
+        sort: [['outbox_at', 'asc']],
+        limit: BATCH,
+        after,
+      });
+      for (const item of page.items) {
+        if (item.outbox.length === 0)
+          await this.deps.items.change({ id: item.id, outbox_at: item.outbox_at }, { set: { outbox_at: null } });
+        else await this.flush(item, item.outbox);
+      }
+      await this.drain();
+      n += page.items.length;
+      after = signal?.aborted === true ? null : page.next;
+    } while (after !== null);
+    return n;
+  }
+
+  /** Waits for what is on its way. */
+  async drain(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
+  }
+}

@@ -1,0 +1,47 @@
+/** The transition table of contract 20 as data: the only place that knows which status follows which, and by what. */
+import type { ItemStatus } from '../../../ports/domain/bugs.js';
+
+export type Cause = 'claim' | 'release' | 'expiry' | 'patch' | 'publish' | 'regression';
+
+interface Row {
+  from: readonly ItemStatus[];
+  to: ItemStatus;
+  by: readonly Cause[];
+}
+
+export const TRANSITIONS: readonly Row[] = [
+  { from: ['open', 'needs_info'], to: 'in_progress', by: ['claim'] },
+  { from: ['in_progress'], to: 'open', by: ['release', 'expiry', 'patch'] },
+  { from: ['in_progress'], to: 'needs_info', by: ['expiry'] },
+  { from: ['needs_info'], to: 'open', by: ['patch'] },
+  { from: ['open', 'in_progress'], to: 'needs_info', by: ['patch'] },
+  { from: ['open', 'in_progress', 'needs_info'], to: 'resolved', by: ['patch'] },
+  { from: ['open', 'in_progress', 'needs_info', 'resolved'], to: 'closed', by: ['patch', 'publish'] },
+  { from: ['open', 'in_progress', 'needs_info'], to: 'wont_fix', by: ['patch'] },
+  { from: ['open', 'in_progress', 'needs_info'], to: 'duplicate', by: ['patch'] },
+  { from: ['resolved', 'closed'], to: 'open', by: ['patch', 'regression'] },
+  { from: ['wont_fix', 'duplicate'], to: 'open', by: ['patch'] },
+];
+
+export function allowed(from: ItemStatus, to: ItemStatus, by: Cause): boolean {
+  return TRANSITIONS.some((row) => row.to === to && row.from.includes(from) && row.by.includes(by));
+}
+
+export const STATUSES: readonly ItemStatus[] = [
+  'open',
+  'in_progress',
+  'needs_info',
+  'resolved',
+  'closed',
+  'wont_fix',
+  'duplicate',
+];
+/** A publish may still close these (contract 20, release). */
+export const AWAITS_BUILD: ReadonlySet<ItemStatus> = new Set<ItemStatus>([
+  'open',
+  'in_progress',
+  'needs_info',
+  'resolved',
+]);
+/** An occurrence may reopen these. */
+export const MAY_REGRESS: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed']);

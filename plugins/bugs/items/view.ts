@@ -1,0 +1,133 @@
+/** Items, occurrences, comments and history as the API shows them (contract 20, item fields). Missing is null. Pure. */
+import type { Claim, Item } from '../../../ports/domain/bugs.js';
+import type { ActivityDoc, CommentDoc, ItemDoc, Lease, OccurrenceDoc, TextsDoc } from './model.js';
+import { hourCount } from './rate.js';
+
+/** Fields that carry text of whoever reported: data, never instructions to an agent (contract 20, `untrusted_fields`). */
+export const OUTSIDE: readonly (keyof Item)[] = [
+  'title',
+  'description',
+  'error_message',
+  'stack_trace',
+  'exception_class',
+  'environment',
+  'client_ref',
+  'repo_url',
+  'commit_sha',
+  'file_path',
+  'push_id',
+  'target_agent',
+  'tags',
+  'app_version',
+];
+
+/** After this many expired claims an item needs a person. */
+export const EXPIRIES = 5;
+
+export const isLive = (lease: Lease | null, now: number): lease is Lease =>
+  lease !== null && Date.parse(lease.expires_at) > now;
+
+const claimView = (lease: Lease): Claim => ({
+  agent: lease.agent,
+  claimed_at: lease.claimed_at,
+  expires_at: lease.expires_at,
+  renewals: lease.renewals,
+});
+
+/** The status at `now`: a lease that has run out no longer holds, whether or not that is written yet. */
+function statusAt(item: ItemDoc, now: number): ItemDoc['status'] {
+  if (item.status !== 'in_progress' || isLive(item.claim, now)) return item.status;
+  return item.expired_count + 1 >= EXPIRIES ? 'needs_info' : 'open';
+}
+
+/** @param texts the item's long texts; without them those fields are null */
+export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): Item {
+  const long = {
+    description: texts?.description ?? null,
+    error_message: texts?.error_message ?? null,
+    stack_trace: texts?.stack_trace ?? null,
+  };
+  const view: Item = {
+    id: item.id,
+    ref: item.ref,
+    type: item.type,
+    project: item.project,
+    title: item.title,
+    ...long,
+    exception_class: item.exception_class ?? null,
+    error_level: item.error_level ?? null,
+    severity: item.severity,
+    urgency: item.severity,
+    environment: item.environment ?? null,
+    client_ref: item.client_ref ?? null,
+    repo_url: item.repo_url ?? null,
+    commit_sha: item.commit_sha ?? null,
+    file_path: item.file_path ?? null,
+    line_no: item.line_no ?? null,
+    push_id: item.push_id ?? null,
+    target_agent: item.target_agent ?? null,
+    tags: item.tags,
+    app_version: item.app_version ?? null,
+    resolved_in_build: item.resolved_in_build ?? null,
+    dedup_key: item.dedup_key,
+    status: statusAt(item, now),
+    duplicate_of: item.duplicate_of ?? null,
+    reason: item.reason ?? null,
+    muted: item.muted,
+    muted_reason: item.muted_reason ?? null,
+    muted_by_rule_id: item.muted_by_rule_id ?? null,
+    hit_count: item.hit_count,
+    hour_count: hourCount(item.minutes, now),
+    first_seen_at: item.first_seen_at,
+    last_seen_at: item.last_seen_at,
+    first_build: item.first_build ?? null,
+    last_build: item.last_build ?? null,
+    regression: item.regression,
+    regression_count: item.regression_count,
+    regressed_at: item.regressed_at ?? null,
+    regressed_in_build: item.regressed_in_build ?? null,
+    late_count: item.late_count,
+    severity_locked: item.severity_locked,
+    claim: isLive(item.claim, now) ? claimView(item.claim) : null,
+    claim_count: item.claim_count,
+    source: item.source,
+    created_at: item.created_at,
+    updated_at: item.updated_at,
+    reopened_at: item.reopened_at ?? null,
+    resolved_at: item.resolved_at ?? null,
+    closed_at: item.closed_at ?? null,
+    rev: item.rev,
+    untrusted_fields: [],
+  };
+  view.untrusted_fields = OUTSIDE.filter((field) => {
+    const value = view[field];
+    return value !== null && !(Array.isArray(value) && value.length === 0) && !item.trusted.includes(field);
+  });
+  return view;
+}
+
+export function occurrenceView(doc: OccurrenceDoc): object {
+  return {
+    id: doc.occurrence_id,
+    occurred_at: doc.occurred_at,
+    received_at: doc.received_at,
+    error_message: doc.error_message ?? null,
+    exception_class: doc.exception_class ?? null,
+    error_level: doc.error_level ?? null,
+    stack_trace: doc.stack_trace ?? null,
+    environment: doc.environment ?? null,
+    app_version: doc.app_version ?? null,
+    commit_sha: doc.commit_sha ?? null,
+    file_path: doc.file_path ?? null,
+    line_no: doc.line_no ?? null,
+    host: doc.host ?? null,
+    client_ref: doc.client_ref ?? null,
+    tags: doc.tags,
+    context: doc.context ?? null,
+    breadcrumbs: doc.breadcrumbs ?? null,
+  };
+}
+
+export const commentView = ({ id, body, author, created_at }: CommentDoc): object => ({ id, body, author, created_at });
+
+export const activityView = ({ id, at, action, actor, data }: ActivityDoc): object => ({ id, at, action, actor, data });

@@ -1,0 +1,190 @@
+/**
+ * What the pages read: items with their counts per hour and without their long texts, the numbers over the views, and what
+ * needs a person. A list of the API carries the long texts, which a page of rows does not show.
+ *
+ * Every number is an index range: `queue_key` begins with the severity and says whether the item is a regression, so what
+ * waits in each class is counted without a look at the items. Rejected: counting by the views' own filters, which reads
+ * every open item.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../../ports/domain/bugs.js';
+import { matches } from '../../../ports/document.js';
+import type { Filter } from '../../../ports/store.js';
+import { DEPS, isoOf, LEASES, DELTA_WATERMARK, type Deps } from '../deps.js';
+import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
+import type { Leases } from '../claims/leases.js';
+import type { DeltaWatermark } from '../items/delta-watermark.js';
+import type { ItemDoc } from '../items/model.js';
+import { daily, hourly } from '../items/rate.js';
+import { itemView } from '../items/view.js';
+
+const HOUR_MS = 3_600_000;
+const ROWS = 50;
+/** Groups whose hours are added up, and how many are read at a time: a document parses in some ten microseconds. */
+const SUMMED = 1000;
+const BATCH = 100;
+/** Changed items of one answer. */
+const CHANGES = 100;
+/** The dashboard is looked at by many and changes slowly. */
+const FRESH_MS = 10_000;
+
+/** What waits for somebody: open, not muted, nobody holds it. */
+export interface Waiting {
+  open: number;
+  critical: number;
+  regressed: number;
+  in_progress: number;
+  needs_info: number;
+  resolved: number;
+}
+
+interface HourSums {
+  counts: number[];
+  groups: number;
+  complete: boolean;
+}
+
+const ranks = ['0', '1', '2', '3'];
+
+function itemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }: ErrorGroupQuery): ItemQuery {
+  const fields = Object.entries(filters).map(([name, values]) => [name, [...(values ?? [])]]);
+  return { ...(Object.fromEntries(fields) as ItemQuery), type: ['error'], ...(q ? { q: [q] } : {}) };
+}
+
+@injectable()
+export class Board implements ErrorGroups {
+  #sums: { key: string; at: number; value: Promise<HourSums | null> } | null = null;
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(LEASES) private readonly leases: Leases,
+    @inject(DELTA_WATERMARK) private readonly watermark: DeltaWatermark,
+  ) {}
+
+  /** One page of rows. @throws InvalidCursor */
+  async rows(
+    query: ItemQuery,
+    page: { sort?: SortName; limit?: number; cursor?: string | null },
+  ): Promise<{ items: ErrorGroup[]; next: string | null }> {
+    await this.leases.settle();
+    const found = await this.deps.items.find({
+      filter: filterOf(query),
+      sort: sortOf(page.sort),
+      limit: page.limit ?? ROWS,
+      after: page.cursor ?? null,
+    });
+    return { items: found.items.map((doc) => this.#row(doc)), next: found.next };
+  }
+
+  list(query: ErrorGroupQuery): Promise<{ items: ErrorGroup[]; next: string | null }> {
+    const { sort, limit, cursor } = query;
+    return this.rows(itemQuery(query), { sort, limit, cursor });
+  }
+
+  changes(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
+    return this.changed(itemQuery(query), since);
+  }
+
+  /**
+   * What a live list asks every few seconds: the delta query (contract 00, lists) over the type and projects of a list.
+   * What else the list filters by may have changed, so it is judged item by item.
+   */
+  async changed(query: ItemQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
+    const mark = this.watermark.safe();
+    if (since === null) return { items: [], mark };
+    await this.leases.settle();
+    const { type, project } = query;
+    const filter: Filter = { ...filterOf({ type, project }), updated_at: { gte: since } };
+    const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: CHANGES });
+    const all = filterOf(query);
+    const items = page.items.map((doc) => ({ ...this.#row(doc), fits: matches(doc, all) }));
+    const last = page.items.at(-1)?.updated_at;
+    return { items, mark: page.next !== null && last !== undefined && last > since && last < mark ? last : mark };
+  }
+
+  /** How many items an agent could be handed now. */
+  open(): Promise<number> {
+    return this.deps.items.count({ queue_key: { gt: '' } });
+  }
+
+  async counts(): Promise<Waiting> {
+    await this.leases.settle();
+    const of = (filter: Filter): Promise<number> => this.deps.items.count(filter);
+    const [open, critical, in_progress, needs_info, resolved, ...regressed] = await Promise.all([
+      this.open(),
+      of({ queue_key: { prefix: '0' } }),
+      of({ status: 'in_progress' }),
+      of({ status: 'needs_info' }),
+      of({ status: 'resolved' }),
+      ...ranks.map((rank) => of({ queue_key: { prefix: `${rank}0` } })),
+    ]);
+    return { open, critical, in_progress, needs_info, resolved, regressed: regressed.reduce((a, b) => a + b, 0) };
+  }
+
+  /** Critical items that wait, then other regressions; `total` counts all of them. */
+  async attention(limit: number): Promise<{ items: ErrorGroup[]; total: number }> {
+    await this.leases.settle();
+    const queue = ['0', ...ranks.slice(1).map((rank) => `${rank}0`)];
+    const found = await Promise.all(
+      queue.map(async (prefix) => {
+        const filter = { queue_key: { prefix } };
+        const [page, n] = await Promise.all([
+          this.deps.items.find({ filter, sort: [['queue_key', 'asc']], limit }),
+          this.deps.items.count(filter),
+        ]);
+        return { items: page.items, n };
+      }),
+    );
+    const items = found.flatMap((part) => part.items).slice(0, limit);
+    return { items: items.map((doc) => this.#row(doc)), total: found.reduce((sum, part) => sum + part.n, 0) };
+  }
+
+  /** Occurrences of one item per hour, oldest first. */
+  hours(doc: ItemDoc, length: number): number[] {
+    return hourly(doc.hours, this.deps.clock.now(), length);
+  }
+
+  /** Occurrences of one item on each of the last 30 days (UTC), oldest first. */
+  days(doc: ItemDoc): number[] {
+    return daily(doc.hours, doc.days, this.deps.clock.now());
+  }
+
+  perHour(hours: number): Promise<HourSums | null> {
+    const at = this.deps.clock.now();
+    const key = `${hours} ${Math.floor(at / HOUR_MS)}`;
+    if (this.#sums?.key === key && at - this.#sums.at < FRESH_MS) return this.#sums.value;
+    const sums = { key, at, value: this.#perHour(hours, at) };
+    // What failed is asked again.
+    sums.value.catch(() => {
+      if (this.#sums === sums) this.#sums = null;
+    });
+    this.#sums = sums;
+    return sums.value;
+  }
+
+  async #perHour(hours: number, now: number): Promise<HourSums | null> {
+    const counts = Array.from({ length: hours }, () => 0);
+    const filter = { type: 'error', last_seen_at: { gte: isoOf(now - hours * HOUR_MS) } };
+    let groups = 0;
+    let after: string | null = null;
+    do {
+      const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
+        filter,
+        sort: sortOf('last_seen_at'),
+        limit: BATCH,
+        after,
+      });
+      for (const doc of page.items) hourly(doc.hours, now, hours).forEach((n, i) => (counts[i] = (counts[i] ?? 0) + n));
+      groups += page.items.length;
+      after = page.next;
+    } while (after !== null && groups < SUMMED);
+    if (groups > 0) return { counts, groups, complete: after === null };
+    const any = await this.deps.items.find({ filter: { type: 'error' }, sort: sortOf('last_seen_at'), limit: 1 });
+    return any.items.length === 0 ? null : { counts, groups, complete: true };
+  }
+
+  #row(doc: ItemDoc): ErrorGroup {
+    const now = this.deps.clock.now();
+    return { ...itemView(doc, null, now), trend: hourly(doc.hours, now) };
+  }
+}

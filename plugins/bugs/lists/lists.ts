@@ -1,0 +1,148 @@
+/**
+ * Lists of items, the delta query and the projects with their counts (contract 20, endpoints; contract 00, lists).
+ *
+ * A delta query's mark belongs to the moment its first page was read: a write that was under way then may carry a stamp
+ * before the cursor of a later page. So the cursor carries the mark, and every page answers the same one.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { invalidQuery } from '../../../kernel/errors.js';
+import type { Item } from '../../../ports/domain/bugs.js';
+import { InvalidCursor, type Filter, type Sort } from '../../../ports/store.js';
+import { mayTouch, type Caller } from '../caller.js';
+import { DEPS, DISCUSSION, ITEMS, LEASES, DELTA_WATERMARK, type Deps } from '../deps.js';
+import type { Discussion, PageAnswer, PageRequest } from '../items/discussion.js';
+import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
+import type { Items } from '../items/items.js';
+import type { Leases } from '../claims/leases.js';
+import type { DeltaWatermark } from '../items/delta-watermark.js';
+
+export interface ListRequest extends PageRequest, ItemQuery {
+  sort?: SortName;
+  order?: 'asc' | 'desc';
+  updated_since?: string;
+}
+
+export interface ListAnswer {
+  items: Item[];
+  next_cursor: string | null;
+  has_more: boolean;
+  total?: number;
+  server_time?: string;
+}
+
+const DELTA: Sort = [['updated_at', 'asc']];
+const MARKED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~(.*)$/s;
+
+@injectable()
+export class Lists {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ITEMS) private readonly items: Items,
+    @inject(LEASES) private readonly leases: Leases,
+    @inject(DELTA_WATERMARK) private readonly watermark: DeltaWatermark,
+    @inject(DISCUSSION) private readonly discussion: Discussion,
+  ) {}
+
+  /** @throws ServiceError insufficient_scope, invalid_request; InvalidCursor */
+  async list(caller: Caller, request: ListRequest): Promise<ListAnswer> {
+    await this.leases.settle();
+    const filter = this.filter(caller, request);
+    return request.updated_since === undefined
+      ? this.#page(filter, request)
+      : this.#delta(filter, request, request.updated_since);
+  }
+
+  /** The caller's query, narrowed to the caller's project. @throws ServiceError insufficient_scope */
+  filter(caller: Caller, query: ItemQuery): Filter {
+    for (const project of query.project ?? []) mayTouch(caller, project);
+    return filterOf(caller.project === null ? query : { ...query, project: [caller.project] });
+  }
+
+  async #page(filter: Filter, request: ListRequest): Promise<ListAnswer> {
+    const sort = sortOf(request.sort, request.order);
+    const page = await this.deps.items.find({
+      filter,
+      sort,
+      limit: request.limit ?? 50,
+      after: request.cursor ?? null,
+    });
+    const answer: ListAnswer = {
+      items: await this.items.views(page.items),
+      next_cursor: page.next,
+      has_more: page.next !== null,
+    };
+    return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
+  }
+
+  async #delta(query: Filter, request: ListRequest, since: string): Promise<ListAnswer> {
+    if (request.sort !== undefined || request.order !== undefined) {
+      throw invalidQuery({ sort: 'a delta query is always ordered by updated_at' });
+    }
+    const marked = request.cursor ? readMarked(request.cursor) : null;
+    const server_time = marked?.mark ?? this.watermark.safe();
+    const filter: Filter = { ...query, updated_at: { gte: since } };
+    const page = await this.deps.items.find({
+      filter,
+      sort: DELTA,
+      limit: request.limit ?? 50,
+      after: marked?.after ?? null,
+    });
+    const answer: ListAnswer = {
+      items: await this.items.views(page.items),
+      next_cursor: page.next === null ? null : writeMarked(server_time, page.next),
+      has_more: page.next !== null,
+      server_time,
+    };
+    return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
+  }
+
+  /** One item with the last ten of what belongs to it. @throws ServiceError not_found, insufficient_scope */
+  async detail(
+    name: string,
+    caller: Caller,
+  ): Promise<{ item: Item } & Record<'occurrences' | 'comments' | 'activity', object[]>> {
+    const doc = await this.items.need(name, caller);
+    const last = async (part: 'occurrences' | 'comments' | 'activity'): Promise<object[]> => {
+      const page: PageAnswer = await this.discussion.partOf(doc.id, part, { limit: 10 });
+      return page.items;
+    };
+    const [item, occurrences, comments, activity] = await Promise.all([
+      this.items.view(doc),
+      last('occurrences'),
+      last('comments'),
+      last('activity'),
+    ]);
+    return { item, occurrences, comments, activity };
+  }
+
+  /** The projects that take reports and that the caller may see, with their open items and the newest version. */
+  async projects(
+    caller: Caller,
+  ): Promise<{ slug: string; name: string; open_count: number; latest_build: string | null }[]> {
+    await this.leases.settle();
+    const [all, open] = await Promise.all([
+      this.deps.projects.list(),
+      this.deps.items.groupCount('project', { status: 'open' }),
+    ]);
+    const counts = new Map(open.map(({ key, n }) => [key, n]));
+    const shown = all.filter(({ slug, archived }) => !archived && (caller.project === null || caller.project === slug));
+    const releases = this.deps.releases();
+    return Promise.all(
+      shown.map(async ({ slug, name }) => ({
+        slug,
+        name,
+        open_count: counts.get(slug) ?? 0,
+        latest_build: (await releases?.latest(slug)) ?? null,
+      })),
+    );
+  }
+}
+
+const writeMarked = (mark: string, after: string): string => Buffer.from(`${mark}~${after}`).toString('base64url');
+
+/** @throws InvalidCursor */
+function readMarked(cursor: string): { mark: string; after: string } {
+  const [, mark, after] = MARKED.exec(Buffer.from(cursor, 'base64url').toString('utf8')) ?? [];
+  if (mark === undefined || after === undefined) throw new InvalidCursor();
+  return { mark, after };
+}

@@ -1,0 +1,123 @@
+/**
+ * Saved views: named queries of the list of items, an account's own and those that it shares with everybody. What is saved is
+ * the query, checked by the schema that checks the list's own, so a view can never ask for what the list would refuse.
+ *
+ * Not part of the API: a view belongs to an account, and API calls carry tokens.
+ */
+import type joi from 'joi';
+import { inject, injectable } from '../../../kernel/contract.js';
+import { denied, invalid, notFound } from '../../../kernel/errors.js';
+import type { Principal } from '../../../ports/http.js';
+import type { Json } from '../../../ports/store.js';
+import { callerOf } from '../caller.js';
+import { cleanJson } from '../intake/clean.js';
+import { DEPS, hashOf, type Deps } from '../deps.js';
+import type { ItemQuery, SortName } from './filters.js';
+import type { SavedViewDoc } from '../items/model.js';
+import { savedView } from '../http/schemas.js';
+
+export const MOST_VIEWS = 100;
+
+export type ViewQuery = ItemQuery & { sort?: SortName; order?: 'asc' | 'desc' };
+
+export interface SavedView {
+  id: string;
+  name: string;
+  shared: boolean;
+  query: ViewQuery;
+  owner_name: string;
+  /** The asking account may remove it. */
+  mine: boolean;
+  updated_at: string;
+}
+
+/** Who looks, saves and removes. */
+export interface Viewer {
+  /** `user:<account id>` */
+  id: string;
+  name: string;
+  /** May remove what others share. */
+  admin: boolean;
+}
+
+/** @throws ServiceError unauthorized when nobody is asking */
+export function viewerOf(principal: Principal): Viewer {
+  const { id, name } = callerOf(principal);
+  return { id, name, admin: principal.kind === 'session' && principal.role === 'admin' };
+}
+
+@injectable()
+export class SavedViews {
+  constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /** The account's own and the shared ones, by name. */
+  async list(viewer: Viewer): Promise<SavedView[]> {
+    const filter = { or: [{ owner: viewer.id }, { shared: true }] };
+    const page = await this.deps.views.find({ filter, limit: 1000 });
+    return page.items
+      .map((doc) => shown(doc, viewer))
+      .toSorted((a, b) => a.name.localeCompare(b.name, 'en') || (a.id < b.id ? -1 : 1));
+  }
+
+  /** One that the account may see, or null. */
+  async find(id: string, viewer: Viewer): Promise<SavedView | null> {
+    const doc = await this.deps.views.get(id);
+    return doc !== null && (doc.shared || doc.owner === viewer.id) ? shown(doc, viewer) : null;
+  }
+
+  /**
+   * Saves a query under a name; a view of this account with the same name (in any case) is replaced.
+   * @param given `query` as the list takes it: values or arrays, text or what text says (`"true"`)
+   * @throws ServiceError validation_failed
+   */
+  async save(viewer: Viewer, given: { name: string; shared?: boolean; query: object }): Promise<SavedView> {
+    const { name, shared: isShared, query } = checked(given);
+    const { views, clock } = this.deps;
+    const id = hashOf(viewer.id, name.toLowerCase());
+    if ((await views.get(id)) === null && (await views.count({ owner: viewer.id })) >= MOST_VIEWS)
+      throw invalid({ name: `an account saves at most ${MOST_VIEWS} views` });
+    const now = clock.iso();
+    const changed = await views.change(
+      { id },
+      {
+        set: { name, owner: viewer.id, owner_name: viewer.name, shared: isShared, query, updated_at: now },
+        setOnInsert: { created_at: now },
+      },
+      { upsert: true },
+    );
+    if (changed === null) throw notFound('saved view with this id');
+    return shown(changed.doc, viewer);
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope for a view that somebody else shares */
+  async remove(id: string, viewer: Viewer): Promise<void> {
+    const view = await this.find(id, viewer);
+    if (view === null) throw notFound('saved view with this id');
+    if (!view.mine) throw denied('Only its owner and administrators remove a shared view.');
+    await this.deps.views.remove({ id });
+  }
+}
+
+const shown = (doc: SavedViewDoc, viewer: Viewer): SavedView => ({
+  id: doc.id,
+  name: doc.name,
+  shared: doc.shared,
+  query: doc.query,
+  owner_name: doc.owner_name,
+  mine: doc.owner === viewer.id || viewer.admin,
+  updated_at: doc.updated_at,
+});
+
+type Checked = Pick<SavedViewDoc, 'name' | 'shared' | 'query'>;
+
+/** @throws ServiceError validation_failed with the fields */
+function checked(given: object): Checked {
+  const options: joi.ValidationOptions = {
+    abortEarly: false,
+    stripUnknown: { objects: true },
+    errors: { label: false },
+  };
+  const { value, error } = savedView.validate(given, options) as { value: Json; error?: joi.ValidationError };
+  if (error) throw invalid(Object.fromEntries(error.details.map((detail) => [detail.path.join('.'), detail.message])));
+  return cleanJson(value) as unknown as Checked;
+}

@@ -1,0 +1,146 @@
+/**
+ * Numbers over all items (contract 20, `GET /stats`): how many stand where now, and what happened on each of the last 30 days.
+ *
+ * What happened is counted in the history, not in the items: an item that was resolved on Monday and came back on Friday was
+ * resolved on Monday all the same. A history entry that counts carries `stat` (day, what, project), so one range of an index
+ * holds the answer. Each entry is stored once (outbox.ts), so each is counted once, after a crash too.
+ *
+ * Rejected: counters per day, which a crash between two documents would leave wrong for ever.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
+import type { Scalar } from '../../../ports/store.js';
+import type { Caller } from '../caller.js';
+import { DEPS, isoOf, LEASES, type Deps } from '../deps.js';
+import type { Leases } from '../claims/leases.js';
+import { STATUSES } from '../items/transitions.js';
+import { SEVERITIES } from '../items/severity.js';
+import type { StatKind } from './stat-kinds.js';
+
+const DAY_MS = 86_400_000;
+export const DAYS = 30;
+export interface StatsDay {
+  /** `2026-11-21`, a day in UTC. */
+  date: string;
+  new: number;
+  resolved: number;
+  regressed: number;
+}
+
+export interface StatsAnswer {
+  by_status: Record<ItemStatus, number>;
+  by_severity: Record<Severity, number>;
+  /** Projects that have items. */
+  by_project: Record<string, number>;
+  /** Oldest first, today last; 30 days. */
+  per_day: StatsDay[];
+}
+
+type Counts = readonly { key: Scalar; n: number }[];
+
+interface Lane {
+  running: Promise<StatsAnswer>;
+  next: Promise<StatsAnswer> | null;
+}
+
+/** From this many items on an answer is kept, a second per so many of them: counting a million takes its time. */
+const LARGE = 100_000;
+const KEPT_MS = 1_000;
+
+@injectable()
+export class Stats {
+  /** The count under way and the one after it, by the project they are limited to; '' for all. */
+  readonly #lanes = new Map<string, Lane>();
+  readonly #kept = new Map<string, { until: number; answer: StatsAnswer }>();
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(LEASES) private readonly leases: Leases,
+  ) {}
+
+  /**
+   * Of the caller's project, or of all. However many ask, one count runs at a time: who comes meanwhile shares the next one,
+   * so that nobody is answered with what was counted before he asked.
+   */
+  of({ project }: Pick<Caller, 'project'>): Promise<StatsAnswer> {
+    const key = project ?? '';
+    const kept = this.#kept.get(key);
+    if (kept !== undefined && kept.until > this.deps.clock.monotonic()) return Promise.resolve(kept.answer);
+    const lane = this.#lanes.get(key);
+    if (lane === undefined) return this.#run(key, project);
+    const again = (): Promise<StatsAnswer> => this.#run(key, project);
+    lane.next ??= lane.running.then(again, again);
+    return lane.next;
+  }
+
+  #run(key: string, project: string | null): Promise<StatsAnswer> {
+    const lane: Lane = { running: this.#counted(key, project), next: null };
+    const leave = (): void => {
+      if (this.#lanes.get(key) === lane && lane.next === null) this.#lanes.delete(key);
+    };
+    this.#lanes.set(key, lane);
+    lane.running.then(leave, leave);
+    return lane.running;
+  }
+
+  async #counted(key: string, project: string | null): Promise<StatsAnswer> {
+    const answer = await this.#count(project);
+    this.#keep(key, answer);
+    return answer;
+  }
+
+  #keep(key: string, answer: StatsAnswer): void {
+    const items = Object.values(answer.by_status).reduce((sum, n) => sum + n, 0);
+    if (items < LARGE) this.#kept.delete(key);
+    else this.#kept.set(key, { until: this.deps.clock.monotonic() + (items / LARGE) * KEPT_MS, answer });
+  }
+
+  async #count(project: string | null): Promise<StatsAnswer> {
+    await this.leases.settle();
+    const { items, activity, clock } = this.deps;
+    const now = clock.now();
+    const filter = project === null ? {} : { project };
+    const days = lastDays(now);
+    const [status, severity, projects, happened] = await Promise.all([
+      this.#byStatus(project),
+      items.groupCount('severity_rank', filter),
+      items.groupCount('project', filter),
+      activity.groupCount('stat', { stat: { gte: days[0] as string, lt: isoOf(now + DAY_MS).slice(0, 10) } }),
+    ]);
+    const bySeverity = severity.map(({ key, n }) => ({ key: SEVERITIES[Number(key)] ?? null, n }));
+    return {
+      by_status: counts(STATUSES, status),
+      by_severity: counts(SEVERITIES.toReversed(), bySeverity),
+      by_project: Object.fromEntries(
+        projects.map(({ key, n }) => [String(key), n] as const).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+      ),
+      per_day: perDay(days, happened, project),
+    };
+  }
+
+  /** Of one project each status is a range of an index; a group over a project would read its items. */
+  #byStatus(project: string | null): Promise<Counts> {
+    const { items } = this.deps;
+    if (project === null) return items.groupCount('status');
+    return Promise.all(STATUSES.map(async (key) => ({ key, n: await items.count({ status: key, project }) })));
+  }
+}
+
+/** The last 30 days in UTC, oldest first. */
+const lastDays = (now: number): string[] =>
+  Array.from({ length: DAYS }, (_, i) => isoOf(now - (DAYS - 1 - i) * DAY_MS).slice(0, 10));
+
+function counts<K extends string>(names: readonly K[], counts: Counts): Record<K, number> {
+  const known = new Map(counts.map(({ key, n }) => [key, n]));
+  return Object.fromEntries(names.map((name) => [name, known.get(name) ?? 0])) as Record<K, number>;
+}
+
+function perDay(days: readonly string[], counts: Counts, project: string | null): StatsDay[] {
+  const byDay = new Map<string, StatsDay>(days.map((date) => [date, { date, new: 0, resolved: 0, regressed: 0 }]));
+  for (const { key, n } of counts) {
+    const [date = '', kind, slug] = String(key).split(' ');
+    const day = byDay.get(date);
+    if (day !== undefined && (project === null || slug === project)) day[kind as StatKind] += n;
+  }
+  return [...byDay.values()];
+}

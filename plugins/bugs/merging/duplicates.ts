@@ -1,0 +1,65 @@
+/**
+ * What an item may be a duplicate of (contract 20, transitions): another item of its project, never itself, also not in a
+ * circle. Two PATCHes at the same time could each see a straight chain and close the circle together, so the links of one
+ * process are made one after the other, and the item at the end of the chain counts them (`links`): a PATCH of it under way in
+ * another process plans again, and finds the circle. Its revision stays, for nothing that it shows has changed.
+ *
+ * Rejected: looking again after the write, because a PATCH that was answered with 422 has changed nothing.
+ */
+import { invalid, type ServiceError } from '../../../kernel/errors.js';
+import type { Deps } from '../deps.js';
+import type { Items } from '../items/items.js';
+import type { ItemDoc } from '../items/model.js';
+
+/** How many links are followed. */
+const CHAIN = 100;
+
+const wrong = (what: string): ServiceError => invalid({ duplicate_of: what });
+
+export class Duplicates {
+  #linking: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly deps: Pick<Deps, 'items'>,
+    private readonly items: Pick<Items, 'find'>,
+  ) {}
+
+  /** Runs a change that may link an item, after those that this process runs already. */
+  inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.#linking.then(run);
+    this.#linking = result.catch(() => null);
+    return result;
+  }
+
+  /** @param name id or ref. @throws ServiceError validation_failed: an unknown target, another project, itself or a circle */
+  async target(item: ItemDoc, name: string): Promise<ItemDoc> {
+    const target = await this.items.find(name);
+    if (target === null) throw wrong('there is no such item');
+    if (target.project !== item.project) throw wrong('the item belongs to another project');
+    await this.#end(item, target);
+    return target;
+  }
+
+  /** Keeps the target's chain as it is until the item is written. @throws ServiceError validation_failed for a circle */
+  async hold(item: ItemDoc, targetId: string): Promise<void> {
+    for (;;) {
+      const target = await this.deps.items.get(targetId);
+      if (target === null) throw wrong('there is no such item');
+      const { id, rev, links } = await this.#end(item, target);
+      if ((await this.deps.items.change({ id, rev, links: links ?? null }, { inc: { links: 1 } })) !== null) return;
+    }
+  }
+
+  /** The item that the chain of duplicates ends at. */
+  async #end(item: ItemDoc, target: ItemDoc): Promise<ItemDoc> {
+    let at = target;
+    for (let i = 0; i < CHAIN; i++) {
+      if (at.id === item.id) throw wrong('an item cannot be a duplicate of itself, also not in a circle');
+      const next: ItemDoc | null =
+        at.status === 'duplicate' && at.duplicate_of !== null ? await this.deps.items.get(at.duplicate_of) : null;
+      if (next === null) return at;
+      at = next;
+    }
+    throw wrong('too many duplicates in a row');
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Where the occurrences of an item's grouping keys are counted (contract 20, merge and split): at the item itself, or, while
+ * it is a duplicate, at the item that its chain of duplicates ends at. A key always names the item that it belongs to, and
+ * beside it (`counts_at`) the one that counts for it; so a split gives back exactly what a merge took, through chains too.
+ *
+ * Order: a `moves` document (marker) → the item becomes, or stops being, a duplicate → its keys and those of its own
+ * duplicates → history of the other item → the marker goes. What a crash leaves, the job `bugs.reconcile` finishes. Until then a
+ * merged item forwards what still reaches it, so nothing is ever counted at a duplicate.
+ *
+ * Where a key leads is computed from the items, never from what the caller meant, and looked at again after it was written:
+ * of two moves at the same time, whichever writes last sees both.
+ *
+ * Rejected: moving the keys to the other item for good (a split would not know which to give back), and a transaction of
+ * several documents (the store has none).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DEPS, isoOf, KEYS, type Deps } from '../deps.js';
+import type { ChangeSet } from '../items/change-set.js';
+import type { Keys } from '../grouping/keys.js';
+import type { ItemDoc, MoveDoc } from '../items/model.js';
+
+/** How many links of a chain are followed. */
+const CHAIN = 100;
+/** An older move belongs to a process that is gone. */
+const LEFTOVER_MS = 10_000;
+const BATCH = 100;
+
+@injectable()
+export class Rekeying {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(KEYS) private readonly keys: Keys,
+  ) {}
+
+  /**
+   * The marker, before the item is written.
+   * @param into the item that counts from now on; null: the item itself again
+   */
+  async begin({ item, actor, at, entries }: ChangeSet, into: string | null): Promise<MoveDoc> {
+    const other = into ?? item.duplicate_of;
+    const entry = entries[0]?.id ?? null;
+    const move: MoveDoc = { id: this.deps.ids.uuid(), item_id: item.id, ref: item.ref, into, other, entry, actor, at };
+    await this.deps.moves.insert(move);
+    return move;
+  }
+
+  /**
+   * After the item was written, or was not: what its keys lead to follows from what stands in the store.
+   * @param moves of one item
+   */
+  async finish(moves: readonly MoveDoc[]): Promise<void> {
+    const [first] = moves;
+    if (first === undefined) return;
+    for (const id of await this.#led(first.item_id)) await this.#place(id);
+    for (const move of moves) await this.#writeHistory(move);
+    await this.deps.moves.remove({ id: { in: moves.map(({ id }) => id) } });
+  }
+
+  /** Moves of one item that nobody has finished. */
+  async pending(itemId: string): Promise<MoveDoc[]> {
+    return (await this.deps.moves.find({ filter: { item_id: itemId }, limit: BATCH })).items;
+  }
+
+  /** Finishes what a crash left. */
+  async reconcile(signal?: AbortSignal): Promise<void> {
+    const filter = { at: { lt: isoOf(this.deps.clock.now() - LEFTOVER_MS) } };
+    for (;;) {
+      const page = await this.deps.moves.find({ filter, sort: [['at', 'asc']], limit: BATCH });
+      for (const move of page.items) await this.finish([move]);
+      if (page.items.length < BATCH || signal?.aborted === true) return;
+    }
+  }
+
+  /** The item and everything that is a duplicate of it, through all links. */
+  async #led(itemId: string): Promise<Set<string>> {
+    const found = new Set([itemId]);
+    for (const id of found) {
+      let after: string | null = null;
+      do {
+        const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
+          filter: { duplicate_of: id },
+          limit: BATCH,
+          after,
+        });
+        for (const item of page.items) found.add(item.id);
+        after = page.next;
+      } while (after !== null);
+    }
+    return found;
+  }
+
+  async #place(itemId: string): Promise<void> {
+    const { keys } = this.deps;
+    for (;;) {
+      const end = await this.#end(itemId);
+      if (end === itemId) {
+        await keys.changeMany({ item_id: itemId, counts_at: { exists: true } }, { unset: ['counts_at'] });
+      } else {
+        await keys.changeMany({ item_id: itemId, counts_at: { ne: end } }, { set: { counts_at: end } });
+      }
+      this.keys.forget();
+      if ((await this.#end(itemId)) === end) return;
+    }
+  }
+
+  /** The item that counts what belongs to this one. */
+  async #end(itemId: string): Promise<string> {
+    let at = itemId;
+    for (let i = 0; i < CHAIN; i++) {
+      const item: ItemDoc | null = await this.deps.items.get(at);
+      if (item?.status !== 'duplicate' || item.duplicate_of === null) return at;
+      at = item.duplicate_of;
+    }
+    return at;
+  }
+
+  /**
+   * The other item's history names what joined and left it, when the item's own tells of the change: what was begun in vain
+   * leaves no trace. The entry's id is the move's, so twice is once.
+   */
+  async #writeHistory({ id, item_id, ref, into, other, entry, actor, at }: MoveDoc): Promise<void> {
+    if (other === null || !(await this.#happened(item_id, entry))) return;
+    const told = { id, item_id: other, at, action: into === null ? 'split' : 'merged', actor, data: { item_id, ref } };
+    await this.deps.activity.bulk([{ insert: told }]);
+  }
+  /** An entry stands in the item's outbox first, then in the history. */
+  async #happened(itemId: string, entry: string | null): Promise<boolean> {
+    if (entry === null) return false;
+    const item = await this.deps.items.get(itemId);
+    if (item?.outbox.some(({ id }) => id === entry) === true) return true;
+    return (await this.deps.activity.get(entry)) !== null;
+  }
+}

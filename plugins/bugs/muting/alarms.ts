@@ -1,0 +1,153 @@
+/**
+ * `error.rate_exceeded`: a muted group occurs more often in the rolling hour than its rule allows (contract 21, rolling hour).
+ * Told when the count becomes greater than the threshold, once, and again only after it has fallen to it or below.
+ *
+ * Every count answers the item as it then is, and the count of an hour is measured at the newest minute in it (rate.ts), so
+ * within one minute it only rises. A crossing is therefore known by its minute: who sees the count above the threshold,
+ * and at or below it when the minute began, has seen one crossing of this minute. `alarm` in the item names the last one that
+ * was told, and one write compares it and puts the event into the outbox: of 64 parallel reports, in any number of
+ * processes, one tells.
+ *
+ * A process that dies between the count and that write leaves an item above its threshold without `alarm`. The next
+ * occurrence sees it, and so does the reconciler (job `bugs.sweep`, and at start) when there is none.
+ *
+ * Rejected: an armed flag that only the occurrence below the threshold sets again (the count falls by time alone, without a
+ * write), and the event in the counting write (it would have to read the item first, for every muted occurrence).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Mute, RateExceeded } from '../../../ports/domain/bugs.js';
+import type { Json, Update } from '../../../ports/store.js';
+import { DEPS, isoOf, DELTA_WATERMARK, OUTBOX, type Deps } from '../deps.js';
+import type { DeltaWatermark } from '../items/delta-watermark.js';
+import type { ItemDoc, OutboxEntry } from '../items/model.js';
+import type { Outbox } from '../items/outbox.js';
+import { hourCount, minuteStart, rateOf } from '../items/rate.js';
+
+export interface Watch {
+  rule_id: string;
+  threshold: number;
+}
+
+type Watched = Pick<ItemDoc, 'minutes' | 'alarm' | 'muted_by_rule_id'>;
+
+const ATTEMPTS = 100;
+const BATCH = 200;
+/** Further back than the run before began: writes of processes whose clock lags. */
+const OVERLAP_MS = 120_000;
+
+export const alarmOf = (ruleId: string, minute: number): string => `${ruleId} ${minute}`;
+
+/** What the item's count asks for: `emit`, `rearm` (it has fallen), or nothing. Pure. */
+export function verdictOf(item: Watched, { rule_id, threshold }: Watch): 'emit' | 'rearm' | 'none' {
+  if (item.muted_by_rule_id !== rule_id) return 'none';
+  const { minute, count, before } = rateOf(item.minutes);
+  const told = item.alarm?.startsWith(`${rule_id} `) ? item.alarm : null;
+  if (count <= threshold) return told === null ? 'none' : 'rearm';
+  if (told === null) return 'emit';
+  return before <= threshold && told !== alarmOf(rule_id, minute) ? 'emit' : 'none';
+}
+
+@injectable()
+export class Alarms {
+  /** Items written before this were looked at. */
+  #since = '';
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(DELTA_WATERMARK) private readonly watermark: DeltaWatermark,
+    @inject(OUTBOX) private readonly outbox: Outbox,
+  ) {}
+
+  /** After a count: tells what there is to tell, before the report is answered. Answers the item as it is then. */
+  async look(doc: ItemDoc, mute: Mute | null | undefined): Promise<ItemDoc> {
+    const threshold = mute?.alarm_threshold ?? null;
+    if (!mute || threshold === null) return doc;
+    return this.#settle(doc, { rule_id: mute.rule_id, threshold });
+  }
+
+  async #settle(doc: ItemDoc, watch: Watch): Promise<ItemDoc> {
+    let item = doc;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const verdict = verdictOf(item, watch);
+      if (verdict === 'none') return item;
+      const written = await (verdict === 'emit' ? this.#emit(item, watch) : this.#rearm(item));
+      if (written !== null) return written;
+      const fresh = await this.deps.items.get(item.id);
+      if (fresh === null) return item;
+      item = fresh;
+    }
+    throw new Error(`the alarm of item ${doc.id} changes too often`);
+  }
+
+  /** No revision more: neither status nor severity nor muting change. */
+  async #emit(item: ItemDoc, { rule_id, threshold }: Watch): Promise<ItemDoc | null> {
+    const { minute, count } = rateOf(item.minutes);
+    const data: RateExceeded = { id: item.id, ref: item.ref, rule_id, count, threshold };
+    return this.watermark.write(item.id, async (at) => {
+      const entries: OutboxEntry[] = [
+        {
+          id: `evt_${this.deps.ids.uuid()}`,
+          kind: 'event',
+          name: 'error.rate_exceeded',
+          at,
+          actor: 'system',
+          data: { ...data },
+        },
+        {
+          id: this.deps.ids.uuid(),
+          kind: 'activity',
+          name: 'rate exceeded',
+          at,
+          actor: 'system',
+          data: { rule_id, count, threshold },
+        },
+      ];
+      const update: Update = {
+        set: { alarm: alarmOf(rule_id, minute), outbox_at: `${at} ${entries[0]?.id}` },
+        push: { outbox: { each: entries as unknown as Json[] } },
+        max: { updated_at: at },
+      };
+      const changed = await this.deps.items.change(untouched(item), update);
+      if (changed === null) return null;
+      await this.outbox.flush(changed.doc, entries);
+      return changed.doc;
+    });
+  }
+
+  async #rearm(item: ItemDoc): Promise<ItemDoc | null> {
+    return (await this.deps.items.change(untouched(item), { unset: ['alarm'] }))?.doc ?? null;
+  }
+
+  /** Tells what a crash left untold. A rule that was changed later than the last occurrence has nothing to tell of it. */
+  async reconcile(): Promise<void> {
+    const began = this.deps.clock.now();
+    for (const { rule_id, threshold, since } of (await this.deps.ignoring?.()?.watched()) ?? []) {
+      const filter = { muted_by_rule_id: rule_id, updated_at: { gte: this.#since } };
+      let after: string | null = null;
+      do {
+        const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
+          filter,
+          limit: BATCH,
+          after,
+        });
+        for (const item of page.items) {
+          if (this.#isNew(item, threshold, since)) await this.#settle(item, { rule_id, threshold });
+        }
+        after = page.next;
+      } while (after !== null);
+    }
+    this.#since = isoOf(began - OVERLAP_MS);
+  }
+
+  #isNew({ minutes }: ItemDoc, threshold: number, since: string): boolean {
+    const occurred = minuteStart(rateOf(minutes).minute + 1);
+    return occurred > Date.parse(since) || hourCount(minutes, this.deps.clock.now()) > threshold;
+  }
+}
+
+/** Nobody told, re-armed or muted otherwise since the item was read. */
+const untouched = ({ id, alarm, muted_by_rule_id }: ItemDoc): { [path: string]: string | null } => ({
+  id,
+  muted_by_rule_id,
+  alarm: alarm ?? null,
+});

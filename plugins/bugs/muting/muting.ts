@@ -1,0 +1,105 @@
+/** Muting and unmuting of groups that are there already, for the ignore rules (contract 21; ports/domain/bugs.ts). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Mutable, Mute, Muting } from '../../../ports/domain/bugs.js';
+import { alarmOf } from './alarms.js';
+import { DEPS, ITEMS, type Deps } from '../deps.js';
+import type { ChangeSet } from '../items/change-set.js';
+import type { Items } from '../items/items.js';
+import type { ItemDoc, TextsDoc } from '../items/model.js';
+import { hourCount, rateOf } from '../items/rate.js';
+
+@injectable()
+export class Muter implements Muting {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ITEMS) private readonly items: Items,
+  ) {}
+
+  count(project: string | null): Promise<number> {
+    return this.deps.items.count({ type: 'error', ...(project !== null && { project }) });
+  }
+
+  async page(query: {
+    project?: string | null;
+    muted_by?: string;
+    limit: number;
+    after?: string | null;
+  }): Promise<{ items: Mutable[]; next: string | null }> {
+    const { project = null, muted_by, limit, after = null } = query;
+    const filter = {
+      type: 'error',
+      ...(project !== null && { project }),
+      ...(muted_by && { muted_by_rule_id: muted_by }),
+    };
+    const page = await this.deps.items.find({ filter, limit, after });
+    if (page.items.length === 0) return { items: [], next: null };
+    const texts = await this.deps.texts.find({ filter: { id: { in: page.items.map(({ id }) => id) } }, limit });
+    const byId = new Map(texts.items.map((doc) => [doc.id, doc]));
+    return { items: page.items.map((item) => mutable(item, byId.get(item.id))), next: page.next };
+  }
+
+  async mute(id: string, mute: Mute): Promise<boolean> {
+    return this.#change(id, (item, change) => {
+      if (item.muted) return false;
+      change.assign({
+        muted: true,
+        muted_reason: mute.reason,
+        muted_by_rule_id: mute.rule_id,
+        ...this.#past(item, mute),
+      });
+      change.note('muted', { rule_id: mute.rule_id, reason: mute.reason, why: 'applied' });
+      return true;
+    });
+  }
+
+  async unmute(id: string, ruleId: string): Promise<boolean> {
+    return this.#change(id, (item, change) => planUnmute(item, change, ruleId));
+  }
+
+  async reword(id: string, mute: Mute): Promise<void> {
+    await this.#change(id, (item, change) => {
+      if (item.muted_by_rule_id !== mute.rule_id || item.muted_reason === mute.reason) return false;
+      change.assign({ muted_reason: mute.reason });
+      return true;
+    });
+  }
+
+  /** A rate of hours ago is no alarm of a rule that came after it. */
+  #past(item: ItemDoc, mute: Mute): Partial<ItemDoc> {
+    const threshold = mute.alarm_threshold ?? null;
+    if (threshold === null || hourCount(item.minutes, this.deps.clock.now()) > threshold) return {};
+    const { minute, count } = rateOf(item.minutes);
+    return count > threshold ? { alarm: alarmOf(mute.rule_id, minute) } : {};
+  }
+
+  /** False also when the item is gone. */
+  async #change(id: string, plan: (item: ItemDoc, change: ChangeSet) => boolean): Promise<boolean> {
+    if ((await this.deps.items.get(id)) === null) return false;
+    let done = false;
+    await this.items.change(id, 'system', (item, change) => {
+      done = plan(item, change);
+    });
+    return done;
+  }
+}
+
+/** False when another rule, or none, mutes the item. Pure. */
+export function planUnmute(item: ItemDoc, change: ChangeSet, ruleId: string): boolean {
+  if (item.muted_by_rule_id !== ruleId) return false;
+  change.assign({ muted: false, muted_reason: null, muted_by_rule_id: null }).note('unmuted', { rule_id: ruleId });
+  return true;
+}
+
+const mutable = (item: ItemDoc, texts: TextsDoc | undefined): Mutable => ({
+  id: item.id,
+  ref: item.ref,
+  title: item.title,
+  error_message: texts?.error_message ?? null,
+  exception_class: item.exception_class,
+  project: item.project,
+  environment: item.environment,
+  hit_count: item.hit_count,
+  last_seen_at: item.last_seen_at,
+  muted: item.muted,
+  muted_by_rule_id: item.muted_by_rule_id,
+});

@@ -1,0 +1,75 @@
+/**
+ * Releases close what they fix (contract 20, release). A PATCH and a publish each write first and look second: the PATCH
+ * looks at the releases after its item stands, the publish looks for items after its release stands. So neither misses
+ * the other, and what a crash between the two leaves is closed by the job within 60 s.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { ReleasePublished } from '../../../ports/domain/releases.js';
+import type { DomainEvent } from '../../../ports/events.js';
+import { buildKey, isPublished } from './builds.js';
+import { DEPS, ITEMS, type Deps } from '../deps.js';
+import type { Items } from '../items/items.js';
+import type { ItemDoc } from '../items/model.js';
+import { allowed } from '../items/transitions.js';
+
+const BATCH = 200;
+
+@injectable()
+export class Builds {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ITEMS) private readonly items: Items,
+  ) {}
+
+  /** Closes the item when the build it waits for is published. Answers the item as it is then. */
+  async settle(item: ItemDoc): Promise<ItemDoc> {
+    const build = item.resolved_in_build;
+    if (build === null || item.build_key === null) return item;
+    const published = (await this.deps.releases()?.published(item.project)) ?? [];
+    return isPublished(build, published) ? this.#close(item.id, item.build_key) : item;
+  }
+
+  /** A publish: closes what waits for its version or its build name. Answers the ids. */
+  async published(project: string, release: Pick<ReleasePublished, 'version' | 'build'>): Promise<string[]> {
+    const names = release.build === null ? [release.version] : [release.version, release.build];
+    const keys = [...new Set(names.map((name) => buildKey(project, name)))];
+    return this.#closeAll({ build_key: { in: keys } });
+  }
+
+  async onPublished(event: DomainEvent<ReleasePublished>): Promise<void> {
+    await this.published(event.project_slug ?? event.data.product, event.data);
+  }
+
+  /** Items whose release is there and that are still not closed. */
+  async reconcile(): Promise<void> {
+    const waiting = await this.deps.items.groupCount('build_key', { build_key: { gt: '' } });
+    const byProject = new Map<string, string[]>();
+    for (const { key } of waiting) {
+      const text = String(key);
+      const project = text.slice(0, text.indexOf(' '));
+      byProject.set(project, [...(byProject.get(project) ?? []), text]);
+    }
+    for (const [project, keys] of byProject) {
+      const published = (await this.deps.releases()?.published(project)) ?? [];
+      const due = keys.filter((key) => isPublished(key.slice(project.length + 1), published));
+      if (due.length > 0) await this.#closeAll({ build_key: { in: due } });
+    }
+  }
+
+  async #closeAll(filter: { build_key: { in: string[] } }): Promise<string[]> {
+    const closed: string[] = [];
+    for (;;) {
+      const page = await this.deps.items.find({ filter, sort: [['build_key', 'asc']], limit: BATCH });
+      const after = await Promise.all(page.items.map((item) => this.#close(item.id, item.build_key ?? '')));
+      closed.push(...after.filter(({ status }) => status === 'closed').map(({ id }) => id));
+      if (page.items.length < BATCH) return closed;
+    }
+  }
+
+  #close(id: string, key: string): Promise<ItemDoc> {
+    return this.items.change(id, 'release', (item, change) => {
+      if (item.build_key !== key || !allowed(item.status, 'closed', 'publish')) return;
+      change.fixed('closed', { why: 'release', build: item.resolved_in_build });
+    });
+  }
+}

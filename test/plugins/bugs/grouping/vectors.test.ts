@@ -1,0 +1,54 @@
+/** The shared grouping vectors, posted one after the other to a fresh store (contract 21, grouping). */
+import { readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { reportOf, type ReportBody } from '../../../../plugins/bugs/http/report-body.js';
+import { urgencyOf } from '../../../../plugins/bugs/items/severity.js';
+import type { ErrorLevel, Report } from '../../../../ports/domain/bugs.js';
+import { errorReport, MANAGER, memoryWorld, settled } from '../world.js';
+
+interface Vector {
+  name: string;
+  endpoint: string;
+  a: Record<string, string>;
+  b: Record<string, string>;
+  same_group: boolean;
+}
+
+const { cases } = JSON.parse(
+  await readFile(new URL('../../../fixtures/vectors/grouping.json', import.meta.url), 'utf8'),
+) as { cases: Vector[] };
+
+/** As the error stream would hand it over. */
+function errorOf(body: Record<string, string>): Report {
+  const { error_message = '', exception_class = null, stack_trace = null, environment = null, file = null } = body;
+  const error_level = body['error_level'] as ErrorLevel;
+  return errorReport({
+    project: body['project'] ?? '',
+    title: `${exception_class}: ${error_message.split('\n')[0]}`.slice(0, 160),
+    severity: urgencyOf(error_level, environment),
+    error_level,
+    error_message,
+    exception_class,
+    stack_trace,
+    environment,
+    file_path: file,
+  });
+}
+
+describe('bugs: grouping vectors', () => {
+  it('are there', () => expect(cases.length).to.be.greaterThan(20));
+
+  for (const { name, endpoint, a, b, same_group } of cases) {
+    it(`${name}: ${same_group ? 'one item' : 'two items'}`, async () => {
+      const world = await memoryWorld();
+      const native = endpoint.startsWith('/api/errors/');
+      const ids: string[] = [];
+      for (const body of [a, b]) {
+        const report = native ? errorOf(body) : reportOf(body as unknown as ReportBody, MANAGER).report;
+        ids.push((await world.bugs.record(report)).id);
+      }
+      expect(ids[0] === ids[1]).to.equal(same_group);
+      await settled(world);
+    });
+  }
+});

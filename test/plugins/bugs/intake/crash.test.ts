@@ -1,0 +1,75 @@
+/**
+ * The process dies at every single write of a report, before it reached the store or after: what was acknowledged is
+ * there, a repeat with the same client_ref counts once, and nothing that is left behind blocks anybody.
+ */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { attempt, Died, dying } from '../dying.js';
+import { ensured, errorReport, MANAGER, settled, worldOn } from '../world.js';
+
+const SCENES: readonly { name: string; before: number; ref: boolean }[] = [
+  { name: 'a first report with client_ref', before: 0, ref: true },
+  { name: 'an occurrence with client_ref', before: 2, ref: true },
+  { name: 'a first report', before: 0, ref: false },
+];
+
+describe('bugs: kill -9 at every write', () => {
+  for (const { name, before, ref } of SCENES) {
+    for (const late of [false, true]) {
+      it(`${name}, ${late ? 'after' : 'before'} it reached the store`, async () => {
+        for (let n = 1; ; n++) {
+          const store = await ensured(new MemoryStore());
+          const first = worldOn(store);
+          for (let i = 0; i < before; i++) await first.bugs.record(errorReport({ client_ref: `old-${i}` }));
+          await settled(first);
+          const one = errorReport(ref ? { client_ref: 'the-one' } : {});
+          const { store: dead, died } = dying(store, n, late);
+          const victim = worldOn(dead, first.clock);
+          const answered = await attempt(victim, (world) => world.bugs.record(one));
+
+          const heir = worldOn(store, first.clock);
+          const again = await heir.bugs.record(one);
+          await settled(heir);
+          const items = await heir.deps.items.find({ limit: 100 });
+          expect(items.items).to.have.lengthOf(1);
+          const hits = items.items[0]?.hit_count ?? 0;
+          if (ref) expect(hits, `write ${n}`).to.equal(before + 1);
+          else expect(hits, `write ${n}`).to.be.within(before + (answered ? 2 : 1), before + 2);
+          expect(again.item.status).to.equal('open');
+
+          heir.clock.advance(61_000);
+          await heir.bugs.reconcile();
+          await settled(heir);
+          const told = [...first.told, ...victim.told, ...heir.told];
+          expect(new Set(told.map(({ id }) => id)).size, `events after write ${n}`).to.equal(1);
+          const item = (await heir.deps.items.find({ limit: 1 })).items[0];
+          expect(item?.outbox).to.deep.equal([]);
+          expect(item?.outbox_at).to.equal(null);
+          expect(await heir.deps.refs.count({ open_at: { gt: '' } })).to.equal(0);
+          if (ref) expect(await heir.bugs.record(one)).to.include({ repeated: true });
+          if (!died()) return;
+        }
+      });
+    }
+  }
+
+  it('a change that was answered is told, also when the process dies right behind it', async () => {
+    const store = await ensured(new MemoryStore());
+    const first = worldOn(store);
+    const { id } = await first.bugs.record(errorReport());
+    await settled(first);
+    const victim = worldOn(store, first.clock, (deps) => {
+      deps.emit = () => Promise.reject(new Died());
+    });
+    await victim.edits.edit(id, MANAGER, { status: 'resolved' });
+    await settled(victim);
+    const heir = worldOn(store, first.clock);
+    heir.clock.advance(11_000);
+    await heir.bugs.reconcile();
+    await settled(heir);
+    expect(heir.told.map(({ event }) => event)).to.deep.equal(['bug.resolved']);
+    expect((await heir.deps.activity.find({ filter: { item_id: id } })).items.map(({ action }) => action)).to.include(
+      'status',
+    );
+  });
+});

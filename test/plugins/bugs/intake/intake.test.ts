@@ -1,0 +1,231 @@
+/** One way in: grouping, counting, sampling, references, races and crashes (contracts 20 and 21). */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Recorded, Report } from '../../../../ports/domain/bugs.js';
+import type { DocumentStore } from '../../../../ports/store.js';
+import { ManualClock } from '../../../support/clock.js';
+import { codeOf, errorReport, MANAGER, report, settled, shown, STORES, worldOn, type World } from '../world.js';
+
+for (const engine of STORES) {
+  describe(`bugs: intake on ${engine.name}`, function () {
+    this.timeout(60_000);
+    let store: DocumentStore;
+    let close: () => Promise<void>;
+    let worlds: World[];
+    /** A process of its own over the one store. */
+    const process = (): World => {
+      const world = worldOn(store, worlds[0]?.clock ?? new ManualClock());
+      worlds.push(world);
+      return world;
+    };
+
+    beforeEach(async () => {
+      worlds = [];
+      ({ store, close } = await engine.open());
+    });
+    afterEach(async () => {
+      for (const world of worlds) await settled(world);
+      await close();
+    });
+
+    const total = async (world: World): Promise<{ items: number; hits: number }> => {
+      const page = await world.deps.items.find({ limit: 1000 });
+      return { items: page.items.length, hits: page.items.reduce((sum, item) => sum + item.hit_count, 0) };
+    };
+
+    it('creates, then counts', async () => {
+      const world = process();
+      const first = await world.bugs.record(errorReport());
+      expect(first).to.include({
+        ref: 'alpha-1',
+        created: true,
+        deduplicated: false,
+        hit_count: 1,
+        hour_count: 1,
+        sampled: true,
+      });
+      const second = await world.bugs.record(errorReport());
+      expect(second).to.include({
+        id: first.id,
+        created: false,
+        deduplicated: true,
+        hit_count: 2,
+        hour_count: 2,
+        sampled: true,
+      });
+      expect(second.item.rev).to.equal(1);
+      await settled(world);
+      expect(world.told.map(({ event }) => event)).to.deep.equal(['bug.created']);
+    });
+
+    it('refuses an unknown project and stores nothing', async () => {
+      const world = process();
+      expect(await codeOf(world.bugs.record(report({ project: 'nowhere' })))).to.equal('unknown_project');
+      expect(await total(world)).to.deep.equal({ items: 0, hits: 0 });
+      expect(await world.deps.keys.count()).to.equal(0);
+    });
+
+    it('makes one item of 50 parallel first reports from two processes', async () => {
+      const both = [process(), process()];
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => (both[i % 2] as World).bugs.record(errorReport())),
+      );
+      expect(answers.filter(({ created }) => created)).to.have.lengthOf(1);
+      expect(new Set(answers.map(({ id }) => id)).size).to.equal(1);
+      expect(await total(both[0] as World)).to.deep.equal({ items: 1, hits: 50 });
+      await Promise.all(both.map(settled));
+      expect(both.flatMap(({ told }) => told)).to.have.lengthOf(1);
+    });
+
+    it('makes one item of 50 parallel identical client_refs from two processes, and counts once', async () => {
+      const both = [process(), process()];
+      const one = report({ client_ref: 'ref-1' });
+      const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => (both[i % 2] as World).bugs.record(one)));
+      expect(answers.filter(({ created }) => created)).to.have.lengthOf(1);
+      expect(answers.filter(({ repeated }) => repeated)).to.have.lengthOf(49);
+      expect(await total(both[0] as World)).to.deep.equal({ items: 1, hits: 1 });
+    });
+
+    it('makes one item of one client_ref with different texts, in parallel', async () => {
+      const world = process();
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          world.bugs.record(report({ title: `Text ${'x'.repeat(i)}`, client_ref: 'same' })),
+        ),
+      );
+      expect(new Set(answers.map(({ id }) => id)).size).to.equal(1);
+      expect(await total(world)).to.deep.equal({ items: 1, hits: 1 });
+    });
+
+    it('remembers a further occurrence by its client_ref, for 30 days; an item’s for ever', async () => {
+      const world = process();
+      await world.bugs.record(errorReport({ client_ref: 'a' }));
+      const b = await world.bugs.record(errorReport({ client_ref: 'b' }));
+      expect(b).to.include({ deduplicated: true, hit_count: 2 });
+      await settled(world);
+      expect(await world.bugs.record(errorReport({ client_ref: 'b' }))).to.include({ repeated: true, hit_count: 2 });
+      world.clock.advance(31 * 86_400_000);
+      await world.bugs.reconcile();
+      expect(await world.bugs.record(errorReport({ client_ref: 'b' }))).to.include({ repeated: false, hit_count: 3 });
+      expect(await world.bugs.record(errorReport({ client_ref: 'a' }))).to.include({ repeated: true, hit_count: 3 });
+    });
+
+    it('keeps no note of finished references in the item', async () => {
+      const world = process();
+      const { id } = await world.bugs.record(errorReport());
+      await Promise.all(Array.from({ length: 80 }, (_, i) => world.bugs.record(errorReport({ client_ref: `r${i}` }))));
+      await settled(world);
+      await world.bugs.reconcile();
+      expect((await world.deps.items.get(id))?.inflight).to.deep.equal({});
+      expect((await world.deps.items.get(id))?.hit_count).to.equal(81);
+      expect(await world.deps.refs.count({ open_at: null })).to.equal(80);
+    });
+
+    const from = (file_path: string | null): Partial<Report> => ({ file_path });
+    const sequence = async (world: World, files: (string | null)[]): Promise<number[]> => {
+      const ids: string[] = [];
+      for (const file of files) ids.push((await world.bugs.record(errorReport(from(file)))).id);
+      const known = [...new Set(ids)];
+      return ids.map((id) => known.indexOf(id) + 1);
+    };
+
+    it('lets an origin adopt an item without one: none, cart, checkout, none are 1, 1, 2, 1', async () => {
+      const world = process();
+      expect(await sequence(world, [null, 'src/cart.ts', 'src/checkout.ts', null])).to.deep.equal([1, 1, 2, 1]);
+      expect((await shown(world, 'alpha-1')).file_path).to.equal('src/cart.ts');
+    });
+
+    it('lets a report without origin meet the newest: cart, checkout, none, cart are 1, 2, 2, 1', async () => {
+      const world = process();
+      expect(await sequence(world, ['src/cart.ts', 'src/checkout.ts', null, 'src/cart.ts'])).to.deep.equal([
+        1, 2, 2, 1,
+      ]);
+    });
+
+    it('makes one item of none and cart in parallel, from two processes', async () => {
+      const both = [process(), process()];
+      for (let round = 0; round < 10; round++) {
+        const message = `parallel ${'x'.repeat(round + 1)}`;
+        const fields = (i: number) => ({ error_message: message, ...from(i % 2 === 0 ? null : 'src/cart.ts') });
+        const answers = await Promise.all(
+          Array.from({ length: 8 }, (_, i) => (both[(i >> 1) % 2] as World).bugs.record(errorReport(fields(i)))),
+        );
+        expect(new Set(answers.map(({ id }) => id)).size).to.equal(1);
+      }
+    });
+
+    it('keeps 5 and a reservoir of 45 payloads while it counts every occurrence', async () => {
+      const world = process();
+      let last: Recorded | undefined;
+      for (let i = 0; i < 120; i++) last = await world.bugs.record(errorReport({ host: `h${i}` }));
+      expect(last?.hit_count).to.equal(120);
+      const page = await world.discussion.page('alpha-1', MANAGER, 'occurrences', { limit: 200, include_total: true });
+      expect(page.total).to.equal(50);
+      const hosts = (page.items as { host: string }[]).map(({ host }) => host);
+      for (const host of ['h0', 'h1', 'h2', 'h3', 'h4']) expect(hosts).to.include(host);
+      expect(await world.deps.occurrences.count({ item_id: last?.id ?? '' })).to.equal(50);
+    });
+
+    it('samples anew after 30 days, when the old payloads are gone', async () => {
+      const world = process();
+      for (let i = 0; i < 60; i++) await world.bugs.record(errorReport());
+      world.clock.advance(31 * 86_400_000);
+      await world.bugs.forget();
+      expect(await world.deps.occurrences.count()).to.equal(0);
+      expect((await world.bugs.record(errorReport())).sampled).to.equal(true);
+      expect((await world.bugs.record(errorReport())).sampled).to.equal(true);
+      expect(await world.deps.occurrences.count()).to.equal(2);
+    });
+
+    it('counts each accepted report once, in one item per key, whatever the order', async () => {
+      const files = fc.constantFrom(null, 'a.ts', 'b.ts');
+      const incoming = fc.record({
+        message: fc.constantFrom('one', 'two', 'three'),
+        file: files,
+        ref: fc.option(fc.constantFrom('r1', 'r2', 'r3'), { nil: null }),
+        resolve: fc.boolean(),
+      });
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.array(incoming, { minLength: 1, maxLength: 6 }), { maxLength: 6 }),
+          async (batches) => {
+            const world = process();
+            const prefix = `run ${'x'.repeat(++run)} `;
+            const seen: (Recorded & { bound: boolean })[] = [];
+            for (const batch of batches) {
+              world.clock.advance(61_000);
+              const answers = await Promise.all(
+                batch.map(({ message, file, ref }) =>
+                  world.bugs.record(
+                    errorReport({
+                      error_message: prefix + message,
+                      file_path: file,
+                      client_ref: ref === null ? null : `${run}-${ref}`,
+                    }),
+                  ),
+                ),
+              );
+              seen.push(...answers.map((answer, i) => ({ ...answer, bound: batch[i]?.ref !== null })));
+              for (const [i, { resolve }] of batch.entries()) {
+                if (resolve) await codeOf(world.edits.edit(answers[i]?.id ?? '', MANAGER, { status: 'resolved' }));
+              }
+            }
+            const ids = [...new Set(seen.map(({ id }) => id))];
+            const docs = await Promise.all(ids.map((id) => world.deps.items.get(id)));
+            const hits = docs.reduce((sum, doc) => sum + (doc?.hit_count ?? 0), 0);
+            expect(hits).to.equal(seen.filter(({ repeated }) => !repeated).length);
+            expect(seen.filter(({ created }) => created)).to.have.lengthOf(ids.length);
+            const byKey = new Map<string, Set<string>>();
+            // A reference may bind a report to the item of an earlier one, whatever its text.
+            for (const { dedup_key, id, bound } of seen) {
+              if (!bound) byKey.set(dedup_key, (byKey.get(dedup_key) ?? new Set()).add(id));
+            }
+            for (const items of byKey.values()) expect(items.size).to.equal(1);
+          },
+        ),
+        { numRuns: engine.name === 'memory' ? 40 : 5 },
+      );
+    });
+  });
+}

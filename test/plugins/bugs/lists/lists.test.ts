@@ -1,0 +1,225 @@
+/** Lists, filters, paging and the delta query (contract 20, endpoints; contract 00, lists). */
+import { expect } from 'chai';
+import { InvalidCursor } from '../../../../ports/store.js';
+import type { Caller } from '../../../../plugins/bugs/caller.js';
+import {
+  codeOf,
+  errorReport,
+  itemIn,
+  MANAGER,
+  memoryWorld,
+  report,
+  settled,
+  shown,
+  STORES,
+  worldOn,
+  type World,
+} from '../world.js';
+
+describe('bugs: lists', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await memoryWorld();
+  });
+  const titles = async (request: object, caller: Caller = MANAGER): Promise<string[]> =>
+    (await world.lists.list(caller, request)).items.map(({ title }) => title);
+
+  it('filters; repeated values are alternatives', async () => {
+    await world.bugs.record(
+      report({ title: 'Alpha ONE', tags: ['ui', 'slow'], commit_sha: 'c1', push_id: 'p', target_agent: 'fixer' }),
+    );
+    await world.bugs.record(
+      report({ title: 'Two', severity: 'critical', error_message: 'Straße GESPERRT', project: 'beta' }),
+    );
+    await world.bugs.record(
+      errorReport({ title: 'Three', environment: 'prod', exception_class: 'app.Boom', error_level: 'fatal' }),
+    );
+    const sorted = async (request: object): Promise<string[]> => (await titles(request)).toSorted();
+    expect(await sorted({ q: ['one'] })).to.deep.equal(['Alpha ONE']);
+    expect(await sorted({ q: ['straße gesp'] })).to.deep.equal(['Two']);
+    expect(await sorted({ q: ['BOOM', 'alpha'] })).to.deep.equal(['Alpha ONE', 'Three']);
+    expect(await sorted({ tag: ['slow'] })).to.deep.equal(['Alpha ONE']);
+    expect(await sorted({ tag: ['slow', 'none'] })).to.deep.equal(['Alpha ONE']);
+    expect(await sorted({ type: ['bug', 'error'], project: ['alpha'] })).to.deep.equal(['Alpha ONE', 'Three']);
+    expect(await sorted({ severity: ['critical'] })).to.deep.equal(['Two']);
+    expect(
+      await sorted({ environment: ['prod'], error_level: ['fatal'], exception_class: ['app.Boom'] }),
+    ).to.deep.equal(['Three']);
+    expect(await sorted({ target_agent: ['fixer'], commit_sha: ['c1'], push_id: ['p'] })).to.deep.equal(['Alpha ONE']);
+    await world.leases.claim('alpha-1', MANAGER, { agent: 'bot' });
+    expect(await sorted({ claimed_by: ['bot'], status: ['in_progress'] })).to.deep.equal(['Alpha ONE']);
+    expect(await sorted({ muted: [false], regression: [false], status: ['open'] })).to.deep.equal(['Three', 'Two']);
+  });
+
+  it('sorts by severity by rank, and by last_seen_at unless asked', async () => {
+    for (const severity of ['low', 'critical', 'medium', 'high'] as const) {
+      await world.bugs.record(report({ title: severity, severity }));
+      world.clock.advance(1000);
+    }
+    expect(await titles({ sort: 'severity' })).to.deep.equal(['critical', 'high', 'medium', 'low']);
+    expect(await titles({ sort: 'severity', order: 'asc' })).to.deep.equal(['low', 'medium', 'high', 'critical']);
+    expect(await titles({})).to.deep.equal(['high', 'medium', 'critical', 'low']);
+  });
+
+  it('pages, counts when asked, and refuses a cursor of another list', async () => {
+    for (let i = 0; i < 5; i++)
+      await world.bugs.record(report({ title: `t${i}`, description: 'long', error_message: 'e'.repeat(i + 1) }));
+    const first = await world.lists.list(MANAGER, { limit: 3, include_total: true });
+    expect(first).to.include({ total: 5, has_more: true });
+    expect(first.items[0]).to.include({ description: 'long' });
+    const second = await world.lists.list(MANAGER, { limit: 3, cursor: first.next_cursor });
+    expect(second).to.include({ has_more: false, next_cursor: null });
+    expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).to.equal(5);
+    for (const request of [{ sort: 'hit_count' as const }, { updated_since: world.clock.iso() }]) {
+      try {
+        await world.lists.list(MANAGER, { ...request, cursor: first.next_cursor });
+        expect.fail('taken');
+      } catch (error) {
+        expect(error).to.be.instanceOf(InvalidCursor);
+      }
+    }
+  });
+
+  it('shows every field, and names those that came from outside', async () => {
+    const { id, ref } = await world.bugs.record(errorReport({ stack_trace: 'at x', client_ref: 'c' }));
+    const item = await shown(world, ref);
+    expect(item).to.include({
+      id,
+      ref,
+      urgency: 'high',
+      severity: 'high',
+      stack_trace: 'at x',
+      description: null,
+      claim: null,
+      rev: 1,
+    });
+    expect(item.untrusted_fields).to.deep.equal([
+      'title',
+      'error_message',
+      'stack_trace',
+      'exception_class',
+      'client_ref',
+      'file_path',
+    ]);
+    const edited = await world.edits.edit(id, MANAGER, { title: 'Cart fails when empty', description: 'seen by me' });
+    expect(edited.untrusted_fields).to.deep.equal([
+      'error_message',
+      'stack_trace',
+      'exception_class',
+      'client_ref',
+      'file_path',
+    ]);
+    expect(edited.description).to.equal('seen by me');
+    expect(await titles({ q: ['when empty'] })).to.deep.equal(['Cart fails when empty']);
+  });
+
+  it('keeps a bound token to its project', async () => {
+    await world.bugs.record(report({ title: 'A' }));
+    await world.bugs.record(report({ title: 'B', project: 'beta' }));
+    const bound: Caller = { ...MANAGER, project: 'beta' };
+    expect(await titles({}, bound)).to.deep.equal(['B']);
+    expect(await codeOf(world.lists.list(bound, { project: ['alpha'] }))).to.equal('insufficient_scope');
+    expect(await codeOf(world.lists.detail('alpha-1', bound))).to.equal('insufficient_scope');
+    expect(await codeOf(world.lists.detail('no such', bound))).to.equal('not_found');
+    expect((await world.lists.projects(bound)).map(({ slug }) => slug)).to.deep.equal(['beta']);
+  });
+
+  it('counts open items and knows the newest version', async () => {
+    await itemIn(world, 'open');
+    await itemIn(world, 'closed');
+    world.releases.push({ version: '1.0', build: null });
+    expect((await world.lists.projects(MANAGER))[0]).to.deep.equal({
+      slug: 'alpha',
+      name: 'alpha',
+      open_count: 1,
+      latest_build: '1.0',
+    });
+  });
+
+  it('lets a reporting token comment on its own items only', async () => {
+    const { id } = await world.bugs.record(report({ reported_by: 'tok-1' }));
+    const own: Caller = { id: 'tok-1', name: 'one', project: null, manage: false, kind: 'token' };
+    expect(await world.discussion.comment(id, own, 'more')).to.include({ body: 'more', author: 'one' });
+    expect(await codeOf(world.discussion.comment(id, { ...own, id: 'tok-2' }, 'x'))).to.equal('insufficient_scope');
+    const detail = await world.lists.detail(id, MANAGER);
+    expect(detail.comments).to.have.lengthOf(1);
+    expect((detail.activity as { action: string }[]).map(({ action }) => action)).to.deep.equal([
+      'commented',
+      'created',
+    ]);
+  });
+});
+
+for (const engine of STORES) {
+  describe(`bugs: delta query on ${engine.name}`, function () {
+    this.timeout(60_000);
+
+    it('misses nothing while two processes write, one slow and one with a lagging clock', async () => {
+      const { store, close } = await engine.open();
+      const writer = worldOn(store);
+      const lagging = worldOn(store, undefined, (deps) => {
+        deps.clock = {
+          now: () => writer.clock.now() - 4000,
+          iso: () => new Date(writer.clock.now() - 4000).toISOString(),
+          monotonic: () => 0,
+        };
+      });
+      const told = new Map<string, number>();
+      let mark = '1970-01-01T00:00:00.000Z';
+      const poll = async (): Promise<void> => {
+        let cursor: string | null = null;
+        do {
+          const page = await writer.lists.list(MANAGER, { updated_since: mark, limit: 7, cursor });
+          for (const item of page.items) told.set(item.id, Math.max(told.get(item.id) ?? 0, item.hit_count));
+          if (page.next_cursor === null) mark = page.server_time ?? '';
+          cursor = page.next_cursor;
+        } while (cursor !== null);
+      };
+      try {
+        for (let round = 0; round < 25; round++) {
+          const writes = Array.from({ length: 6 }, (_, i) => {
+            const world = i % 2 === 0 ? writer : lagging;
+            return world.bugs.record(report({ title: `item ${'x'.repeat((round * 5 + i) % 40)}` }));
+          });
+          const [, answers] = await Promise.all([poll(), Promise.all(writes)]);
+          expect(answers).to.have.lengthOf(6);
+          writer.clock.advance(700);
+        }
+        await poll();
+        const all = await writer.deps.items.find({ limit: 1000 });
+        for (const item of all.items) expect(told.get(item.id), item.title).to.equal(item.hit_count);
+      } finally {
+        await settled(writer);
+        await settled(lagging);
+        await close();
+      }
+    });
+  });
+}
+
+describe('bugs: the safe mark', () => {
+  it('stays behind a write that is under way', async () => {
+    const world = await memoryWorld();
+    const arrived: string[] = [];
+    let finish: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const held = (): Promise<void> => {
+      arrived.push('insert');
+      return gate;
+    };
+    const items = new Proxy(world.deps.items, {
+      get: (target, name) => (name === 'insert' ? held : (Reflect.get(target, name) as () => unknown).bind(target)),
+    });
+    const slow = worldOn(world.store, world.clock, (deps) => Object.assign(deps, { items }));
+    const began = world.clock.iso();
+    const writing = slow.bugs.record(report());
+    while (arrived.length === 0) await new Promise(setImmediate);
+    world.clock.advance(3_600_000);
+    const { server_time = '' } = await slow.lists.list(MANAGER, { updated_since: began });
+    expect(server_time <= began, server_time).to.equal(true);
+    finish();
+    await writing;
+  });
+});

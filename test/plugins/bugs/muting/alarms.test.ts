@@ -1,0 +1,237 @@
+/** `error.rate_exceeded`: once per crossing, against a model, in parallel, in two processes, over a crash (contract 21). */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { verdictOf } from '../../../../plugins/bugs/muting/alarms.js';
+import { minuteKey, rateOf } from '../../../../plugins/bugs/items/rate.js';
+import type { IgnoreRules, Mute } from '../../../../ports/domain/bugs.js';
+import type { DocumentStore } from '../../../../ports/store.js';
+import { ManualClock } from '../../../support/clock.js';
+import { ensured, errorReport, settled, STORES, worldOn, type World } from '../world.js';
+
+const MINUTE = 60_000;
+const mute = (alarm_threshold: number | null, rule_id = 'rule'): Mute => ({
+  rule_id,
+  reason: 'noise',
+  alarm_threshold,
+});
+const noisy = (world: World, threshold: number, rule?: string) =>
+  world.bugs.record(errorReport({ muted_by: mute(threshold, rule) }));
+
+/** Rules that only say which thresholds there are. */
+const watching = (threshold: number, since: string): IgnoreRules => ({
+  match: () => null,
+  hit: async () => undefined,
+  watched: async () => [{ rule_id: 'rule', threshold, since }],
+});
+
+async function exceeded(...worlds: World[]): Promise<{ id: string; data: Record<string, unknown> }[]> {
+  for (const world of worlds) await settled(world);
+  return worlds
+    .flatMap(({ told }) => told)
+    .filter(({ event }) => event === 'error.rate_exceeded')
+    .map(({ id, data }) => ({ id, data: data as unknown as Record<string, unknown> }));
+}
+
+/** The contract in one sentence: told when the count becomes greater, once, armed again at the threshold or below. */
+class Model {
+  #times: number[] = [];
+  #armed = true;
+  fired: number[] = [];
+
+  hit(now: number, threshold: number): void {
+    const minute = Math.floor(now / MINUTE);
+    const within = (at: number): boolean => Math.floor(at / MINUTE) > minute - 60;
+    if (this.#times.filter(within).length <= threshold) this.#armed = true;
+    this.#times.push(now);
+    const count = this.#times.filter(within).length;
+    if (count <= threshold || !this.#armed) return;
+    this.#armed = false;
+    this.fired.push(count);
+  }
+}
+
+describe('bugs: the rate of a muted group', () => {
+  it('is measured at the newest minute that was counted', () => {
+    expect(rateOf({ m100: 2, m159: 3, m160: 4 })).to.deep.equal({ minute: 160, count: 7, before: 3 });
+    expect(rateOf({ m100: 2, m159: 3 })).to.deep.equal({ minute: 159, count: 5, before: 2 });
+    expect(rateOf({})).to.deep.equal({ minute: 0, count: 0, before: 0 });
+  });
+
+  it('asks for what follows from the count, the threshold and what was told', () => {
+    const of = (minutes: Record<string, number>, alarm?: string) =>
+      verdictOf({ minutes, alarm, muted_by_rule_id: 'r' }, { rule_id: 'r', threshold: 3 });
+    expect(of({ m9: 3 })).to.equal('none');
+    expect(of({ m9: 4 })).to.equal('tell');
+    expect(of({ m9: 4 }, 'r 9')).to.equal('none');
+    expect(of({ m9: 4, m10: 1 }, 'r 9')).to.equal('none');
+    expect(of({ m9: 3, m10: 1 }, 'r 8')).to.equal('tell');
+    expect(of({ m9: 3, m10: 1 }, 'r 10')).to.equal('none');
+    expect(of({ m9: 2 }, 'r 1')).to.equal('rearm');
+    expect(of({ m9: 4 }, 'other 9')).to.equal('tell');
+    expect(verdictOf({ minutes: { m9: 9 }, muted_by_rule_id: null }, { rule_id: 'r', threshold: 1 })).to.equal('none');
+  });
+
+  it('is told exactly where a model tells it (property)', async () => {
+    const steps = fc.array(
+      fc.record({
+        wait: fc.oneof(fc.integer({ min: 0, max: 90_000 }), fc.integer({ min: 0, max: 80 * MINUTE })),
+        hits: fc.integer({ min: 1, max: 4 }),
+      }),
+      { minLength: 1, maxLength: 40 },
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, fc.integer({ min: 1, max: 8 }), async (given, threshold) => {
+        const world = worldOn(await ensured(new MemoryStore()));
+        const model = new Model();
+        for (const { wait, hits } of given) {
+          world.clock.advance(wait);
+          for (let i = 0; i < hits; i++) {
+            await noisy(world, threshold);
+            model.hit(world.clock.now(), threshold);
+          }
+        }
+        expect((await exceeded(world)).map(({ data }) => data['count'])).to.deep.equal(model.fired);
+      }),
+      { numRuns: 60 },
+    );
+  }).timeout(60_000);
+
+  for (const { name, open } of STORES) {
+    describe(`on ${name}`, () => {
+      let store: DocumentStore;
+      let close: () => Promise<void>;
+      beforeEach(async () => ({ store, close } = await open()));
+      afterEach(() => close());
+
+      it('is told once, with its cause, and moves no revision', async () => {
+        const world = worldOn(store);
+        const first = await noisy(world, 3);
+        for (let i = 0; i < 9; i++) await noisy(world, 3);
+        const told = await exceeded(world);
+        expect(told).to.have.length(1);
+        expect(told[0]?.data).to.deep.equal({ id: first.id, ref: first.ref, rule_id: 'rule', count: 4, threshold: 3 });
+        expect(world.told.map(({ event }) => event)).to.deep.equal(['error.rate_exceeded']);
+        const item = await world.deps.items.get(first.id);
+        expect(item).to.include({ hit_count: 10, rev: 1 });
+        expect(item?.outbox).to.deep.equal([]);
+      });
+
+      it('is told again only after the count has fallen to the threshold', async () => {
+        const world = worldOn(store);
+        for (let i = 0; i < 4; i++) await noisy(world, 3);
+        world.clock.advance(30 * MINUTE);
+        await noisy(world, 3);
+        world.clock.advance(29 * MINUTE);
+        await noisy(world, 3);
+        expect(await exceeded(world)).to.have.length(1);
+        world.clock.advance(MINUTE);
+        await noisy(world, 3);
+        expect(await exceeded(world)).to.have.length(1);
+        await noisy(world, 3);
+        expect((await exceeded(world)).map(({ data }) => data['count'])).to.deep.equal([4, 4]);
+      });
+
+      it('of 64 parallel reports, through two processes, one tells', async () => {
+        const clock = new ManualClock();
+        const worlds = [worldOn(store, clock), worldOn(store, clock)];
+        const burst = (): Promise<unknown> =>
+          Promise.all(Array.from({ length: 64 }, (_, i) => noisy(worlds[i % 2] as World, 20)));
+        await noisy(worlds[0] as World, 20);
+        await burst();
+        expect(await exceeded(...worlds)).to.have.length(1);
+        clock.advance(61 * MINUTE);
+        await burst();
+        const told = await exceeded(...worlds);
+        expect(told).to.have.length(2);
+        expect(new Set(told.map(({ id }) => id)).size).to.equal(2);
+      });
+
+      it('clocks that differ by a minute tell once too', async () => {
+        const slow = new ManualClock();
+        const fast = new ManualClock();
+        fast.advance(MINUTE);
+        const worlds = [worldOn(store, slow), worldOn(store, fast)];
+        for (let i = 0; i < 40; i++) await noisy(worlds[i % 2] as World, 7);
+        expect(await exceeded(...worlds)).to.have.length(1);
+      });
+
+      it('a process that dies between the count and the event is made up for, by the next occurrence', async () => {
+        const clock = new ManualClock();
+        const world = worldOn(store, clock);
+        for (let i = 0; i < 3; i++) await noisy(world, 3);
+        await countedAndDead(store, clock);
+        expect(await exceeded(world)).to.have.length(0);
+        await noisy(world, 3);
+        expect((await exceeded(world)).map(({ data }) => data['count'])).to.deep.equal([5]);
+      });
+
+      it('and by the job, when no occurrence comes, hours later too', async () => {
+        const clock = new ManualClock();
+        const world = worldOn(store, clock, (deps) => {
+          deps.ignoring = () => watching(3, clock.iso());
+        });
+        for (let i = 0; i < 3; i++) await noisy(world, 3);
+        await countedAndDead(store, clock);
+        const heir = worldOn(store, clock, (deps) => {
+          deps.ignoring = () => watching(3, '2026-01-01T00:00:00.000Z');
+        });
+        clock.advance(3 * 60 * MINUTE);
+        await heir.bugs.sweep();
+        await heir.bugs.sweep();
+        expect((await exceeded(world, heir)).map(({ data }) => data['count'])).to.deep.equal([4]);
+      });
+
+      it('a rule that is newer than the rate has nothing to tell of it', async () => {
+        const clock = new ManualClock();
+        const world = worldOn(store, clock, (deps) => {
+          deps.ignoring = () => watching(3, '2026-12-01T00:00:00.000Z');
+        });
+        const { id } = await world.bugs.record(errorReport());
+        for (let i = 0; i < 9; i++) await world.bugs.record(errorReport());
+        clock.advance(2 * 60 * MINUTE);
+        expect(await world.muting.mute(id, mute(3))).to.equal(true);
+        await world.bugs.sweep();
+        await noisy(world, 3);
+        expect(await exceeded(world)).to.deep.equal([]);
+      });
+
+      it('an event that no listener took is told again, under its id', async () => {
+        const clock = new ManualClock();
+        const ids: string[] = [];
+        const deaf = worldOn(store, clock, (deps) => {
+          deps.emit = async (_event, _data, { id }) => {
+            ids.push(id);
+            return false;
+          };
+        });
+        for (let i = 0; i < 3; i++) await noisy(deaf, 2);
+        await settled(deaf);
+        clock.advance(10_001);
+        const heir = worldOn(store, clock);
+        await heir.bugs.reconcile();
+        expect((await exceeded(heir)).map(({ id }) => id)).to.deep.equal(ids);
+      });
+
+      it('crosses for each group on its own, and not for reports without a threshold', async () => {
+        const world = worldOn(store);
+        const of = (name: string, threshold: number | null) =>
+          world.bugs.record(
+            errorReport({ exception_class: name, title: name, file_path: `${name}.ts`, muted_by: mute(threshold) }),
+          );
+        for (let i = 0; i < 3; i++) await Promise.all([of('A', 2), of('B', 2), of('C', null), of('D', 5)]);
+        expect((await exceeded(world)).map(({ data }) => data['ref'])).to.have.length(2);
+      });
+
+      /** The next count of the group, whose process is gone before it could look at it. */
+      async function countedAndDead(on: DocumentStore, clock: ManualClock): Promise<void> {
+        const item = (await worldOn(on, clock).deps.items.find({ limit: 1 })).items[0];
+        const update = {
+          inc: { hit_count: 1, [`minutes.${minuteKey(clock.now())}`]: 1 },
+          max: { updated_at: clock.iso() },
+        };
+        await worldOn(on, clock).deps.items.change({ id: item?.id ?? '' }, update);
+      }
+    });
+  }
+});

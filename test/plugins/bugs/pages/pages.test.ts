@@ -1,0 +1,578 @@
+/** /bugs, /bugs/{ref} and the dashboard's card: what they show, what the forms do, and that reported text stays text. */
+import { expect } from 'chai';
+import { Redirect, type PageSpec, type Reply, type View } from '../../../../kernel/contract.js';
+import { lineOf } from '../../../../plugins/bugs/pages/activity.js';
+import { movesFrom } from '../../../../plugins/bugs/pages/moves.js';
+import { Numbers } from '../../../../plugins/bugs/pages/numbers.js';
+import { pages } from '../../../../plugins/bugs/pages/pages.js';
+import { traceOf } from '../../../../plugins/bugs/pages/trace.js';
+import { panels } from '../../../../plugins/bugs/pages/panels.js';
+import { TRANSITIONS } from '../../../../plugins/bugs/items/transitions.js';
+import type { SessionPrincipal } from '../../../../ports/http.js';
+import { request, session } from '../../health/fakes.js';
+import { renderFile } from '../../../web/templates.js';
+import { errorReport, itemIn, MANAGER, memoryWorld, report, settled, shown, type World } from '../world.js';
+
+const HOSTILE = '<script>alert(1)</script>';
+const MEMBER = session('member') as SessionPrincipal;
+
+describe('bugs: pages', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await memoryWorld();
+  });
+
+  function page(path: string, method = 'GET'): PageSpec {
+    const all = pages({
+      services: world,
+      deps: world.deps,
+      numbers: new Numbers(world.stats, world.clock),
+      baseUrl: () => 'http://aos.test',
+    });
+    const found = all.find((spec) => spec.path === path && (spec.method ?? 'GET') === method);
+    if (!found) throw new Error(`no page ${method} ${path}`);
+    return found;
+  }
+
+  const render = (view: View, path: string, query: object = {}): string =>
+    renderFile(`plugins/bugs/views/${view.template}.hbs`, { ...view.context, path, query, csrf_token: 'token' });
+
+  async function list(query: Record<string, unknown> = {}): Promise<string> {
+    const spec = page('/bugs');
+    const { value, error } = spec.input?.query?.validate(query) ?? {};
+    if (error) throw error;
+    return render((await spec.handle(request(MEMBER, { query: value as object as never }))) as View, '/bugs', query);
+  }
+
+  async function detail(ref: string, query: Record<string, unknown> = {}): Promise<string> {
+    const view = (await page('/bugs/{ref}').handle(request(MEMBER, { params: { ref }, query }))) as View;
+    return render(view, `/bugs/${ref}`, query);
+  }
+
+  const post = async (ref: string, name: string, body: object): Promise<Redirect | View> =>
+    (await page(`/bugs/{ref}/${name}`, 'POST').handle(request(MEMBER, { method: 'POST', params: { ref }, body }))) as
+      Redirect | View;
+
+  describe('/bugs', () => {
+    it('without items says how to report one', async () => {
+      const html = await list();
+      expect(html).to.include('No items yet').and.include('http://aos.test/api/bugtracker/v1/report');
+      expect(html.match(/<h1/g)).to.have.length(1);
+    });
+
+    it('shows items with status, severity, hits and who holds them until when', async () => {
+      const { ref } = await world.bugs.record(report({ title: 'Total is wrong', severity: 'critical' }));
+      await world.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
+      const html = await list();
+      expect(html).to.include('Total is wrong').and.include(`href="/bugs/${ref}"`).and.include('sev-critical');
+      expect(html).to.include('in progress').and.include('fixer-7').and.include('1 item');
+    });
+
+    it('counts what waits in each quick view, muted items aside, and leads to the same list', async () => {
+      await world.bugs.record(report({ title: 'One', severity: 'critical' }));
+      await world.bugs.record(report({ title: 'Two' }));
+      const muted_by = { rule_id: 'r-1', reason: 'noise' };
+      await world.bugs.record(errorReport({ error_message: 'muted', severity: 'critical', muted_by }));
+      await itemIn(world, 'in_progress', 'Held');
+      await itemIn(world, 'needs_info', 'Asked');
+      await itemIn(world, 'resolved', 'Fixed');
+      expect(await world.board.counts()).to.deep.equal({
+        open: 2,
+        critical: 1,
+        regressed: 0,
+        in_progress: 1,
+        needs_info: 1,
+        resolved: 1,
+      });
+      const html = await list({ status: ['open'], severity: ['critical'], muted: [false] });
+      expect(html).to.include('One').and.include('1 item').and.not.include('Two').and.not.include('E: muted');
+      expect(html).to.match(/<a href="\/bugs\?status[^"]*severity[^"]*" aria-current="page">Critical/);
+      expect(await page('/bugs').nav?.badge?.()).to.equal(2);
+    });
+
+    it('filters by the address; what the form leaves empty is no filter', async () => {
+      await world.bugs.record(report({ title: 'Tagged', tags: ['mail'] }));
+      await world.bugs.record(report({ title: 'Other', project: 'beta' }));
+      const empty = { q: [''], status: [''], type: [''], severity: [''], project: [''], sort: '', cursor: '' };
+      expect(await list(empty))
+        .to.include('Tagged')
+        .and.include('Other')
+        .and.include('2 items');
+      expect(await list({ ...empty, tag: ['mail'] }))
+        .to.include('Tagged')
+        .and.not.include('Other');
+      expect(await list({ project: ['beta'] }))
+        .to.include('Other')
+        .and.not.include('Tagged');
+      expect(await list({ q: ['TAGG'] }))
+        .to.include('Tagged')
+        .and.not.include('Other');
+      expect(await list({ q: ['nothing'] }))
+        .to.include('No item matches')
+        .and.include('href="/bugs"');
+    });
+
+    it('refuses values that no filter has', () => {
+      const query = page('/bugs').input?.query;
+      for (const wrong of [{ status: ['done'] }, { severity: ['urgent'] }, { sort: 'title' }, { muted: ['maybe'] }]) {
+        expect(query?.validate(wrong).error, JSON.stringify(wrong)).to.not.equal(undefined);
+      }
+    });
+
+    it('pages by cursor and says that more follow', async () => {
+      for (let i = 0; i < 51; i++) {
+        await world.bugs.record(report({ title: `Item number ${i}` }));
+        world.clock.advance(1000);
+      }
+      const first = await list();
+      expect(first).to.include('50 shown, more follow').and.include('Item number 50').and.not.include('Item number 0<');
+      const next = /href="\/bugs\?cursor&#x3D;([^"]+)" rel="next"/.exec(first)?.[1] ?? '';
+      const last = await list({ cursor: decodeURIComponent(next) });
+      expect(last).to.include('Item number 0<').and.include('1 shown, the last ones').and.include('First page');
+    });
+
+    it('prints what was reported as text', async () => {
+      await world.bugs.record(report({ title: HOSTILE, tags: [HOSTILE], environment: HOSTILE, app_version: HOSTILE }));
+      const html = await list();
+      expect(html).to.include('&lt;script&gt;').and.not.include('<script');
+    });
+  });
+
+  describe('/bugs/{ref}', () => {
+    const stack = 'Error: no price\n    at total (src/total.ts:4:2)\n    at run (src/run.ts:9:1)';
+
+    it('marks the frame that the grouping uses', async () => {
+      const { ref } = await world.bugs.record(errorReport({ stack_trace: stack, file_path: null }));
+      expect(await detail(ref))
+        .to.match(/is-marked"><span[^>]*>\(first frame\) <\/span> {4}at total/)
+        .and.match(/class="frame is-marked"><span[^>]*><span class="frame-name">total</);
+      expect(traceOf(stack)?.mark ?? null).to.equal(1);
+      expect(traceOf(stack.replaceAll('\n', '\r\n'))?.mark ?? null).to.equal(1);
+      const python =
+        'Traceback (most recent call last):\n  File "a.py", line 1, in <module>\n    f()\n  File "b.py", line 2, in f\n    1/0\nZeroDivisionError: x';
+      expect(traceOf(python)?.mark ?? null).to.equal(3);
+      expect(traceOf('it broke')?.mark ?? null).to.equal(null);
+    });
+
+    it('shows reported text as text, marked as from outside; only http(s) becomes a link', async () => {
+      const { ref } = await world.bugs.record(
+        errorReport({
+          title: HOSTILE,
+          error_message: HOSTILE,
+          stack_trace: `${HOSTILE}\n    at f (src/a.ts:1:1)`,
+          file_path: HOSTILE,
+          repo_url: 'javascript:alert(1)',
+          tags: ['"><img src=x onerror=alert(1)>'],
+          context: { note: HOSTILE },
+          host: HOSTILE,
+        }),
+      );
+      const html = await detail(ref);
+      expect(html).to.not.match(/<script|<img|href="javascript:/i);
+      expect(html).to.include('from outside').and.include('data, never instructions');
+      const linked = await world.bugs.record(report({ title: 'Linked', repo_url: 'https://git.example/shop' }));
+      expect(await detail(linked.ref))
+        .to.include('href="https://git.example/shop"')
+        .and.include('noopener');
+    });
+
+    it('shows the claim with the time left, and the forms then ask for a reason', async () => {
+      const { ref } = await world.bugs.record(report({ description: 'Steps' }));
+      await world.leases.claim(ref, MANAGER, { agent: 'fixer-7', lease_seconds: 1800 });
+      world.clock.advance(60_000);
+      const html = await detail(ref);
+      expect(html).to.include('fixer-7 is working on this').and.include('29 min left');
+      expect(html).to.include('role="progressbar"').and.include('name="force" value="true"');
+      expect(html).to.include('Take it back and open it').and.include('Overrides the lease of fixer-7');
+    });
+
+    it('offers the transitions of the table and no others', async () => {
+      for (const status of [
+        'open',
+        'in_progress',
+        'needs_info',
+        'resolved',
+        'closed',
+        'wont_fix',
+        'duplicate',
+      ] as const) {
+        const by = TRANSITIONS.filter((row) => row.from.includes(status) && row.by.includes('patch')).map(
+          (row) => row.to,
+        );
+        expect(
+          movesFrom(status, false).map((move) => move.to),
+          status,
+        ).to.have.members([...new Set(by)]);
+        const html = await detail(await itemIn(world, status, `Item that is ${status}`));
+        const offered = [...html.matchAll(/name="status" value="([a-z_]+)"/g)].map(([, to]) => to);
+        expect(offered, status).to.have.members([...new Set(by)]);
+      }
+    });
+
+    it('is 404 for what does not exist', async () => {
+      const code = await detail('alpha-99').catch((error: { code?: string }) => error.code);
+      expect(code).to.equal('not_found');
+    });
+
+    it('links a duplicate to the item it repeats', async () => {
+      const html = await detail(await itemIn(world, 'duplicate', 'Again'));
+      expect(html)
+        .to.match(/Repeats <a href="\/bugs\/alpha-\d+">/)
+        .and.include('Target of Again');
+    });
+
+    it('pages occurrences, comments and activity each by itself', async () => {
+      const { id, ref } = await world.bugs.record(errorReport());
+      for (let i = 0; i < 25; i++) {
+        world.clock.advance(1000);
+        await world.discussion.comment(id, MANAGER, `Comment ${i}`);
+        await world.bugs.record(errorReport({ error_message: 'cart is empty', host: `web-${i}` }));
+      }
+      await settled(world);
+      const html = await detail(ref);
+      expect(html).to.include('web-24').and.include('Comment 0<').and.not.include('web-19<');
+      const cursor = /\?occurrences&#x3D;([^"#]+)#occurrences/.exec(html)?.[1] ?? '';
+      const older = await detail(ref, { occurrences: decodeURIComponent(cursor) });
+      expect(older).to.include('web-19').and.include('>Newest<').and.not.include('web-24');
+      expect(html).to.match(/\?activity&#x3D;[^"#]+#activity/);
+    });
+  });
+
+  describe('forms', () => {
+    it('a comment is kept with the account’s name, line ends as typed', async () => {
+      const { ref } = await world.bugs.record(report());
+      const answer = (await post(ref, 'comments', { body: 'One\r\nTwo' })) as Redirect;
+      expect(answer)
+        .to.be.instanceOf(Redirect)
+        .and.include({ location: `/bugs/${ref}#comments` });
+      const { comments } = await world.lists.detail(ref, MANAGER);
+      expect(comments[0]).to.deep.include({ body: 'One\nTwo', author: MEMBER.username });
+      expect(await detail(ref)).to.include(`<b>${MEMBER.username}</b> commented`);
+    });
+
+    it('a status change is recorded in the history with its reason', async () => {
+      const { ref } = await world.bugs.record(report());
+      const answer = (await post(ref, 'status', { status: 'wont_fix', reason: 'as designed' })) as Redirect;
+      expect(answer.flash).to.deep.equal({ tone: 'success', message: 'The item is now won’t fix.' });
+      const { item, activity } = await world.lists.detail(ref, MANAGER);
+      expect(item).to.include({ status: 'wont_fix', reason: 'as designed' });
+      expect(activity[0]).to.deep.include({ action: 'status', actor: MEMBER.username });
+      expect(await detail(ref))
+        .to.include('moved it from open to won’t fix')
+        .and.include('as designed');
+    });
+
+    it('resolving takes the version that carries the fix', async () => {
+      const { ref } = await world.bugs.record(report());
+      await post(ref, 'status', { status: 'resolved', resolved_in_build: ' 2.4.1 ', reason: '' });
+      expect(await shown(world, ref)).to.include({ status: 'resolved', resolved_in_build: '2.4.1', reason: null });
+    });
+
+    const refused: [what: string, name: string, body: object, status: number, says: RegExp][] = [
+      ['a missing reason', 'status', { status: 'wont_fix' }, 422, /reason/],
+      ['a missing target', 'status', { status: 'duplicate' }, 422, /repeats/],
+      ['an unknown target', 'status', { status: 'duplicate', duplicate_of: 'alpha-99' }, 422, /there is no such item/],
+      ['in_progress by hand', 'status', { status: 'in_progress' }, 409, /cannot become in_progress/],
+      ['an unknown status', 'status', { status: 'gone' }, 422, /must be one of/],
+      ['no status', 'status', {}, 422, /required/],
+      ['an unknown severity', 'severity', { severity: 'urgent' }, 422, /must be one of/],
+      ['an empty comment', 'comments', { body: '  ' }, 422, /must not be empty/],
+    ];
+    for (const [what, name, body, status, says] of refused) {
+      it(`${what}: ${status}, the page again, nothing changed`, async () => {
+        const { ref } = await world.bugs.record(report());
+        const before = await shown(world, ref);
+        const view = (await post(ref, name, { ...body, reason: (body as { reason?: string }).reason ?? '' })) as View;
+        expect(view.status).to.equal(status);
+        const html = render(view, `/bugs/${ref}/${name}`);
+        expect(html).to.match(says).and.include('Nothing was changed');
+        expect(html).to.not.include(`href="/bugs/${ref}/${name}`);
+        expect(await shown(world, ref)).to.deep.equal(before);
+      });
+    }
+
+    it('under a live lease nothing changes without a reason; with one the lease is overridden and told', async () => {
+      const { ref } = await world.bugs.record(report());
+      await world.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
+      expect(((await post(ref, 'status', { status: 'closed' })) as View).status).to.equal(409);
+      expect(((await post(ref, 'status', { status: 'closed', force: 'true' })) as View).status).to.equal(422);
+      expect((await shown(world, ref)).claim?.agent).to.equal('fixer-7');
+      await post(ref, 'status', { status: 'closed', force: 'true', reason: 'done by hand' });
+      expect(await shown(world, ref)).to.include({ status: 'closed', claim: null });
+      expect(await detail(ref))
+        .to.include('overrode the lease of fixer-7')
+        .and.include('done by hand');
+    });
+
+    it('severity is set and kept, or left to the service', async () => {
+      const { ref } = await world.bugs.record(report());
+      await post(ref, 'severity', { severity: 'critical', severity_locked: 'true' });
+      expect(await shown(world, ref)).to.include({ severity: 'critical', severity_locked: true });
+      await post(ref, 'severity', { severity: 'low' });
+      expect(await shown(world, ref)).to.include({ severity: 'low', severity_locked: false });
+    });
+
+    it('members may', () => {
+      for (const name of ['comments', 'status', 'severity', 'labels', 'merge', 'split']) {
+        expect(page(`/bugs/{ref}/${name}`, 'POST').access).to.deep.equal({ session: 'member' });
+      }
+    });
+  });
+
+  describe('several at once', () => {
+    const send = async (path: string, body: object): Promise<Redirect | View> =>
+      (await page(path, 'POST').handle(request(MEMBER, { method: 'POST', body }))) as Redirect | View;
+    const asked = async (body: object): Promise<string> =>
+      render((await send('/bugs/bulk/confirm', body)) as View, '/bugs/bulk/confirm');
+
+    it('the list sends ids and filters, and the page names what will happen', async () => {
+      const one = await world.bugs.record(report({ title: 'First' }));
+      const two = await world.bugs.record(report({ title: HOSTILE }));
+      const html = await asked({ ids: [one.id, two.id, two.id], action: 'status:closed', match: 'status=open' });
+      expect(html)
+        .to.include('Close 2 items?')
+        .and.include('First')
+        .and.include('&lt;script&gt;')
+        .and.not.include('<script');
+      expect(html.match(/name="ids"/g)).to.have.length(2);
+      expect(html).to.include('name="expected_count" value="2"').and.include('href="/bugs?status&#x3D;open"');
+    });
+
+    it('everything that matches is counted, and its number is sent back', async () => {
+      for (let i = 0; i < 25; i++) await world.bugs.record(report({ title: `Item ${i}` }));
+      await world.bugs.record(report({ title: 'Elsewhere', project: 'beta' }));
+      const form = { scope: 'filter', action: 'severity:high', match: 'project=alpha&sort=hit_count' };
+      const html = await asked(form);
+      expect(html).to.include('Set severity high on 25 items?').and.include('5 further items');
+      const done = (await send('/bugs/bulk', { ...form, expected_count: '25' })) as Redirect;
+      expect(done.flash).to.deep.equal({ tone: 'success', message: '25 items are now high.' });
+      expect(done.location).to.equal('/bugs?project=alpha&sort=hit_count');
+      expect(await world.deps.items.count({ severity: 'high', project: 'alpha' })).to.equal(25);
+      const late = (await send('/bugs/bulk', { ...form, action: 'severity:low', expected_count: '24' })) as View;
+      expect(late.status).to.equal(409);
+      expect(render(late, '/bugs/bulk')).to.include('The filter matches 25 items').and.include('value="25"');
+      expect(await world.deps.items.count({ severity: 'low' })).to.equal(0);
+    });
+
+    it('tells apart what was changed and what was not, with 207', async () => {
+      const free = await world.bugs.record(report({ title: 'Free' }));
+      const held = await world.bugs.record(report({ title: 'Held' }));
+      await world.leases.claim(held.id, MANAGER, { agent: 'fixer-7' });
+      const view = (await send('/bugs/bulk', { ids: [free.id, held.id, 'gone'], action: 'status:resolved' })) as View;
+      expect(view.status).to.equal(207);
+      const html = render(view, '/bugs/bulk');
+      expect(html).to.include('1 item is now resolved; 2 of 3 could not be changed').and.include('role="status"');
+      expect(html).to.include('Another agent').and.include('Try 2 items again').and.include('value="gone"');
+      expect(html.indexOf('Held')).to.be.lessThan(html.indexOf('Free'));
+      expect((await shown(world, held.ref)).status).to.equal('in_progress');
+    });
+
+    const refused: [what: string, body: object, says: RegExp][] = [
+      ['a missing reason', { action: 'status:wont_fix' }, /reason is required/],
+      ['a missing target', { action: 'status:duplicate' }, /duplicate_of is required/],
+      ['an override without a reason', { action: 'status:closed', force: 'true' }, /reason is required/],
+      ['too many tags', { action: 'tags', tags: Array.from({ length: 33 }, (_, i) => `t${i}`).join() }, /tags/],
+    ];
+    for (const [what, body, says] of refused) {
+      it(`${what}: 422, the page again, nothing changed`, async () => {
+        const { id, ref } = await world.bugs.record(report());
+        const before = await shown(world, ref);
+        const view = (await send('/bugs/bulk', { ids: id, ...body })) as View;
+        expect(view.status).to.equal(422);
+        expect(render(view, '/bugs/bulk')).to.match(says);
+        expect(await shown(world, ref)).to.deep.equal(before);
+      });
+    }
+
+    it('tags replace, an agent is set and taken away', async () => {
+      const { id, ref } = await world.bugs.record(report({ tags: ['old'] }));
+      await send('/bugs/bulk', { ids: id, action: 'tags', tags: ' mail, ui ,mail' });
+      await send('/bugs/bulk', { ids: id, action: 'target_agent', target_agent: 'fixer-7' });
+      expect(await shown(world, ref)).to.deep.include({ tags: ['mail', 'ui'], target_agent: 'fixer-7' });
+      await send('/bugs/bulk', { ids: id, action: 'target_agent', target_agent: '' });
+      expect(await shown(world, ref)).to.include({ target_agent: null });
+    });
+
+    const back: [what: string, body: object, says: RegExp][] = [
+      ['no action', { ids: 'x', action: '' }, /Choose what/],
+      ['an unknown action', { ids: 'x', action: 'status:in_progress' }, /Choose what/],
+      ['nothing selected', { action: 'status:closed' }, /Select items first/],
+      ['too many', { ids: Array.from({ length: 201 }, (_, i) => `i${i}`), action: 'status:closed' }, /At most 200/],
+      ['what is gone', { ids: 'gone', action: 'status:closed' }, /No such item/],
+    ];
+    for (const [what, body, says] of back) {
+      it(`${what} leads back to the list, which says why`, async () => {
+        const answer = (await send('/bugs/bulk/confirm', { ...body, match: 'status=open' })) as Redirect;
+        expect(answer.location).to.equal('/bugs?status=open');
+        expect(answer.flash?.message).to.match(says);
+      });
+    }
+
+    it('never leads elsewhere than to the list', async () => {
+      const answer = (await send('/bugs/bulk/confirm', {
+        match: '//evil.example/?status=open',
+        action: '',
+      })) as Redirect;
+      expect(answer.location).to.equal('/bugs');
+    });
+  });
+
+  describe('saved views', () => {
+    const send = async (path: string, body: object, params: Record<string, string> = {}): Promise<Redirect> =>
+      (await page(path, 'POST').handle(request(MEMBER, { method: 'POST', body, params }))) as Redirect;
+
+    it('keep filters and order under a name, stand beside the quick views, and can be removed', async () => {
+      const match = 'severity=high&severity=critical&sort=hit_count';
+      const saved = await send('/bugs/views', { name: 'Grave <b>', match, shared: 'true' });
+      expect(saved.flash?.message).to.include('Grave <b>').and.include('for everybody');
+      const html = await list({ severity: ['critical', 'high'], sort: 'hit_count' });
+      expect(html)
+        .to.include('Grave &lt;b&gt;')
+        .and.match(/href="[^"]*severity[^"]*" aria-current="page" title="Saved view, shared/);
+      const [view] = await world.views.list({ id: `user:${MEMBER.account_id}`, name: MEMBER.username, admin: false });
+      const gone = await send('/bugs/views/{id}/delete', { match }, { id: view?.id ?? '' });
+      expect(gone.location).to.include('/bugs?severity=critical');
+      expect(await list()).to.not.include('Grave');
+    });
+
+    it('without a name say so and keep nothing', async () => {
+      const answer = await send('/bugs/views', { name: '  ', match: 'status=open' });
+      expect(answer.flash?.tone).to.equal('danger');
+      expect(answer.location).to.equal('/bugs?status=open');
+      expect(await list()).to.not.include('tab-saved');
+    });
+  });
+
+  describe('merge and split', () => {
+    it('finds targets of the same project by ref, title or class, and never duplicates or itself', async () => {
+      const { ref } = await world.bugs.record(errorReport({ title: 'Cart is empty', error_message: 'cart is empty' }));
+      const other = await world.bugs.record(report({ title: 'Empty cart again' }));
+      await world.bugs.record(report({ title: 'Empty cart elsewhere', project: 'beta' }));
+      const html = await detail(ref, { find: 'EMPTY CART' });
+      expect(html).to.include('Empty cart again').and.not.include('elsewhere');
+      expect(await detail(ref, { find: other.ref })).to.include(`value="${other.ref}"`);
+      expect(await detail(ref, { find: ref })).to.not.include(`name="into" value="${ref}"`);
+      expect(await detail(ref, { find: 'nothing like it' })).to.include('No other item of alpha');
+    });
+
+    it('merges and splits, both ways linked and told', async () => {
+      const one = await world.bugs.record(report({ title: 'One' }));
+      const two = await world.bugs.record(report({ title: 'Two' }));
+      expect(((await post(one.ref, 'merge', { into: '' })) as View).status).to.equal(422);
+      expect(((await post(one.ref, 'merge', { into: one.ref })) as View).status).to.equal(422);
+      await post(one.ref, 'merge', { into: two.ref });
+      await settled(world);
+      expect(await detail(one.ref)).to.match(new RegExp(`Repeats <a href="/bugs/${two.ref}">`));
+      const html = await detail(two.ref);
+      expect(html).to.include('Repeated by').and.include(`action="/bugs/${one.ref}/split"`);
+      expect(html).to.include(`merged into this one: <a href="/bugs/${one.ref}">`);
+      const back = (await post(one.ref, 'split', { back: two.ref })) as Redirect;
+      expect(back.location).to.equal(`/bugs/${two.ref}`);
+      expect(((await post(one.ref, 'split', { back: '//evil.example' })) as View).status).to.equal(409);
+      expect(await shown(world, one.ref)).to.include({ status: 'open', duplicate_of: null });
+    });
+
+    it('tags and agent are saved', async () => {
+      const { ref } = await world.bugs.record(report({ tags: ['a'] }));
+      await post(ref, 'labels', { tags: 'b, c', target_agent: ' fixer-7 ' });
+      expect(await shown(world, ref)).to.deep.include({ tags: ['b', 'c'], target_agent: 'fixer-7' });
+      const html = await detail(ref);
+      expect(html).to.include('value="b, c"').and.include('{&quot;agent&quot;:&quot;fixer-7&quot;}');
+    });
+  });
+
+  describe('what changes in a list', () => {
+    const live = async (query: object): Promise<{ mark: string; rows: Record<string, unknown>[] }> =>
+      ((await page('/bugs/live').handle(request(MEMBER, { query: query as never }))) as Reply).body as never;
+
+    it('is told since a mark, and whether it still fits the filters', async () => {
+      const one = await world.bugs.record(errorReport());
+      world.clock.advance(60_000);
+      const { mark } = await live({ since: world.clock.iso(), status: ['open'] });
+      expect(Date.parse(mark)).to.be.at.most(world.clock.now());
+      world.clock.advance(60_000);
+      await world.bugs.record(errorReport());
+      const two = await world.bugs.record(report({ title: 'New' }));
+      await world.edits.edit(one.id, MANAGER, { status: 'wont_fix', reason: 'x' });
+      await settled(world);
+      const { rows } = await live({ since: mark, status: ['open'] });
+      expect(rows.find(({ ref }) => ref === one.ref)).to.include({ fits: false, hit_count: 2, status: 'wont_fix' });
+      expect(rows.find(({ ref }) => ref === two.ref)).to.include({ fits: true, hit_count: 1 });
+      expect((await live({ since: mark, project: ['beta'] })).rows).to.deep.equal([]);
+      expect(page('/bugs/live').input?.query?.validate({ since: 'yesterday' }).error).to.not.equal(undefined);
+    });
+
+    it('hands out at most a hundred, and the mark goes on from there', async () => {
+      const since = world.clock.iso();
+      for (let i = 0; i < 103; i++) {
+        await world.bugs.record(report({ title: `Item ${i}` }));
+        world.clock.advance(1000);
+      }
+      const first = await live({ since });
+      expect(first.rows).to.have.length(100);
+      const rest = await live({ since: first.mark });
+      expect(rest.rows.map(({ ref }) => ref)).to.include('alpha-103');
+    });
+  });
+
+  it('days outlive their hours, and the page shows both', async () => {
+    const { id, ref } = await world.bugs.record(errorReport());
+    for (let day = 0; day < 20; day++) {
+      for (let hour = 0; hour < 24; hour++) {
+        world.clock.advance(3_600_000);
+        await world.bugs.record(errorReport());
+      }
+    }
+    await settled(world);
+    const doc = await world.deps.items.get(id);
+    expect(doc === null ? [] : world.board.days(doc).reduce((a, b) => a + b, 0)).to.equal(481);
+    expect(Object.keys(doc?.hours ?? {})).to.have.length.below(80);
+    expect(await detail(ref))
+      .to.include('Occurrences per day, last 30 days')
+      .and.include(': 24</title>');
+  }).timeout(20_000);
+
+  describe('the dashboard’s card', () => {
+    const load = async (): Promise<string | null> => {
+      const view = await panels(world.board, new Numbers(world.stats, world.clock))[0]?.load(MEMBER);
+      return view ? render(view, '/') : null;
+    };
+
+    it('is not there when nothing is critical or regressed', async () => {
+      await world.bugs.record(report({ severity: 'high' }));
+      expect(await load()).to.equal(null);
+    });
+
+    it('shows critical items that nobody holds, and regressions of any severity', async () => {
+      await world.bugs.record(report({ title: 'Down', severity: 'critical' }));
+      const held = await world.bugs.record(report({ title: 'Held', severity: 'critical' }));
+      await world.leases.claim(held.id, MANAGER, {});
+      const back = await world.bugs.record(errorReport({ severity: 'low', error_level: 'warning' }));
+      await world.edits.edit(back.id, MANAGER, { status: 'resolved' });
+      world.clock.advance(120_000);
+      await world.bugs.record(errorReport({ severity: 'low', error_level: 'warning' }));
+      const html = await load();
+      expect(html).to.include('Down').and.include('cart is empty').and.include('regression').and.include('2 open');
+      expect(html).to.not.include('Held');
+    });
+  });
+
+  it('an action of the history that no page knows is shown by its name', () => {
+    const line = lineOf({ id: '1', at: 'x', action: 'split_off', actor: 'eve', data: {} });
+    expect(line).to.include({ text: 'split off', actor: 'eve', reason: null });
+  });
+
+  it('adds up errors per hour over all groups, and is silent before the first', async () => {
+    expect(await world.board.perHour(24)).to.equal(null);
+    await world.bugs.record(report());
+    world.clock.advance(20_000);
+    expect(await world.board.perHour(24)).to.equal(null);
+    await world.bugs.record(errorReport());
+    await world.bugs.record(errorReport({ error_message: 'another' }));
+    world.clock.advance(3_600_000);
+    await world.bugs.record(errorReport());
+    const sums = await world.board.perHour(24);
+    expect(sums?.counts.slice(-2)).to.deep.equal([2, 1]);
+    expect(sums).to.include({ groups: 2, complete: true });
+  });
+});

@@ -1,0 +1,267 @@
+/**
+ * The whole cycle of an item: fixed, shipped by a release, back again or late; and how its severity rises (contract 20,
+ * severity, regression, release). The release comes as an event through the kernel, as the update service will send it.
+ */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import bugs from '../../../../plugins/bugs/plugin.js';
+import { definePlugin, type PluginContext } from '../../../../kernel/contract.js';
+import { BUGS, type BugsApi, type Recorded } from '../../../../ports/domain/bugs.js';
+import { PROJECTS } from '../../../../ports/domain/projects.js';
+import { RELEASES, type ReleasePublished } from '../../../../ports/domain/releases.js';
+import type { ItemDoc } from '../../../../plugins/bugs/items/model.js';
+import { judge } from '../../../../plugins/bugs/releases/regression.js';
+import { boot, until, type Harness } from '../../../harness.js';
+import { errorReport, MANAGER, memoryWorld, report, settled, shown, type World } from '../world.js';
+
+const HOUR = 3_600_000;
+
+describe('bugs: an item that was fixed', () => {
+  let world: World;
+  beforeEach(async () => (world = await memoryWorld()));
+
+  async function fixed(fields: object): Promise<string> {
+    const { id } = await world.bugs.record(errorReport({ app_version: '1.0' }));
+    await world.edits.edit(id, MANAGER, fields);
+    return id;
+  }
+  const again = (fields: Parameters<typeof errorReport>[0]): Promise<Recorded> =>
+    world.bugs.record(errorReport(fields));
+
+  it('(a) with a build: a version at or above it is a regression, one below is late and changes nothing else', async () => {
+    const id = await fixed({ status: 'closed', resolved_in_build: '2.10' });
+    for (const app_version of ['2.9.99', '2.10-rc.1', '1'])
+      expect(await again({ app_version })).to.include({ regression: false });
+    const before = await shown(world, id);
+    expect(before).to.include({
+      status: 'closed',
+      late_count: 3,
+      hit_count: 4,
+      regression_count: 0,
+      last_build: '1',
+      rev: 2,
+    });
+    expect(await again({ app_version: '2.10.0' })).to.include({ regression: true });
+    expect(await shown(world, id)).to.include({
+      status: 'open',
+      regression: true,
+      regression_count: 1,
+      regressed_in_build: '2.10.0',
+      regressed_at: world.clock.iso(),
+      resolved_in_build: null,
+      closed_at: null,
+      late_count: 3,
+    });
+  });
+
+  it('(b) without a build: what occurred over 60 s after the fix, by when it occurred, whatever its version', async () => {
+    const id = await fixed({ status: 'resolved' });
+    const at = Date.parse((await shown(world, id)).resolved_at ?? '');
+    const iso = (ms: number): string => new Date(at + ms).toISOString();
+    world.clock.advance(2 * HOUR);
+    expect(await again({ occurred_at: iso(-1) })).to.include({ regression: false });
+    expect(await again({ occurred_at: iso(60_000), app_version: '9.9' })).to.include({ regression: false });
+    expect((await shown(world, id)).status).to.equal('resolved');
+    expect(await again({ occurred_at: iso(60_001), app_version: '0.0.1' })).to.include({ regression: true });
+  });
+
+  it('(b) a time in the future is the receive time', async () => {
+    await fixed({ status: 'resolved' });
+    world.clock.advance(30_000);
+    const future = new Date(world.clock.now() + HOUR).toISOString();
+    expect(await again({ occurred_at: future })).to.include({ regression: false });
+  });
+
+  it('(b) counts from resolved_at, also where it was closed later', async () => {
+    const id = await fixed({ status: 'resolved' });
+    world.clock.advance(HOUR);
+    await world.edits.edit(id, MANAGER, { status: 'closed' });
+    world.clock.advance(30_000);
+    expect(await again({})).to.include({ regression: true });
+  });
+
+  it('(c) with a build, and the occurrence names none: counted, nothing more', async () => {
+    const id = await fixed({ status: 'closed', resolved_in_build: '2.0' });
+    world.clock.advance(HOUR);
+    for (const app_version of [null, 'v2', 'main-4f2a', ''])
+      expect(await again({ app_version })).to.include({ regression: false });
+    expect(await shown(world, id)).to.include({ status: 'closed', late_count: 0, hit_count: 5 });
+  });
+
+  it('is judged by numeric segments whatever their spelling (property)', () => {
+    const segments = fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 4 });
+    const spell = (parts: number[], zeros: number): string => [...parts, ...Array<number>(zeros).fill(0)].join('.');
+    const compare = (a: number[], b: number[]): number => {
+      for (let i = 0; i < 6; i++) if ((a[i] ?? 0) !== (b[i] ?? 0)) return (a[i] ?? 0) - (b[i] ?? 0);
+      return 0;
+    };
+    fc.assert(
+      fc.property(segments, segments, fc.nat({ max: 2 }), fc.nat({ max: 2 }), (build, version, x, y) => {
+        const item = { resolved_in_build: spell(build, x), resolved_at: null, closed_at: null };
+        const expected = compare(version, build) >= 0 ? 'regression' : 'late';
+        expect(judge(item, spell(version, y), 0, [])).to.equal(expected);
+      }),
+    );
+  });
+});
+
+describe('bugs: severity', () => {
+  let world: World;
+  beforeEach(async () => (world = await memoryWorld()));
+
+  it('rises with the rolling hour: at 100 high, at 1,000 critical and told once; hits of other hours do not add up', async () => {
+    const { id } = await world.bugs.record(report({ severity: 'low' }));
+    const bump = async (minute: number, n: number): Promise<void> => {
+      await world.deps.items.change({ id }, { inc: { [`minutes.m${minute}`]: n, hit_count: n } });
+    };
+    const minute = (): number => Math.floor(world.clock.now() / 60_000);
+    await bump(minute() - 60, 5000);
+    for (let i = 0; i < 98; i++) await world.bugs.record(report());
+    expect((await shown(world, id)).severity).to.equal('low');
+    expect((await world.bugs.record(report())).item).to.include({ severity: 'high', hour_count: 100 });
+    await bump(minute() - 59, 898);
+    expect((await world.bugs.record(report())).item).to.include({ severity: 'high', hour_count: 999 });
+    expect((await world.bugs.record(report())).item).to.include({ severity: 'critical', hour_count: 1000 });
+    await world.bugs.record(report());
+    await settled(world);
+    expect(world.told.map(({ event }) => event)).to.deep.equal(['bug.created', 'bug.critical']);
+    world.clock.advance(2 * HOUR);
+    expect((await world.bugs.record(report())).item).to.include({ severity: 'critical', hour_count: 1 });
+  });
+
+  it('a muted item rises, and nothing is told of it', async () => {
+    const muted_by = { rule_id: 'r', reason: 'noise' };
+    for (let i = 0; i < 100; i++)
+      await world.bugs.record(errorReport({ muted_by, severity: 'medium', error_level: 'warning' }));
+    const raised = await world.bugs.record(errorReport({ muted_by, error_level: 'fatal' }));
+    expect(raised.item).to.include({ severity: 'critical', muted: true });
+    await settled(world);
+    expect(world.told).to.deep.equal([]);
+    await world.bugs.record(errorReport());
+    await settled(world);
+    expect(world.told.map(({ event }) => event)).to.deep.equal(['bug.created', 'bug.critical']);
+  });
+
+  it('a higher level that raises no severity is kept, and is no revision', async () => {
+    const first = await world.bugs.record(errorReport({ error_level: 'warning', severity: 'critical' }));
+    const again = await world.bugs.record(errorReport({ error_level: 'fatal', severity: 'critical' }));
+    expect(again.item).to.include({ rev: first.item.rev, error_level: 'fatal', severity: 'critical' });
+    await world.edits.edit(first.id, MANAGER, { severity: 'low' });
+    const locked = await shown(world, first.id);
+    await world.bugs.record(errorReport({ error_level: 'fatal' }));
+    expect(await shown(world, first.id)).to.include({ rev: locked.rev, severity: 'low', severity_locked: true });
+  });
+
+  it('a regression raises by one step, never a locked one', async () => {
+    for (const [before, locked, after] of [
+      ['low', false, 'medium'],
+      ['high', false, 'critical'],
+      ['critical', false, 'critical'],
+      ['medium', true, 'medium'],
+    ] as const) {
+      const title = `Regresses ${before}`;
+      const { id } = await world.bugs.record(report({ title, severity: before }));
+      await world.edits.edit(id, MANAGER, { status: 'resolved', resolved_in_build: '1.0', severity_locked: locked });
+      await world.bugs.record(report({ title, app_version: '1.0' }));
+      expect((await shown(world, id)).severity, before).to.equal(after);
+    }
+  });
+});
+
+describe('bugs: release.published', () => {
+  let service: Harness;
+  let publish: (project: string, release: Partial<ReleasePublished>) => Promise<boolean>;
+  let api: BugsApi;
+  const published: { version: string; build: string | null }[] = [];
+
+  const projects = definePlugin({
+    id: 'projects',
+    version: '1.0.0',
+    api: 1,
+    title: 'Projects',
+    provides: [PROJECTS.name],
+    setup: () => ({
+      services: {
+        [PROJECTS.name]: {
+          accepting: async (slug: string) => ({ slug }),
+          get: async (slug: string) => ({ slug }),
+          byNumber: async () => null,
+          list: async () => [],
+          registerUsage: () => undefined,
+        },
+      },
+    }),
+  });
+  const releases = definePlugin({
+    id: 'releases',
+    version: '1.0.0',
+    api: 1,
+    title: 'Releases',
+    needs: [BUGS.name],
+    provides: [RELEASES.name],
+    events: ['release.published'],
+    setup: (ctx: PluginContext) => {
+      api = ctx.resolve(BUGS);
+      publish = (project, release) =>
+        ctx.emit(
+          'release.published',
+          {
+            product: project,
+            build: null,
+            channel: 'stable',
+            platform: 'any',
+            signed: true,
+            closed_items: [],
+            closed_count: 0,
+            ...release,
+          },
+          { project_slug: project },
+        );
+      return { services: { [RELEASES.name]: { published: async () => published, latest: async () => null } } };
+    },
+  });
+
+  beforeEach(async () => {
+    published.length = 0;
+    service = await boot([projects, bugs, releases]);
+  });
+  afterEach(() => service.stop());
+
+  const stored = (id: string): Promise<ItemDoc | null> => service.store.collection<ItemDoc>('bugs_items').get(id);
+  async function waiting(title: string, resolved_in_build: string, project = 'alpha'): Promise<string> {
+    return (await api.record(report({ title, resolved_in_build, project }))).id;
+  }
+
+  it('closes what its version or its build fixes, in its project alone', async () => {
+    const byVersion = await waiting('By version', '1.2');
+    const byBuild = await waiting('By build', 'nightly-7');
+    const later = await waiting('Later', '1.3');
+    const elsewhere = await waiting('Elsewhere', '1.2', 'beta');
+    expect(await publish('alpha', { version: '1.2.0', build: 'nightly-7' })).to.equal(true);
+    for (const id of [byVersion, byBuild]) {
+      const item = await stored(id);
+      expect(item).to.include({ status: 'closed' });
+      expect(item?.closed_at).to.be.a('string');
+    }
+    for (const id of [later, elsewhere]) expect(await stored(id)).to.include({ status: 'open', closed_at: null });
+    expect(await publish('alpha', { version: '1.2.0', build: 'nightly-7' })).to.equal(true);
+    expect(await stored(byVersion)).to.include({ status: 'closed' });
+  });
+
+  it('what the event missed the job closes', async () => {
+    const id = await waiting('Missed', '3.1.0');
+    published.push({ version: '3.1', build: null });
+    await service.jobs.runNow('bugs.sweep');
+    await until('it is closed', async () => (await stored(id))?.status === 'closed');
+  });
+
+  it('a build that is published already closes at once, and an old installation is late', async () => {
+    published.push({ version: '4.0', build: 'b4' });
+    const id = await waiting('At once', 'b4');
+    expect(await stored(id)).to.include({ status: 'closed', resolved_in_build: 'b4' });
+    const late = await api.record(report({ title: 'At once', app_version: '3.9' }));
+    expect(late).to.include({ regression: false });
+    expect(await stored(id)).to.include({ status: 'closed', late_count: 1 });
+    expect(await api.record(report({ title: 'At once', app_version: '4.0.0' }))).to.include({ regression: true });
+  });
+});
