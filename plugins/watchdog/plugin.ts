@@ -9,11 +9,11 @@ import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { COLLECTIONS } from './collections.js';
 import type { Deps, WatchdogConfig } from './deps.js';
-import { viewOf } from './monitor.js';
-import { pages } from './pages.js';
-import { panels } from './panels.js';
-import { publicRoutes } from './public.js';
-import { routes } from './routes.js';
+import { viewOf } from './monitors/monitor.js';
+import { pages } from './pages/pages.js';
+import { panels } from './pages/panels.js';
+import { publicRoutes } from './http/public.js';
+import { routes } from './http/routes.js';
 import { buildServices, type Services } from './services.js';
 
 const EVALUATE_MS = 60_000;
@@ -106,7 +106,11 @@ export default definePlugin<WatchdogConfig>({
       panels: panels(services),
       jobs: [
         ...(ctx.config.scheduler ? [scheduled] : []),
-        { name: 'tell', everyMs: 10_000, run: async ({ signal }) => void (await outbox.leftovers(undefined, signal)) },
+        {
+          name: 'reconcile',
+          everyMs: 10_000,
+          run: async ({ signal }) => void (await outbox.reconcile(undefined, signal)),
+        },
       ],
       health: () => runs.health(),
       start: async () => {

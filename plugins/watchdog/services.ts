@@ -2,22 +2,22 @@
 import type { Clock, PluginContext } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/access.js';
 import type { Authenticator } from '../../ports/http.js';
-import { Alarms } from './alarms.js';
-import { Ancestry } from './ancestry.js';
-import { Cleanup } from './cleanup.js';
+import { Alarms } from './evaluator/alarms.js';
+import { Ancestry } from './monitors/ancestry.js';
+import { Cleanup } from './evaluator/cleanup.js';
 import type { Deps } from './deps.js';
-import { Evaluator } from './evaluator.js';
-import { Histories } from './history.js';
-import { Intake } from './intake.js';
-import { EvaluatorLease } from './lease.js';
-import { Monitors } from './monitors.js';
+import { Evaluator } from './evaluator/evaluator.js';
+import { Histories } from './metrics/history.js';
+import { Intake } from './heartbeat/intake.js';
+import { EvaluatorLease } from './evaluator/evaluator-lease.js';
+import { Monitors } from './monitors/monitors.js';
 import { ALARMS, ANCESTRY, CLEANUP, DEPS, LEASE, OUTAGES, OUTBOX, RUNS, SERIES } from './names.js';
-import { Outages } from './outage.js';
-import { Outbox } from './outbox.js';
-import { Runs } from './runs.js';
-import { Series } from './series.js';
-import { Status } from './status.js';
-import { Timeline } from './timeline.js';
+import { Outages } from './evaluator/outages.js';
+import { Outbox } from './timeline/outbox.js';
+import { Runs } from './evaluator/runs.js';
+import { Series } from './metrics/series.js';
+import { Status } from './monitors/status.js';
+import { Timeline } from './timeline/timeline.js';
 
 export interface Services {
   intake: Intake;

@@ -5,9 +5,9 @@ import type { AuditLog } from '../../ports/domain/access.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { EgressPolicy, Outbound } from '../../ports/outbound.js';
-import type { Delivery } from './delivery.js';
-import type { StoredEvent } from './event.js';
-import type { Webhook } from './webhook.js';
+import type { Delivery } from './deliveries/delivery.js';
+import type { StoredEvent } from './events/event.js';
+import type { Webhook } from './registry/webhook.js';
 
 export interface WebhooksConfig {
   egress_policy: EgressPolicy['mode'];
@@ -39,12 +39,12 @@ export interface Deps {
 export const DEPS = 'webhooks.deps';
 export const SECRETS = 'webhooks.secrets';
 export const SENDER = 'webhooks.sender';
-export const HOLD = 'webhooks.hold';
+export const PAUSE = 'webhooks.pause';
 export const OUTCOMES = 'webhooks.outcomes';
 export const DIRECTORY = 'webhooks.directory';
 export const LEASES = 'webhooks.leases';
-export const LEDGER = 'webhooks.ledger';
-export const LANES = 'webhooks.lanes';
+export const WRITER = 'webhooks.writer';
+export const WORKERS = 'webhooks.workers';
 export const FANOUT = 'webhooks.fanout';
 export const REGISTRY = 'webhooks.registry';
 export const LOG = 'webhooks.log';

@@ -11,10 +11,10 @@ import {
   DEPS,
   DIRECTORY,
   FANOUT,
-  HOLD,
-  LANES,
+  PAUSE,
+  WORKERS,
   LEASES,
-  LEDGER,
+  WRITER,
   LOG,
   OUTCOMES,
   REGISTRY,
@@ -22,20 +22,20 @@ import {
   SENDER,
 } from './deps.js';
 import type { Deps, WebhooksConfig } from './deps.js';
-import { Directory } from './directory.js';
-import { Fanout } from './fanout.js';
-import { Hold } from './hold.js';
-import { Lanes } from './lanes.js';
-import { Leases } from './leases.js';
-import { Ledger } from './ledger.js';
-import { DeliveryLog } from './log.js';
-import { TEST_EVENT } from './names.js';
-import { Outcomes } from './outcomes.js';
-import { pages, panels } from './pages.js';
-import { Webhooks } from './registry.js';
-import { routes } from './routes.js';
-import { Secrets } from './secrets.js';
-import { Sender } from './sender.js';
+import { Directory } from './registry/directory.js';
+import { Fanout } from './events/fanout.js';
+import { WebhookPause } from './registry/webhook-pause.js';
+import { DeliveryWorkers } from './deliveries/delivery-workers.js';
+import { Leases } from './deliveries/leases.js';
+import { DeliveryWriter } from './deliveries/delivery-writer.js';
+import { DeliveryLog } from './deliveries/log.js';
+import { TEST_EVENT } from './events/names.js';
+import { Outcomes } from './deliveries/outcomes.js';
+import { pages, panels } from './pages/pages.js';
+import { Webhooks } from './registry/webhooks.js';
+import { routes } from './http/routes.js';
+import { Secrets } from './registry/secrets.js';
+import { Sender } from './sending/sender.js';
 
 const config = joi.object({
   egress_policy: joi
@@ -56,8 +56,8 @@ export interface Services {
   registry: Webhooks;
   log: DeliveryLog;
   fanout: Fanout;
-  lanes: Lanes;
-  holding: Hold;
+  workers: DeliveryWorkers;
+  pause: WebhookPause;
 }
 
 /** Builds the services, each from what the ones before it offer. @param scope the plugin's own container */
@@ -71,14 +71,14 @@ export function buildServices(scope: Pick<PluginContext, 'bind' | 'construct'>, 
   make(SECRETS, Secrets);
   make(SENDER, Sender);
   make(DIRECTORY, Directory);
-  const holding = make(HOLD, Hold);
-  make(LEDGER, Ledger);
+  const pause = make(PAUSE, WebhookPause);
+  make(WRITER, DeliveryWriter);
   make(OUTCOMES, Outcomes);
   const log = make(LOG, DeliveryLog);
   make(LEASES, Leases);
-  const lanes = make(LANES, Lanes);
+  const workers = make(WORKERS, DeliveryWorkers);
   const fanout = make(FANOUT, Fanout);
-  return { holding, log, lanes, fanout, registry: make(REGISTRY, Webhooks) };
+  return { pause, log, workers, fanout, registry: make(REGISTRY, Webhooks) };
 }
 
 function depsOf(ctx: PluginContext<WebhooksConfig>): Deps {
@@ -140,9 +140,9 @@ export default definePlugin<WebhooksConfig>({
   from: import.meta.url,
   setup(ctx) {
     const services = buildServices(ctx, depsOf(ctx));
-    const { registry, log, fanout, lanes, holding } = services;
+    const { registry, log, fanout, workers, pause } = services;
     const reconcile = async (): Promise<void> => {
-      for (const { id } of await holding.reconcile()) lanes.wake(id);
+      for (const { id } of await pause.reconcile()) workers.wake(id);
     };
     return {
       routes: routes(services),
@@ -156,20 +156,20 @@ export default definePlugin<WebhooksConfig>({
           everyMs: 3_600_000,
           timeoutMs: 600_000,
           run: async ({ signal }) => {
-            await holding.expire();
+            await pause.expire();
             await log.forget(signal);
           },
         },
       ],
-      health: () => log.health(lanes.rowless),
+      health: () => log.health(workers.rowless),
       start: async () => {
-        const queued = async (): Promise<number> => (await log.queued()) + lanes.rowless;
+        const queued = async (): Promise<number> => (await log.queued()) + workers.rowless;
         ctx.ports.metrics.gauge('aos_webhook_queued', 'Deliveries that wait for an attempt', queued);
         await reconcile();
-        lanes.start();
+        workers.start();
       },
       stop: async () => {
-        await lanes.stop();
+        await workers.stop();
         await fanout.settled();
       },
     };

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
 import type { MonitorDoc, Stats } from '../../plugins/watchdog/model.js';
-import { freshMonitor } from '../../plugins/watchdog/monitor.js';
-import { chunkId, folded, rollupId, sizeOf, TAIL_CHARS } from '../../plugins/watchdog/samples.js';
-import { ANYONE, ensured, worldOn, type World } from '../plugins/watchdog/world.js';
-import { idOf } from '../../plugins/watchdog/source.js';
+import { freshMonitor } from '../../plugins/watchdog/monitors/monitor.js';
+import { chunkId, folded, rollupId, sizeOf, TAIL_CHARS } from '../../plugins/watchdog/metrics/samples.js';
+import { ANYONE, ensured, fixtureOn, type Fixture } from '../plugins/watchdog/fixture.js';
+import { idOf } from '../../plugins/watchdog/monitors/source.js';
 import { TestService } from '../support/service.js';
 import { load, median, type Load } from './generator.js';
 
@@ -106,23 +106,23 @@ async function withFolder(work: (path: string) => Promise<void>): Promise<void> 
   }
 }
 
-async function withStore(path: string, work: (world: World) => Promise<void>): Promise<void> {
+async function withStore(path: string, work: (fixture: Fixture) => Promise<void>): Promise<void> {
   const store = await ensured(new SqliteStore({ path }));
   try {
-    const world = worldOn(store);
-    await work(world);
-    await world.settled();
+    const fixture = fixtureOn(store);
+    await work(fixture);
+    await fixture.settled();
   } finally {
     await store.close();
   }
 }
 
 /** A monitor that has just reported; `late`: silent for long enough to go down. */
-function reported(world: World, source: string, late: boolean): MonitorDoc {
-  const now = world.clock.now();
+function reported(fixture: Fixture, source: string, late: boolean): MonitorDoc {
+  const now = fixture.clock.now();
   const last = late ? now - 10 * MINUTE : now;
   const at = new Date(last).toISOString();
-  const doc = freshMonitor({ source }, world.deps.ids, last);
+  const doc = freshMonitor({ source }, fixture.deps.ids, last);
   const next_check_at = new Date(last + 2 * MINUTE).toISOString();
   const metrics_json = JSON.stringify({ cpu: 12.5, memory: 40, disk: 71.5, load: 0.25 });
   return { ...doc, state: 'up', last_heartbeat_at: at, last_status: 'ok', metrics_json, next_check_at };
@@ -138,25 +138,25 @@ export async function evaluation(say: Say, sizes: readonly number[] = [1_000, 10
   );
   for (const size of sizes) {
     await withFolder((path) =>
-      withStore(path, async (world) => {
+      withStore(path, async (fixture) => {
         for (let i = 0; i < size; i += 1_000) {
           const docs = Array.from({ length: Math.min(1_000, size - i) }, (_, n) =>
-            reported(world, `host-${i + n}`, (i + n) % 100 === 0),
+            reported(fixture, `host-${i + n}`, (i + n) % 100 === 0),
           );
-          await world.deps.monitors.bulk(docs.map((doc) => ({ insert: doc })));
+          await fixture.deps.monitors.bulk(docs.map((doc) => ({ insert: doc })));
         }
-        await world.outages.stamp();
+        await fixture.outages.stamp();
         const times: number[] = [];
         for (let round = 0; round < EVALUATIONS; round++) {
-          if (round > 0) await fallSilent(world, size, round);
+          if (round > 0) await fallSilent(fixture, size, round);
           const began = performance.now();
-          const done = await world.evaluator.evaluate('http');
+          const done = await fixture.evaluator.evaluate('http');
           times.push(performance.now() - began);
           if (done?.run.to_down !== size / 100) throw new Error(`${done?.run.to_down} went down, not 1 %`);
-          await world.settled();
+          await fixture.settled();
         }
         const again = performance.now();
-        await world.evaluator.evaluate('http');
+        await fixture.evaluator.evaluate('http');
         const idle = performance.now() - again;
         const [first = 0, ...warm] = times;
         say(
@@ -168,7 +168,7 @@ export async function evaluation(say: Say, sizes: readonly number[] = [1_000, 10
 }
 
 /** Another 1 % has not reported for ten minutes. */
-async function fallSilent({ deps, clock }: World, size: number, round: number): Promise<void> {
+async function fallSilent({ deps, clock }: Fixture, size: number, round: number): Promise<void> {
   const last = clock.now() - 10 * MINUTE;
   const set = { last_heartbeat_at: new Date(last).toISOString(), next_check_at: new Date(last + MINUTE).toISOString() };
   const sources = Array.from({ length: size / 100 }, (_, n) => `host-${n * 100 + round}`);
@@ -181,18 +181,18 @@ export async function history(say: Say): Promise<void> {
   await withFolder(async (path) => {
     await withStore(path, async () => undefined);
     const empty = (await stat(path)).size;
-    await withStore(path, async (world) => {
-      for (let i = 0; i < COPIES; i++) await fill(world, `host-${i}`);
+    await withStore(path, async (fixture) => {
+      for (let i = 0; i < COPIES; i++) await fill(fixture, `host-${i}`);
     });
     // Closed, so that nothing of it stands in the log any more.
     const samples = DAYS * 24 * 60 * METRICS.length * COPIES;
     say(`  ${(((await stat(path)).size - empty) / samples).toFixed(1)} bytes per sample (${samples} samples)`);
-    await withStore(path, async (world) => {
+    await withStore(path, async (fixture) => {
       for (const hours of [24, 168, 336]) {
         const times: number[] = [];
         for (let n = 0; n < 9; n++) {
           const began = performance.now();
-          const found = await world.histories.history(await world.monitors.need('host-0', ANYONE), { hours });
+          const found = await fixture.histories.history(await fixture.monitors.need('host-0', ANYONE), { hours });
           times.push(performance.now() - began);
           if (Object.keys(found.metrics).length !== METRICS.length) throw new Error('metrics are missing');
         }
@@ -203,7 +203,7 @@ export async function history(say: Say): Promise<void> {
 }
 
 /** What the heartbeats of 14 days leave behind, written at once. */
-async function fill({ deps, clock }: World, source: string): Promise<void> {
+async function fill({ deps, clock }: Fixture, source: string): Promise<void> {
   const end = clock.now();
   const start = end - DAYS * 24 * HOUR;
   const doc = freshMonitor({ source }, deps.ids, start);

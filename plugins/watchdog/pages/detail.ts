@@ -1,11 +1,11 @@
 /** /monitors/{source} */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { callerOf } from '../caller.js';
-import type { MetricHistory } from '../history.js';
+import type { MetricHistory } from '../metrics/history.js';
 import type { MonitorDoc } from '../model.js';
-import { viewOf } from '../monitor.js';
+import { viewOf } from '../monitors/monitor.js';
 import type { Services } from '../services.js';
-import { alarmAt, intervalOf, thresholds } from '../timing.js';
+import { alarmAt, intervalOf, thresholds } from '../monitors/timing.js';
 import { hrefOf, typed } from './form.js';
 import { rowOf } from './row.js';
 import { badges, reporting } from './snippets.js';

@@ -2,7 +2,7 @@
 import type { HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
-import { editBody, monitorBody } from '../schemas.js';
+import { editBody, monitorBody } from '../http/schemas.js';
 
 /** A monitor's page; a source may hold slashes. */
 export const hrefOf = (source: string): string => `/monitors/${encodeURIComponent(source)}`;

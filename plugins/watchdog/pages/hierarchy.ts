@@ -1,10 +1,10 @@
 /** /hierarchy and the public status page. */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
-import { ancestorsOf, relative, type Relative } from '../ancestry.js';
+import { ancestorsOf, relative, type Relative } from '../monitors/ancestry.js';
 import { callerOf } from '../caller.js';
 import type { MonitorDoc } from '../model.js';
 import type { Services } from '../services.js';
-import { treeOf } from '../status.js';
+import { treeOf } from '../monitors/status.js';
 import { hrefOf } from './form.js';
 
 /** What of the tree is wrong, and tolerated. */

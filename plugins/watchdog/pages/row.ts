@@ -1,6 +1,6 @@
 /** A monitor as a row of a page: how long it is so, whether it is overdue, a line of its first metric. */
 import type { MonitorDoc, Row } from '../model.js';
-import { intervalOf, thresholds } from '../timing.js';
+import { intervalOf, thresholds } from '../monitors/timing.js';
 import { hrefOf } from './form.js';
 
 /** Heartbeats in a sparkline. */

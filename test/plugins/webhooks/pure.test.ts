@@ -2,17 +2,17 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { deliveryId } from '../../../plugins/webhooks/delivery.js';
-import { MAX_BODY, payload } from '../../../plugins/webhooks/event.js';
-import { eventList, subscribable } from '../../../plugins/webhooks/names.js';
-import { delayAfter, DELAYS_MS, retryAfter } from '../../../plugins/webhooks/schedule.js';
+import { deliveryId } from '../../../plugins/webhooks/deliveries/delivery.js';
+import { MAX_BODY, payload } from '../../../plugins/webhooks/events/event.js';
+import { eventList, subscribable } from '../../../plugins/webhooks/events/names.js';
+import { delayAfter, DELAYS_MS, retryAfter } from '../../../plugins/webhooks/deliveries/schedule.js';
 import {
   newSecret,
   ownSignature,
   signatureHeaders,
   standardKey,
   standardSignature,
-} from '../../../plugins/webhooks/signature.js';
+} from '../../../plugins/webhooks/sending/signature.js';
 
 const SECRET = 'whsec_test_0123456789abcdef';
 const BODY =

@@ -1,0 +1,132 @@
+/**
+ * Deferred alarms (contract 30, alarms and hierarchy). A suppressed monitor that has no down ancestor any more is
+ * released: it starts to wait; after its wait it alarms, unless an ancestor went down again.
+ *
+ * `suppressed_by` names the nearest ancestor that was down at the last look. So a run need not look at every suppressed
+ * monitor: only at those whose name is of a monitor that is down no more, or whose place in the tree changed.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { ancestorsOf, downAbove, relative, type Ancestry, type Relative } from '../monitors/ancestry.js';
+import { isoOf, type Deps } from '../deps.js';
+import type { MonitorDoc } from '../model.js';
+import { ANCESTRY, DEPS } from '../names.js';
+import { idOf } from '../monitors/source.js';
+import { alarmAt, intervalOf } from '../monitors/timing.js';
+import { ChangeSet } from '../monitors/change-set.js';
+import { writeChangeSets, type PendingWrite } from './change-set-writes.js';
+
+const BATCH = 500;
+
+@injectable()
+export class Alarms {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ANCESTRY) private readonly ancestry: Ancestry,
+  ) {}
+
+  /** Alarms whose wait is over. @param waiting suppressed monitors with `released_at` */
+  async defer(waiting: readonly MonitorDoc[], now: number): Promise<{ emitted: ChangeSet[]; errors: number }> {
+    const family = await this.ancestry.load(waiting);
+    const { ids, config } = this.deps;
+    const pending = waiting.map((doc): PendingWrite => {
+      const changeSet = new ChangeSet(doc, ids, now);
+      const by = downAbove(doc, family);
+      if (by !== null) return { changeSet: changeSet.assign({ suppressed_by: by.source, released_at: null }) };
+      const since = releasedAt(doc, ancestorsOf(doc, family), Date.parse(doc.released_at ?? ''), now);
+      if (!config.deferred_alarms) return { changeSet: changeSet.assign({ released_at: null }) };
+      if (now < alarmAt(since, intervalOf(doc))) return { changeSet: changeSet.assign({ released_at: isoOf(since) }) };
+      return { changeSet: changeSet.alarm(true) };
+    });
+    const { won, errors } = await writeChangeSets(this.deps.monitors, pending, this.deps.log);
+    return { emitted: won.filter(({ next }) => next.alarm === 'open'), errors };
+  }
+
+  /** Suppressed monitors whose suppressor is not down any more. Answers those that wait now. */
+  async freed(): Promise<{ doc: MonitorDoc; by: Relative | null }[]> {
+    const { monitors } = this.deps;
+    const groups = await monitors.groupCount('suppressed_by', { suppressed_by: { gt: '' } });
+    const names = groups.map(({ key }) => String(key));
+    const freed: { doc: MonitorDoc; by: Relative | null }[] = [];
+    for (let i = 0; i < names.length; i += BATCH) {
+      const part = names.slice(i, i + BATCH);
+      const page = await monitors.find({ filter: { id: { in: part.map(idOf) }, deleted_at: null }, limit: BATCH });
+      const found = new Map(page.items.map((doc) => [doc.source, doc]));
+      for (const name of part) {
+        const by = found.get(name);
+        if (by?.state === 'down') continue;
+        for (const doc of await this.#suppressedBy(name)) freed.push({ doc, by: by ? relative(by) : null });
+      }
+    }
+    return freed;
+  }
+
+  async #suppressedBy(source: string): Promise<MonitorDoc[]> {
+    const found: MonitorDoc[] = [];
+    let after: string | null = null;
+    do {
+      const page: { items: MonitorDoc[]; next: string | null } = await this.deps.monitors.find({
+        filter: { suppressed_by: source },
+        limit: BATCH,
+        after,
+      });
+      found.push(...page.items);
+      after = page.next;
+    } while (after !== null);
+    return found;
+  }
+
+  /**
+   * Looks again at suppressed monitors whose suppressor is gone or whose place changed: another ancestor may hold the alarm
+   * back, or the wait begins. Answers those that wait.
+   * @param moved from when on their place is another one, in ms; absent for monitors that did not move
+   */
+  async release(
+    freed: readonly { doc: MonitorDoc; by: Relative | null; moved?: number | undefined }[],
+    now: number,
+  ): Promise<{ waiting: MonitorDoc[]; errors: number }> {
+    const family = await this.ancestry.load(freed.map(({ doc }) => doc));
+    const pending = freed.map(({ doc, by, moved }): PendingWrite => {
+      const changeSet = new ChangeSet(doc, this.deps.ids, now);
+      const above = downAbove(doc, family);
+      if (above !== null) return { changeSet: changeSet.assign({ suppressed_by: above.source, released_at: null }) };
+      const gone = by === null ? now : by.left_down_at === null ? 0 : Date.parse(by.left_down_at);
+      const since = releasedAt(doc, ancestorsOf(doc, family), moved ?? gone, now);
+      return { changeSet: changeSet.assign({ suppressed_by: null, released_at: isoOf(since) }) };
+    });
+    const changing = pending.filter(({ changeSet }) => differs(changeSet));
+    const { won, errors } = await writeChangeSets(this.deps.monitors, changing, this.deps.log);
+    const waiting = won.map(({ next }) => next).filter((doc) => doc.released_at !== null);
+    return { waiting, errors };
+  }
+
+  /** After a change in the tree: `top` and everything suppressed below it. */
+  async relook(top: MonitorDoc, now: number): Promise<{ waiting: MonitorDoc[]; errors: number }> {
+    const all = [top, ...(await this.ancestry.below(top.source))];
+    const moved = top.reparented_at === null ? undefined : Date.parse(top.reparented_at);
+    const suppressed = all.filter(({ alarm, released_at }) => alarm === 'suppressed' && released_at === null);
+    const looked = await this.release(
+      suppressed.map((doc) => ({ doc, by: null, moved })),
+      now,
+    );
+    await this.#looked(top, now);
+    return looked;
+  }
+
+  /** Not due for that any more, unless it moved again meanwhile. */
+  async #looked({ id, reparented_at }: MonitorDoc, now: number): Promise<void> {
+    const { monitors, ids, log } = this.deps;
+    const doc = await monitors.get(id);
+    if (doc === null || doc.reparented_at !== reparented_at) return;
+    await writeChangeSets(monitors, [{ changeSet: new ChangeSet(doc, ids, now).assign({ relook: false }) }], log);
+  }
+}
+
+const differs = ({ before, next }: ChangeSet): boolean =>
+  before.suppressed_by !== next.suppressed_by || before.released_at !== next.released_at;
+
+/** When the last of them left `down`, or the monitor moved away from it; never in the future. */
+function releasedAt(doc: MonitorDoc, ancestors: readonly Relative[], gone: number, now: number): number {
+  const times = [gone, ...ancestors.map(({ left_down_at }) => (left_down_at === null ? 0 : Date.parse(left_down_at)))];
+  if (doc.down_since_utc !== null) times.push(Date.parse(doc.down_since_utc));
+  return Math.min(now, Math.max(...times));
+}

@@ -1,0 +1,78 @@
+/**
+ * Change sets become writes: many at a time, each comparing `rev`, and one that fails never takes its neighbours along. A batch
+ * is on its way to the store while the next one is made.
+ */
+import type { Logger } from '../../../ports/logger.js';
+import type { Collection, WriteOp } from '../../../ports/store.js';
+import type { MonitorDoc } from '../model.js';
+import { nextCheck } from '../monitors/timing.js';
+import type { ChangeSet } from '../monitors/change-set.js';
+
+const BATCH = 250;
+
+export interface PendingWrite {
+  changeSet: ChangeSet;
+  /** Own outages since the last heartbeat, in ms. */
+  credit?: number;
+}
+
+/** The store's requests go out between turns of the event loop. */
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Answers the change sets that were written; the others met another write, or failed. */
+export async function writeChangeSets(
+  monitors: Collection<MonitorDoc>,
+  pending: readonly PendingWrite[],
+  log: Logger,
+): Promise<{ won: ChangeSet[]; errors: number }> {
+  const won: ChangeSet[] = [];
+  const failed = (changeSet: ChangeSet, err: unknown): void =>
+    log.error({ err, monitor: changeSet.before.id }, 'a monitor could not be evaluated');
+  let errors = 0;
+  const written: Promise<number>[] = [];
+  for (let i = 0; i < pending.length; i += BATCH) {
+    const ready: { changeSet: ChangeSet; op: WriteOp<MonitorDoc> }[] = [];
+    for (const { changeSet, credit } of pending.slice(i, i + BATCH)) {
+      const { id, rev } = changeSet.before;
+      try {
+        ready.push({
+          changeSet,
+          op: { change: { id, rev }, update: changeSet.update(nextCheck(changeSet.next, credit)) },
+        });
+      } catch (error) {
+        errors++;
+        failed(changeSet, error);
+      }
+    }
+    written.push(writeReady(monitors, ready, won, failed));
+    await turn();
+  }
+  for (const n of await Promise.all(written)) errors += n;
+  return { won, errors };
+}
+
+/** Together; one by one where the store refuses the whole. Answers how many failed. */
+async function writeReady(
+  monitors: Collection<MonitorDoc>,
+  ready: readonly { changeSet: ChangeSet; op: WriteOp<MonitorDoc> }[],
+  won: ChangeSet[],
+  failed: (changeSet: ChangeSet, error: unknown) => void,
+): Promise<number> {
+  try {
+    const results = await monitors.bulk(ready.map(({ op }) => op));
+    for (const [n, { changeSet }] of ready.entries()) {
+      const result = results[n];
+      if (result && 'n' in result && result.n === 1) won.push(changeSet);
+    }
+    return 0;
+  } catch (error) {
+    const [only] = ready;
+    if (ready.length === 1 && only !== undefined) {
+      failed(only.changeSet, error);
+      return 1;
+    }
+    let errors = 0;
+    for (const one of ready) errors += await writeReady(monitors, [one], won, failed);
+    return errors;
+  }
+}

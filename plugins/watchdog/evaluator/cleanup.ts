@@ -1,0 +1,62 @@
+/**
+ * Removes what is past its time, hourly, within a budget of time and in bounded batches: a run that finds the budget used
+ * up leaves the rest to the next one (contract 30, runs).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { RunCleanup } from '../../../ports/domain/watchdog.js';
+import type { Collection, Doc, Filter } from '../../../ports/store.js';
+import { isoOf, type Deps } from '../deps.js';
+import { DEPS } from '../names.js';
+import { NO_CLEANUP } from './runs.js';
+import { HOUR_MS } from '../metrics/samples.js';
+
+const DAY_MS = 24 * HOUR_MS;
+export const KEEP_SAMPLES_MS = 14 * DAY_MS;
+const KEEP_RUNS_MS = 14 * DAY_MS;
+/** Longer than four of the longest intervals: an older gap credits nobody. */
+const KEEP_OUTAGES_MS = 5 * 366 * DAY_MS;
+const BATCH = 500;
+const BUDGET_MS = 5_000;
+const MARK = 'cleanup';
+
+@injectable()
+export class Cleanup {
+  constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /** Does nothing when the last complete one is less than an hour old. @param check throws when the lease is lost */
+  async run(check: () => void): Promise<RunCleanup> {
+    const { marks, clock } = this.deps;
+    const now = clock.now();
+    const last = await marks.get(MARK);
+    const age = last === null ? HOUR_MS : now - Date.parse(last.at);
+    if (age >= 0 && age < HOUR_MS) return NO_CLEANUP;
+    const began = clock.monotonic();
+    const done = await this.#sweep(now, () => {
+      check();
+      return clock.monotonic() - began < BUDGET_MS;
+    });
+    if (done.complete) await marks.change({ id: MARK }, { set: { at: isoOf(now) } }, { upsert: true });
+    return { ...done, duration_ms: Math.round(clock.monotonic() - began) };
+  }
+
+  async #sweep(now: number, more: () => boolean): Promise<RunCleanup> {
+    const { chunks, rollups, runs, timeline, outages, config } = this.deps;
+    const done: RunCleanup = { ...NO_CLEANUP, ran: true };
+    const samples = now - KEEP_SAMPLES_MS;
+    const parts: [keyof RunCleanup | null, Pick<Collection<Doc>, 'remove'>, Filter][] = [
+      ['samples', chunks, { to: { lt: samples } }],
+      ['rollups', rollups, { hour: { lt: Math.floor(samples / HOUR_MS) } }],
+      ['runs', runs, { started_at: { lt: isoOf(now - KEEP_RUNS_MS) } }],
+      ['events', timeline, { at: { lt: isoOf(now - config.timeline_days * DAY_MS) } }],
+      [null, outages, { to: { lt: isoOf(now - KEEP_OUTAGES_MS) } }],
+    ];
+    for (const [name, collection, filter] of parts) {
+      for (let n = BATCH; n === BATCH;) {
+        if (!more()) return { ...done, complete: false };
+        n = await collection.remove(filter, BATCH);
+        if (name !== null) (done[name] as number) += n;
+      }
+    }
+    return done;
+  }
+}

@@ -1,0 +1,236 @@
+/**
+ * The evaluator (contract 30): what is due, in two phases. First all new states are computed, then suppression over them,
+ * so that row order never matters; then each monitor is written once, state and alarm together, by compare-and-set. So a
+ * heartbeat that arrives meanwhile wins, and a run that is killed has alarmed for what it wrote and for nothing else.
+ * A child whose parent's heartbeat won counts as suppressed by a parent that is up: it is released in the same run.
+ *
+ * Rejected: writing all states first and the alarms afterwards. Twice the writes, and a marker for what lies between.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
+import type { Page } from '../../../ports/store.js';
+import type { Alarms } from './alarms.js';
+import { downAbove, relative, type Ancestry, type Family } from '../monitors/ancestry.js';
+import type { Cleanup } from './cleanup.js';
+import { isoOf, type Deps } from '../deps.js';
+import { LeaseLost, type EvaluatorLease, type HeldLease } from './evaluator-lease.js';
+import type { MonitorDoc, RunDoc } from '../model.js';
+import { ALARMS, ANCESTRY, CLEANUP, DEPS, LEASE, OUTAGES, OUTBOX, RUNS } from '../names.js';
+import { creditSince, type Gap, type Outages } from './outages.js';
+import type { Outbox } from '../timeline/outbox.js';
+import { MAX_CHANGES, recordOf, type Runs } from './runs.js';
+import { intervalOf, thresholds } from '../monitors/timing.js';
+import { ChangeSet } from '../monitors/change-set.js';
+import { writeChangeSets, type PendingWrite } from './change-set-writes.js';
+
+const PAGE = 1_000;
+/** The times from which others are computed. */
+const TIMES = ['last_heartbeat_at', 'down_since_utc', 'left_down_at', 'released_at', 'reparented_at'] as const;
+
+/** What a run found, beside what it counts. */
+interface Found {
+  /** New states, and who is above: the second phase looks here. */
+  family: Family;
+  waiting: MonitorDoc[];
+  relook: MonitorDoc[];
+  /** Monitors whose state was changed, as they were written. */
+  changed: MonitorDoc[];
+  outages: { gaps: Gap[]; open: boolean };
+}
+
+@injectable()
+export class Evaluator {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(LEASE) private readonly lease: EvaluatorLease,
+    @inject(RUNS) private readonly runs: Runs,
+    @inject(OUTAGES) private readonly outages: Outages,
+    @inject(ANCESTRY) private readonly ancestry: Ancestry,
+    @inject(ALARMS) private readonly alarms: Alarms,
+    @inject(CLEANUP) private readonly cleanup: Cleanup,
+    @inject(OUTBOX) private readonly outbox: Outbox,
+  ) {}
+
+  /** See `WatchdogApi.evaluate`. */
+  async evaluate<T>(
+    trigger: RunTrigger,
+    also?: (signal: AbortSignal) => Promise<T>,
+  ): Promise<{ run: RunRecord; also: T | undefined } | null> {
+    const held = await this.lease.take();
+    if (held === null) return null;
+    const changed: MonitorDoc[] = [];
+    try {
+      const run = await this.#recorded(trigger, held, changed);
+      // Without the lease nothing more may run under it.
+      if (also === undefined || run.result === 'aborted') return { run, also: undefined };
+      this.outbox.flushLater(changed.splice(0));
+      return { run, also: await also(held.signal) };
+    } finally {
+      await held.release();
+      // Last: what a run has to tell would stand before its record and its lease in the store's queue.
+      this.outbox.flushLater(changed);
+    }
+  }
+
+  /** @param changed takes the monitors that have something to tell, also when the run fails later */
+  async #recorded(trigger: RunTrigger, held: HeldLease, changed: MonitorDoc[]): Promise<RunRecord> {
+    const { clock, log } = this.deps;
+    const began = clock.monotonic();
+    const run = await this.runs.begin(trigger, held.fence);
+    try {
+      await this.#run(run, held, changed);
+      run.cleanup = await this.cleanup.run(() => held.check());
+      return await this.runs.finish(run, 'ok', clock.monotonic() - began);
+    } catch (error) {
+      if (error instanceof LeaseLost) {
+        log.warn({ run_id: run.id }, 'a run of the evaluator lost its lease');
+        return recordOf({ ...run, result: 'aborted' });
+      }
+      await this.runs.finish(run, 'error', clock.monotonic() - began);
+      throw error;
+    }
+  }
+
+  async #run(run: RunDoc, held: HeldLease, changed: MonitorDoc[]): Promise<void> {
+    const now = this.deps.clock.now();
+    if (held.setBack) run.errors += await this.#rebase(held, now);
+    const found = await this.#states(run, held, changed, now);
+    held.check();
+    const freed = await this.alarms.release(await this.alarms.freed(), now);
+    const waiting = [...found.waiting, ...freed.waiting];
+    for (const top of found.relook) {
+      const looked = await this.alarms.relook(top, now);
+      waiting.push(...looked.waiting);
+      run.errors += looked.errors;
+    }
+    held.check();
+    const over = waiting.filter(({ next_check_at }) => next_check_at !== null && next_check_at < isoOf(now));
+    const deferred = await this.alarms.defer(over, now);
+    run.alarms_emitted += deferred.emitted.length;
+    run.errors += freed.errors + deferred.errors;
+    changed.push(...deferred.emitted.map(({ next }) => next));
+  }
+
+  /**
+   * After the clock was set back: what was written before it lies in the future, and silence would go unnoticed until the
+   * clock had caught up. Nothing has happened later than now. Reads every monitor; this is seldom.
+   */
+  async #rebase(held: HeldLease, now: number): Promise<number> {
+    const { monitors, ids, log } = this.deps;
+    const at = isoOf(now);
+    let errors = 0;
+    let after: string | null = null;
+    do {
+      held.check();
+      const page: Page<MonitorDoc> = await monitors.find({ filter: { deleted_at: null }, limit: PAGE, after });
+      const pending = page.items.flatMap((doc): PendingWrite[] => {
+        const late = TIMES.filter((field) => (doc[field] ?? '') > at);
+        const fields = Object.fromEntries(late.map((field) => [field, at]));
+        return late.length > 0 ? [{ changeSet: new ChangeSet(doc, ids, now).assign(fields) }] : [];
+      });
+      errors += (await writeChangeSets(monitors, pending, log)).errors;
+      after = page.next;
+    } while (after !== null);
+    return errors;
+  }
+
+  /** What is due, at most a page of it in memory: a run after a long outage may find every monitor there is. */
+  async #states(run: RunDoc, held: HeldLease, changed: MonitorDoc[], now: number): Promise<Found> {
+    const outages = await this.outages.gaps();
+    const found: Found = { family: new Map(), waiting: [], relook: [], changed, outages };
+    const first = await this.#due(now, null);
+    this.#foresee(first.items, found, now);
+    for (let after = first.next; after !== null;) {
+      const page = await this.#due(now, after);
+      this.#foresee(page.items, found, now);
+      held.check();
+      after = page.next;
+    }
+    for (let page = first; ;) {
+      held.check();
+      await this.#page(run, page.items, found, now);
+      if (page.next === null) return found;
+      page = await this.#due(now, page.next);
+    }
+  }
+
+  #due(now: number, after: string | null): Promise<Page<MonitorDoc>> {
+    const filter = { next_check_at: { gt: '', lt: isoOf(now) } };
+    return this.deps.monitors.find({ filter, sort: [['next_check_at', 'asc']], limit: PAGE, after });
+  }
+
+  /** The first phase: who will be down. */
+  #foresee(docs: readonly MonitorDoc[], { family, outages }: Found, now: number): void {
+    for (const doc of docs)
+      if (isDown(doc, outages.gaps, now)) family.set(doc.source, { ...relative(doc), state: 'down' });
+  }
+
+  /** The second phase, and the writing. */
+  async #page(run: RunDoc, docs: readonly MonitorDoc[], found: Found, now: number): Promise<void> {
+    const { monitors, log } = this.deps;
+    run.evaluated += docs.length;
+    const going = docs.filter((doc) => isDown(doc, found.outages.gaps, now));
+    await this.ancestry.load(going, found.family);
+    const pending: PendingWrite[] = [];
+    for (const doc of docs) {
+      if (doc.relook) found.relook.push(doc);
+      if (doc.released_at !== null) found.waiting.push(doc);
+      try {
+        const changeSet = this.#judge(doc, found, now);
+        if (changeSet !== null) pending.push(changeSet);
+      } catch (error) {
+        run.errors++;
+        log.error({ err: error, monitor: doc.id }, 'a monitor could not be evaluated');
+      }
+    }
+    const { won, errors } = await writeChangeSets(monitors, pending, log);
+    run.errors += errors;
+    for (const changeSet of won)
+      if (changeSet.before.state !== changeSet.next.state) this.#count(run, changeSet, found);
+  }
+
+  #count(run: RunDoc, changeSet: ChangeSet, found: Found): void {
+    const { before, next } = changeSet;
+    found.changed.push(next);
+    if (next.state === 'warning') run.to_warning++;
+    else run.to_down++;
+    if (next.alarm === 'open') run.alarms_emitted++;
+    if (next.alarm === 'suppressed') run.alarms_suppressed++;
+    if (run.changes.length >= MAX_CHANGES) return;
+    run.changes.push({ source: next.source, from: before.state, to: next.state, suppressed_by: next.suppressed_by });
+  }
+
+  /** Null: nothing to write here. */
+  #judge(doc: MonitorDoc, { family, outages }: Found, now: number): PendingWrite | null {
+    const due = dueOf(doc, outages.gaps);
+    if (due === null) return null;
+    const { warn, down, credit } = due;
+    const changeSet = new ChangeSet(doc, this.deps.ids, now);
+    if (now > down) {
+      changeSet.down(down, 'No heartbeat beyond four intervals');
+      const by = downAbove(doc, family);
+      return { changeSet: by === null ? changeSet.alarm(false) : changeSet.suppress(by.source), credit };
+    }
+    if (now > warn && doc.state === 'up') {
+      return { changeSet: changeSet.to('warning', 'No heartbeat beyond two intervals'), credit };
+    }
+    // Credited, so due later. While the gap is open the credit grows with every run, and writing it would be for nothing.
+    return outages.open || doc.relook ? null : { changeSet, credit };
+  }
+}
+
+/** The thresholds of a monitor that is being evaluated; null for the others. @throws TypeError on a broken document */
+function dueOf(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: number; credit: number } | null {
+  if (doc.deleted_at !== null || doc.last_heartbeat_at === null) return null;
+  if (doc.state !== 'up' && doc.state !== 'warning') return null;
+  const last = Date.parse(doc.last_heartbeat_at);
+  if (Number.isNaN(last)) throw new TypeError('the time of the last heartbeat cannot be read');
+  const credit = creditSince(gaps, last);
+  return { ...thresholds(last + credit, intervalOf(doc)), credit };
+}
+
+function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
+  if (Number.isNaN(Date.parse(doc.last_heartbeat_at ?? ''))) return false;
+  const due = dueOf(doc, gaps);
+  return due !== null && now > due.down;
+}

@@ -1,0 +1,85 @@
+/**
+ * The service's own outages (contract 30, own outage). `serve` stamps that it is alive; a gap over 60 s is recorded and
+ * not counted against monitors. The credit is computed from the recorded gaps whenever a monitor is judged, so it is given
+ * once by itself and nothing has to be written into a hundred thousand monitors after a restart.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { isoOf, type Deps } from '../deps.js';
+import { DEPS } from '../names.js';
+
+export const STAMP_MS = 10_000;
+const GAP_MS = 60_000;
+const ALIVE = 'alive';
+/** More than these, the newest, are not looked at. */
+const MAX_GAPS = 1_000;
+
+export interface Gap {
+  from: number;
+  to: number;
+}
+
+/** Non-overlapping, oldest first. */
+export function merged(gaps: readonly Gap[]): Gap[] {
+  const out: Gap[] = [];
+  for (const gap of [...gaps].sort((a, b) => a.from - b.from)) {
+    const last = out.at(-1);
+    if (last && gap.from <= last.to) last.to = Math.max(last.to, gap.to);
+    else out.push({ ...gap });
+  }
+  return out;
+}
+
+/** Milliseconds of the gaps that lie after `since`. */
+export const creditSince = (gaps: readonly Gap[], since: number): number =>
+  gaps.reduce((sum, { from, to }) => sum + Math.max(0, to - Math.max(from, since)), 0);
+
+@injectable()
+export class Outages {
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /** Only `serve` calls this: records the gap since the last sign of life, then gives signs of life. */
+  async start(): Promise<void> {
+    await this.stamp();
+    this.#timer = setInterval(() => {
+      this.stamp().catch((error: unknown) => this.deps.log.error({ err: error }, 'the sign of life was not stored'));
+    }, STAMP_MS);
+    this.#timer.unref();
+  }
+
+  /** A stop is no crash: the outage begins now. */
+  async stop(): Promise<void> {
+    if (this.#timer === undefined) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await this.stamp();
+  }
+
+  /** The gap first, under an id that follows from its beginning, then the stamp that ends it. */
+  async stamp(): Promise<void> {
+    const { marks, outages, clock } = this.deps;
+    const now = clock.now();
+    const last = await marks.get(ALIVE);
+    if (last !== null && now - Date.parse(last.at) > GAP_MS) {
+      const set = { setOnInsert: { from: last.at }, max: { to: isoOf(now) } };
+      await outages.change({ id: `gap:${last.at}` }, set, { upsert: true });
+    }
+    await marks.change({ id: ALIVE }, { set: { at: isoOf(now) } }, { upsert: true });
+  }
+
+  /** Every gap, one that is still open too. `open`: nobody has stamped for longer than a gap takes. */
+  async gaps(): Promise<{ gaps: Gap[]; open: boolean }> {
+    const { marks, outages, clock } = this.deps;
+    const now = clock.now();
+    const [last, page] = await Promise.all([
+      marks.get(ALIVE),
+      outages.find({ sort: [['to', 'desc']], limit: MAX_GAPS }),
+    ]);
+    const gaps = page.items.map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }));
+    const since = last === null ? now : Date.parse(last.at);
+    const open = now - since > GAP_MS;
+    if (open) gaps.push({ from: since, to: now });
+    return { gaps: merged(gaps), open };
+  }
+}

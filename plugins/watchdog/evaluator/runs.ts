@@ -1,0 +1,108 @@
+/** Run records (contract 30, runs): made at the start, so that a run that was killed is found and said to be aborted. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
+import type { Json } from '../../../ports/store.js';
+import { isoOf, type Deps } from '../deps.js';
+import type { RunDoc } from '../model.js';
+import { DEPS } from '../names.js';
+
+/** A run older than this does not vouch for the evaluator any more (contract 95, health). */
+export const LATE_MS = 300_000;
+export const MAX_CHANGES = 200;
+
+export const NO_CLEANUP: RunCleanup = {
+  ran: false,
+  complete: true,
+  samples: 0,
+  rollups: 0,
+  runs: 0,
+  events: 0,
+  duration_ms: 0,
+};
+
+export function recordOf({ id, fence: _fence, ...doc }: RunDoc): RunRecord {
+  return { run_id: id, ...doc };
+}
+
+@injectable()
+export class Runs {
+  readonly #started: number;
+
+  constructor(@inject(DEPS) private readonly deps: Deps) {
+    this.#started = deps.clock.now();
+  }
+
+  /** Under the lease: whatever is unfinished belongs to a process that lost it. */
+  async begin(trigger: RunTrigger, fence: number): Promise<RunDoc> {
+    const { runs, ids, clock, processes } = this.deps;
+    const { host } = await processes.self();
+    const run: RunDoc = {
+      id: ids.uuid(),
+      trigger,
+      host,
+      started_at: clock.iso(),
+      finished_at: null,
+      duration_ms: null,
+      result: null,
+      evaluated: 0,
+      to_warning: 0,
+      to_down: 0,
+      alarms_emitted: 0,
+      alarms_suppressed: 0,
+      errors: 0,
+      cleanup: NO_CLEANUP,
+      changes: [],
+      fence,
+    };
+    await runs.changeMany(
+      { result: null, fence: { lt: fence } },
+      { set: { result: 'aborted', finished_at: run.started_at } },
+    );
+    await runs.insert(run);
+    return run;
+  }
+
+  /** @param duration milliseconds */
+  async finish(run: RunDoc, result: 'ok' | 'error' | 'aborted', duration: number): Promise<RunRecord> {
+    run.result = result;
+    run.finished_at = this.deps.clock.iso();
+    run.duration_ms = Math.round(duration * 1000) / 1000;
+    const { id, ...fields } = run;
+    await this.deps.runs.change({ id, result: null }, { set: fields as unknown as Record<string, Json> });
+    return recordOf(run);
+  }
+
+  /** Newest first. */
+  async page(limit: number, after: string | null): Promise<{ items: RunRecord[]; next: string | null }> {
+    const page = await this.deps.runs.find({
+      filter: { result: { ne: null } },
+      sort: [['started_at', 'desc']],
+      limit,
+      after,
+    });
+    return { items: page.items.map(recordOf), next: page.next };
+  }
+
+  count(): Promise<number> {
+    return this.deps.runs.count({ result: { ne: null } });
+  }
+
+  /** Contract 95, `checks.evaluator`; `ok` also while the service has just started. */
+  async health(): Promise<{ ok: boolean; last_run_at: string | null; age_seconds: number | null }> {
+    const { runs, clock } = this.deps;
+    const page = await runs.find({ filter: { result: 'ok' }, sort: [['finished_at', 'desc']], limit: 1 });
+    const last = page.items[0]?.finished_at ?? null;
+    const now = clock.now();
+    const age = last === null ? null : Math.max(0, now - Date.parse(last));
+    return {
+      ok: (age !== null && age <= LATE_MS) || now - this.#started <= LATE_MS,
+      last_run_at: last,
+      age_seconds: age === null ? null : Math.floor(age / 1000),
+    };
+  }
+
+  /** RFC 3339 of `days` ago. */
+  static before(now: number, days: number): string {
+    return isoOf(now - days * 86_400_000);
+  }
+}

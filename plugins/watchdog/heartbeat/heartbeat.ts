@@ -1,0 +1,114 @@
+/** One heartbeat, from the body to what it means: status, failed checks, samples within their caps. Pure (contract 30, heartbeat). */
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import { cleanText } from '../clean.js';
+
+export const STATUSES = ['ok', 'warning', 'error', 'stopped', 'maintenance'] as const;
+export type Status = (typeof STATUSES)[number];
+
+const ALIASES: Readonly<Record<string, Status>> = {
+  up: 'ok',
+  warn: 'warning',
+  fail: 'error',
+  failed: 'error',
+  critical: 'error',
+  down: 'error',
+};
+export const ACCEPTED_STATUSES: readonly string[] = [...STATUSES, ...Object.keys(ALIASES)];
+
+const MAX_METRICS = 64;
+const MAX_NAME = 64;
+export const MAX_NAMES = 200;
+const MAX_MESSAGE = 1000;
+const MAX_SHORT = 200;
+const MAX_WARNINGS = 20;
+
+export interface HeartbeatBody {
+  source: string;
+  status?: string | null;
+  interval?: number | null;
+  message?: string | null;
+  checks?: Record<string, unknown> | null;
+  metrics?: Record<string, unknown> | null;
+  app_version?: string | null;
+  os?: string | null;
+}
+
+export interface Heartbeat {
+  source: string;
+  status: Status;
+  /** An entry of `checks` says `ok: false`. */
+  failed: boolean;
+  interval: number | null;
+  message: string | null;
+  app_version: string | null;
+  os: string | null;
+  /** JSON text. */
+  checks: string;
+  metrics_json: string;
+  /** At most 64, names at most 64 characters. */
+  samples: [name: string, value: number][];
+  dropped: string[];
+  warnings: string[];
+}
+
+const cut = (text: string | null | undefined, most: number): string | null =>
+  text === null || text === undefined ? null : cleanText(text.length > most ? text.slice(0, most) : text);
+
+export function heartbeatOf(body: HeartbeatBody): Heartbeat {
+  const given = body.status ?? 'ok';
+  const warnings: string[] = [];
+  const { failed, text } = checksOf(body.checks ?? {}, warnings);
+  const { samples, dropped } = samplesOf(body.metrics ?? {});
+  return {
+    source: body.source,
+    status: ALIASES[given] ?? (given as Status),
+    failed,
+    interval: body.interval ?? null,
+    message: cut(body.message, MAX_MESSAGE),
+    app_version: cut(body.app_version, MAX_SHORT),
+    os: cut(body.os, MAX_SHORT),
+    checks: text,
+    metrics_json: body.metrics ? cleanText(JSON.stringify(body.metrics)) : '{}',
+    samples,
+    dropped,
+    warnings,
+  };
+}
+
+function checksOf(checks: Record<string, unknown>, warnings: string[]): { failed: boolean; text: string } {
+  let failed = false;
+  const kept: [string, { ok: boolean | null; message: string | null }][] = [];
+  for (const [name, entry] of Object.entries(checks)) {
+    const { ok, message } = (entry !== null && typeof entry === 'object' ? entry : {}) as {
+      ok?: unknown;
+      message?: unknown;
+    };
+    if (ok === false) failed = true;
+    if (typeof ok !== 'boolean' && warnings.length < MAX_WARNINGS) {
+      warnings.push(`checks.${name.slice(0, MAX_SHORT)}: ok is not a boolean; it counts as not failed`);
+    }
+    const text = typeof message === 'string' ? cut(message, MAX_MESSAGE) : null;
+    kept.push([cleanText(name), { ok: typeof ok === 'boolean' ? ok : null, message: text }]);
+  }
+  return { failed, text: kept.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(kept)) };
+}
+
+function samplesOf(metrics: Record<string, unknown>): Pick<Heartbeat, 'samples' | 'dropped'> {
+  const samples: [string, number][] = [];
+  const dropped: string[] = [];
+  for (const name in metrics) {
+    const value = metrics[name];
+    if (typeof value !== 'number' || !Number.isFinite(value)) continue;
+    const clean = cleanText(name);
+    if (samples.length >= MAX_METRICS || name.length > MAX_NAME || name === '') dropped.push(name);
+    else samples.push([clean, value]);
+  }
+  return { samples, dropped };
+}
+
+/** The state that a heartbeat asks for. */
+export function stateOf({ status, failed }: Pick<Heartbeat, 'status' | 'failed'>, errorIsDown: boolean): MonitorState {
+  if (status === 'stopped' || status === 'maintenance') return status;
+  if (status === 'error') return errorIsDown ? 'down' : 'warning';
+  return status === 'warning' || failed ? 'warning' : 'up';
+}

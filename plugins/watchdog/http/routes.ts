@@ -1,0 +1,238 @@
+/** The routes of the watchdog (contract 30, endpoints). A handler translates; the services decide. */
+import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { conflict, invalidQuery, notFound } from '../../../kernel/errors.js';
+import type { MonitorFields } from '../../../ports/domain/watchdog.js';
+import { callerOf, mayReport, mayTouch, readerOf } from '../caller.js';
+import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
+import type { HistoryQuery } from '../metrics/history.js';
+import { viewOf } from '../monitors/monitor.js';
+import type { MonitorEdit } from '../monitors/monitors.js';
+import * as schemas from './schemas.js';
+import type { Services } from '../services.js';
+import type { Annotation, TimelineQuery } from '../timeline/timeline.js';
+
+const BASE = '/api/watchdog/v1';
+const PING = { scope: 'watchdog:ping' } as const;
+const MANAGE = { scope: 'watchdog:manage' } as const;
+const READ = [{ scope: 'watchdog:read' }, { sharedKey: true }] as const;
+/** A `wd_live_` token reads its own source; of the others watchdog:read is asked in the handler (`readerOf`). */
+const READ_OWN = [{ anyScope: ['watchdog:read', 'watchdog:ping'] }, { sharedKey: true }] as const;
+const HEARTBEAT_BYTES = 64 * 1024;
+
+const params = schemas.sourceParam;
+const nameOf = (request: HttpRequest): string => request.params['source'] ?? '';
+
+export function routes(services: Services): RouteSpec[] {
+  return [
+    ping(services),
+    evaluate(services),
+    runs(services),
+    annotate(services),
+    events(services),
+    status(services),
+    metrics(services),
+    ...monitors(services),
+  ];
+}
+
+const ping = ({ intake, beats }: Services): RouteSpec => ({
+  method: 'POST',
+  path: `${BASE}/ping`,
+  aliases: [`${BASE}/heartbeat`],
+  summary: 'Report a heartbeat',
+  description:
+    'The first heartbeat of a source creates its monitor (201). Answered after the write is committed. Only the receive time of ' +
+    'the server counts. What cannot be sampled is named in `dropped_metrics` and never costs the heartbeat.',
+  access: PING,
+  input: { body: schemas.heartbeatBody },
+  limits: { rate: 'intake', bytes: HEARTBEAT_BYTES },
+  output: schemas.heartbeatOutput,
+  handle: async (request) => {
+    const caller = callerOf(request.principal);
+    const { created: isNew, ...answer } = await intake.beat(heartbeatOf(request.body as HeartbeatBody), caller);
+    beats();
+    return isNew ? created(answer) : answer;
+  },
+});
+
+const evaluate = ({ evaluator }: Services): RouteSpec => ({
+  method: ['GET', 'POST'],
+  path: `${BASE}/evaluate`,
+  summary: 'Run the evaluator',
+  description: '409 `conflict` while another run is under way, in whatever process.',
+  access: { sharedKey: true },
+  output: schemas.runOutput,
+  handle: async () => {
+    const done = await evaluator.evaluate('http');
+    if (done === null) throw conflict('Another run of the evaluator is under way.');
+    return { run: done.run };
+  },
+});
+
+const runs = ({ runs: service }: Services): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/runs`,
+  summary: 'Runs of the evaluator, newest first',
+  access: READ,
+  input: { query: schemas.pageQuery },
+  strictQuery: true,
+  output: schemas.listOf(schemas.runRecord),
+  handle: async ({ query }) => {
+    const {
+      limit = 50,
+      cursor = null,
+      include_total,
+    } = query as { limit?: number; cursor?: string; include_total?: boolean };
+    const page = await service.page(limit, cursor);
+    const total = include_total ? { total: await service.count() } : {};
+    return { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...total };
+  },
+});
+
+const annotate = ({ timeline }: Services): RouteSpec => ({
+  method: 'POST',
+  path: `${BASE}/event`,
+  summary: 'Note something on the timeline of a monitor',
+  access: PING,
+  input: { body: schemas.eventBody },
+  limits: { rate: 'intake', bytes: HEARTBEAT_BYTES },
+  status: 201,
+  output: schemas.eventOutput,
+  handle: async (request) =>
+    created({ event: await timeline.annotate(request.body as Annotation, callerOf(request.principal)) }),
+});
+
+const events = ({ timeline }: Services): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/events`,
+  summary: 'The timeline: transitions, alarms, suppressions and notes, newest first',
+  access: READ_OWN,
+  input: { query: schemas.eventsQuery },
+  strictQuery: true,
+  output: schemas.listOf(schemas.timelineEvent),
+  handle: (request) => {
+    const query = request.query as TimelineQuery;
+    const times = { since: instant('since', query.since), until: instant('until', query.until) };
+    return timeline.page({ ...query, ...defined(times) }, readerOf(request.principal));
+  },
+});
+
+const status = ({ status: service }: Services): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/status`,
+  summary: 'Every monitor as it is now',
+  description: 'Not paged. `tree=1` adds the hierarchy. `stale` is true when the evaluator is late.',
+  access: READ_OWN,
+  input: { query: schemas.statusQuery },
+  strictQuery: true,
+  output: schemas.statusOutput,
+  handle: (request) => service.status(request.query, readerOf(request.principal)),
+});
+
+const metrics = ({ histories, monitors: service }: Services): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/metrics`,
+  summary: 'Condensed history of metrics, and the deviation from the seven-day average',
+  description:
+    'Buckets are aligned to the epoch and at most `points`; empty ones are left out. `resolution` is the least width in seconds. ' +
+    'The baseline is over all samples of the last 7 days, `stddev` with n−1.',
+  access: READ_OWN,
+  input: { query: schemas.metricsQuery },
+  strictQuery: true,
+  output: schemas.metricsOutput,
+  handle: async (request) => {
+    const query = request.query as unknown as HistoryQuery & { source: string };
+    const caller = readerOf(request.principal);
+    mayReport(caller, query.source);
+    const times = { from: instant('from', query.from), to: instant('to', query.to) };
+    return histories.history(await service.need(query.source, caller), { ...query, ...defined(times) });
+  },
+});
+
+function monitors({ monitors: service, status: lists, audit }: Services): RouteSpec[] {
+  const path = `${BASE}/monitors/{source}`;
+  return [
+    {
+      method: 'GET',
+      path: `${BASE}/monitors`,
+      summary: 'List monitors, by source',
+      access: READ,
+      input: { query: schemas.monitorsQuery },
+      strictQuery: true,
+      output: schemas.listOf(schemas.monitor),
+      handle: async (request) => {
+        const { docs, next, total } = await lists.page(request.query, callerOf(request.principal));
+        const items = docs.map(viewOf);
+        return { items, next_cursor: next, has_more: next !== null, ...(total !== undefined && { total }) };
+      },
+    },
+    {
+      method: 'POST',
+      path: `${BASE}/monitors`,
+      summary: 'Create a monitor; without a heartbeat it is unknown and never alarms',
+      access: MANAGE,
+      input: { body: schemas.monitorBody },
+      status: 201,
+      output: schemas.monitorOutput,
+      handle: async (request) => {
+        const monitor = await service.create(request.body as MonitorFields, callerOf(request.principal));
+        await audit.record(request.principal, 'monitor.created', monitor.source);
+        return created({ monitor });
+      },
+    },
+    {
+      method: 'GET',
+      path,
+      summary: 'One monitor, by source (percent-encoded) or id',
+      access: READ,
+      input: { params },
+      output: schemas.monitorOutput,
+      handle: async (request) => {
+        const doc = await service.find(nameOf(request));
+        if (doc === null) throw notFound(`monitor ${nameOf(request)}`);
+        mayTouch(callerOf(request.principal), doc);
+        return { monitor: viewOf(doc) };
+      },
+    },
+    {
+      method: 'PATCH',
+      path,
+      summary: 'Change a monitor: only what is named is written',
+      access: MANAGE,
+      input: { params, body: schemas.editBody },
+      output: schemas.monitorOutput,
+      handle: async (request) => {
+        const edit = request.body as MonitorEdit;
+        const monitor = await service.edit(nameOf(request), edit, callerOf(request.principal));
+        await audit.record(request.principal, 'monitor.changed', monitor.source, { fields: Object.keys(edit).join() });
+        return { monitor };
+      },
+    },
+    {
+      method: 'DELETE',
+      path,
+      summary: 'Delete a monitor and revoke the tokens bound to its source',
+      access: MANAGE,
+      input: { params },
+      output: schemas.deletedOutput,
+      handle: async (request) => {
+        const source = await service.remove(nameOf(request), callerOf(request.principal));
+        await audit.record(request.principal, 'monitor.deleted', source);
+        return { deleted: true };
+      },
+    },
+  ];
+}
+
+/** Any offset becomes UTC with milliseconds: the store compares text. */
+function instant(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw invalidQuery({ [name]: 'must be an RFC 3339 timestamp' });
+  return new Date(ms).toISOString();
+}
+
+const defined = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };

@@ -1,0 +1,18 @@
+/**
+ * One at a time per key, within this process. Heartbeats of one monitor would otherwise lose their compare-and-set to each
+ * other again and again; between processes, where two meet seldom, that is what decides.
+ */
+export class KeyedMutex {
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key);
+    const mine = before === undefined ? work() : before.then(work, work);
+    this.#tails.set(key, mine);
+    try {
+      return await mine;
+    } finally {
+      if (this.#tails.get(key) === mine) this.#tails.delete(key);
+    }
+  }
+}

@@ -1,0 +1,248 @@
+/** `GET /metrics` (contract 30): condensed history, the seven-day baseline, and how far the latest value is from it. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { invalidQuery } from '../../../kernel/errors.js';
+import { KEEP_SAMPLES_MS } from '../evaluator/cleanup.js';
+import { isoOf, type Deps } from '../deps.js';
+import type { MonitorDoc } from '../model.js';
+import { DEPS, SERIES } from '../names.js';
+import { HOUR_MS } from './samples.js';
+import type { Series } from './series.js';
+import { Running } from './stats.js';
+
+const DAY_MS = 24 * HOUR_MS;
+export const BASELINE_DAYS = 7;
+const TINY = 1e-12;
+/** Widths that people read easily, in seconds; beyond them by doubling. */
+const WIDTHS = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400,
+];
+
+export interface HistoryQuery {
+  metric?: readonly string[];
+  hours?: number;
+  from?: string;
+  to?: string;
+  points?: number;
+  /** Least width of a bucket in seconds. */
+  resolution?: number | 'auto';
+}
+
+export interface Point {
+  t: string;
+  avg: number;
+  min: number;
+  max: number;
+  n: number;
+}
+
+export interface Baseline {
+  days: number;
+  n: number;
+  mean: number | null;
+  stddev: number | null;
+  min: number | null;
+  max: number | null;
+  sufficient: boolean;
+}
+
+export interface Deviation {
+  value: number;
+  absolute: number | null;
+  ratio: number | null;
+  percent: number | null;
+  zscore: number | null;
+  direction: 'above' | 'below' | 'equal';
+  significant: boolean;
+  /** Why it is, or is not: `significant`, `insufficient_data`, `within_band`, `small_change`, `mean_near_zero`. */
+  reason: string;
+}
+
+export interface MetricHistory {
+  latest: { t: string; v: number };
+  points: Point[];
+  baseline: Baseline;
+  deviation: Deviation;
+}
+
+export interface History {
+  source: string;
+  from: string;
+  to: string;
+  bucket_seconds: number;
+  metrics: Record<string, MetricHistory>;
+}
+
+/** The narrowest width that gives at most `points` epoch-aligned buckets. Pure; times in ms. */
+export function bucketSeconds(from: number, to: number, points: number, least = 1): number {
+  const fits = (width: number): boolean => Math.floor(to / (width * 1000)) - Math.floor(from / (width * 1000)) < points;
+  const known = WIDTHS.find((width) => width >= least && fits(width));
+  if (known !== undefined) return known;
+  let width = Math.max(least, 86_400);
+  while (!fits(width)) width *= 2;
+  return width;
+}
+
+export function baselineOf(running: Running | undefined): Baseline {
+  if (running === undefined || running.n === 0) {
+    return { days: BASELINE_DAYS, n: 0, mean: null, stddev: null, min: null, max: null, sufficient: false };
+  }
+  const { n, mean, stddev, min, max, first, last } = running;
+  return { days: BASELINE_DAYS, n, mean, stddev, min, max, sufficient: n >= 30 && last - first >= DAY_MS };
+}
+
+export function deviationOf(value: number, { mean, stddev, sufficient, min, max }: Baseline): Deviation {
+  if (mean === null || stddev === null) {
+    const none = { absolute: null, ratio: null, percent: null, zscore: null };
+    return { value, ...none, direction: 'equal', significant: false, reason: 'insufficient_data' };
+  }
+  const absolute = value - mean;
+  const near = Math.abs(mean) < TINY;
+  const percent = near ? null : (absolute / Math.abs(mean)) * 100;
+  // Rounding in the mean must not make a deviation out of a series that never moved.
+  const flat = stddev === 0 || min === max;
+  const zscore = flat ? 0 : absolute / stddev;
+  const reason = !sufficient
+    ? 'insufficient_data'
+    : Math.abs(zscore) < 3
+      ? 'within_band'
+      : percent === null
+        ? 'mean_near_zero'
+        : Math.abs(percent) < 10
+          ? 'small_change'
+          : 'significant';
+  return {
+    value,
+    absolute,
+    ratio: near ? null : value / mean,
+    percent,
+    zscore,
+    direction: absolute > 0 ? 'above' : absolute < 0 ? 'below' : 'equal',
+    significant: reason === 'significant',
+    reason,
+  };
+}
+
+@injectable()
+export class Histories {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(SERIES) private readonly series: Series,
+  ) {}
+
+  /** @throws ServiceError invalid_request */
+  async history(doc: MonitorDoc, query: HistoryQuery): Promise<History> {
+    const now = this.deps.clock.now();
+    const { from, to } = span(query, now);
+    const least = query.resolution === undefined || query.resolution === 'auto' ? 1 : query.resolution;
+    const width = bucketSeconds(from, to, query.points ?? 300, least);
+    const window = await this.#window(doc, Math.max(from, now - KEEP_SAMPLES_MS), to, width);
+    const baselines = window.size === 0 ? new Map<number, Running>() : await this.baselines(doc, now);
+    const wanted = query.metric === undefined ? null : new Set(query.metric);
+    const metrics: Record<string, MetricHistory> = {};
+    for (const [index, name] of doc.names.entries()) {
+      const found = window.get(index);
+      if (found === undefined || (wanted !== null && !wanted.has(name))) continue;
+      const baseline = baselineOf(baselines.get(index));
+      metrics[name] = {
+        latest: { t: isoOf(found.at), v: found.value },
+        points: found.points(width),
+        baseline,
+        deviation: deviationOf(found.value, baseline),
+      };
+    }
+    return { source: doc.source, from: isoOf(from), to: isoOf(to), bucket_seconds: width, metrics };
+  }
+
+  /** Over all samples of the last seven days, by index of the name. */
+  async baselines(doc: MonitorDoc, now: number): Promise<Map<number, Running>> {
+    const all = new Map<number, Running>();
+    const of = (index: number): Running => all.get(index) ?? (all.set(index, new Running()).get(index) as Running);
+    await this.series.hours(doc, now - BASELINE_DAYS * DAY_MS, now, {
+      sample: (index, value, at) => of(index).add(value, at),
+      hour: (index, stats, start) => of(index).addHour(stats, start),
+    });
+    return all;
+  }
+
+  async #window(doc: MonitorDoc, from: number, to: number, width: number): Promise<Map<number, Buckets>> {
+    const all = new Map<number, Buckets>();
+    const of = (index: number): Buckets => all.get(index) ?? (all.set(index, new Buckets()).get(index) as Buckets);
+    const sample = (index: number, value: number, at: number): void => of(index).add(value, at, width);
+    if (width % 3600 !== 0) await this.series.samples(doc, from, to, sample);
+    else {
+      await this.series.hours(doc, from, to, {
+        sample,
+        hour: (index, stats, start) => of(index).addHour(stats, start, width),
+      });
+      await this.#latest(doc, from, to, all);
+    }
+    return all;
+  }
+
+  /** Hours do not keep their last value: it is read from the samples after the newest whole hours. */
+  async #latest(doc: MonitorDoc, from: number, to: number, all: Map<number, Buckets>): Promise<void> {
+    const since = new Set([...all.values()].filter((b) => b.valueAt < b.at).map((b) => Math.floor(b.at / HOUR_MS)));
+    for (const hour of since) {
+      const start = Math.max(from, hour * HOUR_MS);
+      await this.series.samples(doc, start, Math.min(to, (hour + 1) * HOUR_MS - 1), (index, value, at) =>
+        all.get(index)?.newest(value, at),
+      );
+    }
+  }
+}
+
+function span({ hours, from, to }: HistoryQuery, now: number): { from: number; to: number } {
+  const end = to === undefined ? now : Date.parse(to);
+  const start = from === undefined ? end - (hours ?? 24) * HOUR_MS : Date.parse(from);
+  if (hours !== undefined && from !== undefined) throw invalidQuery({ hours: 'not together with from' });
+  if (start >= end) throw invalidQuery({ from: 'must be before to' });
+  if (end - start > KEEP_SAMPLES_MS) throw invalidQuery({ from: 'is more than 336 hours before to' });
+  return { from: start, to: end };
+}
+
+/** One metric over the window: spikes survive in min and max. */
+class Buckets {
+  /** Time of the newest sample, and of the one whose value is known. */
+  at = -Infinity;
+  valueAt = -Infinity;
+  value = 0;
+  readonly #cells = new Map<number, { sum: number; n: number; min: number; max: number }>();
+
+  add(value: number, at: number, width: number): void {
+    this.#cell(Math.floor(at / (width * 1000)), value, 1, value, value);
+    this.newest(value, at);
+  }
+
+  addHour([n, mean, , min, max, , last]: readonly number[], start: number, width: number): void {
+    const [count, avg, low, high] = [n, mean, min, max] as [number, number, number, number];
+    this.#cell(Math.floor(start / (width * 1000)), avg * count, count, low, high);
+    this.at = Math.max(this.at, start + (last as number));
+  }
+
+  newest(value: number, at: number): void {
+    if (at < this.valueAt) return;
+    this.value = value;
+    this.valueAt = at;
+    this.at = Math.max(this.at, at);
+  }
+
+  #cell(key: number, sum: number, n: number, min: number, max: number): void {
+    const cell = this.#cells.get(key);
+    if (cell === undefined) {
+      this.#cells.set(key, { sum, n, min, max });
+      return;
+    }
+    cell.sum += sum;
+    cell.n += n;
+    cell.min = Math.min(cell.min, min);
+    cell.max = Math.max(cell.max, max);
+  }
+
+  points(width: number): Point[] {
+    const keys = [...this.#cells.keys()].sort((a, b) => a - b);
+    return keys.map((key) => {
+      const { sum, n, min, max } = this.#cells.get(key) as { sum: number; n: number; min: number; max: number };
+      return { t: isoOf(key * width * 1000), avg: sum / n, min, max, n };
+    });
+  }
+}

@@ -1,0 +1,100 @@
+/** Reads samples back: chunks and the monitor's tail, hours and the monitor's hour, each once (samples.ts says how they are written). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Deps } from '../deps.js';
+import type { ChunkDoc, MonitorDoc, RollupDoc, Row, Stats } from '../model.js';
+import { DEPS } from '../names.js';
+import { chunkId, HOUR_MS, hourOf, rowsOf } from './samples.js';
+
+const PAGE = 500;
+/** Chunks that a sparkline looks at: those of a slow monitor hold one heartbeat each. */
+const NEWEST = 4;
+/** Rows after which the event loop gets its turn. */
+const SLICE = 20_000;
+
+export interface Sink {
+  /** @param at milliseconds since 1970 */
+  sample(index: number, value: number, at: number): void;
+  hour(index: number, stats: Stats, hourStart: number): void;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+@injectable()
+export class Series {
+  constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /** The newest rows of each monitor, by its id: of the last full chunks and of the tail. @param docs at most 200 */
+  async newest(docs: readonly MonitorDoc[]): Promise<Map<string, Row[]>> {
+    const idsOf = ({ series, chunk }: MonitorDoc): string[] =>
+      [...Array(NEWEST).keys()].map((n) => chunkId(series, chunk - NEWEST + n));
+    const ids = docs.filter(({ chunk }) => chunk > 0).flatMap(idsOf);
+    const page = await this.deps.chunks.find({ filter: { id: { in: ids } }, limit: docs.length * NEWEST || 1 });
+    const full = new Map(page.items.map(({ id, rows }) => [id, rowsOf(rows)]));
+    return new Map(
+      docs.map((doc) => [doc.id, [...idsOf(doc).flatMap((id) => full.get(id) ?? []), ...rowsOf(doc.tail)]]),
+    );
+  }
+
+  /** Every sample with `from` ≤ time ≤ `to`, chunk by chunk. */
+  async samples(doc: MonitorDoc, from: number, to: number, sink: Sink['sample']): Promise<void> {
+    const held = chunkId(doc.series, doc.chunk);
+    let after: string | null = null;
+    let seen = 0;
+    do {
+      const page: { items: ChunkDoc[]; next: string | null } = await this.deps.chunks.find({
+        filter: { series: doc.series, to: { gte: from } },
+        sort: [['to', 'asc']],
+        limit: PAGE,
+        after,
+      });
+      for (const chunk of page.items) {
+        if (chunk.id === held || chunk.from > to) continue;
+        seen += read(rowsOf(chunk.rows), chunk.base, from, to, sink);
+        if (seen < SLICE) continue;
+        await turn();
+        seen = 0;
+      }
+      after = page.next;
+    } while (after !== null);
+    read(rowsOf(doc.tail), doc.tail_base, from, to, sink);
+  }
+
+  /**
+   * The same span by whole hours where it holds them, by samples at its ends: exact, and 14 days are some 336 documents
+   * however often the monitor beats.
+   */
+  async hours(doc: MonitorDoc, from: number, to: number, sink: Sink): Promise<void> {
+    const first = Math.ceil(from / HOUR_MS);
+    const end = Math.floor((to + 1) / HOUR_MS);
+    if (first >= end) return this.samples(doc, from, to, (index, value, at) => sink.sample(index, value, at));
+    await this.samples(doc, from, first * HOUR_MS - 1, (index, value, at) => sink.sample(index, value, at));
+    await this.#rollups(doc, first, end, sink);
+    await this.samples(doc, end * HOUR_MS, to, (index, value, at) => sink.sample(index, value, at));
+  }
+
+  async #rollups(doc: MonitorDoc, first: number, end: number, sink: Sink): Promise<void> {
+    const held = hourOf(doc);
+    const filter = { series: doc.series, hour: { gte: first, lt: end } };
+    const page = await this.deps.rollups.find({ filter, sort: [['hour', 'asc']], limit: 1_000 });
+    for (const rollup of page.items) if (rollup.hour !== held?.hour) feedHour(rollup, sink);
+    if (held !== null && held.hour >= first && held.hour < end) feedHour(held, sink);
+    // The tail is in no hour yet.
+    read(rowsOf(doc.tail), doc.tail_base, first * HOUR_MS, end * HOUR_MS - 1, (index, value, at) =>
+      sink.sample(index, value, at),
+    );
+  }
+}
+
+/** Answers how many rows it looked at. */
+function read(rows: readonly Row[], base: number, from: number, to: number, sink: Sink['sample']): number {
+  for (const row of rows) {
+    const at = base + (row[0] as number);
+    if (at < from || at > to) continue;
+    for (let i = 1; i < row.length; i += 2) sink(row[i] as number, row[i + 1] as number, at);
+  }
+  return rows.length;
+}
+
+function feedHour({ hour, rows }: Pick<RollupDoc, 'hour' | 'rows'>, sink: Sink): void {
+  for (const [index, stats] of rows.entries()) if (stats) sink.hour(index, stats, hour * HOUR_MS);
+}

@@ -1,0 +1,113 @@
+/**
+ * The hierarchy above a monitor (contract 30, hierarchy). Parents are looked up level by level, so that one look serves
+ * all children of the same parent. Tolerated as they are: unknown and deleted parents (no parent), cycles (a monitor on
+ * one counts as parentless), chains deeper than 256.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Deps } from '../deps.js';
+import type { MonitorDoc } from '../model.js';
+import { DEPS } from '../names.js';
+import { idOf } from './source.js';
+
+export const MAX_DEPTH = 256;
+const BATCH = 500;
+
+export type Kin = Pick<MonitorDoc, 'source' | 'parent_source'>;
+export type Relative = Kin & Pick<MonitorDoc, 'state' | 'left_down_at'>;
+/** Sources to what was found; null: there is none. */
+export type Family = Map<string, Relative | null>;
+
+/** The ancestors of `child` that count, nearest first. Pure. */
+export function ancestorsOf(child: Kin, family: ReadonlyMap<string, Relative | null>): Relative[] {
+  const chain: Relative[] = [];
+  const seen = new Set([child.source]);
+  let parent = child.parent_source;
+  while (parent !== null && chain.length < MAX_DEPTH) {
+    // Back at the child: it is on a cycle. Back at an ancestor: that one is, and so has no parents of its own.
+    if (parent === child.source) return [];
+    if (seen.has(parent)) return chain.slice(0, chain.findIndex(({ source }) => source === parent) + 1);
+    const found = family.get(parent);
+    if (!found) break;
+    seen.add(parent);
+    chain.push(found);
+    parent = found.parent_source;
+  }
+  return chain;
+}
+
+@injectable()
+export class Ancestry {
+  constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /** Everyone above these children. @param known what the caller knows already, newer than the store's; it is added to */
+  async load(children: readonly Kin[], family: Family = new Map()): Promise<Family> {
+    let wanted = new Set(children.flatMap(({ parent_source }) => parent_source ?? []));
+    for (let depth = 0; wanted.size > 0 && depth < MAX_DEPTH; depth++) {
+      const missing = [...wanted].filter((source) => !family.has(source));
+      for (let i = 0; i < missing.length; i += BATCH) {
+        const part = missing.slice(i, i + BATCH);
+        for (const source of part) family.set(source, null);
+        const page = await this.deps.monitors.find({
+          filter: { id: { in: part.map(idOf) }, deleted_at: null },
+          limit: BATCH,
+        });
+        for (const doc of page.items) family.set(doc.source, relative(doc));
+      }
+      wanted = new Set(missing.flatMap((source) => family.get(source)?.parent_source ?? []));
+    }
+    return family;
+  }
+
+  /** The nearest ancestor that is down, or null. */
+  async suppressor(child: Kin): Promise<string | null> {
+    if (child.parent_source === null) return null;
+    const family = await this.load([child]);
+    return downAbove(child, family)?.source ?? null;
+  }
+
+  /** Every monitor below `source`, at most `limit`; on a cycle each once. */
+  async below(source: string, limit = 100_000): Promise<MonitorDoc[]> {
+    const found: MonitorDoc[] = [];
+    const seen = new Set([source]);
+    let level = [source];
+    while (level.length > 0 && found.length < limit) {
+      const children = await this.#children(level);
+      const fresh = children.filter((child) => !seen.has(child.source));
+      for (const child of fresh) seen.add(child.source);
+      found.push(...fresh);
+      level = fresh.map((child) => child.source);
+    }
+    return found.slice(0, limit);
+  }
+
+  async #children(parents: readonly string[]): Promise<MonitorDoc[]> {
+    const found: MonitorDoc[] = [];
+    for (let i = 0; i < parents.length; i += BATCH) {
+      let after: string | null = null;
+      do {
+        const page: { items: MonitorDoc[]; next: string | null } = await this.deps.monitors.find({
+          filter: { parent_source: { in: parents.slice(i, i + BATCH) }, deleted_at: null },
+          sort: [
+            ['parent_source', 'asc'],
+            ['source', 'asc'],
+          ],
+          limit: BATCH,
+          after,
+        });
+        found.push(...page.items);
+        after = page.next;
+      } while (after !== null);
+    }
+    return found;
+  }
+}
+
+export const relative = ({ source, parent_source, state, left_down_at }: MonitorDoc): Relative => ({
+  source,
+  parent_source,
+  state,
+  left_down_at,
+});
+
+export const downAbove = (child: Kin, family: ReadonlyMap<string, Relative | null>): Relative | null =>
+  ancestorsOf(child, family).find(({ state }) => state === 'down') ?? null;

@@ -1,0 +1,136 @@
+/**
+ * Changes of a monitor as one atomic write: the fields, and the timeline entries about them. Pure: a heartbeat, the evaluator
+ * and the deletion make one. Its write compares `rev`, so a change set made from an old state is never written.
+ */
+import type { MonitorEvent, MonitorState } from '../../../ports/domain/watchdog.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Json, Update } from '../../../ports/store.js';
+import { isoOf } from '../deps.js';
+import type { Level, MonitorDoc, OutboxEntry } from '../model.js';
+import { nextCheck } from './timing.js';
+
+const LEVELS: Readonly<Record<MonitorState, Level>> = {
+  up: 'info',
+  warning: 'warning',
+  down: 'error',
+  unknown: 'info',
+  stopped: 'info',
+  maintenance: 'info',
+};
+
+/** A monitor as it will be, and its new timeline entries. */
+export class ChangeSet {
+  readonly next: MonitorDoc;
+  readonly entries: OutboxEntry[] = [];
+
+  constructor(
+    readonly before: MonitorDoc,
+    private readonly ids: Ids,
+    private readonly now: number,
+  ) {
+    this.next = { ...before };
+  }
+
+  assign(fields: Partial<MonitorDoc>): this {
+    Object.assign(this.next, fields);
+    return this;
+  }
+
+  /** To another state; leaving `down` ends its alarm. Nothing when it is in that state already. */
+  to(state: MonitorState, message: string): this {
+    const { next } = this;
+    const from = next.state;
+    if (from === state) return this;
+    const at = isoOf(this.now);
+    this.#entry('transition', 'state.changed', LEVELS[state], { from, to: state, message });
+    if (from === 'down') {
+      this.recover(state, state === 'stopped' || state === 'maintenance' ? state : null);
+      this.assign({ left_down_at: at, down_since_utc: null, down_from: null });
+    }
+    return this.assign({ state, last_state_change_utc: at });
+  }
+
+  /** Down; `alarm` or `suppress` must follow. */
+  down(since: number, message: string): this {
+    const from = this.next.state;
+    return this.to('down', message).assign({ down_since_utc: isoOf(since), down_from: from });
+  }
+
+  /** `monitor.recovered` for an open alarm, nothing for a suppressed one; none afterwards. */
+  recover(state: MonitorState, resolution: string | null): this {
+    const { alarm, alarm_id, down_since_utc } = this.next;
+    if (alarm === 'open' && alarm_id !== null) {
+      const data = { state, previous_state: 'down', alarm_id, deferred: false, resolution, down_since_utc } as const;
+      this.#alarm('monitor.recovered', 'info', data, resolution === null ? 'Recovered' : `Alarm ended: ${resolution}`);
+    }
+    return this.assign({
+      alarm: 'none',
+      alarm_id: null,
+      suppressed_by: null,
+      released_at: null,
+    });
+  }
+
+  /** The alarm goes out. */
+  alarm(deferred: boolean): this {
+    const { down_since_utc, down_from } = this.next;
+    const alarm_id = this.ids.uuid();
+    this.assign({ alarm: 'open', alarm_id, suppressed_by: null, released_at: null });
+    const data = {
+      state: 'down',
+      previous_state: down_from,
+      alarm_id,
+      deferred,
+      resolution: null,
+      down_since_utc,
+    } as const;
+    const message = deferred ? 'Still down after its parent returned' : 'No heartbeat: down';
+    return this.#alarm('monitor.down', 'error', data, message);
+  }
+
+  /** An ancestor is down, so nobody is told. */
+  suppress(by: string): this {
+    this.assign({ alarm: 'suppressed', suppressed_by: by, released_at: null });
+    return this.#entry('suppression', 'alarm.suppressed', 'warning', {
+      message: `Alarm suppressed: ${by} is down`,
+      suppressed_by: by,
+    });
+  }
+
+  #alarm(type: string, level: Level, data: Omit<MonitorEvent, 'source'>, message: string): this {
+    return this.#entry('alarm', type, level, { message, data, to: data.state });
+  }
+
+  #entry(kind: OutboxEntry['kind'], type: string, level: Level, more: Partial<OutboxEntry>): this {
+    this.entries.push({
+      id: `evt_${this.ids.uuid()}`,
+      at: isoOf(this.now),
+      kind,
+      type,
+      level,
+      message: '',
+      ...more,
+    });
+    return this;
+  }
+
+  /** The write: only what differs. @param due when the evaluator looks here again */
+  update(due = nextCheck(this.next)): Update {
+    const { before, next, entries } = this;
+    next.next_check_at = due;
+    next.rev = before.rev + 1;
+    const set: Record<string, Json> = {};
+    for (const key of Object.keys(next) as (keyof MonitorDoc)[]) {
+      if (next[key] !== before[key] && key !== 'rev' && key !== 'outbox') {
+        set[key] = next[key];
+      }
+    }
+    const update: Update = { set, inc: { rev: 1 } };
+    const last = entries.at(-1);
+    if (last === undefined) return update;
+    set['outbox_at'] = next.outbox_at = `${isoOf(this.now)} ${last.id}`;
+    next.outbox = [...before.outbox, ...entries];
+    update.push = { outbox: { each: entries as unknown as Json[] } };
+    return update;
+  }
+}

@@ -1,0 +1,81 @@
+/** A monitor from nothing, and as the API shows it. Pure. */
+import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
+import type { Ids } from '../../../ports/ids.js';
+import { isoOf } from '../deps.js';
+import type { MonitorDoc } from '../model.js';
+import { idOf } from './source.js';
+
+/** Unknown, without heartbeat: it never alarms. */
+export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): MonitorDoc {
+  const at = isoOf(now);
+  return {
+    id: idOf(fields.source),
+    source: fields.source,
+    series: ids.uuid(),
+    name: fields.name || fields.source,
+    parent_source: fields.parent_source ?? null,
+    interval_seconds: fields.interval_seconds ?? null,
+    description: fields.description ?? null,
+    os: fields.os ?? null,
+    project: fields.project ?? null,
+    public: fields.public ?? false,
+    created_at: at,
+    updated_at: at,
+    deleted_at: null,
+    state: 'unknown',
+    alarm: 'none',
+    alarm_id: null,
+    suppressed_by: null,
+    released_at: null,
+    relook: false,
+    reparented_at: null,
+    left_down_at: null,
+    down_from: null,
+    last_state_change_utc: at,
+    down_since_utc: null,
+    last_heartbeat_at: null,
+    beat_interval: null,
+    last_status: null,
+    message: null,
+    app_version: null,
+    checks: '{}',
+    metrics_json: '{}',
+    next_check_at: null,
+    rev: 0,
+    names: [],
+    hour: null,
+    tail: '',
+    tail_base: 0,
+    chunk: 0,
+    outbox: [],
+    outbox_at: null,
+  };
+}
+
+export function viewOf(doc: MonitorDoc): MonitorView {
+  return {
+    id: doc.id,
+    source: doc.source,
+    name: doc.name,
+    parent_source: doc.parent_source,
+    interval_seconds: doc.interval_seconds,
+    description: doc.description,
+    os: doc.os,
+    project: doc.project,
+    public: doc.public,
+    state: doc.state,
+    alarm: doc.alarm,
+    alarm_id: doc.alarm_id,
+    suppressed_by: doc.suppressed_by,
+    last_heartbeat_at: doc.last_heartbeat_at,
+    last_status: doc.last_status,
+    message: doc.message,
+    checks: JSON.parse(doc.checks) as MonitorView['checks'],
+    metrics_json: JSON.parse(doc.metrics_json) as MonitorView['metrics_json'],
+    app_version: doc.app_version,
+    last_state_change_utc: doc.last_state_change_utc,
+    down_since_utc: doc.down_since_utc,
+    created_at: doc.created_at,
+    updated_at: doc.updated_at,
+  };
+}

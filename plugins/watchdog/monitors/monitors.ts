@@ -1,0 +1,156 @@
+/** Making, changing and deleting monitors (contract 30, endpoints). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
+import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
+import { StoreConflict, type Update } from '../../../ports/store.js';
+import type { Alarms } from '../evaluator/alarms.js';
+import { ancestorsOf, MAX_DEPTH, type Ancestry } from './ancestry.js';
+import { mayTouch, type Caller } from '../caller.js';
+import { cleanText } from '../clean.js';
+import type { Deps } from '../deps.js';
+import type { MonitorDoc } from '../model.js';
+import { freshMonitor, viewOf } from './monitor.js';
+import { ALARMS, ANCESTRY, DEPS, OUTBOX } from '../names.js';
+import type { Outbox } from '../timeline/outbox.js';
+import { idOf, looksLikeId, SOURCE } from './source.js';
+import { ChangeSet } from './change-set.js';
+
+export type MonitorEdit = Omit<MonitorFields, 'source'>;
+
+const cleaned = <T extends MonitorEdit>(fields: T): T =>
+  Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, typeof value === 'string' ? cleanText(value) : value]),
+  ) as T;
+
+@injectable()
+export class Monitors {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ANCESTRY) private readonly ancestry: Ancestry,
+    @inject(ALARMS) private readonly alarms: Alarms,
+    @inject(OUTBOX) private readonly outbox: Outbox,
+  ) {}
+
+  /** By source, or by id. */
+  async find(name: string): Promise<MonitorDoc | null> {
+    const { monitors } = this.deps;
+    let doc = SOURCE.test(name) ? await monitors.get(idOf(name)) : null;
+    if (doc === null && looksLikeId(name)) doc = await monitors.get(name);
+    return doc === null || doc.deleted_at !== null ? null : doc;
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async need(name: string, caller: Caller): Promise<MonitorDoc> {
+    const doc = await this.find(name);
+    if (doc === null) throw notFound(`monitor ${name}`);
+    mayTouch(caller, doc);
+    return doc;
+  }
+
+  /** @throws ServiceError conflict (known source, cycle), unknown_project, insufficient_scope */
+  async create(given: MonitorFields, caller: Caller): Promise<MonitorView> {
+    const fields = cleaned({ ...given, project: given.project ?? caller.project });
+    if (!SOURCE.test(fields.source))
+      throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
+    mayTouch(caller, { project: fields.project ?? null });
+    await this.#checkProject(fields.project);
+    await this.#checkParent(fields.source, fields.parent_source ?? null);
+    const { monitors, ids, clock } = this.deps;
+    const fresh = freshMonitor(fields, ids, clock.now());
+    try {
+      await monitors.insert(fresh);
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      if (!(await this.#revive(fresh))) throw conflict(`There is a monitor ${fields.source} already.`);
+    }
+    return viewOf(fresh);
+  }
+
+  /** Over a deleted monitor that has something to tell yet. */
+  async #revive(fresh: MonitorDoc): Promise<boolean> {
+    const { id, outbox: _outbox, outbox_at: _at, rev: _rev, ...set } = fresh;
+    const update = { set: set as unknown as NonNullable<Update['set']>, inc: { rev: 1 } };
+    return (await this.deps.monitors.change({ id, deleted_at: { gt: '' } }, update)) !== null;
+  }
+
+  /** Writes only what is named. @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope */
+  async edit(name: string, given: MonitorEdit, caller: Caller): Promise<MonitorView> {
+    const fields = cleaned(given);
+    if (fields.project !== undefined) await this.#checkProject(fields.project);
+    for (;;) {
+      const doc = await this.need(name, caller);
+      if (fields.project !== undefined) mayTouch(caller, { project: fields.project });
+      const moved = fields.parent_source !== undefined && fields.parent_source !== doc.parent_source;
+      if (moved) await this.#checkParent(doc.source, fields.parent_source ?? null);
+      const { ids, clock, monitors } = this.deps;
+      const now = clock.now();
+      const changeSet = new ChangeSet(doc, ids, now).assign(named(fields, doc));
+      changeSet.assign({ updated_at: clock.iso() });
+      if (moved) await this.#release();
+      if (moved) changeSet.assign({ relook: true, reparented_at: clock.iso() });
+      if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) === null) continue;
+      // Told at once, so that a wait begins now; what a crash leaves undone the next run finds by `relook`.
+      if (moved) await this.alarms.relook(changeSet.next, now);
+      return viewOf(changeSet.next);
+    }
+  }
+
+  /**
+   * Deletes it, revokes its tokens, and ends an open alarm (`resolution: deleted`). Its samples, which no later monitor of
+   * this source can reach, go with the cleanup.
+   * @throws ServiceError not_found, insufficient_scope
+   */
+  async remove(name: string, caller: Caller): Promise<string> {
+    for (;;) {
+      const doc = await this.need(name, caller);
+      const { ids, clock, monitors, tokens } = this.deps;
+      await tokens.revokeSource(doc.source);
+      if (doc.state === 'down') await this.#release();
+      const now = clock.now();
+      const changeSet = new ChangeSet(doc, ids, now).recover(doc.state, 'deleted').assign({ deleted_at: clock.iso() });
+      const same = { id: doc.id, rev: doc.rev };
+      const quiet = changeSet.entries.length === 0 && doc.outbox_at === null;
+      const gone = quiet
+        ? (await monitors.remove(same)) > 0
+        : (await monitors.change(same, changeSet.update())) !== null;
+      if (!gone) continue;
+      if (!quiet) await this.outbox.flush([changeSet.next]);
+      if (doc.state === 'down') await this.#release();
+      return doc.source;
+    }
+  }
+
+  /**
+   * Before and after a down monitor leaves a tree: whose suppressor returned earlier waits since then, and whose goes now
+   * waits from now.
+   */
+  async #release(): Promise<void> {
+    await this.alarms.release(await this.alarms.freed(), this.deps.clock.now());
+  }
+
+  /** An unknown parent is allowed. @throws ServiceError conflict */
+  async #checkParent(source: string, parent: string | null): Promise<void> {
+    if (parent === null) return;
+    if (parent === source) throw conflict('A monitor cannot be its own parent.');
+    const above = { source: `${source} `, parent_source: parent };
+    const family = await this.ancestry.load([above]);
+    const chain = ancestorsOf(above, family);
+    if (chain.some((ancestor) => ancestor.source === source || ancestor.parent_source === source)) {
+      throw conflict(`${parent} is below ${source}: this would make a circle.`);
+    }
+    if (chain.length >= MAX_DEPTH) throw conflict(`The hierarchy may be ${MAX_DEPTH} levels deep.`);
+  }
+
+  async #checkProject(slug: string | null | undefined): Promise<void> {
+    if (slug === null || slug === undefined) return;
+    if ((await this.deps.projects.get(slug)) === null) {
+      throw new ServiceError('unknown_project', `There is no project ${slug}.`, { fields: { project: 'is unknown' } });
+    }
+  }
+}
+
+function named(fields: MonitorEdit, doc: MonitorDoc): Partial<MonitorDoc> {
+  const { name, ...rest } = fields;
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
+  return { ...given, ...(name !== undefined && { name: name || doc.source }) };
+}

@@ -1,0 +1,54 @@
+/** Thresholds in time (contract 30, evaluator): pure. Times are milliseconds since 1970, UTC; no zone plays a part. */
+import type { MonitorDoc } from '../model.js';
+
+export const DEFAULT_INTERVAL_SECONDS = 60;
+/** The longest interval, one year. */
+export const MAX_INTERVAL_SECONDS = 31_536_000;
+/** A deferred alarm waits this long at least. */
+const DEFER_MS = 60_000;
+/** Due at the next run, whenever that is. */
+export const AT_ONCE = '1970-01-01T00:00:00.000Z';
+
+type Timed = Pick<MonitorDoc, 'beat_interval' | 'interval_seconds'>;
+
+/** Effective interval in seconds: the heartbeat's, else the configured one, else 60. */
+export const intervalOf = ({ beat_interval, interval_seconds }: Timed): number =>
+  beat_interval ?? interval_seconds ?? DEFAULT_INTERVAL_SECONDS;
+
+/** When silence since `from` becomes a warning, and when down: from the millisecond after it. */
+export function thresholds(from: number, interval: number): { warn: number; down: number } {
+  return { warn: from + Math.floor(interval * 2000), down: from + Math.floor(interval * 4000) };
+}
+
+/** When a suppressed monitor that nothing suppresses any more may alarm. */
+export const alarmAt = (released: number, interval: number): number => released + Math.max(interval * 1000, DEFER_MS);
+
+/**
+ * The due index: a run reads documents whose time lies before now. @param credit of the service's own outages, in ms
+ */
+export function nextCheck(doc: MonitorDoc, credit = 0): string | null {
+  if (doc.deleted_at !== null) return null;
+  if (doc.relook) return AT_ONCE;
+  if (doc.state === 'down') {
+    if (doc.alarm !== 'suppressed' || doc.released_at === null) return null;
+    // Due at the time itself, where the index looks for times before now.
+    return iso(alarmAt(Date.parse(doc.released_at), intervalOf(doc)) - 1);
+  }
+  if (doc.last_heartbeat_at === null || (doc.state !== 'up' && doc.state !== 'warning')) return null;
+  const { warn, down } = thresholds(Date.parse(doc.last_heartbeat_at) + credit, intervalOf(doc));
+  return iso(doc.state === 'up' ? warn : down);
+}
+
+/**
+ * The due time that a heartbeat writes. One that comes long before it is expected leaves an earlier due time in place, by
+ * at most a quarter of the interval: a monitor that beats more often than it says then costs the due index nothing, and the
+ * evaluator, should it look too early, writes the right one.
+ */
+export function eased(doc: MonitorDoc, before: MonitorDoc): string | null {
+  const due = nextCheck(doc);
+  const known = before.next_check_at;
+  if (due === null || known === null || known > due || doc.state === 'down' || doc.relook) return due;
+  return Date.parse(due) - Date.parse(known) < intervalOf(doc) * 250 ? known : due;
+}
+
+const iso = (ms: number): string => new Date(ms).toISOString();

@@ -1,0 +1,174 @@
+/** /monitors, /monitors/{source}, /hierarchy and the public status page (contract 80; contract 30). Members work on monitors. */
+import joi from 'joi';
+import { orAgain, type Problem, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import { callerOf } from '../caller.js';
+import { detailView } from './detail.js';
+import { hierarchyView, publicView } from './hierarchy.js';
+import { listView } from './list.js';
+import { tokenPages } from './tokens.js';
+import { checkedForm, hrefOf, typed } from './form.js';
+import { STATES } from '../model.js';
+import type { Services } from '../services.js';
+import { looksLikeId } from '../monitors/source.js';
+
+const access = { session: 'member' } as const;
+const params = joi.object({ source: joi.string().max(200).required() });
+const title = 'Monitors';
+
+const to = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
+
+export function pages(services: Services, deferred: boolean): PageSpec[] {
+  const { monitors, status, audit } = services;
+  const sourceOf = (request: HttpRequest): string => request.params['source'] ?? '';
+  const need = (request: HttpRequest) => monitors.need(sourceOf(request), callerOf(request.principal));
+
+  const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+    const known = request.params['source'] === undefined ? null : await need(request);
+    const form = problem === undefined ? (known ?? { source: request.query['source'] }) : typed(request);
+    const crumbs = [{ label: title, href: '/monitors' }, { label: known === null ? 'New monitor' : known.source }];
+    const action = known === null ? '/monitors/new' : `${hrefOf(known.source)}/edit`;
+    const back = known === null ? '/monitors' : hrefOf(known.source);
+    return new View('monitor-form', { known, form, action, back, crumbs, ...problem });
+  };
+
+  const detail = async (request: HttpRequest, errors: Record<string, string> = {}): Promise<View> =>
+    detailView(services, await need(request), request, { deferred, errors });
+
+  return [
+    {
+      path: '/monitors',
+      title,
+      nav: {
+        section: 'operations',
+        label: 'Monitors',
+        icon: 'monitor',
+        order: 10,
+        badge: async () => (await status.counts()).down || null,
+      },
+      access,
+      input: {
+        query: joi.object({
+          state: joi
+            .string()
+            .valid(...STATES)
+            .empty(''),
+          alarm: joi.string().valid('open', 'suppressed').empty(''),
+          parent: joi.string().max(128).empty(''),
+          project: joi.string().max(64).empty(''),
+          q: joi.string().max(200).empty(''),
+          cursor: joi.string().max(20_000).empty(''),
+        }),
+      },
+      handle: (request) => listView(services, request),
+    },
+    { path: '/monitors/new', title: 'New monitor', access, handle: (request) => editor(request) },
+    {
+      method: 'POST',
+      path: '/monitors/new',
+      title: 'New monitor',
+      access,
+      handle: (request) =>
+        orAgain(
+          async () => {
+            const fields = checkedForm(request, true);
+            const made = await monitors.create(fields, callerOf(request.principal));
+            await audit.record(request.principal, 'monitor.created', made.source);
+            return to(hrefOf(made.source), 'Monitor created. It is unknown until its first heartbeat.');
+          },
+          (problem) => editor(request, problem),
+        ),
+    },
+    {
+      path: '/monitors/{source}',
+      title: 'Monitor',
+      access,
+      input: {
+        params,
+        query: joi.object({ hours: joi.number().valid(24, 168, 336), cursor: joi.string().max(20_000).empty('') }),
+      },
+      handle: (request) => detail(request),
+    },
+    ...tokenPages(services, detail),
+    {
+      path: '/monitors/{source}/edit',
+      title: 'Edit monitor',
+      access,
+      input: { params },
+      handle: (request) => editor(request),
+    },
+    {
+      method: 'POST',
+      path: '/monitors/{source}/edit',
+      title: 'Edit monitor',
+      access,
+      input: { params },
+      handle: (request) =>
+        orAgain(
+          async () => {
+            const fields = checkedForm(request, false);
+            const saved = await monitors.edit(sourceOf(request), fields, callerOf(request.principal));
+            await audit.record(request.principal, 'monitor.changed', saved.source);
+            return to(hrefOf(saved.source), 'Monitor saved.');
+          },
+          (problem) => editor(request, problem),
+        ),
+    },
+    {
+      method: 'POST',
+      path: '/monitors/{source}/delete',
+      title: 'Delete monitor',
+      access,
+      input: { params },
+      handle: async (request) => {
+        const source = await monitors.remove(sourceOf(request), callerOf(request.principal));
+        await audit.record(request.principal, 'monitor.deleted', source);
+        return to('/monitors', `Deleted ${source} and revoked its tokens.`);
+      },
+    },
+    {
+      path: '/hierarchy',
+      title: 'Hierarchy',
+      nav: { section: 'operations', label: 'Hierarchy', icon: 'hierarchy', order: 20 },
+      access,
+      handle: (request) => hierarchyView(services, request),
+    },
+    {
+      method: 'POST',
+      path: '/hierarchy',
+      title: 'Hierarchy',
+      access,
+      handle: (request) =>
+        orAgain(
+          async () => {
+            const { source, parent_source } = typed(request) as { source?: string; parent_source?: string };
+            const parent = parent_source?.trim() || null;
+            const fields = checkedForm({ ...request, body: { parent_source: parent ?? '' } }, false);
+            const saved = await monitors.edit(
+              source ?? '',
+              { parent_source: fields.parent_source },
+              callerOf(request.principal),
+            );
+            await audit.record(request.principal, 'monitor.moved', saved.source, { parent_source: parent });
+            return to(
+              '/hierarchy',
+              parent === null ? `${saved.source} stands on its own.` : `${saved.source} is below ${parent}.`,
+            );
+          },
+          (problem) => hierarchyView(services, request, problem.errors['parent_source'] ?? problem.message),
+        ),
+    },
+    {
+      path: '/status/{id}',
+      title: 'Status',
+      access: 'public',
+      input: { params: joi.object({ id: joi.string().max(100).required() }) },
+      handle: async (request) => {
+        const id = request.params['id'] ?? '';
+        const monitor = looksLikeId(id) ? await monitors.find(id) : null;
+        if (!monitor?.public) throw notFound('such status page');
+        return publicView(services, monitor);
+      },
+    },
+  ];
+}

@@ -1,0 +1,40 @@
+/** The dashboard's cards: monitors that are down, and how many are in which state. */
+import { View, type PanelSpec } from '../../../kernel/contract.js';
+import { sharesOf } from './list.js';
+import { rowOf } from './row.js';
+import type { Services } from '../services.js';
+
+const SHOWN = 6;
+const SYSTEM = { name: 'dashboard', project: null, source: null };
+
+export function panels({ status, runs, clock }: Services): PanelSpec[] {
+  return [
+    {
+      id: 'watchdog.down',
+      kind: 'attention',
+      order: 20,
+      load: async () => {
+        const [counts, health] = await Promise.all([status.counts(), runs.health()]);
+        if (counts.down === 0 && health.ok) return null;
+        const page = await status.page({ state: ['down'], limit: SHOWN }, SYSTEM);
+        return new View('panel-down', {
+          items: page.docs.map((doc) => rowOf(doc, clock.now())),
+          total: counts.down,
+          more: counts.down - page.docs.length,
+          late: !health.ok,
+          last_run_at: health.last_run_at,
+        });
+      },
+    },
+    {
+      id: 'watchdog.states',
+      kind: 'trend',
+      order: 20,
+      load: async () => {
+        const counts = await status.counts();
+        const parts = sharesOf(counts);
+        return parts.length === 0 ? null : new View('panel-states', { parts });
+      },
+    },
+  ];
+}

@@ -1,0 +1,132 @@
+/** The timeline: transitions, alarms, suppressions and what programs note (contract 30, endpoints: /event, /events). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import type { Filter, Json } from '../../../ports/store.js';
+import { mayReport, mayTouch, type Caller } from '../caller.js';
+import { cleanText } from '../clean.js';
+import type { Deps } from '../deps.js';
+import type { Level, TimelineDoc } from '../model.js';
+import { DEPS, OUTBOX } from '../names.js';
+import type { Outbox } from './outbox.js';
+import { idOf } from '../monitors/source.js';
+
+export interface Annotation {
+  source: string;
+  type: string;
+  level?: Level;
+  message?: string | null;
+  data?: Json;
+}
+
+export interface TimelineQuery {
+  source?: string;
+  type?: readonly string[];
+  level?: readonly Level[];
+  since?: string;
+  until?: string;
+  limit?: number;
+  cursor?: string;
+  include_total?: boolean;
+}
+
+export const eventView = ({
+  id,
+  source,
+  kind,
+  type,
+  level,
+  from,
+  to,
+  message,
+  data,
+  alarm_id,
+  suppressed_by,
+  at,
+}: TimelineDoc) => ({
+  id,
+  source,
+  kind,
+  type,
+  level,
+  from,
+  to,
+  message,
+  data: data === null ? null : (JSON.parse(data) as Json),
+  alarm_id,
+  suppressed_by,
+  at,
+});
+export type EventView = ReturnType<typeof eventView>;
+
+export interface EventPage {
+  items: EventView[];
+  next_cursor: string | null;
+  has_more: boolean;
+  total?: number;
+}
+
+@injectable()
+export class Timeline {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(OUTBOX) private readonly outbox: Outbox,
+  ) {}
+
+  /** @throws ServiceError not_found, source_mismatch, insufficient_scope */
+  async annotate(note: Annotation, caller: Caller): Promise<EventView> {
+    mayReport(caller, note.source);
+    const { monitors, timeline, ids, clock } = this.deps;
+    const monitor = await monitors.get(idOf(note.source));
+    if (monitor === null || monitor.deleted_at !== null) throw notFound(`monitor ${note.source}`);
+    mayTouch(caller, monitor);
+    const doc: TimelineDoc = {
+      id: `evt_${ids.uuid()}`,
+      source: note.source,
+      project: monitor.project,
+      kind: 'annotation',
+      type: cleanText(note.type),
+      level: note.level ?? 'info',
+      from: null,
+      to: null,
+      message: note.message ? cleanText(note.message) : null,
+      data: note.data === undefined || note.data === null ? null : cleanText(JSON.stringify(note.data)),
+      alarm_id: null,
+      suppressed_by: null,
+      at: clock.iso(),
+    };
+    await timeline.insert(doc);
+    return eventView(doc);
+  }
+
+  /** Newest first. @throws ServiceError source_mismatch */
+  async page(query: TimelineQuery, caller: Caller): Promise<EventPage> {
+    if (query.source !== undefined) mayReport(caller, query.source);
+    const { timeline } = this.deps;
+    const filter: Filter = {};
+    const source = query.source ?? caller.source;
+    if (source !== null) filter['source'] = source;
+    if (caller.project !== null) filter['project'] = caller.project;
+    if (query.type) filter['type'] = query.type.length === 1 ? query.type[0] : { in: query.type };
+    if (query.level) filter['level'] = query.level.length === 1 ? query.level[0] : { in: query.level };
+    if (query.since !== undefined || query.until !== undefined) {
+      filter['at'] = {
+        ...(query.since !== undefined && { gte: query.since }),
+        ...(query.until !== undefined && { lte: query.until }),
+      };
+    }
+    // A run answers before its timeline is written.
+    await this.outbox.stored();
+    const page = await timeline.find({
+      filter,
+      sort: [['at', 'desc']],
+      limit: query.limit ?? 50,
+      after: query.cursor ?? null,
+    });
+    return {
+      items: page.items.map(eventView),
+      next_cursor: page.next,
+      has_more: page.next !== null,
+      ...(query.include_total && { total: await timeline.count(filter) }),
+    };
+  }
+}

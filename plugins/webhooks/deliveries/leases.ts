@@ -1,0 +1,99 @@
+/**
+ * Leases: who attempts a delivery, when any number of processes share one store (contract 70, delivery).
+ *
+ * A lease is taken by compare-and-set and has no time in it: whoever sees the same lease unchanged for `LEASE_MS` of its
+ * own monotonic clock takes it back, so clocks of processes may differ. Rejected: `lease_until`, which a process whose
+ * clock is ahead takes from a living one.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Delivery } from './delivery.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
+import { ATTEMPT_MS } from '../sending/sender.js';
+
+/** A leased delivery that has not been begun within this time is given back. */
+export const STALE_MS = 3_000;
+/** Longer than anything that a living process does under one lease. */
+export const LEASE_MS = STALE_MS + ATTEMPT_MS + 2_000;
+const PAGE = 200;
+
+type Lease = Pick<Delivery, 'id' | 'lease_by' | 'lease_n'>;
+
+@injectable()
+export class Leases {
+  /** Of this instance, never of the host: a restart is another one. */
+  readonly instance: string;
+  readonly #active = new Set<string>();
+  #seen = new Map<string, number>();
+
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'deliveries' | 'clock' | 'ids'>) {
+    this.instance = this.deps.ids.uuid();
+  }
+
+  /** This process works on it: its lease is not taken back here, however long it stands. */
+  begin(id: string): void {
+    this.#active.add(id);
+  }
+
+  end(id: string): void {
+    this.#active.delete(id);
+  }
+
+  /** Leases what is due of a webhook, longest due first. `more`: there is more than `limit`. */
+  async claim(webhook: string, limit: number): Promise<{ leased: Delivery[]; more: boolean }> {
+    const { deliveries, clock } = this.deps;
+    const now = clock.iso();
+    const { items, next } = await deliveries.find({
+      filter: { webhook_id: webhook, next_at: { gt: '', lte: now } },
+      sort: [
+        ['webhook_id', 'asc'],
+        ['next_at', 'asc'],
+      ],
+      limit,
+    });
+    const taken = await deliveries.bulk(
+      items.map(({ id, next_at, lease_n }) => ({
+        change: { id, next_at, lease_n },
+        update: { set: { lease_by: this.instance }, inc: { lease_n: 1 }, unset: ['next_at'] },
+      })),
+    );
+    const leased = items.flatMap(({ next_at: _due, ...delivery }, i) => {
+      const result = taken[i];
+      if (result === undefined || !('n' in result) || result.n !== 1) return [];
+      return [{ ...delivery, lease_by: this.instance, lease_n: delivery.lease_n + 1 }];
+    });
+    return { leased, more: next !== null };
+  }
+
+  /** Frees deliveries whose lease nobody has touched for `LEASE_MS`. Answers how many. */
+  async takeBack(): Promise<number> {
+    const { deliveries, clock } = this.deps;
+    const seen = new Map<string, number>();
+    let n = 0;
+    let after: string | null = null;
+    do {
+      const page: { items: Delivery[]; next: string | null } = await deliveries.find({
+        filter: { lease_by: { gt: '' } },
+        sort: [['lease_by', 'asc']],
+        limit: PAGE,
+        after,
+      });
+      for (const { id, lease_by, lease_n } of page.items) {
+        if (this.#active.has(id)) continue;
+        const key = `${id} ${lease_by} ${lease_n}`;
+        const first = this.#seen.get(key) ?? clock.monotonic();
+        seen.set(key, first);
+        if (clock.monotonic() - first < LEASE_MS) continue;
+        if (await this.#release({ id, lease_by, lease_n })) n += 1;
+      }
+      after = page.next;
+    } while (after !== null);
+    this.#seen = seen;
+    return n;
+  }
+
+  /** Due at once. False when another process has taken it. */
+  async #release({ id, lease_by, lease_n }: Lease): Promise<boolean> {
+    const update = { set: { next_at: isoOf(this.deps.clock.now()) }, unset: ['lease_by'] };
+    return (await this.deps.deliveries.change({ id, lease_by, lease_n }, update)) !== null;
+  }
+}

@@ -1,0 +1,155 @@
+/** The event log and the delivery log: lists, retention, and the figures for health (contracts 70 and 95). */
+import { inject, injectable, type HealthResult, type Principal } from '../../../kernel/contract.js';
+import { denied, notFound } from '../../../kernel/errors.js';
+import type { Filter, Page } from '../../../ports/store.js';
+import { firstIdOf, STATES, WAITING, type Delivery, type DeliveryState } from './delivery.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
+import type { StoredEvent } from '../events/event.js';
+import { hostOf } from '../registry/webhook.js';
+
+/** Both logs keep this long. */
+export const KEEP_MS = 14 * 24 * 3_600_000;
+/** Removed at once, so that other writes pass between. */
+const CHUNK = 1_000;
+/** States that an attempt leads to. */
+const ATTEMPTED: readonly DeliveryState[] = ['success', 'retrying', 'exhausted', 'blocked', 'held'];
+/** Looked at in each of them: an older delivery may have been tried again later. */
+const LATEST = 5;
+/** A first attempt that is waited for longer than this says that the workers do not keep up. */
+const OVERDUE_MS = 300_000;
+
+export interface ListQuery {
+  limit: number;
+  cursor?: string;
+}
+
+export interface DeliveryQuery extends ListQuery {
+  state?: DeliveryState;
+  event?: string;
+}
+
+export interface EventQuery extends ListQuery {
+  event?: string;
+  project_slug?: string;
+  since?: string;
+  until?: string;
+}
+
+type Listed<T> = Page<T> & { count: () => Promise<number> };
+
+@injectable()
+export class DeliveryLog {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock'>) {}
+
+  /** Newest event first. */
+  async deliveries(webhook: string, query: DeliveryQuery): Promise<Listed<Delivery>> {
+    const { state, event, limit, cursor } = query;
+    const filter: Filter = { webhook_id: webhook, ...(state && { state }), ...(event !== undefined && { event }) };
+    const { deliveries } = this.deps;
+    const page = await deliveries.find({ filter, sort: [['id', 'desc']], limit, after: cursor ?? null });
+    return { ...page, count: () => deliveries.count(filter) };
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async need(principal: Principal, id: string): Promise<Delivery> {
+    const delivery = await this.deps.deliveries.get(id);
+    if (delivery === null) throw notFound(`delivery ${id}`);
+    const own = principal.kind === 'token' ? principal.project : null;
+    if (own !== null && own !== delivery.project_slug) throw denied(`The token is for the project ${own} only.`);
+    return delivery;
+  }
+
+  /** The one that was attempted last, of the newest in each state that follows an attempt. */
+  async last(webhook: string): Promise<Delivery | null> {
+    const pages = await Promise.all(
+      ATTEMPTED.map((state) =>
+        this.deps.deliveries.find({ filter: { webhook_id: webhook, state }, sort: [['id', 'desc']], limit: LATEST }),
+      ),
+    );
+    const tried = pages.flatMap(({ items }) => items.filter(({ attempted_at }) => attempted_at !== undefined));
+    const at = ({ attempted_at = '' }: Delivery): string => attempted_at;
+    return tried.reduce<Delivery | null>((last, one) => (last === null || at(one) > at(last) ? one : last), null);
+  }
+
+  /** Newest first. */
+  async events(principal: Principal, query: EventQuery): Promise<Listed<StoredEvent>> {
+    const own = principal.kind === 'token' ? principal.project : null;
+    const asked = query.project_slug;
+    if (own !== null && asked !== undefined && asked !== own) throw denied(`The token is for the project ${own} only.`);
+    const project = own ?? asked;
+    const filter: Filter = {
+      ...(query.event !== undefined && { event: query.event }),
+      ...(project !== undefined && { project_slug: project }),
+      timestamp: { gte: query.since ?? '', ...(query.until !== undefined && { lt: query.until }) },
+    };
+    const { events } = this.deps;
+    const sort = [['timestamp', 'desc']] as const;
+    const page = await events.find({ filter, sort, limit: query.limit, after: query.cursor ?? null });
+    return { ...page, count: () => events.count(filter) };
+  }
+
+  event(id: string): Promise<StoredEvent | null> {
+    return this.deps.events.get(id);
+  }
+
+  /** How many deliveries of a webhook are in each state. */
+  async states(webhook: string): Promise<Record<string, number>> {
+    const counted = await this.deps.deliveries.groupCount('state', { webhook_id: webhook });
+    return Object.fromEntries(STATES.map((state) => [state, counted.find(({ key }) => key === state)?.n ?? 0]));
+  }
+
+  /** Removes what is older than 14 days, and what belongs to webhooks that are gone. Answers how many. */
+  async forget(signal?: AbortSignal): Promise<number> {
+    const { webhooks, events, deliveries, clock } = this.deps;
+    const before = isoOf(clock.now() - KEEP_MS);
+    let n = 0;
+    const all = async (remove: () => Promise<number>): Promise<void> => {
+      let removed = CHUNK;
+      while (removed === CHUNK) {
+        removed = await remove();
+        n += removed;
+        if (signal?.aborted === true) return;
+      }
+    };
+    await all(() => deliveries.remove({ id: { lt: firstIdOf(clock.now() - KEEP_MS) } }, CHUNK));
+    await all(() => events.remove({ stored_at: { lt: before } }, CHUNK));
+    for (const { key } of await deliveries.groupCount('webhook_id')) {
+      if (typeof key !== 'string' || (await webhooks.get(key)) !== null) continue;
+      await all(() => deliveries.remove({ webhook_id: key }, CHUNK));
+    }
+    return n;
+  }
+
+  /** Deliveries that wait for an attempt, or are in one. */
+  queued(): Promise<number> {
+    return this.deps.deliveries.count({ state: { in: WAITING } });
+  }
+
+  /**
+   * Contract 95, health: never a URL, only its host.
+   * @param rowless new deliveries that are not in the store yet
+   */
+  async health(rowless = 0): Promise<HealthResult> {
+    const { webhooks, deliveries, clock } = this.deps;
+    const now = clock.now();
+    const [queued, oldest, broken] = await Promise.all([
+      this.queued(),
+      Promise.all(WAITING.map((state) => deliveries.find({ filter: { state }, sort: [['id', 'asc']], limit: 1 }))),
+      webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 200 }),
+    ]);
+    const overdue = oldest[0]?.items.some(({ updated_at }) => now - Date.parse(updated_at) > OVERDUE_MS);
+    const ages = oldest.flatMap(({ items }) => items.map(({ created_at }) => now - Date.parse(created_at)));
+    const disabled = broken.items.filter(({ enabled }) => !enabled);
+    return {
+      ok: disabled.length === 0 && overdue !== true,
+      queued: queued + rowless,
+      oldest_age_seconds: ages.length === 0 ? null : Math.max(0, Math.floor(Math.max(...ages) / 1000)),
+      disabled: disabled.map(({ id, name, url, disabled_reason }) => ({
+        id,
+        name,
+        host: hostOf(url),
+        reason: disabled_reason,
+      })),
+    };
+  }
+}

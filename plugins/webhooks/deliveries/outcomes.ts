@@ -1,0 +1,73 @@
+/**
+ * What an attempt changes (contract 70, delivery): the delivery first, guarded by its lease, then the webhook's count. A
+ * crash between the two leaves one failure uncounted, never one counted twice.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Update } from '../../../ports/store.js';
+import { KEEP_ATTEMPTS, type Attempt, type Delivery } from './delivery.js';
+import { DEPS, PAUSE, isoOf, WRITER, type Deps } from '../deps.js';
+import type { WebhookPause } from '../registry/webhook-pause.js';
+import type { InFlight, DeliveryWriter } from './delivery-writer.js';
+import { delayAfter } from './schedule.js';
+import type { Result } from '../sending/sender.js';
+import type { Webhook } from '../registry/webhook.js';
+
+/** What an outcome sets beside the attempt itself. */
+type Next = Pick<Delivery, 'state'> & Partial<Pick<Delivery, 'failures' | 'counted' | 'held_at' | 'next_at'>>;
+
+/** What happens within this time happens at once. */
+const TIE_MS = 1_000;
+
+@injectable()
+export class Outcomes {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock' | 'log' | 'random'>,
+    @inject(PAUSE) private readonly pause: WebhookPause,
+    @inject(WRITER) private readonly writer: DeliveryWriter,
+  ) {}
+
+  /** @param webhook as it was when the attempt began */
+  async record(held: InFlight, webhook: Webhook, result: Result): Promise<void> {
+    if (result.verdict === 'success') {
+      if (!(await this.#write(held, result, { state: 'success' }))) return;
+      // Counted meanwhile, by another process: a tie, unless the attempt took its time.
+      if (webhook.failures > 0 || result.duration_ms > TIE_MS) await this.pause.reset(webhook.id);
+    } else if (result.verdict === 'blocked') {
+      await this.#write(held, result, { state: 'blocked' });
+    } else await this.#failed(held, result);
+  }
+
+  async #failed(held: InFlight, result: Result): Promise<void> {
+    const { delivery } = held;
+    const failures = delivery.failures + 1;
+    const delay = delayAfter(failures, result, this.deps.random());
+    const set = { failures, counted: true, ...(await this.#next(delivery, delay)) };
+    if (!(await this.#write(held, result, set))) return;
+    if (!delivery.counted) await this.pause.count(delivery.webhook_id, result.error ?? 'failed');
+  }
+
+  async #next(delivery: Delivery, delay: number | null): Promise<Next> {
+    if (delay === null) return { state: 'exhausted' };
+    const { webhooks, clock } = this.deps;
+    const webhook = await webhooks.get(delivery.webhook_id);
+    if (webhook?.enabled === false) return { state: 'held', held_at: clock.iso() };
+    return { state: 'retrying', next_at: isoOf(clock.now() + delay) };
+  }
+
+  /** False when another process has the delivery by now: its attempt is the one that counts. */
+  async #write(held: InFlight, result: Result, set: Next): Promise<boolean> {
+    const { at, status_code, duration_ms, error, excerpt } = result;
+    const { lease_by: _ours, held_at: _before, ...delivery } = held.delivery;
+    const attempt: Attempt = { attempt: delivery.made + 1, at, status_code, duration_ms, error, excerpt };
+    const changed = { ...set, made: attempt.attempt, attempted_at: at, updated_at: this.deps.clock.iso() };
+    const update: Update = {
+      set: changed,
+      push: { attempts: { each: [{ ...attempt }], keep: KEEP_ATTEMPTS } },
+      unset: ['lease_by', ...(set.held_at === undefined ? ['held_at'] : [])],
+    };
+    const whole = { ...delivery, ...changed, attempts: [...delivery.attempts, attempt] };
+    const written = await this.writer.finish(held, whole, update);
+    if (!written) this.deps.log.warn({ delivery: delivery.id }, 'an attempt ended after its lease');
+    return written;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * A stored event: the payload as it goes to every webhook, byte for byte the same at every retry and in every process
+ * (contract 70, payload). Kept apart from its deliveries, so that a payload is stored once.
+ */
+import type { Doc, DomainEvent } from '../../../kernel/contract.js';
+
+/** Contract 70: a payload is at most 20 kB. */
+export const MAX_BODY = 20_000;
+/** What long texts are cut to when the payload is too large, one after the other until it fits. */
+const CUTS = [2_000, 500, 100];
+/** Half of a character that a cut went through. */
+const HALF = /[\uD800-\uDBFF]$/;
+
+/** The document's id is the event's. */
+export interface StoredEvent extends Doc {
+  event: string;
+  timestamp: string;
+  project_slug: string | null;
+  body: string;
+  stored_at: string;
+  /** The marker: there until every webhook of `fan_to` has its delivery. */
+  fan_at?: string;
+  /** The process that sees to it. */
+  fan_by?: string;
+  /** The webhooks that wanted the event when it happened. */
+  fan_to?: string[];
+}
+
+export interface EventView {
+  id: string;
+  event: string;
+  timestamp: string;
+  project_slug: string | null;
+  data: unknown;
+}
+
+/** The event as its payload shows it. */
+export const eventView = ({ body }: StoredEvent): EventView => JSON.parse(body) as EventView;
+
+/** @param now RFC 3339. @param by this process. @param to ids of the webhooks that want it */
+export function storedEvent(event: DomainEvent, now: string, by: string, to: readonly string[]): StoredEvent {
+  const { id, event: name, timestamp, project_slug } = event;
+  const head = { event: name, timestamp, project_slug };
+  const marker = to.length === 0 ? {} : { fan_at: now, fan_by: by, fan_to: [...to] };
+  return { id, ...head, body: payload(event), stored_at: now, ...marker };
+}
+
+/** The payload, cut to its limit: long texts first, then everything but plain values, then all data. */
+export function payload({ id, event, timestamp, project_slug, data }: DomainEvent): string {
+  const text = (value: unknown): string => JSON.stringify({ id, event, timestamp, project_slug, data: value });
+  const given: unknown = data ?? {};
+  const members: [string, unknown][] = typeof given === 'object' && given !== null ? Object.entries(given) : [];
+  const plain = Object.fromEntries(members.filter(([, value]) => typeof value !== 'object' || value === null));
+  const versions = [
+    () => given,
+    ...CUTS.map((length) => () => shortened(given, length)),
+    () => ({ ...(shortened(plain, 100) as object), truncated: true }),
+  ];
+  for (const version of versions) {
+    const body = text(version());
+    if (Buffer.byteLength(body) <= MAX_BODY) return body;
+  }
+  return text({ truncated: true });
+}
+
+function shortened(value: unknown, length: number): unknown {
+  if (typeof value === 'string') return value.length > length ? `${value.slice(0, length).replace(HALF, '')}…` : value;
+  if (Array.isArray(value)) return value.map((element) => shortened(element, length));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shortened(member, length)]));
+}

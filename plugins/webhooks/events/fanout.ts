@@ -1,0 +1,154 @@
+/**
+ * From an event to its deliveries (contract 70). Order: the event, with the marker `fan_at` and the webhooks that want it →
+ * the producer is told that it is stored → an attempt for each webhook → its delivery is stored (delivery-writer.ts) → the marker
+ * goes when the last one is. A process that sees another one's marker unchanged for `LEFTOVER_MS` of its own monotonic clock
+ * takes it over and stores the deliveries that are missing: their ids are computed, so twice is once.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { DomainEvent } from '../../../ports/events.js';
+import { StoreConflict } from '../../../ports/store.js';
+import { newDelivery } from '../deliveries/delivery.js';
+import { DEPS, DIRECTORY, WORKERS, WRITER, type Deps } from '../deps.js';
+import type { Directory } from '../registry/directory.js';
+import { storedEvent, type StoredEvent } from './event.js';
+import { ROWLESS_MS, type DeliveryWorkers } from '../deliveries/delivery-workers.js';
+import type { DeliveryWriter } from '../deliveries/delivery-writer.js';
+import { TEST_EVENT } from './names.js';
+import { wants } from '../registry/webhook.js';
+
+/** Longer than a living process leaves a delivery without its row. */
+export const LEFTOVER_MS = ROWLESS_MS + 7_000;
+const BATCH = 100;
+/** Markers go together, this long after the first. */
+const CLEAR_MS = 50;
+
+type Marked = Pick<StoredEvent, 'id' | 'fan_by' | 'fan_at'>;
+
+@injectable()
+export class Fanout {
+  /** Markers of others → when they were first seen. */
+  #seen = new Map<string, number>();
+  /** Our own events of which a delivery could not be stored. */
+  readonly #failed = new Set<string>();
+  #done: string[] = [];
+  #clearing: Promise<void> | null = null;
+
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'events' | 'clock' | 'log'>,
+    @inject(DIRECTORY) private readonly directory: Directory,
+    @inject(WORKERS) private readonly workers: DeliveryWorkers,
+    @inject(WRITER) private readonly writer: DeliveryWriter,
+  ) {
+    this.workers.alsoPoll(() => this.reconcile());
+  }
+
+  /** Resolves when the event is stored, with the webhooks that it is for. The same event again changes nothing. */
+  async store(event: DomainEvent): Promise<void> {
+    if (event.event === TEST_EVENT) return;
+    const to = (await this.directory.enabled()).filter((webhook) => wants(webhook, event)).map(({ id }) => id);
+    const doc = storedEvent(event, this.deps.clock.iso(), this.workers.instance, to);
+    try {
+      await this.deps.events.insert(doc);
+    } catch (error) {
+      // Told before: its webhooks were chosen then, and its marker, if it is still there, leads to them.
+      if (error instanceof StoreConflict) return;
+      throw error;
+    }
+    this.#fan(doc, to);
+  }
+
+  #fan(event: StoredEvent, to: readonly string[]): void {
+    const since = this.deps.clock.monotonic();
+    let left = to.length;
+    const kept = (): void => {
+      if (--left === 0) this.#clear(event.id);
+    };
+    const lost = (): void => void this.#failed.add(event.id);
+    for (const webhook of to) {
+      const delivery = newDelivery(webhook, event, event.stored_at, this.workers.instance);
+      this.workers.offer({ delivery, body: event.body, since, row: null, kept, lost });
+    }
+  }
+
+  /** Finishes what a crash, or a store that failed, left. Answers how many events. */
+  async reconcile(): Promise<number> {
+    const { events, clock } = this.deps;
+    const old = await this.#oldMarkers();
+    for (let i = 0; i < old.length; i += BATCH) {
+      const now = clock.iso();
+      const chunk = old.slice(i, i + BATCH);
+      const taken = await events.bulk(
+        chunk.map(({ id, fan_by, fan_at }) => ({
+          change: { id, fan_by, fan_at },
+          update: { set: { fan_by: this.workers.instance, fan_at: now } },
+        })),
+      );
+      chunk.forEach(({ id }, n) => (taken[n] as { n?: number } | undefined)?.n === 1 && this.#failed.add(id));
+      await Promise.all([...this.#failed].map((id) => this.#makeUp(id)));
+    }
+    if (old.length === 0) await Promise.all([...this.#failed].map((id) => this.#makeUp(id)));
+    return old.length;
+  }
+
+  /** Markers of others that have stood unchanged for long enough. Every one is looked at, or it would never grow old. */
+  async #oldMarkers(): Promise<Marked[]> {
+    const { events, clock } = this.deps;
+    const seen = new Map<string, number>();
+    const old: Marked[] = [];
+    let after: string | null = null;
+    do {
+      const page: { items: StoredEvent[]; next: string | null } = await events.find({
+        filter: { fan_at: { gt: '' }, fan_by: { ne: this.workers.instance } },
+        sort: [['fan_at', 'asc']],
+        limit: BATCH,
+        after,
+      });
+      for (const { id, fan_by, fan_at } of page.items) {
+        const key = `${id} ${fan_by} ${fan_at}`;
+        const first = this.#seen.get(key) ?? clock.monotonic();
+        seen.set(key, first);
+        if (clock.monotonic() - first >= LEFTOVER_MS) old.push({ id, fan_by, fan_at });
+      }
+      after = page.next;
+    } while (after !== null);
+    this.#seen = seen;
+    return old;
+  }
+
+  /** Stores the deliveries that are missing, due at once. */
+  async #makeUp(id: string): Promise<void> {
+    const event = await this.deps.events.get(id);
+    const to = event?.fan_to ?? [];
+    if (event !== null) {
+      const now = this.deps.clock.iso();
+      await Promise.all(to.map((webhook) => this.writer.insert(newDelivery(webhook, event, now, null))));
+    }
+    this.#failed.delete(id);
+    this.#clear(id);
+    for (const webhook of to) this.workers.wake(webhook);
+  }
+
+  /** Waits for markers on their way out. */
+  async settled(): Promise<void> {
+    while (this.#clearing !== null) await this.#clearing;
+  }
+
+  #clear(id: string): void {
+    this.#done.push(id);
+    this.#clearing ??= this.#clearSoon();
+  }
+
+  async #clearSoon(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, CLEAR_MS));
+    const done = this.#done;
+    this.#done = [];
+    this.#clearing = null;
+    const update = { unset: ['fan_at', 'fan_by', 'fan_to'] };
+    try {
+      await this.deps.events.bulk(done.map((id) => ({ change: { id, fan_by: this.workers.instance }, update })));
+    } catch (err) {
+      for (const id of done) this.#failed.add(id);
+      this.deps.log.warn({ err }, 'markers of events could not be removed; it is repeated');
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** One delivery: its payload, its attempts with what came back, and the button that sends it again (contract 80). */
+import { orAgain, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import { deliveryView, type Delivery } from '../deliveries/delivery.js';
+import { access, crumb, params, pretty, toned, uuid, type PageParts } from './shown.js';
+import type { Webhook } from '../registry/webhook.js';
+
+export function deliveryPages({ registry, log }: PageParts): PageSpec[] {
+  const input = { params: params.append({ delivery: uuid }) };
+  const path = '/webhooks/{id}/deliveries/{delivery}';
+  const need = async (request: HttpRequest): Promise<{ webhook: Webhook; delivery: Delivery }> => {
+    const webhook = await registry.need(request.principal, request.params['id'] ?? '');
+    const delivery = await log.need(request.principal, request.params['delivery'] ?? '');
+    if (delivery.webhook_id !== webhook.id) throw notFound(`delivery ${delivery.id} of this webhook`);
+    return { webhook, delivery };
+  };
+  const view = async (request: HttpRequest, problem: string | null = null): Promise<View> => {
+    const { webhook, delivery } = await need(request);
+    const event = await log.event(delivery.event_id);
+    return new View('delivery', {
+      title: `Delivery of ${delivery.event}`,
+      webhook,
+      problem,
+      delivery: toned(deliveryView(delivery)),
+      attempts: delivery.attempts.toReversed().map((one) => Object.assign(one, { ok: one.error === null })),
+      under_way: delivery.lease_by !== undefined,
+      held_at: delivery.held_at ?? null,
+      body: event === null ? null : pretty(event.body),
+      crumbs: [crumb, { label: webhook.name, href: `/webhooks/${webhook.id}` }, { label: delivery.event }],
+    });
+  };
+  return [
+    { path, title: 'Delivery', access, input, handle: (request) => view(request) },
+    {
+      method: 'POST',
+      path: `${path}/redeliver`,
+      title: 'Delivery',
+      access,
+      input,
+      handle: (request) =>
+        orAgain(
+          async () => {
+            const { webhook, delivery } = await need(request);
+            await registry.redeliver(request.principal, delivery.id);
+            const message = 'On its way again. Load the page again to see what comes of it.';
+            return new Redirect(`/webhooks/${webhook.id}/deliveries/${delivery.id}`, { tone: 'success', message });
+          },
+          ({ message }) => view(request, message),
+        ),
+    },
+  ];
+}

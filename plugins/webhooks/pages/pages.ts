@@ -1,0 +1,255 @@
+/** /webhooks and the event log, for administrators (contracts 70 and 80). */
+import joi from 'joi';
+import {
+  orAgain,
+  type Problem,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageResult,
+  type PageSpec,
+  type PanelSpec,
+} from '../../../kernel/contract.js';
+import { deliveryPages } from './delivery-pages.js';
+import { deliveryView, STATES, type DeliveryState } from '../deliveries/delivery.js';
+import { eventView } from '../events/event.js';
+import { bodyOf, chosenEvents, typed } from './form.js';
+import type { DeliveryQuery, EventQuery } from '../deliveries/log.js';
+import { ALL_EVENTS } from '../events/names.js';
+import type { Webhooks } from '../registry/webhooks.js';
+import { access, crumb, cursor, params, pretty, stated, title, toned, type PageParts } from './shown.js';
+import { changeBody, createBody, hostOf, type Webhook } from '../registry/webhook.js';
+
+const PAGE = 50;
+
+export function pages(parts: PageParts): PageSpec[] {
+  return [...listPages(parts), ...detailPages(parts), ...deliveryPages(parts)];
+}
+
+/** Red, because an administrator is needed: nothing reaches this receiver any more. */
+export function panels(registry: Webhooks): PanelSpec[] {
+  return [
+    {
+      id: 'webhooks.disabled',
+      kind: 'attention',
+      order: 30,
+      load: async ({ role }) => {
+        const broken = await registry.broken();
+        if (broken.length === 0) return null;
+        const items = broken.map(({ id, name, url, disabled_reason, disabled_at }) => {
+          return { id, name, reason: disabled_reason, at: disabled_at, host: hostOf(url) };
+        });
+        return new View('panel-disabled', { items, admin: role === 'admin' });
+      },
+    },
+  ];
+}
+
+/** The form, new or of a webhook that is there; with what was typed when it was refused. */
+async function editor({ registry }: PageParts, request: HttpRequest, problem?: Problem): Promise<View> {
+  const id = request.params['id'];
+  const known = id === undefined ? null : await registry.view(await registry.need(request.principal, id));
+  const form = problem !== undefined ? typed(request) : (known ?? { events: ALL_EVENTS, enabled: true });
+  const chosen = problem !== undefined ? chosenEvents(request) : (known?.events ?? ALL_EVENTS).split(',');
+  const names = [{ name: ALL_EVENTS, description: 'Every event, also those of plugins that come later.' }];
+  return new View('webhook-form', {
+    known,
+    form,
+    enabled: problem === undefined ? (known?.enabled ?? true) : typed(request)['enabled'] === 'true',
+    names: [...names, ...registry.names()].map((one) => Object.assign(one, { checked: chosen.includes(one.name) })),
+    has_key: registry.hasKey,
+    projects: await registry.projects(),
+    action: known === null ? '/webhooks' : `/webhooks/${known.id}/edit`,
+    crumbs: [crumb, known === null ? { label: 'New webhook' } : { label: known.name, href: `/webhooks/${known.id}` }],
+    ...problem,
+  });
+}
+
+function listPages(parts: PageParts): PageSpec[] {
+  const { registry, log } = parts;
+  return [
+    {
+      path: '/webhooks',
+      title,
+      nav: {
+        section: 'administration',
+        label: title,
+        icon: 'webhook',
+        order: 40,
+        badge: async () => (await registry.broken()).length || null,
+      },
+      access,
+      input: { query: joi.object({ cursor }) },
+      handle: async (request) => {
+        const after = request.query['cursor'] as string | undefined;
+        const page = await registry.page(request.principal, { limit: PAGE, cursor: after });
+        return new View('webhooks', { items: page.items.map(stated), next_cursor: page.next });
+      },
+    },
+    { path: '/webhooks/new', title: 'New webhook', access, handle: (request) => editor(parts, request) },
+    {
+      method: 'POST',
+      path: '/webhooks',
+      title,
+      access,
+      handle: (request) =>
+        orAgain(
+          async () => {
+            const made = await registry.create(request.principal, bodyOf(request, createBody));
+            if (made.secret === null) return to(made.webhook, 'Webhook created.');
+            return shown(parts, request, made.webhook.id, { heading: 'Webhook created', secret: made.secret });
+          },
+          (problem) => editor(parts, request, problem),
+        ),
+    },
+    {
+      path: '/webhooks/events',
+      title: 'Event log',
+      access,
+      input: {
+        query: joi.object({
+          cursor,
+          event: joi.string().max(100).allow(''),
+          project_slug: joi.string().max(64).allow(''),
+        }),
+      },
+      handle: async (request) => {
+        const {
+          event,
+          project_slug,
+          cursor: after,
+        } = request.query as { event?: string; project_slug?: string; cursor?: string };
+        const query: EventQuery = {
+          limit: PAGE,
+          ...(event && { event }),
+          ...(project_slug && { project_slug }),
+          ...(after !== undefined && { cursor: after }),
+        };
+        const page = await log.events(request.principal, query);
+        const items = page.items.map((stored) => ({ ...eventView(stored), body: pretty(stored.body) }));
+        const names = registry.names().map(({ name }) => ({ value: name, label: name }));
+        const crumbs = [crumb, { label: 'Event log' }];
+        return new View('events', {
+          items,
+          names,
+          projects: await registry.projects(),
+          next_cursor: page.next,
+          crumbs,
+        });
+      },
+    },
+  ];
+}
+
+const to = ({ id }: Pick<Webhook, 'id'>, message: string): Redirect =>
+  new Redirect(`/webhooks/${id}`, { tone: 'success', message });
+
+/** One webhook with its deliveries, and what was just done with it. */
+async function shown(
+  { registry, log }: PageParts,
+  request: HttpRequest,
+  id: string,
+  done: Record<string, unknown> = {},
+): Promise<View> {
+  const webhook = await registry.need(request.principal, id);
+  const { state, cursor: after } = request.query as { state?: DeliveryState; cursor?: string };
+  const query: DeliveryQuery = { limit: PAGE, ...(state && { state }), ...(after !== undefined && { cursor: after }) };
+  const [view, page, counts] = await Promise.all([registry.view(webhook), log.deliveries(id, query), log.states(id)]);
+  const path = `/webhooks/${id}`;
+  const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  return new View('webhook', {
+    title: webhook.name,
+    webhook: stated(view),
+    items: page.items.map((delivery) => ({ ...toned(deliveryView(delivery)), last: delivery.attempts.at(-1) ?? null })),
+    next_cursor: page.next,
+    page_path: path,
+    tabs: [
+      { label: 'All', href: path, active: state === undefined, count: all },
+      ...STATES.filter((one) => (counts[one] ?? 0) > 0 || one === state).map((one) => ({
+        label: one,
+        href: `${path}?state=${one}`,
+        active: one === state,
+        count: counts[one] ?? 0,
+      })),
+    ],
+    crumbs: [crumb, { label: webhook.name }],
+    ...done,
+  });
+}
+
+/** A button of a webhook's page. What is refused is said on the same page. */
+function action(
+  parts: PageParts,
+  name: string,
+  run: (request: HttpRequest, id: string) => Promise<PageResult>,
+): PageSpec {
+  return {
+    method: 'POST',
+    path: `/webhooks/{id}/${name}`,
+    title,
+    access,
+    input: { params },
+    handle: (request) => {
+      const id = request.params['id'] ?? '';
+      return orAgain(
+        () => run(request, id),
+        ({ message, errors }) => shown(parts, request, id, { problem: [message, ...Object.values(errors)].join(' ') }),
+      );
+    },
+  };
+}
+
+function detailPages(parts: PageParts): PageSpec[] {
+  const { registry } = parts;
+  return [
+    {
+      path: '/webhooks/{id}',
+      title,
+      access,
+      input: { params, query: joi.object({ cursor, state: joi.valid(...STATES) }) },
+      handle: (request) => shown(parts, request, request.params['id'] ?? ''),
+    },
+    {
+      path: '/webhooks/{id}/edit',
+      title: 'Edit webhook',
+      access,
+      input: { params },
+      handle: (request) => editor(parts, request),
+    },
+    {
+      method: 'POST',
+      path: '/webhooks/{id}/edit',
+      title: 'Edit webhook',
+      access,
+      input: { params },
+      handle: (request) =>
+        orAgain(
+          async () => {
+            const input = bodyOf(request, changeBody);
+            return to(await registry.change(request.principal, request.params['id'] ?? '', input), 'Webhook saved.');
+          },
+          (problem) => editor(parts, request, problem),
+        ),
+    },
+    action(parts, 'test', async (request, id) =>
+      shown(parts, request, id, { test: await registry.test(request.principal, id) }),
+    ),
+    action(parts, 'rotate', async (request, id) => {
+      const { secret } = await registry.rotate(request.principal, id);
+      return shown(parts, request, id, { heading: 'New secret', secret, rotated: true });
+    }),
+    action(parts, 'enable', async (request, id) =>
+      to(
+        await registry.enable(request.principal, id),
+        'Webhook enabled: the count begins again, and held deliveries go out.',
+      ),
+    ),
+    action(parts, 'disable', async (request, id) =>
+      to(await registry.disable(request.principal, id), 'Webhook disabled: what waits is held for 24 hours.'),
+    ),
+    action(parts, 'delete', async (request, id) => {
+      await registry.remove(request.principal, id);
+      return new Redirect('/webhooks', { tone: 'success', message: 'Webhook deleted with its deliveries.' });
+    }),
+  ];
+}

@@ -1,0 +1,54 @@
+/** What the pages share: their access, their parameters, and how a webhook's and a delivery's state looks. */
+import joi from 'joi';
+import type { DeliveryState } from '../deliveries/delivery.js';
+import type { DeliveryLog } from '../deliveries/log.js';
+import { ALL_EVENTS } from '../events/names.js';
+import type { Webhooks } from '../registry/webhooks.js';
+import { hostOf, type WebhookView } from '../registry/webhook.js';
+
+export const access = { session: 'admin' } as const;
+export const title = 'Webhooks';
+export const crumb = { label: title, href: '/webhooks' };
+export const uuid = joi.string().guid().required();
+export const params = joi.object({ id: uuid });
+export const cursor = joi.string().max(4096);
+
+const TONES: Readonly<Record<DeliveryState, string>> = {
+  pending: 'accent',
+  success: 'success',
+  retrying: 'warning',
+  exhausted: 'danger',
+  held: 'neutral',
+  blocked: 'danger',
+  expired: 'neutral',
+};
+
+export const toned = <T extends { state: string }>(delivery: T): T & { tone: string } => ({
+  ...delivery,
+  tone: TONES[delivery.state as DeliveryState],
+});
+
+/** What the list and the detail say of a webhook's state. */
+export function stated(webhook: WebhookView): object {
+  const { enabled, disabled_at, failure_count, last_delivery } = webhook;
+  const broken = !enabled && disabled_at !== null;
+  const [state, tone] = broken
+    ? ['disabled itself', 'danger']
+    : !enabled
+      ? ['disabled', 'neutral']
+      : failure_count > 0
+        ? ['failing', 'warning']
+        : ['enabled', 'success'];
+  const last = last_delivery && toned(last_delivery);
+  const names = webhook.events.split(',');
+  const subscribed = names.includes(ALL_EVENTS) ? 'all events' : names.join(', ');
+  return { ...webhook, host: hostOf(webhook.url), names, subscribed, broken, state, tone, last };
+}
+
+export interface PageParts {
+  registry: Webhooks;
+  log: DeliveryLog;
+}
+
+/** A payload for reading. */
+export const pretty = (json: string): string => JSON.stringify(JSON.parse(json), null, 2);

@@ -1,0 +1,63 @@
+/**
+ * The enabled webhooks as the store has them: read whole, for an event afresh, for an attempt at most `RECENT_MS` ago. Under
+ * load there is one read at a time, however many ask. Rejected: a read for each attempt, a tenth of its cost; a longer
+ * lifetime, which would deliver to a webhook that another process has disabled.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DEPS, type Deps } from '../deps.js';
+import { SingleFlight } from './single-flight.js';
+import type { Webhook } from './webhook.js';
+
+const RECENT_MS = 200;
+const PAGE = 1_000;
+
+interface Known {
+  /** `clock.monotonic()` before it was read. */
+  at: number;
+  webhooks: Map<string, Webhook>;
+}
+
+@injectable()
+export class Directory {
+  readonly #reads = new SingleFlight(() => this.#load());
+  readonly #changed = new Map<string, number>();
+  #known: Known | null = null;
+
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'clock'>) {}
+
+  /** The enabled ones, by a read that begins after the question. */
+  async enabled(): Promise<Webhook[]> {
+    return [...(await this.#reads.read()).webhooks.values()];
+  }
+
+  /** For an attempt; disabled ones too. */
+  async find(id: string): Promise<Webhook | null> {
+    const { webhooks, clock } = this.deps;
+    const old = this.#known === null || clock.monotonic() - this.#known.at > RECENT_MS;
+    const known = old ? await this.#reads.read() : this.#known;
+    const recent = known !== null && known.at > (this.#changed.get(id) ?? 0) ? known.webhooks.get(id) : undefined;
+    return recent ?? webhooks.get(id);
+  }
+
+  /** What is known of it no longer holds: it was changed here, or an attempt failed, by which it may have disabled itself. */
+  changed(id: string): void {
+    this.#changed.set(id, this.deps.clock.monotonic());
+  }
+
+  async #load(): Promise<Known> {
+    const known: Known = { at: this.deps.clock.monotonic(), webhooks: new Map() };
+    let after: string | null = null;
+    do {
+      const page: { items: Webhook[]; next: string | null } = await this.deps.webhooks.find({
+        filter: { enabled: true },
+        limit: PAGE,
+        after,
+      });
+      for (const webhook of page.items) known.webhooks.set(webhook.id, webhook);
+      after = page.next;
+    } while (after !== null);
+    for (const [id, at] of this.#changed) if (at < known.at) this.#changed.delete(id);
+    this.#known = known;
+    return known;
+  }
+}

@@ -1,0 +1,52 @@
+/** Signing secrets: sealed at rest, opened for one attempt, the previous one valid for a day (contract 70, rotation). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
+import { ROTATION_MS, type Webhook } from './webhook.js';
+
+/** Bound into the sealed text, so that it opens for this webhook alone. */
+const purpose = (id: string): string => `webhooks/secret/${id}`;
+
+/** Opened lately; they are in this process's memory at every attempt anyway. */
+const OPENED = 500;
+
+@injectable()
+export class Secrets {
+  readonly #opened = new Map<string, string>();
+
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'cipher' | 'clock' | 'webhook_key'>) {}
+
+  seal(id: string, secret: string): string {
+    return this.deps.cipher.seal(secret, purpose(id));
+  }
+
+  /** Whether something can sign: a secret of its own, or the service's key. */
+  signable(secret: string | null): boolean {
+    return secret !== null || this.deps.webhook_key !== '';
+  }
+
+  /** What signs now, and what signed until the last rotation. Null when there is neither secret nor key. */
+  signing({ id, secret, previous }: Webhook): { current: string; previous: string | null } | null {
+    const current = secret === null ? this.deps.webhook_key : this.#open(id, secret);
+    if (current === '') return null;
+    const valid = previous !== null && previous.until > this.deps.clock.iso();
+    return { current, previous: valid ? this.#open(id, previous.secret) : null };
+  }
+
+  /** What `previous` becomes when the secret of `webhook` is replaced; null when nothing signed before. */
+  retired(webhook: Webhook): Webhook['previous'] {
+    const signing = this.signing(webhook);
+    if (signing === null) return null;
+    return { secret: this.seal(webhook.id, signing.current), until: isoOf(this.deps.clock.now() + ROTATION_MS) };
+  }
+
+  #open(id: string, sealed: string): string {
+    const key = `${id} ${sealed}`;
+    let secret = this.#opened.get(key);
+    if (secret === undefined) {
+      secret = this.deps.cipher.open(sealed, purpose(id));
+      if (this.#opened.size >= OPENED) this.#opened.clear();
+      this.#opened.set(key, secret);
+    }
+    return secret;
+  }
+}

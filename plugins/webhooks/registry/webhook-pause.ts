@@ -1,0 +1,80 @@
+/**
+ * Disabling and enabling: what becomes of the deliveries that wait (contract 70, hold and resume).
+ *
+ * Disabling writes the webhook first, then holds what waits; a delivery that slips through is held by the worker that takes
+ * it. Enabling writes the webhook with the marker `resuming`, frees what is held, then clears the marker; the reconciler
+ * repeats what a crash left.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { WAITING } from '../deliveries/delivery.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
+import { hostOf, MAX_FAILURES, type Webhook } from './webhook.js';
+
+/** Held for longer than this, a delivery is not resumed. */
+export const HELD_MS = 24 * 3_600_000;
+
+@injectable()
+export class WebhookPause {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock' | 'log'>) {}
+
+  /** A delivery failed for the first time. Disables the webhook at the twentieth in a row. */
+  async count(id: string, why: string): Promise<void> {
+    const counted = await this.deps.webhooks.change({ id, enabled: true }, { inc: { failures: 1 } });
+    if (counted === null || counted.doc.failures < MAX_FAILURES) return;
+    const reason = `${counted.doc.failures} deliveries in a row failed. The last one: ${why}`;
+    const now = this.deps.clock.iso();
+    const disabled = await this.deps.webhooks.change(
+      { id, enabled: true, failures: { gte: MAX_FAILURES } },
+      { set: { enabled: false, disabled_reason: reason, disabled_at: now, updated_at: now } },
+    );
+    if (disabled === null) return;
+    const { name, url } = disabled.doc;
+    this.deps.log.warn({ webhook: id, name, host: hostOf(url), reason }, 'a webhook disabled itself');
+    await this.hold(id);
+  }
+
+  /** A success: the count begins again. */
+  async reset(id: string): Promise<void> {
+    const webhook = await this.deps.webhooks.get(id);
+    if (webhook === null || webhook.failures === 0) return;
+    await this.deps.webhooks.change({ id, enabled: true, failures: { gt: 0 } }, { set: { failures: 0 } });
+  }
+
+  /** Holds what waits. */
+  async hold(id: string): Promise<void> {
+    const now = this.deps.clock.iso();
+    await this.deps.deliveries.changeMany(
+      { webhook_id: id, next_at: { gt: '' }, state: { in: WAITING } },
+      { set: { state: 'held', held_at: now, updated_at: now }, unset: ['next_at'] },
+    );
+  }
+
+  /** Frees what was held for less than a day; the rest has expired. */
+  async resume(webhook: Webhook): Promise<void> {
+    const { deliveries, webhooks, clock } = this.deps;
+    const now = clock.iso();
+    const held = { webhook_id: webhook.id, state: 'held' };
+    await deliveries.changeMany(
+      { ...held, held_at: { gt: isoOf(clock.now() - HELD_MS) } },
+      { set: { state: 'pending', next_at: now, updated_at: now }, unset: ['held_at'] },
+    );
+    await deliveries.changeMany(held, { set: { state: 'expired', updated_at: now }, unset: ['held_at'] });
+    await webhooks.change({ id: webhook.id, updated_at: webhook.updated_at }, { set: { resuming: false } });
+  }
+
+  /** Finishes enablings that a crash interrupted. Answers the webhooks. */
+  async reconcile(): Promise<Webhook[]> {
+    const { items } = await this.deps.webhooks.find({ filter: { resuming: true, enabled: true }, limit: 1000 });
+    for (const webhook of items) await this.resume(webhook);
+    return items;
+  }
+
+  /** Ends what has been held for too long, also of webhooks that stay disabled. */
+  async expire(): Promise<number> {
+    const { deliveries, clock } = this.deps;
+    return deliveries.changeMany(
+      { state: 'held', held_at: { lte: isoOf(clock.now() - HELD_MS) } },
+      { set: { state: 'expired', updated_at: clock.iso() }, unset: ['held_at'] },
+    );
+  }
+}

@@ -1,0 +1,140 @@
+/** A webhook: the stored document, its rules, what is shown of it (contract 70). Pure. */
+import joi from 'joi';
+import type { Doc } from '../../../kernel/contract.js';
+import type { DomainEvent } from '../../../ports/events.js';
+import type { Delivery } from '../deliveries/delivery.js';
+import { ALL_EVENTS, TEST_EVENT } from '../events/names.js';
+
+/** Consecutive deliveries that may fail before a webhook disables itself. */
+export const MAX_FAILURES = 20;
+/** How long a rotated secret stays valid. */
+export const ROTATION_MS = 24 * 3_600_000;
+
+export interface Webhook extends Doc {
+  name: string;
+  url: string;
+  /** null: all projects, and events without one. */
+  project_slug: string | null;
+  events: string[];
+  enabled: boolean;
+  /** Sealed; null: `security.webhook_key` signs. */
+  secret: string | null;
+  /** The secret before the last rotation, sealed. */
+  previous: { secret: string; until: string } | null;
+  /** Deliveries that failed since the last success, each counted once. */
+  failures: number;
+  /** Set when it disabled itself. */
+  disabled_reason: string | null;
+  disabled_at: string | null;
+  /** The marker of an enabling whose held deliveries are not all free yet. */
+  resuming: boolean;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface WebhookFields {
+  name?: string;
+  url?: string;
+  project_slug?: string | null;
+  events?: string | string[];
+  secret?: string | null;
+  enabled?: boolean;
+}
+
+/** Whether an event that happens now gets a delivery. */
+export function wants(webhook: Webhook, event: Pick<DomainEvent, 'event' | 'project_slug'>): boolean {
+  if (!webhook.enabled || event.event === TEST_EVENT) return false;
+  if (webhook.project_slug !== null && webhook.project_slug !== event.project_slug) return false;
+  return webhook.events.includes(ALL_EVENTS) || webhook.events.includes(event.event);
+}
+
+/** The host, for health and logs: a URL may carry a secret in its path. */
+export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : '');
+
+const line = (max: number) =>
+  joi
+    .string()
+    .trim()
+    .max(max)
+    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
+
+const fields = {
+  name: line(200).description('What it is for'),
+  url: line(2000).description('Where deliveries go: http or https, without user name and password'),
+  project_slug: joi.string().max(64).allow(null, '').description('Only events of this project; empty: all projects'),
+  events: joi
+    .alternatives(joi.string().max(2000), joi.array().items(joi.string().max(100)).max(200))
+    .description('Names of events, comma-separated, or `*`'),
+  secret: joi
+    .string()
+    .min(8)
+    .max(256)
+    .allow(null)
+    .description('Signs the deliveries. Left out at creation: one is generated. null: `security.webhook_key` signs'),
+  enabled: joi.boolean(),
+};
+
+export const createBody = joi.object({
+  ...fields,
+  name: fields.name.required(),
+  url: fields.url.required(),
+  events: fields.events.required(),
+});
+export const changeBody = joi.object(fields);
+
+export interface LastDelivery {
+  id: string;
+  event: string;
+  state: string;
+  at: string;
+  status_code: number | null;
+  error: string | null;
+}
+
+export interface WebhookView {
+  id: string;
+  name: string;
+  url: string;
+  project_slug: string | null;
+  events: string;
+  enabled: boolean;
+  has_secret: boolean;
+  previous_secret_until: string | null;
+  failure_count: number;
+  disabled_reason: string | null;
+  disabled_at: string | null;
+  last_delivery: LastDelivery | null;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+}
+
+/** @param last the delivery that was attempted last. @param now RFC 3339 */
+export function webhookView(webhook: Webhook, last: Delivery | null, now: string): WebhookView {
+  const { previous } = webhook;
+  return {
+    id: webhook.id,
+    name: webhook.name,
+    url: webhook.url,
+    project_slug: webhook.project_slug,
+    events: webhook.events.join(','),
+    enabled: webhook.enabled,
+    has_secret: webhook.secret !== null,
+    previous_secret_until: previous !== null && previous.until > now ? previous.until : null,
+    failure_count: webhook.failures,
+    disabled_reason: webhook.disabled_reason,
+    disabled_at: webhook.disabled_at,
+    last_delivery: last && lastDelivery(last),
+    created_by: webhook.created_by,
+    created_at: webhook.created_at,
+    updated_at: webhook.updated_at,
+  };
+}
+
+function lastDelivery(delivery: Delivery): LastDelivery | null {
+  const attempt = delivery.attempts.at(-1);
+  if (attempt === undefined) return null;
+  const { at, status_code, error } = attempt;
+  return { id: delivery.id, event: delivery.event, state: delivery.state, at, status_code, error };
+}

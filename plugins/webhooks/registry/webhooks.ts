@@ -1,0 +1,288 @@
+/** The webhooks and what administrators do with them: shared by the API and the pages (contract 70, API). */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { conflict, denied, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
+import type { Filter, Page } from '../../../ports/store.js';
+import type { Delivery } from '../deliveries/delivery.js';
+import { DEPS, DIRECTORY, PAUSE, WORKERS, LOG, SECRETS, SENDER, type Deps } from '../deps.js';
+import type { Directory } from './directory.js';
+import { payload } from '../events/event.js';
+import type { WebhookPause } from './webhook-pause.js';
+import type { DeliveryWorkers } from '../deliveries/delivery-workers.js';
+import type { DeliveryLog } from '../deliveries/log.js';
+import { ALL_EVENTS, eventList, subscribable, TEST_EVENT, type EventName } from '../events/names.js';
+import type { Secrets } from './secrets.js';
+import type { Result, Sender } from '../sending/sender.js';
+import { newSecret } from '../sending/signature.js';
+import { webhookView, type Webhook, type WebhookFields, type WebhookView } from './webhook.js';
+
+/** A token that is bound to a project sees and touches that project's alone. */
+export const projectOf = (principal: Principal): string | null =>
+  principal.kind === 'token' ? principal.project : null;
+
+type Shipped = Pick<Result, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>;
+
+@injectable()
+export class Webhooks {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(SECRETS) private readonly secrets: Secrets,
+    @inject(SENDER) private readonly sender: Sender,
+    @inject(DIRECTORY) private readonly directory: Directory,
+    @inject(PAUSE) private readonly pause: WebhookPause,
+    @inject(WORKERS) private readonly workers: DeliveryWorkers,
+    @inject(LOG) private readonly log: DeliveryLog,
+  ) {}
+
+  /** What a webhook may ask for, beside `*`. */
+  names(): EventName[] {
+    return subscribable(this.deps.registered());
+  }
+
+  /** Whether `security.webhook_key` can sign in place of a secret. */
+  get hasKey(): boolean {
+    return this.secrets.signable(null);
+  }
+
+  /** Slugs to choose from. */
+  async projects(): Promise<string[]> {
+    return (await this.deps.projects.list()).map(({ slug }) => slug);
+  }
+
+  /** Newest first. */
+  async page(
+    principal: Principal,
+    query: { limit: number; cursor?: string | undefined },
+  ): Promise<{ items: WebhookView[]; next: string | null; count: () => Promise<number> }> {
+    const project = projectOf(principal);
+    const filter: Filter = project === null ? {} : { project_slug: project };
+    const { webhooks } = this.deps;
+    const page: Page<Webhook> = await webhooks.find({
+      filter,
+      sort: [['id', 'desc']],
+      limit: query.limit,
+      after: query.cursor ?? null,
+    });
+    const items = await Promise.all(page.items.map((webhook) => this.view(webhook)));
+    return { items, next: page.next, count: () => webhooks.count(filter) };
+  }
+
+  /** Those that disabled themselves, at most 50. */
+  async broken(): Promise<Webhook[]> {
+    const page = await this.deps.webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 50 });
+    return page.items.filter(({ enabled }) => !enabled);
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async need(principal: Principal, id: string): Promise<Webhook> {
+    const webhook = await this.deps.webhooks.get(id);
+    if (webhook === null) throw notFound(`webhook ${id}`);
+    checkProject(principal, webhook.project_slug);
+    return webhook;
+  }
+
+  async view(webhook: Webhook): Promise<WebhookView> {
+    return webhookView(webhook, await this.log.last(webhook.id), this.deps.clock.iso());
+  }
+
+  /**
+   * @returns `secret` only when it was generated here
+   * @throws ServiceError validation_failed, unknown_project, insufficient_scope
+   */
+  async create(
+    principal: Principal,
+    input: WebhookFields & { name: string; url: string; events: string | string[] },
+  ): Promise<{ webhook: Webhook; secret: string | null }> {
+    const id = this.deps.ids.uuid();
+    const given = input.project_slug === undefined ? projectOf(principal) : input.project_slug;
+    const generated = input.secret === undefined ? newSecret() : null;
+    const secret = generated ?? input.secret ?? null;
+    const now = this.deps.clock.iso();
+    const webhook: Webhook = {
+      id,
+      name: input.name,
+      url: this.#url(input.url),
+      project_slug: await this.#project(principal, given),
+      events: this.#events(input.events),
+      enabled: input.enabled ?? true,
+      secret: secret === null ? null : this.secrets.seal(id, secret),
+      previous: null,
+      failures: 0,
+      disabled_reason: null,
+      disabled_at: null,
+      resuming: false,
+      created_by: nameOf(principal),
+      created_at: now,
+      updated_at: now,
+    };
+    this.#checkSignable(webhook);
+    await this.deps.webhooks.insert(webhook);
+    await this.#record(principal, 'created', webhook);
+    return { webhook, secret: generated };
+  }
+
+  /** Only what is given changes. @throws ServiceError not_found, validation_failed, unknown_project, insufficient_scope */
+  async change(principal: Principal, id: string, input: WebhookFields): Promise<Webhook> {
+    const before = await this.need(principal, id);
+    const set: Partial<Webhook> = {};
+    if (input.name !== undefined) set.name = input.name;
+    if (input.url !== undefined) set.url = this.#url(input.url);
+    if (input.events !== undefined) set.events = this.#events(input.events);
+    if (input.project_slug !== undefined) set.project_slug = await this.#project(principal, input.project_slug);
+    if (input.secret !== undefined) {
+      set.secret = input.secret === null ? null : this.secrets.seal(id, input.secret);
+      set.previous = this.secrets.retired(before);
+    }
+    const enabled = input.enabled ?? before.enabled;
+    this.#checkSignable({ enabled, secret: set.secret === undefined ? before.secret : set.secret });
+    let after = before;
+    if (Object.keys(set).length > 0) {
+      after = await this.#write(id, { ...set });
+      await this.#record(principal, 'changed', after, { fields: Object.keys(set).join(' ') });
+    }
+    if (input.enabled === undefined || input.enabled === before.enabled) return after;
+    return input.enabled ? this.#enable(principal, after) : this.#disable(principal, after);
+  }
+
+  /** Removes it with its deliveries. */
+  async remove(principal: Principal, id: string): Promise<void> {
+    const webhook = await this.need(principal, id);
+    await this.deps.webhooks.remove({ id });
+    this.directory.changed(id);
+    await this.deps.deliveries.remove({ webhook_id: id });
+    await this.#record(principal, 'deleted', webhook);
+  }
+
+  /** The counter begins again, and what is held goes out. Enabling an enabled one resets the counter. */
+  async enable(principal: Principal, id: string): Promise<Webhook> {
+    return this.#enable(principal, await this.need(principal, id));
+  }
+
+  async disable(principal: Principal, id: string): Promise<Webhook> {
+    const webhook = await this.need(principal, id);
+    return webhook.enabled ? this.#disable(principal, webhook) : webhook;
+  }
+
+  /** A new secret; the one before stays valid for a day. */
+  async rotate(principal: Principal, id: string): Promise<{ webhook: Webhook; secret: string }> {
+    const before = await this.need(principal, id);
+    const secret = newSecret();
+    const previous = this.secrets.retired(before);
+    const webhook = await this.#write(id, { secret: this.secrets.seal(id, secret), previous });
+    await this.#record(principal, 'secret_rotated', webhook);
+    return { webhook, secret };
+  }
+
+  /** One attempt here and now, not counted and not kept; on a disabled webhook too. @throws ServiceError validation_failed */
+  async test(principal: Principal, id: string): Promise<Shipped> {
+    const webhook = await this.need(principal, id);
+    this.#checkSignable({ ...webhook, enabled: true });
+    const { ids, clock } = this.deps;
+    const event = {
+      id: `evt_${ids.uuid()}`,
+      event: TEST_EVENT,
+      timestamp: clock.iso(),
+      project_slug: webhook.project_slug,
+      data: { webhook_id: id, name: webhook.name, message: 'A test delivery of AOS.' },
+    };
+    const result = await this.sender.send(webhook, {
+      event_id: event.id,
+      event: TEST_EVENT,
+      body: payload(event),
+      delivery_id: ids.uuid(),
+      attempt: 1,
+    });
+    await this.#record(principal, 'tested', webhook, { result: result.error ?? 'success' });
+    const { status_code, duration_ms, error, excerpt } = result;
+    return { status_code, duration_ms, error, excerpt };
+  }
+
+  /**
+   * Sends a delivery again, with the same ids. One that waits goes out now.
+   * @throws ServiceError not_found, conflict, insufficient_scope
+   */
+  async redeliver(principal: Principal, id: string): Promise<Delivery> {
+    const delivery = await this.log.need(principal, id);
+    const webhook = await this.need(principal, delivery.webhook_id);
+    if (!webhook.enabled) throw conflict('The webhook is disabled; enable it first.');
+    if ((await this.deps.events.get(delivery.event_id)) === null)
+      throw conflict('The event is no longer kept, so it cannot be sent again.');
+    const now = this.deps.clock.iso();
+    const changed = await this.deps.deliveries.change(
+      { id, lease_by: { exists: false } },
+      { set: { state: 'pending', failures: 0, next_at: now, updated_at: now }, unset: ['held_at'] },
+    );
+    if (changed === null) throw conflict('An attempt of this delivery is under way.');
+    await this.#record(principal, 'redelivered', webhook, { delivery: id });
+    this.workers.wake(webhook.id);
+    return changed.doc;
+  }
+
+  async #enable(principal: Principal, webhook: Webhook): Promise<Webhook> {
+    this.#checkSignable({ ...webhook, enabled: true });
+    const set = { enabled: true, failures: 0, disabled_reason: null, disabled_at: null, resuming: true };
+    const enabled = await this.#write(webhook.id, set);
+    await this.pause.resume(enabled);
+    await this.#record(principal, 'enabled', enabled);
+    this.workers.wake(webhook.id);
+    return enabled;
+  }
+
+  async #disable(principal: Principal, webhook: Webhook): Promise<Webhook> {
+    const disabled = await this.#write(webhook.id, { enabled: false, resuming: false });
+    await this.pause.hold(webhook.id);
+    await this.#record(principal, 'disabled', disabled);
+    return disabled;
+  }
+
+  async #write(id: string, set: Partial<Webhook>): Promise<Webhook> {
+    const update = { set: { ...set, updated_at: this.deps.clock.iso() } };
+    const changed = await this.deps.webhooks.change({ id }, update);
+    if (changed === null) throw notFound(`webhook ${id}`);
+    this.directory.changed(id);
+    return changed.doc;
+  }
+
+  #record(principal: Principal, action: string, webhook: Webhook, details: Record<string, string> = {}): Promise<void> {
+    return this.deps.audit.record(principal, `webhook.${action}`, webhook.id, { name: webhook.name, ...details });
+  }
+
+  #url(url: string): string {
+    const reason = this.deps.outbound.judge(url, this.deps.policy);
+    if (reason !== null) throw invalid({ url: reason });
+    return url;
+  }
+
+  #events(given: string | string[]): string[] {
+    const names = eventList(given);
+    const known = new Set([ALL_EVENTS, ...this.names().map(({ name }) => name)]);
+    const unknown = names.filter((name) => !known.has(name));
+    if (names.length === 0) throw invalid({ events: 'must name at least one event, or be *' });
+    if (unknown.length > 0) throw invalid({ events: `unknown: ${unknown.join(', ').slice(0, 200)}` });
+    return names;
+  }
+
+  async #project(principal: Principal, given: string | null): Promise<string | null> {
+    const slug = given === '' ? null : given;
+    checkProject(principal, slug);
+    if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
+    throw new ServiceError('unknown_project', `There is no project ${slug}.`, {
+      fields: { project_slug: 'is not the slug of a project' },
+    });
+  }
+
+  #checkSignable({ enabled, secret }: Pick<Webhook, 'enabled' | 'secret'>): void {
+    if (!enabled || this.secrets.signable(secret)) return;
+    throw invalid({ secret: 'is needed to enable a webhook, because security.webhook_key is not set' });
+  }
+}
+
+/** @throws ServiceError insufficient_scope when the token is for another project */
+export function checkProject(principal: Principal, slug: string | null): void {
+  const own = projectOf(principal);
+  if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
+}
+
+function nameOf(principal: Principal): string {
+  if (principal.kind === 'session') return principal.username;
+  return principal.kind === 'token' ? `token ${principal.name}` : principal.kind;
+}

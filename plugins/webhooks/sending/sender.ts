@@ -1,0 +1,102 @@
+/** One attempt: signs, posts under the egress policy, and says in plain words what came of it (contract 70, attempt). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { OutboundError, type OutboundResponse } from '../../../ports/outbound.js';
+import { DEPS, SECRETS, type Deps } from '../deps.js';
+import { retryAfter } from '../deliveries/schedule.js';
+import type { Secrets } from '../registry/secrets.js';
+import { signatureHeaders } from './signature.js';
+import type { Webhook } from '../registry/webhook.js';
+
+const CONNECT_MS = 5_000;
+export const ATTEMPT_MS = 15_000;
+const MAX_RESPONSE = 65_536;
+const EXCERPT = 2_048;
+
+export interface Shipment {
+  event_id: string;
+  event: string;
+  body: string;
+  delivery_id: string;
+  /** From 1. */
+  attempt: number;
+}
+
+export interface Result {
+  verdict: 'success' | 'failed' | 'blocked';
+  at: string;
+  status_code: number | null;
+  duration_ms: number;
+  error: string | null;
+  excerpt: string | null;
+  retry_after_ms: number | null;
+}
+
+@injectable()
+export class Sender {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'clock' | 'outbound' | 'policy' | 'version'>,
+    @inject(SECRETS) private readonly secrets: Secrets,
+  ) {}
+
+  /** Never throws because of a receiver. */
+  async send(webhook: Webhook, shipment: Shipment): Promise<Result> {
+    const { clock, outbound, policy } = this.deps;
+    const at = clock.now();
+    const headers = this.#headers(webhook, shipment, Math.floor(at / 1000));
+    const started = clock.monotonic();
+    const base = { at: new Date(at).toISOString(), status_code: null, excerpt: null, retry_after_ms: null };
+    if (headers === null)
+      return { ...base, verdict: 'failed', duration_ms: 0, error: 'there is no secret to sign with' };
+    try {
+      const response = await outbound.request({
+        method: 'POST',
+        url: webhook.url,
+        headers,
+        body: shipment.body,
+        connectTimeoutMs: CONNECT_MS,
+        timeoutMs: ATTEMPT_MS,
+        maxBytes: MAX_RESPONSE,
+        policy,
+      });
+      return { ...base, ...judged(response, clock.now()) };
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      const refused = error.fault === 'blocked' || error.fault === 'invalid_url';
+      return {
+        ...base,
+        verdict: refused ? 'blocked' : 'failed',
+        duration_ms: Math.round(clock.monotonic() - started),
+        error: `${error.fault}: ${error.message}`,
+      };
+    }
+  }
+
+  #headers(webhook: Webhook, shipment: Shipment, timestamp: number): Record<string, string> | null {
+    const signing = this.secrets.signing(webhook);
+    if (signing === null) return null;
+    const { event_id, event, body, delivery_id, attempt } = shipment;
+    return {
+      'content-type': 'application/json',
+      'user-agent': `AOS/${this.deps.version}`,
+      'x-svc-event': event,
+      'x-svc-delivery': delivery_id,
+      'x-svc-attempt': String(attempt),
+      'x-svc-timestamp': String(timestamp),
+      ...signatureHeaders(signing.current, signing.previous, { event_id, timestamp, body }),
+    };
+  }
+}
+
+function judged(response: OutboundResponse, now: number): Omit<Result, 'at'> {
+  const { status, headers, body, duration_ms } = response;
+  const ok = status >= 200 && status < 300;
+  const redirect = status >= 300 && status < 400;
+  return {
+    verdict: ok ? 'success' : 'failed',
+    status_code: status,
+    duration_ms,
+    error: ok ? null : `HTTP ${status}${redirect ? ': redirects are not followed' : ''}`,
+    excerpt: body.subarray(0, EXCERPT).toString('utf8'),
+    retry_after_ms: retryAfter(headers['retry-after'], now),
+  };
+}

@@ -1,0 +1,211 @@
+/** The services of the watchdog over a store of the test's choice, with a clock that the test moves. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { MongoClient } from 'mongodb';
+import { MongoStore } from '../../../adapters/mongodb/store.js';
+import { RandomIds } from '../../../adapters/node/ids.js';
+import { SqliteStore } from '../../../adapters/sqlite/store.js';
+import { Scope } from '../../../kernel/container.js';
+import type { Caller } from '../../../plugins/watchdog/caller.js';
+import { COLLECTIONS } from '../../../plugins/watchdog/collections.js';
+import type { Deps } from '../../../plugins/watchdog/deps.js';
+import { heartbeatOf, type HeartbeatBody } from '../../../plugins/watchdog/heartbeat/heartbeat.js';
+import type { HeartbeatResult } from '../../../plugins/watchdog/heartbeat/intake.js';
+import { viewOf } from '../../../plugins/watchdog/monitors/monitor.js';
+import { buildServices, type Services } from '../../../plugins/watchdog/services.js';
+import type { MonitorEvent, MonitorView, RunRecord } from '../../../ports/domain/watchdog.js';
+import type { ProcessOwner } from '../../../ports/processes.js';
+import type { DocumentStore } from '../../../ports/store.js';
+import { nobody, RecordingLog } from '../../kernel/fakes.js';
+import { ManualClock } from '../../support/clock.js';
+import { mongoUrl } from '../../support/mongo/server.js';
+
+export const ANYONE: Caller = { name: 'tester', project: null, source: null };
+
+export interface Told {
+  id: string;
+  event: string;
+  at: string;
+  data: MonitorEvent;
+}
+
+export interface Fixture extends Services {
+  store: DocumentStore;
+  deps: Deps;
+  clock: ManualClock;
+  log: RecordingLog;
+  /** Every event that was emitted, in order. */
+  told: Told[];
+  /** Sources whose tokens were revoked. */
+  revoked: string[];
+  /** Processes that are gone. */
+  dead: Set<number>;
+  beat(source: string, more?: Partial<HeartbeatBody>): Promise<HeartbeatResult>;
+  /** One run; events that it caused have been told. @throws when the lease is held */
+  evaluate(): Promise<RunRecord>;
+  monitor(source: string): Promise<MonitorView>;
+  /** Everything that goes on behind the answers has happened. */
+  settled(): Promise<void>;
+}
+
+export const nameOf = (collection: string): string => `watchdog_${collection}`;
+
+export async function ensured<S extends DocumentStore>(store: S): Promise<S> {
+  await store.connect();
+  await store.ensure(COLLECTIONS.map((spec) => ({ name: nameOf(spec.name), indexes: spec.indexes })));
+  return store;
+}
+
+/** A process of its own over the store. @param change what is not as it should be */
+export function fixtureOn(
+  store: DocumentStore,
+  clock = new ManualClock(),
+  change: (deps: Deps) => void = () => undefined,
+  pid = 1,
+): Fixture {
+  const told: Told[] = [];
+  const revoked: string[] = [];
+  const dead = new Set<number>();
+  const log = new RecordingLog();
+  const owner: ProcessOwner = { host: 'test', pid, started: null };
+  const deps: Deps = {
+    monitors: store.collection(nameOf('monitors')),
+    chunks: store.collection(nameOf('chunks')),
+    rollups: store.collection(nameOf('rollups')),
+    timeline: store.collection(nameOf('timeline')),
+    runs: store.collection(nameOf('runs')),
+    leases: store.collection(nameOf('leases')),
+    outages: store.collection(nameOf('outages')),
+    marks: store.collection(nameOf('marks')),
+    clock,
+    ids: new RandomIds(clock),
+    log,
+    config: { scheduler: true, error_status_is_down: false, deferred_alarms: true, timeline_days: 90 },
+    processes: { self: async () => owner, dead: async (other) => dead.has(other.pid) },
+    tokens: {
+      revokeSource: async (source) => {
+        revoked.push(source);
+        return 1;
+      },
+      issue: async () => ({ id: 'none', token: 'wd_live_none', expires_at: null }),
+      revoke: async () => true,
+      find: async () => null,
+      list: async () => [],
+    },
+    audit: { record: async () => undefined },
+    projects: {
+      get: async (slug) =>
+        slug === 'nowhere'
+          ? null
+          : {
+              slug,
+              name: slug,
+              repo_url: null,
+              number: 1,
+              setup_scopes: [],
+              cache_ttl_hours: 72,
+              require_signed: false,
+              archived: false,
+            },
+    },
+    emit: async (event, data, { id, timestamp }) => {
+      told.push({ id, event, at: timestamp, data: data as MonitorEvent });
+      return true;
+    },
+  };
+  change(deps);
+  const services = buildServices(Scope.root({}), deps, {
+    authenticator: nobody,
+    baseUrl: () => 'http://aos.test',
+    beats: () => undefined,
+  });
+  return {
+    ...services,
+    store,
+    deps,
+    clock,
+    log,
+    told,
+    revoked,
+    dead,
+    beat: (source, more = {}) => services.intake.beat(heartbeatOf({ source, ...more }), ANYONE),
+    evaluate: async () => {
+      const done = await services.evaluator.evaluate('http');
+      if (done === null) throw new Error('the lease is held');
+      await services.outbox.drain();
+      return done.run;
+    },
+    monitor: async (source) => viewOf(await services.monitors.need(source, ANYONE)),
+    settled: () => services.outbox.drain(),
+  };
+}
+
+export async function memoryWorld(change?: (deps: Deps) => void): Promise<Fixture> {
+  return fixtureOn(await ensured(new MemoryStore()), undefined, change);
+}
+
+export interface Opened {
+  store: DocumentStore;
+  close: () => Promise<void>;
+}
+
+/** The engines that the suites of this folder run on; `open` skips the test where there is none. */
+export const STORES: readonly { name: string; open: (skip: () => never) => Promise<Opened> }[] = [
+  {
+    name: 'memory',
+    open: async () => {
+      const store = await ensured(new MemoryStore());
+      return { store, close: () => store.close() };
+    },
+  },
+  {
+    name: 'sqlite',
+    open: async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'aos-watchdog-'));
+      const store = await ensured(new SqliteStore({ path: join(folder, 'aos.db') }));
+      return {
+        store,
+        close: async () => {
+          await store.close();
+          await rm(folder, { recursive: true, force: true });
+        },
+      };
+    },
+  },
+  {
+    name: 'mongodb',
+    open: async (skip) => {
+      const server = await mongoUrl();
+      if (server === null) return skip();
+      const url = new URL(server);
+      url.pathname = `/aos_${randomBytes(6).toString('hex')}`;
+      const store = await ensured(new MongoStore({ url: url.href }));
+      return {
+        store,
+        close: async () => {
+          await store.close();
+          const client = await new MongoClient(url.href).connect();
+          await client.db().dropDatabase();
+          await client.close();
+        },
+      };
+    },
+  },
+];
+
+/** A collection of which some methods do something else; the store's own stays as it is. */
+export function over<T extends object>(collection: T, methods: Partial<T>): T {
+  return new Proxy(collection, {
+    get(target, name) {
+      const own = (methods as Record<PropertyKey, unknown>)[name];
+      const value = own ?? (target as Record<PropertyKey, unknown>)[name];
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;

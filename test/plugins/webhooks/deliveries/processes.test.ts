@@ -1,0 +1,335 @@
+/** Several processes on one store, crashes and clocks that differ (contract 70, delivery; issue of the 30 seconds). */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { newDelivery } from '../../../../plugins/webhooks/deliveries/delivery.js';
+import { storedEvent } from '../../../../plugins/webhooks/events/event.js';
+import { LEFTOVER_MS } from '../../../../plugins/webhooks/events/fanout.js';
+import { LEASE_MS } from '../../../../plugins/webhooks/deliveries/leases.js';
+import type { DocumentStore } from '../../../../ports/store.js';
+import { until } from '../../../harness.js';
+import { Receiver, status } from '../receiver.js';
+import { ADMIN, ensured, MovedClock, STORES, fixtureOn, type Fixture } from '../fixture.js';
+
+describe('webhooks: processes and crashes', function () {
+  this.timeout(60_000);
+  let store: DocumentStore;
+  let close = (): Promise<void> => Promise.resolve();
+  let to: Receiver;
+  const worlds: Fixture[] = [];
+  const process = (ahead = 0): Fixture => {
+    const fixture = fixtureOn(store, { clock: new MovedClock(ahead) });
+    worlds.push(fixture);
+    return fixture;
+  };
+
+  beforeEach(async () => {
+    store = await ensured(new MemoryStore());
+    to = await Receiver.open();
+  });
+  afterEach(async () => {
+    for (const fixture of worlds.splice(0)) {
+      await fixture.workers.stop();
+      await fixture.fanout.settled();
+    }
+    await to.close();
+    await close();
+    close = () => Promise.resolve();
+  });
+
+  const skews = { 'equal clocks': 0, 'a clock an hour ahead': 3_600_000, 'a clock an hour behind': -3_600_000 };
+  const cases = STORES.flatMap((engine) => Object.entries(skews).map(([what, ahead]) => ({ engine, what, ahead })));
+  for (const { engine, what, ahead } of cases) {
+    it(`three processes deliver each event once on ${engine.name}: ${what}`, async function () {
+      const opened = await engine.open();
+      if (opened === null) this.skip();
+      close = opened.close;
+      store = opened.store;
+      const all = [process(), process(ahead), process()];
+      to.answer = ({ response }) => setTimeout(() => response.writeHead(204).end(), 3);
+      const hook = await all[0]!.hook(to.url);
+      await Promise.all(Array.from({ length: 150 }, (_, i) => all[i % 3]!.emit()));
+      const success = (): Promise<number> => all[0]!.deps.deliveries.count({ state: 'success' });
+      await until('all delivered', async () => (await success()) === 150, 20_000);
+      for (const fixture of all) await fixture.turn();
+      const ids = to.got.map(({ headers }) => headers['x-svc-delivery']);
+      expect(ids).to.have.length(150);
+      expect(new Set(ids).size).to.equal(150);
+      expect((await all[0]!.deliveries(hook.id)).every(({ made }) => made === 1)).to.equal(true);
+    });
+  }
+
+  it('an attempt that a crash cut off is repeated within 30 s, whatever the clocks say', async () => {
+    expect(LEASE_MS).to.be.lessThan(28_000);
+    const fixture = process(-3_600_000);
+    const hook = await fixture.hook(to.url);
+    const event = storedEvent(
+      { id: 'evt_1', event: 'bug.created', timestamp: fixture.clock.iso(), project_slug: null, data: {} },
+      fixture.clock.iso(),
+      'gone',
+      [],
+    );
+    await fixture.deps.events.insert(event);
+    // What `kill -9` leaves: under the lease of a process that is gone.
+    await fixture.deps.deliveries.insert(newDelivery(hook.id, event, '2026-11-20T08:15:30.123Z', 'gone'));
+    await fixture.turn();
+    fixture.clock.advance(LEASE_MS - 1_500);
+    await fixture.turn();
+    expect(to.got, 'the other process may still be alive').to.have.length(0);
+    fixture.clock.advance(1_600);
+    await fixture.turn();
+    expect(to.got).to.have.length(1);
+    expect((await fixture.deliveries())[0]).to.include({ state: 'success', made: 1 });
+  });
+
+  it('an attempt that ends after its lease was taken changes nothing', async () => {
+    const slow = process();
+    let finish = (): void => undefined;
+    to.answer = ({ response, n }) => {
+      if (n === 1) finish = () => response.writeHead(500).end();
+      else response.writeHead(204).end();
+    };
+    await slow.hook(to.url);
+    await slow.emit();
+    await until('the attempt', () => to.got.length === 1);
+    const other = process();
+    await other.turn();
+    other.clock.advance(LEASE_MS + 100);
+    await other.turn();
+    expect(to.got).to.have.length(2);
+    finish();
+    await slow.workers.idle();
+    expect((await slow.deliveries())[0]).to.include({ state: 'success', made: 1, counted: false });
+    expect(slow.log_lines.messages('warn')).to.deep.equal(['an attempt ended after its lease']);
+  });
+
+  const left = (fixture: Fixture, to: string[], by = 'gone') =>
+    storedEvent(
+      { id: 'evt_1', event: 'bug.created', timestamp: fixture.clock.iso(), project_slug: null, data: {} },
+      fixture.clock.iso(),
+      by,
+      to,
+    );
+
+  for (const [what, ahead] of Object.entries(skews)) {
+    it(`a crash between the event and its deliveries is mended, for those that wanted it then: ${what}`, async () => {
+      const fixture = process(ahead);
+      const before = await fixture.hook(to.url);
+      await fixture.emit({ id: 'evt_done' });
+      await until('the marker gone', async () => (await fixture.deps.events.count({ fan_at: { gt: '' } })) === 0);
+      await fixture.deps.events.insert(left(worlds[0]!, [before.id, 'deleted meanwhile']));
+      await fixture.hook(to.url);
+      await fixture.turn();
+      fixture.clock.advance(LEFTOVER_MS - 2_000);
+      await fixture.turn();
+      expect(to.got, 'perhaps at work in another process').to.have.length(1);
+      fixture.clock.advance(2_100);
+      await fixture.turn();
+      await fixture.turn();
+      expect(to.got).to.have.length(2);
+      expect((await fixture.deliveries()).map((d) => [d.webhook_id, d.event_id, d.state])).to.have.deep.members([
+        [before.id, 'evt_done', 'success'],
+        [before.id, 'evt_1', 'success'],
+      ]);
+      await fixture.fanout.settled();
+      expect(await fixture.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
+    });
+  }
+
+  it('a crash after some of the deliveries repeats none that has its outcome', async () => {
+    const fixture = process();
+    const hooks = [await fixture.hook(to.url), await fixture.hook(to.url)];
+    const event = left(
+      fixture,
+      hooks.map(({ id }) => id),
+    );
+    await fixture.deps.events.insert(event);
+    const delivered = newDelivery(hooks[0]!.id, event, fixture.clock.iso(), null);
+    delete delivered.next_at;
+    await fixture.deps.deliveries.insert({ ...delivered, state: 'success', made: 1 });
+    await fixture.turn();
+    fixture.clock.advance(LEFTOVER_MS);
+    await fixture.turn();
+    expect(to.got.map(({ headers }) => headers['x-svc-delivery'])).to.deep.equal([
+      newDelivery(hooks[1]!.id, event, '', null).id,
+    ]);
+  });
+
+  it('however many markers a crash left, all are taken over at once', async () => {
+    const fixture = process();
+    const hook = await fixture.hook(to.url);
+    const event = left(fixture, [hook.id]);
+    await fixture.deps.events.bulk(
+      Array.from({ length: 450 }, (_, i) => ({ insert: { ...event, id: `evt_${i}`, fan_by: `gone ${i % 7}` } })),
+    );
+    await fixture.turn();
+    fixture.clock.advance(LEFTOVER_MS);
+    await fixture.turn();
+    await until(
+      'all delivered',
+      async () => (await fixture.deps.deliveries.count({ state: 'success' })) === 450,
+      20_000,
+    );
+    expect(to.got).to.have.length(450);
+    await fixture.fanout.settled();
+    expect(await fixture.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
+  });
+
+  it('of two processes one takes a marker over', async () => {
+    const [one, two] = [process(), process()];
+    const hook = await one.hook(to.url);
+    await one.deps.events.insert(left(one, [hook.id]));
+    for (const fixture of [one, two]) await fixture.turn();
+    for (const fixture of [one, two]) fixture.clock.advance(LEFTOVER_MS);
+    await Promise.all([one.turn(), two.turn()]);
+    await until('the delivery', () => to.got.length > 0);
+    for (const fixture of [one, two]) await fixture.turn();
+    expect(to.got).to.have.length(1);
+  });
+
+  it('told again by the outbox, a stored event makes nothing new', async () => {
+    const fixture = process();
+    const hook = await fixture.hook(to.url);
+    await fixture.deps.events.insert(left(fixture, [hook.id]));
+    await fixture.emit({ id: 'evt_1' });
+    await fixture.workers.idle();
+    expect(to.got, 'its marker leads to it').to.have.length(0);
+    await fixture.turn();
+    fixture.clock.advance(LEFTOVER_MS);
+    await fixture.turn();
+    expect(to.got).to.have.length(1);
+  });
+
+  it('an attempt that lasts is seen in the log, and what waits behind it', async () => {
+    const fixture = process();
+    let finish = (): void => undefined;
+    to.answer = ({ response, n }) => {
+      if (n === 1) finish = () => response.writeHead(204).end();
+      else response.writeHead(204).end();
+    };
+    const hook = await fixture.hook(to.url);
+    await fixture.emit();
+    await until('the attempt', () => to.got.length === 1);
+    await fixture.emit();
+    expect(await fixture.deliveries(hook.id)).to.deep.equal([]);
+    fixture.clock.advance(1_001);
+    await until('its row', async () => (await fixture.deliveries()).length === 1);
+    expect((await fixture.deliveries())[0]).to.include({
+      state: 'pending',
+      made: 0,
+      lease_by: fixture.workers.instance,
+    });
+    fixture.clock.advance(8_001);
+    await until('the row of the other', async () => (await fixture.deliveries()).length === 2);
+    expect(await fixture.log.queued()).to.equal(2);
+    await until('no marker', async () => (await fixture.deps.events.count({ fan_at: { gt: '' } })) === 0);
+    finish();
+    await until('both', async () => (await fixture.deps.deliveries.count({ state: 'success' })) === 2);
+    expect(to.got).to.have.length(2);
+  });
+
+  it('disabled while deliveries wait in memory, they are held', async () => {
+    const fixture = process();
+    let finish = (): void => undefined;
+    to.answer = ({ response }) => (finish = () => response.writeHead(204).end());
+    const hook = await fixture.hook(to.url);
+    await Promise.all(Array.from({ length: 3 }, () => fixture.emit()));
+    await until('the attempt', () => to.got.length === 1);
+    await fixture.registry.disable(ADMIN, hook.id);
+    finish();
+    await fixture.workers.idle();
+    const states = (await fixture.deliveries()).map(({ state }) => state);
+    expect(states).to.have.members(['success', 'held', 'held']);
+    expect(to.got).to.have.length(1);
+  });
+
+  it('an event that is told again long after makes none for webhooks that came later', async () => {
+    const fixture = process();
+    const event = { id: 'evt_1', timestamp: fixture.clock.iso() };
+    await fixture.emit(event);
+    await fixture.hook(to.url);
+    fixture.clock.advance(12_000);
+    await fixture.emit(event);
+    await fixture.turn();
+    expect(to.got).to.have.length(0);
+  });
+
+  it('a store that fails keeps the event with its producer', async () => {
+    const fixture = process();
+    await fixture.hook(to.url);
+    const real = fixture.deps.events.insert.bind(fixture.deps.events);
+    fixture.deps.events.insert = () => Promise.reject(new Error('the disk is full'));
+    const failed = await fixture.emit({ id: 'evt_1' }).catch((error: unknown) => error);
+    expect(failed).to.be.instanceOf(Error);
+    fixture.deps.events.insert = real;
+    await fixture.emit({ id: 'evt_1' });
+    await fixture.workers.idle();
+    expect(to.got).to.have.length(1);
+  });
+
+  it('a delivery whose outcome cannot be stored is made again', async () => {
+    const fixture = process();
+    await fixture.hook(to.url);
+    const real = fixture.deps.deliveries.bulk.bind(fixture.deps.deliveries);
+    fixture.deps.deliveries.bulk = () => Promise.reject(new Error('the disk is full'));
+    await fixture.emit({ id: 'evt_1' });
+    await fixture.workers.idle();
+    expect([to.got.length, await fixture.deps.deliveries.count()]).to.deep.equal([1, 0]);
+    fixture.deps.deliveries.bulk = real;
+    await fixture.turn();
+    expect(to.got).to.have.length(2);
+    expect((await fixture.deliveries())[0]).to.include({ state: 'success', made: 1 });
+  });
+
+  it('ten receivers that never answer delay an eleventh by nothing', async () => {
+    const fixture = process();
+    const never = await Receiver.open(() => undefined);
+    const measure = async (): Promise<number[]> => {
+      const times: number[] = [];
+      for (let i = 0; i < 30; i++) {
+        const began = performance.now();
+        const n = to.got.length;
+        await fixture.emit();
+        await until('the delivery', () => to.got.length === n + 1);
+        times.push(performance.now() - began);
+        await until(
+          'the worker rests',
+          async () => (await fixture.deps.deliveries.count({ state: 'success' })) === n + 1,
+        );
+      }
+      return times.toSorted((a, b) => a - b);
+    };
+    try {
+      await fixture.hook(to.url);
+      const alone = await measure();
+      for (let i = 0; i < 10; i++) await fixture.hook(never.url);
+      const beside = await measure();
+      expect(never.got.length, 'each of the ten holds its own worker').to.equal(10);
+      const median = (times: number[]): number => times[times.length >> 1] ?? 0;
+      // Eleven deliveries are stored in place of one; a shared worker would cost 15 s.
+      expect(median(beside)).to.be.lessThan(median(alone) + 40);
+      expect(beside.at(-1)).to.be.lessThan(1_000);
+    } finally {
+      await never.close();
+    }
+  });
+
+  it('gives back what was not begun when it stops', async () => {
+    const fixture = process();
+    let release = (): void => undefined;
+    to.answer = ({ response, n }) => {
+      if (n === 3) release = () => response.writeHead(204).end();
+      else response.writeHead(204).end();
+    };
+    await fixture.hook(to.url);
+    await Promise.all(Array.from({ length: 10 }, () => fixture.emit()));
+    await until('the third', () => to.got.length === 3);
+    const stopping = fixture.workers.stop();
+    release();
+    await stopping;
+    expect(await fixture.deps.deliveries.count({ lease_by: { gt: '' } })).to.equal(0);
+    expect(to.got).to.have.length(3);
+    to.answer = status(204);
+    await process().turn();
+    expect(to.got).to.have.length(10);
+  });
+});

@@ -1,0 +1,188 @@
+/** The services of the webhooks plugin over a store of the test's choice, with the real network adapter. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { MongoStore } from '../../../adapters/mongodb/store.js';
+import { DataCipher } from '../../../adapters/node/cipher.js';
+import { SystemClock } from '../../../adapters/node/clock.js';
+import { RandomIds } from '../../../adapters/node/ids.js';
+import { NodeOutbound, type OutboundOptions } from '../../../adapters/node/outbound.js';
+import { SqliteStore } from '../../../adapters/sqlite/store.js';
+import { Scope } from '../../../kernel/container.js';
+import type { Delivery } from '../../../plugins/webhooks/deliveries/delivery.js';
+import type { Deps } from '../../../plugins/webhooks/deps.js';
+import plugin, { buildServices, type Services } from '../../../plugins/webhooks/plugin.js';
+import type { Webhook, WebhookFields } from '../../../plugins/webhooks/registry/webhook.js';
+import type { ProjectInfo } from '../../../ports/domain/projects.js';
+import type { DomainEvent } from '../../../ports/events.js';
+import type { SessionPrincipal } from '../../../ports/http.js';
+import type { DocumentStore } from '../../../ports/store.js';
+import { fakeMetrics, RecordingLog } from '../../kernel/fakes.js';
+import { mongoUrl } from '../../support/mongo/server.js';
+
+export const ADMIN: SessionPrincipal = {
+  kind: 'session',
+  session_id: 's',
+  account_id: 'a',
+  username: 'admin',
+  role: 'admin',
+};
+
+/** The system's time, moved forward by the test; what has elapsed moves with it. */
+export class MovedClock extends SystemClock {
+  constructor(private ahead = 0) {
+    super();
+  }
+  #elapsed = 0;
+  override now(): number {
+    return super.now() + this.ahead + this.#elapsed;
+  }
+  override iso(): string {
+    return new Date(this.now()).toISOString();
+  }
+  override monotonic(): number {
+    return super.monotonic() + this.#elapsed;
+  }
+  advance(ms: number): void {
+    this.#elapsed += ms;
+  }
+}
+
+export interface Fixture extends Services {
+  store: DocumentStore;
+  deps: Deps;
+  clock: MovedClock;
+  log_lines: RecordingLog;
+  audited: string[];
+  hook(url: string, more?: Partial<WebhookFields>): Promise<Webhook>;
+  emit(event?: Partial<DomainEvent>): Promise<string>;
+  deliveries(webhook?: string): Promise<Delivery[]>;
+  /** Looks for what is due and waits for the workers. */
+  turn(): Promise<void>;
+}
+
+export const nameOf = (collection: string): string => `webhooks_${collection}`;
+
+export async function ensured(store: DocumentStore): Promise<DocumentStore> {
+  await store.connect();
+  await store.ensure((plugin.collections ?? []).map(({ name, indexes }) => ({ name: nameOf(name), indexes })));
+  return store;
+}
+
+const slugs = ['shop', 'blog'];
+
+interface Options {
+  clock?: MovedClock;
+  outbound?: OutboundOptions;
+  change?: Partial<Deps>;
+}
+
+/** A process of its own over the store; its workers are open and it polls by itself. */
+export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outbound, change }: Options = {}): Fixture {
+  const ids = new RandomIds(clock);
+  const log = new RecordingLog();
+  const audited: string[] = [];
+  const deps: Deps = {
+    webhooks: store.collection(nameOf('webhooks')),
+    events: store.collection(nameOf('events')),
+    deliveries: store.collection(nameOf('deliveries')),
+    clock,
+    ids,
+    log,
+    cipher: new DataCipher('data-key-for-tests-only-0123456789abcdef'),
+    outbound: new NodeOutbound(outbound),
+    metrics: fakeMetrics,
+    audit: {
+      record: (_principal, action) => Promise.resolve(void audited.push(action)),
+      recent: () => Promise.resolve({ items: [], next: null }),
+    },
+    projects: {
+      get: (slug) => Promise.resolve(slugs.includes(slug) ? ({ slug } as ProjectInfo) : null),
+      byNumber: () => Promise.resolve(null),
+      list: () => Promise.resolve(slugs.map((slug) => ({ slug, name: slug }) as ProjectInfo)),
+      accepting: () => Promise.reject(new Error('not asked')),
+      registerUsage: () => undefined,
+    },
+    policy: { mode: 'private-ok', allow: [] },
+    registered: () => ['bug.created', 'chat.said', 'webhook.test'],
+    webhook_key: '',
+    version: '0.0.0-test',
+    random: () => 0.5,
+    ...change,
+  };
+  const services = buildServices(Scope.root({}), deps);
+  services.workers.start();
+  return {
+    ...services,
+    store,
+    deps,
+    clock,
+    log_lines: log,
+    audited,
+    hook: async (url, more = {}) => {
+      const given = { name: 'receiver', url, events: '*', ...more };
+      return (await services.registry.create(ADMIN, given)).webhook;
+    },
+    emit: async (event = {}) => {
+      const id = event.id ?? `evt_${ids.uuid()}`;
+      const whole = {
+        event: 'bug.created',
+        timestamp: clock.iso(),
+        project_slug: null,
+        data: { ref: 'x-1' },
+        ...event,
+      };
+      await services.fanout.store({ ...whole, id });
+      return id;
+    },
+    deliveries: async (webhook) => {
+      const filter = webhook === undefined ? {} : { webhook_id: webhook };
+      return (await deps.deliveries.find({ filter, limit: 1000 })).items;
+    },
+    turn: async () => {
+      await services.workers.poll();
+      await services.workers.idle();
+    },
+  };
+}
+
+/** The engines that the tests with several processes run on. */
+export const STORES: readonly {
+  name: string;
+  /** A store of its own; null where the engine is not to be had. */
+  open: () => Promise<{ store: DocumentStore; close: () => Promise<void> } | null>;
+}[] = [
+  {
+    name: 'memory',
+    open: async () => ({ store: await ensured(new MemoryStore()), close: () => Promise.resolve() }),
+  },
+  {
+    name: 'sqlite',
+    open: async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'aos-webhooks-'));
+      const store = await ensured(new SqliteStore({ path: join(folder, 'aos.db') }));
+      const close = async (): Promise<void> => {
+        await store.close();
+        await rm(folder, { recursive: true, force: true });
+      };
+      return { store, close };
+    },
+  },
+  {
+    name: 'mongodb',
+    open: async () => {
+      const url = await mongoUrl();
+      if (url === null) return null;
+      const base = new URL(url);
+      base.pathname = `/aos_${randomBytes(6).toString('hex')}`;
+      const store = await ensured(new MongoStore({ url: base.href }));
+      return { store, close: () => store.close() };
+    },
+  },
+];
+
+export async function memoryWorld(options: Options = {}): Promise<Fixture> {
+  return fixtureOn(await ensured(new MemoryStore()), options);
+}

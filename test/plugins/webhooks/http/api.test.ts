@@ -1,0 +1,269 @@
+/** `/api/webhooks/v1` behind the real kernel and the real HTTP adapter (contract 70, API). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { NodeOutbound } from '../../../../adapters/node/outbound.js';
+import webhooks from '../../../../plugins/webhooks/plugin.js';
+import { until } from '../../../harness.js';
+import { Site, type Answer } from '../../access/site.js';
+import { Receiver, status } from '../receiver.js';
+
+const BASE = '/api/webhooks/v1';
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+
+interface Shown {
+  id: string;
+  [field: string]: unknown;
+}
+
+describe('webhooks: API', function () {
+  this.timeout(20_000);
+  let site: Site;
+  let store: MemoryStore;
+  let manage: string;
+  let to: Receiver;
+
+  beforeEach(async () => {
+    store = new MemoryStore();
+    site = await Site.open({ store, plugins: [webhooks], parts: { outbound: new NodeOutbound() } });
+    manage = await site.token(['webhooks:manage', 'projects:manage']);
+    to = await Receiver.open(status(200, {}, 'thanks'));
+    for (const slug of ['shop', 'blog']) await site.api('POST', '/api/projects/v1/projects', manage, { slug });
+  });
+  afterEach(async () => {
+    await site.stop();
+    await to.close();
+  });
+
+  const call = (method: Method, path: string, body?: object, bearer: string | null = manage): Promise<Answer> =>
+    site.api(method, BASE + path, bearer, body);
+  const outcome = ({ status: code, json }: Answer): [number, string | undefined] => [code, json.error?.code];
+  const create = async (more: object = {}, bearer = manage): Promise<Shown> => {
+    const answer = await call('POST', '/webhooks', { name: 'receiver', url: to.url, events: '*', ...more }, bearer);
+    expect(answer.status, answer.text).to.equal(201);
+    return answer.json['webhook'] as Shown;
+  };
+  const emit = async (event: object = {}): Promise<void> => {
+    const whole = { id: `evt_${Math.random()}`, event: 'bug.created', timestamp: site.clock.iso(), data: { ref: 'a' } };
+    expect(await site.harness.kernel.events.emit({ project_slug: null, ...whole, ...event })).to.equal(true);
+  };
+
+  it('creates with a generated secret, shown once and stored sealed', async () => {
+    const answer = await call('POST', '/webhooks', { name: 'chat', url: to.url, events: 'bug.created, bug.critical' });
+    expect(answer.status).to.equal(201);
+    expect(answer.headers['cache-control']).to.equal('no-store');
+    const secret = answer.json['secret'] as string;
+    expect(secret).to.match(/^whsec_/);
+    const webhook = answer.json['webhook'] as Shown;
+    expect(webhook).to.deep.include({
+      name: 'chat',
+      url: to.url,
+      project_slug: null,
+      events: 'bug.created,bug.critical',
+      enabled: true,
+      has_secret: true,
+      previous_secret_until: null,
+      failure_count: 0,
+      disabled_reason: null,
+      last_delivery: null,
+    });
+    const again = await call('GET', `/webhooks/${webhook.id}`);
+    expect(again.json['webhook']).to.deep.equal(webhook);
+    expect(again.text).to.not.include(secret);
+    const stored = await store.collection('webhooks_webhooks').get(webhook.id);
+    expect(JSON.stringify(stored)).to.not.include(secret.slice(6));
+  });
+
+  it('a secret that was given is not shown', async () => {
+    const answer = await call('POST', '/webhooks', { name: 'a', url: to.url, events: '*', secret: 'given-secret' });
+    expect(answer.json).to.not.have.property('secret');
+    expect(answer.text).to.not.include('given-secret');
+  });
+
+  const bad: [string, object, number, string, string][] = [
+    ['an unknown event', { events: 'bug.created,no.such' }, 422, 'validation_failed', 'events'],
+    ['webhook.test', { events: 'webhook.test' }, 422, 'validation_failed', 'events'],
+    ['no event', { events: ' , ' }, 422, 'validation_failed', 'events'],
+    ['another scheme', { url: 'ftp://receiver.example/' }, 422, 'validation_failed', 'url'],
+    ['user info', { url: 'https://user:pass@receiver.example/' }, 422, 'validation_failed', 'url'],
+    ['a metadata address', { url: 'http://169.254.169.254/latest' }, 422, 'validation_failed', 'url'],
+    ['a mapped one', { url: 'http://[::ffff:169.254.169.254]/' }, 422, 'validation_failed', 'url'],
+    ['a NAT64 one', { url: 'http://[64:ff9b::a9fe:a9fe]/' }, 422, 'validation_failed', 'url'],
+    ['a 6to4 one', { url: 'http://[2002:a9fe:a9fe::1]/' }, 422, 'validation_failed', 'url'],
+    ['a decimal one', { url: 'http://2852039166/' }, 422, 'validation_failed', 'url'],
+    ['the unspecified address', { url: 'http://[::]/' }, 422, 'validation_failed', 'url'],
+    ['0/8', { url: 'http://0.0.0.0/' }, 422, 'validation_failed', 'url'],
+    ['no URL', { url: 'receiver' }, 422, 'validation_failed', 'url'],
+    ['a short secret', { secret: 'abc' }, 422, 'validation_failed', 'secret'],
+    ['no secret and no key', { secret: null }, 422, 'validation_failed', 'secret'],
+    ['a project that is not there', { project_slug: 'none' }, 422, 'unknown_project', 'project_slug'],
+    ['an empty name', { name: '' }, 422, 'validation_failed', 'name'],
+  ];
+  for (const [what, fields, code, error, field] of bad) {
+    it(`refuses ${what} at POST and PATCH`, async () => {
+      const { id } = await create();
+      const body = { name: 'a', url: to.url, events: '*', ...fields };
+      for (const answer of [await call('POST', '/webhooks', body), await call('PATCH', `/webhooks/${id}`, fields)]) {
+        expect(outcome(answer)).to.deep.equal([code, error]);
+        expect(answer.json.error?.fields).to.have.property(field);
+      }
+      expect((await call('GET', '/webhooks')).json['items']).to.have.length(1);
+    });
+  }
+
+  it('without secret and key it can be made disabled, and not be enabled', async () => {
+    const { id } = await create({ secret: null, enabled: false });
+    expect(outcome(await call('POST', `/webhooks/${id}/enable`))).to.deep.equal([422, 'validation_failed']);
+    expect(outcome(await call('PATCH', `/webhooks/${id}`, { enabled: true }))).to.deep.equal([
+      422,
+      'validation_failed',
+    ]);
+    expect((await call('PATCH', `/webhooks/${id}`, { enabled: true, secret: 'now-there-is-one' })).status).to.equal(
+      200,
+    );
+  });
+
+  it('takes only the scope', async () => {
+    const other = await site.token(['projects:read']);
+    expect(outcome(await call('GET', '/webhooks', undefined, other))).to.deep.equal([403, 'insufficient_scope']);
+    expect(outcome(await call('GET', '/webhooks', undefined, null))).to.deep.equal([401, 'unauthorized']);
+  });
+
+  it('lists with pages and a total, newest first', async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 3; i++) ids.unshift((await create({ name: `n${i}` })).id);
+    const first = (await call('GET', '/webhooks?limit=2&include_total=true')).json;
+    expect(first).to.include({ has_more: true, total: 3 });
+    const second = (await call('GET', `/webhooks?limit=2&cursor=${String(first['next_cursor'])}`)).json;
+    const all = [...(first['items'] as Shown[]), ...(second['items'] as Shown[])];
+    expect(all.map(({ id }) => id)).to.deep.equal(ids);
+    expect(second).to.include({ has_more: false, next_cursor: null });
+    expect(outcome(await call('GET', '/webhooks?nope=1'))).to.deep.equal([400, 'invalid_request']);
+    expect(outcome(await call('GET', '/webhooks?cursor=xx'))).to.deep.equal([400, 'invalid_cursor']);
+  });
+
+  it('404 on what is not there', async () => {
+    for (const [method, path] of [
+      ['GET', '/webhooks/none'],
+      ['PATCH', '/webhooks/none'],
+      ['DELETE', '/webhooks/none'],
+      ['POST', '/webhooks/none/test'],
+      ['POST', '/webhooks/none/rotate'],
+      ['POST', '/webhooks/none/enable'],
+      ['GET', '/webhooks/none/deliveries'],
+      ['POST', '/deliveries/none/redeliver'],
+    ] as const) {
+      const answer = await call(method, path, method === 'PATCH' ? {} : undefined);
+      expect(outcome(answer), `${method} ${path}`).to.deep.equal([404, 'not_found']);
+    }
+  });
+
+  it('delivers an event of the bus, logs it, and shows the result', async () => {
+    const { id } = await create();
+    await emit({ event: 'bug.critical', data: { ref: 'shop-1' }, project_slug: 'shop' });
+    await until('the delivery', async () => {
+      const items = (await call('GET', `/webhooks/${id}/deliveries`)).json['items'] as Shown[];
+      return items[0]?.['state'] === 'success';
+    });
+    const listed = (await call('GET', `/webhooks/${id}/deliveries?state=success&event=bug.critical`)).json;
+    const [delivery] = listed['items'] as (Shown & { attempts: object[] })[];
+    expect(delivery).to.include({ webhook_id: id, event: 'bug.critical', project_slug: 'shop', attempt_count: 1 });
+    expect(delivery?.attempts[0]).to.include({ attempt: 1, status_code: 200, error: null, excerpt: 'thanks' });
+    const webhook = (await call('GET', `/webhooks/${id}`)).json['webhook'] as Shown;
+    expect(webhook['last_delivery']).to.include({ event: 'bug.critical', state: 'success', status_code: 200 });
+    const log = (await call('GET', '/events?event=bug.critical')).json['items'] as Shown[];
+    expect(log).to.have.length(1);
+    expect(log[0]).to.deep.include({ event: 'bug.critical', project_slug: 'shop', data: { ref: 'shop-1' } });
+    expect((await call('GET', '/events?event=bug.created')).json['items']).to.deep.equal([]);
+    expect((await call('GET', `/events?until=${site.clock.iso()}`)).json['items']).to.deep.equal([]);
+    expect((await call('GET', `/events?since=${site.clock.iso()}&project_slug=shop`)).json['items']).to.have.length(1);
+    expect(outcome(await call('GET', '/events?since=soon'))).to.deep.equal([400, 'invalid_request']);
+    expect(outcome(await call('GET', `/webhooks/${id}/deliveries?state=lost`))).to.deep.equal([400, 'invalid_request']);
+  });
+
+  it('test answers 200 with what came back, also when the receiver failed', async () => {
+    const { id } = await create({ enabled: false });
+    const good = await call('POST', `/webhooks/${id}/test`);
+    expect(good.status).to.equal(200);
+    expect(good.json['delivery']).to.include({ status_code: 200, error: null, excerpt: 'thanks' });
+    to.answer = status(500, {}, 'no');
+    const failed = await call('POST', `/webhooks/${id}/test`);
+    expect(failed.status).to.equal(200);
+    expect(failed.json['delivery']).to.include({ status_code: 500, error: 'HTTP 500', excerpt: 'no' });
+  });
+
+  it('rotates: the new secret is shown once, the one before signs too for 24 hours', async () => {
+    const { id } = await create({ secret: 'the-first-secret' });
+    const answer = await call('POST', `/webhooks/${id}/rotate`);
+    expect(answer.status).to.equal(200);
+    expect(answer.json['secret']).to.match(/^whsec_/);
+    const until24 = new Date(site.clock.now() + 24 * 3_600_000).toISOString();
+    expect(answer.json['webhook']).to.include({ previous_secret_until: until24 });
+    await call('POST', `/webhooks/${id}/test`);
+    expect(to.got[0]?.headers).to.have.property('x-svc-signature-previous');
+    expect(to.got[0]?.headers['webhook-signature']?.split(' ')).to.have.length(2);
+    site.clock.forward(24 * 3_600_000 + 1);
+    await call('POST', `/webhooks/${id}/test`);
+    expect(to.got[1]?.headers).to.not.have.property('x-svc-signature-previous');
+  });
+
+  it('redelivers', async () => {
+    const { id } = await create();
+    await emit();
+    await until('the first', () => to.got.length === 1);
+    const deliveries = async (): Promise<Shown[]> =>
+      (await call('GET', `/webhooks/${id}/deliveries?state=success`)).json['items'] as Shown[];
+    await until('its record', async () => (await deliveries()).length === 1);
+    const [delivery] = await deliveries();
+    const answer = await call('POST', `/deliveries/${delivery?.id}/redeliver`);
+    expect(answer.json['delivery']).to.include({ id: delivery?.id, state: 'pending' });
+    await until('the second', () => to.got.length === 2);
+    expect(to.got[1]?.headers['x-svc-delivery']).to.equal(delivery?.id);
+  });
+
+  it('a project’s token sees and touches its own alone', async () => {
+    const bound = await site.token(['webhooks:manage'], 'shop');
+    const all = await create();
+    const blog = await create({ project_slug: 'blog' });
+    const own = await create({}, bound);
+    expect(own['project_slug']).to.equal('shop');
+    const listed = (await call('GET', '/webhooks', undefined, bound)).json['items'] as Shown[];
+    expect(listed.map(({ id }) => id)).to.deep.equal([own.id]);
+    for (const { id } of [all, blog]) {
+      for (const [method, path] of [
+        ['GET', ''],
+        ['PATCH', ''],
+        ['DELETE', ''],
+        ['POST', '/test'],
+        ['POST', '/rotate'],
+        ['POST', '/enable'],
+        ['GET', '/deliveries'],
+      ] as const) {
+        const answer = await call(
+          method,
+          `/webhooks/${id}${path}`,
+          method === 'PATCH' ? { name: 'x' } : undefined,
+          bound,
+        );
+        expect(outcome(answer), `${method} ${path}`).to.deep.equal([403, 'insufficient_scope']);
+      }
+    }
+    const wide = { name: 'a', url: to.url, events: '*' };
+    for (const project_slug of ['', null, 'blog'])
+      expect(outcome(await call('POST', '/webhooks', { ...wide, project_slug }, bound))[0]).to.equal(403);
+    expect(outcome(await call('PATCH', `/webhooks/${own.id}`, { project_slug: '' }, bound))[0]).to.equal(403);
+    await emit({ project_slug: 'blog' });
+    await emit({ project_slug: 'shop' });
+    const log = (await call('GET', '/events', undefined, bound)).json['items'] as Shown[];
+    expect(log.map((event) => event['project_slug'])).to.deep.equal(['shop']);
+    expect(outcome(await call('GET', '/events?project_slug=blog', undefined, bound))[0]).to.equal(403);
+  });
+
+  it('deletes with its deliveries', async () => {
+    const { id } = await create();
+    await emit();
+    expect((await call('DELETE', `/webhooks/${id}`)).json).to.include({ deleted: true });
+    expect(outcome(await call('GET', `/webhooks/${id}`))).to.deep.equal([404, 'not_found']);
+    expect(await store.collection('webhooks_deliveries').count()).to.equal(0);
+  });
+});

@@ -1,0 +1,159 @@
+/** /webhooks in a browser, behind the real HTTP adapter (contracts 70 and 80). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { NodeOutbound } from '../../../../adapters/node/outbound.js';
+import dashboard from '../../../../plugins/dashboard/plugin.js';
+import webhooks from '../../../../plugins/webhooks/plugin.js';
+import { until } from '../../../harness.js';
+import { Site, type Browser } from '../../access/site.js';
+import { Receiver, status } from '../receiver.js';
+
+describe('webhooks: pages', function () {
+  this.timeout(20_000);
+  let site: Site;
+  let store: MemoryStore;
+  let browser: Browser;
+  let to: Receiver;
+
+  beforeEach(async () => {
+    store = new MemoryStore();
+    site = await Site.open({ store, plugins: [webhooks, dashboard], parts: { outbound: new NodeOutbound() } });
+    browser = await site.signedIn();
+    to = await Receiver.open(status(200, {}, '<b>thanks</b>'));
+  });
+  afterEach(async () => {
+    await site.stop();
+    await to.close();
+  });
+
+  const form = (more: Record<string, string | string[]> = {}) => ({
+    name: 'chat',
+    url: to.url,
+    project_slug: '',
+    events: ['bug.created', 'bug.critical'],
+    secret: '',
+    enabled: 'true',
+    ...more,
+  });
+  /** Makes one by the form; answers its page's path. */
+  const create = async (more: Record<string, string | string[]> = {}): Promise<string> => {
+    const answer = await browser.post('/webhooks', form(more), '/webhooks/new');
+    expect(answer.status, answer.text).to.equal(200);
+    const path = /\/webhooks\/[0-9a-f-]{36}/.exec(answer.text)?.[0];
+    return path ?? expect.fail('no page of the webhook');
+  };
+  const emit = async (): Promise<void> => {
+    const event = { id: 'evt_1', event: 'bug.created', timestamp: site.clock.iso(), project_slug: null };
+    await site.harness.kernel.events.emit({ ...event, data: { ref: 'a-1', title: '<i>broken</i>' } });
+  };
+  const delivered = (state: string): Promise<void> =>
+    until(state, async () => (await store.collection('webhooks_deliveries').count({ state })) === 1);
+
+  it('says what to do when there is none', async () => {
+    const page = await browser.get('/webhooks');
+    expect(page.status).to.equal(200);
+    expect(page.text).to.include('No webhooks yet').and.include('href="/webhooks/new"');
+  });
+
+  it('offers every event with its description, and shows the secret once', async () => {
+    const page = await browser.get('/webhooks/new');
+    for (const name of ['*', 'bug.created', 'monitor.down', 'release.halted', 'error.rate_exceeded'])
+      expect(page.text).to.include(`name="events" value="${name}"`);
+    expect(page.text).to.include('A monitor fell, and its parent is up.');
+    const made = await browser.post('/webhooks', form(), '/webhooks/new');
+    expect(made.text)
+      .to.include('Shown this once')
+      .and.match(/whsec_[\w+/]{43}/);
+    const path = /\/webhooks\/[0-9a-f-]{36}/.exec(made.text)?.[0] ?? '';
+    const later = await browser.get(path);
+    expect(later.status).to.equal(200);
+    expect(later.text).to.not.include('whsec_').and.not.include('Shown this once');
+    expect(later.text).to.include('bug.critical');
+  });
+
+  it('shows a refused form again with what was typed', async () => {
+    const refused = await browser.post('/webhooks', form({ url: 'http://169.254.169.254/' }), '/webhooks/new');
+    expect(refused.status).to.equal(422);
+    expect(refused.text).to.include('never allowed').and.include('value="chat"').and.include('169.254.169.254');
+    expect(refused.text).to.match(/value="bug.critical" checked/);
+    const none = await browser.post('/webhooks', { ...form(), events: [] }, '/webhooks/new');
+    expect(none.status).to.equal(422);
+    expect(none.text).to.include('must name at least one event');
+  });
+
+  it('the test button shows the result in place', async () => {
+    const path = await create();
+    const good = await browser.post(`${path}/test`, {}, path);
+    expect(good.text).to.include('The receiver answered HTTP 200').and.include('&lt;b&gt;thanks&lt;/b&gt;');
+    to.answer = status(500);
+    const failed = await browser.post(`${path}/test`, {}, path);
+    expect(failed.status).to.equal(200);
+    expect(failed.text).to.include('The receiver failed').and.include('HTTP 500');
+  });
+
+  it('shows deliveries with attempts and bodies, and sends one again', async () => {
+    const path = await create();
+    await emit();
+    await delivered('success');
+    const list = await browser.get(`${path}?state=success`);
+    const delivery = new RegExp(`${path}/deliveries/[0-9a-f-]{36}`).exec(list.text)?.[0] ?? '';
+    const page = await browser.get(delivery);
+    expect(page.status).to.equal(200);
+    expect(page.text).to.include('Attempt 1').and.include('&lt;b&gt;thanks&lt;/b&gt;');
+    expect(page.text).to.include('&lt;i&gt;broken&lt;/i&gt;').and.not.include('<i>broken');
+    const again = await browser.post(`${delivery}/redeliver`, {}, delivery);
+    expect(again.status).to.equal(303);
+    await until('the second', () => to.got.length === 2);
+    const all = await browser.get('/webhooks');
+    expect(all.text).to.include('HTTP 200');
+    const log = await browser.get('/webhooks/events?event=bug.created&project_slug=');
+    expect(log.text).to.include('evt_1').and.include('&lt;i&gt;broken&lt;/i&gt;');
+    expect((await browser.get('/webhooks/events?event=bug.critical')).text).to.include('No events');
+  });
+
+  it('a webhook that disabled itself: a red banner on the dashboard, in the list and on its page, and back', async () => {
+    const path = await create();
+    const id = path.split('/').at(-1) ?? '';
+    expect((await browser.get('/')).text).to.not.include('panel-webhooks.disabled');
+    const set = {
+      enabled: false,
+      failures: 20,
+      disabled_at: site.clock.iso(),
+      disabled_reason: '20 deliveries in a row failed.',
+    };
+    await store.collection('webhooks_webhooks').change({ id }, { set });
+    for (const url of ['/', '/webhooks', path]) {
+      const page = await browser.get(url);
+      expect(page.text, url).to.include('note-danger" role="alert"').and.include('20 deliveries in a row failed.');
+    }
+    const enabled = await browser.post(`${path}/enable`, {}, path);
+    expect(enabled.status).to.equal(303);
+    expect((await browser.get('/webhooks')).text).to.not.include('role="alert"');
+    expect(await store.collection('webhooks_webhooks').get(id)).to.include({ enabled: true, failures: 0 });
+  });
+
+  it('edits, rotates, disables and deletes', async () => {
+    const path = await create();
+    const edited = await browser.post(`${path}/edit`, form({ name: 'other', events: ['*'] }));
+    expect([edited.status, edited.headers['location']]).to.deep.equal([303, path]);
+    expect((await browser.get(path)).text)
+      .to.include('other')
+      .and.include('all events');
+    const rotated = await browser.post(`${path}/rotate`, {}, path);
+    expect(rotated.text).to.match(/whsec_[\w+/]{43}/);
+    await browser.post(`${path}/disable`, {}, path);
+    expect((await browser.get(path)).text).to.include(' Enable</button>');
+    const gone = await browser.post(`${path}/delete`, {}, path);
+    expect(gone.headers['location']).to.equal('/webhooks');
+    expect((await browser.get(path)).status).to.equal(404);
+  });
+
+  it('is for administrators', async () => {
+    for (const { path, access } of site.harness.kernel
+      .pages()
+      .filter((p) => p.plugin === 'webhooks')
+      .map((p) => p.spec))
+      expect(access, path).to.deep.equal({ session: 'admin' });
+  });
+});

@@ -1,0 +1,169 @@
+/** The count to twenty, hold and resume, exactly as contract 70 counts. */
+import { expect } from 'chai';
+import { Receiver, status } from '../receiver.js';
+import { ADMIN, memoryWorld, type Fixture } from '../fixture.js';
+
+const DAY_MS = 24 * 3_600_000;
+
+describe('webhooks that disable themselves', function () {
+  this.timeout(30_000);
+  let fixture: Fixture;
+  let to: Receiver;
+
+  beforeEach(async () => {
+    fixture = await memoryWorld();
+    to = await Receiver.open(status(500));
+  });
+  afterEach(async () => {
+    await to.close();
+    await fixture.workers.stop();
+    await fixture.fanout.settled();
+  });
+
+  const events = async (n: number): Promise<void> => {
+    for (let i = 0; i < n; i++) await fixture.emit();
+    await fixture.turn();
+  };
+  const states = async (id: string): Promise<Record<string, number>> => {
+    const all = await fixture.log.states(id);
+    return Object.fromEntries(Object.entries(all).filter(([, n]) => n > 0));
+  };
+  const stored = async (id: string) => (await fixture.deps.webhooks.get(id)) ?? expect.fail('no webhook');
+
+  it('not at 19 deliveries that failed, at 20', async () => {
+    const { id } = await fixture.hook(to.url);
+    await events(19);
+    expect(await stored(id)).to.include({ enabled: true, failures: 19, disabled_reason: null });
+    await events(1);
+    const hook = await stored(id);
+    expect(hook).to.include({ enabled: false, failures: 20 });
+    expect(hook.disabled_reason).to.equal('20 deliveries in a row failed. The last one: HTTP 500');
+    expect(await states(id)).to.deep.equal({ held: 20 });
+    expect((await fixture.log.health())['disabled']).to.deep.equal([
+      { id, name: 'receiver', host: `127.0.0.1:${to.port}`, reason: hook.disabled_reason },
+    ]);
+    expect(fixture.log_lines.messages('warn')).to.deep.equal(['a webhook disabled itself']);
+    expect(JSON.stringify(fixture.log_lines.lines)).to.not.include('/hook');
+  });
+
+  it('a delivery counts once, at its first failed attempt', async () => {
+    const { id } = await fixture.hook(to.url);
+    await events(10);
+    for (let i = 0; i < 3; i++) {
+      fixture.clock.advance(600_000);
+      await fixture.turn();
+    }
+    expect(to.got.length).to.be.greaterThan(30);
+    expect(await stored(id)).to.include({ enabled: true, failures: 10 });
+  });
+
+  it('any success resets the count, that of a retry too', async () => {
+    const { id } = await fixture.hook(to.url);
+    await events(19);
+    to.answer = ({ response, n }) => response.writeHead(n === 20 ? 204 : 500).end();
+    fixture.clock.advance(12_500);
+    await fixture.turn();
+    expect(await stored(id)).to.include({ enabled: true, failures: 0 });
+    to.answer = status(500);
+    await events(19);
+    expect(await stored(id)).to.include({ enabled: true, failures: 19 });
+  });
+
+  it('holds what waits, takes no new events, and resumes within a day without counting again', async () => {
+    const { id } = await fixture.hook(to.url);
+    await Promise.all(Array.from({ length: 25 }, () => fixture.emit()));
+    await fixture.turn();
+    expect(to.got).to.have.length(20);
+    expect(await states(id)).to.deep.equal({ held: 25 });
+    await fixture.emit();
+    expect(await states(id), 'an event that occurs while it is disabled').to.deep.equal({ held: 25 });
+
+    fixture.clock.advance(DAY_MS - 60_000);
+    expect(await fixture.registry.enable(ADMIN, id)).to.include({ enabled: true, failures: 0, disabled_reason: null });
+    await fixture.turn();
+    expect(to.got).to.have.length(45);
+    expect(await stored(id), 'five had not counted yet').to.include({ enabled: true, failures: 5, resuming: false });
+    expect(await states(id)).to.deep.equal({ retrying: 25 });
+  });
+
+  it('what was held for a day has expired', async () => {
+    const { id } = await fixture.hook(to.url);
+    await events(20);
+    fixture.clock.advance(DAY_MS + 1_000);
+    await fixture.registry.enable(ADMIN, id);
+    await fixture.turn();
+    expect(to.got).to.have.length(20);
+    expect(await states(id)).to.deep.equal({ expired: 20 });
+  });
+
+  it('disabling by hand holds and gives no reason; health stays well', async () => {
+    const { id } = await fixture.hook(to.url);
+    await events(2);
+    await fixture.registry.disable(ADMIN, id);
+    expect(await stored(id)).to.include({ enabled: false, disabled_reason: null });
+    expect(await states(id)).to.deep.equal({ held: 2 });
+    expect(await fixture.log.health()).to.deep.equal({ ok: true, queued: 0, oldest_age_seconds: null, disabled: [] });
+    to.answer = status(204);
+    await fixture.registry.change(ADMIN, id, { enabled: true });
+    await fixture.turn();
+    expect(await states(id)).to.deep.equal({ success: 2 });
+  });
+
+  it('an enabling that a crash interrupted is finished', async () => {
+    const { id } = await fixture.hook(to.url);
+    await events(2);
+    await fixture.registry.disable(ADMIN, id);
+    await fixture.deps.webhooks.change({ id }, { set: { enabled: true, resuming: true } });
+    expect((await fixture.pause.reconcile()).map((hook) => hook.id)).to.deep.equal([id]);
+    expect(await states(id)).to.deep.equal({ pending: 2 });
+    expect(await fixture.pause.reconcile()).to.deep.equal([]);
+  });
+
+  it('a test delivery is not counted, works on a disabled webhook, and answers what came back', async () => {
+    const { id } = await fixture.hook(to.url, { enabled: false });
+    const answer = await fixture.registry.test(ADMIN, id);
+    expect(answer).to.include({ status_code: 500, error: 'HTTP 500', excerpt: '' });
+    expect(to.got[0]?.headers).to.include({ 'x-svc-event': 'webhook.test', 'x-svc-attempt': '1' });
+    expect(await stored(id)).to.include({ failures: 0 });
+    expect(await fixture.deliveries()).to.deep.equal([]);
+    await to.close();
+    expect((await fixture.registry.test(ADMIN, id)).error).to.match(/^connect: /);
+    to = await Receiver.open();
+  });
+
+  it('redelivers with the same ids, and not while it is disabled', async () => {
+    to.answer = status(410);
+    const { id } = await fixture.hook(to.url);
+    await events(1);
+    const [delivery] = await fixture.deliveries(id);
+    expect(delivery?.state).to.equal('exhausted');
+    to.answer = status(204);
+    await fixture.registry.redeliver(ADMIN, delivery?.id ?? '');
+    await fixture.turn();
+    const [first, second] = to.got;
+    expect(second?.headers['x-svc-attempt']).to.equal('2');
+    for (const name of ['x-svc-delivery', 'webhook-id']) expect(second?.headers[name]).to.equal(first?.headers[name]);
+    expect(second?.body).to.equal(first?.body);
+    expect(await states(id)).to.deep.equal({ success: 1 });
+    await fixture.registry.disable(ADMIN, id);
+    const refused = await fixture.registry.redeliver(ADMIN, delivery?.id ?? '').catch((error: unknown) => error);
+    expect(refused).to.include({ code: 'conflict' });
+  });
+
+  it('both logs keep 14 days, and nothing of a webhook that is gone', async () => {
+    const { id } = await fixture.hook(to.url);
+    const other = await fixture.hook(to.url);
+    await events(2);
+    await fixture.deps.webhooks.remove({ id: other.id });
+    await fixture.log.forget();
+    expect(await fixture.deliveries()).to.have.length(2);
+    fixture.clock.advance(14 * DAY_MS - 60_000);
+    await fixture.log.forget();
+    expect([await fixture.deps.events.count(), await fixture.deps.deliveries.count({ webhook_id: id })]).to.deep.equal([
+      2, 2,
+    ]);
+    fixture.clock.advance(61_000);
+    await fixture.log.forget();
+    expect([await fixture.deps.events.count(), await fixture.deps.deliveries.count()]).to.deep.equal([0, 0]);
+  });
+});
