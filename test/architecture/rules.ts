@@ -22,6 +22,9 @@ const NODE = /^node:/;
 const PORTS = /^ports\//;
 const KERNEL_API = /^kernel\/(contract|errors)$/;
 const ANYTHING = /^/;
+/** Pure helpers that import nothing of ours: everyone's, but not of a client that is published alone. */
+const LIB = /^lib\//;
+const ALONE = /^clients\/sdk\//;
 
 /** An adapter may use its own driver and no other. */
 const DRIVERS: Readonly<Record<string, RegExp>> = {
@@ -39,65 +42,72 @@ export const RULES: readonly Rule[] = [
     files: /^ports\/http\.ts$/,
     project: [],
     packages: [/^joi$/],
-    says: 'ports import nothing but joi’s types in http.ts',
+    says: 'ports import nothing but lib, and joi’s types in http.ts',
   },
-  { layer: 'ports', files: /^ports\//, project: [], packages: [], says: 'ports import nothing' },
+  { layer: 'ports', files: /^ports\//, project: [], packages: [], says: 'ports import nothing but lib' },
+  {
+    layer: 'lib',
+    files: /^lib\//,
+    project: [],
+    packages: [PURE, /^(ipaddr\.js|lru-cache)$/],
+    says: 'lib imports nothing of ours, and pure libraries',
+  },
   {
     layer: 'kernel',
     files: /^kernel\/container\.ts$/,
     project: [PORTS],
     packages: [/^(tsyringe|reflect-metadata)$/],
-    says: 'kernel/container.ts imports ports and tsyringe',
+    says: 'kernel/container.ts imports ports, lib and tsyringe',
   },
   {
     layer: 'kernel',
     files: /^kernel\/contract\.ts$/,
     project: [PORTS],
     packages: [/^(joi|tsyringe|reflect-metadata)$/],
-    says: 'kernel/contract.ts imports ports, joi and tsyringe’s decorators',
+    says: 'kernel/contract.ts imports ports, lib, joi and tsyringe’s decorators',
   },
   {
     layer: 'kernel',
     files: /^kernel\/loader\.ts$/,
     project: [PORTS],
     packages: [NODE, /^<computed>$/],
-    says: 'kernel/loader.ts imports ports, node and what the configuration names',
+    says: 'kernel/loader.ts imports ports, lib, node and what the configuration names',
   },
   {
     layer: 'kernel',
     files: /^kernel\//,
     project: [PORTS],
     packages: [/^joi$/, /^node:(crypto|path|url|timers\/promises)$/],
-    says: 'kernel imports ports, joi and node without files and network',
+    says: 'kernel imports ports, lib, joi and node without files and network',
   },
   {
     // The protocol's own library: it speaks web-standard requests and answers, and opens no socket or file here.
     layer: 'plugins',
     files: /^plugins\/mcp\//,
-    project: [PORTS, KERNEL_API, /^clients\/shared\//],
+    project: [PORTS, KERNEL_API],
     packages: [PURE, /^@modelcontextprotocol\/server$/],
     says: 'plugins/mcp imports what a plugin may, and the library of the Model Context Protocol',
   },
   {
     layer: 'plugins',
     files: /^plugins\//,
-    project: [PORTS, KERNEL_API, /^clients\/shared\//],
+    project: [PORTS, KERNEL_API],
     packages: [PURE],
-    says: 'a plugin imports ports, kernel/contract, kernel/errors, clients/shared, its own folder and pure libraries',
+    says: 'a plugin imports ports, lib, kernel/contract, kernel/errors, its own folder and pure libraries',
   },
   ...Object.entries(DRIVERS).map(([name, driver]): Rule => ({
     layer: 'adapters',
     files: new RegExp(`^adapters/${name}/`),
     project: [PORTS, /^kernel\/errors$/],
     packages: [driver, NODE],
-    says: `an adapter imports ports, kernel/errors, its own folder, node and its driver (${name})`,
+    says: `an adapter imports ports, lib, kernel/errors, its own folder, node and its driver (${name})`,
   })),
   {
     layer: 'adapters',
     files: /^adapters\//,
     project: [PORTS, /^kernel\/errors$/],
     packages: [NODE],
-    says: 'an adapter imports ports, kernel/errors, its own folder, node and its driver',
+    says: 'an adapter imports ports, lib, kernel/errors, its own folder, node and its driver',
   },
   {
     layer: 'web',
@@ -105,35 +115,42 @@ export const RULES: readonly Rule[] = [
     project: [PORTS],
     // Scales, ticks and paths: pure functions from numbers to text.
     packages: [/^d3-(scale|shape)$/],
-    says: 'web imports ports and the pure parts of D3',
+    says: 'web imports ports, lib and the pure parts of D3',
   },
   {
     layer: 'config',
     files: /^config\//,
     project: [PORTS],
     packages: [/^joi$/, NODE],
-    says: 'config imports ports, joi and node',
+    says: 'config imports ports, lib, joi and node',
   },
   {
     layer: 'cli',
     files: /^cli\//,
     project: [/^main$/, /^kernel\//, /^config\//, PORTS],
     packages: [NODE, /^joi$/],
-    says: 'cli imports main.ts, kernel, config, ports and node',
+    says: 'cli imports main.ts, kernel, config, ports, lib and node',
   },
   {
     layer: 'clients',
     files: /^clients\/shared\//,
     project: [],
     packages: [PURE],
-    says: 'clients/shared imports pure libraries',
+    says: 'clients/shared imports lib and pure libraries',
+  },
+  {
+    layer: 'clients',
+    files: ALONE,
+    project: [/^clients\/shared\//],
+    packages: [NODE],
+    says: 'clients/sdk is published alone: it imports clients/shared, its own folder and node',
   },
   {
     layer: 'clients',
     files: /^clients\//,
     project: [/^clients\/shared\//],
     packages: [NODE, PURE],
-    says: 'a client imports clients/shared, its own folder and node, and nothing of the server',
+    says: 'a client imports clients/shared, lib, its own folder and node, and nothing of the server',
   },
   {
     layer: 'main',
@@ -190,7 +207,7 @@ export function violationsOf(file: string, { imports, globals }: FileFacts): str
     const allowed =
       target === null
         ? rule.packages.some((p) => p.test(bare(module)))
-        : own || rule.project.some((p) => p.test(target));
+        : own || rule.project.some((p) => p.test(target)) || (LIB.test(target) && !ALONE.test(file));
     if (!allowed) return [`${file} imports ${module}: ${rule.says}`];
     const narrow = NAMES.filter((n) => n.module === module && !n.files.test(file) && !/^(test|scripts)\//.test(file));
     return narrow

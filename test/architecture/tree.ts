@@ -10,6 +10,7 @@ const LAYERS = new Set([
   'main.ts',
   'kernel',
   'ports',
+  'lib',
   'adapters',
   'plugins',
   'web',

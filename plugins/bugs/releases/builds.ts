@@ -3,7 +3,7 @@
  *
  * An index finds the items that a publish closes, so equal versions need one text: `1.2` and `1.2.0` both become `1.2`.
  */
-import { canonicalVersion, isVersion } from '../../../clients/shared/versions.js';
+import { canonicalVersion, isVersion } from '../../../lib/versions.js';
 import type { ReleaseDirectory } from '../../../ports/domain/releases.js';
 
 export type Published = Awaited<ReturnType<ReleaseDirectory['published']>>;

@@ -1,5 +1,5 @@
 /** Whether an occurrence of a resolved or closed item is a regression (contract 20, regression). Pure. */
-import { compareVersions, isVersion } from '../../../clients/shared/versions.js';
+import { compareVersions, isVersion } from '../../../lib/versions.js';
 import { versionOf, type Published } from './builds.js';
 
 /** A fix without a build needs a while to arrive: what occurs within it is the old error. */

@@ -1,6 +1,6 @@
 /** Severity, regression, muting and releases (contract 20, severity, regression, release; contract 21, ignore rules). */
 import { expect } from 'chai';
-import { compareVersions, isVersion } from '../../../../clients/shared/versions.js';
+import { compareVersions, isVersion } from '../../../../lib/versions.js';
 import { judge } from '../../../../plugins/bugs/releases/regression.js';
 import { slotOf } from '../../../../plugins/bugs/intake/sampling.js';
 import { urgencyOf } from '../../../../plugins/bugs/items/severity.js';

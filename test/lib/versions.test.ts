@@ -1,7 +1,7 @@
 /** Contract 40, versions: grammar and order. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compareVersions, isVersion, sameVersion } from '../../../clients/shared/versions.js';
+import { compareVersions, isVersion, sameVersion } from '../../lib/versions.js';
 
 const BIG = '9'.repeat(400);
 

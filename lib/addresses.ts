@@ -1,0 +1,19 @@
+/** IP addresses as limits count them. */
+import ipaddr from 'ipaddr.js';
+
+/**
+ * The network that a client is counted under: an IPv4 address itself (in an IPv6 one too: `::ffff:1.2.3.4`), of an IPv6
+ * address its /64, because one customer holds a whole /64 and could change the address with every call. Every spelling
+ * of an address gives the same network. Text that is no address is its own network, in lower case.
+ */
+export function networkOf(address: string): string {
+  const plain = address.split('%', 1)[0]?.toLowerCase() ?? '';
+  const parsed = ipaddr.IPv4.isValidFourPartDecimal(plain) || plain.includes(':') ? parse(plain) : null;
+  if (parsed === null) return plain;
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
+}
+
+const parse = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => (ipaddr.isValid(text) ? ipaddr.parse(text) : null);

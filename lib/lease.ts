@@ -1,0 +1,159 @@
+/**
+ * A lease: one document that says which process may do something, for as long as it renews the document. The fencing
+ * number rises with every holder, so that a write can name the term it belongs to, and a holder that was frozen past its
+ * lease can be found out. Structurally typed: `LeaseRows` is a collection of the store port.
+ *
+ * When is a holder gone? Two judgements, for two kinds of waiters:
+ *  - `silence`: its document has not changed for `ttlMs` of the waiter's monotonic clock. Right for a process that waits,
+ *    and clocks of machines may differ as they like; a crashed holder costs one `ttlMs`.
+ *  - `clock`: the time in its document is over. For a process that lives too short to watch. A time further ahead than a
+ *    lease and the difference of two clocks (`SKEW_MS`) means that the clock was set back, and counts as over.
+ * With either, a dead owner on the same host is replaced at once where `ownerDead` can tell.
+ */
+
+export interface LeaseRow {
+  id: string;
+  /** Null: free. */
+  holder: string | null;
+  owner?: object | null;
+  /** Rises with every holder. */
+  fence?: number;
+  /** Until when, if it is not renewed. */
+  expires_at?: string;
+}
+
+export interface LeaseRows {
+  get(id: string): Promise<LeaseRow | null>;
+  change(filter: object, update: object, options?: { upsert?: boolean }): Promise<{ doc: LeaseRow } | null>;
+}
+
+export interface LeaseOptions {
+  id: string;
+  ttlMs: number;
+  judge: 'silence' | 'clock';
+  clock: { now(): number; monotonic(): number };
+  /** A new name for each term of each holder. */
+  uuid: () => string;
+  /** Which process this is, for people and for `ownerDead`. */
+  owner?: object;
+  ownerDead?: (owner: object) => Promise<boolean>;
+  /** A renewal failed; the next one may succeed. */
+  onFault: (error: unknown) => void;
+}
+
+/** The lease went to another process, or could not be renewed in time. */
+export class LeaseLost extends Error {
+  override name = 'LeaseLost';
+}
+
+/** How far the clocks of two processes may be apart. */
+const SKEW_MS = 30_000;
+/** Renewals in the life of a lease: two may fail. */
+const RENEWALS = 3;
+
+export class Lease {
+  #seen: { text: string; since: number } | null = null;
+
+  constructor(
+    private readonly rows: LeaseRows,
+    private readonly options: LeaseOptions,
+  ) {}
+
+  /** Takes the lease if it is free or its holder is gone. Null: a living process holds it. */
+  async take(): Promise<HeldLease | null> {
+    const { id, ttlMs, clock, uuid, owner = null } = this.options;
+    const current = (await this.rows.get(id)) ?? (await this.#create());
+    const left = Date.parse(current.expires_at ?? '') - clock.now();
+    if (current.holder !== null && !(await this.#gone(current, left))) return null;
+    const holder = uuid();
+    const set = { holder, owner, expires_at: expiry(clock.now(), ttlMs) };
+    const won = await this.rows.change(
+      { id, holder: current.holder, fence: current.fence ?? null },
+      { set, inc: { fence: 1 } },
+    );
+    if (won === null) return null;
+    return new HeldLease(this.rows, this.options, holder, won.doc.fence ?? 0, left > ttlMs + SKEW_MS);
+  }
+
+  /** Creates the document, free; two that do so at once create one. */
+  async #create(): Promise<LeaseRow> {
+    const { id } = this.options;
+    const setOnInsert = { holder: null, fence: 0 };
+    return (await this.rows.change({ id }, { setOnInsert }, { upsert: true }))?.doc ?? { id, ...setOnInsert };
+  }
+
+  async #gone(row: LeaseRow, left: number): Promise<boolean> {
+    const { judge, ttlMs, ownerDead } = this.options;
+    const over = judge === 'clock' ? left <= 0 || left > ttlMs + SKEW_MS : this.#silent(row);
+    if (over || ownerDead === undefined) return over;
+    return row.owner !== null && row.owner !== undefined && ownerDead(row.owner);
+  }
+
+  #silent(row: LeaseRow): boolean {
+    const text = JSON.stringify(row);
+    const now = this.options.clock.monotonic();
+    if (this.#seen?.text !== text) this.#seen = { text, since: now };
+    return now - this.#seen.since >= this.options.ttlMs;
+  }
+}
+
+/** A term of a lease: renewed by itself until it is released or lost. */
+export class HeldLease {
+  readonly #lost = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  #renewed: number;
+
+  constructor(
+    private readonly rows: LeaseRows,
+    private readonly options: LeaseOptions,
+    private readonly holder: string,
+    /** Higher than that of every earlier holder. */
+    readonly fence: number,
+    /** The last holder's time was ahead by more than clocks may differ: the clock was set back since then. */
+    readonly setBack: boolean,
+  ) {
+    this.#renewed = options.clock.monotonic();
+    // A loss ends in `signal`, `check` and the next `confirm`.
+    const renew = (): void => void this.#renew().catch((error: unknown) => options.onFault(error));
+    this.#timer = setInterval(renew, options.ttlMs / RENEWALS);
+    this.#timer.unref();
+  }
+
+  /** Aborts when the lease is lost. */
+  get signal(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** Before a write that only the holder may make, without a question to the store. @throws LeaseLost */
+  check(): void {
+    const { id, ttlMs, clock } = this.options;
+    if (this.#lost.signal.aborted || clock.monotonic() - this.#renewed > ttlMs) {
+      throw new LeaseLost(`the lease "${id}" was lost`);
+    }
+  }
+
+  /** Before a long step that only the holder may take: renews it now. @throws LeaseLost */
+  async confirm(): Promise<void> {
+    await this.#renew();
+    this.check();
+  }
+
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#change({ holder: null });
+  }
+
+  async #renew(): Promise<void> {
+    const { ttlMs, clock } = this.options;
+    const began = clock.monotonic();
+    if (await this.#change({ expires_at: expiry(clock.now(), ttlMs) })) this.#renewed = began;
+    else this.#lost.abort();
+  }
+
+  async #change(set: Partial<LeaseRow>): Promise<boolean> {
+    const { holder, fence } = this;
+    return (await this.rows.change({ id: this.options.id, holder, fence }, { set })) !== null;
+  }
+}
+
+const expiry = (now: number, ttlMs: number): string => new Date(now + ttlMs).toISOString();

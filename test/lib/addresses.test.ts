@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { networkOf } from '../../lib/addresses.js';
+
+describe('lib: addresses', () => {
+  for (const [address, network] of [
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['::FFFF:c000:0207', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', ''],
+    ['unknown', 'unknown'],
+    ['127.1', '127.1'],
+  ] as const)
+    it(`counts ${address || 'nothing'} under ${network || 'nothing'}`, () =>
+      expect(networkOf(address)).to.equal(network));
+
+  it('counts every address of a /64 under one network, in every spelling', () => {
+    const group = fc.integer({ min: 0, max: 0xffff });
+    const groups = fc.array(group, { minLength: 4, maxLength: 4 });
+    const spell = (parts: number[], pad: number, upper: boolean): string => {
+      const text = parts.map((part) => part.toString(16).padStart(pad, '0')).join(':');
+      return upper ? text.toUpperCase() : text;
+    };
+    // Outside of 0000::/16, where addresses of IPv4 hosts lie.
+    const network = groups.map(([first = 0, ...rest]) => [first | 0x2000, ...rest]);
+    fc.assert(
+      fc.property(network, groups, groups, fc.nat(4), fc.boolean(), (of, one, other, pad, upper) => {
+        expect(networkOf(spell([...of, ...one], pad, upper))).to.equal(networkOf(spell([...of, ...other], 1, false)));
+      }),
+    );
+  });
+});

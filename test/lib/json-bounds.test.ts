@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { boundJson } from '../../lib/json-bounds.js';
+
+const bounds = { depth: 3, deeper: () => '…' };
+
+const depthOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
+
+describe('lib: bounds of JSON', () => {
+  it('gives the same value back where nothing changes', () => {
+    const value = { a: [1, 'x', null, true, { b: 2 }] };
+    expect(boundJson(value, bounds)).to.equal(value);
+  });
+
+  it('cuts what lies deeper, and leaves what it was given', () => {
+    const value = { a: { b: { c: { d: 1 } } }, e: [[[[2]]]] };
+    const before = structuredClone(value);
+    expect(boundJson(value, bounds)).to.deep.equal({ a: { b: { c: '…' } }, e: [['…']] });
+    expect(value).to.deep.equal(before);
+  });
+
+  it('applies to texts and keys', () => {
+    const text = (raw: string): string => raw.replaceAll('!', '?');
+    expect(boundJson({ 'a!': ['b!', 1] }, { ...bounds, text })).to.deep.equal({ 'a?': ['b?', 1] });
+  });
+
+  it('keeps __proto__ a name like any other', () => {
+    const value: unknown = JSON.parse('{"__proto__": {"a": "x!"}, "b": 1}');
+    const kept = boundJson(value, { ...bounds, text: (raw) => raw.replace('!', '') }) as object;
+    expect(Object.getPrototypeOf(kept)).to.equal(Object.prototype);
+    expect(JSON.stringify(kept)).to.equal('{"__proto__":{"a":"x"},"b":1}');
+  });
+
+  it('is never deeper than it may be, and is the same where it was not', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), fc.integer({ min: 1, max: 6 }), (value, depth) => {
+        const kept = boundJson(value, { depth, deeper: () => null });
+        expect(depthOf(kept)).to.be.at.most(depth);
+        if (depthOf(value) <= depth) expect(kept).to.equal(value);
+      }),
+    );
+  });
+});

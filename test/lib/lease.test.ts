@@ -1,0 +1,134 @@
+/** Leases over the memory store, with clocks that the test moves (contract 30, runs). */
+import { expect } from 'chai';
+import { MemoryStore } from '../../adapters/memory/store.js';
+import { Lease, LeaseLost, type LeaseOptions, type LeaseRow } from '../../lib/lease.js';
+
+const TTL = 45_000;
+
+class Clock {
+  time = Date.parse('2026-11-20T08:00:00.000Z');
+  up = 0;
+  now = (): number => this.time;
+  monotonic = (): number => this.up;
+
+  pass(ms: number): void {
+    this.time += ms;
+    this.up += ms;
+  }
+}
+
+function fixture(): {
+  lease: (over?: Partial<LeaseOptions>) => Lease;
+  row: () => Promise<LeaseRow | null>;
+  clock: Clock;
+} {
+  const rows = new MemoryStore().collection<LeaseRow>('leases');
+  const clock = new Clock();
+  let n = 0;
+  const options: LeaseOptions = {
+    id: 'evaluator',
+    ttlMs: TTL,
+    judge: 'clock',
+    clock,
+    uuid: () => `holder-${++n}`,
+    onFault: (error) => {
+      throw error;
+    },
+  };
+  return { lease: (over) => new Lease(rows, { ...options, ...over }), row: () => rows.get('evaluator'), clock };
+}
+
+const lost = async (work: () => unknown): Promise<boolean> => {
+  try {
+    await work();
+    return false;
+  } catch (error) {
+    expect(error).to.be.instanceOf(LeaseLost);
+    return true;
+  }
+};
+
+describe('lib: lease', () => {
+  it('has one winner of many, and the next holder a higher number', async () => {
+    const { lease } = fixture();
+    const taken = (await Promise.all([1, 2, 3, 4].map(() => lease().take()))).filter((held) => held !== null);
+    expect(taken).to.have.length(1);
+    expect(taken[0]?.fence).to.equal(1);
+    await taken[0]?.release();
+    const next = await lease().take();
+    expect(next?.fence).to.equal(2);
+    await next?.release();
+  });
+
+  it('by the clock: is held for its time and free after it', async () => {
+    const { lease, clock } = fixture();
+    const held = await lease().take();
+    clock.pass(TTL - 1);
+    expect(await lease().take()).to.equal(null);
+    clock.pass(1);
+    const next = await lease().take();
+    expect(next?.fence).to.equal(2);
+    expect(await lost(() => held?.confirm())).to.equal(true);
+    expect(held?.signal.aborted).to.equal(true);
+    await held?.release();
+    expect(await lease().take(), 'a lost lease frees nothing').to.equal(null);
+    await next?.release();
+  });
+
+  it('by the clock: a time too far ahead means that the clock was set back', async () => {
+    const { lease, clock } = fixture();
+    const held = await lease().take();
+    clock.time -= 31_000;
+    const next = await lease().take();
+    expect(next?.setBack).to.equal(true);
+    await held?.release();
+    await next?.release();
+  });
+
+  it('by silence: a living holder keeps it whatever the clocks say', async () => {
+    const { lease, clock } = fixture();
+    const held = await lease({ judge: 'silence' }).take();
+    const waiter = lease({ judge: 'silence' });
+    for (let i = 0; i < 5; i++) {
+      clock.time += 3_600_000;
+      clock.up += TTL - 1;
+      await held?.confirm();
+      expect(await waiter.take()).to.equal(null);
+    }
+    clock.up += TTL;
+    const next = await waiter.take();
+    expect(next?.fence).to.equal(2);
+    await held?.release();
+    await next?.release();
+  });
+
+  it('is lost to its own holder when it could not be renewed in time', async () => {
+    const { lease, clock } = fixture();
+    const held = await lease().take();
+    held?.check();
+    clock.up += TTL + 1;
+    expect(await lost(() => held?.check())).to.equal(true);
+    await held?.confirm();
+    held?.check();
+    await held?.release();
+  });
+
+  it('goes at once from an owner that is dead', async () => {
+    const { lease } = fixture();
+    const held = await lease({ owner: { pid: 1 } }).take();
+    const ownerDead = async (owner: object): Promise<boolean> => 'pid' in owner && owner.pid === 1;
+    const next = await lease({ owner: { pid: 2 }, ownerDead }).take();
+    expect(next?.fence).to.equal(2);
+    expect(await lease({ ownerDead }).take()).to.equal(null);
+    await held?.release();
+    await next?.release();
+  });
+
+  it('leaves a free document behind', async () => {
+    const { lease, row } = fixture();
+    const held = await lease({ owner: { pid: 1 } }).take();
+    expect(await row()).to.include({ holder: 'holder-1', expires_at: '2026-11-20T08:00:45.000Z' });
+    await held?.release();
+    expect(await row()).to.include({ holder: null, fence: 1 });
+  });
+});
