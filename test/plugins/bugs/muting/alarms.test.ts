@@ -62,13 +62,13 @@ describe('bugs: the rate of a muted group', () => {
     const of = (minutes: Record<string, number>, alarm?: string) =>
       verdictOf({ minutes, alarm, muted_by_rule_id: 'r' }, { rule_id: 'r', threshold: 3 });
     expect(of({ m9: 3 })).to.equal('none');
-    expect(of({ m9: 4 })).to.equal('tell');
+    expect(of({ m9: 4 })).to.equal('emit');
     expect(of({ m9: 4 }, 'r 9')).to.equal('none');
     expect(of({ m9: 4, m10: 1 }, 'r 9')).to.equal('none');
-    expect(of({ m9: 3, m10: 1 }, 'r 8')).to.equal('tell');
+    expect(of({ m9: 3, m10: 1 }, 'r 8')).to.equal('emit');
     expect(of({ m9: 3, m10: 1 }, 'r 10')).to.equal('none');
     expect(of({ m9: 2 }, 'r 1')).to.equal('rearm');
-    expect(of({ m9: 4 }, 'other 9')).to.equal('tell');
+    expect(of({ m9: 4 }, 'other 9')).to.equal('emit');
     expect(verdictOf({ minutes: { m9: 9 }, muted_by_rule_id: null }, { rule_id: 'r', threshold: 1 })).to.equal('none');
   });
 
