@@ -141,6 +141,7 @@ export async function compose(mode: Mode): Promise<Service> {
       sections: configuration.sections,
       origin: (key) => configuration.origin(key),
       reserved: [...coreKeys],
+      off: config.plugins_off,
     },
     store,
     jobs,

@@ -58,7 +58,9 @@ function findings({ config, kernel }: Service): Promise<Finding[]> {
       const failed = system.plugins().filter((p) => p.state === 'failed');
       return {
         ok: failed.length === 0,
-        detail: failed.map((p) => `${p.id}: ${p.reason}`).join('; ') || `${system.plugins().length} ready`,
+        detail:
+          failed.map((p) => `${p.id}: ${p.reason}`).join('; ') ||
+          `${system.plugins().filter((p) => p.state !== 'off').length} ready`,
       };
     }),
     finding('shared key', 'set SVC_SHARED_KEY to at least 32 random characters, or leave it empty', async () => {

@@ -32,6 +32,7 @@ export interface CoreConfig {
   limits: LimitsConfig;
   log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
   plugins: readonly string[];
+  plugins_off: readonly string[];
 }
 
 /** A key that one named environment variable sets, beside its `SVC_<SECTION>__<KEY>` form. */
@@ -209,6 +210,13 @@ export const coreSchema = joi.object({
     .items(joi.string())
     .default([])
     .description('Further plugins: names of packages, folders with a package.json, or module files.'),
+  plugins_off: joi
+    .array()
+    .items(joi.string())
+    .default([])
+    .description(
+      'Ids of plugins that do not run, built-in ones too, and with them whatever needs them. Their data stay. Critical ones are refused.',
+    ),
 });
 
 /**

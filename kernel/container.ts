@@ -1,28 +1,36 @@
 /**
- * Constructor injection: one child container per plugin below one per kernel, values bound by name. The only file that
- * touches tsyringe's container. Nothing is registered in the global one, so two kernels in one process share nothing.
+ * Constructor injection: one child container per plugin below one per kernel. The only file that touches tsyringe's
+ * container. Nothing is registered in the global one, so two kernels in one process share nothing.
  *
- * Rejected: `@singleton()` and class tokens, which register globally and at import time.
+ * A class is its own key: what a constructor names by `@inject(Items)` is the container's one instance of `Items`, made
+ * before whatever needs it. Rejected: `@singleton()`, which registers globally and at import time; a constant and a line
+ * in an ordered list for each class, which say again what the constructors say.
  */
 import 'reflect-metadata';
-import { container, type DependencyContainer, type InjectionToken } from 'tsyringe';
+import { container, Lifecycle, type DependencyContainer, type InjectionToken } from 'tsyringe';
+import { injectionToken, type Class, type Key } from './inject.js';
 
-type Class<T> = new (...args: never[]) => T;
+/** Where tsyringe's `@inject` notes its keys, by position. */
+const KEYS = 'injectionTokens';
 
-/** Where tsyringe's `@inject` notes its tokens, by position. */
-const TOKENS = 'injectionTokens';
+type Constructor = Extract<InjectionToken<unknown>, abstract new (...args: never[]) => unknown>;
 
-/** Names and values for one plugin, or for all of them. */
+/** Instances of the classes of a record, by the record's names. */
+export type Instances<R extends Readonly<Record<string, Class<unknown>>>> = {
+  -readonly [N in keyof R]: R[N] extends Class<infer T> ? T : never;
+};
+
+/** Values and classes of one plugin, or values for all of them. */
 export class Scope {
   readonly #container: DependencyContainer;
 
   private constructor(parent: DependencyContainer, values: Readonly<Record<string, unknown>>) {
     this.#container = parent.createChildContainer();
-    for (const [name, value] of Object.entries(values)) this.bind(name, value);
+    for (const [name, value] of Object.entries(values)) this.#container.register(name, { useValue: value });
   }
 
-  /** A root of its own. */
-  static root(values: Readonly<Record<string, unknown>>): Scope {
+  /** A root of its own. @param values by the names of their tokens */
+  static root(values: Readonly<Record<string, unknown>> = {}): Scope {
     return new Scope(container, values);
   }
 
@@ -31,18 +39,67 @@ export class Scope {
     return new Scope(this.#container, values);
   }
 
-  bind(name: string, value: unknown): void {
-    this.#container.register(name, { useValue: value });
+  /** For a token its value; for a class something else in its place, as tests need it. */
+  bind<T>(key: Key<T> | string, value: T): void {
+    this.#container.register<T>(injectionToken(key), { useValue: value });
   }
 
-  /** A new instance. @throws Error naming the parameter that has no `@inject(…)`, or the name that nobody bound. */
-  construct<T>(type: Class<T>): T {
-    const tokens = (Reflect.getOwnMetadata(TOKENS, type) ?? {}) as Record<string, unknown>;
-    for (let i = 0; i < type.length; i++) {
-      // A transpiler without decorator metadata would otherwise inject undefined, silently.
-      if (tokens[i] === undefined)
-        throw new Error(`${type.name}: parameter ${i + 1} of its constructor has no @inject(…)`);
-    }
-    return this.#container.resolve(type as InjectionToken<T>);
+  /**
+   * One instance of each class, made with everything that its constructor names, and theirs.
+   * @throws Error naming a parameter without `@inject(…)`, a token without a value, or a circle in full
+   */
+  services<R extends Readonly<Record<string, Class<unknown>>>>(classes: R): Instances<R> {
+    const made = Object.entries(classes).map(([name, type]) => [name, this.#instance(type)]);
+    return Object.fromEntries(made) as Instances<R>;
   }
+
+  /** A new instance. @throws as `services` does */
+  construct<T>(type: Class<T>): T {
+    this.#prepare(type, []);
+    return this.#container.resolve<T>(injectionToken(type));
+  }
+
+  #instance<T>(type: Class<T>): T {
+    if (!this.#container.isRegistered(injectionToken(type))) {
+      this.#prepare(type, []);
+      this.#register(type);
+    }
+    return this.#container.resolve<T>(injectionToken(type));
+  }
+
+  /** Made once, in this container. */
+  #register(type: Class<unknown>): void {
+    const useClass = type as unknown as Constructor;
+    this.#container.register(useClass, { useClass }, { lifecycle: Lifecycle.Singleton });
+  }
+
+  /** Registers what `type` needs, depth first. @param path the classes that led here */
+  #prepare(type: Class<unknown>, path: readonly Class<unknown>[]): void {
+    if (path.includes(type)) {
+      const circle = [...path.slice(path.indexOf(type)), type].map(({ name }) => name);
+      throw new Error(`services need each other in a circle: ${circle.join(' → ')}`);
+    }
+    for (const key of keysOf(type)) {
+      if (typeof key === 'string') {
+        if (!this.#container.isRegistered(key, true))
+          throw new Error(`${type.name}: its constructor needs "${key}", which nobody bound`);
+      } else if (!this.#container.isRegistered(key)) {
+        this.#prepare(key, [...path, type]);
+        this.#register(key);
+      }
+    }
+  }
+}
+
+/** What the constructor's parameters name. A transpiler without decorator metadata would else inject undefined, silently. */
+function keysOf(type: Class<unknown>): (string | Constructor)[] {
+  const noted = (Reflect.getOwnMetadata(KEYS, type) ?? {}) as Record<
+    string,
+    { token: string | Constructor } | undefined
+  >;
+  return Array.from({ length: type.length }, (_, i) => {
+    const key = noted[i]?.token;
+    if (key === undefined) throw new Error(`${type.name}: parameter ${i + 1} of its constructor has no @inject(…)`);
+    return key;
+  });
 }

@@ -2,7 +2,7 @@
 import type { DomainEvent, EventBus } from '../ports/events.js';
 import type { Jobs } from '../ports/jobs.js';
 import type { DocumentStore } from '../ports/store.js';
-import type { Token } from '../ports/token.js';
+import type { ExtensionPoint, Token } from '../ports/token.js';
 import { collectionOf, NotInManifest } from './collections.js';
 import type { Scope } from './container.js';
 import { jobName } from './contributions.js';
@@ -17,6 +17,8 @@ export interface Shared {
   services: Services;
   bus: EventBus;
   root: Scope;
+  /** What plugins that have not failed have added to a point, in their order. */
+  extensions: (point: string) => readonly unknown[];
 }
 
 export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
@@ -43,9 +45,17 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
       if (service === undefined) throw new Error(`"${name}" is not there: its plugin has failed`);
       return service as T;
     },
-    find: <T>({ name }: Token<T>) => services.get(name) as T | undefined,
+    find<T>({ name }: Token<T>): T | undefined {
+      return services.get(name) as T | undefined;
+    },
+    extensions<T>({ point }: ExtensionPoint<T>): readonly T[] {
+      if (!manifest.extensionPoints.includes(point))
+        throw new NotInManifest(`the extension point "${point}"`, 'extensionPoints');
+      return shared.extensions(point) as readonly T[];
+    },
+    services: (classes) => scope.services(classes),
     construct: (type) => scope.construct(type),
-    bind: (name, value) => scope.bind(name, value),
+    bind: (key, value) => scope.bind(key, value),
     emit: async (event, data, options = {}) => {
       if (!events.has(event)) throw new NotInManifest(`the event "${event}"`, 'events');
       const whole: DomainEvent = {

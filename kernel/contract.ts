@@ -2,8 +2,6 @@
  * The plugin contract: what a plugin is, and what it is given. This file is the public surface (`aos/plugin`); the API
  * report in docs/plugin-api.md is made from it, and a test compares them. `PLUGIN_API` rises only with a breaking change.
  */
-// tsyringe's decorators need it, whoever imports this file first.
-import 'reflect-metadata';
 import type { ObjectSchema } from 'joi';
 import type { Cipher } from '../ports/cipher.js';
 import type { Clock } from '../ports/clock.js';
@@ -16,11 +14,30 @@ import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Outbound } from '../ports/outbound.js';
 import type { Collection, CollectionSpec, Doc } from '../ports/store.js';
-import type { Token } from '../ports/token.js';
+import type { Extension, ExtensionPoint, Token } from '../ports/token.js';
+import type { Instances } from './container.js';
+import type { Catalogue } from './errors.js';
+import type { Class, Key } from './inject.js';
 
-export { event, token, type EventType, type Token } from '../ports/token.js';
-export { inject, injectable } from 'tsyringe';
+export { event, extend, extensionPoint, token } from '../ports/token.js';
+export type { EventType, Extension, ExtensionPoint, Token } from '../ports/token.js';
+export { injectable } from 'tsyringe';
+export { inject, type Class, type Key } from './inject.js';
+export type { Instances } from './container.js';
 export { orAgain, type Problem } from './again.js';
+export {
+  conflict,
+  denied,
+  invalid,
+  invalidQuery,
+  notFound,
+  rateLimited,
+  refuse,
+  ServiceError,
+  type Catalogue,
+  type ErrorCode,
+  type ErrorOptions,
+} from './errors.js';
 
 /** The version of this contract. A plugin made for another one is refused, with both numbers. */
 export const PLUGIN_API = 1;
@@ -76,13 +93,23 @@ export interface Manifest {
   after?: readonly string[];
   /** Names of tokens that another plugin must provide. */
   needs?: readonly string[];
+  /** Names of tokens that another plugin may provide: what `ctx.find` asks for. */
+  uses?: readonly string[];
   provides?: readonly string[];
+  /** Extension points that it offers, by name: other plugins add to them, and it asks what they added. */
+  extensionPoints?: readonly string[];
+  /** Extension points of other plugins to which it adds. */
+  extends?: readonly string[];
   /** Validates its section of the configuration; defaults come from the schema. */
   config?: ObjectSchema;
   /** Scopes that tokens may carry because of it. */
   scopes?: readonly string[];
   /** Events that it emits. */
   events?: readonly string[];
+  /** Its error codes, each with its status and meaning; `refuse` throws them. */
+  errors?: Catalogue;
+  /** True: while its `health` answers `ok: false`, or it has failed, the service counts as unhealthy. Default false. */
+  decidesHealth?: boolean;
   collections?: readonly CollectionSpec[];
   migrations?: readonly Migration[];
 }
@@ -132,6 +159,8 @@ export interface PluginParts {
   commands?: readonly CommandSpec[];
   /** What it provides, by token name; exactly the manifest's `provides`. */
   services?: Readonly<Record<string, unknown>>;
+  /** What it adds to the extension points that its manifest `extends`; made by `extend(point, value)`. */
+  extensions?: readonly Extension[];
   health?: () => Promise<HealthResult>;
   start?: () => Promise<void>;
   stop?: () => Promise<void>;
@@ -148,12 +177,22 @@ export interface PluginContext<C = Record<string, unknown>> {
   collection<T extends Doc>(name: string): Collection<T>;
   /** A service that the manifest `needs`. */
   resolve<T>(token: Token<T>): T;
-  /** A service that may be there: asked when it is used, not at setup. Undefined when nobody provides it. */
+  /**
+   * A service that the manifest `uses`: asked when it is used, not at setup. Undefined when its plugin is not installed,
+   * switched off, or has failed.
+   */
   find<T>(token: Token<T>): T | undefined;
-  /** An instance of an `@injectable()` class from this plugin's own container, with what `bind` put there. */
-  construct<T>(type: new (...args: never[]) => T): T;
-  /** Puts a value into this plugin's container, for `@inject(name)`. */
-  bind(name: string, value: unknown): void;
+  /** What others have added to an extension point of this manifest; asked when it is used. Of plugins that have not failed. */
+  extensions<T>(point: ExtensionPoint<T>): readonly T[];
+  /**
+   * One instance of each `@injectable()` class, from this plugin's own container, made with everything that its
+   * constructor names: bound values, tokens that the manifest `needs`, and other classes, each once.
+   */
+  services<R extends Readonly<Record<string, Class<unknown>>>>(classes: R): Instances<R>;
+  /** A new instance of one class. */
+  construct<T>(type: Class<T>): T;
+  /** Puts a value into this plugin's container, for `@inject(token)`. */
+  bind<T>(key: Key<T> | string, value: T): void;
   /**
    * Emits an event of the manifest. False when a durable listener failed: keep it in the outbox and emit it again with
    * the same `id` (ports/events.ts).

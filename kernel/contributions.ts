@@ -7,6 +7,7 @@ import Joi from 'joi';
 import type { ListenSpec } from '../ports/events.js';
 import type { PageSpec, PanelSpec, RouteSpec, ToolSpec } from '../ports/http.js';
 import type { JobSpec } from '../ports/jobs.js';
+import type { Extension } from '../ports/token.js';
 import type { CommandSpec, PluginParts } from './contract.js';
 import type { FullManifest } from './manifest.js';
 
@@ -108,6 +109,10 @@ const LISTEN = Joi.object({
   durable: Joi.boolean(),
   handle: run,
 } satisfies Keys<ListenSpec>);
+const EXTENSION = Joi.object({
+  point: Joi.string().required(),
+  value: Joi.any().required(),
+} satisfies Keys<Extension>);
 const COMMAND = Joi.object({
   name: Joi.string()
     .pattern(/^[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)?$/)
@@ -126,6 +131,7 @@ const PARTS = Joi.object({
   listens: Joi.array(),
   commands: Joi.array(),
   services: Joi.object(),
+  extensions: Joi.array(),
   health: Joi.function(),
   start: Joi.function(),
   stop: Joi.function(),
@@ -163,6 +169,7 @@ export function judgeParts(returned: unknown, manifest: FullManifest, views: str
     start: parts.start?.bind(parts),
     stop: parts.stop?.bind(parts),
     services: parts.services,
+    extensions: keep(parts.extensions, (extension) => extensionFaults(extension, manifest)),
     routes: keep(parts.routes, (route) => routeFaults(route, id, claims)),
     pages: keep(parts.pages, (page) => pageFaults(page, id, views, claims)),
     panels: keep(parts.panels, (panel) => panelFaults(panel, views)),
@@ -272,6 +279,13 @@ function commandFaults(command: CommandSpec, plugin: string, claims: Claims): st
       faults.push(`${owner === plugin ? 'this plugin' : `plugin ${owner}`} has a command of this name already`);
   }
   return faults.map((fault) => `command ${command.name}: ${fault}`);
+}
+
+function extensionFaults(extension: Extension, manifest: Pick<FullManifest, 'extends'>): string[] {
+  const { point } = extension;
+  if (typeof point === 'string' && !manifest.extends.includes(point))
+    return [`adds to the extension point "${point}", which is not in its manifest: declare it in \`extends\``];
+  return shape(EXTENSION, extension).map((fault) => `extension of ${point}: ${fault}`);
 }
 
 function serviceFaults(services: Readonly<Record<string, unknown>>, provides: readonly string[]): string[] {

@@ -36,7 +36,10 @@ export const CODES = {
   overloaded: [503, 'Too much at once; `Retry-After` says when to come back.'],
   not_ready: [503, 'The part of the service behind this path is starting, stopping or failed.'],
   insufficient_storage: [507, 'The disk is full.'],
-} as const satisfies Record<string, readonly [status: number, meaning: string]>;
+} as const satisfies Catalogue;
+
+/** Codes with the status that each answers and what it means, in one sentence. */
+export type Catalogue = Readonly<Record<string, readonly [status: number, meaning: string]>>;
 
 export type ErrorCode = keyof typeof CODES;
 
@@ -49,26 +52,39 @@ export interface ErrorOptions {
   cause?: unknown;
 }
 
+/** What every copy of this module knows its errors by: a plugin may bring a copy of its own. */
+const BRAND = Symbol.for('aos.ServiceError');
+
 /** An error with a stable code. `message` is one clear sentence that may be shown to the caller. */
 export class ServiceError extends Error {
   override name = 'ServiceError';
+  readonly [BRAND] = true;
+  readonly code: string;
   readonly status: number;
   readonly fields: Record<string, string> | undefined;
   readonly extra: Record<string, unknown> | undefined;
   readonly headers: Record<string, string> | undefined;
 
-  constructor(
-    readonly code: ErrorCode,
-    message: string,
-    options: ErrorOptions = {},
-  ) {
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions);
+  /** With a code of a plugin, as its manifest declares it in `errors`. */
+  constructor(code: string, message: string, options: ErrorOptions & { status: number });
+  constructor(code: string, message: string, options: ErrorOptions & { status?: number } = {}) {
     super(message, { cause: options.cause });
-    this.status = CODES[code][0];
+    this.code = code;
+    this.status = options.status ?? CODES[code as ErrorCode][0];
     this.fields = options.fields;
     this.extra = options.extra;
     this.headers = options.headers;
   }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
 }
+
+/** An error with a code of the plugin's own: its manifest declares the code with this status, in `errors`. */
+export const refuse = (status: number, code: string, message: string, options: ErrorOptions = {}): ServiceError =>
+  new ServiceError(code, message, { ...options, status });
 
 /** 404: `what` is a noun with its id, for example `item shop-17`. */
 export const notFound = (what: string): ServiceError => new ServiceError('not_found', `There is no ${what}.`);

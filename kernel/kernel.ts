@@ -127,7 +127,8 @@ export class Kernel {
   async #readManifests(): Promise<string> {
     const { config, builtin, plugins = [], bases = ['.'], store, http, clock, processes, freeBytes } = this.parts;
     const loaded = await loadPlugins(builtin, { entries: plugins, bases, timeoutMs: config.plugin_timeout_ms });
-    this.#runs = register(loaded.plugins, config, loaded.faults).map((registered) => new PluginRun(registered));
+    const { plugins: registered, off } = register(loaded.plugins, config, loaded.faults);
+    this.#runs = registered.map((one) => new PluginRun(one));
     this.#migrator = new Migrator(
       this.parts,
       this.#runs.map(({ manifest }) => manifest),
@@ -138,6 +139,7 @@ export class Kernel {
       store,
       http,
       runs: this.#runs,
+      off,
       migrator: this.#migrator,
       processes,
       freeBytes,
@@ -175,7 +177,16 @@ export class Kernel {
     const { config, clock, ids, log, hasher, cipher, outbound, metrics, store, jobs } = this.parts;
     const ports = { clock, ids, log, hasher, cipher, outbound, metrics };
     const root = Scope.root({ ...ports, app: config.app });
-    const shared: Shared = { app: config.app, ports, jobs, store, services: this.#services, bus: this.#bus, root };
+    const shared: Shared = {
+      app: config.app,
+      ports,
+      jobs,
+      store,
+      services: this.#services,
+      bus: this.#bus,
+      root,
+      extensions: (point) => this.#extensionsOf(point),
+    };
     const claims = new Claims(new Set(this.#runs.flatMap(({ manifest }) => manifest.scopes)));
     await this.#each(async (run) => {
       const { plugin, views } = run.registered;
@@ -197,6 +208,11 @@ export class Kernel {
       for (const listener of run.parts.listens ?? []) this.#bus.on(run.id, listener, () => run.state !== 'failed');
       for (const job of run.parts.jobs ?? []) jobs?.define(this.#guarded(job, run));
     }
+  }
+
+  #extensionsOf(point: string): readonly unknown[] {
+    const there = this.#runs.filter(({ state }) => state !== 'failed').flatMap(({ parts }) => parts.extensions ?? []);
+    return there.filter((extension) => extension.point === point).map(({ value }) => value);
   }
 
   #guarded(job: JobSpec, run: PluginRun): JobSpec {

@@ -7,6 +7,7 @@
 import Joi, { type ObjectSchema } from 'joi';
 import type { CollectionSpec } from '../ports/store.js';
 import type { Migration, Plugin } from './contract.js';
+import type { Catalogue } from './errors.js';
 
 /** A plugin as the loader found it. `plugin` may be anything until the registry has judged it. */
 export interface LoadedPlugin {
@@ -17,6 +18,13 @@ export interface LoadedPlugin {
   views: string | null;
 }
 
+/** A plugin whose manifest is in order. */
+export interface Installed {
+  plugin: Plugin;
+  manifest: FullManifest;
+  loaded: LoadedPlugin;
+}
+
 /** A manifest without optional members. */
 export interface FullManifest {
   id: string;
@@ -25,10 +33,15 @@ export interface FullManifest {
   critical: boolean;
   after: readonly string[];
   needs: readonly string[];
+  uses: readonly string[];
   provides: readonly string[];
+  extensionPoints: readonly string[];
+  extends: readonly string[];
   config: ObjectSchema | null;
   scopes: readonly string[];
   events: readonly string[];
+  errors: Catalogue;
+  decidesHealth: boolean;
   collections: readonly CollectionSpec[];
   migrations: readonly Migration[];
 }
@@ -51,6 +64,11 @@ const named = (items: Joi.Schema, key: string) =>
 
 const id = text(ID, 'lower-case letters and digits, a letter first, 2 to 32 in all');
 const tokenName = text(/^[a-z][a-z0-9]*(\.[a-z][a-z0-9_-]*)+$/, 'the name of a token such as "bugs.api"');
+const pointName = text(
+  /^[a-z][a-z0-9]*(\.[a-z][a-z0-9_-]*)+$/,
+  'the name of an extension point such as "bugs.item_actions"',
+);
+const errorCode = /^[a-z][a-z0-9_]{2,63}$/;
 const path = text(/^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/, 'a field path such as "claim.expires_at"');
 
 const index = Joi.object({
@@ -73,10 +91,20 @@ const manifest = Joi.object({
   critical: Joi.boolean(),
   after: list(id),
   needs: list(tokenName),
+  uses: list(tokenName),
   provides: list(tokenName),
+  extensionPoints: list(pointName),
+  extends: list(pointName),
   config: Joi.any().custom(schemaOf),
   scopes: list(text(/^[a-z][a-z0-9_-]*:[a-z][a-z0-9_-]*$/, 'a scope such as "chat:read"')),
   events: list(text(/^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$/, 'an event name such as "bug.created"')),
+  errors: Joi.object().pattern(
+    errorCode,
+    Joi.array()
+      .ordered(Joi.number().integer().min(400).max(599).required(), Joi.string().max(300).required())
+      .required(),
+  ),
+  decidesHealth: Joi.boolean(),
   collections: named(
     Joi.object({
       name: text(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, a letter first').required(),
@@ -122,10 +150,15 @@ export function fullManifest(plugin: Plugin): FullManifest {
     critical: plugin.critical ?? false,
     after: [...(plugin.after ?? [])],
     needs: [...(plugin.needs ?? [])],
+    uses: [...(plugin.uses ?? [])],
     provides: [...(plugin.provides ?? [])],
+    extensionPoints: [...(plugin.extensionPoints ?? [])],
+    extends: [...(plugin.extends ?? [])],
     config: plugin.config ?? null,
     scopes: [...(plugin.scopes ?? [])],
     events: [...(plugin.events ?? [])],
+    errors: { ...plugin.errors },
+    decidesHealth: plugin.decidesHealth ?? false,
     collections: [...(plugin.collections ?? [])],
     migrations: [...(plugin.migrations ?? [])].sort((a, b) => a.number - b.number),
   };

@@ -28,8 +28,8 @@ export class PluginRun {
   }
 
   describe(): PluginState {
-    const { id, title, version, critical } = this.manifest;
-    return { id, title, version, critical, state: this.state, reason: this.reason };
+    const { id, title, version, critical, decidesHealth: decides_health } = this.manifest;
+    return { id, title, version, critical, decides_health, state: this.state, reason: this.reason };
   }
 }
 

@@ -1,11 +1,15 @@
 /**
- * The registry judges all plugins together before any of them runs: shapes, names, the graph of needs and provides, and
- * each one's section of the configuration. Every fault is told in one error (architecture: "validate everything").
+ * The registry judges all plugins together before any of them runs: shapes, names, who is switched off, the graph of who
+ * needs whom, and each one's section of the configuration. Every fault is told in one error (architecture: "validate
+ * everything").
  */
+import type { PluginState } from '../ports/domain/system.js';
 import { PLUGIN_API, type Plugin } from './contract.js';
+import { CODES } from './errors.js';
 import { PluginFaults, type Fault } from './faults.js';
-import { fullManifest, shapeFaults, type FullManifest, type LoadedPlugin } from './manifest.js';
+import { fullManifest, shapeFaults, type FullManifest, type Installed, type LoadedPlugin } from './manifest.js';
 import { dependencyOrder } from './order.js';
+import { switchOff } from './switched-off.js';
 
 /** A judged plugin with its configuration, defaults filled in. */
 export interface Registered {
@@ -23,48 +27,50 @@ export interface Sections {
   origin: (key: string) => string;
   /** Names that a plugin may not take, because they are the service's own sections. */
   reserved?: readonly string[];
+  /** Ids of plugins that an administrator switched off (`plugins_off`). */
+  off?: readonly string[];
+}
+
+export interface Registry {
+  /** In the order in which they are set up. */
+  plugins: Registered[];
+  /** What is installed and does not run. */
+  off: PluginState[];
 }
 
 /** Tokens that the kernel itself provides. */
 export const KERNEL_TOKENS: readonly string[] = ['kernel.system'];
 const RESERVED: readonly string[] = ['kernel', 'jobs'];
 
-interface Judged {
-  plugin: Plugin;
-  manifest: FullManifest;
-  loaded: LoadedPlugin;
-}
-
 /**
- * The plugins in the order in which they are set up.
+ * The plugins in the order in which they are set up, and those that are switched off.
  * @param found faults of the loader, told together with the registry's own.
  * @throws PluginFaults with every fault
  */
-export function register(
-  loaded: readonly LoadedPlugin[],
-  settings: Sections,
-  found: readonly Fault[] = [],
-): Registered[] {
+export function register(loaded: readonly LoadedPlugin[], settings: Sections, found: readonly Fault[] = []): Registry {
   const faults: Fault[] = [...found];
-  const judged = loaded.flatMap((one) => judge(one, settings, faults));
+  const installed = loaded.flatMap((one) => judge(one, settings, faults));
+  uniqueIds(installed, faults);
+  const { on: judged, off } = switchOff(installed, settings, found.length > 0, faults);
   sharedNames(judged, faults);
-  missingProviders(judged, loaded, faults);
+  missingOwners(judged, loaded, faults);
   const order = orderOf(judged, faults);
   const configs = new Map(judged.map(({ manifest }) => [manifest.id, configOf(manifest, settings, faults)]));
   // A plugin that could not be read may own the section, so an unknown one proves nothing yet.
-  if (judged.length === loaded.length && found.length === 0) unknownSections(judged, settings, faults);
+  if (judged.length === loaded.length && found.length === 0) unknownSections(installed, settings, faults);
   if (faults.length > 0) throw new PluginFaults(faults);
 
   const byId = new Map(judged.map((one) => [one.manifest.id, one]));
-  return order.map((id) => {
-    const { plugin, manifest, loaded: from } = byId.get(id) as Judged;
+  const plugins = order.map((id) => {
+    const { plugin, manifest, loaded: from } = byId.get(id) as Installed;
     return { plugin, manifest, config: configs.get(id) ?? {}, entry: from.entry, views: from.views };
   });
+  return { plugins, off };
 }
 
-function judge(loaded: LoadedPlugin, settings: Sections, faults: Fault[]): Judged[] {
+function judge(loaded: LoadedPlugin, settings: Sections, faults: Fault[]): Installed[] {
   const { plugin, entry } = loaded;
-  const say = (name: string, fault: string, mend = `mend its manifest (${entry})`): Judged[] => {
+  const say = (name: string, fault: string, mend = `mend its manifest (${entry})`): Installed[] => {
     faults.push({ plugin: name, fault, mend });
     return [];
   };
@@ -85,73 +91,98 @@ function judge(loaded: LoadedPlugin, settings: Sections, faults: Fault[]): Judge
   return [{ plugin: plugin as Plugin, manifest: fullManifest(plugin as Plugin), loaded }];
 }
 
-/** What must have one owner: ids, tokens, scopes, events. Collections and jobs carry their plugin's id and cannot meet. */
-function sharedNames(judged: readonly Judged[], faults: Fault[]): void {
-  const kinds: [string, (manifest: FullManifest) => readonly string[]][] = [
-    ['id', (m) => [m.id]],
-    ['token', (m) => m.provides],
-    ['scope', (m) => m.scopes],
-    ['event', (m) => m.events],
-  ];
-  for (const [kind, names] of kinds) {
-    const owners = new Map<string, Judged>();
-    if (kind === 'token') for (const name of KERNEL_TOKENS) owners.set(name, KERNEL);
-    for (const one of judged) {
-      for (const name of names(one.manifest)) {
+function uniqueIds(installed: readonly Installed[], faults: Fault[]): void {
+  const entries = new Map<string, string>();
+  for (const { manifest, loaded } of installed) {
+    const first = entries.get(manifest.id);
+    if (first === undefined) entries.set(manifest.id, loaded.entry);
+    else {
+      const fault = `two plugins have this id (${first} and ${loaded.entry})`;
+      faults.push({ plugin: manifest.id, fault, mend: 'remove one of them' });
+    }
+  }
+}
+
+interface Kind {
+  noun: string;
+  verb: string;
+  names: (manifest: FullManifest) => readonly string[];
+  /** Names that the service itself has taken. */
+  kernel?: readonly string[];
+  mend?: string;
+}
+
+const rename = (noun: string): string => `give the ${noun} another name in one of them`;
+/** What must have one owner. Collections and jobs carry their plugin's id and cannot meet. */
+const KINDS: readonly Kind[] = [
+  {
+    noun: 'token',
+    verb: 'provides',
+    names: (m) => m.provides,
+    kernel: KERNEL_TOKENS,
+    mend: 'remove one of the two plugins',
+  },
+  { noun: 'extension point', verb: 'offers', names: (m) => m.extensionPoints },
+  { noun: 'scope', verb: 'registers', names: (m) => m.scopes },
+  { noun: 'event', verb: 'registers', names: (m) => m.events },
+  { noun: 'error code', verb: 'declares', names: (m) => Object.keys(m.errors), kernel: Object.keys(CODES) },
+];
+
+function sharedNames(judged: readonly Installed[], faults: Fault[]): void {
+  for (const { noun, verb, names, kernel = [], mend = rename(noun) } of KINDS) {
+    const owners = new Map(kernel.map((name) => [name, 'kernel']));
+    for (const { manifest } of judged) {
+      for (const name of names(manifest)) {
         const owner = owners.get(name);
-        if (owner === undefined) owners.set(name, one);
-        else faults.push({ plugin: one.manifest.id, ...taken(kind, name, owner, one) });
+        if (owner === undefined) owners.set(name, manifest.id);
+        else {
+          const fault = `${verb} the ${noun} "${name}", which plugin ${owner} ${verb} too`;
+          faults.push({ plugin: manifest.id, fault, mend });
+        }
       }
     }
   }
 }
 
-const KERNEL = { manifest: { id: 'kernel' }, loaded: { entry: 'built in' } } as Judged;
-
-function taken(kind: string, name: string, first: Judged, second: Judged): Pick<Fault, 'fault' | 'mend'> {
-  if (kind === 'id') {
-    const entries = `${first.loaded.entry} and ${second.loaded.entry}`;
-    return { fault: `two plugins have this id (${entries})`, mend: 'remove one of them' };
-  }
-  const verb = kind === 'token' ? 'provides' : 'registers';
-  return {
-    fault: `${verb} the ${kind} "${name}", which plugin ${first.manifest.id} ${verb} too`,
-    mend: kind === 'token' ? 'remove one of the two plugins' : `give the ${kind} another name in one of them`,
-  };
-}
-
 const strings = (value: unknown): string[] => (Array.isArray(value) ? value.filter((v) => typeof v === 'string') : []);
 
-function missingProviders(judged: readonly Judged[], loaded: readonly LoadedPlugin[], faults: Fault[]): void {
-  // A plugin with another fault still counts as a provider: one mistake, one line.
-  const provided = new Set(KERNEL_TOKENS);
-  for (const { plugin } of loaded) {
-    for (const name of strings((plugin as { provides?: unknown } | null)?.provides)) provided.add(name);
-  }
+function missingOwners(judged: readonly Installed[], loaded: readonly LoadedPlugin[], faults: Fault[]): void {
+  // A plugin with another fault still counts as an owner, and so does one that is off: one mistake, one line.
+  const manifests = loaded.map(({ plugin }) => plugin as { provides?: unknown; extensionPoints?: unknown } | null);
+  const provided = new Set([...KERNEL_TOKENS, ...manifests.flatMap((m) => strings(m?.provides))]);
+  const offered = new Set(manifests.flatMap((m) => strings(m?.extensionPoints)));
   for (const { manifest } of judged) {
-    for (const name of manifest.needs) {
-      if (provided.has(name)) continue;
-      faults.push({
-        plugin: manifest.id,
-        fault: `needs "${name}", which no plugin provides`,
-        mend: 'add the plugin that provides it to `plugins`, or remove this one',
-      });
-    }
+    const miss = (fault: string, verb: string): void => {
+      const mend = `add the plugin that ${verb} it to \`plugins\`, or remove this one`;
+      faults.push({ plugin: manifest.id, fault, mend });
+    };
+    for (const name of manifest.needs)
+      if (!provided.has(name)) miss(`needs "${name}", which no plugin provides`, 'provides');
+    for (const name of manifest.extends)
+      if (!offered.has(name)) miss(`extends "${name}", which no plugin offers`, 'offers');
   }
 }
 
-function orderOf(judged: readonly Judged[], faults: Fault[]): string[] {
-  const provider = new Map<string, string>();
-  for (const { manifest } of judged) for (const name of manifest.provides) provider.set(name, manifest.id);
+/** Whom a plugin knows comes first: whose tokens it needs or uses, whose points it extends. */
+function orderOf(judged: readonly Installed[], faults: Fault[]): string[] {
+  const providers = new Map(judged.flatMap(({ manifest: m }) => m.provides.map((name) => [name, m.id])));
+  const owners = new Map(judged.flatMap(({ manifest: m }) => m.extensionPoints.map((name) => [name, m.id])));
   const reasons = new Map<string, string>();
-  const dependents = judged.map(({ manifest: { id, after, needs } }) => {
+  const dependents = judged.map(({ manifest: { id, after, needs, uses, extends: points } }) => {
+    const first = [...after];
     for (const name of after) reasons.set(`${id} ${name}`, `${id} comes after ${name}`);
-    for (const name of needs) {
-      const owner = provider.get(name);
-      if (owner !== undefined) reasons.set(`${id} ${owner}`, `${id} needs "${name}" of ${owner}`);
-    }
-    const owners = needs.flatMap((name) => provider.get(name) ?? []);
-    return { id, after: [...after, ...owners] };
+    const depend = (verb: string, names: readonly string[], of: ReadonlyMap<string, string>): void => {
+      for (const name of names) {
+        const owner = of.get(name);
+        if (owner === undefined) continue;
+        first.push(owner);
+        reasons.set(`${id} ${owner}`, `${id} ${verb} "${name}" of ${owner}`);
+      }
+    };
+    depend('extends', points, owners);
+    depend('uses', uses, providers);
+    depend('needs', needs, providers);
+    return { id, after: first };
   });
   const { order, circles } = dependencyOrder(dependents);
   for (const circle of circles) {
@@ -159,7 +190,7 @@ function orderOf(judged: readonly Judged[], faults: Fault[]): string[] {
     faults.push({
       plugin: circle[0] as string,
       fault: `stands on a circle: ${circle.join(' → ')} (${steps.join(', ')})`,
-      mend: 'take away one of these steps; an event breaks a circle',
+      mend: 'take away one of these steps; an event or an extension point breaks a circle',
     });
   }
   return order;
@@ -189,7 +220,7 @@ function configOf(manifest: FullManifest, { sections, origin }: Sections, faults
   return (value ?? {}) as Record<string, unknown>;
 }
 
-function unknownSections(judged: readonly Judged[], { sections, origin }: Sections, faults: Fault[]): void {
+function unknownSections(judged: readonly Installed[], { sections, origin }: Sections, faults: Fault[]): void {
   const ids = new Set(judged.map(({ manifest }) => manifest.id));
   for (const key of Object.keys(sections)) {
     if (ids.has(key)) continue;

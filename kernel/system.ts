@@ -27,6 +27,8 @@ export interface SystemParts {
   store: DocumentStore;
   http: HttpServer | undefined;
   runs: readonly PluginRun[];
+  /** Plugins that are installed and switched off. */
+  off: readonly PluginState[];
   migrator: Migrator;
   processes: Processes | undefined;
   freeBytes: () => Promise<number>;
@@ -47,7 +49,7 @@ export class KernelSystem implements SystemInfo {
   }
 
   plugins(): readonly PluginState[] {
-    return this.parts.runs.map((run) => run.describe());
+    return [...this.parts.runs.map((run) => run.describe()), ...this.parts.off];
   }
 
   async health(): ReturnType<SystemInfo['health']> {

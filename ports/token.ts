@@ -1,7 +1,7 @@
 /**
- * Typed names. A token stands for a service that one plugin provides and others ask for; an event type stands for the
- * shape of an event's data. Both are plain data: two tokens with the same name are the same token, so a plugin written
- * in plain JavaScript, or loaded from another copy of this module, meets ours.
+ * Typed names. A token stands for a service that one plugin provides and others ask for; an event type for the shape of
+ * an event's data; an extension point for what others may add to a plugin. All are plain data: two with the same name are
+ * the same, so a plugin written in plain JavaScript, or loaded from another copy of this module, meets ours.
  */
 
 /** The name of a service of type `T`, for example `'bugs.api'`. */
@@ -23,4 +23,25 @@ export function token<T>(name: string): Token<T> {
 
 export function event<T>(name: string): EventType<T> {
   return { event: name };
+}
+
+/** A place where other plugins add values of type `T` to the plugin that offers it, for example `'bugs.item_actions'`. */
+export interface ExtensionPoint<T> {
+  readonly point: string;
+  readonly type?: T;
+}
+
+/** What a plugin adds to an extension point. */
+export interface Extension {
+  readonly point: string;
+  readonly value: unknown;
+}
+
+export function extensionPoint<T>(name: string): ExtensionPoint<T> {
+  return { point: name };
+}
+
+/** `value` for `point`, of the type that the point takes. */
+export function extend<T>({ point }: ExtensionPoint<T>, value: T): Extension {
+  return { point, value };
 }

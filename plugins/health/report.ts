@@ -50,6 +50,7 @@ function module<K extends string>(
 ): Check & Record<K, unknown> {
   const plugin = plugins.find((p) => p.id === id);
   if (!plugin) return { ok: true, state: 'not_installed', ...fields };
+  if (plugin.state === 'off') return { ok: true, state: 'off', ...fields };
   if (plugin.state === 'starting') return { ok: true, state: 'starting', ...fields };
   if (plugin.state !== 'ready') return { ok: false, state: plugin.state, ...fields };
   return { ...fields, ...(own[id] ?? { ok: true }) };

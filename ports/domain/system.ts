@@ -8,7 +8,10 @@ export interface PluginState {
   title: string;
   version: string;
   critical: boolean;
-  state: 'ready' | 'failed' | 'starting' | 'stopped';
+  /** `off`: an administrator switched it off (`plugins_off`), or a plugin that it needs. */
+  state: 'ready' | 'failed' | 'starting' | 'stopped' | 'off';
+  /** Its `ok: false` makes the service unhealthy. */
+  decides_health: boolean;
   reason: string | null;
 }
 

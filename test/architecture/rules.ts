@@ -61,10 +61,10 @@ export const RULES: readonly Rule[] = [
   },
   {
     layer: 'kernel',
-    files: /^kernel\/contract\.ts$/,
+    files: /^kernel\/(contract|inject)\.ts$/,
     project: [PORTS],
     packages: [/^(joi|tsyringe|reflect-metadata)$/],
-    says: 'kernel/contract.ts imports ports, lib, joi and tsyringe’s decorators',
+    says: 'kernel/contract.ts and inject.ts import ports, lib, joi and tsyringe’s decorators',
   },
   {
     layer: 'kernel',

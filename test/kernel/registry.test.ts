@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import Joi from 'joi';
 import { PluginFaults } from '../../kernel/faults.js';
-import { register, type Registered } from '../../kernel/registry.js';
+import { register, type Registered, type Registry } from '../../kernel/registry.js';
 
 const plugin = (id: string, more: object = {}): object => ({
   id,
@@ -16,11 +16,10 @@ const settings = (sections: Record<string, unknown> = {}) => ({
   origin: (key: string) => `local.json (${key})`,
   reserved: ['server'],
 });
+const loaded = (plugins: readonly unknown[]) =>
+  plugins.map((plugin, i) => ({ plugin, entry: `entry ${i}`, views: null }));
 const registered = (plugins: unknown[], sections?: Record<string, unknown>): Registered[] =>
-  register(
-    plugins.map((one, i) => ({ plugin: one, entry: `entry ${i}`, views: null })),
-    settings(sections),
-  );
+  register(loaded(plugins), settings(sections)).plugins;
 
 function faultsOf(plugins: unknown[], sections?: Record<string, unknown>): string[] {
   try {
@@ -85,6 +84,115 @@ describe('kernel/registry', () => {
     expect(
       faultsOf([plugin('user', { needs: ['base.api'] }), plugin('base', { provides: ['base.api'], version: '1' })]),
     ).to.deep.equal(['plugin base: version must be a semantic version such as "1.2.0"; mend its manifest (entry 1)']);
+  });
+
+  it('puts whoever uses a token, or extends a point, behind its owner', () => {
+    const order = registered([
+      plugin('rules', { uses: ['tracker.api', 'gone.api'], extends: ['tracker.filters'] }),
+      plugin('tracker', { provides: ['tracker.api'], extensionPoints: ['tracker.filters'] }),
+    ]);
+    expect(order.map(({ manifest }) => manifest.id)).to.deep.equal(['tracker', 'rules']);
+  });
+
+  it('refuses circles of every kind of step, in full', () => {
+    const mend = 'take away one of these steps; an event or an extension point breaks a circle';
+    expect(
+      faultsOf([
+        plugin('one', { provides: ['one.api'], uses: ['two.api'] }),
+        plugin('two', { provides: ['two.api'], needs: ['one.api'] }),
+      ]),
+    ).to.deep.equal([
+      `plugin one: stands on a circle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}`,
+    ]);
+    expect(
+      faultsOf([
+        plugin('page', { extensionPoints: ['page.actions'], needs: ['rules.api'] }),
+        plugin('rules', { provides: ['rules.api'], extends: ['page.actions'] }),
+      ]),
+    ).to.deep.equal([
+      `plugin page: stands on a circle: page → rules → page (page needs "rules.api" of rules, rules extends "page.actions" of page); ${mend}`,
+    ]);
+  });
+
+  it('refuses an extension point that nobody offers, or that two offer', () => {
+    expect(
+      faultsOf([
+        plugin('one', { extensionPoints: ['x.actions'] }),
+        plugin('two', { extensionPoints: ['x.actions'], extends: ['x.filters'] }),
+      ]),
+    ).to.deep.equal([
+      'plugin two: offers the extension point "x.actions", which plugin one offers too; give the extension point another name in one of them',
+      'plugin two: extends "x.filters", which no plugin offers; add the plugin that offers it to `plugins`, or remove this one',
+    ]);
+  });
+
+  it('refuses an error code with two owners, the service’s own included', () => {
+    const errors = { shift_overlap: [409, 'Another shift.'], conflict: [409, 'Mine.'] };
+    expect(
+      faultsOf([plugin('one', { errors }), plugin('two', { errors: { shift_overlap: [409, '?'] } })]),
+    ).to.deep.equal([
+      'plugin one: declares the error code "conflict", which plugin kernel declares too; give the error code another name in one of them',
+      'plugin two: declares the error code "shift_overlap", which plugin one declares too; give the error code another name in one of them',
+    ]);
+    expect(faultsOf([plugin('one', { errors: { shift_overlap: [200, 'Fine.'] } })])).to.deep.equal([
+      'plugin one: errors.shift_overlap[0] must be greater than or equal to 400; mend its manifest (entry 0)',
+    ]);
+  });
+
+  describe('switched off', () => {
+    const all = [
+      plugin('access', { critical: true, provides: ['access.api'] }),
+      plugin('bugs', { critical: true, needs: ['access.api'], extensionPoints: ['bugs.filters'] }),
+      plugin('stream', { provides: ['stream.api'], extends: ['bugs.filters'] }),
+      plugin('sentry', { needs: ['stream.api'], provides: ['sentry.api'] }),
+      plugin('sdk', { needs: ['sentry.api'] }),
+    ];
+    const judged = (off: string[], plugins: object[] = all, sections: Record<string, unknown> = {}): Registry =>
+      register(loaded(plugins), { ...settings(sections), off });
+    const refusal = (off: string[], plugins?: object[]): string => {
+      try {
+        judged(off, plugins);
+      } catch (error) {
+        expect(error).to.be.instanceOf(PluginFaults);
+        expect((error as PluginFaults).configuration).to.equal(true);
+        return (error as PluginFaults).message;
+      }
+      return 'none';
+    };
+
+    it('leaves out what is named and whatever needs it, and says why', () => {
+      const { plugins, off } = judged(['stream'], all, { stream: { kept: true } });
+      expect(plugins.map(({ manifest }) => manifest.id)).to.deep.equal(['access', 'bugs']);
+      expect(off.map(({ id, state, reason }) => `${id} ${state}: ${reason}`)).to.deep.equal([
+        'stream off: switched off by `plugins_off`',
+        'sentry off: needs "stream.api" of plugin stream, which is switched off',
+        'sdk off: needs "sentry.api" of plugin sentry, which is switched off',
+      ]);
+    });
+
+    it('keeps whoever extends what is off', () => {
+      const shown = plugin('shown', { extensionPoints: ['shown.actions'] });
+      const acts = plugin('acts', { extends: ['shown.actions'] });
+      expect(judged(['shown'], [shown, acts]).plugins.map(({ manifest }) => manifest.id)).to.deep.equal(['acts']);
+    });
+
+    it('makes room for another provider', () => {
+      const other = plugin('other', { provides: ['stream.api'] });
+      const { plugins } = judged(['stream'], [...all, other]);
+      expect(plugins.map(({ manifest }) => manifest.id)).to.include.members(['other', 'sentry', 'sdk']);
+    });
+
+    it('refuses critical plugins, what they need, and unknown ids, by name', () => {
+      const mend = 'mend it in local.json (plugins_off)';
+      expect(refusal(['access', 'strem'])).to.equal(
+        `configuration: plugins_off names "access", and the service cannot run without it; ${mend}\n` +
+          `configuration: plugins_off names "strem", and there is no such plugin: there are access, bugs, stream, sentry, sdk; ${mend}`,
+      );
+      const heart = plugin('heart', { critical: true, needs: ['stream.api'] });
+      expect(refusal(['stream'], [...all, heart])).to.equal(
+        `configuration: plugins_off switches off stream, and heart cannot run without its "stream.api"; ${mend}`,
+      );
+    });
   });
 
   it('takes plugins that are instances of classes', () => {

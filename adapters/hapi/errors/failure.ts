@@ -5,19 +5,17 @@
 import { CODES, ServiceError, type ErrorCode } from '../../../kernel/errors.js';
 
 export class Failure {
-  readonly status: number;
-
+  /** @param status of the code: of a plugin's own code only its error knows it */
   constructor(
-    readonly code: ErrorCode,
+    readonly code: string,
     readonly message: string,
     readonly more: {
       fields?: Record<string, string>;
       extra?: Record<string, unknown>;
       headers?: Readonly<Record<string, string>>;
     } = {},
-  ) {
-    this.status = CODES[code][0];
-  }
+    readonly status: number = CODES[code as ErrorCode][0],
+  ) {}
 }
 
 export const NOT_FOUND = new Failure('not_found', 'There is nothing under this path.');
@@ -31,10 +29,6 @@ export const OVERLOADED = new Failure('overloaded', 'Too many requests at once.'
 
 /** Adapters and plugins may be loaded from several copies of a module, so errors are told apart by name, not by class. */
 const named = (thrown: unknown, name: string): thrown is Error => thrown instanceof Error && thrown.name === name;
-
-const isServiceError = (thrown: unknown): thrown is ServiceError =>
-  thrown instanceof ServiceError ||
-  (named(thrown, 'ServiceError') && 'code' in thrown && (thrown.code as string) in CODES);
 
 /** The boom statuses that hapi itself can produce, in our words. */
 const BOOM: Record<number, [ErrorCode, string]> = {
@@ -52,13 +46,14 @@ const BOOM: Record<number, [ErrorCode, string]> = {
 /** What a caller is told about anything that was thrown; null for a fault of ours, which the log must hear about. */
 export function failureOf(thrown: unknown): Failure | null {
   if (thrown instanceof Failure) return thrown;
-  if (isServiceError(thrown)) {
-    const { fields, extra, headers } = thrown;
-    return new Failure(thrown.code, thrown.message, {
+  if (thrown instanceof ServiceError) {
+    const { code, message, status, fields, extra, headers } = thrown;
+    const more = {
       ...(fields && { fields }),
       ...(extra && { extra }),
       ...(headers && { headers: lowerCased(headers) }),
-    });
+    };
+    return new Failure(code, message, more, status);
   }
   if (named(thrown, 'InvalidCursor'))
     return new Failure('invalid_cursor', 'The cursor was not made by this list. Start again without it.');

@@ -127,8 +127,10 @@ export async function contextFor<C>(plugin: Plugin<C>, w: World, config: Partial
     collection: <T extends Doc>(name: string): Collection<T> => w.store.collection<T>(`${plugin.id}_${name}`),
     resolve: (({ name }) => w.others[name]) as PluginContext['resolve'],
     find: (({ name }) => w.others[name]) as PluginContext['find'],
+    extensions: () => [],
+    services: (classes) => scope.services(classes),
     construct: (type) => scope.construct(type),
-    bind: (name, value) => scope.bind(name, value),
+    bind: (key, value) => scope.bind(key, value),
     emit: async () => true,
   };
 }

@@ -45,7 +45,17 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
       self: () => Promise.resolve({ host: 'test', pid: 1, started: null }),
       dead: () => Promise.resolve(false),
     },
-    plugins: () => [{ id: 'health', title: 'Health', version: '1.0.0', critical: true, state: 'ready', reason: null }],
+    plugins: () => [
+      {
+        id: 'health',
+        title: 'Health',
+        version: '1.0.0',
+        critical: true,
+        decides_health: false,
+        state: 'ready',
+        reason: null,
+      },
+    ],
     health: () => Promise.resolve({}),
     pingStore: () => Promise.resolve(0.4242),
     storeBytes: () => Promise.resolve(1024),

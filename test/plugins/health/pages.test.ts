@@ -83,7 +83,15 @@ describe('/system', () => {
   it('shows health, plugins with reasons, jobs, versions and the audit log, escaped', async () => {
     const system = fakeSystem({
       plugins: () => [
-        { id: 'chat', title: 'Chat', version: '1.0.0', critical: false, state: 'failed', reason: '<b>no</b> server' },
+        {
+          id: 'chat',
+          title: 'Chat',
+          version: '1.0.0',
+          critical: false,
+          decides_health: false,
+          state: 'failed',
+          reason: '<b>no</b> server',
+        },
       ],
     });
     const all = world(system, [job('bugs.outbox', { fail_reason: 'Error: <i>', fail_count: 2 }), job('bugs.new')]);

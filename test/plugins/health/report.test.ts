@@ -16,6 +16,7 @@ const plugin = (id: string, state: PluginState['state']): PluginState => ({
   title: id,
   version: '1.0.0',
   critical: false,
+  decides_health: false,
   state,
   reason: null,
 });

@@ -100,7 +100,7 @@ describe('probes', () => {
 
   it('ready is 503 while a critical plugin is not ready', async () => {
     const plugins: SystemInfo['plugins'] = () => [
-      { id: 'access', title: '', version: '', critical: true, state: 'starting', reason: null },
+      { id: 'access', title: '', version: '', critical: true, decides_health: false, state: 'starting', reason: null },
     ];
     const outcome = await mounted({ plugins })
       .call('/api/health/ready')

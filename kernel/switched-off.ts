@@ -1,0 +1,66 @@
+/**
+ * Who runs and who does not: what `plugins_off` names, and what needs something of those. A critical plugin cannot be
+ * switched off, nor can one that a critical plugin needs.
+ *
+ * Rejected: to refuse the start while another plugin needs what is switched off. An administrator wants one feature gone
+ * and would have to find out, start by start, which plugins build on it; `/system` and `plugin list` say who and why.
+ */
+import type { PluginState } from '../ports/domain/system.js';
+import type { Fault } from './faults.js';
+import type { FullManifest, Installed } from './manifest.js';
+
+export interface Switched {
+  on: Installed[];
+  off: PluginState[];
+}
+
+/** @param incomplete some plugin could not be loaded, so an unknown id proves nothing yet */
+export function switchOff(
+  installed: readonly Installed[],
+  { off = [], origin }: { off?: readonly string[]; origin: (key: string) => string },
+  incomplete: boolean,
+  faults: Fault[],
+): Switched {
+  const say = (fault: string): void => {
+    faults.push({ plugin: null, fault: `plugins_off ${fault}`, mend: `mend it in ${origin('plugins_off')}` });
+  };
+  const known = new Map(installed.map((one) => [one.manifest.id, one.manifest]));
+  const reasons = new Map<string, string>();
+  for (const id of off) {
+    const manifest = known.get(id);
+    if (manifest?.critical === true) say(`names "${id}", and the service cannot run without it`);
+    else if (manifest !== undefined) reasons.set(id, 'switched off by `plugins_off`');
+    else if (!incomplete) say(`names "${id}", and there is no such plugin: there are ${[...known.keys()].join(', ')}`);
+  }
+  for (let found = orphan(installed, reasons); found !== null; found = orphan(installed, reasons)) {
+    const { manifest, token, owner } = found;
+    if (manifest.critical) say(`switches off ${owner}, and ${manifest.id} cannot run without its "${token}"`);
+    reasons.set(manifest.id, `needs "${token}" of plugin ${owner}, which is switched off`);
+  }
+  return {
+    on: installed.filter(({ manifest }) => !reasons.has(manifest.id)),
+    off: installed.flatMap(({ manifest: { id, title, version, critical, decidesHealth } }) => {
+      const reason = reasons.get(id);
+      return reason === undefined
+        ? []
+        : [{ id, title, version, critical, decides_health: decidesHealth, state: 'off' as const, reason }];
+    }),
+  };
+}
+
+/** A plugin that runs and needs what only one provides that does not. */
+function orphan(
+  installed: readonly Installed[],
+  off: ReadonlyMap<string, string>,
+): { manifest: FullManifest; token: string; owner: string } | null {
+  const providers = (name: string) => installed.filter(({ manifest }) => manifest.provides.includes(name));
+  for (const { manifest } of installed) {
+    if (off.has(manifest.id)) continue;
+    for (const token of manifest.needs) {
+      const owners = providers(token).map((one) => one.manifest.id);
+      const [owner] = owners;
+      if (owner !== undefined && owners.every((id) => off.has(id))) return { manifest, token, owner };
+    }
+  }
+  return null;
+}

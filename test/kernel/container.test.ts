@@ -1,0 +1,125 @@
+/** Constructor injection: what the container makes, and what the compiler refuses. */
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Scope } from '../../kernel/container.js';
+import { inject, injectable, token } from '../../kernel/contract.js';
+import { projectRoot } from '../architecture/tree.js';
+
+const NAME = token<string>('name');
+
+@injectable()
+class Store {
+  constructor(@inject(NAME) readonly name: string) {}
+}
+
+@injectable()
+class Reader {
+  constructor(@inject(Store) readonly store: Store) {}
+}
+
+@injectable()
+class Writer {
+  constructor(
+    @inject(Store) readonly store: Store,
+    @inject(Reader) readonly reader: Reader,
+  ) {}
+}
+
+describe('kernel/container', () => {
+  it('makes each class once, with everything that it needs, whatever the order', () => {
+    const scope = Scope.root({ name: 'shop' });
+    const { writer, reader } = scope.services({ writer: Writer, reader: Reader });
+    expect(writer.reader).to.equal(reader);
+    expect(writer.store).to.equal(reader.store);
+    expect(writer.store.name).to.equal('shop');
+    expect(scope.services({ again: Writer }).again).to.equal(writer);
+  });
+
+  it('keeps two plugins apart, and lets a plugin’s own values come first', () => {
+    const root = Scope.root({ name: 'root' });
+    const [one, two] = [root.child({}), root.child({ name: 'two' })];
+    expect(one.services({ store: Store }).store).to.not.equal(two.services({ store: Store }).store);
+    expect(one.services({ store: Store }).store.name).to.equal('root');
+    expect(two.services({ store: Store }).store.name).to.equal('two');
+  });
+
+  it('takes something else in a class’s place', () => {
+    const scope = Scope.root();
+    const fake = { name: 'fake' };
+    scope.bind(Store, fake);
+    expect(scope.services({ reader: Reader }).reader.store).to.equal(fake);
+  });
+
+  it('names the class and the token that nobody bound', () => {
+    expect(() => Scope.root().services({ writer: Writer })).to.throw(
+      'Store: its constructor needs "name", which nobody bound',
+    );
+  });
+
+  it('names the parameter without @inject', () => {
+    @injectable()
+    class Half {
+      constructor(
+        @inject(NAME) readonly name: string,
+        readonly rest: string,
+      ) {}
+    }
+    expect(() => Scope.root({ name: '' }).services({ half: Half })).to.throw(
+      'Half: parameter 2 of its constructor has no @inject(…)',
+    );
+  });
+
+  it('tells a circle with its path', () => {
+    class Egg {
+      constructor(readonly hen: object) {}
+    }
+    class Hen {
+      constructor(readonly egg: Egg) {}
+    }
+    class Farm {
+      constructor(readonly hen: Hen) {}
+    }
+    // As plain JavaScript writes it: with the syntax of decorators a class stands behind those that it names.
+    inject(Egg)(Hen, undefined, 0);
+    inject(Hen)(Egg, undefined, 0);
+    inject(Hen)(Farm, undefined, 0);
+    expect(() => Scope.root().services({ farm: Farm })).to.throw(
+      'services need each other in a circle: Hen → Egg → Hen',
+    );
+  });
+
+  it('says so when @inject names nothing', () => {
+    expect(() => inject(undefined as unknown as typeof Store)).to.throw('do two modules import each other?');
+  });
+
+  describe('the compiler', () => {
+    const root = projectRoot();
+    const compile = async (fixture: string): Promise<string> => {
+      const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+      const project = join(root, 'test', 'fixtures', 'injection', fixture);
+      try {
+        await promisify(execFile)(process.execPath, [compiler, '-p', project, '--pretty', 'false']);
+        return '';
+      } catch (error) {
+        return (error as { stdout: string }).stdout;
+      }
+    };
+
+    it('takes keys that fit their parameters', async () => {
+      expect(await compile('fits')).to.equal('');
+    }).timeout(60_000);
+
+    it('refuses a class, a token and a part of one that do not, each at its parameter', async () => {
+      const told = await compile('mismatches');
+      const places = [...told.matchAll(/mismatches\.ts\((\d+),/g)].map(([, line]) => Number(line));
+      const source = await readFile(join(root, 'test/fixtures/injection/mismatches/mismatches.ts'), 'utf8');
+      const marked = source.split('\n').flatMap((line, i) => (line.endsWith('// refused') ? [i + 1] : []));
+      expect(places, told).to.deep.equal(marked);
+      expect(marked).to.have.length(3);
+      expect(told).to.match(/the key gives/);
+    }).timeout(60_000);
+  });
+});
