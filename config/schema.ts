@@ -73,7 +73,7 @@ function storageUrl(value: string): string {
   throw new Error('must be sqlite:<path>, mongodb://…, mongodb+srv://… or memory:');
 }
 
-/** A PEM private key (Ed25519 or RSA), or a seed of 32 characters or more (contract 50, `.lic`). */
+/** A PEM private key (Ed25519 or RSA), or a seed of 32 characters or more (contract 50, license files). */
 function licenseKey(value: string): string {
   if (!value.includes('-----BEGIN')) {
     if (value.length < 32) throw new Error('must be a PEM private key, or at least 32 characters long');

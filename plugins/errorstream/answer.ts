@@ -1,4 +1,4 @@
-/** What a report is answered with (contract 21, "Out"). */
+/** What a report is answered with (contract 21, answer). */
 import joi from 'joi';
 import type { Recorded } from '../../ports/domain/bugs.js';
 import type { ErrorAnswer } from '../../ports/domain/errors.js';

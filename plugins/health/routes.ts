@@ -1,4 +1,4 @@
-/** Probes, metrics, the interface description and the migrate endpoints (contract 95; contract 10, install / migrate). */
+/** Probes, metrics, the interface description and the migrate endpoints (contract 95; contract 10, install and migrate). */
 import joi from 'joi';
 import { Redirect, Reply, text, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';

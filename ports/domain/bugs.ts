@@ -83,7 +83,7 @@ export interface Claim {
   renewals: number;
 }
 
-/** An item as the API shows it (contract 20, endpoints: "Item fields"). */
+/** An item as the API shows it (contract 20, item fields). */
 export interface Item {
   id: string;
   ref: string;

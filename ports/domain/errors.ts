@@ -39,7 +39,7 @@ export interface ErrorSender {
   source: 'app' | 'sdk';
 }
 
-/** What a report is answered with (contract 21, "Out"). */
+/** What a report is answered with (contract 21, answer). */
 export interface ErrorAnswer {
   id: string;
   ref: string;

@@ -1,5 +1,5 @@
 /**
- * The address of the form for a new ignore rule, filled in for what looks like a group (contract 80, "ignore like this"). Pages
+ * The address of the form for a new ignore rule, filled in for what looks like a group (contract 80, pages: "ignore like this"). Pages
  * of two plugins lead there, so it is agreed on here. Pure, linear.
  */
 import type { Item } from './bugs.js';

@@ -1,4 +1,4 @@
-/** Contract 20, sentence by sentence, against the listening program; rules that need a clock are in plugins/bugs. */
+/** Contract 20 sentence by sentence, against the listening program; rules that need a clock are in plugins/bugs. */
 import { expect } from 'chai';
 import type { Item } from '../../ports/domain/bugs.js';
 import { itemOf, itemsOf, leaseOf, fieldsOf, Tracker, type Who } from './tracker.js';

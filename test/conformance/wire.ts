@@ -44,7 +44,7 @@ export async function ask(service: TestService, method: string, path: string, gi
 export const codeOf = (answer: Pick<Wire, 'json'>): unknown =>
   (answer.json['error'] as { code?: unknown } | undefined)?.code;
 
-/** The error envelope of contract 00, whole. */
+/** The error envelope of contract 00, envelope. */
 export function expectError(answer: Wire, status: number, code: string): void {
   expect(`${answer.status} ${String(codeOf(answer))}`, answer.text).to.equal(`${status} ${code}`);
   expect(answer.json).to.have.all.keys('status', 'error');

@@ -1,5 +1,5 @@
 /**
- * One change for many items (contract 20, `POST /bugs/bulk`). Every item goes through the same door as with PATCH, each for
+ * One change for many items (contract 20, endpoints: `POST /bugs/bulk`). Every item goes through the same door as with PATCH, each for
  * itself: a lease, a transition or a token that refuses one item refuses that one alone.
  *
  * With a filter the ids are fixed while they are counted, by one walk over the store; only when their number is the expected

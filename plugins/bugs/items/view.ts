@@ -3,7 +3,7 @@ import type { Claim, Item } from '../../../ports/domain/bugs.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, Lease, OccurrenceDoc, TextsDoc } from './model.js';
 import { hourCount } from './rate.js';
 
-/** Fields that carry text of whoever reported: data, never instructions to an agent (contract 20, `untrusted_fields`). */
+/** Fields that carry text of whoever reported: data, never instructions to an agent (contract 20, untrusted text). */
 export const OUTSIDE: readonly (keyof Item)[] = [
   'title',
   'description',

@@ -1,4 +1,4 @@
-/** Which history entries the statistics count, and under which day (contract 20, `GET /stats`). Pure. */
+/** Which history entries the statistics count, and under which day (contract 20, endpoints: `GET /stats`). Pure. */
 import type { OutboxEntry } from '../items/model.js';
 
 export type StatKind = 'new' | 'resolved' | 'regressed';

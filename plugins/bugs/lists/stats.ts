@@ -1,5 +1,5 @@
 /**
- * Numbers over all items (contract 20, `GET /stats`): how many stand where now, and what happened on each of the last 30 days.
+ * Numbers over all items (contract 20, endpoints: `GET /stats`): how many stand where now, and what happened on each of the last 30 days.
  *
  * What happened is counted in the history, not in the items: an item that was resolved on Monday and came back on Friday was
  * resolved on Monday all the same. A history entry that counts carries `stat` (day, what, project), so one range of an index

@@ -87,7 +87,7 @@ export class Runs {
     return this.deps.runs.count({ result: { ne: null } });
   }
 
-  /** Contract 95, `checks.evaluator`; `ok` also while the service has just started. */
+  /** Contract 95, health: `checks.evaluator`; `ok` also while the service has just started. */
   async health(): Promise<{ ok: boolean; last_run_at: string | null; age_seconds: number | null }> {
     const { runs, clock } = this.deps;
     const page = await runs.find({ filter: { result: 'ok' }, sort: [['finished_at', 'desc']], limit: 1 });

@@ -28,7 +28,7 @@ const down = {
 const pending = { migrations: () => Promise.resolve({ applied: [], pending: ['bugs:002-b'], current: null }) };
 
 describe('GET /api/health', () => {
-  it('has the shape of contract 95, which is also what the description says', async () => {
+  it('has the shape of contract 95: which is also what the description says', async () => {
     const { call, route } = mounted();
     const body = (await call('/api/health')) as Record<string, unknown>;
     expect(body).to.include({ healthy: true, version: '1.2.3', time: '2026-11-20T08:15:30.123Z', uptime_seconds: 30 });

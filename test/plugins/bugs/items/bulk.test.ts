@@ -1,4 +1,4 @@
-/** One change for many items (contract 20, `POST /bugs/bulk`). */
+/** One change for many items (contract 20, endpoints: `POST /bugs/bulk`). */
 import { expect } from 'chai';
 import { routes } from '../../../../plugins/bugs/http/routes.js';
 import type { Item } from '../../../../ports/domain/bugs.js';

@@ -1,4 +1,4 @@
-/** Numbers over all items (contract 20, `GET /stats`). */
+/** Numbers over all items (contract 20, endpoints: `GET /stats`). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { StatsDay } from '../../../../plugins/bugs/lists/stats.js';

@@ -1,4 +1,4 @@
-/** Metric history, baseline and deviation (contract 30, GET /metrics), against plain sums over every sample. */
+/** Metric history, baseline and deviation (contract 30, metrics), against plain sums over every sample. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { baselineOf, bucketSeconds, deviationOf } from '../../../../plugins/watchdog/metrics/history.js';
