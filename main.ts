@@ -17,6 +17,7 @@ import { InstanceLock } from './adapters/node/instance-lock.js';
 import { checkFingerprints, KEYS_COLLECTION, loadKeys } from './adapters/node/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
+import { processMetrics } from './adapters/node/process-metrics.js';
 import { NodeOutbound } from './adapters/node/outbound.js';
 import { HostProcesses } from './adapters/node/processes.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
@@ -99,6 +100,7 @@ export async function compose(mode: Mode): Promise<Service> {
   const clock = new SystemClock();
   const ids = new RandomIds(clock);
   const metrics = new PrometheusMetrics();
+  if (mode === 'serve') processMetrics(metrics, Date.now() - process.uptime() * 1000);
   const hasher = new ThreadHasher();
   const store = await storeOf(config);
   const jobs = new AgendaJobs({ store, clock, ids, log, metrics });

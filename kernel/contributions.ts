@@ -78,6 +78,7 @@ const ROUTE = Joi.object({
   limits: Joi.object(),
   cors: Joi.boolean(),
   credential: Joi.function(),
+  onRefused: Joi.function(),
   handle: run,
 } satisfies Keys<RouteSpec>);
 const PAGE = Joi.object({

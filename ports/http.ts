@@ -190,6 +190,8 @@ export interface RouteSpec {
   cors?: boolean;
   /** Take the credential from here instead of `Authorization` (Sentry: `X-Sentry-Auth`, `?sentry_key=`). */
   credential?: (request: Pick<HttpRequest, 'headers' | 'query' | 'body'>) => string | null;
+  /** A call was answered with an error, here or before it came here: for the plugin's own numbers. */
+  onRefused?: (code: string) => void;
   handle(request: HttpRequest): Promise<object> | object;
 }
 

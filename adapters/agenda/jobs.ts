@@ -13,7 +13,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
-import type { Metrics } from '../../ports/metrics.js';
+import type { Counter, Metrics } from '../../ports/metrics.js';
 import type { DocumentStore, Json } from '../../ports/store.js';
 import type { JobDoc, Payload } from './job-document.js';
 import { StoreJobRepository } from './repository.js';
@@ -47,6 +47,7 @@ type Define = (
   options: Pick<JobDefinition, 'concurrency' | 'lockLimit' | 'backoff'>,
 ) => void;
 
+const RESULTS = ['ok', 'error'];
 const TIMEOUT_MS = 60_000;
 const MAX_MS = 2 ** 31 - 1;
 const MAX_RETRY_MS = 3_600_000;
@@ -66,7 +67,7 @@ export class AgendaJobs implements Jobs {
   private readonly aborts = new Set<AbortController>();
   private readonly errors = new WeakMap<object, Error>();
   private readonly nudged = new Set<string>();
-  private readonly runs: { inc(labels: Record<string, string>): void };
+  private readonly runs: Counter;
   private readonly options: Required<AgendaJobsOptions>;
   private started = false;
   /** The drain ran out of time: what fails from here on is not the job's fault. */
@@ -83,7 +84,11 @@ export class AgendaJobs implements Jobs {
     };
     this.log = ports.log;
     this.clock = ports.clock;
-    this.runs = ports.metrics.counter('aos_job_runs_total', 'Runs of background jobs, by job and result.');
+    this.runs = ports.metrics.counter('aos_job_runs_total', 'Runs of background jobs, by job and result', {
+      job: [],
+      result: RESULTS,
+    });
+    for (const result of RESULTS) this.runs.inc({ job: 'engine', result }, 0);
     const lease = (name: string): number | undefined => {
       const spec = this.specs.get(name);
       return spec && (spec.timeoutMs ?? TIMEOUT_MS) + this.options.marginMs;
@@ -116,6 +121,7 @@ export class AgendaJobs implements Jobs {
     if (this.started) throw new TypeError(`job ${spec.name}: jobs are defined before start`);
     this.check(spec);
     this.specs.set(spec.name, spec);
+    for (const result of RESULTS) this.runs.inc({ job: spec.name, result }, 0);
     const { concurrency } = this.options;
     const limit = repeatOf(spec) === undefined ? concurrency : 1;
     // Of Agenda's two kinds of definition the one with a promise; overloads would choose the one with a callback.

@@ -99,7 +99,7 @@ export class HapiServer implements HttpServer {
     for (const { views: folder } of [...parts.pages, ...parts.panels]) await views.add(folder);
     const wait = options.panelTimeoutMs ?? 2_000;
     const budget = new BodyBudget(options.maxBodyBytesInFlight ?? 128 * 1024 * 1024);
-    options.metrics.gauge('http_requests_in_flight', 'Requests at work.', () => this.#inFlight.count);
+    options.metrics.gauge('aos_http_requests_in_flight', 'Requests at work', () => this.#inFlight.count);
     return {
       authenticator: parts.authenticator,
       limits: new RateLimits(limits, clock),

@@ -1,126 +1,124 @@
 /**
- * Numbers for `GET /metrics`, in Prometheus' text format 0.0.4. Our own hundred lines and not a library: three kinds of
- * numbers are used, prom-client brings collectors of the process, a global registry and its dependency for tracing.
- *
- * Labels are our own words. As a guard against a label that is not, one metric keeps at most 500 label sets; further
- * ones are counted together under `other`.
+ * Numbers for `GET /metrics`, by prom-client, in a registry of its own. As a guard against a label that is not one of our
+ * own words, one metric keeps at most 2,000 label sets; further ones are counted together under `other`.
  */
-import type { Metrics } from '../../ports/metrics.js';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type * as port from '../../ports/metrics.js';
 
-type Labels = Record<string, string>;
-interface Family {
-  help: string;
-  type: 'counter' | 'gauge' | 'histogram';
-  lines(): Promise<string[]> | string[];
-}
+const MAX_SETS = 2_000;
+/** For one gauge: a store that hangs must not hold up the numbers that would tell about it. */
+const PATIENCE_MS = 2_000;
 
-const MAX_SETS = 500;
+/** Names as Prometheus' own linter wants them (`promtool check metrics`). */
+const NAME = /^aos_[a-z0-9]+(_[a-z0-9]+)*$/;
 
-const escape = (value: string): string => value.replace(/\\/g, '\\\\').replace(/\n/g, '\\n').replace(/"/g, '\\"');
-const number = (value: number): string =>
-  value === Infinity ? '+Inf' : value === -Infinity ? '-Inf' : Number.isNaN(value) ? 'NaN' : String(value);
+type Kind = 'counter' | 'gauge' | 'histogram';
 
-function labelText(labels: Labels): string {
-  const pairs = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return pairs.map(([name, value]) => `${name}="${escape(value)}"`).join(',');
-}
-const braces = (text: string): string => (text === '' ? '' : `{${text}}`);
+export class PrometheusMetrics implements port.Metrics {
+  readonly registry = new Registry();
+  readonly #known = new Map<string, { kind: Kind; handle: unknown }>();
 
-/** The state of one label set, created at most `MAX_SETS` times. */
-function slot<T>(sets: Map<string, T>, labels: Labels, make: () => T): [key: string, state: T] {
-  let key = labelText(labels);
-  if (!sets.has(key) && sets.size >= MAX_SETS) {
-    key = labelText(Object.fromEntries(Object.keys(labels).map((name) => [name, 'other'])));
-  }
-  let state = sets.get(key);
-  if (state === undefined) sets.set(key, (state = make()));
-  return [key, state];
-}
-
-export class PrometheusMetrics implements Metrics {
-  private readonly families = new Map<string, Family>();
-  private readonly handles = new Map<string, unknown>();
-
-  counter(name: string, help: string): { inc(labels?: Labels, by?: number): void } {
-    return this.register(name, 'counter', () => {
-      const sets = new Map<string, { value: number }>();
-      this.families.set(name, {
-        help,
-        type: 'counter',
-        lines: () => [...sets].map(([labels, { value }]) => `${name}${braces(labels)} ${number(value)}`),
-      });
-      return {
-        inc: (labels: Labels = {}, by = 1): void => {
-          if (!(by >= 0)) throw new RangeError('a counter only rises');
-          slot(sets, labels, () => ({ value: 0 }))[1].value += by;
-        },
-      };
+  counter(name: string, help: string, labels: port.LabelValues = {}): port.Counter {
+    return this.#once(name, 'counter', () => {
+      const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers: [this.registry] });
+      const fit = bounded(labels);
+      for (const set of combinations(labels)) counter.inc(fit(set), 0);
+      return { inc: (set: port.Labels = {}, by = 1): void => counter.inc(fit(set), by) };
     });
   }
 
   gauge(name: string, help: string, read: () => number | Promise<number>): void {
-    this.register(name, 'gauge', () => {
-      this.families.set(name, { help, type: 'gauge', lines: async () => [`${name} ${number(await read())}`] });
-      return true;
+    this.#once(name, 'gauge', () => {
+      const collect = async (): Promise<void> => gauge.set(await soon(read, NaN));
+      const gauge = new Gauge({ name, help, registers: [this.registry], collect });
+      return gauge;
     });
   }
 
-  histogram(name: string, help: string, buckets: readonly number[]): { observe(value: number, labels?: Labels): void } {
-    return this.register(name, 'histogram', () => {
-      const bounds = [...new Set(buckets)].filter(Number.isFinite).toSorted((a, b) => a - b);
-      const sets = new Map<string, { counts: number[]; sum: number; count: number }>();
-      this.families.set(name, { help, type: 'histogram', lines: () => histogramLines(name, bounds, sets) });
-      return {
-        observe: (value: number, labels: Labels = {}): void => {
-          const [, state] = slot(sets, labels, () => ({ counts: bounds.map(() => 0), sum: 0, count: 0 }));
-          const at = bounds.findIndex((bound) => value <= bound);
-          if (at >= 0) state.counts[at] = (state.counts[at] ?? 0) + 1;
-          state.sum += value;
-          state.count += 1;
-        },
+  gauges(
+    name: string,
+    help: string,
+    label: string,
+    values: readonly string[],
+    read: () => Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>,
+  ): void {
+    this.#once(name, 'gauge', () => {
+      const collect = async (): Promise<void> => {
+        const numbers = await soon(read, null);
+        for (const value of values) gauge.set({ [label]: value }, numbers === null ? NaN : (numbers[value] ?? 0));
       };
+      const gauge = new Gauge({ name, help, labelNames: [label], registers: [this.registry], collect });
+      return gauge;
     });
   }
 
-  async render(): Promise<string> {
-    const parts = await Promise.all(
-      [...this.families].map(async ([name, family]) => {
-        const head = `# HELP ${name} ${family.help.replace(/\\/g, '\\\\').replace(/\n/g, '\\n')}\n# TYPE ${name} ${family.type}\n`;
-        try {
-          return `${head}${(await family.lines()).map((line) => `${line}\n`).join('')}`;
-        } catch {
-          // A gauge that cannot be read says so by its absence of a number; the others must still be told.
-          return `${head}${name} NaN\n`;
-        }
-      }),
-    );
-    return parts.join('');
+  histogram(name: string, help: string, buckets: readonly number[], labels: port.LabelValues = {}): port.Histogram {
+    return this.#once(name, 'histogram', () => {
+      const histogram = new Histogram({
+        name,
+        help,
+        buckets: [...new Set(buckets)].toSorted((a, b) => a - b),
+        labelNames: Object.keys(labels),
+        registers: [this.registry],
+      });
+      const fit = bounded(labels);
+      for (const set of combinations(labels)) histogram.zero(fit(set));
+      return { observe: (value: number, set: port.Labels = {}): void => histogram.observe(fit(set), value) };
+    });
   }
 
-  /** The same name again is the same metric; as another kind it is a programming error. */
-  private register<T>(name: string, type: Family['type'], make: () => T): T {
-    if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new TypeError(`not a metric's name: ${name}`);
-    const known = this.families.get(name);
-    if (known && known.type !== type) throw new TypeError(`${name} is a ${known.type}`);
-    if (!known) this.handles.set(name, make());
-    return this.handles.get(name) as T;
+  render(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  #once<T>(name: string, kind: Kind, make: () => T): T {
+    if (!NAME.test(name)) throw new TypeError(`not a metric's name: ${name} (it begins with aos_)`);
+    if (name.endsWith('_total') !== (kind === 'counter'))
+      throw new TypeError(`${name}: counters end in _total, and no others`);
+    const known = this.#known.get(name);
+    if (known === undefined) {
+      const handle = make();
+      this.#known.set(name, { kind, handle });
+      return handle;
+    }
+    if (known.kind !== kind) throw new TypeError(`${name} is a ${known.kind}`);
+    return known.handle as T;
   }
 }
 
-function histogramLines(
-  name: string,
-  bounds: readonly number[],
-  sets: Map<string, { counts: number[]; sum: number; count: number }>,
-): string[] {
-  return [...sets].flatMap(([labels, { counts, sum, count }]) => {
-    const comma = labels === '' ? '' : ',';
-    let below = 0;
-    const lines = bounds.map((bound, i) => {
-      below += counts[i] ?? 0;
-      return `${name}_bucket{${labels}${comma}le="${number(bound)}"} ${below}`;
-    });
-    lines.push(`${name}_bucket{${labels}${comma}le="+Inf"} ${count}`);
-    lines.push(`${name}_sum${braces(labels)} ${number(sum)}`, `${name}_count${braces(labels)} ${count}`);
-    return lines;
+/** Every set of labels that can be told beforehand; none while one of them has no values yet. */
+function combinations(labels: port.LabelValues): port.Labels[] {
+  return Object.entries(labels).reduce<port.Labels[]>(
+    (sets, [label, values]) => sets.flatMap((set) => values.map((value) => ({ ...set, [label]: value }))),
+    [{}],
+  );
+}
+
+/** Label sets as they come, until there are too many. */
+function bounded(labels: port.LabelValues): (set: port.Labels) => port.Labels {
+  const names = Object.keys(labels);
+  const other = Object.fromEntries(names.map((name) => [name, 'other']));
+  const seen = new Set<string>();
+  return (set) => {
+    const key = names.map((name) => set[name]).join('\0');
+    if (seen.has(key)) return set;
+    if (seen.size >= MAX_SETS) return other;
+    seen.add(key);
+    return set;
+  };
+}
+
+async function soon<T, N>(read: () => T | Promise<T>, none: N): Promise<T | N> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<N>((resolve) => {
+    timer = setTimeout(() => resolve(none), PATIENCE_MS);
   });
+  try {
+    return await Promise.race([read(), late]);
+  } catch {
+    // A number that cannot be read says so by NaN; the others must still be told.
+    return none;
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -33,7 +33,7 @@ const DRIVERS: Readonly<Record<string, RegExp>> = {
   mongodb: /^mongodb$/,
   hapi: /^(@hapi\/.*|handlebars|joi|ipaddr\.js)$/,
   agenda: /^agenda$/,
-  node: /^(bcryptjs|hash-wasm|pino|pino-pretty|ipaddr\.js)$/,
+  node: /^(bcryptjs|hash-wasm|pino|pino-pretty|prom-client|ipaddr\.js)$/,
 };
 
 export const RULES: readonly Rule[] = [

@@ -160,6 +160,7 @@ export const fakeOutbound: Outbound = {
 export const fakeMetrics: Metrics = {
   counter: () => ({ inc: () => undefined }),
   gauge: () => undefined,
+  gauges: () => undefined,
   histogram: () => ({ observe: () => undefined }),
   render: async () => '',
 };

@@ -23,6 +23,7 @@ import {
 import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
 import { checkedHeaders, requestId } from '../transport/headers.js';
 import { loginLocation, redirectResponse } from '../transport/redirect.js';
+import type { Observe } from '../transport/request-metrics.js';
 import { send } from '../transport/send.js';
 import { anonOf, contextOf, cookieHeader, NOBODY, visitorOf, type PageServices, type Visitor } from './visitor.js';
 import { paramsFit, paramsRule, QueryRule } from '../routes/validate.js';
@@ -34,6 +35,7 @@ export class PageRoute {
   readonly #query: QueryRule;
   readonly #params: ReturnType<typeof paramsRule>;
   readonly #isForm: boolean;
+  readonly #observe: Observe;
 
   constructor(
     private readonly mounted: MountedPage,
@@ -43,6 +45,7 @@ export class PageRoute {
     this.#query = new QueryRule(mounted.spec.input?.query, false);
     this.#params = paramsRule(mounted.spec.input?.params);
     this.#isForm = mounted.spec.method === 'POST';
+    this.#observe = shared.timings.forRoute([mounted.spec.method ?? 'GET'], mounted.spec.path, 'page');
   }
 
   /** hapi's handler. Never throws. */
@@ -52,7 +55,7 @@ export class PageRoute {
     const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
     const call = new IncomingRequest(id, request, shared.addressOf);
     const answer = await this.#answer(request, call);
-    shared.timings.observe(request.method, this.mounted.spec.path, answer.status, shared.clock.monotonic() - began);
+    this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
     return send(request, h, id, shared.headers.page, answer);
   };
 

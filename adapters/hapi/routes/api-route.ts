@@ -30,7 +30,7 @@ import type { InFlight } from '../limits/in-flight.js';
 import type { RateLimits } from '../limits/rate-limits.js';
 import { redirectResponse } from '../transport/redirect.js';
 import { send } from '../transport/send.js';
-import type { RequestMetrics } from '../transport/request-metrics.js';
+import type { Observe, RequestMetrics } from '../transport/request-metrics.js';
 import { countedAs } from './tools.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
 
@@ -59,6 +59,7 @@ export class ApiRoute {
   readonly #query: QueryRule;
   readonly #params: ReturnType<typeof paramsRule>;
   readonly #rate: RateClass;
+  readonly #observe: Observe;
   readonly #reads: boolean;
   readonly #bodyOptions: { limits?: MountedRoute['spec']['limits']; optional: boolean };
   readonly #base: Record<string, string | string[]>;
@@ -80,6 +81,7 @@ export class ApiRoute {
     this.#query = new QueryRule(spec.input?.query, spec.strictQuery ?? false);
     this.#params = paramsRule(spec.input?.params);
     this.#rate = spec.limits?.rate ?? (this.policy.public ? 'public' : 'api');
+    this.#observe = shared.timings.forRoute([spec.method].flat(), spec.path, this.#rate);
     this.#reads = this.#body !== null || spec.limits?.payload !== undefined;
     this.#bodyOptions = { limits: spec.limits, optional: spec.input?.optionalBody ?? false };
     this.#base = spec.cors ? { ...shared.headers.api, ...CORS_HEADERS } : shared.headers.api;
@@ -108,7 +110,7 @@ export class ApiRoute {
         inFlight.count--;
       }
     }
-    shared.timings.observe(request.method, this.#spec.path, answer.status, shared.clock.monotonic() - began);
+    this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
     return send(request, h, id, this.#base, answer);
   };
 
@@ -253,6 +255,8 @@ export class ApiRoute {
 
   #refusal(failure: Failure, id: string): HttpResponse {
     const answer = failureResponse(failure, id, this.#spec.bare);
+    this.shared.timings.refused(failure.code);
+    this.#spec.onRefused?.(failure.code);
     const more = failure.status === 429 ? this.#spec.limits?.refused : undefined;
     if (more) Object.assign(answer.headers, more(Number(answer.headers['retry-after'])));
     return answer;
@@ -265,7 +269,7 @@ export class ApiRoute {
       { request_id: call.id, method: call.method, route: this.#spec.path, plugin: this.mounted.plugin, err: thrown },
       `a route failed: ${textOf(thrown)}`,
     );
-    return failureResponse(internal(thrown, this.shared.debug), call.id, this.#spec.bare);
+    return this.#refusal(internal(thrown, this.shared.debug), call.id);
   }
 }
 

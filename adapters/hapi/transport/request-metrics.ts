@@ -1,24 +1,62 @@
-/** Durations by route, method and status, for `GET /metrics`. Label objects are kept: they repeat with every request. */
-import type { Metrics } from '../../../ports/metrics.js';
+/**
+ * Requests for `GET /metrics`: how many per route, method and class of status, and how long they took per kind of route.
+ * Durations per route and status too would be some 1,500 lines with every scrape, most of them 0.
+ */
+import { CODES, type ErrorCode } from '../../../kernel/errors.js';
+import type { Counter, Histogram, Metrics } from '../../../ports/metrics.js';
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Classes of a route's limit (ports/http.ts, RateClass), and pages. */
+const KINDS = ['api', 'intake', 'bulk', 'public', 'none', 'page'] as const;
+const CLASSES = ['2xx', '3xx', '4xx', '5xx'];
+
+export type Observe = (method: string, status: number, milliseconds: number) => void;
 
 export class RequestMetrics {
-  readonly #labels = new Map<string, Record<string, string>>();
-  readonly #seconds: ReturnType<Metrics['histogram']>;
+  readonly #requests: Counter;
+  readonly #errors: Counter;
+  readonly #seconds: Histogram;
 
   constructor(metrics: Metrics) {
-    this.#seconds = metrics.histogram('http_request_duration_seconds', 'Time from the request to its answer.', BUCKETS);
+    this.#requests = metrics.counter('aos_http_requests_total', 'Requests by route, method and class of status', {
+      route: [],
+      method: [],
+      status: CLASSES,
+    });
+    this.#errors = metrics.counter('aos_http_errors_total', 'Errors that were answered, by their code', {
+      code: Object.keys(CODES),
+    });
+    this.#seconds = metrics.histogram(
+      'aos_http_request_duration_seconds',
+      'Time from the request to its answer, by kind of route',
+      BUCKETS,
+      { kind: KINDS },
+    );
+  }
+
+  /** An error of the table was answered. */
+  refused(code: ErrorCode): void {
+    this.#errors.inc({ code });
   }
 
   /** @param route the path as the plugin wrote it, never as the caller did: labels are our own words */
-  observe(method: string, route: string, status: number, milliseconds: number): void {
-    const key = `${method} ${route} ${status}`;
-    let labels = this.#labels.get(key);
-    if (!labels) {
-      labels = { method: method.toUpperCase(), route, status: String(status) };
-      this.#labels.set(key, labels);
+  forRoute(methods: readonly string[], route: string, kind: (typeof KINDS)[number]): Observe {
+    // Label objects are kept: they repeat with every request.
+    const labels = new Map<string, Readonly<Record<string, string>>>();
+    for (const method of methods) {
+      for (const status of CLASSES) {
+        const set = { route, method, status };
+        this.#requests.inc(set, 0);
+        labels.set(`${method} ${status}`, set);
+      }
     }
-    this.#seconds.observe(milliseconds / 1000, labels);
+    const kinds = { kind };
+    return (method, status, milliseconds) => {
+      const name = method.toUpperCase();
+      // hapi answers HEAD where GET is mounted.
+      const set = labels.get(`${name === 'HEAD' ? 'GET' : name} ${Math.floor(status / 100)}xx`);
+      if (set !== undefined) this.#requests.inc(set);
+      this.#seconds.observe(milliseconds / 1000, kinds);
+    };
   }
 }

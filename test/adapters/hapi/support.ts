@@ -96,6 +96,7 @@ export const fakeIds = {
 export const fakeMetrics = {
   counter: () => ({ inc: () => undefined }),
   gauge: () => undefined,
+  gauges: () => undefined,
   histogram: () => ({ observe: () => undefined }),
   render: async () => '',
 };

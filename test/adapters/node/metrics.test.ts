@@ -1,56 +1,125 @@
 import { expect } from 'chai';
 import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
+import { processMetrics } from '../../../adapters/node/process-metrics.js';
+
+/** The samples, without comments. */
+const samples = async (metrics: PrometheusMetrics): Promise<string[]> =>
+  (await metrics.render()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
 describe('PrometheusMetrics', () => {
   it('renders counters, gauges and histograms as text format 0.0.4', async () => {
     const metrics = new PrometheusMetrics();
-    const requests = metrics.counter('aos_requests_total', 'Requests.');
+    const requests = metrics.counter('aos_requests_total', 'Requests.', { method: [], status: [] });
     requests.inc({ status: '200', method: 'GET' });
     requests.inc({ method: 'GET', status: '200' }, 2);
     requests.inc({ method: 'P"\\\n', status: '500' });
     metrics.gauge('aos_up', 'Up\nhere.', () => Promise.resolve(1.5));
-    const seconds = metrics.histogram('aos_seconds', 'Time.', [1, 0.1]);
+    const seconds = metrics.histogram('aos_wait_seconds', 'Time.', [1, 0.1], { route: [] });
     seconds.observe(0.1, { route: 'a' });
     seconds.observe(0.5, { route: 'a' });
     seconds.observe(7, { route: 'a' });
-    expect(await metrics.render()).to.equal(
-      [
-        '# HELP aos_requests_total Requests.',
-        '# TYPE aos_requests_total counter',
-        'aos_requests_total{method="GET",status="200"} 3',
-        'aos_requests_total{method="P\\"\\\\\\n",status="500"} 1',
-        '# HELP aos_up Up\\nhere.',
-        '# TYPE aos_up gauge',
-        'aos_up 1.5',
-        '# HELP aos_seconds Time.',
-        '# TYPE aos_seconds histogram',
-        'aos_seconds_bucket{route="a",le="0.1"} 1',
-        'aos_seconds_bucket{route="a",le="1"} 2',
-        'aos_seconds_bucket{route="a",le="+Inf"} 3',
-        'aos_seconds_sum{route="a"} 7.6',
-        'aos_seconds_count{route="a"} 3',
-        '',
-      ].join('\n'),
-    );
+    expect(await samples(metrics)).to.deep.equal([
+      'aos_requests_total{status="200",method="GET"} 3',
+      'aos_requests_total{method="P\\"\\\\\\n",status="500"} 1',
+      'aos_up 1.5',
+      'aos_wait_seconds_bucket{le="0.1",route="a"} 1',
+      'aos_wait_seconds_bucket{le="1",route="a"} 2',
+      'aos_wait_seconds_bucket{le="+Inf",route="a"} 3',
+      'aos_wait_seconds_sum{route="a"} 7.6',
+      'aos_wait_seconds_count{route="a"} 3',
+    ]);
+    expect(await metrics.render()).to.contain('# HELP aos_up Up\\nhere.\n# TYPE aos_up gauge\n');
+  });
+
+  it('shows every series that can be told beforehand from the start', async () => {
+    const metrics = new PrometheusMetrics();
+    metrics.counter('aos_plain_total', 'P.');
+    metrics.counter('aos_reports_total', 'R.', { way: ['app', 'sdk'], outcome: ['accepted', 'muted'] });
+    const jobs = metrics.counter('aos_jobs_total', 'J.', { job: [], result: ['ok'] });
+    metrics.histogram('aos_wait_seconds', 'W.', [1], { kind: ['api'] });
+    metrics.gauges('aos_monitors', 'M.', 'state', ['up', 'down'], () => ({ up: 3 }));
+    expect(await samples(metrics)).to.deep.equal([
+      'aos_plain_total 0',
+      'aos_reports_total{way="app",outcome="accepted"} 0',
+      'aos_reports_total{way="app",outcome="muted"} 0',
+      'aos_reports_total{way="sdk",outcome="accepted"} 0',
+      'aos_reports_total{way="sdk",outcome="muted"} 0',
+      'aos_wait_seconds_bucket{le="1",kind="api"} 0',
+      'aos_wait_seconds_bucket{le="+Inf",kind="api"} 0',
+      'aos_wait_seconds_sum{kind="api"} 0',
+      'aos_wait_seconds_count{kind="api"} 0',
+      'aos_monitors{state="up"} 3',
+      'aos_monitors{state="down"} 0',
+    ]);
+    jobs.inc({ job: 'a', result: 'ok' }, 0);
+    expect(await samples(metrics)).to.include('aos_jobs_total{job="a",result="ok"} 0');
   });
 
   it('is the same metric by the same name, and refuses another kind and other names', async () => {
     const metrics = new PrometheusMetrics();
-    metrics.counter('a_total', 'A.').inc();
-    metrics.counter('a_total', 'A.').inc();
-    expect(await metrics.render()).to.contain('a_total 2\n');
-    expect(() => metrics.gauge('a_total', 'A.', () => 1)).to.throw('a_total is a counter');
-    expect(() => metrics.counter('a b', 'A.')).to.throw(TypeError);
-    expect(() => metrics.counter('a_total', 'A.').inc({}, -1)).to.throw(RangeError);
+    metrics.counter('aos_a_total', 'A.').inc();
+    metrics.counter('aos_a_total', 'A.').inc();
+    expect(await samples(metrics)).to.deep.equal(['aos_a_total 2']);
+    expect(() => metrics.histogram('aos_a_total', 'A.', [1])).to.throw(TypeError, 'counters end in _total');
+    metrics.gauge('aos_b', 'B.', () => 1);
+    expect(() => metrics.histogram('aos_b', 'B.', [1])).to.throw(TypeError, 'aos_b is a gauge');
+    expect(() => metrics.counter('aos_b', 'B.')).to.throw(TypeError, 'counters end in _total');
+    expect(() => metrics.gauge('b', 'B.', () => 1)).to.throw(TypeError, 'it begins with aos_');
+    expect(() => metrics.counter('aos_a b_total', 'A.')).to.throw(TypeError);
+    expect(() => metrics.counter('aos_a_total', 'A.').inc({}, -1)).to.throw();
+    expect(() => metrics.counter('aos_c_total', 'C.').inc({ path: '/' })).to.throw();
   });
 
   it('does not grow without bound by labels, and tells the others when a gauge fails', async () => {
     const metrics = new PrometheusMetrics();
-    const counter = metrics.counter('a_total', 'A.');
-    for (let i = 0; i < 2_000; i++) counter.inc({ path: `/${i}` });
-    metrics.gauge('broken', 'B.', () => Promise.reject(new Error('no')));
-    const text = await metrics.render();
-    expect(text).to.contain('a_total{path="other"} 1500\n').and.contain('broken NaN\n');
-    expect(text.split('\n').length).to.be.lessThan(520);
+    const counter = metrics.counter('aos_a_total', 'A.', { path: [] });
+    for (let i = 0; i < 4_000; i++) counter.inc({ path: `/${i}` });
+    metrics.gauge('aos_broken', 'B.', () => Promise.reject(new Error('no')));
+    metrics.gauges('aos_lost', 'L.', 'state', ['up'], () => {
+      throw new Error('no');
+    });
+    const lines = await samples(metrics);
+    expect(lines).to.include.members(['aos_a_total{path="other"} 2000', 'aos_broken Nan', 'aos_lost{state="up"} Nan']);
+    expect(lines).to.have.length(2_003);
+  });
+
+  it('tells what the process uses', async () => {
+    const metrics = new PrometheusMetrics();
+    processMetrics(metrics, 1_000);
+    const read = async (): Promise<Map<string, number>> =>
+      new Map(
+        (await samples(metrics)).map((line): [string, number] => [
+          line.split(' ')[0] ?? '',
+          Number(line.split(' ')[1]),
+        ]),
+      );
+    const before = await read();
+    // The measure begins with the first tick of its own timer.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const until = performance.now() + 60;
+    while (performance.now() < until);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const after = await read();
+    expect([...after.keys()]).to.have.members([
+      'aos_process_cpu_seconds_total',
+      'aos_process_resident_memory_bytes',
+      'aos_process_heap_bytes',
+      'aos_process_external_memory_bytes',
+      'aos_process_open_handles',
+      'aos_process_start_time_seconds',
+      'aos_eventloop_lag_seconds{stat="mean"}',
+      'aos_eventloop_lag_seconds{stat="p99"}',
+      'aos_eventloop_lag_seconds{stat="max"}',
+    ]);
+    expect(after.get('aos_process_start_time_seconds')).to.equal(1);
+    expect(after.get('aos_process_cpu_seconds_total')).to.be.greaterThan(
+      before.get('aos_process_cpu_seconds_total') ?? NaN,
+    );
+    expect(after.get('aos_process_resident_memory_bytes')).to.be.greaterThan(10_000_000);
+    // The loop stood still for 60 ms, and a scrape begins the measure anew.
+    expect(after.get('aos_eventloop_lag_seconds{stat="max"}')).to.be.within(0.03, 30);
+    expect((await read()).get('aos_eventloop_lag_seconds{stat="max"}')).to.be.lessThan(
+      after.get('aos_eventloop_lag_seconds{stat="max"}') ?? NaN,
+    );
   });
 });

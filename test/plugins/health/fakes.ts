@@ -125,6 +125,7 @@ export function world(system: SystemInfo, jobs: readonly JobInfo[] = []) {
   const metrics: Metrics = {
     counter: () => ({ inc() {} }),
     gauge() {},
+    gauges() {},
     histogram: () => ({ observe() {} }),
     render: () => Promise.resolve('aos_ready 1\n'),
   };
