@@ -3,28 +3,16 @@ import { inject, injectable } from '../../kernel/contract.js';
 import type { BugsApi, Recorded, Report } from '../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
-import type { Alarms } from './muting/alarms.js';
-import type { Builds } from './releases/closing.js';
-import {
-  ALARMS,
-  BUILDS,
-  DEPS,
-  INTAKE,
-  isoOf,
-  ITEMS,
-  LEASES,
-  OUTBOX,
-  CLIENT_REFS,
-  REKEYING,
-  type Deps,
-} from './deps.js';
-import type { Intake } from './intake/intake.js';
-import type { Items } from './items/items.js';
-import type { Leases } from './claims/leases.js';
+import { Alarms } from './muting/alarms.js';
+import { Builds } from './releases/closing.js';
+import { DEPS, isoOf, type Deps } from './deps.js';
+import { Intake } from './intake/intake.js';
+import { Items } from './items/items.js';
+import { Leases } from './claims/leases.js';
 import { planUnmute } from './muting/muting.js';
-import type { Outbox } from './items/outbox.js';
-import type { ClientRefs } from './intake/client-refs.js';
-import type { Rekeying } from './merging/rekeying.js';
+import { Outbox } from './items/outbox.js';
+import { ClientRefs } from './intake/client-refs.js';
+import { Rekeying } from './merging/rekeying.js';
 import { WINDOW_MS } from './intake/sampling.js';
 
 const BATCH = 200;
@@ -33,14 +21,14 @@ const BATCH = 200;
 export class Bugs implements BugsApi {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(INTAKE) private readonly intake: Intake,
-    @inject(ITEMS) private readonly items: Items,
-    @inject(LEASES) private readonly leases: Leases,
-    @inject(BUILDS) private readonly builds: Builds,
-    @inject(OUTBOX) private readonly outbox: Outbox,
-    @inject(CLIENT_REFS) private readonly refs: ClientRefs,
-    @inject(ALARMS) private readonly alarms: Alarms,
-    @inject(REKEYING) private readonly rekeying: Rekeying,
+    @inject(Intake) private readonly intake: Intake,
+    @inject(Items) private readonly items: Items,
+    @inject(Leases) private readonly leases: Leases,
+    @inject(Builds) private readonly builds: Builds,
+    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(Alarms) private readonly alarms: Alarms,
+    @inject(Rekeying) private readonly rekeying: Rekeying,
   ) {}
 
   record(report: Report, options?: { texts?: boolean }): Promise<Recorded> {

@@ -1,5 +1,6 @@
-/** What the services of this plugin are built on; bound by the names below, so that a test puts its own in their place. */
+/** What the services of this plugin are built on; bound as one value, so that a test puts its own in its place. */
 import { hash } from 'node:crypto';
+import { token } from '../../kernel/contract.js';
 import type { IgnoreRules } from '../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { ReleaseDirectory } from '../../ports/domain/releases.js';
@@ -58,24 +59,7 @@ export interface Deps {
   random: () => number;
 }
 
-export const DEPS = 'bugs.deps';
-export const DELTA_WATERMARK = 'bugs.delta-watermark';
-export const OUTBOX = 'bugs.outbox';
-export const KEYS = 'bugs.keys';
-export const CLIENT_REFS = 'bugs.client-refs';
-export const COUNT_BATCHER = 'bugs.count-batcher';
-export const ITEMS = 'bugs.items';
-export const LEASES = 'bugs.leases';
-export const BUILDS = 'bugs.builds';
-export const ESCALATION = 'bugs.escalation';
-export const PAYLOAD_SAMPLER = 'bugs.payload-sampler';
-export const ITEM_UPKEEP = 'bugs.item-upkeep';
-export const ALARMS = 'bugs.alarms';
-export const INTAKE = 'bugs.intake';
-export const DISCUSSION = 'bugs.discussion';
-export const LISTS = 'bugs.lists';
-export const REKEYING = 'bugs.rekeying';
-export const EDITS = 'bugs.edits';
+export const DEPS = token<Deps>('bugs.deps');
 
 /** The id of what is unique per project: never a concatenation, which two projects could share. */
 export const hashOf = (project: string, text: string): string => hash('sha256', `${project}\u001f${text}`).slice(0, 40);

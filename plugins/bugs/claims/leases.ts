@@ -11,12 +11,12 @@ import { ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { Filter } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
-import { DEPS, isoOf, ITEMS, DELTA_WATERMARK, OUTBOX, type Deps } from '../deps.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
 import type { ChangeSet } from '../items/change-set.js';
-import type { Items } from '../items/items.js';
-import type { DeltaWatermark } from '../items/delta-watermark.js';
+import { Items } from '../items/items.js';
+import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc, Lease } from '../items/model.js';
-import type { Outbox } from '../items/outbox.js';
+import { Outbox } from '../items/outbox.js';
 import { SEVERITIES } from '../items/severity.js';
 import { allowed } from '../items/transitions.js';
 import { EXPIRIES, isLive } from '../items/view.js';
@@ -67,9 +67,9 @@ export class Leases {
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(ITEMS) private readonly items: Items,
-    @inject(DELTA_WATERMARK) private readonly watermark: DeltaWatermark,
-    @inject(OUTBOX) private readonly outbox: Outbox,
+    @inject(Items) private readonly items: Items,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(Outbox) private readonly outbox: Outbox,
   ) {}
 
   /** Fetches and reserves the next item in one step; null when there is none. @param filter of the caller's query */

@@ -11,11 +11,11 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import type { IncomingReport } from './incoming-report.js';
 import { counting } from './counting.js';
-import { DEPS, DELTA_WATERMARK, CLIENT_REFS, type Deps } from '../deps.js';
-import type { DeltaWatermark } from '../items/delta-watermark.js';
+import { DEPS, type Deps } from '../deps.js';
+import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc } from '../items/model.js';
 import { hourKey, minuteKey } from '../items/rate.js';
-import type { ClientRefs } from './client-refs.js';
+import { ClientRefs } from './client-refs.js';
 
 const EARLY = 8;
 
@@ -38,8 +38,8 @@ export class CountBatcher {
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(DELTA_WATERMARK) private readonly watermark: DeltaWatermark,
-    @inject(CLIENT_REFS) private readonly refs: ClientRefs,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
   ) {}
 
   /** Counts a report; the item as this count left it, or null when it is in another lane, or a reference stands in it. */

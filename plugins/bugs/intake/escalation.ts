@@ -1,9 +1,9 @@
 /** What raises an item's severity after a count: the rate of the rolling hour, and a higher error level (contract 20, severity). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
-import { DEPS, ITEMS, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { ChangeSet } from '../items/change-set.js';
-import type { Items } from '../items/items.js';
+import { Items } from '../items/items.js';
 import type { ItemDoc } from '../items/model.js';
 import { hourCount } from '../items/rate.js';
 import { rankOfRate, severityOf } from '../items/severity.js';
@@ -17,7 +17,7 @@ const RAISED: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['open', 'in_progres
 export class Escalation {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(ITEMS) private readonly items: Items,
+    @inject(Items) private readonly items: Items,
   ) {}
 
   /**

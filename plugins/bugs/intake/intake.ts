@@ -12,40 +12,25 @@ import type { Mute, Recorded, Report } from '../../../ports/domain/bugs.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { cleanReport } from './clean.js';
 import { counting } from './counting.js';
-import type { Alarms } from '../muting/alarms.js';
-import {
-  ESCALATION,
-  ITEM_UPKEEP,
-  PAYLOAD_SAMPLER,
-  ALARMS,
-  BUILDS,
-  DEPS,
-  ITEMS,
-  KEYS,
-  DELTA_WATERMARK,
-  OUTBOX,
-  CLIENT_REFS,
-  COUNT_BATCHER,
-  isoOf,
-  type Deps,
-} from '../deps.js';
+import { Alarms } from '../muting/alarms.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
 import type { IncomingReport } from './incoming-report.js';
 import { ChangeSet, laneOfReport, together } from '../items/change-set.js';
-import type { Items } from '../items/items.js';
-import type { Keys, Keyed } from '../grouping/keys.js';
-import type { DeltaWatermark } from '../items/delta-watermark.js';
+import { Items } from '../items/items.js';
+import { Keys, type Keyed } from '../grouping/keys.js';
+import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc, OutboxEntry } from '../items/model.js';
-import type { Outbox } from '../items/outbox.js';
+import { Outbox } from '../items/outbox.js';
 import { hourCount } from '../items/rate.js';
-import { isOwn, type ClientRefs } from './client-refs.js';
+import { isOwn, ClientRefs } from './client-refs.js';
 import { scrubReport } from './scrub.js';
 import { firstDocument, textsOf, type Moment } from './first-document.js';
 import { planOccurrence } from './occurrence.js';
-import type { Builds } from '../releases/closing.js';
-import type { Escalation } from './escalation.js';
-import type { ItemUpkeep } from './item-upkeep.js';
-import type { PayloadSampler } from './payload-sampler.js';
-import { withoutNote, type CountBatcher } from './count-batcher.js';
+import { Builds } from '../releases/closing.js';
+import { Escalation } from './escalation.js';
+import { ItemUpkeep } from './item-upkeep.js';
+import { PayloadSampler } from './payload-sampler.js';
+import { withoutNote, CountBatcher } from './count-batcher.js';
 import { itemView } from '../items/view.js';
 
 const ATTEMPTS = 100;
@@ -76,17 +61,17 @@ export class Intake {
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(DELTA_WATERMARK) private readonly watermark: DeltaWatermark,
-    @inject(OUTBOX) private readonly outbox: Outbox,
-    @inject(KEYS) private readonly keys: Keys,
-    @inject(CLIENT_REFS) private readonly refs: ClientRefs,
-    @inject(ITEMS) private readonly items: Items,
-    @inject(BUILDS) private readonly builds: Builds,
-    @inject(ESCALATION) private readonly escalation: Escalation,
-    @inject(PAYLOAD_SAMPLER) private readonly sampler: PayloadSampler,
-    @inject(ITEM_UPKEEP) private readonly upkeep: ItemUpkeep,
-    @inject(ALARMS) private readonly alarms: Alarms,
-    @inject(COUNT_BATCHER) private readonly counts: CountBatcher,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(Keys) private readonly keys: Keys,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(Items) private readonly items: Items,
+    @inject(Builds) private readonly builds: Builds,
+    @inject(Escalation) private readonly escalation: Escalation,
+    @inject(PayloadSampler) private readonly sampler: PayloadSampler,
+    @inject(ItemUpkeep) private readonly upkeep: ItemUpkeep,
+    @inject(Alarms) private readonly alarms: Alarms,
+    @inject(CountBatcher) private readonly counts: CountBatcher,
   ) {}
 
   /**

@@ -1,16 +1,16 @@
 /** Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was not known yet. */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { CLIENT_REFS, DEPS, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { ItemDoc } from '../items/model.js';
 import { rollUp, staleDays, stalePaths } from '../items/rate.js';
-import type { ClientRefs } from './client-refs.js';
+import { ClientRefs } from './client-refs.js';
 import type { IncomingReport } from './incoming-report.js';
 
 @injectable()
 export class ItemUpkeep {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(CLIENT_REFS) private readonly refs: ClientRefs,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
   ) {}
 
   /** Keeps the hot document small, and completes an item whose origin has only now become known. */

@@ -12,12 +12,12 @@ import { conflict, invalid, notFound, ServiceError } from '../../../kernel/error
 import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
-import { DEPS, EDITS, ITEMS, LEASES, LISTS, type Deps } from '../deps.js';
-import type { Edit, Edits } from './edits.js';
+import { DEPS, type Deps } from '../deps.js';
+import { type Edit, Edits } from './edits.js';
 import type { ItemQuery } from '../lists/filters.js';
-import type { Items } from './items.js';
-import type { Leases } from '../claims/leases.js';
-import type { Lists } from '../lists/lists.js';
+import { Items } from './items.js';
+import { Leases } from '../claims/leases.js';
+import { Lists } from '../lists/lists.js';
 import type { ItemDoc } from './model.js';
 
 export const MOST_IDS = 200;
@@ -62,10 +62,10 @@ interface Target {
 export class Bulk {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(ITEMS) private readonly items: Items,
-    @inject(EDITS) private readonly edits: Edits,
-    @inject(LEASES) private readonly leases: Leases,
-    @inject(LISTS) private readonly lists: Lists,
+    @inject(Items) private readonly items: Items,
+    @inject(Edits) private readonly edits: Edits,
+    @inject(Leases) private readonly leases: Leases,
+    @inject(Lists) private readonly lists: Lists,
   ) {}
 
   /** How many items the query matches now, for `expected_count`. @throws ServiceError insufficient_scope */

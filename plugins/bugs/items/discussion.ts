@@ -3,8 +3,8 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { denied } from '../../../kernel/errors.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
-import { DEPS, ITEMS, type Deps } from '../deps.js';
-import type { Items } from './items.js';
+import { DEPS, type Deps } from '../deps.js';
+import { Items } from './items.js';
 import { isToken, leaseLost, touched } from '../claims/leases.js';
 import type { StoredOccurrence } from './model.js';
 import { unpack } from '../intake/payload.js';
@@ -32,7 +32,7 @@ const shown = async (stored: StoredOccurrence): Promise<object> => occurrenceVie
 export class Discussion {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(ITEMS) private readonly items: Items,
+    @inject(Items) private readonly items: Items,
   ) {}
 
   /** @throws ServiceError not_found, insufficient_scope */

@@ -7,14 +7,14 @@ import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
-import type { Builds } from '../releases/closing.js';
-import { BUILDS, DEPS, ITEMS, REKEYING, type Deps } from '../deps.js';
+import { Builds } from '../releases/closing.js';
+import { DEPS, type Deps } from '../deps.js';
 import { type ChangeSet, searchText } from './change-set.js';
 import { Duplicates } from '../merging/duplicates.js';
-import type { Items } from './items.js';
+import { Items } from './items.js';
 import { alreadyClaimed, isToken, leaseLost, notFrom, planExpiry, touched } from '../claims/leases.js';
 import type { ItemDoc, MoveDoc } from './model.js';
-import type { Rekeying } from '../merging/rekeying.js';
+import { Rekeying } from '../merging/rekeying.js';
 import { allowed } from './transitions.js';
 import { isLive } from './view.js';
 
@@ -59,9 +59,9 @@ export class Edits {
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(ITEMS) private readonly items: Items,
-    @inject(BUILDS) private readonly builds: Builds,
-    @inject(REKEYING) private readonly rekeying: Rekeying,
+    @inject(Items) private readonly items: Items,
+    @inject(Builds) private readonly builds: Builds,
+    @inject(Rekeying) private readonly rekeying: Rekeying,
   ) {
     this.#duplicates = new Duplicates(deps, items);
   }

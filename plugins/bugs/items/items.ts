@@ -3,11 +3,11 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { mayTouch, type Caller } from '../caller.js';
-import { DEPS, DELTA_WATERMARK, OUTBOX, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import { ChangeSet } from './change-set.js';
-import type { DeltaWatermark } from './delta-watermark.js';
+import { DeltaWatermark } from './delta-watermark.js';
 import type { ItemDoc } from './model.js';
-import type { Outbox } from './outbox.js';
+import { Outbox } from './outbox.js';
 import { itemView } from './view.js';
 
 /** Losing this often against other writers of one item is no longer chance. */
@@ -23,8 +23,8 @@ const LONGEST_WAIT_MS = 32;
 export class Items {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(DELTA_WATERMARK) private readonly watermark: DeltaWatermark,
-    @inject(OUTBOX) private readonly outbox: Outbox,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(Outbox) private readonly outbox: Outbox,
   ) {}
 
   /** By id or ref; null when there is none. */

@@ -10,10 +10,10 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../../ports/domain/bugs.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
-import { DEPS, isoOf, LEASES, DELTA_WATERMARK, type Deps } from '../deps.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
-import type { Leases } from '../claims/leases.js';
-import type { DeltaWatermark } from '../items/delta-watermark.js';
+import { Leases } from '../claims/leases.js';
+import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc } from '../items/model.js';
 import { daily, hourly } from '../items/rate.js';
 import { itemView } from '../items/view.js';
@@ -57,8 +57,8 @@ export class Board implements ErrorGroups {
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(LEASES) private readonly leases: Leases,
-    @inject(DELTA_WATERMARK) private readonly watermark: DeltaWatermark,
+    @inject(Leases) private readonly leases: Leases,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
   ) {}
 
   /** One page of rows. @throws InvalidCursor */

@@ -9,12 +9,12 @@ import { invalidQuery } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { InvalidCursor, type Filter, type Sort } from '../../../ports/store.js';
 import { mayTouch, type Caller } from '../caller.js';
-import { DEPS, DISCUSSION, ITEMS, LEASES, DELTA_WATERMARK, type Deps } from '../deps.js';
-import type { Discussion, PageAnswer, PageRequest } from '../items/discussion.js';
+import { DEPS, type Deps } from '../deps.js';
+import { Discussion, type PageAnswer, type PageRequest } from '../items/discussion.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
-import type { Items } from '../items/items.js';
-import type { Leases } from '../claims/leases.js';
-import type { DeltaWatermark } from '../items/delta-watermark.js';
+import { Items } from '../items/items.js';
+import { Leases } from '../claims/leases.js';
+import { DeltaWatermark } from '../items/delta-watermark.js';
 
 export interface ListRequest extends PageRequest, ItemQuery {
   sort?: SortName;
@@ -37,10 +37,10 @@ const MARKED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~(.*)$/s;
 export class Lists {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(ITEMS) private readonly items: Items,
-    @inject(LEASES) private readonly leases: Leases,
-    @inject(DELTA_WATERMARK) private readonly watermark: DeltaWatermark,
-    @inject(DISCUSSION) private readonly discussion: Discussion,
+    @inject(Items) private readonly items: Items,
+    @inject(Leases) private readonly leases: Leases,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(Discussion) private readonly discussion: Discussion,
   ) {}
 
   /** @throws ServiceError insufficient_scope, invalid_request; InvalidCursor */

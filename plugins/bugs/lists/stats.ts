@@ -11,8 +11,8 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Scalar } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
-import { DEPS, isoOf, LEASES, type Deps } from '../deps.js';
-import type { Leases } from '../claims/leases.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
+import { Leases } from '../claims/leases.js';
 import { STATUSES } from '../items/transitions.js';
 import { SEVERITIES } from '../items/severity.js';
 import type { StatKind } from './stat-kinds.js';
@@ -55,7 +55,7 @@ export class Stats {
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(LEASES) private readonly leases: Leases,
+    @inject(Leases) private readonly leases: Leases,
   ) {}
 
   /**

@@ -8,11 +8,10 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { Caller } from '../caller.js';
-import { EDITS, ITEMS, REKEYING } from '../deps.js';
-import type { Edits } from '../items/edits.js';
-import type { Items } from '../items/items.js';
+import { Edits } from '../items/edits.js';
+import { Items } from '../items/items.js';
 import type { ItemDoc } from '../items/model.js';
-import type { Rekeying } from './rekeying.js';
+import { Rekeying } from './rekeying.js';
 
 /** What a change of an item under a live lease needs: its token, or `force` with a `reason`. */
 export interface MergeOptions {
@@ -26,9 +25,9 @@ export interface MergeOptions {
 @injectable()
 export class Merging {
   constructor(
-    @inject(ITEMS) private readonly items: Items,
-    @inject(EDITS) private readonly edits: Edits,
-    @inject(REKEYING) private readonly rekeying: Rekeying,
+    @inject(Items) private readonly items: Items,
+    @inject(Edits) private readonly edits: Edits,
+    @inject(Rekeying) private readonly rekeying: Rekeying,
   ) {}
 
   /**

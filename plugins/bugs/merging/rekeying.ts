@@ -14,9 +14,9 @@
  * several documents (the store has none).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DEPS, isoOf, KEYS, type Deps } from '../deps.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
 import type { ChangeSet } from '../items/change-set.js';
-import type { Keys } from '../grouping/keys.js';
+import { Keys } from '../grouping/keys.js';
 import type { ItemDoc, MoveDoc } from '../items/model.js';
 
 /** How many links of a chain are followed. */
@@ -29,7 +29,7 @@ const BATCH = 100;
 export class Rekeying {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(KEYS) private readonly keys: Keys,
+    @inject(Keys) private readonly keys: Keys,
   ) {}
 
   /**

@@ -17,10 +17,10 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Mute, RateExceeded } from '../../../ports/domain/bugs.js';
 import type { Json, Update } from '../../../ports/store.js';
-import { DEPS, isoOf, DELTA_WATERMARK, OUTBOX, type Deps } from '../deps.js';
-import type { DeltaWatermark } from '../items/delta-watermark.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc, OutboxEntry } from '../items/model.js';
-import type { Outbox } from '../items/outbox.js';
+import { Outbox } from '../items/outbox.js';
 import { hourCount, minuteStart, rateOf } from '../items/rate.js';
 
 export interface Watch {
@@ -54,8 +54,8 @@ export class Alarms {
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(DELTA_WATERMARK) private readonly watermark: DeltaWatermark,
-    @inject(OUTBOX) private readonly outbox: Outbox,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(Outbox) private readonly outbox: Outbox,
   ) {}
 
   /** After a count: tells what there is to tell, before the report is answered. Answers the item as it is then. */

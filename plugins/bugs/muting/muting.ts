@@ -2,9 +2,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Mutable, Mute, Muting } from '../../../ports/domain/bugs.js';
 import { alarmOf } from './alarms.js';
-import { DEPS, ITEMS, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { ChangeSet } from '../items/change-set.js';
-import type { Items } from '../items/items.js';
+import { Items } from '../items/items.js';
 import type { ItemDoc, TextsDoc } from '../items/model.js';
 import { hourCount, rateOf } from '../items/rate.js';
 
@@ -12,7 +12,7 @@ import { hourCount, rateOf } from '../items/rate.js';
 export class Muter implements Muting {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(ITEMS) private readonly items: Items,
+    @inject(Items) private readonly items: Items,
   ) {}
 
   count(project: string | null): Promise<number> {

@@ -7,8 +7,8 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { buildKey, isPublished } from './builds.js';
-import { DEPS, ITEMS, type Deps } from '../deps.js';
-import type { Items } from '../items/items.js';
+import { DEPS, type Deps } from '../deps.js';
+import { Items } from '../items/items.js';
 import type { ItemDoc } from '../items/model.js';
 import { allowed } from '../items/transitions.js';
 
@@ -18,7 +18,7 @@ const BATCH = 200;
 export class Builds {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(ITEMS) private readonly items: Items,
+    @inject(Items) private readonly items: Items,
   ) {}
 
   /** Closes the item when the build it waits for is published. Answers the item as it is then. */
