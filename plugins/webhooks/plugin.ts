@@ -17,6 +17,8 @@ import {
   WRITER,
   LOG,
   OUTCOMES,
+  POLLER,
+  QUEUE,
   REGISTRY,
   SECRETS,
   SENDER,
@@ -24,9 +26,11 @@ import {
 import type { Deps, WebhooksConfig } from './deps.js';
 import { Directory } from './registry/directory.js';
 import { Fanout } from './events/fanout.js';
+import { Poller } from './poller.js';
 import { WebhookPause } from './registry/webhook-pause.js';
 import { DeliveryWorkers } from './deliveries/delivery-workers.js';
 import { Leases } from './deliveries/leases.js';
+import { DeliveryQueue } from './deliveries/delivery-queue.js';
 import { DeliveryWriter } from './deliveries/delivery-writer.js';
 import { DeliveryLog } from './deliveries/log.js';
 import { TEST_EVENT } from './events/names.js';
@@ -56,8 +60,10 @@ export interface Services {
   registry: Webhooks;
   log: DeliveryLog;
   fanout: Fanout;
+  queue: DeliveryQueue;
   workers: DeliveryWorkers;
   pause: WebhookPause;
+  poller: Poller;
 }
 
 /** Builds the services, each from what the ones before it offer. @param scope the plugin's own container */
@@ -73,12 +79,14 @@ export function buildServices(scope: Pick<PluginContext, 'bind' | 'construct'>, 
   make(DIRECTORY, Directory);
   const pause = make(PAUSE, WebhookPause);
   make(WRITER, DeliveryWriter);
+  make(LEASES, Leases);
+  const queue = make(QUEUE, DeliveryQueue);
   make(OUTCOMES, Outcomes);
   const log = make(LOG, DeliveryLog);
-  make(LEASES, Leases);
   const workers = make(WORKERS, DeliveryWorkers);
   const fanout = make(FANOUT, Fanout);
-  return { pause, log, workers, fanout, registry: make(REGISTRY, Webhooks) };
+  const poller = make(POLLER, Poller);
+  return { pause, log, queue, workers, fanout, poller, registry: make(REGISTRY, Webhooks) };
 }
 
 function depsOf(ctx: PluginContext<WebhooksConfig>): Deps {
@@ -140,7 +148,7 @@ export default definePlugin<WebhooksConfig>({
   from: import.meta.url,
   setup(ctx) {
     const services = buildServices(ctx, depsOf(ctx));
-    const { registry, log, fanout, workers, pause } = services;
+    const { registry, log, fanout, workers, pause, poller } = services;
     const reconcile = async (): Promise<void> => {
       for (const { id } of await pause.reconcile()) workers.wake(id);
     };
@@ -161,15 +169,16 @@ export default definePlugin<WebhooksConfig>({
           },
         },
       ],
-      health: () => log.health(workers.rowless),
+      health: () => log.health(workers.unstored),
       start: async () => {
-        const queued = async (): Promise<number> => (await log.queued()) + workers.rowless;
+        const queued = async (): Promise<number> => (await log.queued()) + workers.unstored;
         ctx.ports.metrics.gauge('aos_webhook_queued', 'Deliveries that wait for an attempt', queued);
         await reconcile();
         workers.start();
+        poller.start();
       },
       stop: async () => {
-        await workers.stop();
+        await Promise.all([poller.stop(), workers.stop()]);
         await fanout.settled();
       },
     };

@@ -4,16 +4,16 @@
  * and the workers ask the store for what is due.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DEPS, DIRECTORY, LEASES, WRITER, OUTCOMES, SENDER, type Deps } from '../deps.js';
+import { DEPS, DIRECTORY, OUTCOMES, QUEUE, SENDER, type Deps } from '../deps.js';
 import type { Directory } from '../registry/directory.js';
-import { STALE_MS, type Leases } from './leases.js';
-import type { InFlight, DeliveryWriter } from './delivery-writer.js';
+import { STALE_MS } from './leases.js';
+import type { Delivery } from './delivery.js';
+import type { DeliveryQueue, InFlight } from './delivery-queue.js';
 import type { Outcomes } from './outcomes.js';
 import { EventLoopThrottle } from './event-loop-throttle.js';
 import type { Sender } from '../sending/sender.js';
 import type { Webhook } from '../registry/webhook.js';
 
-const POLL_MS = 1_000;
 /** A worker takes this many at once while its receiver is quick. */
 const BATCH = 16;
 const QUICK_MS = 250;
@@ -31,7 +31,7 @@ const SWEEP_MS = 500;
 
 interface Worker {
   id: string;
-  queue: InFlight[];
+  waiting: InFlight[];
   current: InFlight | null;
   running: boolean;
   /** Something may be due in the store. */
@@ -48,10 +48,7 @@ export class DeliveryWorkers {
   readonly #workers = new Map<string, Worker>();
   readonly #runs = new Set<Promise<void>>();
   readonly #throttle = new EventLoopThrottle();
-  readonly #others: (() => Promise<unknown>)[] = [];
-  #timer: NodeJS.Timeout | null = null;
   #sweeper: NodeJS.Timeout | null = null;
-  #polling: Promise<void> = Promise.resolve();
   #open = false;
   /** The store may be closed by now. */
   #abandoned = false;
@@ -63,8 +60,7 @@ export class DeliveryWorkers {
     @inject(DEPS)
     private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock' | 'log' | 'metrics'>,
     @inject(DIRECTORY) private readonly directory: Directory,
-    @inject(LEASES) private readonly leases: Leases,
-    @inject(WRITER) private readonly writer: DeliveryWriter,
+    @inject(QUEUE) private readonly queue: DeliveryQueue,
     @inject(SENDER) private readonly sender: Sender,
     @inject(OUTCOMES) private readonly outcomes: Outcomes,
   ) {
@@ -77,29 +73,16 @@ export class DeliveryWorkers {
     );
   }
 
-  get instance(): string {
-    return this.leases.instance;
-  }
-
   /** New deliveries that are not in the store yet. */
-  get rowless(): number {
+  get unstored(): number {
     let n = 0;
-    for (const { queue } of this.#workers.values()) for (const { row } of queue) if (row === null) n += 1;
+    for (const { waiting } of this.#workers.values()) for (const { row } of waiting) if (row === null) n += 1;
     return n;
-  }
-
-  /** Runs `work` whenever the workers look for what is due. */
-  alsoPoll(work: () => Promise<unknown>): void {
-    this.#others.push(work);
   }
 
   start(): void {
     this.#open = true;
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
-    const next = (): void => {
-      this.#polling = this.#pollAgain(next);
-    };
-    next();
   }
 
   /**
@@ -108,9 +91,7 @@ export class DeliveryWorkers {
    */
   async stop(patienceMs = STOP_MS): Promise<void> {
     this.#open = false;
-    if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#sweeper !== null) clearInterval(this.#sweeper);
-    await this.#polling;
     for (const worker of this.#workers.values()) if (worker.current !== null) this.#keep(worker.current);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -123,12 +104,16 @@ export class DeliveryWorkers {
     clearTimeout(timer);
   }
 
-  /** A new delivery, which has no row yet. */
-  offer(held: InFlight): void {
-    const worker = this.#worker(held.delivery.webhook_id);
-    if (!this.#open || worker.queue.length >= MOST_WAITING) return this.#put(worker, [held]);
-    this.#push(worker, held);
-    this.#kick(worker);
+  /** A new delivery, which has no row yet. Resolves as `DeliveryQueue.begin` says: when nothing depends on its event any more. */
+  offer(delivery: Delivery, body: string): Promise<void> {
+    const worker = this.#worker(delivery.webhook_id);
+    const { item, stored } = this.queue.begin(delivery, body);
+    if (!this.#open || worker.waiting.length >= MOST_WAITING) this.#put(worker, [item]);
+    else {
+      worker.waiting.push(item);
+      this.#kick(worker);
+    }
+    return stored;
   }
 
   /** Something of this webhook is due. */
@@ -143,10 +128,8 @@ export class DeliveryWorkers {
     while (this.#runs.size > 0) await Promise.all(this.#runs);
   }
 
-  /** Wakes the workers that have something due, and takes back leases of processes that are gone. */
-  async poll(): Promise<void> {
-    await this.leases.takeBack();
-    for (const work of this.#others) await work();
+  /** Wakes the workers that have something due in the store. */
+  async wakeDue(): Promise<void> {
     const ids = await this.#webhookIds();
     for (const id of this.#workers.keys()) if (!ids.includes(id) && !this.#busy(id)) this.#workers.delete(id);
     let asleep = ids.filter((id) => !this.#busy(id));
@@ -167,20 +150,11 @@ export class DeliveryWorkers {
     }
   }
 
-  async #pollAgain(next: () => void): Promise<void> {
-    try {
-      await this.poll();
-    } catch (err) {
-      this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
-    }
-    if (this.#open) this.#timer = setTimeout(next, POLL_MS);
-  }
-
   #worker(id: string): Worker {
     let worker = this.#workers.get(id);
     if (worker === undefined) {
-      const [queue, writes] = [[], new Set<Promise<void>>()];
-      worker = { id, queue, current: null, running: false, again: false, quick: true, writes, fault: null };
+      const writes = new Set<Promise<void>>();
+      worker = { id, waiting: [], current: null, running: false, again: false, quick: true, writes, fault: null };
       this.#workers.set(id, worker);
     }
     return worker;
@@ -201,11 +175,6 @@ export class DeliveryWorkers {
     return ids;
   }
 
-  #push(worker: Worker, held: InFlight): void {
-    this.leases.begin(held.delivery.id);
-    worker.queue.push(held);
-  }
-
   #kick(worker: Worker): void {
     if (!this.#open || worker.running) return;
     worker.running = true;
@@ -216,7 +185,7 @@ export class DeliveryWorkers {
       worker.running = false;
       this.#runs.delete(done);
       // What came in while the last look found nothing.
-      if ((worker.again || worker.queue.length > 0) && this.#open) this.#kick(worker);
+      if ((worker.again || worker.waiting.length > 0) && this.#open) this.#kick(worker);
     });
     this.#runs.add(done);
   }
@@ -226,21 +195,21 @@ export class DeliveryWorkers {
     const now = this.deps.clock.monotonic();
     for (const worker of this.#workers.values()) {
       if (worker.current !== null && now - worker.current.since > SEEN_MS) this.#keep(worker.current);
-      const old = worker.queue.filter(({ row, since }) => row === null && now - since > ROWLESS_MS);
+      const old = worker.waiting.filter(({ row, since }) => row === null && now - since > ROWLESS_MS);
       if (old.length === 0) continue;
-      worker.queue = worker.queue.filter((held) => !old.includes(held));
+      worker.waiting = worker.waiting.filter((item) => !old.includes(item));
       this.#put(worker, old);
     }
   }
 
-  /** A failure is reported by the writer: `lost`. */
-  #keep(held: InFlight): void {
-    this.writer.keep(held).catch((err: unknown) => this.deps.log.warn({ err }, 'a delivery could not be stored yet'));
+  /** The one who offered it learns of a failure by the promise of `offer`. */
+  #keep(item: InFlight): void {
+    this.queue.keep(item).catch((err: unknown) => this.deps.log.warn({ err }, 'a delivery could not be stored yet'));
   }
 
   /** Into the store, from where the worker takes it again. */
-  #put(worker: Worker, held: readonly InFlight[]): void {
-    const done = Promise.all(held.map((one) => this.#end(one, () => this.writer.free(one))))
+  #put(worker: Worker, items: readonly InFlight[]): void {
+    const done = Promise.all(items.map((item) => this.#end(item, () => this.queue.release(item))))
       .catch((err: unknown) => this.deps.log.error({ err, webhook: worker.id }, 'deliveries could not be stored yet'))
       .then(() => this.wake(worker.id))
       .finally(() => this.#runs.delete(done));
@@ -252,8 +221,8 @@ export class DeliveryWorkers {
     try {
       while (this.#open && worker.fault === null) {
         await this.#throttle.turn();
-        const held = worker.queue.shift();
-        if (held !== undefined) await this.#work(worker, held);
+        const item = worker.waiting.shift();
+        if (item !== undefined) await this.#work(worker, item);
         else if (worker.again) await this.#more(worker);
         else break;
       }
@@ -261,8 +230,8 @@ export class DeliveryWorkers {
       worker.fault = asError(error);
     }
     await Promise.all(worker.writes);
-    const left = this.#open && worker.fault === null ? [] : worker.queue.splice(0);
-    if (!this.#abandoned) await Promise.all(left.map((held) => this.#giveBack(held)));
+    const left = this.#open && worker.fault === null ? [] : worker.waiting.splice(0);
+    if (!this.#abandoned) await Promise.all(left.map((item) => this.#giveBack(item)));
     if (worker.fault === null) return;
     worker.again = false;
     throw worker.fault;
@@ -270,32 +239,33 @@ export class DeliveryWorkers {
 
   async #more(worker: Worker): Promise<void> {
     worker.again = false;
-    const { leased, more } = await this.leases.claim(worker.id, worker.quick ? BATCH : 1);
+    const { items, more } = await this.queue.claim(worker.id, worker.quick ? BATCH : 1);
     if (more) worker.again = true;
-    const since = this.deps.clock.monotonic();
-    const row = Promise.resolve(true);
-    for (const delivery of leased) this.#push(worker, { delivery, body: null, since, row, kept: null, lost: null });
+    worker.waiting.push(...items);
   }
 
-  async #work(worker: Worker, held: InFlight): Promise<void> {
-    const { delivery } = held;
-    const age = this.deps.clock.monotonic() - held.since;
-    if (held.row !== null && age > STALE_MS) return this.#giveBack(held, worker);
-    worker.current = held;
+  async #work(worker: Worker, item: InFlight): Promise<void> {
+    const { delivery } = item;
+    const age = this.deps.clock.monotonic() - item.since;
+    if (item.row !== null && age > STALE_MS) return this.#giveBack(item, worker);
+    worker.current = item;
     try {
       const webhook = await this.directory.find(worker.id);
-      if (webhook === null) return await this.#end(held, () => this.writer.discard(held));
-      if (!webhook.enabled) return await this.#end(held, () => this.writer.hold(held));
-      const body = held.body ?? (await this.deps.events.get(delivery.event_id))?.body;
-      if (body === undefined) return await this.#end(held, () => this.writer.discard(held));
-      await this.#attempt(worker, held, webhook, body);
+      if (webhook === null) return await this.#end(item, () => this.queue.discard(item));
+      if (!webhook.enabled) return await this.#end(item, () => this.queue.hold(item));
+      const body = item.body ?? (await this.deps.events.get(delivery.event_id))?.body;
+      if (body === undefined) return await this.#end(item, () => this.queue.discard(item));
+      await this.#attempt(worker, item, webhook, body);
+    } catch (error) {
+      this.queue.end(item);
+      throw error;
     } finally {
       worker.current = null;
     }
   }
 
-  async #attempt(worker: Worker, held: InFlight, webhook: Webhook, body: string): Promise<void> {
-    const { event_id, event, id: delivery_id, made, created_at } = held.delivery;
+  async #attempt(worker: Worker, item: InFlight, webhook: Webhook, body: string): Promise<void> {
+    const { event_id, event, id: delivery_id, made, created_at } = item.delivery;
     const result = await this.sender.send(webhook, { event_id, event, body, delivery_id, attempt: made + 1 });
     this.#attempts.inc({ verdict: result.verdict });
     if (made === 0) this.#first.observe((this.deps.clock.now() - Date.parse(created_at)) / 1000);
@@ -303,7 +273,7 @@ export class DeliveryWorkers {
     worker.quick = result.duration_ms < QUICK_MS;
     // A success before a failure resets the count first.
     if (result.verdict !== 'success') await Promise.all(worker.writes);
-    const written = this.#end(held, () => this.outcomes.record(held, webhook, result));
+    const written = this.#end(item, () => this.outcomes.record(item, webhook, result));
     if (result.verdict !== 'success') {
       await written;
       this.directory.changed(worker.id);
@@ -315,17 +285,17 @@ export class DeliveryWorkers {
     if (worker.writes.size >= UNWRITTEN) await Promise.race(worker.writes);
   }
 
-  async #end(held: InFlight, write: () => Promise<unknown>): Promise<void> {
+  async #end(item: InFlight, write: () => Promise<unknown>): Promise<void> {
     try {
       await write();
     } finally {
-      this.leases.end(held.delivery.id);
+      this.queue.end(item);
     }
   }
 
-  async #giveBack(held: InFlight, worker?: Worker): Promise<void> {
+  async #giveBack(item: InFlight, worker?: Worker): Promise<void> {
     if (worker !== undefined) worker.again = true;
-    await this.#end(held, () => this.writer.free(held));
+    await this.#end(item, () => this.queue.release(item));
   }
 }
 

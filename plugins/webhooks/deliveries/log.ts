@@ -127,9 +127,9 @@ export class DeliveryLog {
 
   /**
    * Contract 95, health: never a URL, only its host.
-   * @param rowless new deliveries that are not in the store yet
+   * @param unstored new deliveries that are not in the store yet
    */
-  async health(rowless = 0): Promise<HealthResult> {
+  async health(unstored = 0): Promise<HealthResult> {
     const { webhooks, deliveries, clock } = this.deps;
     const now = clock.now();
     const [queued, oldest, broken] = await Promise.all([
@@ -142,7 +142,7 @@ export class DeliveryLog {
     const disabled = broken.items.filter(({ enabled }) => !enabled);
     return {
       ok: disabled.length === 0 && overdue !== true,
-      queued: queued + rowless,
+      queued: queued + unstored,
       oldest_age_seconds: ages.length === 0 ? null : Math.max(0, Math.floor(Math.max(...ages) / 1000)),
       disabled: disabled.map(({ id, name, url, disabled_reason }) => ({
         id,

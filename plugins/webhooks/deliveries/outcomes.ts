@@ -5,9 +5,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
 import { KEEP_ATTEMPTS, type Attempt, type Delivery } from './delivery.js';
-import { DEPS, PAUSE, isoOf, WRITER, type Deps } from '../deps.js';
+import { DEPS, isoOf, PAUSE, QUEUE, type Deps } from '../deps.js';
 import type { WebhookPause } from '../registry/webhook-pause.js';
-import type { InFlight, DeliveryWriter } from './delivery-writer.js';
+import type { DeliveryQueue, InFlight } from './delivery-queue.js';
 import { delayAfter } from './schedule.js';
 import type { Result } from '../sending/sender.js';
 import type { Webhook } from '../registry/webhook.js';
@@ -23,26 +23,26 @@ export class Outcomes {
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock' | 'log' | 'random'>,
     @inject(PAUSE) private readonly pause: WebhookPause,
-    @inject(WRITER) private readonly writer: DeliveryWriter,
+    @inject(QUEUE) private readonly queue: DeliveryQueue,
   ) {}
 
   /** @param webhook as it was when the attempt began */
-  async record(held: InFlight, webhook: Webhook, result: Result): Promise<void> {
+  async record(item: InFlight, webhook: Webhook, result: Result): Promise<void> {
     if (result.verdict === 'success') {
-      if (!(await this.#write(held, result, { state: 'success' }))) return;
+      if (!(await this.#write(item, result, { state: 'success' }))) return;
       // Counted meanwhile, by another process: a tie, unless the attempt took its time.
       if (webhook.failures > 0 || result.duration_ms > TIE_MS) await this.pause.reset(webhook.id);
     } else if (result.verdict === 'blocked') {
-      await this.#write(held, result, { state: 'blocked' });
-    } else await this.#failed(held, result);
+      await this.#write(item, result, { state: 'blocked' });
+    } else await this.#failed(item, result);
   }
 
-  async #failed(held: InFlight, result: Result): Promise<void> {
-    const { delivery } = held;
+  async #failed(item: InFlight, result: Result): Promise<void> {
+    const { delivery } = item;
     const failures = delivery.failures + 1;
     const delay = delayAfter(failures, result, this.deps.random());
     const set = { failures, counted: true, ...(await this.#next(delivery, delay)) };
-    if (!(await this.#write(held, result, set))) return;
+    if (!(await this.#write(item, result, set))) return;
     if (!delivery.counted) await this.pause.count(delivery.webhook_id, result.error ?? 'failed');
   }
 
@@ -55,9 +55,9 @@ export class Outcomes {
   }
 
   /** False when another process has the delivery by now: its attempt is the one that counts. */
-  async #write(held: InFlight, result: Result, set: Next): Promise<boolean> {
+  async #write(item: InFlight, result: Result, set: Next): Promise<boolean> {
     const { at, status_code, duration_ms, error, excerpt } = result;
-    const { lease_by: _ours, held_at: _before, ...delivery } = held.delivery;
+    const { lease_by: _ours, held_at: _before, ...delivery } = item.delivery;
     const attempt: Attempt = { attempt: delivery.made + 1, at, status_code, duration_ms, error, excerpt };
     const changed = { ...set, made: attempt.attempt, attempted_at: at, updated_at: this.deps.clock.iso() };
     const update: Update = {
@@ -66,7 +66,7 @@ export class Outcomes {
       unset: ['lease_by', ...(set.held_at === undefined ? ['held_at'] : [])],
     };
     const whole = { ...delivery, ...changed, attempts: [...delivery.attempts, attempt] };
-    const written = await this.writer.finish(held, whole, update);
+    const written = await this.queue.acknowledge(item, whole, update);
     if (!written) this.deps.log.warn({ delivery: delivery.id }, 'an attempt ended after its lease');
     return written;
   }

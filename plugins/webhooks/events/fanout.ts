@@ -1,6 +1,6 @@
 /**
  * From an event to its deliveries (contract 70). Order: the event, with the marker `fan_at` and the webhooks that want it →
- * the producer is told that it is stored → an attempt for each webhook → its delivery is stored (delivery-writer.ts) → the marker
+ * the producer is told that it is stored → an attempt for each webhook → its delivery is stored (delivery-queue.ts) → the marker
  * goes when the last one is. A process that sees another one's marker unchanged for `LEFTOVER_MS` of its own monotonic clock
  * takes it over and stores the deliveries that are missing: their ids are computed, so twice is once.
  */
@@ -8,11 +8,11 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { newDelivery } from '../deliveries/delivery.js';
-import { DEPS, DIRECTORY, WORKERS, WRITER, type Deps } from '../deps.js';
+import { DEPS, DIRECTORY, QUEUE, WORKERS, type Deps } from '../deps.js';
 import type { Directory } from '../registry/directory.js';
 import { storedEvent, type StoredEvent } from './event.js';
 import { ROWLESS_MS, type DeliveryWorkers } from '../deliveries/delivery-workers.js';
-import type { DeliveryWriter } from '../deliveries/delivery-writer.js';
+import type { DeliveryQueue } from '../deliveries/delivery-queue.js';
 import { TEST_EVENT } from './names.js';
 import { wants } from '../registry/webhook.js';
 
@@ -37,16 +37,14 @@ export class Fanout {
     @inject(DEPS) private readonly deps: Pick<Deps, 'events' | 'clock' | 'log'>,
     @inject(DIRECTORY) private readonly directory: Directory,
     @inject(WORKERS) private readonly workers: DeliveryWorkers,
-    @inject(WRITER) private readonly writer: DeliveryWriter,
-  ) {
-    this.workers.alsoPoll(() => this.reconcile());
-  }
+    @inject(QUEUE) private readonly queue: DeliveryQueue,
+  ) {}
 
   /** Resolves when the event is stored, with the webhooks that it is for. The same event again changes nothing. */
   async store(event: DomainEvent): Promise<void> {
     if (event.event === TEST_EVENT) return;
     const to = (await this.directory.enabled()).filter((webhook) => wants(webhook, event)).map(({ id }) => id);
-    const doc = storedEvent(event, this.deps.clock.iso(), this.workers.instance, to);
+    const doc = storedEvent(event, this.deps.clock.iso(), this.queue.instance, to);
     try {
       await this.deps.events.insert(doc);
     } catch (error) {
@@ -54,20 +52,18 @@ export class Fanout {
       if (error instanceof StoreConflict) return;
       throw error;
     }
-    this.#fan(doc, to);
+    if (to.length > 0) void this.#deliver(doc, to);
   }
 
-  #fan(event: StoredEvent, to: readonly string[]): void {
-    const since = this.deps.clock.monotonic();
-    let left = to.length;
-    const kept = (): void => {
-      if (--left === 0) this.#clear(event.id);
-    };
-    const lost = (): void => void this.#failed.add(event.id);
-    for (const webhook of to) {
-      const delivery = newDelivery(webhook, event, event.stored_at, this.workers.instance);
-      this.workers.offer({ delivery, body: event.body, since, row: null, kept, lost });
-    }
+  /** The marker goes when every delivery is stored. Never rejects. */
+  async #deliver(event: StoredEvent, to: readonly string[]): Promise<void> {
+    const { instance } = this.queue;
+    const offered = to.map((webhook) =>
+      this.workers.offer(newDelivery(webhook, event, event.stored_at, instance), event.body),
+    );
+    const stored = await Promise.allSettled(offered);
+    if (stored.every(({ status }) => status === 'fulfilled')) this.#clear(event.id);
+    else this.#failed.add(event.id);
   }
 
   /** Finishes what a crash, or a store that failed, left. Answers how many events. */
@@ -80,7 +76,7 @@ export class Fanout {
       const taken = await events.bulk(
         chunk.map(({ id, fan_by, fan_at }) => ({
           change: { id, fan_by, fan_at },
-          update: { set: { fan_by: this.workers.instance, fan_at: now } },
+          update: { set: { fan_by: this.queue.instance, fan_at: now } },
         })),
       );
       chunk.forEach(({ id }, n) => (taken[n] as { n?: number } | undefined)?.n === 1 && this.#failed.add(id));
@@ -98,7 +94,7 @@ export class Fanout {
     let after: string | null = null;
     do {
       const page: { items: StoredEvent[]; next: string | null } = await events.find({
-        filter: { fan_at: { gt: '' }, fan_by: { ne: this.workers.instance } },
+        filter: { fan_at: { gt: '' }, fan_by: { ne: this.queue.instance } },
         sort: [['fan_at', 'asc']],
         limit: BATCH,
         after,
@@ -121,15 +117,17 @@ export class Fanout {
     const to = event?.fan_to ?? [];
     if (event !== null) {
       const now = this.deps.clock.iso();
-      await Promise.all(to.map((webhook) => this.writer.insert(newDelivery(webhook, event, now, null))));
+      await Promise.all(to.map((webhook) => this.queue.insert(newDelivery(webhook, event, now, null))));
     }
     this.#failed.delete(id);
     this.#clear(id);
     for (const webhook of to) this.workers.wake(webhook);
   }
 
-  /** Waits for markers on their way out. */
+  /** Waits for the markers of deliveries that are stored. */
   async settled(): Promise<void> {
+    // The promises of deliveries that were stored just now have their turn first.
+    await new Promise((resolve) => setImmediate(resolve));
     while (this.#clearing !== null) await this.#clearing;
   }
 
@@ -145,7 +143,7 @@ export class Fanout {
     this.#clearing = null;
     const update = { unset: ['fan_at', 'fan_by', 'fan_to'] };
     try {
-      await this.deps.events.bulk(done.map((id) => ({ change: { id, fan_by: this.workers.instance }, update })));
+      await this.deps.events.bulk(done.map((id) => ({ change: { id, fan_by: this.queue.instance }, update })));
     } catch (err) {
       for (const id of done) this.#failed.add(id);
       this.deps.log.warn({ err }, 'markers of events could not be removed; it is repeated');

@@ -61,6 +61,8 @@ export interface Fixture extends Services {
   deliveries(webhook?: string): Promise<Delivery[]>;
   /** Looks for what is due and waits for the workers. */
   turn(): Promise<void>;
+  /** As the plugin stops. */
+  close(): Promise<void>;
 }
 
 export const nameOf = (collection: string): string => `webhooks_${collection}`;
@@ -114,6 +116,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
   };
   const services = buildServices(Scope.root({}), deps);
   services.workers.start();
+  services.poller.start();
   return {
     ...services,
     store,
@@ -142,8 +145,12 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
       return (await deps.deliveries.find({ filter, limit: 1000 })).items;
     },
     turn: async () => {
-      await services.workers.poll();
+      await services.poller.poll();
       await services.workers.idle();
+    },
+    close: async () => {
+      await Promise.all([services.poller.stop(), services.workers.stop()]);
+      await services.fanout.settled();
     },
   };
 }
@@ -183,6 +190,6 @@ export const STORES: readonly {
   },
 ];
 
-export async function memoryWorld(options: Options = {}): Promise<Fixture> {
+export async function memoryFixture(options: Options = {}): Promise<Fixture> {
   return fixtureOn(await ensured(new MemoryStore()), options);
 }

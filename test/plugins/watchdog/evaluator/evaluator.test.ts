@@ -285,6 +285,7 @@ for (const engine of STORES) {
     it('one failing monitor never stops a run', async () => {
       await fixture.beat('good', { interval: 1 });
       await fixture.beat('bad', { interval: 1 });
+      await fixture.settled();
       const bad = await fixture.monitors.need('bad', ANYONE);
       await fixture.deps.monitors.change({ id: bad.id }, { set: { outbox: null } });
       fixture.clock.advance(MINUTE);

@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { RATE_EXCEEDED, type RateExceeded } from '../../../../ports/domain/bugs.js';
 import { until } from '../../../harness.js';
 import { Receiver, status } from '../receiver.js';
-import { memoryWorld, type Fixture } from '../fixture.js';
+import { memoryFixture, type Fixture } from '../fixture.js';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const hmac = (text: string, key: string | Buffer, as: 'hex' | 'base64'): string =>
@@ -21,12 +21,11 @@ describe('webhook deliveries', function () {
   };
 
   beforeEach(async () => {
-    fixture = await memoryWorld();
+    fixture = await memoryFixture();
   });
   afterEach(async () => {
     await Promise.all(receivers.splice(0).map((one) => one.close()));
-    await fixture.workers.stop();
-    await fixture.fanout.settled();
+    await fixture.close();
   });
 
   const ended = async (): Promise<void> => {
@@ -211,8 +210,8 @@ describe('webhook deliveries', function () {
   });
 
   it('a name that resolves to a forbidden address blocks the delivery: not retried, not counted', async () => {
-    await fixture.workers.stop();
-    fixture = await memoryWorld({ outbound: { resolve: async () => [{ address: '169.254.169.254', family: 4 }] } });
+    await fixture.close();
+    fixture = await memoryFixture({ outbound: { resolve: async () => [{ address: '169.254.169.254', family: 4 }] } });
     const hook = await fixture.hook('http://metadata.example.test/');
     await fixture.emit();
     await ended();
@@ -223,8 +222,8 @@ describe('webhook deliveries', function () {
   });
 
   it('without a secret of its own it is signed with security.webhook_key', async () => {
-    await fixture.workers.stop();
-    fixture = await memoryWorld({ change: { webhook_key: 'the-key-of-the-service' } });
+    await fixture.close();
+    fixture = await memoryFixture({ change: { webhook_key: 'the-key-of-the-service' } });
     const to = await receiver();
     await fixture.hook(to.url, { secret: null });
     await fixture.emit();

@@ -15,10 +15,10 @@ describe('webhooks: processes and crashes', function () {
   let store: DocumentStore;
   let close = (): Promise<void> => Promise.resolve();
   let to: Receiver;
-  const worlds: Fixture[] = [];
+  const fixtures: Fixture[] = [];
   const process = (ahead = 0): Fixture => {
     const fixture = fixtureOn(store, { clock: new MovedClock(ahead) });
-    worlds.push(fixture);
+    fixtures.push(fixture);
     return fixture;
   };
 
@@ -27,9 +27,8 @@ describe('webhooks: processes and crashes', function () {
     to = await Receiver.open();
   });
   afterEach(async () => {
-    for (const fixture of worlds.splice(0)) {
-      await fixture.workers.stop();
-      await fixture.fanout.settled();
+    for (const fixture of fixtures.splice(0)) {
+      await fixture.close();
     }
     await to.close();
     await close();
@@ -116,7 +115,7 @@ describe('webhooks: processes and crashes', function () {
       const before = await fixture.hook(to.url);
       await fixture.emit({ id: 'evt_done' });
       await until('the marker gone', async () => (await fixture.deps.events.count({ fan_at: { gt: '' } })) === 0);
-      await fixture.deps.events.insert(left(worlds[0]!, [before.id, 'deleted meanwhile']));
+      await fixture.deps.events.insert(left(fixtures[0]!, [before.id, 'deleted meanwhile']));
       await fixture.hook(to.url);
       await fixture.turn();
       fixture.clock.advance(LEFTOVER_MS - 2_000);
@@ -174,6 +173,28 @@ describe('webhooks: processes and crashes', function () {
     expect(await fixture.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
   });
 
+  it('a delivery whose worker failed before it had a row is made up by the same process', async () => {
+    const fixture = process();
+    await fixture.hook(to.url);
+    const { outbound } = fixture.deps;
+    fixture.deps.outbound = {
+      judge: (url, policy) => outbound.judge(url, policy),
+      request: () => {
+        fixture.deps.outbound = outbound;
+        return Promise.reject(new Error('a fault of our own'));
+      },
+    };
+    await fixture.poller.stop();
+    await fixture.emit();
+    await fixture.workers.idle();
+    expect(to.got).to.have.length(0);
+    await fixture.turn();
+    await fixture.turn();
+    expect(to.got).to.have.length(1);
+    await fixture.fanout.settled();
+    expect(await fixture.deps.events.count({ fan_at: { gt: '' } })).to.equal(0);
+  });
+
   it('of two processes one takes a marker over', async () => {
     const [one, two] = [process(), process()];
     const hook = await one.hook(to.url);
@@ -216,7 +237,7 @@ describe('webhooks: processes and crashes', function () {
     expect((await fixture.deliveries())[0]).to.include({
       state: 'pending',
       made: 0,
-      lease_by: fixture.workers.instance,
+      lease_by: fixture.queue.instance,
     });
     fixture.clock.advance(8_001);
     await until('the row of the other', async () => (await fixture.deliveries()).length === 2);

@@ -1,7 +1,7 @@
 /** The count to twenty, hold and resume, exactly as contract 70 counts. */
 import { expect } from 'chai';
 import { Receiver, status } from '../receiver.js';
-import { ADMIN, memoryWorld, type Fixture } from '../fixture.js';
+import { ADMIN, memoryFixture, type Fixture } from '../fixture.js';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -11,13 +11,12 @@ describe('webhooks that disable themselves', function () {
   let to: Receiver;
 
   beforeEach(async () => {
-    fixture = await memoryWorld();
+    fixture = await memoryFixture();
     to = await Receiver.open(status(500));
   });
   afterEach(async () => {
     await to.close();
-    await fixture.workers.stop();
-    await fixture.fanout.settled();
+    await fixture.close();
   });
 
   const events = async (n: number): Promise<void> => {

@@ -11,7 +11,7 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { ownSignature } from '../../../../plugins/webhooks/sending/signature.js';
 import { projectRoot } from '../../../architecture/tree.js';
 import { Receiver, type Got } from '../receiver.js';
-import { ADMIN, memoryWorld, type Fixture } from '../fixture.js';
+import { ADMIN, memoryFixture, type Fixture } from '../fixture.js';
 
 const SECRET = 'whsec_test_0123456789abcdef';
 const AT = 1_790_000_000;
@@ -69,7 +69,7 @@ describe('webhooks: receivers', function () {
   const got: { before: Got; after: Got } = { before: undefined as never, after: undefined as never };
 
   before(async () => {
-    fixture = await memoryWorld();
+    fixture = await memoryFixture();
     to = await Receiver.open();
     const given = { name: 'receiver', url: to.url, events: '*' };
     const { webhook, secret } = await fixture.registry.create(ADMIN, given);
@@ -82,8 +82,7 @@ describe('webhooks: receivers', function () {
     secrets.first = secret ?? '';
     secrets.second = (await fixture.registry.rotate(ADMIN, webhook.id)).secret;
     got.after = await send('after the rotation');
-    await fixture.workers.stop();
-    await fixture.fanout.settled();
+    await fixture.close();
     await to.close();
   });
 
@@ -166,7 +165,7 @@ describe('webhooks: receivers', function () {
   });
 
   it('and a secret of one’s own as raw bytes', async () => {
-    const own = await memoryWorld();
+    const own = await memoryFixture();
     const receiver = await Receiver.open();
     try {
       await own.hook(receiver.url, { secret: 'correct horse battery' });
@@ -176,8 +175,7 @@ describe('webhooks: receivers', function () {
       const library = new Webhook('correct horse battery', { format: 'raw' });
       expect(library.verify(body, headers)).to.deep.equal(JSON.parse(body));
     } finally {
-      await own.workers.stop();
-      await own.fanout.settled();
+      await own.close();
       await receiver.close();
     }
   });

@@ -1,0 +1,55 @@
+/** Looks every second for work that no event announces: leases and markers of processes that are gone, deliveries that are due. */
+import { inject, injectable } from '../../kernel/contract.js';
+import type { DeliveryQueue } from './deliveries/delivery-queue.js';
+import type { DeliveryWorkers } from './deliveries/delivery-workers.js';
+import { DEPS, FANOUT, QUEUE, WORKERS, type Deps } from './deps.js';
+import type { Fanout } from './events/fanout.js';
+
+const POLL_MS = 1_000;
+
+@injectable()
+export class Poller {
+  #timer: NodeJS.Timeout | null = null;
+  #polling: Promise<void> = Promise.resolve();
+  #open = false;
+
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'log'>,
+    @inject(QUEUE) private readonly queue: DeliveryQueue,
+    @inject(FANOUT) private readonly fanout: Fanout,
+    @inject(WORKERS) private readonly workers: DeliveryWorkers,
+  ) {}
+
+  start(): void {
+    this.#open = true;
+    this.#next();
+  }
+
+  /** Resolves when no look is under way. */
+  async stop(): Promise<void> {
+    this.#open = false;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#polling;
+  }
+
+  /** One look. */
+  async poll(): Promise<void> {
+    await this.queue.reclaim();
+    await this.fanout.reconcile();
+    await this.workers.wakeDue();
+  }
+
+  #next(): void {
+    this.#polling = this.#pollOnce();
+  }
+
+  /** Never rejects. */
+  async #pollOnce(): Promise<void> {
+    try {
+      await this.poll();
+    } catch (err) {
+      this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
+    }
+    if (this.#open) this.#timer = setTimeout(() => this.#next(), POLL_MS);
+  }
+}
