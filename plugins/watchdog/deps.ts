@@ -1,4 +1,5 @@
 /** What the services of this plugin are built on, so that a test puts its own in their place. */
+import { token } from '../../kernel/contract.js';
 import type { AuditLog, TokenIssuer } from '../../ports/domain/access.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
@@ -38,5 +39,7 @@ export interface Deps {
     options: { id: string; timestamp: string; project_slug: string | null },
   ) => Promise<boolean>;
 }
+
+export const DEPS = token<Deps>('watchdog.deps');
 
 export const isoOf = (ms: number): string => new Date(ms).toISOString();

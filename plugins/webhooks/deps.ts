@@ -1,5 +1,5 @@
-/** What the services of this plugin are built on, and the names by which they find each other. */
-import type { Clock, Collection, Ids, Logger } from '../../kernel/contract.js';
+/** What the services of this plugin are built on; bound as one value, so that a test puts its own in its place. */
+import { token, type Clock, type Collection, type Ids, type Logger } from '../../kernel/contract.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { AuditLog } from '../../ports/domain/access.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
@@ -36,19 +36,6 @@ export interface Deps {
   random: () => number;
 }
 
-export const DEPS = 'webhooks.deps';
-export const SECRETS = 'webhooks.secrets';
-export const SENDER = 'webhooks.sender';
-export const PAUSE = 'webhooks.pause';
-export const OUTCOMES = 'webhooks.outcomes';
-export const DIRECTORY = 'webhooks.directory';
-export const LEASES = 'webhooks.leases';
-export const QUEUE = 'webhooks.queue';
-export const POLLER = 'webhooks.poller';
-export const WRITER = 'webhooks.writer';
-export const WORKERS = 'webhooks.workers';
-export const FANOUT = 'webhooks.fanout';
-export const REGISTRY = 'webhooks.registry';
-export const LOG = 'webhooks.log';
+export const DEPS = token<Deps>('webhooks.deps');
 
 export const isoOf = (ms: number): string => new Date(ms).toISOString();

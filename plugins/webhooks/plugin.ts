@@ -7,39 +7,11 @@ import { definePlugin, type PluginContext } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/access.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import {
-  DEPS,
-  DIRECTORY,
-  FANOUT,
-  PAUSE,
-  WORKERS,
-  LEASES,
-  WRITER,
-  LOG,
-  OUTCOMES,
-  POLLER,
-  QUEUE,
-  REGISTRY,
-  SECRETS,
-  SENDER,
-} from './deps.js';
 import type { Deps, WebhooksConfig } from './deps.js';
-import { Directory } from './registry/directory.js';
-import { Fanout } from './events/fanout.js';
-import { Poller } from './poller.js';
-import { WebhookPause } from './registry/webhook-pause.js';
-import { DeliveryWorkers } from './deliveries/delivery-workers.js';
-import { Leases } from './deliveries/leases.js';
-import { DeliveryQueue } from './deliveries/delivery-queue.js';
-import { DeliveryWriter } from './deliveries/delivery-writer.js';
-import { DeliveryLog } from './deliveries/log.js';
 import { TEST_EVENT } from './events/names.js';
-import { Outcomes } from './deliveries/outcomes.js';
 import { pages, panels } from './pages/pages.js';
-import { Webhooks } from './registry/webhooks.js';
 import { routes } from './http/routes.js';
-import { Secrets } from './registry/secrets.js';
-import { Sender } from './sending/sender.js';
+import { buildServices } from './services.js';
 
 const config = joi.object({
   egress_policy: joi
@@ -55,39 +27,6 @@ const config = joi.object({
     .default([])
     .description('Networks that `public-only` lets pass; never opens what is always blocked'),
 });
-
-export interface Services {
-  registry: Webhooks;
-  log: DeliveryLog;
-  fanout: Fanout;
-  queue: DeliveryQueue;
-  workers: DeliveryWorkers;
-  pause: WebhookPause;
-  poller: Poller;
-}
-
-/** Builds the services, each from what the ones before it offer. @param scope the plugin's own container */
-export function buildServices(scope: Pick<PluginContext, 'bind' | 'construct'>, deps: Deps): Services {
-  const make = <T>(name: string, type: new (...args: never[]) => T): T => {
-    const service = scope.construct(type);
-    scope.bind(name, service);
-    return service;
-  };
-  scope.bind(DEPS, deps);
-  make(SECRETS, Secrets);
-  make(SENDER, Sender);
-  make(DIRECTORY, Directory);
-  const pause = make(PAUSE, WebhookPause);
-  make(WRITER, DeliveryWriter);
-  make(LEASES, Leases);
-  const queue = make(QUEUE, DeliveryQueue);
-  make(OUTCOMES, Outcomes);
-  const log = make(LOG, DeliveryLog);
-  const workers = make(WORKERS, DeliveryWorkers);
-  const fanout = make(FANOUT, Fanout);
-  const poller = make(POLLER, Poller);
-  return { pause, log, queue, workers, fanout, poller, registry: make(REGISTRY, Webhooks) };
-}
 
 function depsOf(ctx: PluginContext<WebhooksConfig>): Deps {
   const { clock, ids, log, app } = ctx;

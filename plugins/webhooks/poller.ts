@@ -1,9 +1,9 @@
 /** Looks every second for work that no event announces: leases and markers of processes that are gone, deliveries that are due. */
 import { inject, injectable } from '../../kernel/contract.js';
-import type { DeliveryQueue } from './deliveries/delivery-queue.js';
-import type { DeliveryWorkers } from './deliveries/delivery-workers.js';
-import { DEPS, FANOUT, QUEUE, WORKERS, type Deps } from './deps.js';
-import type { Fanout } from './events/fanout.js';
+import { DeliveryQueue } from './deliveries/delivery-queue.js';
+import { DeliveryWorkers } from './deliveries/delivery-workers.js';
+import { DEPS, type Deps } from './deps.js';
+import { Fanout } from './events/fanout.js';
 
 const POLL_MS = 1_000;
 
@@ -15,9 +15,9 @@ export class Poller {
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'log'>,
-    @inject(QUEUE) private readonly queue: DeliveryQueue,
-    @inject(FANOUT) private readonly fanout: Fanout,
-    @inject(WORKERS) private readonly workers: DeliveryWorkers,
+    @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
+    @inject(Fanout) private readonly fanout: Fanout,
+    @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
   ) {}
 
   start(): void {

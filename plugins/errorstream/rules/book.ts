@@ -13,8 +13,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { IgnoreRules, Mute, Report } from '../../../ports/domain/bugs.js';
 import { BOOK_ID } from './names.js';
-import { HITS, RULE_DEPS, type RuleDeps } from './deps.js';
-import type { Hits } from './hits.js';
+import { RULE_DEPS, type RuleDeps } from './deps.js';
+import { Hits } from './hits.js';
 import { isActive, type Rule } from './rule.js';
 import { RuleSet } from './ruleset.js';
 
@@ -34,7 +34,7 @@ export class RuleBook implements IgnoreRules {
 
   constructor(
     @inject(RULE_DEPS) private readonly deps: RuleDeps,
-    @inject(HITS) private readonly hits: Hits,
+    @inject(Hits) private readonly hits: Hits,
   ) {}
 
   match(report: Report): Mute | null | Promise<Mute | null> {

@@ -1,5 +1,5 @@
-/** What the services of the ignore rules are built on; bound by the names below. */
-import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
+/** What the services of the ignore rules are built on; bound as one value. */
+import { token, type Clock, type Collection, type Ids, type Logger } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/access.js';
 import type { BugsApi, Muting } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
@@ -20,12 +20,7 @@ export interface RuleDeps {
   log: Logger;
 }
 
-export const RULE_DEPS = 'errorstream.rules.deps';
-export const BOOK = 'errorstream.rules.book';
-export const HITS = 'errorstream.rules.hits';
-export const SURVEY = 'errorstream.rules.survey';
-export const SETTLING = 'errorstream.rules.settling';
-export const RUNS = 'errorstream.rules.runs';
+export const RULE_DEPS = token<RuleDeps>('errorstream.rules.deps');
 
 /** A turn for everybody else: searching must not hold up the event loop. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -3,14 +3,14 @@ import { inject, injectable, type Principal } from '../../../kernel/contract.js'
 import { conflict, denied, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Mutable } from '../../../ports/domain/bugs.js';
 import type { Filter } from '../../../ports/store.js';
-import type { RuleBook } from './book.js';
-import { BOOK, RULE_DEPS, RUNS, SETTLING, SURVEY, type RuleDeps } from './deps.js';
+import { RuleBook } from './book.js';
+import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compile } from './pattern.js';
 import { isActive, nameOf, viewOf, type Matching, type Rule, type RuleFields, type RuleView } from './rule.js';
 import type { Applied, ApplyDoc } from './documents.js';
-import type { Runs } from './runs.js';
-import type { Settling } from './settling.js';
-import type { Preview, Survey } from './survey.js';
+import { Runs } from './runs.js';
+import { Settling } from './settling.js';
+import { type Preview, Survey } from './survey.js';
 
 /** All of them stand compiled in every process. */
 const MOST_RULES = 1000;
@@ -32,10 +32,10 @@ type Changes = Partial<Omit<Rule, 'id'>>;
 export class Registry {
   constructor(
     @inject(RULE_DEPS) private readonly deps: RuleDeps,
-    @inject(BOOK) private readonly book: RuleBook,
-    @inject(SURVEY) private readonly survey: Survey,
-    @inject(SETTLING) private readonly settling: Settling,
-    @inject(RUNS) private readonly runs: Runs,
+    @inject(RuleBook) private readonly book: RuleBook,
+    @inject(Survey) private readonly survey: Survey,
+    @inject(Settling) private readonly settling: Settling,
+    @inject(Runs) private readonly runs: Runs,
   ) {}
 
   /** In the order in which they win: the oldest first. @throws InvalidCursor */

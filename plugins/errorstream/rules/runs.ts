@@ -5,9 +5,9 @@
 import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { ApplyDoc } from './documents.js';
-import { RULE_DEPS, SURVEY, type RuleDeps } from './deps.js';
+import { RULE_DEPS, type RuleDeps } from './deps.js';
 import type { Rule } from './rule.js';
-import type { Survey } from './survey.js';
+import { Survey } from './survey.js';
 
 /** A run that said nothing for this long belongs to a process that is gone. */
 const SILENT_MS = 15_000;
@@ -19,7 +19,7 @@ export class Runs {
 
   constructor(
     @inject(RULE_DEPS) private readonly deps: RuleDeps,
-    @inject(SURVEY) private readonly survey: Survey,
+    @inject(Survey) private readonly survey: Survey,
   ) {}
 
   /** The last run of a rule. */

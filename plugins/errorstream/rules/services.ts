@@ -1,22 +1,17 @@
-/** Builds the services of the ignore rules, each from what the ones before it offer. */
-import type { JobSpec, PluginContext } from '../../../kernel/contract.js';
+/** The services of the ignore rules that routes, pages and jobs use; what those need follows from their constructors. */
+import type { Instances, JobSpec, PluginContext } from '../../../kernel/contract.js';
 import { AUDIT } from '../../../ports/domain/access.js';
 import { BUGS, MUTING } from '../../../ports/domain/bugs.js';
 import { PROJECTS } from '../../../ports/domain/projects.js';
 import { RuleBook } from './book.js';
-import { BOOK, HITS, RULE_DEPS, RUNS, SETTLING, SURVEY, type RuleDeps } from './deps.js';
-import { Hits } from './hits.js';
+import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { Registry } from './registry.js';
 import { Runs } from './runs.js';
 import { Settling } from './settling.js';
-import { Survey } from './survey.js';
 
-export interface RuleServices {
-  book: RuleBook;
-  registry: Registry;
-  settling: Settling;
-  runs: Runs;
-}
+const SERVICES = { book: RuleBook, registry: Registry, settling: Settling, runs: Runs };
+
+export type RuleServices = Instances<typeof SERVICES>;
 
 export const ruleDeps = (ctx: PluginContext): RuleDeps => ({
   rules: ctx.collection('rules'),
@@ -32,19 +27,9 @@ export const ruleDeps = (ctx: PluginContext): RuleDeps => ({
 });
 
 /** @param scope the plugin's own container */
-export function buildRules(scope: Pick<PluginContext, 'bind' | 'construct'>, deps: RuleDeps): RuleServices {
-  const make = <T>(name: string, type: new (...args: never[]) => T): T => {
-    const service = scope.construct(type);
-    scope.bind(name, service);
-    return service;
-  };
+export function buildRules(scope: Pick<PluginContext, 'bind' | 'services'>, deps: RuleDeps): RuleServices {
   scope.bind(RULE_DEPS, deps);
-  make(HITS, Hits);
-  const book = make(BOOK, RuleBook);
-  make(SURVEY, Survey);
-  const settling = make(SETTLING, Settling);
-  const runs = make(RUNS, Runs);
-  return { book, settling, runs, registry: scope.construct(Registry) };
+  return scope.services(SERVICES);
 }
 
 /** Every ten seconds: what changes and expiries leave to unmute, and applies that a crash cut off. */

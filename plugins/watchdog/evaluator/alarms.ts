@@ -6,10 +6,9 @@
  * monitor: only at those whose name is of a monitor that is down no more, or whose place in the tree changed.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { ancestorsOf, downAbove, relative, type Ancestry, type Relative } from '../monitors/ancestry.js';
-import { isoOf, type Deps } from '../deps.js';
+import { ancestorsOf, downAbove, relative, Ancestry, type Relative } from '../monitors/ancestry.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
 import type { MonitorDoc } from '../model.js';
-import { ANCESTRY, DEPS } from '../names.js';
 import { idOf } from '../monitors/source.js';
 import { alarmAt, intervalOf } from '../monitors/timing.js';
 import { ChangeSet } from '../monitors/change-set.js';
@@ -21,7 +20,7 @@ const BATCH = 500;
 export class Alarms {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(ANCESTRY) private readonly ancestry: Ancestry,
+    @inject(Ancestry) private readonly ancestry: Ancestry,
   ) {}
 
   /** Alarms whose wait is over. @param waiting suppressed monitors with `released_at` */

@@ -5,8 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { RunCleanup } from '../../../ports/domain/watchdog.js';
 import type { Collection, Doc, Filter } from '../../../ports/store.js';
-import { isoOf, type Deps } from '../deps.js';
-import { DEPS } from '../names.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
 import { NO_CLEANUP } from './runs.js';
 import { HOUR_MS } from '../metrics/samples.js';
 

@@ -9,9 +9,8 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict } from '../../../ports/store.js';
-import { isoOf, type Deps } from '../deps.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
 import type { LeaseDoc } from '../model.js';
-import { DEPS } from '../names.js';
 
 export const LEASE_MS = 45_000;
 const RENEW_MS = 15_000;

@@ -9,16 +9,15 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Page } from '../../../ports/store.js';
-import type { Alarms } from './alarms.js';
-import { downAbove, relative, type Ancestry, type Family } from '../monitors/ancestry.js';
-import type { Cleanup } from './cleanup.js';
-import { isoOf, type Deps } from '../deps.js';
-import { LeaseLost, type EvaluatorLease, type HeldLease } from './evaluator-lease.js';
+import { Alarms } from './alarms.js';
+import { downAbove, relative, Ancestry, type Family } from '../monitors/ancestry.js';
+import { Cleanup } from './cleanup.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
+import { LeaseLost, EvaluatorLease, type HeldLease } from './evaluator-lease.js';
 import type { MonitorDoc, RunDoc } from '../model.js';
-import { ALARMS, ANCESTRY, CLEANUP, DEPS, LEASE, OUTAGES, OUTBOX, RUNS } from '../names.js';
-import { creditSince, type Gap, type Outages } from './outages.js';
-import type { Outbox } from '../timeline/outbox.js';
-import { MAX_CHANGES, recordOf, type Runs } from './runs.js';
+import { creditSince, type Gap, Outages } from './outages.js';
+import { Outbox } from '../timeline/outbox.js';
+import { MAX_CHANGES, recordOf, Runs } from './runs.js';
 import { intervalOf, thresholds } from '../monitors/timing.js';
 import { ChangeSet } from '../monitors/change-set.js';
 import { writeChangeSets, type PendingWrite } from './change-set-writes.js';
@@ -42,13 +41,13 @@ interface Found {
 export class Evaluator {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(LEASE) private readonly lease: EvaluatorLease,
-    @inject(RUNS) private readonly runs: Runs,
-    @inject(OUTAGES) private readonly outages: Outages,
-    @inject(ANCESTRY) private readonly ancestry: Ancestry,
-    @inject(ALARMS) private readonly alarms: Alarms,
-    @inject(CLEANUP) private readonly cleanup: Cleanup,
-    @inject(OUTBOX) private readonly outbox: Outbox,
+    @inject(EvaluatorLease) private readonly lease: EvaluatorLease,
+    @inject(Runs) private readonly runs: Runs,
+    @inject(Outages) private readonly outages: Outages,
+    @inject(Ancestry) private readonly ancestry: Ancestry,
+    @inject(Alarms) private readonly alarms: Alarms,
+    @inject(Cleanup) private readonly cleanup: Cleanup,
+    @inject(Outbox) private readonly outbox: Outbox,
   ) {}
 
   /** See `WatchdogApi.evaluate`. */

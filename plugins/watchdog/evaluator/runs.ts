@@ -2,9 +2,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Json } from '../../../ports/store.js';
-import { isoOf, type Deps } from '../deps.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
 import type { RunDoc } from '../model.js';
-import { DEPS } from '../names.js';
 
 /** A run older than this does not vouch for the evaluator any more (contract 95, health). */
 export const LATE_MS = 300_000;

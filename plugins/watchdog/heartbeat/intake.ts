@@ -5,15 +5,14 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
-import type { Ancestry } from '../monitors/ancestry.js';
+import { Ancestry } from '../monitors/ancestry.js';
 import { mayReport, mayTouch, type Caller } from '../caller.js';
-import { isoOf, type Deps } from '../deps.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
 import { stateOf, type Heartbeat } from './heartbeat.js';
 import { KeyedMutex } from '../keyed-mutex.js';
 import type { MonitorDoc } from '../model.js';
 import { freshMonitor } from '../monitors/monitor.js';
-import { ANCESTRY, DEPS, OUTBOX } from '../names.js';
-import type { Outbox } from '../timeline/outbox.js';
+import { Outbox } from '../timeline/outbox.js';
 import { RecentMonitors } from './recent-monitors.js';
 import { append, indexed } from '../metrics/samples.js';
 import { idOf } from '../monitors/source.js';
@@ -49,8 +48,8 @@ export class Intake {
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(ANCESTRY) private readonly ancestry: Ancestry,
-    @inject(OUTBOX) private readonly outbox: Outbox,
+    @inject(Ancestry) private readonly ancestry: Ancestry,
+    @inject(Outbox) private readonly outbox: Outbox,
   ) {}
 
   /**

@@ -2,11 +2,10 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import { KEEP_SAMPLES_MS } from '../evaluator/cleanup.js';
-import { isoOf, type Deps } from '../deps.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
 import type { MonitorDoc } from '../model.js';
-import { DEPS, SERIES } from '../names.js';
 import { HOUR_MS } from './samples.js';
-import type { Series } from './series.js';
+import { Series } from './series.js';
 import { Running } from './stats.js';
 
 const DAY_MS = 24 * HOUR_MS;
@@ -126,7 +125,7 @@ export function deviationOf(value: number, { mean, stddev, sufficient, min, max 
 export class Histories {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(SERIES) private readonly series: Series,
+    @inject(Series) private readonly series: Series,
   ) {}
 
   /** @throws ServiceError invalid_request */

@@ -1,8 +1,7 @@
 /** Reads samples back: chunks and the monitor's tail, hours and the monitor's hour, each once (samples.ts says how they are written). */
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { ChunkDoc, MonitorDoc, RollupDoc, Row, Stats } from '../model.js';
-import { DEPS } from '../names.js';
 import { chunkId, HOUR_MS, hourOf, rowsOf } from './samples.js';
 
 const PAGE = 500;

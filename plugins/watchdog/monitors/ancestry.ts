@@ -4,9 +4,8 @@
  * one counts as parentless), chains deeper than 256.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc } from '../model.js';
-import { DEPS } from '../names.js';
 import { idOf } from './source.js';
 
 export const MAX_DEPTH = 256;

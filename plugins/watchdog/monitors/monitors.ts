@@ -3,15 +3,14 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
-import type { Alarms } from '../evaluator/alarms.js';
-import { ancestorsOf, MAX_DEPTH, type Ancestry } from './ancestry.js';
+import { Alarms } from '../evaluator/alarms.js';
+import { ancestorsOf, MAX_DEPTH, Ancestry } from './ancestry.js';
 import { mayTouch, type Caller } from '../caller.js';
 import { cleanText } from '../clean.js';
-import type { Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc } from '../model.js';
 import { freshMonitor, viewOf } from './monitor.js';
-import { ALARMS, ANCESTRY, DEPS, OUTBOX } from '../names.js';
-import type { Outbox } from '../timeline/outbox.js';
+import { Outbox } from '../timeline/outbox.js';
 import { idOf, looksLikeId, SOURCE } from './source.js';
 import { ChangeSet } from './change-set.js';
 
@@ -26,9 +25,9 @@ const cleaned = <T extends MonitorEdit>(fields: T): T =>
 export class Monitors {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(ANCESTRY) private readonly ancestry: Ancestry,
-    @inject(ALARMS) private readonly alarms: Alarms,
-    @inject(OUTBOX) private readonly outbox: Outbox,
+    @inject(Ancestry) private readonly ancestry: Ancestry,
+    @inject(Alarms) private readonly alarms: Alarms,
+    @inject(Outbox) private readonly outbox: Outbox,
   ) {}
 
   /** By source, or by id. */

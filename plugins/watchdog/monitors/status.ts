@@ -3,11 +3,10 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Filter } from '../../../ports/store.js';
 import { mayReport, type Caller } from '../caller.js';
-import type { Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import { STATES, type MonitorDoc } from '../model.js';
 import { viewOf } from './monitor.js';
-import { DEPS, RUNS } from '../names.js';
-import type { Runs } from '../evaluator/runs.js';
+import { Runs } from '../evaluator/runs.js';
 
 const PAGE = 500;
 
@@ -66,7 +65,7 @@ export function treeOf<T extends { source: string; parent_source: string | null 
 export class Status {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(RUNS) private readonly runs: Runs,
+    @inject(Runs) private readonly runs: Runs,
   ) {}
 
   /** @throws ServiceError source_mismatch */

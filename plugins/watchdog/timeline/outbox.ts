@@ -8,10 +8,9 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
-import { isoOf, type Deps } from '../deps.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
 import { KeyedMutex } from '../keyed-mutex.js';
 import type { MonitorDoc, OutboxEntry, TimelineDoc } from '../model.js';
-import { DEPS } from '../names.js';
 
 /** Older entries than this belong to a process that is gone, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;

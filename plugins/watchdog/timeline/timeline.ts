@@ -4,10 +4,9 @@ import { notFound } from '../../../kernel/errors.js';
 import type { Filter, Json } from '../../../ports/store.js';
 import { mayReport, mayTouch, type Caller } from '../caller.js';
 import { cleanText } from '../clean.js';
-import type { Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { Level, TimelineDoc } from '../model.js';
-import { DEPS, OUTBOX } from '../names.js';
-import type { Outbox } from './outbox.js';
+import { Outbox } from './outbox.js';
 import { idOf } from '../monitors/source.js';
 
 export interface Annotation {
@@ -69,7 +68,7 @@ export interface EventPage {
 export class Timeline {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(OUTBOX) private readonly outbox: Outbox,
+    @inject(Outbox) private readonly outbox: Outbox,
   ) {}
 
   /** @throws ServiceError not_found, source_mismatch, insufficient_scope */

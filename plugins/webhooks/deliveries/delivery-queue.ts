@@ -9,10 +9,10 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
-import { DEPS, LEASES, WRITER, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { Delivery } from './delivery.js';
-import type { DeliveryWriter } from './delivery-writer.js';
-import type { Leases } from './leases.js';
+import { DeliveryWriter } from './delivery-writer.js';
+import { Leases } from './leases.js';
 
 export interface InFlight {
   /** As it is stored, or will be: with this process's lease. */
@@ -31,8 +31,8 @@ export interface InFlight {
 export class DeliveryQueue {
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'clock'>,
-    @inject(LEASES) private readonly leases: Leases,
-    @inject(WRITER) private readonly writer: DeliveryWriter,
+    @inject(Leases) private readonly leases: Leases,
+    @inject(DeliveryWriter) private readonly writer: DeliveryWriter,
   ) {}
 
   /** This process, as leases and markers name it. */

@@ -4,14 +4,14 @@
  * and the workers ask the store for what is due.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DEPS, DIRECTORY, OUTCOMES, QUEUE, SENDER, type Deps } from '../deps.js';
-import type { Directory } from '../registry/directory.js';
+import { DEPS, type Deps } from '../deps.js';
+import { Directory } from '../registry/directory.js';
 import { STALE_MS } from './leases.js';
 import type { Delivery } from './delivery.js';
-import type { DeliveryQueue, InFlight } from './delivery-queue.js';
-import type { Outcomes } from './outcomes.js';
+import { DeliveryQueue, type InFlight } from './delivery-queue.js';
+import { Outcomes } from './outcomes.js';
 import { EventLoopThrottle } from './event-loop-throttle.js';
-import type { Sender } from '../sending/sender.js';
+import { Sender } from '../sending/sender.js';
 import type { Webhook } from '../registry/webhook.js';
 
 /** A worker takes this many at once while its receiver is quick. */
@@ -59,10 +59,10 @@ export class DeliveryWorkers {
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock' | 'log' | 'metrics'>,
-    @inject(DIRECTORY) private readonly directory: Directory,
-    @inject(QUEUE) private readonly queue: DeliveryQueue,
-    @inject(SENDER) private readonly sender: Sender,
-    @inject(OUTCOMES) private readonly outcomes: Outcomes,
+    @inject(Directory) private readonly directory: Directory,
+    @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
+    @inject(Sender) private readonly sender: Sender,
+    @inject(Outcomes) private readonly outcomes: Outcomes,
   ) {
     const { metrics } = this.deps;
     this.#attempts = metrics.counter('aos_webhook_attempts_total', 'Attempts of webhook deliveries, by verdict');

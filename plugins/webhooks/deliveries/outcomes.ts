@@ -5,9 +5,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
 import { KEEP_ATTEMPTS, type Attempt, type Delivery } from './delivery.js';
-import { DEPS, isoOf, PAUSE, QUEUE, type Deps } from '../deps.js';
-import type { WebhookPause } from '../registry/webhook-pause.js';
-import type { DeliveryQueue, InFlight } from './delivery-queue.js';
+import { DEPS, isoOf, type Deps } from '../deps.js';
+import { WebhookPause } from '../registry/webhook-pause.js';
+import { DeliveryQueue, type InFlight } from './delivery-queue.js';
 import { delayAfter } from './schedule.js';
 import type { Result } from '../sending/sender.js';
 import type { Webhook } from '../registry/webhook.js';
@@ -22,8 +22,8 @@ const TIE_MS = 1_000;
 export class Outcomes {
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock' | 'log' | 'random'>,
-    @inject(PAUSE) private readonly pause: WebhookPause,
-    @inject(QUEUE) private readonly queue: DeliveryQueue,
+    @inject(WebhookPause) private readonly pause: WebhookPause,
+    @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
   ) {}
 
   /** @param webhook as it was when the attempt began */

@@ -8,11 +8,11 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { newDelivery } from '../deliveries/delivery.js';
-import { DEPS, DIRECTORY, QUEUE, WORKERS, type Deps } from '../deps.js';
-import type { Directory } from '../registry/directory.js';
+import { DEPS, type Deps } from '../deps.js';
+import { Directory } from '../registry/directory.js';
 import { storedEvent, type StoredEvent } from './event.js';
-import { ROWLESS_MS, type DeliveryWorkers } from '../deliveries/delivery-workers.js';
-import type { DeliveryQueue } from '../deliveries/delivery-queue.js';
+import { ROWLESS_MS, DeliveryWorkers } from '../deliveries/delivery-workers.js';
+import { DeliveryQueue } from '../deliveries/delivery-queue.js';
 import { TEST_EVENT } from './names.js';
 import { wants } from '../registry/webhook.js';
 
@@ -35,9 +35,9 @@ export class Fanout {
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'events' | 'clock' | 'log'>,
-    @inject(DIRECTORY) private readonly directory: Directory,
-    @inject(WORKERS) private readonly workers: DeliveryWorkers,
-    @inject(QUEUE) private readonly queue: DeliveryQueue,
+    @inject(Directory) private readonly directory: Directory,
+    @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
+    @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
   ) {}
 
   /** Resolves when the event is stored, with the webhooks that it is for. The same event again changes nothing. */

@@ -3,15 +3,15 @@ import { inject, injectable, type Principal } from '../../../kernel/contract.js'
 import { conflict, denied, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Filter, Page } from '../../../ports/store.js';
 import type { Delivery } from '../deliveries/delivery.js';
-import { DEPS, DIRECTORY, PAUSE, WORKERS, LOG, SECRETS, SENDER, type Deps } from '../deps.js';
-import type { Directory } from './directory.js';
+import { DEPS, type Deps } from '../deps.js';
+import { Directory } from './directory.js';
 import { payload } from '../events/event.js';
-import type { WebhookPause } from './webhook-pause.js';
-import type { DeliveryWorkers } from '../deliveries/delivery-workers.js';
-import type { DeliveryLog } from '../deliveries/log.js';
+import { WebhookPause } from './webhook-pause.js';
+import { DeliveryWorkers } from '../deliveries/delivery-workers.js';
+import { DeliveryLog } from '../deliveries/log.js';
 import { ALL_EVENTS, eventList, subscribable, TEST_EVENT, type EventName } from '../events/names.js';
-import type { Secrets } from './secrets.js';
-import type { Result, Sender } from '../sending/sender.js';
+import { Secrets } from './secrets.js';
+import { type Result, Sender } from '../sending/sender.js';
 import { newSecret } from '../sending/signature.js';
 import { webhookView, type Webhook, type WebhookFields, type WebhookView } from './webhook.js';
 
@@ -25,12 +25,12 @@ type Shipped = Pick<Result, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>
 export class Webhooks {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(SECRETS) private readonly secrets: Secrets,
-    @inject(SENDER) private readonly sender: Sender,
-    @inject(DIRECTORY) private readonly directory: Directory,
-    @inject(PAUSE) private readonly pause: WebhookPause,
-    @inject(WORKERS) private readonly workers: DeliveryWorkers,
-    @inject(LOG) private readonly log: DeliveryLog,
+    @inject(Secrets) private readonly secrets: Secrets,
+    @inject(Sender) private readonly sender: Sender,
+    @inject(Directory) private readonly directory: Directory,
+    @inject(WebhookPause) private readonly pause: WebhookPause,
+    @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
+    @inject(DeliveryLog) private readonly log: DeliveryLog,
   ) {}
 
   /** What a webhook may ask for, beside `*`. */

@@ -1,9 +1,9 @@
 /** One attempt: signs, posts under the egress policy, and says in plain words what came of it (contract 70, attempt). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { OutboundError, type OutboundResponse } from '../../../ports/outbound.js';
-import { DEPS, SECRETS, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import { retryAfter } from '../deliveries/schedule.js';
-import type { Secrets } from '../registry/secrets.js';
+import { Secrets } from '../registry/secrets.js';
 import { signatureHeaders } from './signature.js';
 import type { Webhook } from '../registry/webhook.js';
 
@@ -35,7 +35,7 @@ export interface Result {
 export class Sender {
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'clock' | 'outbound' | 'policy' | 'version'>,
-    @inject(SECRETS) private readonly secrets: Secrets,
+    @inject(Secrets) private readonly secrets: Secrets,
   ) {}
 
   /** Never throws because of a receiver. */

@@ -1,0 +1,28 @@
+/** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
+import type { Instances, PluginContext } from '../../kernel/contract.js';
+import { DeliveryQueue } from './deliveries/delivery-queue.js';
+import { DeliveryWorkers } from './deliveries/delivery-workers.js';
+import { DeliveryLog } from './deliveries/log.js';
+import { DEPS, type Deps } from './deps.js';
+import { Fanout } from './events/fanout.js';
+import { Poller } from './poller.js';
+import { WebhookPause } from './registry/webhook-pause.js';
+import { Webhooks } from './registry/webhooks.js';
+
+const SERVICES = {
+  registry: Webhooks,
+  log: DeliveryLog,
+  fanout: Fanout,
+  queue: DeliveryQueue,
+  workers: DeliveryWorkers,
+  pause: WebhookPause,
+  poller: Poller,
+};
+
+export type Services = Instances<typeof SERVICES>;
+
+/** @param scope the plugin's own container */
+export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: Deps): Services {
+  scope.bind(DEPS, deps);
+  return scope.services(SERVICES);
+}
