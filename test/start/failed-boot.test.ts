@@ -9,6 +9,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../harness.js';
 import { engines } from '../support/engines.js';
 import { CLI, serviceEnv, TestService } from '../support/service.js';
 
@@ -83,7 +84,7 @@ for (const engine of engines) {
     beforeEach(async function () {
       folder = await mkdtemp(join(tmpdir(), 'aos-boot-'));
       const found = await engine.settings();
-      if (found === null) return this.skip();
+      if (found === null) this.skip();
       settings = found;
     });
     afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -191,9 +192,13 @@ for (const engine of engines) {
     });
 
     it('serve: a data directory that another server has', async function () {
-      if (engine.name !== 'sqlite') return this.skip();
+      if (engine.name !== 'sqlite') this.skip();
       const first = await TestService.started({}, join(folder, 'data'));
-      await fails(['serve'], {}, /another server/).finally(() => first.end());
+      try {
+        await fails(['serve'], {}, /another server/);
+      } finally {
+        await first.end();
+      }
     });
 
     for (const signals of [1, 2]) {
@@ -205,10 +210,8 @@ for (const engine of engines) {
             : `setup: () => ({ start: () => process.stderr.write('started\\n'), stop: async () => { process.stderr.write('hanging\\n'); ${hangs} } }),`;
         await writeFile(path, plugin(phase));
         const one = run(env(await plugins(path)), ['serve']);
-        const says = async (text: string): Promise<void> => {
-          const { stderr } = one.child;
-          while (stderr?.readable === true && !one.stderr.includes(text)) await once(stderr, 'data');
-        };
+        const says = (text: string): Promise<void> =>
+          until(`${text} on stderr`, () => one.stderr.includes(text), START_MS / 2);
         if (signals === 2) await says('started');
         if (signals === 1) await says('hanging');
         one.child.kill('SIGTERM');
