@@ -40,7 +40,7 @@ export interface HapiServerOptions {
   metrics: Metrics;
   /** Requests at work at once, before 503 `overloaded`. Default 1,000. */
   maxInFlight?: number;
-  /** Bytes of bodies being read at once, all requests together. Default 128 MiB. */
+  /** Bytes of bodies held at once, all requests together. Default 128 MiB, or more where larger bodies are allowed. */
   maxBodyBytesInFlight?: number;
   /** A body must be complete within this. Default 60,000. */
   bodyTimeoutMs?: number;

@@ -25,12 +25,13 @@ import type { HapiServerOptions } from './options.js';
 import { PageRoute } from './pages/page-route.js';
 import type { PageServices } from './pages/visitor.js';
 import { Panels } from './pages/panels.js';
-import { BodyBudget } from './body/payload.js';
 import { RateLimits } from './limits/rate-limits.js';
 import { themePage } from './pages/theme.js';
 import { RequestMetrics } from './transport/request-metrics.js';
 import { ToolTable } from './routes/tools.js';
 import { Views } from './pages/views.js';
+
+const MIB = 1024 * 1024;
 
 /** Bodies are ours to read, cookies ours to parse. */
 const COOKIES = { parse: false, failAction: 'ignore' } as const;
@@ -98,12 +99,13 @@ export class HapiServer implements HttpServer {
     const views = await Views.on(this.#server, { webDir: options.webDir, helpers, debug });
     for (const { views: folder } of [...parts.pages, ...parts.panels]) await views.add(folder);
     const wait = options.panelTimeoutMs ?? 2_000;
-    const budget = new BodyBudget(options.maxBodyBytesInFlight ?? 128 * 1024 * 1024);
+    const mostBytes =
+      options.maxBodyBytesInFlight ?? Math.max(128 * MIB, 8 * (limits.json_bytes + limits.inflated_bytes));
     options.metrics.gauge('aos_http_requests_in_flight', 'Requests at work', () => this.#inFlight.count);
     return {
       authenticator: parts.authenticator,
       limits: new RateLimits(limits, clock),
-      bodies: new BodyReader(limits, options.bodyTimeoutMs ?? 60_000, budget),
+      bodies: new BodyReader({ limits, timeoutMs: options.bodyTimeoutMs ?? 60_000, mostBytes }),
       inFlight: this.#inFlight,
       addressOf: addressReader(options.trusted_proxies),
       timings: new RequestMetrics(options.metrics),

@@ -1,11 +1,13 @@
 /** A route's body: media type, bytes, inflating, parsing. What comes out still has to meet the schema. */
 import type { IncomingMessage } from 'node:http';
 import type { RouteSpec } from '../../../ports/http.js';
-import { Failure } from '../errors/failure.js';
-import { parseForm } from './form.js';
-import { MAX_INTAKE_VALUES, MAX_VALUES, parseJson } from './json.js';
+import { Failure, OVERLOADED } from '../errors/failure.js';
+import { BodyBudget, type BodyLease } from '../limits/body-budget.js';
 import type { HttpLimits } from '../options.js';
-import { hasBody, inflateBody, readBody, type BodyBudget } from './payload.js';
+import { parseForm } from './form.js';
+import { Inflater } from './inflate.js';
+import { MAX_INTAKE_VALUES, MAX_VALUES, parseJson } from './json.js';
+import { hasBody, WireBody, type Pace } from './wire.js';
 
 export interface ReadBody {
   value: unknown;
@@ -15,66 +17,166 @@ export interface ReadBody {
 
 export type BodyKind = 'json' | 'json-any-type' | 'raw';
 
+/** Who sends a body, for the budgets: an owner whose credential is known, or an address. */
+export interface Sender {
+  key: string;
+  known: boolean;
+}
+
+/** Keeps a body's room until its request has been answered. */
+export type Keep = (lease: BodyLease) => void;
+
+type RouteBody = Pick<RouteSpec, 'limits'> & { optional: boolean };
+type Form = Record<string, string | string[]>;
+
 const EMPTY_BODY = new Failure('invalid_json', 'The body is empty; it must be a JSON object.');
 const NO_ENCODING = new Failure('unsupported_media_type', 'This path takes bodies without content encoding only.');
+const NO_FORM = new Failure('unsupported_media_type', 'Forms are sent as application/x-www-form-urlencoded.');
+
+/** Bytes that must hold the credential, where a body holds it. */
+const HEAD_BYTES = 16 * 1024;
+/** Of the form of a visitor who is not signed in. */
+const ANONYMOUS_FORM_BYTES = 64 * 1024;
+const FORM_MS = 10_000;
+/** However small a JSON body may be, this much of it is reckoned with. */
+const LEAST_JSON_BYTES = 1024 * 1024;
+/** Bytes per second of a body whose sender is not known. */
+const LEAST_RATE = 1_024;
+
+export interface BodyReaderOptions {
+  limits: Pick<HttpLimits, 'json_bytes' | 'inflated_bytes'>;
+  /** A body must be complete within this. */
+  timeoutMs: number;
+  /** Bytes of bodies held at once, all requests together. */
+  mostBytes: number;
+}
 
 /** Reads bodies of every kind, under the limits of the service. */
 export class BodyReader {
-  constructor(
-    private readonly limits: Pick<HttpLimits, 'json_bytes' | 'inflated_bytes'>,
-    private readonly timeoutMs: number,
-    private readonly budget: BodyBudget,
-  ) {}
+  readonly #inflater = new Inflater();
+  /** Of senders with a credential. */
+  readonly #known: BodyBudget;
+  readonly #anonymous: BodyBudget;
+
+  constructor(private readonly options: BodyReaderOptions) {
+    const { mostBytes, limits } = options;
+    this.#known = new BodyBudget(mostBytes, mostBytes / 4);
+    const anonymous = Math.min(mostBytes, 16 * Math.max(limits.json_bytes, LEAST_JSON_BYTES));
+    this.#anonymous = new BodyBudget(anonymous, anonymous / 8);
+  }
 
   /** @param forms a form is taken too (a session's request, whose token is a form field) */
   async read(
     req: IncomingMessage,
-    route: Pick<RouteSpec, 'limits'> & { optional: boolean },
+    route: RouteBody,
+    sender: Sender,
+    keep: Keep,
     forms = false,
   ): Promise<ReadBody | Failure> {
-    const limits = route.limits ?? {};
-    const kind: BodyKind = limits.payload ?? 'json';
-    if (!hasBody(req)) return this.#empty(kind, route.optional);
-    const type = mediaType(req.headers['content-type']);
-    const isForm = forms && type === 'application/x-www-form-urlencoded';
-    const refused = isForm ? null : refusesType(kind, type, req.headers['content-type']);
-    if (refused) return refused;
-    const encoding = req.headers['content-encoding'];
-    if (!limits.inflate && encoding !== undefined && encoding !== 'identity') return NO_ENCODING;
-    const options = { limit: limits.bytes ?? this.limits.json_bytes, timeoutMs: this.timeoutMs, budget: this.budget };
-    const wire = await readBody(req, options);
-    if (wire instanceof Failure) return wire;
-    try {
-      const bytes = encoding === undefined ? wire : await inflateBody(wire, encoding, this.limits.inflated_bytes);
-      if (bytes instanceof Failure) return bytes;
-      if (bytes.length === 0) return this.#empty(kind, route.optional);
-      if (kind === 'raw' && !isForm) return { value: bytes, bytes: bytes.length };
-      const parsed = isForm ? parseForm(bytes) : parseJson(bytes, limits.inflate ? MAX_INTAKE_VALUES : MAX_VALUES);
-      const value = parsed instanceof Promise ? await (parsed as Promise<unknown>) : parsed;
-      return value instanceof Failure ? value : { value, bytes: bytes.length };
-    } finally {
-      this.budget.give(wire.length);
-    }
+    const wire = this.#open(req, route, sender, keep, forms);
+    if (!(wire instanceof WireBody)) return wire;
+    return this.#finish(wire, req, route, sender, forms);
   }
 
-  #empty(kind: BodyKind, optional: boolean): ReadBody | Failure {
-    if (kind === 'raw') return { value: Buffer.alloc(0), bytes: 0 };
-    return optional ? { value: {}, bytes: 0 } : EMPTY_BODY;
+  /**
+   * The beginning of a body that may hold a credential, inflated, and how to read on once its sender is known. Only the
+   * first kilobytes are read and inflated for somebody without a credential.
+   */
+  async head(req: IncomingMessage, route: RouteBody, address: string, keep: Keep): Promise<HeadOfBody | Failure> {
+    const sender = { key: address, known: false };
+    const wire = this.#open(req, route, sender, keep, false);
+    if (wire instanceof Failure) return wire;
+    if (!(wire instanceof WireBody)) return { head: Buffer.alloc(0), rest: async () => wire };
+    const part = await wire.head(HEAD_BYTES, this.#pace(sender));
+    if (part instanceof Failure) return part;
+    const head = await this.#inflater.head(part, req.headers['content-encoding'], HEAD_BYTES, address);
+    if (head instanceof Failure) return head;
+    return {
+      head,
+      rest: async (owner) => {
+        if (!wire.lease.moveTo(this.#known, owner)) return OVERLOADED;
+        return this.#finish(wire, req, route, { key: owner, known: true }, false);
+      },
+    };
   }
 
   /** A page's form. */
-  async form(req: IncomingMessage): Promise<Record<string, string | string[]> | Failure> {
+  async form(req: IncomingMessage, sender: Sender, keep: Keep): Promise<Form | Failure> {
     if (!hasBody(req)) return {};
-    if (mediaType(req.headers['content-type']) !== 'application/x-www-form-urlencoded') {
-      return new Failure('unsupported_media_type', 'Forms are sent as application/x-www-form-urlencoded.');
-    }
+    if (mediaType(req.headers['content-type']) !== FORM_TYPE) return NO_FORM;
     if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') return NO_ENCODING;
-    const wire = await readBody(req, { limit: this.limits.json_bytes, timeoutMs: this.timeoutMs, budget: this.budget });
+    const { json_bytes } = this.options.limits;
+    const wire = this.#wire(req, sender.known ? json_bytes : Math.min(json_bytes, ANONYMOUS_FORM_BYTES), sender, keep);
     if (wire instanceof Failure) return wire;
-    this.budget.give(wire.length);
-    return parseForm(wire);
+    const bytes = await wire.whole({ timeoutMs: Math.min(FORM_MS, this.options.timeoutMs), leastRate: 0 });
+    return bytes instanceof Failure ? bytes : parseForm(bytes);
+  }
+
+  #open(
+    req: IncomingMessage,
+    { limits = {}, optional }: RouteBody,
+    sender: Sender,
+    keep: Keep,
+    forms: boolean,
+  ): WireBody | ReadBody | Failure {
+    const kind: BodyKind = limits.payload ?? 'json';
+    if (!hasBody(req)) return empty(kind, optional);
+    const type = mediaType(req.headers['content-type']);
+    const refused = forms && type === FORM_TYPE ? null : refusesType(kind, type, req.headers['content-type']);
+    if (refused) return refused;
+    const encoding = req.headers['content-encoding'];
+    if (!limits.inflate && encoding !== undefined && encoding !== 'identity') return NO_ENCODING;
+    return this.#wire(req, limits.bytes ?? this.options.limits.json_bytes, sender, keep);
+  }
+
+  #wire(req: IncomingMessage, limit: number, { key, known }: Sender, keep: Keep): WireBody | Failure {
+    const wire = WireBody.open(req, limit, known ? this.#known : this.#anonymous, key);
+    if (wire instanceof WireBody) keep(wire.lease);
+    return wire;
+  }
+
+  async #finish(
+    wire: WireBody,
+    req: IncomingMessage,
+    { limits = {}, optional }: RouteBody,
+    sender: Sender,
+    forms: boolean,
+  ): Promise<ReadBody | Failure> {
+    const sent = await wire.whole(this.#pace(sender));
+    if (sent instanceof Failure) return sent;
+    const { inflated_bytes } = this.options.limits;
+    const encoding = req.headers['content-encoding'];
+    const bytes =
+      encoding === undefined
+        ? sent
+        : await this.#inflater.inflate(sent, encoding, inflated_bytes, wire.lease, sender.key);
+    if (bytes instanceof Failure) return bytes;
+    const kind = limits.payload ?? 'json';
+    if (bytes.length === 0) return empty(kind, optional);
+    const isForm = forms && mediaType(req.headers['content-type']) === FORM_TYPE;
+    if (kind === 'raw' && !isForm) return { value: bytes, bytes: bytes.length };
+    const parsed = isForm ? parseForm(bytes) : parseJson(bytes, limits.inflate ? MAX_INTAKE_VALUES : MAX_VALUES);
+    const value = parsed instanceof Promise ? await (parsed as Promise<unknown>) : parsed;
+    return value instanceof Failure ? value : { value, bytes: bytes.length };
+  }
+
+  #pace({ known }: Sender): Pace {
+    return { timeoutMs: this.options.timeoutMs, leastRate: known ? 0 : LEAST_RATE };
   }
 }
+
+export interface HeadOfBody {
+  head: Buffer;
+  /** The whole body, read on for its owner. */
+  rest(owner: string): Promise<ReadBody | Failure>;
+}
+
+function empty(kind: BodyKind, optional: boolean): ReadBody | Failure {
+  if (kind === 'raw') return { value: Buffer.alloc(0), bytes: 0 };
+  return optional ? { value: {}, bytes: 0 } : EMPTY_BODY;
+}
+
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** Lower case, without parameters; empty without a header. */
 export function mediaType(header: string | undefined): string {

@@ -1,9 +1,65 @@
-/** How many requests the process works at, and whether it still takes more. */
+/**
+ * Requests at work. Callers without a credential have a part of the places, and each address a part of that, so that
+ * they never fill the places of those with one (contract 00, limits). While a body arrives its request is not at work.
+ */
 export class InFlight {
+  readonly #anonymous = new Map<string, number>();
+  #anonymousCount = 0;
   count = 0;
   stopping = false;
-  constructor(readonly most: number) {}
-  get full(): boolean {
-    return this.count >= this.most;
+  readonly #mostAnonymous: number;
+  readonly #mostPerAddress: number;
+
+  constructor(readonly most: number) {
+    this.#mostAnonymous = Math.ceil(most / 4);
+    this.#mostPerAddress = Math.ceil(most / 16);
+  }
+
+  /** A place; null when there is none. @param address of a caller without a credential, else null */
+  enter(address: string | null): Place | null {
+    if (this.count >= this.most) return null;
+    if (address === null) return this.admit(null);
+    const held = this.#anonymous.get(address) ?? 0;
+    if (this.#anonymousCount >= this.#mostAnonymous || held >= this.#mostPerAddress) return null;
+    return this.admit(address);
+  }
+
+  /** A place without asking, for probes. */
+  admit(address: string | null): Place {
+    const place = new Place(this, address);
+    place.resume();
+    return place;
+  }
+
+  /** @internal */
+  add(address: string | null, n: 1 | -1): void {
+    this.count += n;
+    if (address === null) return;
+    this.#anonymousCount += n;
+    const held = (this.#anonymous.get(address) ?? 0) + n;
+    if (held === 0) this.#anonymous.delete(address);
+    else this.#anonymous.set(address, held);
+  }
+}
+
+/** One request's place. */
+export class Place {
+  #taken = false;
+
+  constructor(
+    private readonly inFlight: InFlight,
+    private readonly address: string | null,
+  ) {}
+
+  /** Gives the place back while the body arrives, or for good; again is nothing. */
+  leave(): void {
+    if (this.#taken) this.inFlight.add(this.address, -1);
+    this.#taken = false;
+  }
+
+  /** Comes back after the body has arrived; what has been read is worked at, however full it is. */
+  resume(): void {
+    if (!this.#taken) this.inFlight.add(this.address, 1);
+    this.#taken = true;
   }
 }

@@ -81,16 +81,25 @@ export class RateLimits {
   readonly #classes: Record<Exclude<RateClass, 'none'>, Buckets>;
   /** 401 answers per address. */
   readonly failures: Buckets;
+  /** Intake calls per address whose credential is not in the headers. */
+  readonly #keyless: Buckets;
 
   constructor(limits: HttpLimits, clock: Clock) {
     const of = (perMinute: number, size = perMinute): Buckets => new Buckets(perMinute, Math.max(1, size), clock);
+    const intake = (): Buckets => of(limits.intake_per_minute, limits.intake_burst || limits.intake_per_minute);
+    this.#keyless = intake();
     this.#classes = {
       api: of(limits.api_per_minute),
-      intake: of(limits.intake_per_minute, limits.intake_burst || limits.intake_per_minute),
+      intake: intake(),
       bulk: of(limits.bulk_per_minute),
       public: of(limits.public_per_minute),
     };
     this.failures = of(limits.auth_failures_per_minute);
+  }
+
+  /** Of a call whose body may hold the credential, before any of it is read. Null when it may go on. */
+  checkKeyless(address: string): Failure | null {
+    return this.#keyless.take(address) ? null : this.#keyless.refusal(address);
   }
 
   /** Null when the call may go on. */

@@ -23,6 +23,8 @@ import {
 import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
 import { checkedHeaders, requestId } from '../transport/headers.js';
 import { loginLocation, redirectResponse } from '../transport/redirect.js';
+import type { Place } from '../limits/in-flight.js';
+import { formFailure, idle, senderOf } from '../routes/request-body.js';
 import type { Observe } from '../transport/request-metrics.js';
 import { send } from '../transport/send.js';
 import { anonOf, contextOf, cookieHeader, NOBODY, visitorOf, type PageServices, type Visitor } from './visitor.js';
@@ -62,22 +64,23 @@ export class PageRoute {
   async #answer(request: Request, call: IncomingRequest): Promise<HttpResponse> {
     const { inFlight } = this.shared;
     let visitor = NOBODY;
-    if (inFlight.stopping || inFlight.full)
+    const place = inFlight.stopping ? null : inFlight.enter(this.#policy.public ? limitKey(call.address) : null);
+    if (place === null)
       return refusalPage(this.shared, request, call, visitor, inFlight.stopping ? STOPPING : OVERLOADED);
-    inFlight.count++;
     try {
       visitor = await visitorOf(this.shared, request);
-      const result = await this.#run(request, call, visitor);
+      const result = await this.#run(request, call, visitor, place);
       if (result instanceof Failure) return await this.#refused(result, request, call, visitor);
       return await this.#render(result, call, visitor);
     } catch (thrown) {
       return await this.#failed(thrown, request, call, visitor);
     } finally {
-      inFlight.count--;
+      place.leave();
+      call.finish();
     }
   }
 
-  async #run(request: Request, call: IncomingRequest, visitor: Visitor): Promise<PageResult | Failure> {
+  async #run(request: Request, call: IncomingRequest, visitor: Visitor, place: Place): Promise<PageResult | Failure> {
     const { spec, ready } = this.mounted;
     const { session } = visitor;
     if (!ready()) return PLUGIN_NOT_READY;
@@ -91,8 +94,9 @@ export class PageRoute {
       if (limited) return limited;
     }
     if (this.#isForm) {
-      const form = await this.shared.bodies.form(request.raw.req);
-      if (form instanceof Failure) return form.code === 'payload_too_large' ? form : CSRF_FAILED;
+      const { bodies } = this.shared;
+      const form = await idle(place, () => bodies.form(request.raw.req, senderOf(call), call.keep));
+      if (form instanceof Failure) return formFailure(form);
       const { csrf_token, ...fields } = form;
       const cookies = [visitor.csrfCookie, ...(this.#policy.public ? [anonOf(visitor.cookies)] : [])];
       if (!csrfMatches(this.shared.authenticator, csrf_token, cookies)) return CSRF_FAILED;

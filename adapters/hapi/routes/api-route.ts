@@ -3,14 +3,7 @@
  * credential, rate limit, body, validation; so nobody without a credential gets a body read, let alone parsed.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
-import {
-  Redirect,
-  Reply,
-  type Authenticator,
-  type MountedRoute,
-  type Principal,
-  type RateClass,
-} from '../../../ports/http.js';
+import { Redirect, Reply, type Authenticator, type MountedRoute, type RateClass } from '../../../ports/http.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Logger } from '../../../ports/logger.js';
@@ -26,11 +19,12 @@ import { failureResponse, JSON_TYPE, refusedJson, successJson } from '../errors/
 import { Failure, failureOf, internal, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../errors/failure.js';
 import { AccessPolicy, MISSING } from '../access/access-policy.js';
 import { checkedHeaders, requestId, type standardHeaders } from '../transport/headers.js';
-import type { InFlight } from '../limits/in-flight.js';
+import type { InFlight, Place } from '../limits/in-flight.js';
 import type { RateLimits } from '../limits/rate-limits.js';
 import { redirectResponse } from '../transport/redirect.js';
 import { send } from '../transport/send.js';
 import type { Observe, RequestMetrics } from '../transport/request-metrics.js';
+import { formFailure, idle, senderOf } from './request-body.js';
 import { countedAs } from './tools.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
 
@@ -95,32 +89,39 @@ export class ApiRoute {
     const { inFlight } = shared;
     const began = shared.clock.monotonic();
     const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
+    const call = new IncomingRequest(id, request, shared.addressOf);
     let answer: HttpResponse;
-    if (inFlight.stopping) answer = this.#refuse(STOPPING, id);
-    else if (inFlight.full && this.#rate !== 'none') answer = this.#refuse(OVERLOADED, id);
+    const place = inFlight.stopping ? null : this.#place(call);
+    if (place === null) answer = this.#refuse(inFlight.stopping ? STOPPING : OVERLOADED, id);
     else {
-      inFlight.count++;
-      const call = new IncomingRequest(id, request, shared.addressOf);
       try {
-        const result = await this.#run(request, call);
+        const result = await this.#run(request, call, place);
         answer = result instanceof Failure ? this.#refuse(result, id, call) : this.#render(result, id);
       } catch (thrown) {
         answer = this.#failed(thrown, call);
       } finally {
-        inFlight.count--;
+        place.leave();
+        call.finish();
       }
     }
     this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
     return send(request, h, id, this.#base, answer);
   };
 
-  async #run(request: Request, call: IncomingRequest): Promise<object | Failure> {
+  /** Probes are answered however full it is. */
+  #place(call: IncomingRequest): Place | null {
+    const { inFlight } = this.shared;
+    if (this.#rate === 'none') return inFlight.admit(null);
+    return inFlight.enter(this.policy.public ? limitKey(call.address) : null);
+  }
+
+  async #run(request: Request, call: IncomingRequest, place: Place): Promise<object | Failure> {
     const spec = this.#spec;
     if (!this.mounted.ready()) return PLUGIN_NOT_READY;
     let body: ReadBody | null = null;
     if (!this.policy.public) {
       if (spec.credential) {
-        const outcome = await this.#extract(request, call, spec.credential);
+        const outcome = await this.#extract(request, call, place, spec.credential);
         if (outcome instanceof Failure) return outcome;
         body = outcome;
       } else {
@@ -129,7 +130,7 @@ export class ApiRoute {
         call.principal = principal;
       }
       if (call.principal.kind === 'session' && !SAFE.has(call.method)) {
-        const outcome = await this.#proveForm(request);
+        const outcome = await this.#proveForm(request, call, place);
         if (outcome instanceof Failure) return outcome;
         body = outcome;
       }
@@ -147,7 +148,7 @@ export class ApiRoute {
     if (query instanceof Failure) return query;
     call.query = query.value;
     if (this.#reads && !SAFE.has(call.method)) {
-      const failure = await this.#takeBody(request, call, body, key);
+      const failure = await this.#takeBody(request, call, place, body, key);
       if (failure) return failure;
     }
     return spec.handle(call);
@@ -156,10 +157,11 @@ export class ApiRoute {
   async #takeBody(
     request: Request,
     call: IncomingRequest,
+    place: Place,
     known: ReadBody | null,
     key: string | null,
   ): Promise<Failure | null> {
-    const read = known ?? (await this.#read(request, call.principal.kind === 'session'));
+    const read = known ?? (await this.#read(request, call, place, call.principal.kind === 'session'));
     if (read instanceof Failure) return read;
     call.body = read.value;
     if (this.#body && !Buffer.isBuffer(read.value)) {
@@ -171,15 +173,9 @@ export class ApiRoute {
     return cost > 1 && key !== null ? this.shared.limits.check(this.#rate, key, cost, 1) : null;
   }
 
-  /** A slow body is no work at hand, so it does not count as a request in flight while it arrives. */
-  async #read(request: Request, forms = false): Promise<ReadBody | Failure> {
-    const { inFlight, bodies } = this.shared;
-    inFlight.count--;
-    try {
-      return await bodies.read(request.raw.req, this.#bodyOptions, forms);
-    } finally {
-      inFlight.count++;
-    }
+  #read(request: Request, call: IncomingRequest, place: Place, forms = false): Promise<ReadBody | Failure> {
+    const { bodies } = this.shared;
+    return idle(place, () => bodies.read(request.raw.req, this.#bodyOptions, senderOf(call), call.keep, forms));
   }
 
   /** Null for calls that no bucket counts. */
@@ -189,34 +185,41 @@ export class ApiRoute {
     return principal.kind === 'token' ? principal.id : principal.session_id;
   }
 
-  /** The route's own place for the credential: headers and query first, and only then the body. */
+  /** The route's own place for the credential: headers and query first, and only then the first bytes of the body. */
   async #extract(
     request: Request,
     call: IncomingRequest,
+    place: Place,
     credential: NonNullable<MountedRoute['spec']['credential']>,
   ): Promise<ReadBody | null | Failure> {
     const { authenticator } = this.shared;
-    let body: ReadBody | null = null;
-    let principal: Principal | Failure | null = await extracted(authenticator, credential, call, null);
-    if (principal === null && this.#reads && !SAFE.has(call.method)) {
-      const read = await this.#read(request);
-      if (read instanceof Failure) return read;
-      body = read;
-      principal = await extracted(authenticator, credential, call, read.value);
+    const named = await extracted(authenticator, credential, call, null);
+    if (named instanceof Failure) return named;
+    if (named !== null) {
+      call.principal = named;
+      return null;
     }
-    if (principal === null) return MISSING;
+    if (!this.#reads || SAFE.has(call.method)) return MISSING;
+    const { bodies, limits } = this.shared;
+    const address = limitKey(call.address);
+    // Before a byte is read for somebody without a credential.
+    const limited = limits.checkKeyless(address);
+    if (limited) return limited;
+    const body = await idle(place, () => bodies.head(request.raw.req, this.#bodyOptions, address, call.keep));
+    if (body instanceof Failure) return body;
+    const principal = (await extracted(authenticator, credential, call, body.head)) ?? MISSING;
     if (principal instanceof Failure) return principal;
     call.principal = principal;
-    return body;
+    return idle(place, () => body.rest(senderOf(call).key));
   }
 
   /** A session's change must come from our page: `X-CSRF-Token`, or the field `csrf_token`. */
-  async #proveForm(request: Request): Promise<ReadBody | null | Failure> {
+  async #proveForm(request: Request, call: IncomingRequest, place: Place): Promise<ReadBody | null | Failure> {
     const cookie = [cookieOf(request.raw.req.headers['cookie'], SESSION_COOKIE)];
     const header = request.raw.req.headers['x-csrf-token'];
     if (header !== undefined) return csrfMatches(this.shared.authenticator, header, cookie) ? null : CSRF_FAILED;
-    const read = await this.#read(request, true);
-    if (read instanceof Failure) return read.code === 'payload_too_large' ? read : CSRF_FAILED;
+    const read = await this.#read(request, call, place, true);
+    if (read instanceof Failure) return formFailure(read);
     const { value } = read;
     if (typeof value !== 'object' || value === null || !('csrf_token' in value)) return CSRF_FAILED;
     const { csrf_token, ...rest } = value;

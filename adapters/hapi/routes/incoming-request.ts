@@ -1,6 +1,7 @@
 /** One request as a handler sees it. What few handlers ask for (headers, cookies, the abort signal) is made when asked. */
 import type { Request } from '@hapi/hapi';
 import type { HttpRequest, Principal } from '../../../ports/http.js';
+import type { BodyLease } from '../limits/body-budget.js';
 import type { AddressOf } from '../transport/address.js';
 import { parseCookies } from '../transport/cookies.js';
 
@@ -20,6 +21,7 @@ export class IncomingRequest implements HttpRequest {
   #headers: Record<string, string | undefined> | null = null;
   #cookies: Record<string, string> | null = null;
   #signal: AbortSignal | null = null;
+  #lease: BodyLease | null = null;
 
   constructor(
     readonly id: string,
@@ -49,6 +51,14 @@ export class IncomingRequest implements HttpRequest {
       headers[name] = Array.isArray(value) ? value.join(', ') : value;
     }
     return headers;
+  }
+
+  /** Keeps the body's room until the request is answered. */
+  readonly keep = (lease: BodyLease): void => void (this.#lease = lease);
+
+  /** The request is answered: nobody needs its body any more. */
+  finish(): void {
+    this.#lease?.close();
   }
 
   get headers(): Readonly<Record<string, string | undefined>> {

@@ -8,7 +8,7 @@ import type { Ids } from '../../../ports/ids.js';
 import { failureResponse } from '../errors/envelope.js';
 import { Failure } from '../errors/failure.js';
 import { requestId } from './headers.js';
-import { expectsContinue } from '../body/payload.js';
+import { expectsContinue } from '../body/wire.js';
 
 /** Slow heads end here; bodies that a handler reads have a time of their own, so that packages may take an hour. */
 const HEAD_MS = 20_000;

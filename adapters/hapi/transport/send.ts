@@ -6,7 +6,7 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Lifecycle } from '@hapi/hapi';
 import type { HttpResponse } from './http-response.js';
-import { awaitsContinue, hasBody } from '../body/payload.js';
+import { awaitsContinue, hasBody } from '../body/wire.js';
 
 const LINGER_MS = 10_000;
 const LINGER_BYTES = 64 * 1024 * 1024;

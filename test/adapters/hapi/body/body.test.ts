@@ -2,6 +2,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { expect } from 'chai';
 import joi from 'joi';
 import type { RouteSpec } from '../../../../ports/http.js';
+import { zstdCompressSync } from '../limits/zlib.js';
 import { NO_LIMITS, TestServer } from '../support.js';
 
 const KIB = 1024;
@@ -174,12 +175,30 @@ describe('hapi: bodies', () => {
     expect((await send('any', gzipSync(json), 'application/json', { 'content-encoding': 'gzip' })).code).to.equal(
       'unsupported_media_type',
     );
-    expect((await send('inflate', json, 'application/json', { 'content-encoding': 'zstd' })).code).to.equal(
+    expect((await send('inflate', json, 'application/json', { 'content-encoding': 'compress' })).code).to.equal(
       'unsupported_media_type',
     );
     expect(
       (await send('inflate', gzipSync(json), 'application/json', { 'content-encoding': 'gzip, gzip' })).code,
     ).to.equal('unsupported_media_type');
+  });
+
+  it('inflates zstd where Node has it, else says what it takes', async () => {
+    const json = '{"name":"x"}';
+    const zstd = { 'content-encoding': 'zstd' };
+    if (zstdCompressSync === undefined) {
+      const refused = await send('inflate', json, 'application/json', zstd);
+      expect([refused.status, refused.code]).to.deep.equal([415, 'unsupported_media_type']);
+      expect(refused.headers['accept-encoding']).to.equal('gzip, deflate, br');
+      expect(refused.body['error']?.['message']).to.contain('Node 22.15');
+      return;
+    }
+    const taken = await send('inflate', zstdCompressSync(Buffer.from(json)), 'application/json', zstd);
+    expect([taken.status, taken.body.body]).to.deep.equal([200, { name: 'x' }]);
+    const bomb = await send('inflate', zstdCompressSync(Buffer.alloc(20 * KIB * KIB, 0x20)), 'application/json', zstd);
+    expect([bomb.status, bomb.code]).to.deep.equal([413, 'payload_too_large']);
+    const damaged = await send('inflate', json, 'application/json', zstd);
+    expect([damaged.status, damaged.code]).to.deep.equal([400, 'invalid_request']);
   });
 
   it('stops inflating at the cap, and says 400 to damaged data', async () => {

@@ -1,0 +1,140 @@
+/**
+ * A request's body as it comes over the wire: capped while it arrives, so that a body without `Content-Length` is refused
+ * as early as one with; its first bytes can be had before the rest is asked for. hapi's own parser was rejected: it
+ * cannot charge a budget while bytes arrive, has no least rate, and cannot stop after the bytes that hold a credential.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Failure, OVERLOADED } from '../errors/failure.js';
+import type { BodyBudget, BodyLease } from '../limits/body-budget.js';
+
+/** How long a body may take. */
+export interface Pace {
+  /** For the whole body. */
+  timeoutMs: number;
+  /** Bytes per second in every `PACE_MS`; 0: none. */
+  leastRate: number;
+}
+
+/** A least rate is looked at this often. */
+export const PACE_MS = 5_000;
+
+const EMPTY = Buffer.alloc(0);
+
+/** Requests with `Expect: 100-continue`, which wait for a word before they send their body. */
+const waiting = new WeakMap<IncomingMessage, ServerResponse>();
+export const expectsContinue = (req: IncomingMessage, res: ServerResponse): void => void waiting.set(req, res);
+export const awaitsContinue = (req: IncomingMessage): boolean => waiting.has(req);
+
+export const tooLarge = (limit: number): Failure =>
+  new Failure('payload_too_large', `The body is larger than ${limit} bytes.`);
+const CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
+
+/** Whether the request announces a body at all. */
+export const hasBody = (req: IncomingMessage): boolean =>
+  req.headers['transfer-encoding'] !== undefined || (req.headers['content-length'] ?? '0') !== '0';
+
+export class WireBody {
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #ended = false;
+  #failure: Failure | null = null;
+  #settle: ((failure: Failure | null) => void) | null = null;
+
+  private constructor(
+    private readonly req: IncomingMessage,
+    /** Bytes. */
+    private readonly limit: number,
+    readonly lease: BodyLease,
+  ) {}
+
+  /** Opens the body and lets its sender go on; the caller closes the lease when nobody needs the bytes any more. */
+  static open(req: IncomingMessage, limit: number, budget: BodyBudget, owner: string): WireBody | Failure {
+    const declared = req.headers['content-length'];
+    if (declared !== undefined && Number(declared) > limit) return tooLarge(limit);
+    let body: WireBody | null = null;
+    const lease = budget.open(owner, () => body?.fail(OVERLOADED));
+    if (lease === null) return OVERLOADED;
+    body = new WireBody(req, limit, lease);
+    if (!hasBody(req)) body.#ended = true;
+    const res = waiting.get(req);
+    if (res) {
+      waiting.delete(req);
+      res.writeContinue();
+    }
+    return body;
+  }
+
+  /** The first `bytes` bytes, or as many more as came with them, or all that there are. */
+  async head(bytes: number, pace: Pace): Promise<Buffer | Failure> {
+    const failure = await this.#read(bytes, pace);
+    if (failure) return failure;
+    return this.#joined();
+  }
+
+  /** All of it. */
+  async whole(pace: Pace): Promise<Buffer | Failure> {
+    const failure = await this.#read(Infinity, pace);
+    if (failure) return failure;
+    this.lease.arrived();
+    return this.#joined();
+  }
+
+  fail(failure: Failure): void {
+    this.#failure = failure;
+    this.#chunks = [];
+    this.lease.close();
+    this.#settle?.(failure);
+  }
+
+  #joined(): Buffer {
+    if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks, this.#bytes)];
+    return this.#chunks[0] ?? EMPTY;
+  }
+
+  #read(until: number, pace: Pace): Promise<Failure | null> {
+    if (this.#ended || this.#bytes >= until) return Promise.resolve(this.#failure);
+    const { req } = this;
+    if (req.destroyed) this.fail(CUT_OFF);
+    if (this.#failure) return Promise.resolve(this.#failure);
+    return new Promise((resolve) => {
+      const pacer = this.#pacer(pace);
+      const onData = (chunk: Buffer): void => {
+        if (this.#bytes + chunk.length > this.limit) return this.fail(tooLarge(this.limit));
+        if (!this.lease.take(chunk.length)) return this.fail(OVERLOADED);
+        this.#bytes += chunk.length;
+        this.#chunks.push(chunk);
+        if (this.#bytes >= until) this.#settle?.(null);
+      };
+      const onEnd = (): void => {
+        this.#ended = true;
+        this.#settle?.(null);
+      };
+      const onClose = (): void => this.fail(CUT_OFF);
+      this.#settle = (failure) => {
+        this.#settle = null;
+        clearInterval(pacer);
+        req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+        if (failure === null && !this.#ended) req.pause();
+        resolve(failure);
+      };
+      req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+      if (req.isPaused()) req.resume();
+    });
+  }
+
+  /** Ends a body that takes too long, or that falls below the least rate. */
+  #pacer({ timeoutMs, leastRate }: Pace): NodeJS.Timeout {
+    const everyMs = leastRate > 0 ? Math.min(PACE_MS, timeoutMs) : timeoutMs;
+    let spentMs = 0;
+    let seen = this.#bytes;
+    return setInterval(() => {
+      spentMs += everyMs;
+      const slow = this.#bytes - seen < (leastRate * everyMs) / 1000;
+      seen = this.#bytes;
+      if (spentMs >= timeoutMs) this.fail(tooSlow(`within ${Math.ceil(timeoutMs / 1000)} seconds`));
+      else if (slow) this.fail(tooSlow(`at ${leastRate} bytes per second or more`));
+    }, everyMs);
+  }
+}
+
+const tooSlow = (wanted: string): Failure => new Failure('invalid_request', `The body did not arrive ${wanted}.`);

@@ -1,0 +1,138 @@
+/**
+ * Bytes of bodies that are held at once, with a share for each owner (a token, a session, an address). A newcomer always
+ * gets room: when its owner's share is used up, the owner's oldest body that is still arriving gives way, and when the
+ * whole is used up, the oldest of the owner with the most. So whoever holds bodies back loses them first, and nobody else
+ * waits. A body that has arrived whole is at work and is never asked to give way.
+ */
+
+/** What an open body costs beside its bytes: its socket, parser and buffers. It bounds the number of bodies too. */
+export const OPEN_COST = 16 * 1024;
+
+interface Owner {
+  readonly key: string;
+  bytes: number;
+  /** Oldest first. */
+  readonly arriving: Set<BodyLease>;
+}
+
+export class BodyBudget {
+  readonly #owners = new Map<string, Owner>();
+  #held = 0;
+
+  /** @param share bytes that one owner may hold */
+  constructor(
+    readonly most: number,
+    readonly share: number,
+  ) {}
+
+  get held(): number {
+    return this.#held;
+  }
+
+  /** Null when there is no room. @param giveWay called when the body loses its room to another */
+  open(key: string, giveWay: () => void): BodyLease | null {
+    const lease = new BodyLease(giveWay);
+    return lease.moveTo(this, key) ? lease : null;
+  }
+
+  /** @internal */
+  enter(lease: BodyLease, key: string): Owner {
+    const owner = this.#owners.get(key) ?? { key, bytes: 0, arriving: new Set() };
+    this.#owners.set(key, owner);
+    owner.arriving.add(lease);
+    return owner;
+  }
+
+  /** @internal */
+  leave(lease: BodyLease, owner: Owner, bytes: number): void {
+    owner.arriving.delete(lease);
+    this.add(owner, -bytes);
+  }
+
+  /** @internal */
+  add(owner: Owner, bytes: number): void {
+    owner.bytes += bytes;
+    this.#held += bytes;
+    if (owner.bytes === 0 && owner.arriving.size === 0) this.#owners.delete(owner.key);
+  }
+
+  /** Makes room for `bytes` of an owner. False when nothing can give way. @internal */
+  makeRoom(owner: Owner, bytes: number, self: BodyLease): boolean {
+    while (owner.bytes + bytes > this.share) if (!giveWay(owner, self)) return false;
+    while (this.#held + bytes > this.most) if (!giveWay(this.#largest(self), self)) return false;
+    return true;
+  }
+
+  /** The owner with the most bytes among those with a body that can give way. */
+  #largest(self: BodyLease): Owner | null {
+    let largest: Owner | null = null;
+    for (const owner of this.#owners.values()) {
+      const others = owner.arriving.size - (owner.arriving.has(self) ? 1 : 0);
+      if (others > 0 && owner.bytes > (largest?.bytes ?? 0)) largest = owner;
+    }
+    return largest;
+  }
+}
+
+function giveWay(owner: Owner | null, self: BodyLease): boolean {
+  for (const lease of owner?.arriving ?? []) {
+    if (lease === self) continue;
+    lease.revoke();
+    return true;
+  }
+  return false;
+}
+
+/** One body's part of a budget, from its first byte until nobody needs it any more. */
+export class BodyLease {
+  #place: { budget: BodyBudget; owner: Owner } | null = null;
+  #bytes = 0;
+
+  constructor(private readonly giveWay: () => void) {}
+
+  /** Room for more bytes; false when there is none. */
+  take(bytes: number): boolean {
+    const place = this.#place;
+    if (place === null || !place.budget.makeRoom(place.owner, bytes, this)) return false;
+    place.budget.add(place.owner, bytes);
+    this.#bytes += bytes;
+    return true;
+  }
+
+  give(bytes: number): void {
+    if (this.#place === null) return;
+    this.#place.budget.add(this.#place.owner, -bytes);
+    this.#bytes -= bytes;
+  }
+
+  /** The same bytes in another budget, once its sender is known; false when that has no room. */
+  moveTo(budget: BodyBudget, key: string): boolean {
+    const bytes = Math.max(this.#bytes, OPEN_COST);
+    this.close();
+    this.#place = { budget, owner: budget.enter(this, key) };
+    if (this.take(bytes)) return true;
+    this.close();
+    return false;
+  }
+
+  /** It has arrived whole: from here on it gives way to nobody. */
+  arrived(): void {
+    this.#place?.owner.arriving.delete(this);
+  }
+
+  /** Takes its room away. */
+  revoke(): void {
+    this.close();
+    this.giveWay();
+  }
+
+  /** Gives everything back; again is nothing. */
+  close(): void {
+    const place = this.#place;
+    if (place === null) return;
+    const bytes = this.#bytes;
+    this.#place = null;
+    this.#bytes = 0;
+    place.budget.leave(this, place.owner, bytes);
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * A few places for costly work. Owners that wait take turns, so that one who asks for hundreds delays nobody else.
+ * Rejected: p-limit and p-queue, which serve in the order of asking.
+ */
+export class FairSlots {
+  /** Owners that wait, the next one first. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #free: number;
+
+  constructor(slots: number) {
+    this.#free = slots;
+  }
+
+  /** Runs `work` when a slot is free. */
+  async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free--;
+    else await this.#turn(owner);
+    try {
+      return await work();
+    } finally {
+      this.#release();
+    }
+  }
+
+  #turn(owner: string): Promise<void> {
+    return new Promise((resolve) => {
+      const queue = this.#waiting.get(owner);
+      if (queue) queue.push(resolve);
+      else this.#waiting.set(owner, [resolve]);
+    });
+  }
+
+  #release(): void {
+    for (const [owner, queue] of this.#waiting) {
+      const next = queue.shift();
+      this.#waiting.delete(owner);
+      if (queue.length > 0) this.#waiting.set(owner, queue);
+      // The slot goes from hand to hand.
+      if (next) return next();
+    }
+    this.#free++;
+  }
+}

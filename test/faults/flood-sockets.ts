@@ -1,0 +1,30 @@
+/**
+ * A worker that opens raw connections from twenty addresses in turn, writes what it is told on each and holds them open. It
+ * says `{opened}` when every one has been written to. By itself, so that it holds up no caller that is measured.
+ */
+import { connect } from 'node:net';
+import { parentPort, workerData } from 'node:worker_threads';
+
+export interface Flood {
+  port: number;
+  count: number;
+  /** Written one after the other on each connection; taken in turn by the connections. */
+  writes: readonly (readonly (string | Uint8Array)[])[];
+}
+
+const ADDRESSES = Array.from({ length: 20 }, (_, i) => `127.0.0.${i + 10}`);
+
+function open(i: number, { port, writes }: Flood): Promise<void> {
+  const socket = connect({ host: '127.0.0.1', port, localAddress: ADDRESSES[i % ADDRESSES.length]! });
+  return new Promise((resolve) => {
+    socket.on('error', () => resolve()).once('close', () => resolve());
+    socket.resume().once('connect', () => {
+      const parts = writes[i % writes.length]!;
+      parts.forEach((part, n) => socket.write(part, () => n === parts.length - 1 && resolve()));
+    });
+  });
+}
+
+const flood = workerData as Flood;
+await Promise.all(Array.from({ length: flood.count }, (_, i) => open(i, flood)));
+parentPort?.postMessage({ opened: flood.count });

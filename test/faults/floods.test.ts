@@ -1,0 +1,211 @@
+/**
+ * What callers without a credential can do to those with one (contract 00, limits): compressed bodies that grow a
+ * thousandfold, bodies that are declared and held back, forms that never end. The real process, from twenty addresses.
+ */
+import { expect } from 'chai';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
+import { TestService } from '../support/service.js';
+import type { Flood } from './flood-sockets.js';
+
+const MIB = 1024 * 1024;
+/** How long callers are watched while an attack goes on. */
+const WATCHED_MS = 8_000;
+
+/** What honest callers see: how long each answer took, and its status. */
+interface Timed {
+  status: number;
+  ms: number;
+}
+
+class Caller {
+  readonly #agent = new Agent({ keepAlive: true });
+  constructor(private readonly url: string) {}
+
+  /** Status 0: no answer. */
+  ask(method: string, path: string, token: string | null, body?: object): Promise<Timed> {
+    const began = performance.now();
+    const timed = (status: number): Timed => ({ status, ms: performance.now() - began });
+    return new Promise((resolve) => {
+      const headers = {
+        ...(token !== null && { authorization: `Bearer ${token}` }),
+        ...(body && { 'content-type': 'application/json' }),
+      };
+      const asked = request(this.url + path, { method, headers, agent: this.#agent }, (answer) => {
+        answer.resume().once('end', () => resolve(timed(answer.statusCode ?? 0)));
+      });
+      asked.once('error', () => resolve(timed(0))).end(body && JSON.stringify(body));
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+/** Connections of a worker (flood-sockets.ts), open until `close`. */
+class Attack {
+  readonly #worker: Worker;
+  private constructor(flood: Flood) {
+    this.#worker = new Worker(new URL('./flood-sockets.js', import.meta.url), { workerData: flood });
+  }
+
+  static async open(flood: Flood): Promise<Attack> {
+    const attack = new Attack(flood);
+    await once(attack.#worker, 'message');
+    return attack;
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
+
+const FORM = 'Content-Type: application/x-www-form-urlencoded';
+const head = (path: string, length: number, more: readonly string[] = []): string =>
+  [`POST ${path} HTTP/1.1`, 'Host: aos', `Content-Length: ${length}`, ...more, '', ''].join('\r\n');
+
+/** The largest part of an asked set of answers that came with a good status within a second. */
+const share = (answers: readonly Timed[]): number =>
+  answers.filter(({ status, ms }) => status >= 200 && status < 300 && ms < 1_000).length / answers.length;
+const slowest = (answers: readonly Timed[]): number => Math.max(...answers.map(({ ms }) => ms));
+
+/** Bytes of memory of a process, as Linux counts them. `VmHWM` is the peak. */
+async function memory(pid: number, what: 'VmRSS' | 'VmHWM'): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`^${what}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024;
+}
+
+describe('faults: floods without a credential', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let caller: Caller;
+  let token = '';
+  before(async () => {
+    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    await service.project('shop');
+    token = await service.token('bugtracker:report,watchdog:ping');
+  });
+  beforeEach(() => {
+    caller = new Caller(service.url);
+  });
+  afterEach(() => {
+    caller.close();
+  });
+  after(() => service.dispose());
+
+  const port = (): number => Number(new URL(service.url).port);
+  const beat = (i: number): Promise<Timed> =>
+    caller.ask('POST', '/api/watchdog/v1/ping', token, { source: `host-${i % 20}`, interval: 60 });
+  const report = (i: number): Promise<Timed> =>
+    caller.ask('POST', '/api/errors/v1/report', token, {
+      project: 'shop',
+      error_level: 'error',
+      error_message: `Order could not be loaded (${i % 20})`,
+    });
+
+  /** Heartbeats and reports, a few at once, for as long as `during` takes. */
+  async function honest(during: Promise<unknown>): Promise<Timed[]> {
+    const state = { done: false };
+    const ended = during.finally(() => (state.done = true));
+    const answers: Timed[] = [];
+    const loop = async (first: number): Promise<void> => {
+      for (let i = first; !state.done; i += 4) {
+        answers.push(await (i % 2 === 0 ? beat(i) : report(i)));
+        await sleep(10);
+      }
+    };
+    await Promise.all([ended, ...[0, 1, 2, 3].map(loop)]);
+    return answers;
+  }
+
+  it('400 compressed bodies of 8 KB that would be 8 MiB cost less than 150 MB, and probes are answered', async function () {
+    if (!existsSync('/proc/self/status')) this.skip();
+    const pid = service.child!.pid!;
+    const bomb = gzipSync(Buffer.alloc(8 * MIB, 0x20), { level: 9 });
+    expect(bomb.length).to.be.within(7_000, 9_000);
+    await Promise.all(Array.from({ length: 10 }, (_, i) => Promise.all([beat(i), report(i)])));
+    const idle = await memory(pid, 'VmRSS');
+    await writeFile(`/proc/${pid}/clear_refs`, '5');
+    const probes: Timed[] = [];
+    const state = { done: false };
+    const probing = (async () => {
+      while (!state.done) {
+        probes.push(await caller.ask('GET', '/api/health/ready', null));
+        await sleep(20);
+      }
+    })();
+    const answered = Array.from({ length: 400 }, (_, i) => {
+      const socket = connect({ host: '127.0.0.1', port: port(), localAddress: `127.0.0.${10 + (i % 20)}` });
+      return new Promise<string>((resolve) => {
+        let received = '';
+        socket.on('error', () => resolve(received)).once('close', () => resolve(received));
+        socket.on('data', (chunk: Buffer) => {
+          received += chunk.toString('latin1');
+          if (received.includes('request_id')) socket.destroy();
+        });
+        socket.write(head('/api/1/envelope/', bomb.length, ['Content-Encoding: gzip']));
+        socket.write(bomb);
+      });
+    });
+    const answers = await Promise.all(answered);
+    state.done = true;
+    await probing;
+    const peak = await memory(pid, 'VmHWM');
+    console.log(
+      `      idle ${Math.round(idle / MIB)} MiB, peak ${Math.round(peak / MIB)} MiB, slowest probe ${Math.round(slowest(probes))} ms`,
+    );
+    const codes = new Set(answers.map((text) => /"code":"(\w+)"/.exec(text)?.[1] ?? text));
+    for (const code of codes) expect(code).to.be.oneOf(['unauthorized', 'rate_limited', 'overloaded']);
+    expect(peak - idle).to.be.below(150_000_000);
+    expect(slowest(probes)).to.be.below(1_000);
+    expect(share(probes)).to.equal(1);
+  });
+
+  /** The answers that callers with a credential get while the attack goes on. */
+  async function under(
+    flood: Omit<Flood, 'port'>,
+    also: () => Promise<void> = async () => undefined,
+  ): Promise<Timed[]> {
+    const attack = Attack.open({ ...flood, port: port() });
+    const answers = await honest(
+      (async () => {
+        await attack;
+        await also();
+        await sleep(WATCHED_MS);
+      })(),
+    );
+    await (await attack).close();
+    const percent = (share(answers) * 100).toFixed(2);
+    console.log(`      ${answers.length} asked, ${percent} % within 1 s, slowest ${slowest(answers).toFixed(0)} ms`);
+    return answers;
+  }
+
+  it('130 bodies of 1 MiB that are held back keep nobody waiting', async () => {
+    const large = Buffer.alloc(MIB - 1, 0x20);
+    const writes = [
+      [head('/api/1/envelope/', MIB), large],
+      [head('/login', MIB, [FORM]), large],
+    ];
+    const answers = await under({ count: 130, writes });
+    expect(answers.length).to.be.above(100);
+    expect(share(answers)).to.be.at.least(0.99);
+  });
+
+  it('1,100 login forms with one byte keep nobody waiting, nor those who want to sign in', async () => {
+    const pages: Timed[] = [];
+    const writes = [[head('/login', 100, [FORM]), 'a']];
+    const answers = await under({ count: 1_100, writes }, async () => {
+      for (let i = 0; i < 5; i++) pages.push(await caller.ask('GET', '/login', null));
+    });
+    expect(pages.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
+    expect(answers.length).to.be.above(100);
+    expect(share(answers)).to.be.at.least(0.99);
+  });
+});
