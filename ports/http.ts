@@ -179,7 +179,7 @@ export interface RouteSpec {
     cost?: (body: unknown) => number;
     /** Body size in bytes on the wire; default `limits.json_bytes`. */
     bytes?: number;
-    /** Accept gzip, deflate and br bodies, inflated up to `limits.inflated_bytes`. */
+    /** Accept gzip, deflate, br and (on Node 22.15 or later) zstd bodies, inflated up to `limits.inflated_bytes`. */
     inflate?: boolean;
     /** Parse JSON whatever the content type says (Sentry SDKs), or hand over the raw bytes as a Buffer. */
     payload?: 'json' | 'json-any-type' | 'raw';
@@ -188,7 +188,10 @@ export interface RouteSpec {
   };
   /** Answer CORS pre-flights and `Access-Control-Allow-Origin: *` (intake paths only). */
   cors?: boolean;
-  /** Take the credential from here instead of `Authorization` (Sentry: `X-Sentry-Auth`, `?sentry_key=`). */
+  /**
+   * Take the credential from here instead of `Authorization` (Sentry: `X-Sentry-Auth`, `?sentry_key=`). Asked with the body
+   * null first; when that gives none, once more with the first 16 KiB of the body, inflated, as a Buffer.
+   */
   credential?: (request: Pick<HttpRequest, 'headers' | 'query' | 'body'>) => string | null;
   /** A call was answered with an error, here or before it came here: for the plugin's own numbers. */
   onRefused?: (code: string) => void;

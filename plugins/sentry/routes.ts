@@ -40,7 +40,7 @@ const limits = {
 
 const KEY =
   'The key stands in `X-Sentry-Auth`, in `?sentry_key=`, or in the DSN of the envelope’s header. Bodies may be compressed ' +
-  '(gzip, deflate, br) and need no content type.';
+  '(gzip, deflate, br, zstd) and need no content type.';
 
 /** An envelope is read once, whoever asks first: for its cost, or to be recorded. */
 const read = new WeakMap<Buffer, Envelope | string>();

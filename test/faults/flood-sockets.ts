@@ -27,4 +27,4 @@ function open(i: number, { port, writes }: Flood): Promise<void> {
 
 const flood = workerData as Flood;
 await Promise.all(Array.from({ length: flood.count }, (_, i) => open(i, flood)));
-parentPort?.postMessage({ opened: flood.count });
+parentPort?.postMessage({ opened: flood.count }, []);
