@@ -19,6 +19,21 @@ export interface LimitsConfig {
   bulk_per_minute: number;
   auth_failures_per_minute: number;
   public_per_minute: number;
+  new_groups_per_hour: number;
+}
+
+/** How reports are grouped (contract 21, grouping key). */
+export interface GroupingConfig {
+  flood_items: number;
+  mask_emails: boolean;
+  mask_ip_addresses: boolean;
+  mask_mac_addresses: boolean;
+  mask_numbers: boolean;
+  mask_measures: boolean;
+  mask_path_numbers: boolean;
+  mask_process_ids: boolean;
+  mask_long_words: boolean;
+  mask_prefixed_ids: boolean;
 }
 
 /** The core sections as the files and variables give them: null is "not given". */
@@ -30,6 +45,7 @@ export interface CoreConfig {
   security: { shared_key: string; webhook_key: string; license_key: string | null; data_key: string | null };
   release_private_key: string | null;
   limits: LimitsConfig;
+  grouping: GroupingConfig;
   log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
   plugins: readonly string[];
   plugins_off: readonly string[];
@@ -170,6 +186,42 @@ const limits = joi.object({
   bulk_per_minute: perMinute(30, 'Bulk calls, per token.'),
   auth_failures_per_minute: perMinute(20, 'Refused credentials (401), per address.'),
   public_per_minute: perMinute(600, 'License validation, update check and other open questions, per address.'),
+  new_groups_per_hour: joi
+    .number()
+    .integer()
+    .min(0)
+    .max(1_000_000_000)
+    .unit('per hour')
+    .default(600)
+    .description(
+      'New error groups per public intake key; what comes beyond is counted in one overflow item of the project. 0: no limit.',
+    ),
+});
+
+const masked = (what: string): joi.BooleanSchema =>
+  joi.boolean().default(true).description(`Grouping makes no difference between ${what}.`);
+
+const grouping = joi.object({
+  flood_items: joi
+    .number()
+    .integer()
+    .min(0)
+    .max(10_000)
+    .default(25)
+    .description(
+      'New items of one project, type, class and origin within an hour from which messages that differ only in words with digits count as one. 0: never.',
+    ),
+  mask_emails: masked('e-mail addresses'),
+  mask_ip_addresses: masked('IPv4 and IPv6 addresses, with their port'),
+  mask_mac_addresses: masked('MAC addresses'),
+  mask_numbers: masked('bare numbers of 6 or more digits'),
+  mask_measures: masked('numbers with a unit of time, size or share (`1673 ms`, `12 MiB`, `93%`)'),
+  mask_path_numbers: masked('numbers that are a segment of a path or URL (`/orders/4711`)'),
+  mask_process_ids: masked(
+    'ids of processes and threads (`pid 4711`, `thread-12`, `[4711]` at the beginning of a line)',
+  ),
+  mask_long_words: masked('words of 16 or more characters that mix letters with 4 or more digits'),
+  mask_prefixed_ids: masked('ids with a prefix (`pi_3Pph39e`)'),
 });
 
 /** The whole of the core; unknown keys are refused. */
@@ -197,6 +249,9 @@ export const coreSchema = joi.object({
     .description(
       'Path of the RSA private key (PEM, at least 2,048 bits) that signs releases. Empty: releases are unsigned. Not given: created in the data directory; required with MongoDB.',
     ),
+  grouping: grouping.description(
+    'Which reports are one error (docs/grouping.md). A change holds for reports from then on.',
+  ),
   limits: limits.description('Sizes and rates.'),
   log: joi
     .object({

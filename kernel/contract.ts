@@ -64,6 +64,8 @@ export interface AppSettings {
   /** `security.webhook_key`: signs webhooks that have no secret of their own; empty: there is none. */
   webhook_key: string;
   limits: Readonly<Record<string, number>>;
+  /** Which reports are one error. */
+  grouping: Readonly<Record<string, number | boolean>>;
 }
 
 /** A numbered, additive change of the plugin's own data. Recorded as `<plugin>:<number>-<name>`, run once, under a lease. */

@@ -56,6 +56,7 @@ export const APP: AppSettings = {
   shared_key: '',
   webhook_key: '',
   limits: {},
+  grouping: {},
 };
 
 /** A kernel that has not been booted yet. */

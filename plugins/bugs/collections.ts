@@ -42,6 +42,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'texts', indexes: [] },
   { name: 'keys', indexes: [{ fields: ['item_id'] }] },
   { name: 'families', indexes: [] },
+  { name: 'floods', indexes: [] },
   { name: 'refs', indexes: [{ fields: ['open_at'] }, { fields: ['expires_at'] }] },
   { name: 'occurrences', indexes: [{ fields: ['item_id', 'received_at'] }, { fields: ['received_at'] }] },
   { name: 'comments', indexes: [{ fields: ['item_id', 'created_at'] }] },

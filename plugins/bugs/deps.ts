@@ -8,11 +8,13 @@ import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Collection } from '../../ports/store.js';
+import type { MaskOptions } from './grouping/mask.js';
 import type {
   ActivityDoc,
   CommentDoc,
   CounterDoc,
   FamilyDoc,
+  FloodDoc,
   ItemDoc,
   KeyDoc,
   MoveDoc,
@@ -29,11 +31,18 @@ export interface BugsConfig {
   delta_margin_seconds: number;
 }
 
+export interface GroupingSettings {
+  /** New items of one source within the hour from which the flood rule holds; 0: never. */
+  flood_items: number;
+  masks: Partial<MaskOptions>;
+}
+
 export interface Deps {
   items: Collection<ItemDoc>;
   texts: Collection<TextsDoc>;
   keys: Collection<KeyDoc>;
   families: Collection<FamilyDoc>;
+  floods: Collection<FloodDoc>;
   refs: Collection<RefDoc>;
   occurrences: Collection<StoredOccurrence>;
   comments: Collection<CommentDoc>;
@@ -45,6 +54,10 @@ export interface Deps {
   ids: Ids;
   log: Logger;
   config: BugsConfig;
+  /** `limits.new_groups_per_hour`; 0: no limit. */
+  new_groups_per_hour: number;
+  /** `grouping` of the configuration. */
+  grouping: GroupingSettings;
   projects: ProjectDirectory;
   /** Undefined while no plugin provides releases. */
   releases: () => ReleaseDirectory | undefined;

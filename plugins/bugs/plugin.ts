@@ -10,6 +10,8 @@ import { RELEASES, type ReleasePublished } from '../../ports/domain/releases.js'
 import type { DomainEvent } from '../../ports/events.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, Deps } from './deps.js';
+import { MIGRATIONS } from './migrations.js';
+import { groupingSettings } from './grouping/settings.js';
 import { Numbers } from './pages/numbers.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
@@ -52,6 +54,7 @@ export default definePlugin<BugsConfig>({
   scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
   events: ['bug.created', 'bug.critical', 'bug.resolved', 'feature.created', 'error.rate_exceeded'],
   collections: COLLECTIONS,
+  migrations: MIGRATIONS,
   from: import.meta.url,
   setup(ctx) {
     const deps: Deps = {
@@ -59,6 +62,7 @@ export default definePlugin<BugsConfig>({
       texts: ctx.collection('texts'),
       keys: ctx.collection('keys'),
       families: ctx.collection('families'),
+      floods: ctx.collection('floods'),
       refs: ctx.collection('refs'),
       occurrences: ctx.collection('occurrences'),
       comments: ctx.collection('comments'),
@@ -70,6 +74,8 @@ export default definePlugin<BugsConfig>({
       ids: ctx.ids,
       log: ctx.log,
       config: ctx.config,
+      new_groups_per_hour: ctx.app.limits['new_groups_per_hour'] ?? 0,
+      grouping: groupingSettings(ctx.app.grouping),
       projects: ctx.resolve(PROJECTS),
       releases: () => ctx.find(RELEASES),
       ignoring: () => ctx.find(IGNORE_RULES),

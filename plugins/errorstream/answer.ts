@@ -1,7 +1,7 @@
 /** What a report is answered with (contract 21, answer). */
 import joi from 'joi';
 import type { Recorded } from '../../ports/domain/bugs.js';
-import type { ErrorAnswer } from '../../ports/domain/errors.js';
+import type { ErrorAnswer, PublicAnswer } from '../../ports/domain/errors.js';
 
 export function answerOf(done: Recorded, truncated: string[]): ErrorAnswer {
   const { item } = done;
@@ -24,6 +24,18 @@ export function answerOf(done: Recorded, truncated: string[]): ErrorAnswer {
   };
 }
 
+/** Field by field what a public key may know; nothing that others wrote, and no state (contract 21, intake). */
+export const publicAnswerOf = (done: Recorded, truncated: string[]): PublicAnswer => ({
+  id: done.id,
+  ref: done.ref,
+  created: done.created,
+  ignored: done.ignored_by !== null,
+  overflow: done.overflow,
+  title: done.title,
+  sampled: done.sampled,
+  truncated,
+});
+
 const severity = joi.string().valid('critical', 'high', 'medium', 'low');
 const count = joi.number().integer().min(0);
 
@@ -41,6 +53,9 @@ const single = joi.object({
   hit_count: count,
   hour_count: count.description('Occurrences within the rolling hour'),
   regression: joi.boolean().description('This occurrence reopened the group'),
+  overflow: joi
+    .boolean()
+    .description('To an intake key: it made too many new groups within the hour, this is the project’s overflow item'),
   sampled: joi.boolean().description('The payload of this occurrence was kept'),
   truncated: joi.array().items(joi.string()).description('Fields that were longer than their limit and were cut'),
 });

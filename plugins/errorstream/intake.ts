@@ -10,13 +10,15 @@
 import { inject, injectable, type Logger } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
 import { BUGS, type BugsApi } from '../../ports/domain/bugs.js';
-import type { ErrorAnswer, ErrorIntake, ErrorReport, ErrorSender } from '../../ports/domain/errors.js';
+import type { ErrorAnswer, ErrorIntake, ErrorReport, ErrorSender, PublicAnswer } from '../../ports/domain/errors.js';
 import type { TokenPrincipal } from '../../ports/http.js';
-import { answerOf } from './answer.js';
+import { answerOf, publicAnswerOf } from './answer.js';
 import { element, type ErrorBody } from './body.js';
 import { reportOf } from './report.js';
 
 const SIDE_BY_SIDE = 8;
+
+export type Answer = ErrorAnswer | PublicAnswer;
 
 export interface Failed {
   error: { code: string; message: string; fields?: Record<string, string> };
@@ -33,25 +35,26 @@ export class Intake implements ErrorIntake {
    * Records one report; resolves after the commit.
    * @throws ServiceError insufficient_scope (another project than the token's), unknown_project, validation_failed
    */
-  async one(body: ErrorBody, principal: TokenPrincipal): Promise<ErrorAnswer> {
+  async one(body: ErrorBody, principal: TokenPrincipal): Promise<Answer> {
     if (principal.project !== null && principal.project !== body.project) {
       throw denied('This token belongs to another project.');
     }
-    return this.record(body, { id: principal.id, source: 'app' });
+    return this.record(body, { id: principal.id, source: 'app', intake: principal.token_kind === 'intake' });
   }
 
   /** Every way in ends here (ports/domain/errors.ts). */
-  async record(body: ErrorBody | ErrorReport, sender: ErrorSender): Promise<ErrorAnswer> {
+  async record(body: ErrorBody | ErrorReport, sender: ErrorSender): Promise<Answer> {
     const { report, truncated } = reportOf(body, sender);
-    return answerOf(await this.bugs.record(report), truncated);
+    const done = await this.bugs.record(report);
+    return sender.intake === true ? publicAnswerOf(done, truncated) : answerOf(done, truncated);
   }
 
   /**
    * Records each element that can be; one that cannot be is answered with its error and keeps nothing else back.
    * @throws what failed, when every element met a fault of the service: then nothing was recorded
    */
-  async many(elements: readonly unknown[], principal: TokenPrincipal): Promise<(ErrorAnswer | Failed)[]> {
-    const results: (ErrorAnswer | Failed)[] = [];
+  async many(elements: readonly unknown[], principal: TokenPrincipal): Promise<(Answer | Failed)[]> {
+    const results: (Answer | Failed)[] = [];
     const faults: unknown[] = [];
     const lanes = lanesOf(elements);
     const work = async (): Promise<void> => {
@@ -67,7 +70,7 @@ export class Intake implements ErrorIntake {
     return results;
   }
 
-  async #element(value: unknown, principal: TokenPrincipal, faults: unknown[]): Promise<ErrorAnswer | Failed> {
+  async #element(value: unknown, principal: TokenPrincipal, faults: unknown[]): Promise<Answer | Failed> {
     const read = element(value);
     if ('fields' in read) {
       return { error: { code: 'validation_failed', message: 'Some fields are wrong.', fields: read.fields } };

@@ -1,6 +1,7 @@
 /** A validated body as a report for the bug tracker, cut to its limits (contract 21, intake). Pure. */
 import { invalid } from '../../kernel/errors.js';
 import type { Report } from '../../ports/domain/bugs.js';
+import type { ErrorSender } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';
 import { cutHead, cutNewest, cutObject, cutStack, cutText } from './limits/cut.js';
@@ -22,12 +23,6 @@ export const LIMITS = {
   fingerprint: 32,
   fingerprint_element: 1024,
 } as const;
-
-export interface Sender {
-  /** Who reports: a token's id. */
-  id: string;
-  source: 'app' | 'sdk';
-}
 
 /** Cuts, and remembers what was cut under the name that the caller used. */
 class Cutter {
@@ -74,7 +69,7 @@ function aliased(body: ErrorBody, ...names: readonly (keyof ErrorBody)[]): [name
  * `truncated` names the fields that were cut, as the caller named them.
  * @throws ServiceError validation_failed when neither message nor class says anything
  */
-export function reportOf(body: ErrorBody, sender: Sender): { report: Report; truncated: string[] } {
+export function reportOf(body: ErrorBody, sender: ErrorSender): { report: Report; truncated: string[] } {
   const cutter = new Cutter();
   const message = cutter.text('error_message', body.error_message, LIMITS.error_message);
   const exceptionClass = cutter.text('exception_class', body.exception_class, LIMITS.exception_class);
@@ -92,6 +87,7 @@ export function reportOf(body: ErrorBody, sender: Sender): { report: Report; tru
     severity: urgencyOf(body.error_level, environment),
     source: sender.source,
     reported_by: sender.id,
+    intake_key: sender.intake === true ? sender.id : null,
     error_level: body.error_level,
     error_message: message,
     exception_class: exceptionClass,

@@ -64,7 +64,11 @@ export class SentryIntake {
   }
 
   async #record(event: Loose, project: string, id: string, sender: TokenPrincipal): Promise<void> {
-    await this.errors.record(reportOf(event, { project, id }), { id: sender.id, source: 'sdk' });
+    await this.errors.record(reportOf(event, { project, id }), {
+      id: sender.id,
+      source: 'sdk',
+      intake: sender.token_kind === 'intake',
+    });
   }
 
   #newId(): string {

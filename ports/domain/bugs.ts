@@ -41,6 +41,11 @@ export interface Report {
   occurred_at?: string | null;
   context?: Json;
   breadcrumbs?: Json;
+  /**
+   * Id of the public intake key that it came with; null: a credential that is nobody's secret but its owner's. Such reports
+   * have a space of `client_ref` and a budget of new groups of their own.
+   */
+  intake_key?: string | null;
   /** An ignore rule matched: recorded and counted, muted. Left out: the bug tracker asks the ignore rules. */
   muted_by?: Mute | null;
 }
@@ -71,6 +76,10 @@ export interface Recorded {
   regression: boolean;
   /** The occurrence's payload was kept. */
   sampled: boolean;
+  /** The report's own title, as it was stored or would have been. */
+  title: string;
+  /** Counted in the project's overflow item: the intake key made too many new groups within the hour. */
+  overflow: boolean;
   /** The ignore rule that matched this report, also where it is the repeat of another. */
   ignored_by: string | null;
   item: Item;
@@ -126,6 +135,8 @@ export interface Item {
   regressed_at: string | null;
   regressed_in_build: string | null;
   late_count: number;
+  /** Occurrences whose message differs in words with digits, led here by the flood rule (contract 21, flood). */
+  flooded_count: number;
   severity_locked: boolean;
   /** Never the claim token. A lease that has run out is null here. */
   claim: Claim | null;

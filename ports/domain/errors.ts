@@ -37,9 +37,28 @@ export interface ErrorSender {
   /** A token's id. */
   id: string;
   source: 'app' | 'sdk';
+  /** It is a public intake key: what it is told and what it may do is bounded. */
+  intake?: boolean;
 }
 
-/** What a report is answered with (contract 21, answer). */
+/**
+ * What an intake key is told of its report: nothing of the item but its name (contract 21, answer).
+ */
+export interface PublicAnswer {
+  id: string;
+  ref: string;
+  created: boolean;
+  ignored: boolean;
+  /** Counted in the project's overflow item. */
+  overflow: boolean;
+  /** Made from the report itself. */
+  title: string;
+  sampled: boolean;
+  /** Fields that were longer than their limit, as the caller named them. */
+  truncated: string[];
+}
+
+/** What a report with a token is answered with (contract 21, answer). */
 export interface ErrorAnswer {
   id: string;
   ref: string;
@@ -64,7 +83,7 @@ export interface ErrorIntake {
    * Cuts, groups, counts and stores one report; resolves after the commit.
    * @throws ServiceError unknown_project, validation_failed (neither message nor class)
    */
-  record(report: ErrorReport, sender: ErrorSender): Promise<ErrorAnswer>;
+  record(report: ErrorReport, sender: ErrorSender): Promise<ErrorAnswer | PublicAnswer>;
 }
 
 export const ERROR_INTAKE = token<ErrorIntake>('errorstream.intake');

@@ -8,7 +8,8 @@
  * equality (nobody could say why two reports met).
  */
 import { hash as digest } from 'node:crypto';
-import { mask, type MaskOptions } from './mask.js';
+import { coarse } from './coarse.js';
+import { EARLIER_MASKS, mask, type MaskOptions } from './mask.js';
 import { firstFrame } from './frames.js';
 import { normaliseOrigin } from './origin.js';
 
@@ -48,13 +49,46 @@ const LONGEST_DEFAULT = 64;
 /** The keys of one report (contract 21, grouping key, version 2). Never throws, under 10 ms for any input. */
 export function groupingOf(input: GroupingInput, options: Partial<MaskOptions> = {}): Grouping {
   const masked = maskedOf(input, options);
-  const parts = input.fingerprint?.length ? input.fingerprint.slice(0, MOST_ELEMENTS) : null;
+  const parts = fingerprintOf(input);
   const origin = parts === null || parts.some(isDefault) ? originOf(input) : '';
-  const head = [input.type, input.project, input.exception_class?.slice(0, LONGEST_PART).trim() ?? ''];
-  const keyFor = (from: string): string => hash([...head, ...tail(parts, from, masked)]);
+  const head = headOf(input);
+  const keyFor = (from: string): string => `v2:${hash([...head, ...tail(parts, from, masked)])}`;
   const dedup_key = keyFor(origin);
   return { dedup_key, bare_key: origin === '' ? dedup_key : keyFor(''), origin, masked };
 }
+
+/** What the flood rule counts, and what it compares (contract 21, flood). */
+export interface Flood {
+  /** The same for all items of one project, type, class and origin. */
+  source: string;
+  /** The key in which every word that holds a digit is masked. */
+  coarse_key: string;
+}
+
+/** Null where a fingerprint decides: who sends one has decided what is one error. */
+export function floodOf(input: GroupingInput, { origin, masked }: Grouping): Flood | null {
+  if (fingerprintOf(input) !== null) return null;
+  const head = [...headOf(input), origin];
+  return { source: hash(head), coarse_key: `c2:${hash([...head, coarse(masked)])}` };
+}
+
+/**
+ * The key that the report had before the masks of decision 011, by which its group is found once more; null when they
+ * change nothing about it.
+ */
+export function earlierKeyOf(input: GroupingInput, now: Grouping): string | null {
+  const earlier = groupingOf(input, EARLIER_MASKS).dedup_key;
+  return earlier === now.dedup_key ? null : earlier;
+}
+
+const fingerprintOf = ({ fingerprint }: GroupingInput): readonly string[] | null =>
+  fingerprint?.length ? fingerprint.slice(0, MOST_ELEMENTS) : null;
+
+const headOf = ({ type, project, exception_class }: GroupingInput): string[] => [
+  type,
+  project,
+  exception_class?.slice(0, LONGEST_PART).trim() ?? '',
+];
 
 /** The caller's file, else the file (or method) of the first frame, normalised; empty without either. */
 function originOf({ file_path, stack_trace }: GroupingInput): string {
@@ -100,5 +134,5 @@ function tail(fingerprint: readonly string[] | null, origin: string, masked: str
 /** No part may carry the separator: a report could choose its key's other parts. */
 function hash(parts: string[]): string {
   const text = parts.map((part) => (part.includes(SEPARATOR) ? part.replaceAll(SEPARATOR, ' ') : part)).join(SEPARATOR);
-  return `v2:${digest('sha256', text).slice(0, 40)}`;
+  return digest('sha256', text).slice(0, 40);
 }

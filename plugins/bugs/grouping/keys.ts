@@ -12,6 +12,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, hashOf, type Deps } from '../deps.js';
+import { earlierKeyOf, floodOf, type Flood, type Grouping, type GroupingInput } from './key.js';
 import type { FamilyDoc } from '../items/model.js';
 import { Recent } from '../intake/recent.js';
 
@@ -26,14 +27,26 @@ const BELIEVED_MS = 2_000;
 /** Decisions that a family remembers: more than can be under way at once. */
 const REMEMBERED = 100;
 
-export interface Keyed {
+const HOUR_MS = 3_600_000;
+
+/** A report and what groups it. */
+export interface Keyed extends Grouping {
   project: string;
-  dedup_key: string;
-  /** The key that the same report would have without origin. */
-  bare_key: string;
-  /** Empty when the report names none. */
-  origin: string;
+  report: GroupingInput;
 }
+
+export interface Decision {
+  item_id: string;
+  /** The item had no origin; this report brings one. */
+  adopted: boolean;
+  /** The item is still to be made. */
+  fresh: boolean;
+  /** The flood rule led it to an item whose message differs in words with digits. */
+  flooded: boolean;
+}
+
+/** An item that is there already. */
+export const met = (item_id: string): Decision => ({ item_id, adopted: false, fresh: false, flooded: false });
 
 @injectable()
 export class Keys {
@@ -64,36 +77,88 @@ export class Keys {
     return counting;
   }
 
-  /** The item that the report belongs to; `adopted` when an item without origin got this one. */
-  async decide(keyed: Keyed): Promise<{ item_id: string; adopted: boolean }> {
-    const { keys } = this.deps;
-    const decision = await this.#byFamily(keyed);
-    const id = hashOf(keyed.project, keyed.dedup_key);
+  /**
+   * The item that the report belongs to.
+   * @param mayCreate asked before a new item; when it says no, the answer is null and nothing was written
+   */
+  async decide(keyed: Keyed, mayCreate: () => boolean = () => true): Promise<Decision | null> {
+    const decision = (await this.#byEarlierKey(keyed)) ?? (await this.#byFamily(keyed, mayCreate));
+    if (decision === null) return null;
+    const { project, dedup_key } = keyed;
+    const taken = this.#lead(keyed, dedup_key, decision.item_id);
+    if (decision.fresh) await Promise.all([taken, this.#noteNew(keyed, decision.item_id)]);
+    if (await taken) return decision;
+    const winner = await this.deps.keys.get(hashOf(project, dedup_key));
+    return met(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
+  }
+
+  /** Leads a key to an item; false when it leads somewhere already. */
+  async #lead({ project }: Keyed, key: string, item_id: string): Promise<boolean> {
     try {
-      await keys.insert({ id, project: keyed.project, key: keyed.dedup_key, item_id: decision.item_id });
-      return decision;
+      await this.deps.keys.insert({ id: hashOf(project, key), project, key, item_id });
+      return true;
     } catch (error) {
-      if (!(error instanceof StoreConflict)) throw error;
-      const winner = await keys.get(id);
-      return { item_id: winner?.counts_at ?? winner?.item_id ?? decision.item_id, adopted: false };
+      if (error instanceof StoreConflict) return false;
+      throw error;
     }
   }
 
-  async #byFamily(keyed: Keyed): Promise<{ item_id: string; adopted: boolean }> {
+  /** Groups from before a mask was added go on: their key is computed once more without it (decision 011). */
+  async #byEarlierKey(keyed: Keyed): Promise<Decision | null> {
+    const earlier = earlierKeyOf(keyed.report, keyed);
+    const item = earlier === null ? null : await this.known(keyed.project, earlier);
+    return item === null ? null : met(item);
+  }
+
+  async #byFamily(keyed: Keyed, mayCreate: () => boolean): Promise<Decision | null> {
     const { families, ids } = this.deps;
     const id = hashOf(keyed.project, keyed.bare_key);
+    let allowed = false;
     for (;;) {
       const family = await families.get(id);
       // A decision may have been made, completed and forgotten since the key was looked up.
       const known = await this.known(keyed.project, keyed.dedup_key);
-      if (known !== null) return { item_id: known, adopted: false };
+      if (known !== null) return met(known);
       const next = family === null ? null : decideIn(family, keyed);
-      if (next?.done) return { item_id: next.item_id, adopted: false };
-      const item = next?.item_id ?? ids.uuid();
+      if (next?.done) return met(next.item_id);
       const isNew = next === null || next.item_id === null;
+      if (isNew && !allowed) {
+        const flooded = await this.#flooded(keyed);
+        if (flooded !== null) return { ...met(flooded), flooded: true };
+        if (!mayCreate()) return null;
+        allowed = true;
+      }
+      const item = next?.item_id ?? ids.uuid();
       if (await this.#write(id, keyed, family, item, isNew))
-        return { item_id: item, adopted: !isNew && keyed.origin !== '' };
+        return { item_id: item, adopted: !isNew && keyed.origin !== '', fresh: isNew, flooded: false };
     }
+  }
+
+  /** The item of the same coarse key, once so many were made within the hour (contract 21, flood). */
+  async #flooded(keyed: Keyed): Promise<string | null> {
+    const flood = this.#floodOf(keyed);
+    if (flood === null) return null;
+    const made = (await this.deps.floods.get(hashOf(keyed.project, flood.source)))?.made_at ?? [];
+    const first = made.at(-this.deps.grouping.flood_items);
+    if (first === undefined || this.deps.clock.now() - Date.parse(first) > HOUR_MS) return null;
+    return this.known(keyed.project, flood.coarse_key);
+  }
+
+  /** Counts a new item for the flood rule, and remembers its coarse key; an item that has it already keeps it. */
+  async #noteNew(keyed: Keyed, itemId: string): Promise<void> {
+    const flood = this.#floodOf(keyed);
+    if (flood === null) return;
+    const { floods, clock, grouping } = this.deps;
+    const made_at = { each: [clock.iso()], keep: grouping.flood_items };
+    await Promise.all([
+      floods.change({ id: hashOf(keyed.project, flood.source) }, { push: { made_at } }, { upsert: true }),
+      this.#lead(keyed, flood.coarse_key, itemId),
+    ]);
+  }
+
+  /** Only errors flood: who files a bug or a wish says what it is. */
+  #floodOf({ report, ...grouping }: Keyed): Flood | null {
+    return this.deps.grouping.flood_items === 0 || report.type !== 'error' ? null : floodOf(report, grouping);
   }
 
   async #write(id: string, keyed: Keyed, family: FamilyDoc | null, item: string, isNew: boolean): Promise<boolean> {

@@ -6,17 +6,56 @@
  */
 import { splitDuplicates } from './duplicates.js';
 import { SOURCE_EXTENSION } from './extensions.js';
+import { maskLongWords, maskPathNumbers, maskPrefixedIds, maskProcessIds } from './ids.js';
+import { maskMeasures } from './measures.js';
+import { maskIpv4, maskIpv6, maskMac } from './network.js';
 import { maskQuoted } from './quotes.js';
 
-/** What may be switched off. */
+/** What may be switched off (`grouping.mask_…` of the configuration). */
 export interface MaskOptions {
-  email: boolean;
-  ipv4: boolean;
+  emails: boolean;
+  /** IPv4 and IPv6, with their port. */
+  ip_addresses: boolean;
+  /** IPv6, and the port behind either; off only for the keys of earlier stores. */
+  ip_ports: boolean;
+  mac_addresses: boolean;
   /** Bare numbers of 6 or more digits. */
   numbers: boolean;
+  /** Numbers with a unit of time, size or share. */
+  measures: boolean;
+  /** Numbers that are segments of paths and URLs. */
+  path_numbers: boolean;
+  /** Ids of processes and threads. */
+  process_ids: boolean;
+  /** 16 or more characters, letters mixed with 4 or more digits. */
+  long_words: boolean;
+  /** `pi_3Pph39e` */
+  prefixed_ids: boolean;
 }
 
-const ALL: MaskOptions = { email: true, ipv4: true, numbers: true };
+export const EVERY_MASK: MaskOptions = {
+  emails: true,
+  ip_addresses: true,
+  ip_ports: true,
+  mac_addresses: true,
+  numbers: true,
+  measures: true,
+  path_numbers: true,
+  process_ids: true,
+  long_words: true,
+  prefixed_ids: true,
+};
+
+/** Those of the keys that stores from before decision 011 hold. */
+export const EARLIER_MASKS: Partial<MaskOptions> = {
+  ip_ports: false,
+  mac_addresses: false,
+  measures: false,
+  path_numbers: false,
+  process_ids: false,
+  long_words: false,
+  prefixed_ids: false,
+};
 
 const GUID_BODY = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const GUID = new RegExp(`\\{${GUID_BODY}\\}|(?<![0-9a-z])${GUID_BODY}(?![0-9a-z])`, 'gi');
@@ -53,15 +92,15 @@ const LINE_WORD =
   /(?<![0-9a-z_])(lines?|zeile|ligne|línea|linha|riga|строка)([ :=#]{1,3})\d{1,9}(?:(,? ?(?:col(?:umn)?|spalte|colonne)[ :=]{1,2})\d{1,9})?(?:( \(char )\d{1,9}\))?(?![0-9a-z_])/gi;
 
 const EMAIL = /(?<![\w.+%-])[\w.+%-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,8}[a-z]{2,24}(?![0-9a-z_])/gi;
-const IPV4 = /(?<![\w.]|version[ =:])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)/gi;
 const NUMBER = /(?<![0-9a-z_])\d{6,}(?![0-9a-z_])/gi;
 
 /**
  * @param text the first lines of a message; the caller caps it
- * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`, `<ip>`, `<number>`, `<value>`)
+ * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`, `<ip>`, `<mac>`, `<duration>`,
+ * `<size>`, `<share>`, `<id>`, `<number>`, `<value>`)
  */
 export function mask(text: string, options: Partial<MaskOptions> = {}): string {
-  const wanted = { ...ALL, ...options };
+  const wanted = { ...EVERY_MASK, ...options };
   let masked = '';
   for (const piece of splitDuplicates(text)) masked += piece.final ? piece.text : maskPiece(piece.text, wanted);
   return masked;
@@ -70,9 +109,11 @@ export function mask(text: string, options: Partial<MaskOptions> = {}): string {
 function maskPiece(text: string, options: MaskOptions): string {
   let masked = text;
   if (masked.includes('@')) {
-    if (options.email) masked = masked.replace(EMAIL, '<email>');
+    if (options.emails) masked = masked.replace(EMAIL, '<email>');
     masked = masked.replace(IDENTITY, '@<address>');
   }
+  if (options.mac_addresses) masked = maskMac(masked);
+  if (options.ip_addresses && options.ip_ports) masked = maskIpv6(masked);
   if (HEX_HINT.test(masked)) masked = masked.replace(GUID, '<guid>').replace(HEX_ID, '<guid>');
   if (DIGIT.test(masked)) masked = maskDigits(masked, options);
   return maskQuoted(masked);
@@ -85,15 +126,19 @@ const TIME_HINT = /\d[:/.-]\d|\d[ -][a-z]{3}[ -]\d|[a-z]{3} {1,2}\d{1,2} \d|\d{8
 const ADDRESS_HINT = /0x|address/i;
 const LINE_HINT = /:\d|\(\d/;
 const WORD_HINT = /(?:lin|lign|lín|zeil|rig|строк)\p{L}{1,3}[ :=#]/iu;
-const IPV4_HINT = /\d\.\d{1,3}\.\d/;
 const NUMBER_HINT = /\d{6}/;
 
 function maskDigits(text: string, options: MaskOptions): string {
   let masked = TIME_HINT.test(text) ? text.replace(TIME, '<time>') : text;
   if (ADDRESS_HINT.test(masked)) masked = masked.replace(ADDRESS, '<address>');
+  if (options.ip_addresses) masked = maskIpv4(masked, options.ip_ports);
   if (LINE_HINT.test(masked)) masked = masked.replace(FILE_LINE, ':<line>').replace(LINE_COLUMN, ':<line>');
   if (WORD_HINT.test(masked)) masked = masked.replace(LINE_WORD, maskLineWord);
-  if (options.ipv4 && IPV4_HINT.test(masked)) masked = masked.replace(IPV4, '<ip>');
+  if (options.process_ids) masked = maskProcessIds(masked);
+  if (options.path_numbers) masked = maskPathNumbers(masked);
+  if (options.measures) masked = maskMeasures(masked);
+  if (options.prefixed_ids) masked = maskPrefixedIds(masked);
+  if (options.long_words) masked = maskLongWords(masked);
   return options.numbers && NUMBER_HINT.test(masked) ? masked.replace(NUMBER, '<number>') : masked;
 }
 

@@ -20,7 +20,7 @@ const PARTNERS: Readonly<Record<string, string>> = {
   '‹': '›',
 };
 const QUOTE = /['"`“”„‘‚«»‹]/;
-const VARIABLE = /\d|<(?:guid|time|address|line|email|ip|number|value)>/;
+const VARIABLE = /\d|<(?:guid|time|address|line|email|ip|mac|duration|size|share|id|number|value)>/;
 const WORD = /[\p{L}\p{N}_]/u;
 /** `u'…'`, `b'…'`, `N'…'`: prefixes of literals. */
 const PREFIX = /[ubrfNL]/i;

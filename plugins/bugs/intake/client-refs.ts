@@ -46,8 +46,9 @@ export class ClientRefs {
 
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
-  idOf(project: string, clientRef: string): string {
-    return hashOf(project, clientRef);
+  /** @param isPublic sent with an intake key: those have a space of their own (contract 20, values) */
+  idOf(project: string, clientRef: string, isPublic: boolean): string {
+    return isPublic ? publicRefId(project, clientRef) : hashOf(project, clientRef);
   }
 
   find(id: string): Promise<RefDoc | null> {
@@ -169,6 +170,9 @@ export class ClientRefs {
   }
 }
 
-/** The reference is the item's own: remembered as long as the item. */
-export const isOwn = (item: ItemDoc, ref: string): boolean =>
-  item.client_ref !== null && hashOf(item.project, item.client_ref) === ref;
+/** No slug is empty, so what a token sends never has this id. */
+export const publicRefId = (project: string, clientRef: string): string => hashOf('', `${project}\u001f${clientRef}`);
+
+/** The reference is the item's own, in either space: remembered as long as the item. */
+export const isOwn = ({ client_ref, project }: ItemDoc, ref: string): boolean =>
+  client_ref !== null && (hashOf(project, client_ref) === ref || publicRefId(project, client_ref) === ref);

@@ -17,10 +17,12 @@ import { DEPS, isoOf, type Deps } from '../deps.js';
 import type { IncomingReport } from './incoming-report.js';
 import { ChangeSet, laneOfReport, together } from '../items/change-set.js';
 import { Items } from '../items/items.js';
-import { Keys, type Keyed } from '../grouping/keys.js';
+import { Keys, met, type Decision, type Keyed } from '../grouping/keys.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc, OutboxEntry } from '../items/model.js';
+import { NewGroups } from './new-groups.js';
 import { Outbox } from '../items/outbox.js';
+import { overflowKeyed, overflowReport } from './overflow.js';
 import { hourCount } from '../items/rate.js';
 import { isOwn, ClientRefs } from './client-refs.js';
 import { scrubReport } from './scrub.js';
@@ -45,6 +47,19 @@ interface Counted {
   /** The payload was decided beside the count: kept or not. Null: it is still to be decided. */
   sampled: boolean | null;
 }
+
+/** Where a report is counted. */
+interface Place extends Decision {
+  /** By which key. */
+  keyed: Keyed;
+  /** What its item is told. */
+  report: Report;
+}
+
+/** A public key moves the first sighting of an item no further back than payloads are kept. */
+const OLDEST_PUBLIC_MS = 30 * 86_400_000;
+
+const isPublic = ({ intake_key }: Report): boolean => typeof intake_key === 'string';
 
 const quiet = (doc: ItemDoc, outcome: 'counted' | 'repeated'): Counted => ({
   doc,
@@ -72,6 +87,7 @@ export class Intake {
     @inject(ItemUpkeep) private readonly upkeep: ItemUpkeep,
     @inject(Alarms) private readonly alarms: Alarms,
     @inject(CountBatcher) private readonly counts: CountBatcher,
+    @inject(NewGroups) private readonly newGroups: NewGroups,
   ) {}
 
   /**
@@ -80,36 +96,57 @@ export class Intake {
    * @throws ServiceError unknown_project
    */
   async record(given: Report, options: { texts?: boolean } = {}): Promise<Recorded> {
-    const scrubbed = scrubReport(cleanReport(given));
-    await this.deps.projects.accepting(scrubbed.project);
-    // Judged as it will be stored, so that a rule made from what a page shows finds it again.
-    const mute = given.muted_by === undefined ? await this.#ignored(scrubbed) : given.muted_by;
-    const report: Report = mute === null ? scrubbed : { ...scrubbed, muted_by: mute };
-    const keyed: Keyed = { project: report.project, ...groupingOf(report) };
-    const refId = report.client_ref ? this.refs.idOf(report.project, report.client_ref) : null;
+    const report = await this.#accepted(given);
+    const keyed = { project: report.project, report, ...groupingOf(report, this.deps.grouping.masks) };
+    const refId = report.client_ref ? this.refs.idOf(report.project, report.client_ref, isPublic(report)) : null;
     const [known, before] = await Promise.all([
       this.keys.known(report.project, keyed.dedup_key),
       refId === null ? null : this.refs.find(refId),
     ]);
-    if (before?.open_at === null) return this.#answer(await this.#repeat(before.item_id), keyed, mute, false, options);
+    if (before?.open_at === null)
+      return this.#answer(await this.#repeat(before.item_id), keyed.dedup_key, report, false, options);
     const found = before?.item_id ?? known;
-    const { item_id, adopted } = found === null ? await this.keys.decide(keyed) : { item_id: found, adopted: false };
+    const place = found === null ? await this.#place(keyed, report) : { ...met(found), keyed, report };
     const bound =
       refId === null
         ? null
         : before !== null
           ? { ref: before, mine: false }
-          : await this.refs.bind(refId, report.project, item_id);
+          : await this.refs.bind(refId, report.project, place.item_id);
     const incoming: IncomingReport = {
       ...this.#moment(report),
-      report,
-      key: keyed.dedup_key,
-      adopted,
+      report: place.report,
+      payload: report,
+      key: place.keyed.dedup_key,
+      adopted: place.adopted,
+      flooded: place.flooded,
       ref: bound && { id: bound.ref.id, helper: !bound.mine },
     };
-    const counted = await this.#count(bound?.ref.item_id ?? item_id, incoming);
+    const counted = await this.#count(bound?.ref.item_id ?? place.item_id, incoming);
     const done = counted.outcome === 'repeated' ? { ...counted, sampled: false } : await this.#after(counted, incoming);
-    return this.#answer(done, keyed, mute, done.sampled, options);
+    return this.#answer(done, place.keyed.dedup_key, report, done.sampled, options);
+  }
+
+  /** The report as it will be stored, with what mutes it. @throws ServiceError unknown_project */
+  async #accepted(given: Report): Promise<Report> {
+    const scrubbed = scrubReport(cleanReport(given));
+    await this.deps.projects.accepting(scrubbed.project);
+    // Judged as it will be stored, so that a rule made from what a page shows finds it again.
+    const mute = given.muted_by === undefined ? await this.#ignored(scrubbed) : given.muted_by;
+    return mute === null ? scrubbed : { ...scrubbed, muted_by: mute };
+  }
+
+  /** The item of an unknown key; the project's overflow item when the report's intake key may make no more. */
+  async #place(keyed: Keyed, report: Report): Promise<Place> {
+    const { intake_key: key = null } = report;
+    const decision = await this.keys.decide(keyed, () => key === null || this.newGroups.take(key));
+    if (decision !== null) return { ...decision, keyed, report };
+    const { project } = report;
+    const overflow = overflowKeyed(project);
+    const known = await this.keys.known(project, overflow.dedup_key);
+    const made = known === null ? await this.keys.decide(overflow) : met(known);
+    if (made === null) throw conflict('The report could not be placed; send it again.');
+    return { ...made, keyed: overflow, report: overflowReport(report) };
   }
 
   /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */
@@ -121,7 +158,8 @@ export class Intake {
   #moment(report: Report): Moment {
     const now = this.deps.clock.now();
     const occurred = Date.parse(report.occurred_at ?? '');
-    return { now, occurred: Number.isNaN(occurred) ? now : Math.min(occurred, now) };
+    if (Number.isNaN(occurred)) return { now, occurred: now };
+    return { now, occurred: Math.min(Math.max(occurred, isPublic(report) ? now - OLDEST_PUBLIC_MS : occurred), now) };
   }
 
   async #count(firstId: string, incoming: IncomingReport): Promise<Counted> {
@@ -213,7 +251,8 @@ export class Intake {
     // The texts come first: an item is never seen without them.
     await this.#unlessThere(texts.insert(textsOf(report, id)));
     return this.watermark.write(id, async (stamp) => {
-      const first = firstDocument(report, id, number?.doc.n ?? 0, incoming.key, incoming);
+      const first: ItemDoc = firstDocument(report, id, number?.doc.n ?? 0, incoming.key, incoming);
+      if (report !== incoming.payload) first.overflow = true;
       if (incoming.ref !== null) first.inflight = { [incoming.ref.id]: 1 };
       const change = new ChangeSet(first, report.reported_by, stamp, ids);
       change
@@ -271,8 +310,8 @@ export class Intake {
 
   async #answer(
     { doc, outcome, regression }: Counted,
-    keyed: Keyed,
-    mute: Mute | null,
+    dedup_key: string,
+    report: Report,
     sampled: boolean,
     options: { texts?: boolean },
   ): Promise<Recorded> {
@@ -283,12 +322,14 @@ export class Intake {
       created: outcome === 'created',
       deduplicated: outcome === 'counted',
       repeated: outcome === 'repeated',
-      dedup_key: outcome === 'repeated' ? doc.dedup_key : keyed.dedup_key,
+      dedup_key: outcome === 'repeated' ? doc.dedup_key : dedup_key,
       hit_count: doc.hit_count,
       hour_count: hourCount(doc.minutes, now),
       regression,
       sampled,
-      ignored_by: mute?.rule_id ?? null,
+      title: report.title,
+      overflow: doc.overflow === true,
+      ignored_by: report.muted_by?.rule_id ?? null,
       item: options.texts === true ? await this.items.view(doc) : itemView(doc, null, now),
     };
   }

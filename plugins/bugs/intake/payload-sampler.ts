@@ -33,7 +33,7 @@ export class PayloadSampler {
     window.n += 1;
     const slot = slotOf(window.n, this.deps.random);
     if (window.n > FIRST + RESERVOIR || slot === null) return this.#keep(itemId, slot, incoming);
-    const payload = await pack(occurrenceOf(incoming.report, itemId, slot, this.deps.ids.uuid(), incoming));
+    const payload = await pack(occurrenceOf(incoming.payload, itemId, slot, this.deps.ids.uuid(), incoming));
     const [written] = await this.deps.occurrences.bulk([{ insert: payload }]);
     return written !== undefined && 'n' in written ? true : null;
   }
@@ -51,7 +51,7 @@ export class PayloadSampler {
 
   async #keep(itemId: string, slot: number | null, incoming: IncomingReport): Promise<boolean> {
     if (slot === null) return false;
-    const payload = await pack(occurrenceOf(incoming.report, itemId, slot, this.deps.ids.uuid(), incoming));
+    const payload = await pack(occurrenceOf(incoming.payload, itemId, slot, this.deps.ids.uuid(), incoming));
     const set = replacing(payload);
     // In bulk, because its answer does not bring the payload back.
     await this.deps.occurrences.bulk([{ change: { id: payload.id }, update: { set }, upsert: true }]);

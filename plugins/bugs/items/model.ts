@@ -116,6 +116,10 @@ export interface ItemDoc {
   /** The sampling window: hits before it, and when it began. */
   sample_base: number;
   sample_from: string;
+  /** Holds what overflowed (overflow.ts). */
+  overflow?: true;
+  /** Occurrences of unknown keys that the flood rule led here; missing: none. */
+  flooded?: number;
   /** `<rule> <minute>` of the last `error.rate_exceeded`; missing while it is armed (alarms.ts). */
   alarm?: string;
 }
@@ -165,6 +169,14 @@ export interface FamilyDoc {
   /** The item without an origin that no origin has adopted yet. */
   unadopted: string | null;
   recent: { key: string; item: string }[];
+}
+
+/** New items of one project, type, class and origin (contract 21, flood). */
+export interface FloodDoc {
+  /** Hash of project and source. */
+  id: string;
+  /** When the latest were made, oldest first; as many as the rule asks for. */
+  made_at: string[];
 }
 
 export interface RefDoc {

@@ -87,6 +87,7 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
     regressed_at: item.regressed_at ?? null,
     regressed_in_build: item.regressed_in_build ?? null,
     late_count: item.late_count,
+    flooded_count: item.flooded ?? 0,
     severity_locked: item.severity_locked,
     claim: isLive(item.claim, now) ? claimView(item.claim) : null,
     claim_count: item.claim_count,

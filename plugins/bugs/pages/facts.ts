@@ -18,6 +18,7 @@ export function factsOf(item: Item): object[] {
     { label: 'Regressed', at: item.regressed_at },
     { label: 'Regressed in version', value: item.regressed_in_build, mono: true },
     { label: 'From older versions since', value: item.late_count > 0 ? item.late_count : null },
+    { label: 'Further messages by the flood rule', value: item.flooded_count > 0 ? item.flooded_count : null },
     { label: 'File', value: placeOf(item), mono: true },
     { label: 'Commit', value: item.commit_sha, mono: true },
     { label: 'Push', value: item.push_id, mono: true },

@@ -6,9 +6,7 @@ import { ALL_EVENTS } from '../events/names.js';
 import type { Webhooks } from '../registry/webhooks.js';
 import { hostOf, type WebhookView } from '../registry/webhook.js';
 
-/** Members read; administrators change (contract 10, roles). */
-export const reading = { session: 'member' } as const;
-export const changing = { session: 'admin' } as const;
+export const access = { session: 'admin' } as const;
 export const title = 'Webhooks';
 export const crumb = { label: title, href: '/webhooks' };
 export const uuid = joi.string().guid().required();

@@ -115,6 +115,7 @@ export async function contextFor<C>(plugin: Plugin<C>, w: World, config: Partial
     shared_key: SHARED_KEY,
     webhook_key: '',
     limits: {},
+    grouping: {},
   };
   const ports = { clock: w.clock, ids, log: silent, hasher: w.hasher, cipher } as unknown as PluginContext['ports'];
   return {

@@ -149,11 +149,6 @@ describe('names and ids', () => {
       'monitor.recovered',
       'release.published',
       'release.halted',
-      'license.created',
-      'license.changed',
-      'license.expiring',
-      'license.expired',
-      'license.machine_pending',
       'error.rate_exceeded',
       'chat.said',
     ]);

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
 import { normaliseOrigin } from '../../../../plugins/bugs/grouping/origin.js';
-import { mask } from '../../../../plugins/bugs/grouping/mask.js';
+import { mask, type MaskOptions } from '../../../../plugins/bugs/grouping/mask.js';
 
 interface Vector {
   name: string;
@@ -97,6 +97,39 @@ const SAME: readonly (readonly [string, string])[] = [
   ['order-123456 missing', 'order-98765432 missing'],
   ['x\r\ny', 'x\ny'],
   ['\n\n  x\n\n y \n z', 'x\ny\nother'],
+  ['timed out after 1673 ms', 'timed out after 31ms'],
+  ['took 1.5s', 'took 1 minute 30 seconds'],
+  ['took 1 second', 'took 12 secs'],
+  ['deadline of 1h2m3.5s', 'deadline of 250µs'],
+  ['waited 5 Sekunden', 'waited 1,5 s'],
+  ['stop after 30-second wait', 'stop after 5-second wait'],
+  ['needs 12 MiB', 'needs 870 kB'],
+  ['needs 512 B', 'needs 1,234,567 bytes'],
+  ['heap of 512M', 'heap of 64k'],
+  ['disk 93% full', 'disk 7.5 % full'],
+  ['disk 93 percent full', 'disk 7% full'],
+  ['GET /orders/4711 failed', 'GET /orders/12 failed'],
+  [
+    'GET https://shop.example/api/orders/4711/lines?x=a failed',
+    'GET https://shop.example/api/orders/5/lines?x=a failed',
+  ],
+  ['no route orders/12/lines.', 'no route orders/7/lines.'],
+  ['cannot open C:\\data\\17\\a.txt', 'cannot open C:\\data\\2044\\a.txt'],
+  ['worker (pid 4711) died', 'worker (pid 12) died'],
+  ['PID: 4711 exited', 'PID: 9 exited'],
+  ['in thread-12', 'in thread-7'],
+  ['pool-1-thread-12 is stuck', 'pool-1-thread-9 is stuck'],
+  ['[4711] connection lost', '[12] connection lost'],
+  ['x\n[4711] lost', 'x\n[12] lost'],
+  ['session a81f93cc02d94e11b7 expired', 'session QX7781ABfk2290zzPL17 expired'],
+  ['commit 9fceb02d0ae598e95dc970b74767f19372d61af8 is bad', 'commit 1fceb02d0ae598e95dc970b74767f19372d61af9 is bad'],
+  ['declined pi_3Pph39e', 'declined pi_9Kc02ab'],
+  ["no such customer: 'cus_9s6XKzkNRiz8i3'", "no such customer: 'cus_NffrFeUfNV2Hib'"],
+  ['connect 10.0.0.1:5432 refused', 'connect 10.0.0.1:6379 refused'],
+  ['connect ECONNREFUSED ::1:5432', 'connect ECONNREFUSED 127.0.0.1:5432'],
+  ['connect fe80::1ff:fe23:4567:890a%eth2 refused', 'connect 2001:db8:85a3:1:2:8a2e:370:7334 refused'],
+  ['connect [2001:db8::1]:8080 refused', 'connect 10.0.0.1:80 refused'],
+  ['no answer of 00:1b:44:11:3a:b7', 'no answer of AA-BB-CC-DD-EE-0F'],
 ];
 
 const DIFFERENT: readonly (readonly [string, string])[] = [
@@ -131,6 +164,22 @@ const DIFFERENT: readonly (readonly [string, string])[] = [
   ['x\ny', 'x\nz'],
   ['ORA-00001 x', 'ORA-00942 x'],
   ['the pipeline 12 x', 'the pipeline 13 x'],
+  ['Retry 3 of 5', 'Retry 4 of 5'],
+  ['Retry 3/5', 'Retry 4/5'],
+  ['needs HTTP/1', 'needs HTTP/2'],
+  ['needs protocol 1.4', 'needs protocol 1.5'],
+  ['needs node v20.1s', 'needs node v20.2s'],
+  ['no 2d context', 'no 3d context'],
+  ['no 4G modem', 'no 5G modem'],
+  ['engine stopped with E2001', 'engine stopped with E2002'],
+  ['exit code 1', 'exit code 137'],
+  ['process 3 of 5 failed', 'process 4 of 5 failed'],
+  ['took 5 ms', 'took 5 MB'],
+  ['declined pi_3Pph39e', 'declined ch_3Pph39e'],
+  ['missing user_name', 'missing user_email'],
+  ['bad internationalization', 'bad internationalisation'],
+  ['call of std::a1 failed', 'call of std::b2 failed'],
+  ['row 12:30 of x', 'row 12:31 of x'],
 ];
 
 describe('grouping: messages', () => {
@@ -143,10 +192,29 @@ describe('grouping: messages', () => {
     });
   for (const [a, b] of DIFFERENT) it(`two groups: ${JSON.stringify(a)}`, () => expect(key(a)).not.to.equal(key(b)));
 
-  it('switches off e-mail, IPv4 and numbers', () => {
+  it('switches off each of the masks that may be', () => {
+    const samples: Record<keyof MaskOptions, readonly [string, string]> = {
+      emails: ['a@b.de', '<email>'],
+      ip_addresses: ['10.0.0.1:80 fe80::1', '<ip> <ip>'],
+      ip_ports: ['fe80::1', '<ip>'],
+      mac_addresses: ['00:1b:44:11:3a:b7', '<mac>'],
+      numbers: ['123456', '<number>'],
+      measures: ['5 ms 6 MB 7%', '<duration> <size> <share>'],
+      path_numbers: ['/a/1', '/a/<number>'],
+      process_ids: ['pid 1', 'pid <number>'],
+      long_words: ['a81f93cc02d94e11b7', '<id>'],
+      prefixed_ids: ['pi_3Pph39e', 'pi_<id>'],
+    };
+    for (const [name, [text, masked]] of Object.entries(samples)) {
+      expect(mask(text)).to.equal(masked);
+      expect(mask(text, { [name]: false })).to.equal(text);
+    }
+  });
+
+  it('switches off several', () => {
     const text = 'a@b.de 10.0.0.1 123456';
     expect(mask(text)).to.equal('<email> <ip> <number>');
-    expect(mask(text, { email: false, ipv4: false, numbers: false })).to.equal(text);
+    expect(mask(text, { emails: false, ip_addresses: false, numbers: false })).to.equal(text);
   });
 });
 

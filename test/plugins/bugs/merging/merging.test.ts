@@ -137,7 +137,7 @@ for (const engine of ENGINES) {
         for (let i = 0; end.status === 'duplicate' && i < names.length; i++)
           end = await shown(fresh, end.duplicate_of ?? '');
         expect(end.status).to.equal('open');
-        const key = await fresh.deps.keys.find({ filter: { item_id: ids.get(name) ?? '' } });
+        const key = await fresh.deps.keys.find({ filter: { item_id: ids.get(name) ?? '', key: { prefix: 'v2:' } } });
         expect(key.items.map((doc) => doc.counts_at ?? doc.item_id)).to.deep.equal([end.id]);
         expect(await countedAt(fresh, name)).to.equal(end.id);
       }

@@ -1,0 +1,45 @@
+/**
+ * Numbers with a unit (contract 21, masked): number and unit go together, since `870 kB` and `3.5 MB` say the same. Pure,
+ * linear. Single letters count only where a unit is meant: `2d` is a kind of canvas and `5G` a kind of network.
+ */
+
+/** Never the tail of a word, a version or a longer number. */
+const START = String.raw`(?<![\p{L}\p{N}_]|\d[.,:'])(?:(?<=^|[\s([=:,])[-+−])?`;
+/** `1673`, `1.5`, `1,234.5`, `1_000`, `2e3` */
+const NUMBER = String.raw`${START}\d{1,20}(?:[.,'_]\d{1,20}){0,8}(?:[eE][+-]?\d{1,3})?`;
+const END = String.raw`(?![\p{L}\p{N}_])`;
+
+const TIME_UNITS = [
+  '[nuµμm]s|[num]secs?|s|secs?|m|mins?|h|hrs?',
+  'seconds?|minutes?|hours?|days?|weeks?|months?|years?',
+  '(?:nano|micro|milli)s(?:econds?)?|millis',
+  '(?:milli)?sekunden?|minuten|stunden?|tagen?|tage',
+].join('|');
+/** `1h2m3.5s`, as Go writes it. */
+const COMPOUND = String.raw`(?:\d{1,9}(?:\.\d{1,9})?(?:[nuµμm]s|[hms])){1,5}`;
+const SIZE_UNITS =
+  '[kmgtpe]i?b|[kmgt]i?bits?|[kmgt]bps|(?:kilo|mega|giga|tera|kibi|mebi|gibi)?(?:bytes?|bits?)|octets?';
+
+const DURATION = new RegExp(
+  String.raw`${START}${COMPOUND}${END}|${NUMBER}(?! m${END})[ \u00a0\u202f-]?(?:${TIME_UNITS})${END}`,
+  'giu',
+);
+const SIZE = new RegExp(String.raw`${NUMBER}[ \u00a0\u202f-]?(?:${SIZE_UNITS})${END}`, 'giu');
+/** `512 B`, and `64k`, `512M`: capital or not says what is meant. */
+const SHORT_SIZE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0]?B|(?<=\d\d)[kKMG])${END}`, 'gu');
+const SHARE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0\u202f]?[%‰]|[ \u00a0]percent)(?![\p{L}\p{N}_%])`, 'giu');
+/** `1 minute 30 seconds`, `1h 30m` */
+const DURATIONS = /<duration>(?:(?:,? and |,? )<duration>)+/g;
+
+const HINT = /\d[ \u00a0\u202f-]?[\p{L}%‰]/u;
+
+/** Durations, sizes and shares as `<duration>`, `<size>` and `<share>`. */
+export function maskMeasures(text: string): string {
+  if (!HINT.test(text)) return text;
+  return text
+    .replace(SHORT_SIZE, '<size>')
+    .replace(DURATION, '<duration>')
+    .replace(DURATIONS, '<duration>')
+    .replace(SIZE, '<size>')
+    .replace(SHARE, '<share>');
+}

@@ -1,0 +1,43 @@
+/** Network addresses in a message: IPv4 and IPv6 with their port, MAC addresses (contract 21, masked). Pure, linear. */
+
+const PORT = String.raw`(?::\d{1,5}(?!\d))?`;
+const QUAD = String.raw`(?<![\w.]|version[ =:])(?:\d{1,3}\.){3}\d{1,3}(?![\w]|\.\d)`;
+const IPV4 = new RegExp(QUAD, 'gi');
+const IPV4_AND_PORT = new RegExp(`${QUAD}${PORT}`, 'gi');
+const IPV4_HINT = /\d\.\d{1,3}\.\d/;
+
+/** Groups of hex digits between colons; whether they are an address is counted. */
+const GROUPS = String.raw`(?:[0-9a-f]{0,4}:){2,8}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{1,5}|(?<=::))`;
+const ZONE = '(?:%[0-9a-z]{1,15})?';
+const IPV6 = new RegExp(String.raw`\[(${GROUPS})${ZONE}\]${PORT}|(?<![\w:.])(${GROUPS})${ZONE}(?![\w:]|\.\d)`, 'gi');
+const IPV6_HINT = /[0-9a-f]:[0-9a-f:]|::[0-9a-f]/i;
+
+const MAC =
+  /(?<![\w:.-])(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})(?![\w-]|[:.]\w)/gi;
+const MAC_HINT = /[0-9a-f]{2}[:-][0-9a-f]{2}[:-]|[0-9a-f]{4}\.[0-9a-f]{4}\./i;
+
+/** Dotted quads, as `<ip>`; what is called a version is none. */
+export const maskIpv4 = (text: string, ports: boolean): string =>
+  IPV4_HINT.test(text) ? text.replace(ports ? IPV4_AND_PORT : IPV4, '<ip>') : text;
+
+/** IPv6 addresses as `<ip>`. Before times and lines are looked for, whose colons these hold too. */
+export const maskIpv6 = (text: string): string =>
+  IPV6_HINT.test(text)
+    ? text.replace(IPV6, (whole, inBrackets?: string, bare?: string) =>
+        isIpv6(inBrackets ?? bare ?? '') ? '<ip>' : whole,
+      )
+    : text;
+
+/** Hardware addresses as `<mac>`. Before IPv6 ones, which look alike. */
+export const maskMac = (text: string): string => (MAC_HINT.test(text) ? text.replace(MAC, '<mac>') : text);
+
+/** Eight groups, fewer around `::`, and a port as a ninth where Java writes one. A name such as `face::cafe` has no digit. */
+function isIpv6(candidate: string): boolean {
+  if (!/\d/.test(candidate)) return false;
+  const [before = '', after, ...more] = candidate.split('::');
+  if (more.length > 0) return false;
+  const groups = [before, after ?? ''].flatMap((side) => (side === '' ? [] : side.split(':')));
+  const size = groups.length + (groups.at(-1)?.includes('.') ? 1 : 0);
+  if (groups.slice(0, 8).some((group) => group === '' || (group.length > 4 && !group.includes('.')))) return false;
+  return after === undefined ? size === 8 || (size === 9 && /^\d{1,5}$/.test(groups[8] ?? '')) : size <= 7;
+}

@@ -1,0 +1,12 @@
+/** The section `grouping` of the configuration as this plugin uses it. Pure. */
+import type { GroupingSettings } from '../deps.js';
+import { EVERY_MASK, type MaskOptions } from './mask.js';
+
+export function groupingSettings(section: Readonly<Record<string, number | boolean>>): GroupingSettings {
+  const masks: Partial<MaskOptions> = {};
+  for (const name of Object.keys(EVERY_MASK) as (keyof MaskOptions)[]) {
+    const wanted = section[`mask_${name}`];
+    if (typeof wanted === 'boolean') masks[name] = wanted;
+  }
+  return { flood_items: Number(section['flood_items'] ?? 0), masks };
+}

@@ -1,0 +1,37 @@
+/**
+ * How many new groups a public intake key makes within an hour (contract 00, limits). Counted in this process alone, as rate
+ * limits are: several processes allow as many times the number, and a start begins anew. Rejected: a counter in the store,
+ * one more write for every new group.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { boundedMap } from '../../../lib/bounded-map.js';
+import { DEPS, type Deps } from '../deps.js';
+
+const MINUTE_MS = 60_000;
+const MINUTES = 60;
+/** Keys that are counted at a time. */
+const KEYS = 10_000;
+
+@injectable()
+export class NewGroups {
+  readonly #made = boundedMap<string, Map<number, number>>({ most: KEYS });
+
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'clock' | 'new_groups_per_hour'>) {}
+
+  /** Takes one from the key's budget; false when there is none left. */
+  take(key: string): boolean {
+    const { clock, new_groups_per_hour: perHour } = this.deps;
+    if (perHour === 0) return true;
+    const minute = Math.floor(clock.monotonic() / MINUTE_MS);
+    const minutes = this.#made.get(key) ?? new Map<number, number>();
+    let made = 0;
+    for (const [at, n] of minutes) {
+      if (at <= minute - MINUTES) minutes.delete(at);
+      else made += n;
+    }
+    if (made >= perHour) return false;
+    minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
+    this.#made.set(key, minutes);
+    return true;
+  }
+}

@@ -1,0 +1,96 @@
+/** What an intake key is told: nothing but the name of the item and its own report (contract 21, intake). */
+import { expect } from 'chai';
+import type { Loose } from '../../adapters/hapi/support.js';
+import { error, Stand, TOKEN } from './stand.js';
+
+const KEY = 'intake:alpha';
+const AGENT = 'master:bugtracker:report bugtracker:manage';
+const TOLD = ['created', 'id', 'ignored', 'overflow', 'ref', 'sampled', 'status', 'title', 'truncated'];
+
+describe('errorstream: answers to an intake key', () => {
+  let stand: Stand;
+  before(async () => {
+    stand = await Stand.create();
+  });
+  after(() => stand.stop());
+
+  const send = (json: unknown) => stand.post(json, { bearer: KEY });
+
+  it('hold only what a public key may know', async () => {
+    for (const status of [201, 200]) {
+      const answer = await send(error());
+      expect(answer.status).to.equal(status);
+      expect(Object.keys(answer.body).toSorted()).to.deep.equal(TOLD);
+      expect(answer.body).to.include({ created: status === 201, overflow: false, sampled: true, ignored: false });
+    }
+  });
+
+  it('so also in a list, element by element', async () => {
+    const answer = await send([error(), error({ exception_class: 'Other' }), { project: 'alpha' }]);
+    const [a, b, c] = answer.body['results'] as unknown as Loose[];
+    for (const one of [a, b])
+      expect(Object.keys(one ?? {}).toSorted()).to.deep.equal(TOLD.filter((k) => k !== 'status'));
+    expect(Object.keys(c ?? {})).to.deep.equal(['error']);
+  });
+
+  it('tell the title of the report, whatever the item is called', async () => {
+    const agent = await stand.post(error({ exception_class: 'Known', error_message: 'seen 1' }));
+    await stand.server.ask('PATCH', `/api/bugtracker/v1/bugs/${agent.body['id'] as unknown as string}`, {
+      bearer: AGENT,
+      json: { title: 'Secret: acquisition of Initech', severity: 'low' },
+    });
+    const answer = await send(error({ exception_class: 'Known', error_message: 'seen 1' }));
+    expect(answer.body).to.include({ id: agent.body['id'], created: false, title: 'Known: seen 1' });
+    expect(JSON.stringify(answer.body)).not.to.include('Initech');
+  });
+
+  it('tell nothing of an internal item by its client_ref, and do not keep it from being made', async () => {
+    const ticket = { client_ref: 'TICKET-1' };
+    const bug = await stand.server.ask('POST', '/api/bugtracker/v1/report', {
+      bearer: TOKEN,
+      json: { project: 'alpha', title: 'Unannounced feature broken', ...ticket },
+    });
+    const probe = await send(error({ exception_class: 'Probe', ...ticket }));
+    expect(probe.status).to.equal(201);
+    expect(probe.body['id']).not.to.equal(bug.body['id']);
+    await send(error({ exception_class: 'Squatter', client_ref: 'TICKET-2' }));
+    const late = await stand.server.ask('POST', '/api/bugtracker/v1/report', {
+      bearer: TOKEN,
+      json: { project: 'alpha', title: 'The real one', client_ref: 'TICKET-2' },
+    });
+    expect(late.status).to.equal(201);
+    expect(late.body).to.include({ created: true, deduplicated: false });
+  });
+
+  it('are whole for a token', async () => {
+    const answer = await stand.post(error());
+    expect(answer.body).to.include.keys('dedup_key', 'severity', 'item_status', 'hit_count');
+    expect(answer.body).not.to.have.property('overflow');
+  });
+
+  it('name nothing but the report in their errors', async () => {
+    const answer = await send(error({ error_level: 'loud' }));
+    expect(answer.status).to.equal(422);
+    expect(Object.keys(answer.body['error'] as object).toSorted()).to.deep.equal([
+      'code',
+      'fields',
+      'message',
+      'request_id',
+    ]);
+  });
+});
+
+describe('errorstream: an intake key that floods', () => {
+  it('is answered overflow beyond its new groups, and goes on with known ones', async () => {
+    const stand = await Stand.create({ app: { limits: { new_groups_per_hour: 2 } } });
+    const send = async (exception_class: string) => stand.post(error({ exception_class }), { bearer: KEY });
+    try {
+      const overflows = [];
+      for (const name of ['A', 'B', 'C', 'D', 'A']) overflows.push((await send(name)).body['overflow']);
+      expect(overflows).to.deep.equal([false, false, true, true, false]);
+      expect(await stand.items()).to.equal(3);
+    } finally {
+      await stand.stop();
+    }
+  });
+});
