@@ -6,7 +6,7 @@ import type { ExtensionPoint, Token } from '../ports/token.js';
 import { collectionOf, NotInManifest } from './collections.js';
 import type { Scope } from './container.js';
 import { jobName } from './contributions.js';
-import type { AppSettings, PluginContext, Ports } from './contract.js';
+import { added, collection, type AppSettings, type PluginContext, type Ports } from './contract.js';
 import type { PluginRun, Services } from './plugin-run.js';
 
 export interface Shared {
@@ -29,7 +29,17 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
   const log = shared.ports.log.child({ plugin: id });
   const ports: Ports = { ...shared.ports, log, jobs: jobsOf(id, shared.jobs) };
   const needed = Object.fromEntries(manifest.needs.map((name) => [name, services.get(name)]));
-  const scope = shared.root.child({ ...needed, app, config, ports, ...ports });
+  const open = collectionOf(shared.store, manifest);
+  const collections = Object.fromEntries(manifest.collections.map(({ name }) => [collection(name).name, open(name)]));
+  const extensions = <T>({ point }: ExtensionPoint<T>): readonly T[] => {
+    if (!manifest.extensionPoints.includes(point))
+      throw new NotInManifest(`the extension point "${point}"`, 'extensionPoints');
+    return shared.extensions(point) as readonly T[];
+  };
+  const offered = Object.fromEntries(
+    manifest.extensionPoints.map((point) => [added({ point }).name, () => extensions({ point })]),
+  );
+  const scope = shared.root.child({ ...needed, ...collections, ...offered, app, config, ...ports });
   const events = new Set(manifest.events);
   return {
     config,
@@ -38,7 +48,7 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
     clock,
     ids,
     ports,
-    collection: collectionOf(shared.store, manifest),
+    collection: open,
     resolve<T>({ name }: Token<T>): T {
       if (!manifest.needs.includes(name)) throw new NotInManifest(`the token "${name}"`, 'needs');
       const service = services.get(name);
@@ -48,11 +58,7 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
     find<T>({ name }: Token<T>): T | undefined {
       return services.get(name) as T | undefined;
     },
-    extensions<T>({ point }: ExtensionPoint<T>): readonly T[] {
-      if (!manifest.extensionPoints.includes(point))
-        throw new NotInManifest(`the extension point "${point}"`, 'extensionPoints');
-      return shared.extensions(point) as readonly T[];
-    },
+    extensions,
     services: (classes) => scope.services(classes),
     construct: (type) => scope.construct(type),
     bind: (key, value) => scope.bind(key, value),

@@ -14,7 +14,7 @@ import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Outbound } from '../ports/outbound.js';
 import type { Collection, CollectionSpec, Doc } from '../ports/store.js';
-import type { Extension, ExtensionPoint, Token } from '../ports/token.js';
+import { token, type Extension, type ExtensionPoint, type Token } from '../ports/token.js';
 import type { Instances } from './container.js';
 import type { Catalogue } from './errors.js';
 import type { Class, Key } from './inject.js';
@@ -66,6 +66,29 @@ export interface AppSettings {
   limits: Readonly<Record<string, number>>;
   /** Which reports are one error. */
   grouping: Readonly<Record<string, number | boolean>>;
+}
+
+/** The tokens of the ports, and of the settings, for `@inject(PORT.clock)`: every plugin's container has them. */
+export const PORT: { readonly [N in keyof Ports]: Token<Ports[N]> } & { readonly app: Token<AppSettings> } = {
+  clock: token('clock'),
+  ids: token('ids'),
+  log: token('log'),
+  hasher: token('hasher'),
+  cipher: token('cipher'),
+  outbound: token('outbound'),
+  metrics: token('metrics'),
+  jobs: token('jobs'),
+  app: token('app'),
+};
+
+/** The token of one of the manifest's collections, for `@inject(collection<Note>('notes'))`; the type is the plugin's word. */
+export function collection<T extends Doc>(name: string): Token<Collection<T>> {
+  return token(`collection:${name}`);
+}
+
+/** The token of what others have added to one of the manifest's extension points, for `@inject(added(POINT))`; asked when it is used. */
+export function added<T>({ point }: ExtensionPoint<T>): Token<() => readonly T[]> {
+  return token(`added:${point}`);
 }
 
 /** A numbered, additive change of the plugin's own data. Recorded as `<plugin>:<number>-<name>`, run once, under a lease. */

@@ -2,17 +2,16 @@
  * The account service: what administrators do to accounts, shared by the pages and the command line (contract 10,
  * accounts). Every action is in the audit log before it answers.
  */
-import { inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
+import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../kernel/errors.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Role } from '../../ports/http.js';
 import { StoreConflict } from '../../ports/store.js';
 import { accountView, checkUsername, ROLES, usernameKey, type Account, type AccountView } from './account.js';
-import type { Actor, Audit } from './audit.js';
-import { AT } from './names.js';
+import { type Actor, Audit } from './audit.js';
 import { passwordProblem } from './password.js';
-import type { Roster } from './roster.js';
-import type { Sessions } from './sessions.js';
+import { Roster } from './roster.js';
+import { Sessions } from './sessions.js';
 
 export interface NewAccount {
   username: string;
@@ -26,13 +25,13 @@ export const NO_TOTP = { totp_secret: null, totp_pending: null, totp_step: null,
 @injectable()
 export class Accounts {
   constructor(
-    @inject(AT.accountRows) private readonly rows: Collection<Account>,
-    @inject(AT.roster) private readonly roster: Roster,
-    @inject(AT.sessions) private readonly sessions: Sessions,
-    @inject(AT.hasher) private readonly hasher: PasswordHasher,
-    @inject(AT.audit) private readonly audit: Audit,
-    @inject(AT.clock) private readonly clock: Clock,
-    @inject(AT.ids) private readonly ids: Ids,
+    @inject(collection<Account>('accounts')) private readonly rows: Collection<Account>,
+    @inject(Roster) private readonly roster: Roster,
+    @inject(Sessions) private readonly sessions: Sessions,
+    @inject(PORT.hasher) private readonly hasher: PasswordHasher,
+    @inject(Audit) private readonly audit: Audit,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.ids) private readonly ids: Ids,
   ) {}
 
   /** @throws ServiceError validation_failed (username, role, password); conflict when the name is taken. */

@@ -2,11 +2,10 @@
  * The audit log: every administrative action, recorded before its answer goes out (contract 80). Entries are never
  * changed and never removed.
  */
-import { inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
+import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
 import type { AuditEntry, AuditLog } from '../../ports/domain/access.js';
 import type { Principal } from '../../ports/http.js';
-import { AT } from './names.js';
-import type { Tokens } from './tokens.js';
+import { Tokens } from './tokens.js';
 
 /** Who acts, for the log. */
 export type Actor = Principal | 'command line' | 'system';
@@ -14,10 +13,10 @@ export type Actor = Principal | 'command line' | 'system';
 @injectable()
 export class Audit implements AuditLog {
   constructor(
-    @inject(AT.auditRows) private readonly rows: Collection<AuditEntry>,
-    @inject(AT.clock) private readonly clock: Clock,
-    @inject(AT.ids) private readonly ids: Ids,
-    @inject(AT.tokens) private readonly tokens: Tokens,
+    @inject(collection<AuditEntry>('audit')) private readonly rows: Collection<AuditEntry>,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.ids) private readonly ids: Ids,
+    @inject(Tokens) private readonly tokens: Tokens,
   ) {}
 
   async record(principal: Actor, action: string, target: string, details: AuditEntry['details'] = {}): Promise<void> {

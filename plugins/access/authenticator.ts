@@ -2,13 +2,12 @@
  * Credentials to principals, on the way of every request (contract 10, tokens, web session, shared key).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { inject, injectable, type AppSettings } from '../../kernel/contract.js';
+import { PORT, inject, injectable, type AppSettings } from '../../kernel/contract.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Authenticator, Principal, SessionPrincipal } from '../../ports/http.js';
-import { AT } from './names.js';
-import type { Sessions } from './sessions.js';
+import { Sessions } from './sessions.js';
 import { looksLikeToken } from './token.js';
-import type { Tokens } from './tokens.js';
+import { Tokens } from './tokens.js';
 
 @injectable()
 export class AccessAuthenticator implements Authenticator {
@@ -16,10 +15,10 @@ export class AccessAuthenticator implements Authenticator {
   readonly #compareKey: Buffer;
 
   constructor(
-    @inject(AT.app) private readonly app: Pick<AppSettings, 'shared_key'>,
-    @inject(AT.cipher) cipher: Cipher,
-    @inject(AT.tokens) private readonly tokens: Tokens,
-    @inject(AT.sessions) private readonly sessions: Sessions,
+    @inject(PORT.app) private readonly app: Pick<AppSettings, 'shared_key'>,
+    @inject(PORT.cipher) cipher: Cipher,
+    @inject(Tokens) private readonly tokens: Tokens,
+    @inject(Sessions) private readonly sessions: Sessions,
   ) {
     this.#csrfKey = cipher.derive('csrf');
     this.#compareKey = cipher.derive('shared-key-compare');

@@ -2,14 +2,13 @@
  * Writes that an answer does not wait for (`last_used_at`, a session's last sign of life). They are kept count of, so
  * that a stopping process finishes them, and their failure is logged: nobody else would hear of it.
  */
-import { inject, injectable, type Logger } from '../../kernel/contract.js';
-import { AT } from './names.js';
+import { PORT, inject, injectable, type Logger } from '../../kernel/contract.js';
 
 @injectable()
 export class Background {
   readonly #running = new Set<Promise<void>>();
 
-  constructor(@inject(AT.log) private readonly log: Logger) {}
+  constructor(@inject(PORT.log) private readonly log: Logger) {}
 
   run(what: string, work: () => Promise<unknown>): void {
     const running = this.#guarded(what, work).finally(() => this.#running.delete(running));

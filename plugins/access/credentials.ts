@@ -3,17 +3,16 @@
  *
  * Unknown account, wrong password and disabled account end alike: the same hash work, the same writes, the same answer.
  */
-import { inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
+import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import type { AccountInfo, CredentialCheck } from '../../ports/domain/access.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Role } from '../../ports/http.js';
 import { usernameKey, type Account } from './account.js';
 import { networkOf } from './address.js';
-import type { Devices } from './devices.js';
-import { AT } from './names.js';
+import { Devices } from './devices.js';
 import { MAX_PASSWORD_BYTES } from './password.js';
-import type { Throttle } from './throttle.js';
+import { Throttle } from './throttle.js';
 import { sha256 } from './token.js';
 
 export type Place = 'web' | 'setup' | 'release_store';
@@ -31,11 +30,11 @@ export const wrongCredentials = (): ServiceError =>
 @injectable()
 export class Credentials implements CredentialCheck {
   constructor(
-    @inject(AT.accountRows) private readonly accounts: Collection<Account>,
-    @inject(AT.hasher) private readonly hasher: PasswordHasher,
-    @inject(AT.throttle) private readonly throttle: Throttle,
-    @inject(AT.devices) private readonly devices: Devices,
-    @inject(AT.clock) private readonly clock: Clock,
+    @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
+    @inject(PORT.hasher) private readonly hasher: PasswordHasher,
+    @inject(Throttle) private readonly throttle: Throttle,
+    @inject(Devices) private readonly devices: Devices,
+    @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
   async check(input: CredentialInput): Promise<AccountInfo & { totp: boolean }> {

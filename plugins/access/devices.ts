@@ -4,9 +4,8 @@
  * opens nothing: it takes the password all the same.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { inject, injectable, type Ids } from '../../kernel/contract.js';
+import { PORT, inject, injectable, type Ids } from '../../kernel/contract.js';
 import type { Cipher } from '../../ports/cipher.js';
-import { AT } from './names.js';
 
 export const DEVICE_COOKIE = 'svc_device';
 export const DEVICE_SECONDS = 180 * 24 * 3600;
@@ -16,8 +15,8 @@ export class Devices {
   readonly #key: Buffer;
 
   constructor(
-    @inject(AT.cipher) cipher: Cipher,
-    @inject(AT.ids) private readonly ids: Ids,
+    @inject(PORT.cipher) cipher: Cipher,
+    @inject(PORT.ids) private readonly ids: Ids,
   ) {
     this.#key = cipher.derive('device-cookie');
   }

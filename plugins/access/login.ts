@@ -2,15 +2,23 @@
  * The web login in its two steps: password, and where the account has TOTP, a code. Between them stands a challenge of
  * five minutes, kept like a session under the hash of what the browser holds; it opens nothing but the second step.
  */
-import { inject, injectable, type Clock, type Collection, type Doc, type Ids } from '../../kernel/contract.js';
+import {
+  PORT,
+  collection,
+  inject,
+  injectable,
+  type Clock,
+  type Collection,
+  type Doc,
+  type Ids,
+} from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import type { Account } from './account.js';
-import type { Credentials } from './credentials.js';
-import type { Devices } from './devices.js';
-import { AT } from './names.js';
-import type { Sessions } from './sessions.js';
+import { Credentials } from './credentials.js';
+import { Devices } from './devices.js';
+import { Sessions } from './sessions.js';
 import { sha256 } from './token.js';
-import type { Totp } from './totp.js';
+import { Totp } from './totp.js';
 
 const CHALLENGE_MS = 5 * 60_000;
 
@@ -34,14 +42,14 @@ export type LoginStep = { done: true; session: string; device: string } | { done
 @injectable()
 export class Login {
   constructor(
-    @inject(AT.credentials) private readonly credentials: Credentials,
-    @inject(AT.accountRows) private readonly accounts: Collection<Account>,
-    @inject(AT.challengeRows) private readonly challenges: Collection<ChallengeDoc>,
-    @inject(AT.sessions) private readonly sessions: Sessions,
-    @inject(AT.devices) private readonly devices: Devices,
-    @inject(AT.totp) private readonly totp: Totp,
-    @inject(AT.clock) private readonly clock: Clock,
-    @inject(AT.ids) private readonly ids: Ids,
+    @inject(Credentials) private readonly credentials: Credentials,
+    @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
+    @inject(collection<ChallengeDoc>('challenges')) private readonly challenges: Collection<ChallengeDoc>,
+    @inject(Sessions) private readonly sessions: Sessions,
+    @inject(Devices) private readonly devices: Devices,
+    @inject(Totp) private readonly totp: Totp,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.ids) private readonly ids: Ids,
   ) {}
 
   /** @throws ServiceError invalid_credentials, role_not_allowed, rate_limited */

@@ -3,8 +3,7 @@
  * the audit log before it answers.
  */
 import { invalid, notFound, ServiceError } from '../../kernel/errors.js';
-import type { TokenRecord } from '../../ports/domain/access.js';
-import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { TokenProjects, TokenRecord } from '../../ports/domain/access.js';
 import type { Actor, Audit } from './audit.js';
 import type { Tokens } from './tokens.js';
 
@@ -27,14 +26,14 @@ export class MasterTokens {
   constructor(
     private readonly tokens: Tokens,
     private readonly audit: Audit,
-    private readonly projects: () => ProjectDirectory | undefined,
+    private readonly projects: TokenProjects,
   ) {}
 
   /** Answers the secret, this once. @throws ServiceError validation_failed, unknown_project */
   async create(actor: Actor, input: NewMasterToken): Promise<{ token: string; record: TokenRecord }> {
     const { project = null, source = null, expires_in_seconds = null } = input;
     this.#check(input, source, expires_in_seconds);
-    if (project !== null && ((await this.projects()?.get(project)) ?? null) === null) {
+    if (project !== null && !(await this.projects.has(project))) {
       throw new ServiceError('unknown_project', `There is no project ${project}.`, {
         fields: { project: 'is unknown' },
       });

@@ -4,6 +4,8 @@
  */
 import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';
+import { AUDIT, AUTHENTICATOR, CREDENTIALS, FIRST_START, TOKEN_PROJECTS, TOKENS } from '../../ports/domain/access.js';
+import { SYSTEM } from '../../ports/domain/system.js';
 import { checkUsername } from './account.js';
 import { assemble, type AccessConfig, type Services } from './assemble.js';
 import { tokenCommands } from './commands/token.js';
@@ -47,8 +49,9 @@ export default definePlugin<AccessConfig>({
   api: 1,
   title: 'Accounts and tokens',
   critical: true,
-  needs: ['kernel.system'],
-  provides: ['access.authenticator', 'access.audit', 'access.tokens', 'access.credentials', 'access.first_start'],
+  needs: [SYSTEM.name],
+  provides: [AUTHENTICATOR.name, AUDIT.name, TOKENS.name, CREDENTIALS.name, FIRST_START.name],
+  extensionPoints: [TOKEN_PROJECTS.point],
   config: joi.object({
     admin_user: joi
       .string()
@@ -96,11 +99,11 @@ export default definePlugin<AccessConfig>({
       commands: [...tokenCommands(services.tokens, services.masters), ...userCommands(services.accounts, ctx.ids)],
       jobs: [{ name: 'sweep', everyMs: HOUR_MS, run: () => sweep(services) }],
       services: {
-        'access.authenticator': services.authenticator,
-        'access.audit': services.audit,
-        'access.tokens': services.tokens,
-        'access.credentials': services.credentials,
-        'access.first_start': services.first,
+        [AUTHENTICATOR.name]: services.authenticator,
+        [AUDIT.name]: services.audit,
+        [TOKENS.name]: services.tokens,
+        [CREDENTIALS.name]: services.credentials,
+        [FIRST_START.name]: services.first,
       },
       start: () => services.roster.reconcile(),
       stop: () => services.background.settled(),

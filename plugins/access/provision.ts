@@ -3,7 +3,7 @@
  */
 import type { Clock } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
-import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { TokenProjects } from '../../ports/domain/access.js';
 import type { Principal } from '../../ports/http.js';
 import { grants, isLive } from './token.js';
 import type { Tokens } from './tokens.js';
@@ -28,7 +28,7 @@ export interface Provisioned {
 
 /** @throws ServiceError insufficient_scope, validation_failed, unknown_project, unauthorized */
 export async function provision(
-  parts: { tokens: Tokens; clock: Clock; projects: () => ProjectDirectory | undefined },
+  parts: { tokens: Tokens; clock: Clock; projects: TokenProjects },
   principal: Principal,
   input: ProvisionInput,
 ): Promise<Provisioned> {
@@ -38,7 +38,7 @@ export async function provision(
   parts.tokens.checkScopes(scopes);
   const foreign = scopes.filter((scope) => !grants(principal.scopes, scope));
   if (foreign.length > 0) throw denied(`The master token lacks ${foreign.join(', ')}.`);
-  const project = await projectOf(principal.project, input.project ?? null, parts.projects());
+  const project = await projectOf(principal.project, input.project ?? null, parts.projects);
   const master = await parts.tokens.row(principal.id);
   const now = parts.clock.now();
   if (master === null || !isLive(master, new Date(now).toISOString())) {
@@ -59,14 +59,9 @@ export async function provision(
   return { token: made.token, id: made.id, scopes, expires_at };
 }
 
-async function projectOf(
-  own: string | null,
-  asked: string | null,
-  projects: ProjectDirectory | undefined,
-): Promise<string | null> {
+async function projectOf(own: string | null, asked: string | null, projects: TokenProjects): Promise<string | null> {
   if (own !== null && asked !== null && asked !== own) throw denied(`The master token is for the project ${own} only.`);
   if (own !== null || asked === null) return own;
-  if (((await projects?.get(asked)) ?? null) === null)
-    throw new ServiceError('unknown_project', `There is no project ${asked}.`);
+  if (!(await projects.has(asked))) throw new ServiceError('unknown_project', `There is no project ${asked}.`);
   return asked;
 }

@@ -12,11 +12,19 @@
  * which makes step 2 of a stalled change fail. Rejected: counting administrators before the change (two demotions at once
  * both count two), and a lock with an expiry (a holder that stalls past it would still write).
  */
-import { inject, injectable, type Clock, type Collection, type Doc, type Ids } from '../../kernel/contract.js';
+import {
+  PORT,
+  collection,
+  inject,
+  injectable,
+  type Clock,
+  type Collection,
+  type Doc,
+  type Ids,
+} from '../../kernel/contract.js';
 import { conflict, notFound, ServiceError } from '../../kernel/errors.js';
 import { StoreConflict, type Update } from '../../ports/store.js';
 import { isActiveAdmin, type Account } from './account.js';
-import { AT } from './names.js';
 
 export interface RosterDoc extends Doc {
   rev: number;
@@ -34,10 +42,10 @@ const MAX_TRIES = 200;
 @injectable()
 export class Roster {
   constructor(
-    @inject(AT.rosterRows) private readonly rosters: Collection<RosterDoc>,
-    @inject(AT.accountRows) private readonly accounts: Collection<Account>,
-    @inject(AT.clock) private readonly clock: Clock,
-    @inject(AT.ids) private readonly ids: Ids,
+    @inject(collection<RosterDoc>('roster')) private readonly rosters: Collection<RosterDoc>,
+    @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.ids) private readonly ids: Ids,
   ) {}
 
   /**

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { created, type Clock, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { denied, notFound } from '../../kernel/errors.js';
-import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { TokenProjects } from '../../ports/domain/access.js';
 import { MAX_LIFE_SECONDS, provision, type ProvisionInput } from './provision.js';
 import type { Tokens } from './tokens.js';
 
@@ -31,11 +31,7 @@ const provisionBody = joi.object({
   expires_in_seconds: joi.number().integer().strict().min(1).max(MAX_LIFE_SECONDS),
 });
 
-export function routes(parts: {
-  tokens: Tokens;
-  clock: Clock;
-  projects: () => ProjectDirectory | undefined;
-}): RouteSpec[] {
+export function routes(parts: { tokens: Tokens; clock: Clock; projects: TokenProjects }): RouteSpec[] {
   return [
     {
       method: 'POST',

@@ -4,11 +4,19 @@
  * A session is over when its account is disabled or has moved to another epoch (account.ts), which every request looks up:
  * two look-ups by primary key per page, and in return no login that runs beside a disabling can survive it.
  */
-import { inject, injectable, type Clock, type Collection, type Doc, type Ids } from '../../kernel/contract.js';
+import {
+  PORT,
+  collection,
+  inject,
+  injectable,
+  type Clock,
+  type Collection,
+  type Doc,
+  type Ids,
+} from '../../kernel/contract.js';
 import type { SessionPrincipal } from '../../ports/http.js';
 import type { Account } from './account.js';
-import type { Background } from './background.js';
-import { AT } from './names.js';
+import { Background } from './background.js';
 import { sha256 } from './token.js';
 
 export const SESSION_COOKIE = 'svc_session';
@@ -40,11 +48,11 @@ export interface SessionView {
 @injectable()
 export class Sessions {
   constructor(
-    @inject(AT.sessionRows) private readonly rows: Collection<SessionDoc>,
-    @inject(AT.accountRows) private readonly accounts: Collection<Account>,
-    @inject(AT.clock) private readonly clock: Clock,
-    @inject(AT.ids) private readonly ids: Ids,
-    @inject(AT.background) private readonly background: Background,
+    @inject(collection<SessionDoc>('sessions')) private readonly rows: Collection<SessionDoc>,
+    @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.ids) private readonly ids: Ids,
+    @inject(Background) private readonly background: Background,
   ) {}
 
   /** A new session with a new id; answers the cookie's value, which is stored nowhere. */

@@ -7,9 +7,8 @@
  * failure is counted. Rejected: counting every attempt as failed until it succeeds, which refuses the right password of
  * people (and of release store clients) who come in parallel.
  */
-import { inject, injectable, type Clock, type Collection, type Doc } from '../../kernel/contract.js';
+import { PORT, collection, inject, injectable, type Clock, type Collection, type Doc } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
-import { AT } from './names.js';
 
 export const FREE_FAILURES = 5;
 export const MAX_WAIT_SECONDS = 900;
@@ -44,8 +43,8 @@ export class Throttle {
   #turn = 0;
 
   constructor(
-    @inject(AT.throttleRows) private readonly rows: Collection<ThrottleDoc>,
-    @inject(AT.clock) private readonly clock: Clock,
+    @inject(collection<ThrottleDoc>('throttle')) private readonly rows: Collection<ThrottleDoc>,
+    @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
   /** @param keys the counts this attempt is under, for example `account:ada`. @throws ServiceError rate_limited */

@@ -7,14 +7,13 @@
  * that is provisioned while its master is being revoked; until the reconciler came by, it would live. The copy is made
  * all the same, so that lists tell the truth, but nothing hangs on it.
  */
-import { inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
+import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
 import { invalid, notFound } from '../../kernel/errors.js';
 import type { TokenIssuer, TokenRecord } from '../../ports/domain/access.js';
-import type { SystemInfo } from '../../ports/domain/system.js';
+import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../ports/http.js';
 import type { Filter } from '../../ports/store.js';
-import type { Background } from './background.js';
-import { AT } from './names.js';
+import { Background } from './background.js';
 import { isLive, PREFIXES, sha256, tokenPrincipal, tokenRecord, type TokenDoc } from './token.js';
 
 export interface NewToken {
@@ -41,11 +40,11 @@ export class Tokens implements TokenIssuer {
   readonly #touched = new Map<string, number>();
 
   constructor(
-    @inject(AT.tokenRows) private readonly rows: Collection<TokenDoc>,
-    @inject(AT.clock) private readonly clock: Clock,
-    @inject(AT.ids) private readonly ids: Ids,
-    @inject(AT.system) private readonly system: Pick<SystemInfo, 'scopes'>,
-    @inject(AT.background) private readonly background: Background,
+    @inject(collection<TokenDoc>('tokens')) private readonly rows: Collection<TokenDoc>,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.ids) private readonly ids: Ids,
+    @inject(SYSTEM) private readonly system: Pick<SystemInfo, 'scopes'>,
+    @inject(Background) private readonly background: Background,
   ) {}
 
   /** The bearer of `secret`, which has a token's shape; null when it is unknown, expired or revoked. */

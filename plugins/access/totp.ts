@@ -6,14 +6,13 @@
 import { createHmac } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import QRCode from 'qrcode';
-import { inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
+import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
 import { conflict, invalid, ServiceError } from '../../kernel/errors.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Account } from './account.js';
 import { NO_TOTP } from './accounts.js';
-import type { Actor, Audit } from './audit.js';
-import { AT } from './names.js';
-import type { Throttle } from './throttle.js';
+import { type Actor, Audit } from './audit.js';
+import { Throttle } from './throttle.js';
 
 const STEP_MS = 30_000;
 const RECOVERY_CODES = 10;
@@ -32,12 +31,12 @@ export class Totp {
   readonly #recoveryKey: Buffer;
 
   constructor(
-    @inject(AT.accountRows) private readonly rows: Collection<Account>,
-    @inject(AT.cipher) private readonly cipher: Cipher,
-    @inject(AT.throttle) private readonly throttle: Throttle,
-    @inject(AT.audit) private readonly audit: Audit,
-    @inject(AT.clock) private readonly clock: Clock,
-    @inject(AT.ids) private readonly ids: Ids,
+    @inject(collection<Account>('accounts')) private readonly rows: Collection<Account>,
+    @inject(PORT.cipher) private readonly cipher: Cipher,
+    @inject(Throttle) private readonly throttle: Throttle,
+    @inject(Audit) private readonly audit: Audit,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.ids) private readonly ids: Ids,
   ) {
     this.#recoveryKey = cipher.derive('totp-recovery');
   }

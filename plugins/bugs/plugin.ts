@@ -3,9 +3,9 @@
  * way in. The error stream reaches it through `bugs.api`.
  */
 import joi from 'joi';
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract.js';
 import { BUGS, ERROR_GROUPS, IGNORE_RULES, MUTING } from '../../ports/domain/bugs.js';
-import { PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASES, type ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { COLLECTIONS } from './collections.js';
@@ -50,6 +50,7 @@ export default definePlugin<BugsConfig>({
   critical: true,
   needs: [PROJECTS.name],
   provides: [BUGS.name, ERROR_GROUPS.name, MUTING.name],
+  extends: [PROJECT_USAGE.point],
   config,
   scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
   events: ['bug.created', 'bug.critical', 'bug.resolved', 'feature.created', 'error.rate_exceeded'],
@@ -85,9 +86,11 @@ export default definePlugin<BugsConfig>({
     const services = buildServices(ctx, deps);
     const { bugs, board } = services;
     const numbers = new Numbers(services.stats, ctx.clock);
-    deps.projects.registerUsage('items', async (slug) => (await deps.counters.get(slug)) !== null);
     return {
       services: { [BUGS.name]: bugs, [ERROR_GROUPS.name]: board, [MUTING.name]: services.muting },
+      extensions: [
+        extend(PROJECT_USAGE, { noun: 'items', inUse: async (slug) => (await deps.counters.get(slug)) !== null }),
+      ],
       routes: routes(services),
       pages: pages({ services, deps, numbers, baseUrl: () => ctx.app.base_url }),
       panels: panels(board, numbers),

@@ -7,7 +7,7 @@
  * row (a hundred commits). At most eight are under way, and each begins in a turn of its own: cutting and grouping a
  * hundred large reports in one turn would hold up everybody else.
  */
-import { inject, injectable, type Logger } from '../../kernel/contract.js';
+import { inject, injectable, PORT, type Logger } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
 import { BUGS, type BugsApi } from '../../ports/domain/bugs.js';
 import type { ErrorAnswer, ErrorIntake, ErrorReport, ErrorSender, PublicAnswer } from '../../ports/domain/errors.js';
@@ -27,8 +27,8 @@ export interface Failed {
 @injectable()
 export class Intake implements ErrorIntake {
   constructor(
-    @inject(BUGS.name) private readonly bugs: BugsApi,
-    @inject('errorstream.log') private readonly log: Logger,
+    @inject(BUGS) private readonly bugs: BugsApi,
+    @inject(PORT.log) private readonly log: Logger,
   ) {}
 
   /**

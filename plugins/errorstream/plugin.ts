@@ -3,6 +3,7 @@
  * items of the bug tracker, through `bugs.api`; grouping, counting and storing are done there, so that both ways in agree.
  */
 import { definePlugin } from '../../kernel/contract.js';
+import { AUDIT } from '../../ports/domain/access.js';
 import { BUGS, ERROR_GROUPS, IGNORE_RULES, MUTING } from '../../ports/domain/bugs.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
@@ -20,20 +21,19 @@ export default definePlugin({
   api: 1,
   title: 'Error stream',
   needs: [BUGS.name, ERROR_GROUPS.name, MUTING.name, PROJECTS.name],
+  uses: [AUDIT.name],
   provides: [ERROR_INTAKE.name, IGNORE_RULES.name],
   collections: COLLECTIONS,
   migrations: MIGRATIONS,
   from: import.meta.url,
   setup(ctx) {
-    ctx.bind(BUGS.name, ctx.resolve(BUGS));
-    ctx.bind('errorstream.log', ctx.log);
     const page: PageDeps = {
       groups: ctx.resolve(ERROR_GROUPS),
       projects: ctx.resolve(PROJECTS),
       clock: ctx.clock,
       baseUrl: () => ctx.app.base_url,
     };
-    const intake = ctx.construct(Intake);
+    const { intake } = ctx.services({ intake: Intake });
     const rules = buildRules(ctx, ruleDeps(ctx));
     return {
       routes: [...routes(intake), ...ruleRoutes(rules.registry)],

@@ -2,10 +2,10 @@
  * One run of the pending migrations, watched from a page. The run goes on after the request that started it, so that a
  * long migration shows its progress; the migrator's lease keeps two processes apart, so this only remembers our own run.
  */
-import { inject, injectable, type Clock, type Logger } from '../../kernel/contract.js';
+import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import type { Principal } from '../../ports/http.js';
-import type { AuditLog } from '../../ports/domain/access.js';
-import type { SystemInfo } from '../../ports/domain/system.js';
+import { AUDIT, type AuditLog } from '../../ports/domain/access.js';
+import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 
 export interface MigrationResult {
   applied: readonly string[];
@@ -24,10 +24,10 @@ export class MigrationRun {
   #failure: string | null = null;
 
   constructor(
-    @inject('system') private readonly system: SystemInfo,
-    @inject('audit') private readonly audit: AuditLog,
-    @inject('clock') private readonly clock: Clock,
-    @inject('log') private readonly log: Logger,
+    @inject(SYSTEM) private readonly system: SystemInfo,
+    @inject(AUDIT) private readonly audit: AuditLog,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.log) private readonly log: Logger,
   ) {}
 
   /** The run under way in this process, or null. */

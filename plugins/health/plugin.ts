@@ -15,7 +15,7 @@ export default definePlugin<HealthConfig>({
   api: 1,
   title: 'Health and migrations',
   critical: true,
-  needs: ['kernel.system', 'access.audit'],
+  needs: [SYSTEM.name, AUDIT.name],
   config: joi.object({
     min_free_bytes: joi
       .number()
@@ -29,18 +29,7 @@ export default definePlugin<HealthConfig>({
     const system = ctx.resolve(SYSTEM);
     const audit = ctx.resolve(AUDIT);
     const { jobs, metrics } = ctx.ports;
-    for (const [name, value] of Object.entries({
-      system,
-      audit,
-      jobs,
-      clock: ctx.clock,
-      config: ctx.config,
-      log: ctx.log,
-    })) {
-      ctx.bind(name, value);
-    }
-    const health = ctx.construct(HealthService);
-    const run = ctx.construct(MigrationRun);
+    const { health, run } = ctx.services({ health: HealthService, run: MigrationRun });
     return {
       routes: routes({ health, run, system, metrics }),
       pages: pages({ health, run, system, jobs, audit }),

@@ -1,6 +1,6 @@
 /** Asks everything the health report needs, each question on its own: one that hangs or throws never hides the others. */
-import { inject, injectable, type Clock } from '../../kernel/contract.js';
-import type { SystemInfo } from '../../ports/domain/system.js';
+import { inject, injectable, PORT, token, type Clock } from '../../kernel/contract.js';
+import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import type { Jobs } from '../../ports/jobs.js';
 import { report, type Findings, type HealthReport } from './report.js';
 
@@ -13,6 +13,9 @@ export interface HealthConfig {
   min_free_bytes: number;
 }
 
+/** The plugin's section of the configuration. */
+const CONFIG = token<HealthConfig>('config');
+
 export class NoAnswer extends Error {
   override name = 'NoAnswer';
 }
@@ -22,10 +25,10 @@ export class HealthService {
   #probe: { at: number; ready: Promise<boolean> } | null = null;
 
   constructor(
-    @inject('system') private readonly system: SystemInfo,
-    @inject('jobs') private readonly jobs: Pick<Jobs, 'list'>,
-    @inject('clock') private readonly clock: Clock,
-    @inject('config') private readonly config: HealthConfig,
+    @inject(SYSTEM) private readonly system: SystemInfo,
+    @inject(PORT.jobs) private readonly jobs: Pick<Jobs, 'list'>,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(CONFIG) private readonly config: HealthConfig,
   ) {}
 
   async report(): Promise<HealthReport> {

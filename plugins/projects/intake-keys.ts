@@ -4,9 +4,9 @@
  */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { invalid, notFound } from '../../kernel/errors.js';
-import type { AuditLog, TokenIssuer, TokenRecord } from '../../ports/domain/access.js';
+import { AUDIT, TOKENS, type AuditLog, type TokenIssuer, type TokenRecord } from '../../ports/domain/access.js';
 import { dsn } from './project.js';
-import type { Actor, Projects } from './service.js';
+import { Projects, type Actor } from './service.js';
 
 export interface IntakeKey {
   id: string;
@@ -21,9 +21,9 @@ export interface IntakeKey {
 @injectable()
 export class IntakeKeys {
   constructor(
-    @inject('projects.service') private readonly projects: Projects,
-    @inject('access.tokens') private readonly tokens: TokenIssuer,
-    @inject('access.audit') private readonly audit: AuditLog,
+    @inject(Projects) private readonly projects: Projects,
+    @inject(TOKENS) private readonly tokens: TokenIssuer,
+    @inject(AUDIT) private readonly audit: AuditLog,
   ) {}
 
   /** Newest first. @throws ServiceError not_found, insufficient_scope */

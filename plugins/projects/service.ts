@@ -8,8 +8,11 @@
  * let in before the archiving and is stored after the question keeps its project's slug; the slug can be made again.
  */
 import {
+  added,
+  collection,
   inject,
   injectable,
+  PORT,
   type AppSettings,
   type Clock,
   type Collection,
@@ -17,9 +20,14 @@ import {
   type Principal,
 } from '../../kernel/contract.js';
 import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/errors.js';
-import type { AuditLog } from '../../ports/domain/access.js';
-import type { ProjectDirectory, ProjectInfo } from '../../ports/domain/projects.js';
-import type { SystemInfo } from '../../ports/domain/system.js';
+import { AUDIT, type AuditLog } from '../../ports/domain/access.js';
+import {
+  PROJECT_USAGE,
+  type ProjectDirectory,
+  type ProjectInfo,
+  type ProjectUsage,
+} from '../../ports/domain/projects.js';
+import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import { StoreConflict, type Filter } from '../../ports/store.js';
 import { projectInfo, SLUG, type Project, type ProjectFields } from './project.js';
 
@@ -33,11 +41,6 @@ export interface Counter extends Doc {
 const BELIEVED_MS = 1_000;
 const MAX_RECENT = 10_000;
 
-export interface Usage {
-  noun: string;
-  inUse(slug: string): Promise<boolean>;
-}
-
 /** @throws ServiceError insufficient_scope when the token is for another project */
 export function checkProject(principal: Principal, slug: string): void {
   if (principal.kind !== 'token' || principal.project === null || principal.project === slug) return;
@@ -46,17 +49,17 @@ export function checkProject(principal: Principal, slug: string): void {
 
 @injectable()
 export class Projects implements ProjectDirectory {
-  readonly #usages: Usage[] = [];
   /** Every report asks for its project. What this process changes is forgotten at once, what others change in a second. */
   readonly #recent = new Map<string, { info: ProjectInfo; until: number }>();
 
   constructor(
-    @inject('projects.rows') private readonly rows: Collection<Project>,
-    @inject('projects.counters') private readonly counters: Collection<Counter>,
-    @inject('projects.clock') private readonly clock: Clock,
-    @inject('access.audit') private readonly audit: AuditLog,
-    @inject('kernel.system') private readonly system: Pick<SystemInfo, 'scopes'>,
-    @inject('projects.app') readonly app: Pick<AppSettings, 'base_url'>,
+    @inject(collection<Project>('projects')) private readonly rows: Collection<Project>,
+    @inject(collection<Counter>('counters')) private readonly counters: Collection<Counter>,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(AUDIT) private readonly audit: AuditLog,
+    @inject(SYSTEM) private readonly system: Pick<SystemInfo, 'scopes'>,
+    @inject(PORT.app) readonly app: Pick<AppSettings, 'base_url'>,
+    @inject(added(PROJECT_USAGE)) private readonly usages: () => readonly ProjectUsage[],
   ) {}
 
   async get(slug: string): Promise<ProjectInfo | null> {
@@ -92,10 +95,6 @@ export class Projects implements ProjectDirectory {
     if (project === null) throw unknown(slug, `There is no project ${slug.slice(0, 64)}.`);
     if (project.archived) throw unknown(slug, `The project ${slug} is archived and takes nothing new.`);
     return project;
-  }
-
-  registerUsage(noun: string, inUse: (slug: string) => Promise<boolean>): void {
-    this.#usages.push({ noun, inUse });
   }
 
   /** By slug; a token that is bound to a project sees that one alone. */
@@ -199,7 +198,9 @@ export class Projects implements ProjectDirectory {
   }
 
   async #using(slug: string): Promise<string[]> {
-    const asked = await Promise.all(this.#usages.map(async (usage) => ((await usage.inUse(slug)) ? usage.noun : null)));
+    const asked = await Promise.all(
+      this.usages().map(async (usage) => ((await usage.inUse(slug)) ? usage.noun : null)),
+    );
     return asked.filter((noun) => noun !== null);
   }
 

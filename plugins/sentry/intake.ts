@@ -1,5 +1,5 @@
 /** Envelopes and stored events on their way to the error stream (contract 21, Sentry SDK intake). */
-import { inject, injectable, type Ids } from '../../kernel/contract.js';
+import { inject, injectable, PORT, type Ids } from '../../kernel/contract.js';
 import { denied, notFound, ServiceError } from '../../kernel/errors.js';
 import { ERROR_INTAKE, type ErrorIntake } from '../../ports/domain/errors.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
@@ -12,9 +12,9 @@ import { record, type Loose } from './values.js';
 @injectable()
 export class SentryIntake {
   constructor(
-    @inject(ERROR_INTAKE.name) private readonly errors: ErrorIntake,
-    @inject(PROJECTS.name) private readonly projects: ProjectDirectory,
-    @inject('sentry.ids') private readonly ids: Pick<Ids, 'uuid'>,
+    @inject(ERROR_INTAKE) private readonly errors: ErrorIntake,
+    @inject(PROJECTS) private readonly projects: ProjectDirectory,
+    @inject(PORT.ids) private readonly ids: Pick<Ids, 'uuid'>,
   ) {}
 
   /**

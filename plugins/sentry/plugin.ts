@@ -15,9 +15,7 @@ export default definePlugin({
   title: 'Sentry SDK intake',
   needs: [ERROR_INTAKE.name, PROJECTS.name],
   setup(ctx) {
-    ctx.bind(ERROR_INTAKE.name, ctx.resolve(ERROR_INTAKE));
-    ctx.bind(PROJECTS.name, ctx.resolve(PROJECTS));
-    ctx.bind('sentry.ids', ctx.ids);
-    return { routes: routes(ctx.construct(SentryIntake)) };
+    const { intake } = ctx.services({ intake: SentryIntake });
+    return { routes: routes(intake) };
   },
 });

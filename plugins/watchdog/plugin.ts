@@ -2,9 +2,9 @@
  * Watchdog (contract 30): monitors receive heartbeats; an evaluator notices when they stop, and tells whoever listens.
  */
 import joi from 'joi';
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT, AUTHENTICATOR, TOKENS } from '../../ports/domain/access.js';
-import { PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { COLLECTIONS } from './collections.js';
@@ -60,6 +60,7 @@ export default definePlugin<WatchdogConfig>({
   title: 'Watchdog',
   needs: [SYSTEM.name, AUDIT.name, AUTHENTICATOR.name, TOKENS.name, PROJECTS.name],
   provides: [WATCHDOG.name],
+  extends: [PROJECT_USAGE.point],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
   events: ['monitor.down', 'monitor.recovered'],
@@ -93,14 +94,15 @@ export default definePlugin<WatchdogConfig>({
       beats: () => beats.inc(),
     });
     const { evaluator, outbox, outages, runs } = services;
-    projects.registerUsage('monitors', async (project) => {
+    const monitored = async (project: string): Promise<boolean> => {
       const page = await deps.monitors.find({ filter: { project }, limit: 1 });
       return page.items.length > 0;
-    });
+    };
     const evaluate = async (): Promise<void> => void (await evaluator.evaluate('scheduler'));
     const scheduled = { name: 'evaluate', everyMs: EVALUATE_MS, timeoutMs: EVALUATE_TIMEOUT_MS, run: evaluate };
     return {
       services: { [WATCHDOG.name]: api(services) },
+      extensions: [extend(PROJECT_USAGE, { noun: 'monitors', inUse: monitored })],
       routes: [...routes(services), ...publicRoutes(services)],
       pages: pages(services, ctx.config.deferred_alarms),
       panels: panels(services),

@@ -1,6 +1,6 @@
 /** What the access plugin offers the others: who is asking, and a record of what administrators did. */
 import type { Authenticator, Principal, Role, TokenKind } from '../http.js';
-import { token } from '../token.js';
+import { extensionPoint, token } from '../token.js';
 
 export const AUTHENTICATOR = token<Authenticator>('access.authenticator');
 
@@ -28,6 +28,15 @@ export interface AuditLog {
 }
 
 export const AUDIT = token<AuditLog>('access.audit');
+
+/** Projects as tokens and their form know them: what a token may be bound to. */
+export interface TokenProjects {
+  has(slug: string): Promise<boolean>;
+  slugs(): Promise<readonly string[]>;
+}
+
+/** Added by whatever keeps projects. */
+export const TOKEN_PROJECTS = extensionPoint<TokenProjects>('access.token_projects');
 
 /** Making tokens on behalf of other plugins (intake keys, setup, watchdog). Secrets are answered once and never stored. */
 export interface TokenIssuer {

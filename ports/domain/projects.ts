@@ -1,5 +1,5 @@
 /** What the projects plugin offers the others (contract 15). */
-import { token } from '../token.js';
+import { extensionPoint, token } from '../token.js';
 
 export interface ProjectInfo {
   slug: string;
@@ -20,8 +20,16 @@ export interface ProjectDirectory {
   list(): Promise<ProjectInfo[]>;
   /** The project, when it takes reports and publishes. @throws ServiceError unknown_project (422) */
   accepting(slug: string): Promise<ProjectInfo>;
-  /** Another plugin says what hangs on a project, so that one in use is archived and not deleted. */
-  registerUsage(noun: string, inUse: (slug: string) => Promise<boolean>): void;
 }
+
+/** What hangs on projects: one that is in use is archived and not deleted. */
+export interface ProjectUsage {
+  /** In the plural, for the message: `items`. */
+  noun: string;
+  inUse(slug: string): Promise<boolean>;
+}
+
+/** Added by whatever keeps something that belongs to a project. */
+export const PROJECT_USAGE = extensionPoint<ProjectUsage>('projects.usage');
 
 export const PROJECTS = token<ProjectDirectory>('projects.directory');

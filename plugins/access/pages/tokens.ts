@@ -56,7 +56,7 @@ export function tokenPages(services: Services): PageSpec[] {
   const form = async (request: HttpRequest | null, problem: Partial<Problem> = {}): Promise<View> => {
     const chosen = request === null ? [] : fields(request, 'scopes');
     const scopes = [...system.scopes()].sort().map((scope) => ({ scope, checked: chosen.includes(scope) }));
-    const projects = (await services.projects()?.list())?.map(({ slug }) => slug) ?? [];
+    const projects = await services.projects.slugs();
     const typed = (name: string): string => (request === null ? '' : field(request, name));
     const values = {
       name: typed('name'),

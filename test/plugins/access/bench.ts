@@ -3,7 +3,19 @@ import 'reflect-metadata';
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { Scope } from '../../../kernel/container.js';
-import type { Collection, Doc, Ids, Logger, Plugin, PluginContext, PluginParts } from '../../../kernel/contract.js';
+import {
+  added,
+  collection,
+  type Collection,
+  type Doc,
+  type Extension,
+  type ExtensionPoint,
+  type Ids,
+  type Logger,
+  type Plugin,
+  type PluginContext,
+  type PluginParts,
+} from '../../../kernel/contract.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
@@ -90,12 +102,14 @@ export interface World {
   hasher: FakeHasher;
   /** Services of other plugins, by token name. */
   others: Record<string, unknown>;
+  /** What plugins added to extension points. */
+  added: Extension[];
 }
 
 export async function world(store: DocumentStore = new MemoryStore()): Promise<World> {
   await store.connect();
   const others = { 'kernel.system': { scopes: () => SCOPES } };
-  return { store, clock: new ManualClock(), hasher: new FakeHasher(), others };
+  return { store, clock: new ManualClock(), hasher: new FakeHasher(), others, added: [] };
 }
 
 /** What the kernel would give `plugin`, by its manifest. */
@@ -106,7 +120,6 @@ export async function contextFor<C>(plugin: Plugin<C>, w: World, config: Partial
   }));
   await w.store.ensure(specs);
   const checked: unknown = plugin.config === undefined ? config : plugin.config.validate(config).value;
-  const scope = Scope.root({});
   const app = {
     version: '0',
     base_url: 'https://aos.test/ops',
@@ -117,7 +130,21 @@ export async function contextFor<C>(plugin: Plugin<C>, w: World, config: Partial
     limits: {},
     grouping: {},
   };
-  const ports = { clock: w.clock, ids, log: silent, hasher: w.hasher, cipher } as unknown as PluginContext['ports'];
+  const { clock, hasher } = w;
+  const ports = { clock, ids, log: silent, hasher, cipher } as unknown as PluginContext['ports'];
+  const rows = <T extends Doc>(name: string): Collection<T> => w.store.collection<T>(`${plugin.id}_${name}`);
+  const extensions = <T>({ point }: ExtensionPoint<T>): T[] =>
+    w.added.filter((one) => one.point === point).map(({ value }) => value as T);
+  const scope = Scope.root({
+    ...w.others,
+    ...ports,
+    app,
+    config: checked,
+    ...Object.fromEntries((plugin.collections ?? []).map(({ name }) => [collection(name).name, rows(name)])),
+    ...Object.fromEntries(
+      (plugin.extensionPoints ?? []).map((point) => [added({ point }).name, () => extensions({ point })]),
+    ),
+  });
   return {
     config: checked as C,
     app,
@@ -125,10 +152,10 @@ export async function contextFor<C>(plugin: Plugin<C>, w: World, config: Partial
     clock: w.clock,
     ids,
     ports,
-    collection: <T extends Doc>(name: string): Collection<T> => w.store.collection<T>(`${plugin.id}_${name}`),
+    collection: rows,
     resolve: (({ name }) => w.others[name]) as PluginContext['resolve'],
     find: (({ name }) => w.others[name]) as PluginContext['find'],
-    extensions: () => [],
+    extensions,
     services: (classes) => scope.services(classes),
     construct: (type) => scope.construct(type),
     bind: (key, value) => scope.bind(key, value),
@@ -146,5 +173,6 @@ export async function services(w: World, config: Partial<AccessConfig> = {}): Pr
 export async function setUp<C>(plugin: Plugin<C>, w: World, config: Partial<C> = {}): Promise<PluginParts> {
   const parts = await plugin.setup(await contextFor(plugin, w, config));
   Object.assign(w.others, parts.services);
+  w.added.push(...(parts.extensions ?? []));
   return parts;
 }

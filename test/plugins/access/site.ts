@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HapiServer } from '../../../adapters/hapi/server.js';
 import { helpers } from '../../../web/helpers.js';
-import type { Plugin } from '../../../kernel/contract.js';
-import { definePlugin } from '../../../kernel/contract.js';
+import { definePlugin, extend, type Extension, type Plugin } from '../../../kernel/contract.js';
 import type { KernelParts } from '../../../kernel/kernel.js';
 import access from '../../../plugins/access/plugin.js';
 import projects from '../../../plugins/projects/plugin.js';
@@ -17,7 +16,7 @@ import {
   type AuditLog,
   type TokenIssuer,
 } from '../../../ports/domain/access.js';
-import { PROJECTS, type ProjectDirectory } from '../../../ports/domain/projects.js';
+import { PROJECT_USAGE, PROJECTS, type ProjectDirectory, type ProjectUsage } from '../../../ports/domain/projects.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { boot, type Harness } from '../../harness.js';
 import { fakeMetrics } from '../../kernel/fakes.js';
@@ -38,9 +37,12 @@ interface Probe {
   tokens: TokenIssuer;
   audit: AuditLog;
   projects: ProjectDirectory;
+  /** What hangs on a project, by noun: a test puts its own in place. */
+  uses: Partial<Record<(typeof NOUNS)[number], ProjectUsage['inUse']>>;
   ensureAdmin(): Promise<unknown>;
 }
 
+const NOUNS = ['releases', 'bug items', 'items'] as const;
 const WATCHDOG_SCOPES = ['watchdog:ping', 'watchdog:read', 'watchdog:manage'];
 
 /** @param scopes of plugins that are not there */
@@ -51,16 +53,21 @@ function probe(into: Partial<Probe>, scopes: readonly string[]): Plugin {
     api: 1,
     title: 'Probe',
     needs: [TOKENS.name, AUDIT.name, PROJECTS.name, FIRST_START.name, CREDENTIALS.name],
+    extends: [PROJECT_USAGE.point],
     scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage', ...scopes],
     setup(ctx) {
+      const uses: Probe['uses'] = {};
       const ensureAdmin = (): Promise<unknown> => ctx.resolve(FIRST_START).ensureAdmin();
       Object.assign(into, {
         tokens: ctx.resolve(TOKENS),
         audit: ctx.resolve(AUDIT),
         projects: ctx.resolve(PROJECTS),
+        uses,
         ensureAdmin,
       });
-      return {};
+      const usage = (noun: (typeof NOUNS)[number]): Extension =>
+        extend(PROJECT_USAGE, { noun, inUse: async (slug) => (await uses[noun]?.(slug)) ?? false });
+      return { extensions: NOUNS.map(usage) };
     },
   });
 }

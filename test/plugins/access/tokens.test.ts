@@ -1,6 +1,8 @@
 /** Tokens: checking, revoking, provisioning (contract 10, tokens). */
 import 'reflect-metadata';
 import { expect } from 'chai';
+import { extend } from '../../../kernel/contract.js';
+import { TOKEN_PROJECTS } from '../../../ports/domain/access.js';
 import { refused } from './refused.js';
 import { services, SCOPES, sha256, SHARED_KEY, world, type World } from './bench.js';
 import type { Services } from '../../../plugins/access/assemble.js';
@@ -25,7 +27,7 @@ describe('access: tokens', () => {
 
   beforeEach(async () => {
     w = await world();
-    w.others['projects.directory'] = { get: async (slug: string) => (slug === 'shop' ? { slug } : null) };
+    w.added.push(extend(TOKEN_PROJECTS, { has: async (slug) => slug === 'shop', slugs: async () => ['shop'] }));
     s = await services(w);
   });
 

@@ -41,7 +41,6 @@ const PROJECTS: ProjectDirectory = {
     if (slug === 'nowhere') throw new ServiceError('unknown_project', 'There is no such project.');
     return info(slug);
   },
-  registerUsage: () => undefined,
 };
 
 export interface Told {

@@ -3,7 +3,7 @@ import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
 import { definePlugin, type RouteSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { PROJECTS } from '../../../ports/domain/projects.js';
+import { PROJECT_USAGE, PROJECTS } from '../../../ports/domain/projects.js';
 import type { HapiServerOptions } from '../../../adapters/hapi/options.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { boot, type Harness, type HarnessOptions } from '../../harness.js';
@@ -17,6 +17,7 @@ const projects = definePlugin({
   api: 1,
   title: 'Projects',
   provides: [PROJECTS.name],
+  extensionPoints: [PROJECT_USAGE.point],
   setup: () => ({
     services: {
       [PROJECTS.name]: {
@@ -27,7 +28,6 @@ const projects = definePlugin({
         get: async (slug: string) => ({ slug }),
         byNumber: async () => null,
         list: async () => [],
-        registerUsage: () => undefined,
       },
     },
   }),

@@ -215,8 +215,8 @@ describe('projects', function () {
       await create('shop');
       await create('old');
       await call('POST', '/old/archive');
-      site.parts.projects.registerUsage('releases', async () => false);
-      site.parts.projects.registerUsage('bug items', async (slug) => slug !== 'free');
+      site.parts.uses['releases'] = async () => false;
+      site.parts.uses['bug items'] = async (slug) => slug !== 'free';
       const answer = await call('DELETE', '/shop');
       expect(outcome(answer)).to.deep.equal([409, 'conflict']);
       expect(answer.json.error?.message).to.include('bug items').and.not.include('releases');
@@ -228,10 +228,10 @@ describe('projects', function () {
     it('is archived while it asks what hangs on it', async () => {
       await create('shop');
       let during: boolean | undefined;
-      site.parts.projects.registerUsage('items', async (slug) => {
+      site.parts.uses['items'] = async (slug) => {
         during = (await site.parts.projects.get(slug))?.archived;
         return false;
-      });
+      };
       await call('DELETE', '/shop');
       expect(during).to.equal(true);
     });
@@ -364,7 +364,7 @@ describe('projects', function () {
 
     it('says on the page why a project in use cannot be deleted', async () => {
       await create('shop');
-      site.parts.projects.registerUsage('bug items', async () => true);
+      site.parts.uses['bug items'] = async () => true;
       const admin = await site.signedIn();
       const answer = await admin.post('/projects/shop/delete', {}, '/projects/shop');
       expect(answer.status).to.equal(409);

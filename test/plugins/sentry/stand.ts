@@ -4,7 +4,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
 import sentry from '../../../plugins/sentry/plugin.js';
-import { PROJECTS } from '../../../ports/domain/projects.js';
+import { PROJECT_USAGE, PROJECTS } from '../../../ports/domain/projects.js';
 import type { RouteSpec } from '../../../ports/http.js';
 import type { HapiServerOptions } from '../../../adapters/hapi/options.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
@@ -20,6 +20,7 @@ const projects = definePlugin({
   api: 1,
   title: 'Projects',
   provides: [PROJECTS.name],
+  extensionPoints: [PROJECT_USAGE.point],
   setup: () => ({
     services: {
       [PROJECTS.name]: {
@@ -30,7 +31,6 @@ const projects = definePlugin({
         get: async (slug: string) => known(slug),
         byNumber: async (n: number) => known(Object.keys(NUMBERS).find((slug) => NUMBERS[slug] === n)),
         list: async () => [],
-        registerUsage: () => undefined,
       },
     },
   }),

@@ -106,7 +106,6 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
       byNumber: () => Promise.resolve(null),
       list: () => Promise.resolve(slugs.map((slug) => ({ slug, name: slug }) as ProjectInfo)),
       accepting: () => Promise.reject(new Error('not asked')),
-      registerUsage: () => undefined,
     },
     policy: { mode: 'private-ok', allow: [] },
     registered: () => ['bug.created', 'chat.said', 'webhook.test'],

@@ -217,9 +217,10 @@ describe('bugs: the plugin', () => {
       api: 1,
       title: 'Projects',
       provides: ['projects.directory'],
+      extensionPoints: ['projects.usage'],
       setup: () => ({
         services: {
-          'projects.directory': { accepting: async () => ({}), list: async () => [], registerUsage: () => undefined },
+          'projects.directory': { accepting: async () => ({}), list: async () => [] },
         },
         listens: [{ event: 'bug.created', handle: (event) => void told.push(event.event) }],
       }),

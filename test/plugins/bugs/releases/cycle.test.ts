@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import bugs from '../../../../plugins/bugs/plugin.js';
 import { definePlugin, type PluginContext } from '../../../../kernel/contract.js';
 import { BUGS, type BugsApi, type Recorded } from '../../../../ports/domain/bugs.js';
-import { PROJECTS } from '../../../../ports/domain/projects.js';
+import { PROJECT_USAGE, PROJECTS } from '../../../../ports/domain/projects.js';
 import { RELEASES, type ReleasePublished } from '../../../../ports/domain/releases.js';
 import type { ItemDoc } from '../../../../plugins/bugs/items/model.js';
 import { judge } from '../../../../plugins/bugs/releases/regression.js';
@@ -180,6 +180,7 @@ describe('bugs: release.published', () => {
     api: 1,
     title: 'Projects',
     provides: [PROJECTS.name],
+    extensionPoints: [PROJECT_USAGE.point],
     setup: () => ({
       services: {
         [PROJECTS.name]: {
@@ -187,7 +188,6 @@ describe('bugs: release.published', () => {
           get: async (slug: string) => ({ slug }),
           byNumber: async () => null,
           list: async () => [],
-          registerUsage: () => undefined,
         },
       },
     }),
