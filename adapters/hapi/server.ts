@@ -5,7 +5,6 @@
  * Rejected: hapi's own auth, validation, payload and cookie handling. Each answers errors in its own words and at its own
  * point of the lifecycle, and the order (credential, limit, body, validation) is part of the contract.
  */
-import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hapi';
 import type { HttpServer } from '../../ports/http-server.js';
@@ -13,7 +12,7 @@ import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from '../
 import type { RouteTools } from '../../ports/tools.js';
 import { addressReader } from './transport/address.js';
 import { ApiRoute } from './routes/api-route.js';
-import { assetCaching, assetHelper, ASSETS, assetVersions, serveAssets } from './pages/assets.js';
+import { Assets, ASSETS } from './pages/assets.js';
 import { BodyReader } from './body/body-reader.js';
 import { Fallback } from './errors/fallback.js';
 import { requestId, standardHeaders } from './transport/headers.js';
@@ -77,25 +76,24 @@ export class HapiServer implements HttpServer {
     authenticator: Authenticator;
   }): Promise<void> {
     this.#routes = parts.routes;
-    const assets = join(this.options.webDir, 'assets');
-    const versions = assetVersions(assets);
-    const shared = await this.#shared(parts, versions);
+    const owners = [...parts.pages, ...parts.panels].map(({ plugin, views }) => [plugin, views] as const);
+    const assets = new Assets(this.options.webDir, new Map(owners));
+    const shared = await this.#shared(parts, assets);
     for (const route of parts.routes) this.#mountRoute(route, new ApiRoute(route, shared));
     for (const page of parts.pages) this.#mountPage(page, shared);
     const theme = themePage();
     if (!parts.pages.some(({ spec }) => spec.path === theme.spec.path)) this.#mountPage(theme, shared);
-    await serveAssets(this.#server, assets);
-    this.#know(`${ASSETS}{path*}`, false, false);
-    this.#mountFallback(new Fallback(this.#server, shared), versions, shared);
+    for (const path of await assets.serve(this.#server)) this.#know(path, false, false);
+    this.#mountFallback(new Fallback(this.#server, shared), shared);
   }
 
   async #shared(
     parts: Parameters<HttpServer['mount']>[0],
-    versions: ReadonlyMap<string, string>,
+    assets: Assets,
   ): Promise<PageServices> {
     const { options } = this;
     const { log, clock, ids, debug, limits } = options;
-    const helpers = { asset: assetHelper(versions), ...options.helpers };
+    const helpers = { asset: assets.address, ...options.helpers };
     const views = await Views.on(this.#server, { webDir: options.webDir, helpers, debug });
     for (const { views: folder } of [...parts.pages, ...parts.panels]) await views.add(folder);
     const wait = options.panelTimeoutMs ?? 2_000;
@@ -114,6 +112,7 @@ export class HapiServer implements HttpServer {
       ids,
       debug,
       views,
+      assets,
       secure: options.base_url.startsWith('https:'),
       headers: standardHeaders(options.base_url),
       navigation: new Navigation(parts.pages, log, wait),
@@ -146,7 +145,7 @@ export class HapiServer implements HttpServer {
     this.#paths.set(shape, { path: known.path, bare: known.bare || bare, cors: known.cors || cors });
   }
 
-  #mountFallback(fallback: Fallback, versions: ReadonlyMap<string, string>, shared: PageServices): void {
+  #mountFallback(fallback: Fallback, shared: PageServices): void {
     for (const { path, bare, cors } of this.#paths.values()) {
       this.#server.route({ method: '*', path, handler: fallback.wrongMethod(bare, cors), options: UNREAD });
       if (cors) this.#server.route({ method: 'OPTIONS', path, handler: fallback.options, options: UNREAD });
@@ -157,7 +156,7 @@ export class HapiServer implements HttpServer {
       if ('isBoom' in response && response.isBoom) return fallback.boom(request, h);
       if (request.path.startsWith(ASSETS) && !('isBoom' in response)) {
         Object.assign(response.headers, shared.headers.asset, {
-          'cache-control': assetCaching(versions, request.path, (request.query as Record<string, unknown>)['v']),
+          'cache-control': shared.assets.caching(request.path, (request.query as Record<string, unknown>)['v']),
           'x-request-id': requestId(request.raw.req.headers['x-request-id'], shared.ids),
         });
       }

@@ -73,7 +73,7 @@ describe('web: a walk in a real browser', function () {
     await row.getByRole('link').first().click();
 
     expect(page.url()).to.equal(`${service.url}/bugs/${ref}`);
-    expect(await page.locator('.note-claim').innerText())
+    expect(await page.locator('.alert-claim').innerText())
       .to.include('fixer-7 is working on this')
       .and.include('min');
     expect(await page.locator('.frame.is-marked').innerText()).to.include('total.ts:41:27');
@@ -91,7 +91,7 @@ describe('web: a walk in a real browser', function () {
     await page.getByRole('button', { name: 'Resolve' }).click();
     await page.getByRole('status').filter({ hasText: 'The item is now resolved.' }).waitFor();
     expect(await page.locator('.item-state').innerText()).to.include('resolved');
-    expect(await tab.count('.note-claim')).to.equal(0);
+    expect(await tab.count('.alert-claim')).to.equal(0);
 
     await page.locator('summary[aria-label^="Account of"]').click();
     await page.getByRole('button', { name: 'Sign out' }).click();

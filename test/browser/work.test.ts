@@ -194,15 +194,15 @@ describe('web: work on errors and bugs in a real browser', function () {
     await page.clock.runFor(4100);
     await until('the counter moved', async () => (await row.locator('[data-field=hits]').innerText()) === '2');
     expect(await order()).to.deep.equal(before);
-    const more = page.locator('.live-more');
+    const more = page.locator('[data-live-more]');
     expect(await more.innerText()).to.equal('1 new – show');
 
     await page.getByRole('button', { name: 'Live' }).click();
-    expect(await page.locator('.live-switch').innerText()).to.include('Paused');
+    expect(await page.locator('[data-live-switch]').innerText()).to.include('Paused');
     const paused = asked.length;
     await page.clock.runFor(120_000);
     expect(asked).to.have.length(paused);
-    await page.locator('.live-switch').click();
+    await page.locator('[data-live-switch]').click();
     await until('it asks again', () => asked.length > paused);
 
     const visibility = (state: string): Promise<unknown> =>
@@ -300,13 +300,13 @@ describe('web: work on errors and bugs in a real browser', function () {
     await page.locator('summary', { hasText: 'Project' }).click();
     await page.getByLabel('Plain', { exact: true }).check();
     await page.getByRole('button', { name: 'Filter' }).click();
-    expect(await page.locator('.chip').innerText()).to.include('plain');
+    expect(await page.getByRole('group', { name: 'Filters that are set' }).getByRole('link').first().innerText()).to.include('plain');
     expect(await page.locator('tr[data-ref]').count()).to.equal(2);
 
     await page.locator('summary', { hasText: 'Views' }).click();
     await page.getByLabel('Name of the view').fill('Plain things');
     await page.getByRole('button', { name: 'Save view' }).click();
-    expect(await page.locator('.tabs a[aria-current]').innerText()).to.include('Plain things');
+    expect(await page.locator('.nav-bordered a[aria-current]').innerText()).to.include('Plain things');
 
     await page.locator('input[name=scope][value=filter]').check();
     await page.getByLabel('What to do').selectOption('severity:low');
@@ -322,7 +322,7 @@ describe('web: work on errors and bugs in a real browser', function () {
     await page.getByRole('radio').check();
     await page.getByRole('button', { name: `Merge ${other} into it` }).click();
     await said(page, 'Merged');
-    expect(await page.locator('.note-info').first().innerText()).to.include(kept);
+    expect(await page.locator('.alert-info').first().innerText()).to.include(kept);
     await page.goto(`${service.url}/bugs/${kept}`);
     expect(await page.locator('section', { hasText: 'Repeated by' }).last().innerText()).to.include(other);
     await page.getByRole('button', { name: 'Split off' }).click();
@@ -333,7 +333,7 @@ describe('web: work on errors and bugs in a real browser', function () {
     await page.locator('summary', { hasText: 'Views' }).click();
     await page.getByRole('button', { name: 'Remove the view' }).click();
     await said(page, 'The view is removed.');
-    expect(await page.locator('.tab-saved').count()).to.equal(0);
+    expect(await page.locator('.saved-view').count()).to.equal(0);
     await context.close();
   });
 

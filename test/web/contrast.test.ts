@@ -6,22 +6,23 @@ import { root } from './templates.js';
 
 type Pair = readonly [text: string, ground: string, ratio: number];
 
-const GROUNDS = ['paper', 'surface', 'surface-2'];
-const TONES = ['danger', 'warning', 'info', 'success', 'neutral'];
+const GROUNDS = ['tblr-body-bg', 'surface', 'surface-2'];
+const TONES = ['tblr-danger', 'tblr-warning', 'tblr-info', 'tblr-success'];
 const PAIRS: Pair[] = [
-  ...['ink', 'ink-2', 'ink-3', 'accent-ink', 'danger-ink', 'critical-ink', 'warning-ink', 'success-ink'].flatMap(
-    (text) => GROUNDS.map((ground): Pair => [text, ground, 4.5]),
+  ...['ink', 'ink-2', 'ink-3', 'accent-ink', 'critical-ink', ...TONES].flatMap((text) =>
+    GROUNDS.map((ground): Pair => [text, ground, 4.5]),
   ),
-  ...TONES.map((tone): Pair => [`${tone}-ink`, `${tone}-soft`, 4.5]),
+  ...TONES.map((tone): Pair => [tone, `${tone}-lt`, 4.5]),
+  ['ink-2', 'tblr-secondary-lt', 4.5],
   ['accent-ink', 'accent-soft', 4.5],
   ['ink', 'accent-soft', 4.5],
   ['ink-3', 'accent-soft', 4.5],
   ['on-accent', 'accent', 4.5],
   ['white', 'critical', 4.5],
   ['line-2', 'surface', 3],
-  ['line-2', 'paper', 3],
+  ['line-2', 'tblr-body-bg', 3],
   ['accent', 'surface', 3],
-  ['accent', 'paper', 3],
+  ['accent', 'tblr-body-bg', 3],
 ];
 
 function luminance(hex: string): number {

@@ -327,11 +327,15 @@ describe('questions', () => {
     expect(render('{{words "wont_fix"}} {{sentence "in_progress"}} {{initial "anna"}}')).to.equal(
       'won’t fix In progress A',
     );
-    expect(render('{{badge "in_progress"}}')).to.equal('<span class="word word-accent">in progress</span>');
+    expect(render('{{badge "in_progress"}}')).to.equal(
+      '<span class="badge badge-sign bg-primary-lt">in progress</span>',
+    );
     expect(render('{{badge x}}')).to.equal('');
-    expect(render('{{badge "off" tone="secondary"}}')).to.equal('<span class="word word-neutral">off</span>');
+    expect(render('{{badge "off" tone="secondary"}}')).to.equal(
+      '<span class="badge badge-sign bg-secondary-lt">off</span>',
+    );
     expect(render('{{badge "constructor" tone="__proto__"}}')).to.equal(
-      '<span class="word word-neutral">constructor</span>',
+      '<span class="badge badge-sign bg-secondary-lt">constructor</span>',
     );
   });
 });
@@ -363,7 +367,9 @@ describe('lists', () => {
       o: ['open', 'in_progress'],
       v: ['in_progress'],
     });
-    expect(html).to.include('Status: <b>In progress</b>').and.include('value="in_progress" checked');
+    expect(html)
+      .to.include('Status: <b class="text-truncate">In progress</b>')
+      .and.include('value="in_progress" checked');
     expect(html).to.include('value="open">').and.include('<legend class="visually-hidden">Status</legend>');
   });
 });

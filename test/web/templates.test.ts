@@ -224,7 +224,7 @@ describe('partials', () => {
     expect(
       render('{{#> page-header heading="H"}}{{#if yes}}<b>only when</b>{{/if}}{{/page-header}}', { yes: true }),
     ).to.include('<b>only when</b>');
-    expect(render('{{> page-header heading="H"}}')).to.include('<div class="page-head-actions"></div>');
+    expect(render('{{> page-header heading="H"}}')).to.include('<div class="btn-list"></div>');
   });
 
   it('kv links only http(s)', () => {
@@ -234,6 +234,9 @@ describe('partials', () => {
         { label: 'None', value: null },
       ],
     });
-    expect(html).to.include('<dd>javascript:alert(1)</dd>').and.include('<dd>—</dd>').and.not.include('<a');
+    expect(html)
+      .to.include('<dd class="datagrid-content">javascript:alert(1)</dd>')
+      .and.include('<dd class="datagrid-content">—</dd>')
+      .and.not.include('<a');
   });
 });

@@ -111,6 +111,7 @@
 
   function row(keys, text) {
     const line = document.createElement('div');
+    line.className = 'datagrid-item';
     const term = document.createElement('dt');
     keys.forEach((key, i) => {
       if (i > 0) term.append(' ');

@@ -32,9 +32,9 @@
 
   const box = document.querySelector('[data-live]');
   if (!box) return;
-  const switched = box.querySelector('.live-switch');
-  const text = box.querySelector('.live-text');
-  const more = box.querySelector('.live-more');
+  const switched = box.querySelector('[data-live-switch]');
+  const text = box.querySelector('[data-live-text]');
+  const more = box.querySelector('[data-live-more]');
   const fresh = new Set();
   let mark = box.dataset.mark;
   let on = true;
@@ -62,11 +62,11 @@
       time.querySelector('.age').textContent = age(Date.parse(group.last_seen_at));
       changed = true;
     }
-    const said = row.querySelector('[data-field="status"] .word');
+    const said = row.querySelector('[data-field="status"] .badge');
     const status = group.status === 'wont_fix' ? 'won’t fix' : group.status.replaceAll('_', ' ');
     if (said && said.textContent !== status) {
       // The word alone: its colour comes with the next look at the page.
-      said.className = 'word word-neutral';
+      said.className = 'badge badge-sign bg-secondary-lt';
       said.textContent = status;
       changed = true;
     }

@@ -76,6 +76,17 @@ const TONES = new Map<string, Tone>(
   }),
 );
 
+/** The kit's badge for a tone. `badge-sign` puts a sign before the word, so that colour is never the only difference. */
+const BADGES: Record<Tone, string> = {
+  critical: 'bg-critical',
+  danger: 'bg-danger-lt',
+  warning: 'bg-warning-lt',
+  info: 'bg-info-lt',
+  success: 'bg-success-lt',
+  accent: 'bg-primary-lt',
+  neutral: 'bg-secondary-lt',
+};
+
 /** A code word as people write it. */
 const words = (value: unknown): string => (value === 'wont_fix' ? 'won’t fix' : plain(value).replaceAll('_', ' '));
 const initial = (value: unknown): string => Array.from(plain(value))[0]?.toUpperCase() ?? '';
@@ -88,9 +99,12 @@ function badge(...args: unknown[]): Html {
   if (word === '') return new Html('');
   const tone = NAMED.get(plain(hash['tone'])) ?? TONES.get(word.toLowerCase()) ?? 'neutral';
   const label = escape(hash['label'] ?? words(word));
-  const set = attributes({ class: `word word-${tone}`, title: hash['title'] });
+  const set = attributes({ class: `badge badge-sign ${BADGES[tone]}`, title: hash['title'] });
   return new Html(`<span${set}>${label}</span>`);
 }
+
+/** The kit's text colour for a severity. */
+const SEVERITY_TONES: Record<string, string> = { critical: 'critical', high: 'danger', medium: 'warning' };
 
 /** Severity with its bars: four steps that differ without colour. */
 function severity(value: unknown): Html {
@@ -103,9 +117,9 @@ function severity(value: unknown): Html {
         `<rect x="${n * 4 - 4}" y="${10 - n * 2.5}" width="3" height="${n * 2.5}" rx="0.5" opacity="${n <= filled ? 1 : 0.25}"/>`,
     )
     .join('');
-  const tone = TONES.get(word) ?? 'neutral';
+  const tone = SEVERITY_TONES[word] ?? 'secondary';
   return new Html(
-    `<span class="sev sev-${tone}"><svg viewBox="0 0 15 10" width="15" height="10" fill="currentColor" aria-hidden="true">${bars}</svg>${escape(words(word))}</span>`,
+    `<span class="d-inline-flex align-items-center gap-1 fw-medium text-nowrap text-${tone}"><svg viewBox="0 0 15 10" width="15" height="10" fill="currentColor" aria-hidden="true">${bars}</svg>${escape(words(word))}</span>`,
   );
 }
 

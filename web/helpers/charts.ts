@@ -70,7 +70,7 @@ function bars(...args: unknown[]): Html {
     });
     return `<rect class="${v > 0 ? 'chart-bar' : 'chart-bar chart-bar-none'}"${box} rx="1.5">${title}</rect>`;
   });
-  return frame('bars', width, height, plain(hash['label']), columns.join(''));
+  return frame('bars d-block w-100', width, height, plain(hash['label']), columns.join(''));
 }
 
 /** `{{share-bar parts label="Monitors by state"}}` with parts `[{label, value, tone}]`: one bar in proportion, and its legend. */
@@ -85,17 +85,20 @@ function shares(...args: unknown[]): Html {
   let x = 0;
   const boxes = parts.map((part) => {
     const width = total === 0 ? 0 : (part.value / total) * 400;
-    const box = `<rect class="fill-${part.tone}" x="${round(x)}" y="0" width="${round(Math.max(width - 2, 0))}" height="8" rx="1"/>`;
+    const box = `<rect class="tone-${part.tone}" x="${round(x)}" y="0" width="${round(Math.max(width - 2, 0))}" height="8" rx="1"/>`;
     x += width;
     return box;
   });
   const legend = parts
     .map(
-      (part) => `<li><span class="dot dot-${part.tone}"></span>${escape(part.label)} <b>${escape(part.value)}</b></li>`,
+      (part) =>
+        `<li><span class="dot tone-${part.tone}"></span>${escape(part.label)} <b>${escape(part.value)}</b></li>`,
     )
     .join('');
-  const chart = frame('shares-bar', 400, 8, plain(hash['label']), boxes.join('')).toHTML();
-  return new Html(`<div class="shares">${chart}<ul class="shares-legend">${legend}</ul></div>`);
+  const chart = frame('shares-bar d-block w-100', 400, 8, plain(hash['label']), boxes.join('')).toHTML();
+  return new Html(
+    `<div class="shares">${chart}<ul class="list-unstyled d-flex flex-wrap gap-3 mt-2 mb-0 text-secondary">${legend}</ul></div>`,
+  );
 }
 
 /** `{{progress-bar done total label="Applying rule"}}`: a native progress element, so that no style is needed for its width. */
@@ -104,7 +107,7 @@ function progress(...args: unknown[]): Html {
   const max = Math.max(numeric(values[1]) ?? 100, 0);
   const now = Math.min(Math.max(numeric(values[0]) ?? 0, 0), max);
   const set = attributes({
-    class: 'meter',
+    class: 'progress',
     role: 'progressbar',
     max: max || 1,
     value: now,

@@ -46,7 +46,7 @@ function copy(...args: unknown[]): Html {
   const label = plain(hash['label']) || 'Copy the command';
   const button = attributes({
     type: 'button',
-    class: 'copy-button',
+    class: 'btn btn-sm btn-action',
     'data-copy': text,
     'aria-label': label,
     title: label,

@@ -8,7 +8,7 @@ type Fields = Record<string, unknown>;
 const list = (value: unknown): Fields[] => (Array.isArray(value) ? (value as Fields[]) : []);
 
 const CHEVRON =
-  '<svg class="icon icon-small" width="20" height="20" aria-hidden="true"><use href="/assets/icons.svg#i-chevron-right"></use></svg>';
+  '<svg class="icon icon-sm" width="20" height="20" aria-hidden="true"><use href="/assets/icons.svg#i-chevron-right"></use></svg>';
 
 /** Code that came with a frame, without the indentation that all its lines share. */
 function source(lines: unknown): string {

@@ -1,48 +1,84 @@
 /**
- * Static files of `web/assets` through inert. An address with the file's own version (`?v=<hash>`, made by the helper
- * `asset`) never changes its content and is kept for a year; without, for an hour, and asked about by its ETag.
+ * Static files through inert: `web/assets` below `/assets/`, and each plugin's `assets/` (the folder beside its views)
+ * below `/assets/<plugin>/`. An address with the file's own version (`?v=<hash>`, made by the helper `asset`) never changes
+ * its content and is kept for a year; without, for an hour, and asked about by its ETag. The build leaves `.br` and `.gz`
+ * beside the larger files (scripts/assets.mjs); they are served to clients that accept them.
  */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
+import { constants, createBrotliCompress } from 'node:zlib';
 import type { Server } from '@hapi/hapi';
 import Inert from '@hapi/inert';
 
 export const ASSETS = '/assets/';
 
-/** The first 16 hex digits of each file's SHA-256, by its path below `web/assets`. Read once, at the start. */
-export function assetVersions(folder: string): ReadonlyMap<string, string> {
-  const versions = new Map<string, string>();
-  if (!existsSync(folder)) return versions;
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue;
-    const path = join(entry.parentPath, entry.name);
-    const hash = createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16);
-    versions.set(relative(folder, path).split(sep).join('/'), hash);
-  }
-  return versions;
-}
+/** The style sheet in a plugin's `assets/` that its pages get after the general ones. */
+const STYLE = 'style.css';
 
-/** `asset "aos.css"` → `/assets/aos.css?v=…` */
-export const assetHelper =
-  (versions: ReadonlyMap<string, string>) =>
-  (path: unknown): string => {
-    const version = versions.get(String(path));
+/** Brotli at its best is for files compressed once; an answer made for one request gets a quality as quick as gzip. */
+const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+
+/** inert knows `lookupMap`; its types do not yet. */
+const PRECOMPRESSED = { lookupCompressed: true, lookupMap: { br: '.br', gzip: '.gz' } };
+
+export class Assets {
+  /** The first 16 hex digits of each file's SHA-256, by its path below `/assets/`. */
+  readonly #versions = new Map<string, string>();
+  readonly #folders = new Map<string, string>();
+
+  /** Reads the files once. @param plugins each plugin's folder of views, by its id */
+  constructor(webDir: string, plugins: ReadonlyMap<string, string>) {
+    this.#add('', join(webDir, 'assets'));
+    for (const [id, views] of plugins) if (views !== '') this.#add(`${id}/`, join(views, '..', 'assets'));
+  }
+
+  #add(prefix: string, folder: string): void {
+    if (!existsSync(folder)) return;
+    this.#folders.set(prefix, folder);
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || /\.(br|gz)$/.test(entry.name)) continue;
+      const path = join(entry.parentPath, entry.name);
+      const hash = createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16);
+      this.#versions.set(prefix + relative(folder, path).split(sep).join('/'), hash);
+    }
+  }
+
+  /** `asset "aos.css"` → `/assets/aos.css?v=…` */
+  readonly address = (path: unknown): string => {
+    const version = this.#versions.get(String(path));
     return `${ASSETS}${String(path)}${version ? `?v=${version}` : ''}`;
   };
 
-export async function serveAssets(server: Server, folder: string): Promise<void> {
-  await server.register(Inert);
-  server.route({
-    method: 'GET',
-    path: `${ASSETS}{path*}`,
-    handler: { directory: { path: folder, index: false, listing: false, redirectToSlash: false } },
-    options: { state: { parse: false, failAction: 'ignore' } },
-  });
-}
+  /** The style sheets of these plugins, as the helper `asset` takes them. */
+  stylesOf(plugins: Iterable<string>): string[] {
+    return [...new Set(plugins)].map((id) => `${id}/${STYLE}`).filter((path) => this.#versions.has(path));
+  }
 
-/** `Cache-Control` for a path below `/assets/` asked with this `v`. */
-export function assetCaching(versions: ReadonlyMap<string, string>, path: string, version: unknown): string {
-  const current = versions.get(path.slice(ASSETS.length));
-  return current !== undefined && version === current ? 'public, max-age=31536000, immutable' : 'public, max-age=3600';
+  /** Mounts the files. Answers the paths, for whoever keeps a table of them. */
+  async serve(server: Server): Promise<string[]> {
+    await server.register(Inert);
+    server.encoder('br', () => createBrotliCompress(QUICK));
+    const paths = [...this.#folders].map(([prefix, folder]) => {
+      const path = `${ASSETS}${prefix}{path*}`;
+      server.route({
+        method: 'GET',
+        path,
+        handler: {
+          directory: { path: folder, index: false, listing: false, redirectToSlash: false, ...PRECOMPRESSED },
+        },
+        options: { state: { parse: false, failAction: 'ignore' } },
+      });
+      return path;
+    });
+    return paths;
+  }
+
+  /** `Cache-Control` for a path below `/assets/` asked with this `v`. */
+  caching(path: string, version: unknown): string {
+    const current = this.#versions.get(path.slice(ASSETS.length));
+    return current !== undefined && version === current
+      ? 'public, max-age=31536000, immutable'
+      : 'public, max-age=3600';
+  }
 }

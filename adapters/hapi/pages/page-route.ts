@@ -145,10 +145,11 @@ export class PageRoute {
     const context = await contextOf(shared, call, visitor, spec.title);
     const panels = spec.panels && visitor.session ? await shared.panels.load(visitor.session, context) : undefined;
     const layout = visitor.session ? 'app' : 'blank';
+    const styles = shared.assets.stylesOf([this.mounted.plugin, ...(panels ? shared.panels.plugins : [])]);
     const body = await shared.views.render(
       views,
       view.template,
-      { ...context, ...(panels && { panels }), ...view.context },
+      { ...context, styles, ...(panels && { panels }), ...view.context },
       layout,
     );
     return {

@@ -24,6 +24,11 @@ export class Panels {
     this.#panels = panels.toSorted((a, b) => a.spec.order - b.spec.order);
   }
 
+  /** Whose panels there are. */
+  get plugins(): string[] {
+    return this.#panels.map(({ plugin }) => plugin);
+  }
+
   /** @param context what every view gets at its root */
   async load(
     principal: SessionPrincipal,

@@ -6,6 +6,7 @@ import type { RouteServices } from '../routes/api-route.js';
 import type { IncomingRequest } from '../routes/incoming-request.js';
 import { parseCookies, setCookie } from '../transport/cookies.js';
 import { ANON_COOKIE, ANON_SHAPE, SESSION_COOKIE } from '../access/csrf.js';
+import type { Assets } from './assets.js';
 import { FLASH_COOKIE, readFlash } from './flash.js';
 import type { Navigation } from './navigation.js';
 import type { Panels } from './panels.js';
@@ -14,6 +15,7 @@ import type { Views } from './views.js';
 /** What every page shares. */
 export interface PageServices extends RouteServices {
   views: Views;
+  assets: Assets;
   navigation: Navigation;
   panels: Panels;
   version: string;

@@ -399,6 +399,29 @@ describe('hapi: pages', () => {
     expect((await test.ask('POST', '/assets/site.css')).status).to.equal(405);
   });
 
+  it('serves a plugin’s own files below its id, and links its style sheet on its pages', async () => {
+    const css = await test.ask('GET', '/assets/test/style.css');
+    expect([css.status, css.headers['content-type']]).to.deep.equal([200, 'text/css; charset=utf-8']);
+    const styled = (await test.ask('GET', '/list', as('member'))).text;
+    expect(styled).to.match(/<link rel="stylesheet" href="\/assets\/test\/style\.css\?v(=|&#x3D;)[0-9a-f]{16}">/);
+    expect((await test.ask('GET', '/assets/test/')).status).to.be.oneOf([403, 404]);
+    expect((await test.ask('GET', '/assets/test/..%2fviews%2flist.hbs')).status).to.be.oneOf([403, 404]);
+    expect((await test.ask('GET', '/assets/test/none.css')).status).to.equal(404);
+  });
+
+  it('sends the file that the build has compressed to clients that accept it', async () => {
+    for (const [encoding, name] of [
+      ['br', 'brotli'],
+      ['gzip', 'gzip'],
+      ['identity', undefined],
+    ] as const) {
+      const css = await test.ask('GET', '/assets/packed.css', { headers: { 'accept-encoding': encoding } });
+      expect(css.headers['content-encoding'], encoding).to.equal(encoding === 'identity' ? undefined : encoding);
+      expect(css.text, encoding).to.equal(name === undefined ? '/* plain */\n' : name);
+      if (name !== undefined) expect(css.headers['vary'], encoding).to.include('accept-encoding');
+    }
+  });
+
   it('names the folder of a plugin without such a view in the log', async () => {
     test.log.lines.length = 0;
     await test.ask('GET', '/no-view', as('member'));

@@ -64,7 +64,7 @@ describe('bugs: pages', () => {
       const { ref } = await world.bugs.record(report({ title: 'Total is wrong', severity: 'critical' }));
       await world.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
       const html = await list();
-      expect(html).to.include('Total is wrong').and.include(`href="/bugs/${ref}"`).and.include('sev-critical');
+      expect(html).to.include('Total is wrong').and.include(`href="/bugs/${ref}"`).and.include('text-critical');
       expect(html).to.include('in progress').and.include('fixer-7').and.include('1 item');
     });
 
@@ -86,7 +86,7 @@ describe('bugs: pages', () => {
       });
       const html = await list({ status: ['open'], severity: ['critical'], muted: [false] });
       expect(html).to.include('One').and.include('1 item').and.not.include('Two').and.not.include('E: muted');
-      expect(html).to.match(/<a href="\/bugs\?status[^"]*severity[^"]*" aria-current="page">Critical/);
+      expect(html).to.match(/<a class="nav-link active" href="\/bugs\?status[^"]*severity[^"]*" aria-current="page">Critical/);
       expect(await page('/bugs').nav?.badge?.()).to.equal(2);
     });
 

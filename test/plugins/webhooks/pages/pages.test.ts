@@ -125,7 +125,7 @@ describe('webhooks: pages', function () {
     await store.collection('webhooks_webhooks').change({ id }, { set });
     for (const url of ['/', '/webhooks', path]) {
       const page = await browser.get(url);
-      expect(page.text, url).to.include('note-danger" role="alert"').and.include('20 deliveries in a row failed.');
+      expect(page.text, url).to.include('alert-danger" role="alert"').and.include('20 deliveries in a row failed.');
     }
     const enabled = await browser.post(`${path}/enable`, {}, path);
     expect(enabled.status).to.equal(303);
