@@ -87,10 +87,7 @@ export class HapiServer implements HttpServer {
     this.#mountFallback(new Fallback(this.#server, shared), shared);
   }
 
-  async #shared(
-    parts: Parameters<HttpServer['mount']>[0],
-    assets: Assets,
-  ): Promise<PageServices> {
+  async #shared(parts: Parameters<HttpServer['mount']>[0], assets: Assets): Promise<PageServices> {
     const { options } = this;
     const { log, clock, ids, debug, limits } = options;
     const helpers = { asset: assets.address, ...options.helpers };

@@ -300,7 +300,9 @@ describe('web: work on errors and bugs in a real browser', function () {
     await page.locator('summary', { hasText: 'Project' }).click();
     await page.getByLabel('Plain', { exact: true }).check();
     await page.getByRole('button', { name: 'Filter' }).click();
-    expect(await page.getByRole('group', { name: 'Filters that are set' }).getByRole('link').first().innerText()).to.include('plain');
+    expect(
+      await page.getByRole('group', { name: 'Filters that are set' }).getByRole('link').first().innerText(),
+    ).to.include('plain');
     expect(await page.locator('tr[data-ref]').count()).to.equal(2);
 
     await page.locator('summary', { hasText: 'Views' }).click();

@@ -86,7 +86,9 @@ describe('bugs: pages', () => {
       });
       const html = await list({ status: ['open'], severity: ['critical'], muted: [false] });
       expect(html).to.include('One').and.include('1 item').and.not.include('Two').and.not.include('E: muted');
-      expect(html).to.match(/<a class="nav-link active" href="\/bugs\?status[^"]*severity[^"]*" aria-current="page">Critical/);
+      expect(html).to.match(
+        /<a class="nav-link active" href="\/bugs\?status[^"]*severity[^"]*" aria-current="page">Critical/,
+      );
       expect(await page('/bugs').nav?.badge?.()).to.equal(2);
     });
 
