@@ -7,6 +7,7 @@ import type { ErrorReport } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
 import { contextOf } from './context.js';
 import { framesOf, type StackFrame } from './frames.js';
+import { rustMachinery } from '../../lib/rust-frames.js';
 import { stackOf, type Thrown } from './stack.js';
 import { instant } from './time.js';
 import { line, list, record, records, shallow, text, type Loose } from './values.js';
@@ -64,8 +65,9 @@ export function reportOf(event: Loose, about: { project: string; id: string }): 
   const exceptionClass = top === undefined ? null : line(top['type']);
   const value = top === undefined ? null : valueOf(top);
   const message = value ?? (exceptionClass === null ? (logged ?? UNLABELED) : '');
-  const chain = thrown.map(thrownOf);
-  if (!chain.some(({ frames }) => frames.length > 0)) chain[0] = { heading: '', frames: looseFrames(event) };
+  const given = thrown.map(thrownOf);
+  if (!given.some(({ frames }) => frames.length > 0)) given[0] = { heading: '', frames: looseFrames(event) };
+  const chain = isRust(event, platform) ? given.map(asRust) : given;
   const stack = stackOf(chain, platform);
   const version = versionOf(event['release']);
   return {
@@ -88,6 +90,19 @@ export function reportOf(event: Loose, about: { project: string; id: string }): 
     fingerprint: fingerprintOf(event['fingerprint']),
   };
 }
+
+/** Rust's SDK calls its platform `native`, as others do. */
+const isRust = (event: Loose, platform: string | null): boolean =>
+  platform === 'rust' || line(record(event['sdk'])?.['name'])?.startsWith('sentry.rust') === true;
+
+/** Its own frames and those of the panic machinery come first; and nearly every `filename` is `mod.rs` or `lib.rs`. */
+const asRust = ({ heading, frames }: Thrown): Thrown => {
+  const named = frames.map((frame) => ({ ...frame, place: frame.absPath ?? frame.place }));
+  return {
+    heading,
+    frames: named.slice(rustMachinery(named.map((one) => ({ function: one.function, file: one.place })))),
+  };
+};
 
 const crashOf = (chain: readonly Thrown[]): StackFrame | null =>
   chain.find(({ frames }) => frames.length > 0)?.frames[0] ?? null;

@@ -89,8 +89,14 @@ const GO: Form = {
 const NET_NAME = /^[\p{L}_<][\p{L}\p{N}_.`<>+$|,[\]@&-]*$/u;
 const NET_PATH = /^(?:[A-Za-z]:)?[\\/]|^[\p{L}\p{N}_.-]{1,100}[\\/]/u;
 
+const NET_NAME_LENGTH = 1000;
+/** `decimal Cart.Total`, as newer SDKs say it: what the method returns goes, and its type, which the module names too. */
+const NET_SPOKEN = /^.*[^,]\s(?=\S)/u;
+
 const netName = ({ module, function: name }: StackFrame): string => {
-  const method = (name ?? '').split('(', 1)[0]?.trim() ?? '';
+  const given = (name ?? '').slice(0, NET_NAME_LENGTH).split('(', 1)[0]?.trim() ?? '';
+  const spoken = given.replace(NET_SPOKEN, '');
+  const method = spoken === given || module === null ? spoken : spoken.slice(spoken.lastIndexOf('.') + 1);
   return module === null || method.startsWith(`${module}.`) ? method : `${module}.${method}`;
 };
 const netPath = ({ file, absPath }: StackFrame): string | null =>

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets what the tests with Sentry's SDKs for Python, Java and Go need, into a folder that is kept; a second run does nothing
+# Gets what the tests with Sentry's SDKs for Python, Java, Go and Rust need, into a folder that is kept; a second run does nothing
 # unless a pinned version has changed. The Node SDK comes with the project's own packages.
 #
 #   prepare.sh [folder, default: aos-test-sdks-<uid> below the temporary directory]
@@ -29,8 +29,14 @@ get_java() {
   (cd "$1" && mvn -q -B dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$1/lib")
 }
 get_go() { (cd "$here/go" && CGO_ENABLED=0 go build -mod=readonly -o "$1/shop" .); }
+get_rust() {
+  (cd "$here/rust" && cargo build --quiet --locked --target-dir "$1/target")
+  mv "$1/target/debug/shop" "$1/shop"
+  rm -rf "$1/target"
+}
 
 part python "$here/python/requirements.txt"
 part java "$here/java/pom.xml"
 part go "$here/go/go.mod" "$here/go/go.sum" "$here/go/main.go"
+[ -z "$(command -v cargo)" ] || part rust "$here/rust/Cargo.toml" "$here/rust/Cargo.lock" "$here/rust/src/main.rs"
 echo "sdks ready in $cache"

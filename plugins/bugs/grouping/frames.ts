@@ -5,6 +5,7 @@
  * No language is asked for: a report need not name one. Each line says itself what it is (forms.ts), and the first frame of
  * the text says which language's rule finds the crash. Rejected: to skip frames of libraries (the specification says first).
  */
+import { rustMachinery } from '../../../lib/rust-frames.js';
 import type { Form, Kind } from './form.js';
 import { formOf, genericForm } from './forms.js';
 import { pythonForm } from './scripts.js';
@@ -66,6 +67,8 @@ function read(text: string, form: (line: string) => Form | null, untilDecided = 
     else {
       seen.line = line;
       if (seen.kind === 'go') seen.function = goFunction(pendingFunction);
+      if (seen.kind === 'v8' && seen.function === null) asRust(seen, pendingFunction);
+      pendingFunction = null;
       frames.push(seen);
       if (untilDecided && DECIDED.has(seen.kind) && decides(seen) && frames[0]?.kind === seen.kind) break;
     }
@@ -83,6 +86,16 @@ function goFunction(line: string | null): string | null {
   return open > 0 ? line.slice(0, open) : line;
 }
 
+/** Rust numbers its frames, the name first and the place on the next line: `   3: shop::price`. */
+const RUST_NAME = /^\d{1,5}: (?:0x[0-9a-f]{1,16} - )?(\S.{0,300})$/;
+
+function asRust(frame: Form, line: string | null): void {
+  const name = line === null ? null : RUST_NAME.exec(line);
+  if (name === null) return;
+  frame.kind = 'rust';
+  frame.function = name[1] ?? null;
+}
+
 type Rule = (frames: readonly Form[], text: string) => Form | null;
 
 /** Languages whose crash is not simply the first frame with a file. */
@@ -94,6 +107,7 @@ const RULES: Partial<Record<Kind, Rule>> = {
   ruby: (frames, text) =>
     text.includes('Traceback (most recent call last)') ? (frames.at(-1) ?? null) : withFile(frames),
   dotnet: (frames) => frames[0] ?? null,
+  rust: rustCrash,
 };
 
 function crashOf(frames: readonly Form[], text: string): Form | null {
@@ -104,6 +118,12 @@ function crashOf(frames: readonly Form[], text: string): Form | null {
 /** The first that names a file: `at JSON.parse (<anonymous>)` says no place. */
 function withFile(frames: readonly Form[]): Form | null {
   return frames.find(({ file }) => file !== null) ?? null;
+}
+
+/** The panic's own place where its text is there; else the first frame behind the machinery. */
+function rustCrash(frames: readonly Form[], text: string): Form | null {
+  if (text.includes('panicked at ')) return withFile(frames);
+  return withFile(frames.slice(rustMachinery(frames)));
 }
 
 /** PHP writes previous exceptions first, and `Next` before the one that was reported. */

@@ -1,0 +1,139 @@
+/** Envelopes of SDKs that are not run by the tests: their culprit, and which of them are one error (contract 21, first frame). */
+import { readdir, readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { parseFrames } from '../../../plugins/bugs/grouping/frames.js';
+import { normaliseOrigin } from '../../../plugins/bugs/grouping/origin.js';
+import { ENVELOPE, Stand } from './stand.js';
+
+type Fields = Record<string, unknown>;
+
+const FOLDER = new URL('../../fixtures/envelopes/', import.meta.url);
+
+interface Expected {
+  class: string | null;
+  title: string;
+  origin: string;
+  /** Of the crash frame, as the stack's own text has it. */
+  function: string;
+  line: number;
+  /** What is named as its cause. */
+  cause?: string;
+}
+
+const CART = "the cart 'A-1001' has no price";
+const EXPECTED: Record<string, Expected> = {
+  'rust-error': {
+    class: 'CartError',
+    title: `CartError: ${CART}`,
+    origin: 'src/main.rs',
+    function: 'shop::total',
+    line: 43,
+    cause: 'NoPrice: there is no price',
+  },
+  'rust-message': { class: null, title: 'stock is low', origin: 'src/main.rs', function: 'shop::report', line: 65 },
+  'rust-panic-index': {
+    class: 'panic',
+    title: 'panic: index out of bounds: the len is 1 but the index is 7',
+    origin: 'src/main.rs',
+    function: 'shop::price',
+    line: 79,
+  },
+  'rust-panic-unwrap': {
+    class: 'panic',
+    title: 'panic: called `Option::unwrap()` on a `None` value',
+    origin: 'src/main.rs',
+    function: 'stock',
+    line: 84,
+  },
+  'rust-panic-expect': {
+    class: 'panic',
+    title: 'panic: a discount is a number: ParseIntError { kind: InvalidDigit }',
+    origin: 'src/main.rs',
+    function: 'shop::discount',
+    line: 89,
+  },
+  php: {
+    class: 'App\\Cart\\CartException',
+    title: `CartException: ${CART}`,
+    origin: 'cart/cart.php',
+    function: 'App\\Cart\\Cart::total',
+    line: 41,
+    cause: 'PDOException',
+  },
+  dotnet: {
+    class: 'Acme.Shop.CartException',
+    title: `CartException: ${CART}`,
+    origin: 'shop/cart.cs',
+    function: 'Acme.Shop.Cart.Total',
+    line: 41,
+    cause: 'KeyNotFoundException',
+  },
+  ruby: {
+    class: 'Shop::CartError',
+    title: `CartError: ${CART} (Shop::CartError)`,
+    origin: 'models/cart.rb',
+    function: 'Shop::Cart#total',
+    line: 41,
+    cause: 'KeyError',
+  },
+  swift: {
+    class: 'EXC_BREAKPOINT',
+    title: `EXC_BREAKPOINT: Fatal error: ${CART}`,
+    origin: 'cart.swift',
+    function: 'Cart.total()',
+    line: 41,
+  },
+  kotlin: {
+    class: 'CartException',
+    title: `CartException: ${CART}`,
+    origin: 'cart/cart.kt',
+    function: 'shop.cart.Cart.total',
+    line: 41,
+    cause: 'NullPointerException',
+  },
+};
+
+const envelope = (name: string): Promise<Buffer> => readFile(new URL(`${name}.envelope`, FOLDER));
+
+describe('sentry intake: recorded envelopes', () => {
+  let stand: Stand;
+  before(async () => {
+    stand = await Stand.create();
+    for (const name of Object.keys(EXPECTED))
+      expect((await stand.post(ENVELOPE, await envelope(name))).status, name).to.equal(200);
+  });
+  after(() => stand.stop());
+
+  const itemOf = async (name: string): Promise<Fields> => {
+    const { class: exceptionClass, title, origin } = EXPECTED[name] as Expected;
+    const items = (await stand.items()) as unknown as Fields[];
+    const found = items.filter((item) => item['title'] === title && item['exception_class'] === exceptionClass);
+    const one = found.find((item) => normaliseOrigin(item['file_path'] as string) === origin);
+    expect(one, JSON.stringify(items.map((item) => [item['title'], item['file_path']]))).not.to.equal(undefined);
+    return one ?? {};
+  };
+
+  for (const [name, expected] of Object.entries(EXPECTED)) {
+    it(`${name}: names the class, the message and the crash frame`, async () => {
+      const item = await itemOf(name);
+      expect(item['line_no']).to.equal(expected.line);
+      const stack = item['stack_trace'] as string;
+      const crash = parseFrames(stack).find((frame) => frame.crash);
+      expect(crash).to.deep.include({ function: expected.function, line_no: expected.line });
+      expect(stack).to.include(expected.cause ?? '');
+      expect(item).to.include({ app_version: '1.4.2', environment: 'production', source: 'sdk' });
+    });
+  }
+
+  it('makes one group of one panic, and others of others', async () => {
+    const before = (await stand.items()).length;
+    expect((await stand.post(ENVELOPE, await envelope('rust-panic-index-again'))).status).to.equal(200);
+    expect(await stand.items()).to.have.length(before);
+    expect(await itemOf('rust-panic-index')).to.include({ hit_count: 2 });
+  });
+
+  it('judges every envelope that is there', async () => {
+    const names = (await readdir(FOLDER)).flatMap((file) => /^(.*)\.envelope$/.exec(file)?.[1] ?? []);
+    expect(names).to.have.members([...Object.keys(EXPECTED), 'rust-panic-index-again']);
+  });
+});
