@@ -8,6 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { all } from '../lib/paging.js';
 import type { Clock } from '../ports/clock.js';
 import type { MigrationState } from '../ports/domain/system.js';
 import type { Ids } from '../ports/ids.js';
@@ -69,18 +70,8 @@ export class Migrator {
 
   /** Every recorded migration, also those of plugins that are no longer installed; oldest first. */
   async applied(): Promise<MigrationState[]> {
-    const all: MigrationDoc[] = [];
-    let after: string | null = null;
-    do {
-      const page: { items: MigrationDoc[]; next: string | null } = await this.#records().find({
-        sort: [['applied_at', 'asc']],
-        limit: 1_000,
-        after,
-      });
-      all.push(...page.items);
-      after = page.next;
-    } while (after !== null);
-    return all.map(({ id, applied_at }) => ({ id, applied_at }));
+    const records = await all(this.#records(), { sort: [['applied_at', 'asc']], limit: 1_000 });
+    return records.map(({ id, applied_at }) => ({ id, applied_at }));
   }
 
   /** Ids in the order in which they will run. @throws MigrationRenamed */

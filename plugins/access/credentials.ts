@@ -5,11 +5,11 @@
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
+import { networkOf } from '../../lib/addresses.js';
 import type { AccountInfo, CredentialCheck } from '../../ports/domain/access.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Role } from '../../ports/http.js';
 import { usernameKey, type Account } from './account.js';
-import { networkOf } from './address.js';
 import { Devices } from './devices.js';
 import { MAX_PASSWORD_BYTES } from './password.js';
 import { Throttle } from './throttle.js';

@@ -1,11 +1,12 @@
 /** What the plugin offers the others (ports/domain/bugs.ts), and the runs of its jobs. */
 import { inject, injectable } from '../../kernel/contract.js';
+import { isoOf } from '../../lib/time.js';
 import type { BugsApi, Recorded, Report } from '../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { Alarms } from './muting/alarms.js';
 import { Builds } from './releases/closing.js';
-import { DEPS, isoOf, type Deps } from './deps.js';
+import { DEPS, type Deps } from './deps.js';
 import { Intake } from './intake/intake.js';
 import { Items } from './items/items.js';
 import { Leases } from './claims/leases.js';

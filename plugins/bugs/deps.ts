@@ -76,5 +76,3 @@ export const DEPS = token<Deps>('bugs.deps');
 
 /** The id of what is unique per project: never a concatenation, which two projects could share. */
 export const hashOf = (project: string, text: string): string => hash('sha256', `${project}\u001f${text}`).slice(0, 40);
-
-export const isoOf = (ms: number): string => new Date(ms).toISOString();

@@ -1,5 +1,6 @@
 /** What an application sends for one error (contract 21, intake), as it is validated. Limits that are cut are no rules here. */
 import joi from 'joi';
+import { isTimestamp } from '../../lib/time.js';
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { Json } from '../../ports/store.js';
 
@@ -37,13 +38,10 @@ export interface ErrorBody {
   fingerprint?: string[] | null;
 }
 
-const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 const instant = joi
   .string()
   .max(40)
-  .custom((text: string, helpers) =>
-    RFC_3339.test(text) && !Number.isNaN(Date.parse(text)) ? text : helpers.error('any.invalid'),
-  )
+  .custom((text: string, helpers) => (isTimestamp(text) ? text : helpers.error('any.invalid')))
   .messages({ 'any.invalid': 'must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z' });
 
 const text = joi.string().allow(null, '');

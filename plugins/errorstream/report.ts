@@ -1,12 +1,12 @@
 /** A validated body as a report for the bug tracker, cut to its limits (contract 21, intake). Pure. */
 import { invalid } from '../../kernel/errors.js';
+import { urgencyOf } from '../../lib/urgency.js';
 import type { Report } from '../../ports/domain/bugs.js';
 import type { ErrorSender } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';
 import { cutHead, cutNewest, cutObject, cutStack, cutText } from './limits/cut.js';
 import { titleOf } from './title.js';
-import { urgencyOf } from './urgency.js';
 
 /** Characters, elements. */
 export const LIMITS = {

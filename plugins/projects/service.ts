@@ -20,6 +20,8 @@ import {
   type Principal,
 } from '../../kernel/contract.js';
 import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/errors.js';
+import { BoundedMap } from '../../lib/bounded-map.js';
+import { all } from '../../lib/paging.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/access.js';
 import {
   PROJECT_USAGE,
@@ -50,7 +52,11 @@ export function checkProject(principal: Principal, slug: string): void {
 @injectable()
 export class Projects implements ProjectDirectory {
   /** Every report asks for its project. What this process changes is forgotten at once, what others change in a second. */
-  readonly #recent = new Map<string, { info: ProjectInfo; until: number }>();
+  readonly #recent = new BoundedMap<ProjectInfo>({
+    most: MAX_RECENT,
+    ttlMs: BELIEVED_MS,
+    now: () => this.clock.monotonic(),
+  });
 
   constructor(
     @inject(collection<Project>('projects')) private readonly rows: Collection<Project>,
@@ -64,12 +70,11 @@ export class Projects implements ProjectDirectory {
 
   async get(slug: string): Promise<ProjectInfo | null> {
     const recent = this.#recent.get(slug);
-    if (recent !== undefined && recent.until > this.clock.monotonic()) return recent.info;
+    if (recent !== undefined) return recent;
     const project = SLUG.test(slug) ? await this.rows.get(slug) : null;
     if (project === null) return null;
     const info = projectInfo(project);
-    if (this.#recent.size >= MAX_RECENT) this.#recent.clear();
-    this.#recent.set(slug, { info, until: this.clock.monotonic() + BELIEVED_MS });
+    this.#recent.set(slug, info);
     return info;
   }
 
@@ -80,14 +85,7 @@ export class Projects implements ProjectDirectory {
   }
 
   async list(): Promise<ProjectInfo[]> {
-    const projects: ProjectInfo[] = [];
-    let after: string | null = null;
-    do {
-      const page: { items: Project[]; next: string | null } = await this.rows.find({ limit: 1000, after });
-      projects.push(...page.items.map(projectInfo));
-      after = page.next;
-    } while (after !== null);
-    return projects;
+    return (await all(this.rows, { limit: 1000 })).map(projectInfo);
   }
 
   async accepting(slug: string): Promise<ProjectInfo> {

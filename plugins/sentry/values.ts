@@ -1,4 +1,5 @@
 /** Reading values of any shape: what SDKs send is described nowhere and checked by nobody before. Pure. */
+import { boundJson } from '../../lib/json-bounds.js';
 import type { Json } from '../../ports/store.js';
 
 export type Loose = Readonly<Record<string, unknown>>;
@@ -31,23 +32,5 @@ export const records = (value: unknown): Loose[] => list(value).filter((one): on
 const DEEPEST = 24;
 
 /** The same value; a copy only where it nests deeper than is kept. It came out of `JSON.parse`, so it is JSON. */
-export function shallow(value: unknown, depth = 0): Json {
-  if (typeof value !== 'object' || value === null) return value as Json;
-  if (depth === DEEPEST) return Array.isArray(value) ? '[…]' : '{…}';
-  if (Array.isArray(value)) {
-    let copy: Json[] | null = null;
-    for (let i = 0; i < value.length; i++) {
-      const kept = shallow(value[i], depth + 1);
-      if (kept !== value[i]) (copy ??= value.slice() as Json[])[i] = kept;
-    }
-    return copy ?? (value as Json);
-  }
-  let changed: Map<string, Json> | null = null;
-  const object = value as Record<string, Json>;
-  for (const key of Object.keys(object)) {
-    const kept = shallow(object[key], depth + 1);
-    if (kept !== object[key]) (changed ??= new Map()).set(key, kept);
-  }
-  if (changed === null) return object;
-  return Object.fromEntries(Object.entries(object).map(([key, inner]) => [key, changed.get(key) ?? inner]));
-}
+export const shallow = (value: unknown): Json =>
+  boundJson(value, { depth: DEEPEST, deeper: (inner) => (Array.isArray(inner) ? '[…]' : '{…}') });

@@ -41,5 +41,3 @@ export interface Deps {
 }
 
 export const DEPS = token<Deps>('watchdog.deps');
-
-export const isoOf = (ms: number): string => new Date(ms).toISOString();

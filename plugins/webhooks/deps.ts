@@ -37,5 +37,3 @@ export interface Deps {
 }
 
 export const DEPS = token<Deps>('webhooks.deps');
-
-export const isoOf = (ms: number): string => new Date(ms).toISOString();

@@ -19,6 +19,19 @@ describe('lib: addresses', () => {
     it(`counts ${address || 'nothing'} under ${network || 'nothing'}`, () =>
       expect(networkOf(address)).to.equal(network));
 
+  it('counts every address under some network', () => {
+    fc.assert(
+      fc.property(fc.ipV6(), (address) => {
+        expect(networkOf(address)).to.match(/^([0-9a-f]{1,4}:){3}[0-9a-f]{1,4}::\/64$|^\d+\.\d+\.\d+\.\d+$/);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.ipV4(), (address) => {
+        expect(networkOf(address)).to.equal(address);
+      }),
+    );
+  });
+
   it('counts every address of a /64 under one network, in every spelling', () => {
     const group = fc.integer({ min: 0, max: 0xffff });
     const groups = fc.array(group, { minLength: 4, maxLength: 4 });

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
-import { boundedMap } from '../../lib/bounded-map.js';
+import { BoundedMap } from '../../lib/bounded-map.js';
 
 describe('lib: bounded map', () => {
   it('forgets by age, on a clock that begins at 0', () => {
     let now = 0;
-    const map = boundedMap<string, number>({ most: 10, ttlMs: 100, now: () => now });
+    const map = new BoundedMap<number>({ most: 10, ttlMs: 100, now: () => now });
     map.set('a', 1);
-    now = 100;
+    now = 99;
     expect(map.get('a')).to.equal(1);
-    now = 101;
+    now = 100;
     expect(map.get('a')).to.equal(undefined);
   });
 
   it('counts the age from the last write', () => {
     let now = 0;
-    const map = boundedMap<string, number>({ most: 10, ttlMs: 100, now: () => now });
+    const map = new BoundedMap<number>({ most: 10, ttlMs: 100, now: () => now });
     map.set('a', 1);
     now = 80;
     map.set('a', 2);
@@ -24,15 +24,16 @@ describe('lib: bounded map', () => {
 
   it('takes a lifetime of its own for an entry', () => {
     let now = 0;
-    const map = boundedMap<string, number>({ most: 10, ttlMs: 100, now: () => now });
-    map.set('a', 1, { ttl: 1_000 });
+    const map = new BoundedMap<number>({ most: 10, ttlMs: 100, now: () => now });
+    map.set('a', 1, 1_000);
     now = 500;
     expect(map.get('a')).to.equal(1);
   });
 
   it('makes room by what was used longest ago', () => {
-    const map = boundedMap<string, number>({ most: 2 });
-    map.set('a', 1).set('b', 2);
+    const map = new BoundedMap<number>({ most: 2 });
+    map.set('a', 1);
+    map.set('b', 2);
     map.get('a');
     map.set('c', 3);
     expect([map.get('a'), map.get('b'), map.get('c')]).to.deep.equal([1, undefined, 3]);

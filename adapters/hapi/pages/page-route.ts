@@ -3,8 +3,8 @@
  * without a session leads to the login and back; a form without one is refused, since what it wanted is lost anyway.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
+import { networkOf } from '../../../lib/addresses.js';
 import { Redirect, Reply, type MountedPage, type PageResult, type View } from '../../../ports/http.js';
-import { limitKey } from '../transport/address.js';
 import type { HttpResponse } from '../transport/http-response.js';
 import { IncomingRequest } from '../routes/incoming-request.js';
 import { setCookie } from '../transport/cookies.js';
@@ -64,7 +64,7 @@ export class PageRoute {
   async #answer(request: Request, call: IncomingRequest): Promise<HttpResponse> {
     const { inFlight } = this.shared;
     let visitor = NOBODY;
-    const place = inFlight.stopping ? null : inFlight.enter(this.#policy.public ? limitKey(call.address) : null);
+    const place = inFlight.stopping ? null : inFlight.enter(this.#policy.public ? networkOf(call.address) : null);
     if (place === null)
       return refusalPage(this.shared, request, call, visitor, inFlight.stopping ? STOPPING : OVERLOADED);
     try {
@@ -90,7 +90,7 @@ export class PageRoute {
       return new Redirect(loginLocation(request.path, search(request)));
     }
     if (this.#policy.public) {
-      const limited = this.shared.limits.check('public', limitKey(call.address));
+      const limited = this.shared.limits.check('public', networkOf(call.address));
       if (limited) return limited;
     }
     if (this.#isForm) {

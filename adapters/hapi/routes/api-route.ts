@@ -3,11 +3,12 @@
  * credential, rate limit, body, validation; so nobody without a credential gets a body read, let alone parsed.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
+import { networkOf } from '../../../lib/addresses.js';
 import { Redirect, Reply, type Authenticator, type MountedRoute, type RateClass } from '../../../ports/http.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Logger } from '../../../ports/logger.js';
-import { limitKey, type AddressOf } from '../transport/address.js';
+import type { AddressOf } from '../transport/address.js';
 import type { HttpResponse } from '../transport/http-response.js';
 import { authenticate, extracted } from '../access/authenticate.js';
 import type { BodyReader, ReadBody } from '../body/body-reader.js';
@@ -112,7 +113,7 @@ export class ApiRoute {
   #place(call: IncomingRequest): Place | null {
     const { inFlight } = this.shared;
     if (this.#rate === 'none') return inFlight.admit(null);
-    return inFlight.enter(this.policy.public ? limitKey(call.address) : null);
+    return inFlight.enter(this.policy.public ? networkOf(call.address) : null);
   }
 
   async #run(request: Request, call: IncomingRequest, place: Place): Promise<object | Failure> {
@@ -181,7 +182,7 @@ export class ApiRoute {
   /** Null for calls that no bucket counts. */
   #rateKey({ principal, address }: IncomingRequest): string | null {
     if (this.#rate === 'none' || principal.kind === 'shared_key') return null;
-    if (this.#rate === 'public' || principal.kind === 'public') return limitKey(address);
+    if (this.#rate === 'public' || principal.kind === 'public') return networkOf(address);
     return principal.kind === 'token' ? principal.id : principal.session_id;
   }
 
@@ -201,7 +202,7 @@ export class ApiRoute {
     }
     if (!this.#reads || SAFE.has(call.method)) return MISSING;
     const { bodies, limits } = this.shared;
-    const address = limitKey(call.address);
+    const address = networkOf(call.address);
     // Before a byte is read for somebody without a credential.
     const limited = limits.checkKeyless(address);
     if (limited) return limited;
@@ -250,7 +251,7 @@ export class ApiRoute {
   #refuse(failure: Failure, id: string, call?: IncomingRequest): HttpResponse {
     if (failure.status === 401 && call) {
       const { failures } = this.shared.limits;
-      const key = limitKey(call.address);
+      const key = networkOf(call.address);
       if (!failures.take(key)) return this.#refusal(failures.refusal(key), id);
     }
     return this.#refusal(withLimits(failure), id);

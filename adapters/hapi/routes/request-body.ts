@@ -1,9 +1,9 @@
 /** What routes and pages have in common when they read a body. */
+import { networkOf } from '../../../lib/addresses.js';
 import { CSRF_FAILED } from '../access/csrf.js';
 import type { Sender } from '../body/body-reader.js';
 import type { Failure } from '../errors/failure.js';
 import type { Place } from '../limits/in-flight.js';
-import { limitKey } from '../transport/address.js';
 import type { IncomingRequest } from './incoming-request.js';
 
 /** Whose budget a request's body is charged to. */
@@ -11,7 +11,7 @@ export function senderOf({ principal, address }: IncomingRequest): Sender {
   if (principal.kind === 'token') return { key: `token ${principal.id}`, known: true };
   if (principal.kind === 'session') return { key: `session ${principal.session_id}`, known: true };
   if (principal.kind === 'shared_key') return { key: 'shared key', known: true };
-  return { key: limitKey(address), known: false };
+  return { key: networkOf(address), known: false };
 }
 
 /** A slow body is no work at hand, so its request gives its place back while it arrives. */

@@ -49,13 +49,3 @@ function plain(text: string): string {
   else if (/^\d+\.\d+\.\d+\.\d+:\d+$/.test(address)) address = address.slice(0, address.indexOf(':'));
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }
-
-/** What limits are counted by: one client has a whole /64 of IPv6 addresses at hand, so that counts as one. */
-export function limitKey(address: string): string {
-  if (!address.includes(':')) return address;
-  const [head, tail] = address.replace(/%.*/, '').split('::') as [string, string?];
-  const groups = head === '' ? [] : head.split(':');
-  const end = tail === undefined || tail === '' ? [] : tail.split(':');
-  if (tail !== undefined) while (groups.length + end.length < 8) groups.push('0');
-  return [...groups, ...end].slice(0, 4).join(':') + '::/64';
-}

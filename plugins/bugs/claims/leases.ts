@@ -8,10 +8,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
+import { isoOf } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { Filter } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { ChangeSet } from '../items/change-set.js';
 import { Items } from '../items/items.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';

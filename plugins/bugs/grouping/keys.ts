@@ -10,11 +10,11 @@
  * has many keys).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, hashOf, type Deps } from '../deps.js';
 import { earlierKeyOf, floodOf, type Flood, type Grouping, type GroupingInput } from './key.js';
 import type { FamilyDoc } from '../items/model.js';
-import { Recent } from '../intake/recent.js';
 
 /** Keys that this process met lately. */
 const CACHED_KEYS = 20_000;
@@ -50,14 +50,14 @@ export const met = (item_id: string): Decision => ({ item_id, adopted: false, fr
 
 @injectable()
 export class Keys {
-  #recent: Recent<string>;
+  #recent: BoundedMap<string>;
 
   constructor(@inject(DEPS) private readonly deps: Deps) {
     this.#recent = this.#empty();
   }
 
-  #empty(): Recent<string> {
-    return new Recent(CACHED_KEYS, BELIEVED_MS, () => this.deps.clock.monotonic());
+  #empty(): BoundedMap<string> {
+    return new BoundedMap({ most: CACHED_KEYS, ttlMs: BELIEVED_MS, now: () => this.deps.clock.monotonic() });
   }
 
   /** Keys were led elsewhere. A look-up under way fills what nobody asks any more. */

@@ -1,6 +1,7 @@
 /** The routes of the bug tracker (contract 20, endpoints): reporting and reading. A handler translates; the services decide. */
 import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
 import { denied, invalidQuery } from '../../../kernel/errors.js';
+import { normalizedTime } from '../../../lib/time.js';
 import { Reply } from '../../../ports/http.js';
 import { callerOf, mayTouch } from '../caller.js';
 import type { Part } from '../items/discussion.js';
@@ -128,9 +129,9 @@ async function fetchNext({ leases: service, lists }: Services, request: HttpRequ
 /** Any offset becomes UTC with milliseconds: the store compares text. */
 function instant(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw invalidQuery({ updated_since: 'must be an RFC 3339 timestamp' });
-  return new Date(ms).toISOString();
+  const time = normalizedTime(text);
+  if (time === null) throw invalidQuery({ updated_since: 'must be an RFC 3339 timestamp' });
+  return time;
 }
 
 const detail = ({ lists }: Services): RouteSpec => ({

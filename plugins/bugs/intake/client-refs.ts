@@ -11,8 +11,9 @@
  * (two parallel reports with one reference and different texts would make two items).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
-import { DEPS, hashOf, isoOf, type Deps } from '../deps.js';
+import { DEPS, hashOf, type Deps } from '../deps.js';
 import type { ItemDoc, RefDoc } from '../items/model.js';
 
 const OCCURRENCE_DAYS = 30;

@@ -1,9 +1,10 @@
 /** The first document of an item, and the payload of an occurrence, from a report. Pure. */
+import { urgencyOf } from '../../../lib/urgency.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import { searchText } from '../items/change-set.js';
 import type { ItemDoc, OccurrenceDoc, TextsDoc } from '../items/model.js';
 import { hourKey, minuteKey } from '../items/rate.js';
-import { rankOf, urgencyOf } from '../items/severity.js';
+import { rankOf } from '../items/severity.js';
 import { OUTSIDE } from '../items/view.js';
 
 export interface Moment {

@@ -5,6 +5,7 @@
  * names the item's `lane`, so it counts only where nothing else has to happen, and its answer carries all that the rules
  * after it need. Everything else (new, resolved, muted otherwise, duplicate) reads the item and decides.
  */
+import { isoOf } from '../../../lib/time.js';
 import { groupingOf } from '../grouping/key.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -13,7 +14,7 @@ import { StoreConflict } from '../../../ports/store.js';
 import { cleanReport } from './clean.js';
 import { counting } from './counting.js';
 import { Alarms } from '../muting/alarms.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { IncomingReport } from './incoming-report.js';
 import { ChangeSet, laneOfReport, together } from '../items/change-set.js';
 import { Items } from '../items/items.js';

@@ -4,7 +4,7 @@
  * one more write for every new group.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { boundedMap } from '../../../lib/bounded-map.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type Deps } from '../deps.js';
 
 const MINUTE_MS = 60_000;
@@ -14,7 +14,7 @@ const KEYS = 10_000;
 
 @injectable()
 export class NewGroups {
-  readonly #made = boundedMap<string, Map<number, number>>({ most: KEYS });
+  readonly #made = new BoundedMap<Map<number, number>>({ most: KEYS });
 
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'clock' | 'new_groups_per_hour'>) {}
 

@@ -1,11 +1,11 @@
 /** Keeps the payloads of a sample of an item's occurrences (contract 21, intake). Counting never waits for it. */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { ItemDoc } from '../items/model.js';
 import { occurrenceOf } from './first-document.js';
 import type { IncomingReport } from './incoming-report.js';
 import { pack, replacing } from './payload.js';
-import { Recent } from './recent.js';
 import { FIRST, RESERVOIR, slotOf, WINDOW_MS } from './sampling.js';
 
 /** Items whose sampling window this process knows. */
@@ -15,11 +15,13 @@ const WINDOW_KNOWN_MS = 60_000;
 
 @injectable()
 export class PayloadSampler {
-  readonly #windows: Recent<{ n: number; from: number }>;
+  readonly #windows = new BoundedMap<{ n: number; from: number }>({
+    most: WINDOWS,
+    ttlMs: WINDOW_KNOWN_MS,
+    now: () => this.deps.clock.monotonic(),
+  });
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {
-    this.#windows = new Recent(WINDOWS, WINDOW_KNOWN_MS, () => deps.clock.monotonic());
-  }
+  constructor(@inject(DEPS) private readonly deps: Deps) {}
 
   /**
    * The payload, kept beside the count instead of after it, so that both travel in one commit: the slot follows from how far

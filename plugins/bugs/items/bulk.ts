@@ -9,6 +9,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
+import { pages } from '../../../lib/paging.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
@@ -120,16 +121,10 @@ export class Bulk {
   /** At most a page more than may be changed. */
   async #matching(filter: Filter): Promise<Target[]> {
     const targets: Target[] = [];
-    let after: string | null = null;
-    do {
-      const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
-        filter,
-        limit: PAGE,
-        after,
-      });
-      for (const { id, ref } of page.items) targets.push({ name: { id, ref }, item: { id, ref } });
-      after = page.next;
-    } while (after !== null && targets.length <= MOST_MATCHES);
+    for await (const items of pages(this.deps.items, { filter, limit: PAGE })) {
+      for (const { id, ref } of items) targets.push({ name: { id, ref }, item: { id, ref } });
+      if (targets.length > MOST_MATCHES) break;
+    }
     return targets;
   }
 

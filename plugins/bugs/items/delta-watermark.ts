@@ -7,7 +7,8 @@
  * Rejected: stamps made by the store, which the port does not have, and sequence numbers, which would serialise writers.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { isoOf } from '../../../lib/time.js';
+import { DEPS, type Deps } from '../deps.js';
 
 @injectable()
 export class DeltaWatermark {

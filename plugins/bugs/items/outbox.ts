@@ -6,7 +6,10 @@
  * → the outbox is emptied, guarded by `outbox_at`. A crash anywhere leaves `outbox_at`, by which the job finds the item.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { pages } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
+import type { Find } from '../../../ports/store.js';
+import { DEPS, type Deps } from '../deps.js';
 import { statOf } from '../lists/stat-kinds.js';
 import type { ItemDoc, OutboxEntry } from './model.js';
 
@@ -82,24 +85,18 @@ export class Outbox {
   /** Tells what a crash or a failed listener left behind. Answers how many items had something. */
   async reconcile(signal?: AbortSignal): Promise<number> {
     const before = isoOf(this.deps.clock.now() - LEFTOVER_MS);
-    let after: string | null = null;
+    const waiting: Find = { filter: { outbox_at: { gt: '', lt: before } }, sort: [['outbox_at', 'asc']], limit: BATCH };
     let n = 0;
-    do {
-      const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
-        filter: { outbox_at: { gt: '', lt: before } },
-        sort: [['outbox_at', 'asc']],
-        limit: BATCH,
-        after,
-      });
-      for (const item of page.items) {
+    for await (const items of pages(this.deps.items, waiting)) {
+      for (const item of items) {
         if (item.outbox.length === 0)
           await this.deps.items.change({ id: item.id, outbox_at: item.outbox_at }, { set: { outbox_at: null } });
         else await this.flush(item, item.outbox);
       }
       await this.drain();
-      n += page.items.length;
-      after = signal?.aborted === true ? null : page.next;
-    } while (after !== null);
+      n += items.length;
+      if (signal?.aborted === true) break;
+    }
     return n;
   }
 

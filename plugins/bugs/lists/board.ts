@@ -7,10 +7,12 @@
  * every open item.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { pages } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
 import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../../ports/domain/bugs.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
 import { Leases } from '../claims/leases.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
@@ -166,19 +168,14 @@ export class Board implements ErrorGroups {
     const counts = Array.from({ length: hours }, () => 0);
     const filter = { type: 'error', last_seen_at: { gte: isoOf(now - hours * HOUR_MS) } };
     let groups = 0;
-    let after: string | null = null;
-    do {
-      const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
-        filter,
-        sort: sortOf('last_seen_at'),
-        limit: BATCH,
-        after,
-      });
-      for (const doc of page.items) hourly(doc.hours, now, hours).forEach((n, i) => (counts[i] = (counts[i] ?? 0) + n));
-      groups += page.items.length;
-      after = page.next;
-    } while (after !== null && groups < SUMMED);
-    if (groups > 0) return { counts, groups, complete: after === null };
+    let complete = true;
+    for await (const items of pages(this.deps.items, { filter, sort: sortOf('last_seen_at'), limit: BATCH })) {
+      complete = groups < SUMMED;
+      if (!complete) break;
+      for (const doc of items) hourly(doc.hours, now, hours).forEach((n, i) => (counts[i] = (counts[i] ?? 0) + n));
+      groups += items.length;
+    }
+    if (groups > 0) return { counts, groups, complete };
     const any = await this.deps.items.find({ filter: { type: 'error' }, sort: sortOf('last_seen_at'), limit: 1 });
     return any.items.length === 0 ? null : { counts, groups, complete: true };
   }

@@ -8,10 +8,13 @@
  * Rejected: counters per day, which a crash between two documents would leave wrong for ever.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import { SingleFlight } from '../../../lib/single-flight.js';
+import { isoOf } from '../../../lib/time.js';
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Scalar } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import { Leases } from '../claims/leases.js';
 import { STATUSES } from '../items/transitions.js';
 import { SEVERITIES } from '../items/severity.js';
@@ -38,20 +41,16 @@ export interface StatsAnswer {
 
 type Counts = readonly { key: Scalar; n: number }[];
 
-interface Lane {
-  running: Promise<StatsAnswer>;
-  next: Promise<StatsAnswer> | null;
-}
-
 /** From this many items on an answer is kept, a second per so many of them: counting a million takes its time. */
 const LARGE = 100_000;
 const KEPT_MS = 1_000;
+const KEPT = 1_000;
 
 @injectable()
 export class Stats {
-  /** The count under way and the one after it, by the project they are limited to; '' for all. */
-  readonly #lanes = new Map<string, Lane>();
-  readonly #kept = new Map<string, { until: number; answer: StatsAnswer }>();
+  /** By the project that counts are limited to; '' for all. */
+  readonly #counts = new SingleFlight<StatsAnswer>();
+  readonly #kept = new BoundedMap<StatsAnswer>({ most: KEPT, now: () => this.deps.clock.monotonic() });
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
@@ -65,22 +64,8 @@ export class Stats {
   of({ project }: Pick<Caller, 'project'>): Promise<StatsAnswer> {
     const key = project ?? '';
     const kept = this.#kept.get(key);
-    if (kept !== undefined && kept.until > this.deps.clock.monotonic()) return Promise.resolve(kept.answer);
-    const lane = this.#lanes.get(key);
-    if (lane === undefined) return this.#run(key, project);
-    const again = (): Promise<StatsAnswer> => this.#run(key, project);
-    lane.next ??= lane.running.then(again, again);
-    return lane.next;
-  }
-
-  #run(key: string, project: string | null): Promise<StatsAnswer> {
-    const lane: Lane = { running: this.#counted(key, project), next: null };
-    const leave = (): void => {
-      if (this.#lanes.get(key) === lane && lane.next === null) this.#lanes.delete(key);
-    };
-    this.#lanes.set(key, lane);
-    lane.running.then(leave, leave);
-    return lane.running;
+    if (kept !== undefined) return Promise.resolve(kept);
+    return this.#counts.fresh(key, () => this.#counted(key, project));
   }
 
   async #counted(key: string, project: string | null): Promise<StatsAnswer> {
@@ -92,7 +77,7 @@ export class Stats {
   #keep(key: string, answer: StatsAnswer): void {
     const items = Object.values(answer.by_status).reduce((sum, n) => sum + n, 0);
     if (items < LARGE) this.#kept.delete(key);
-    else this.#kept.set(key, { until: this.deps.clock.monotonic() + (items / LARGE) * KEPT_MS, answer });
+    else this.#kept.set(key, answer, (items / LARGE) * KEPT_MS);
   }
 
   async #count(project: string | null): Promise<StatsAnswer> {

@@ -14,7 +14,9 @@
  * several documents (the store has none).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { each } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { ChangeSet } from '../items/change-set.js';
 import { Keys } from '../grouping/keys.js';
 import type { ItemDoc, MoveDoc } from '../items/model.js';
@@ -75,16 +77,8 @@ export class Rekeying {
   async #led(itemId: string): Promise<Set<string>> {
     const found = new Set([itemId]);
     for (const id of found) {
-      let after: string | null = null;
-      do {
-        const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
-          filter: { duplicate_of: id },
-          limit: BATCH,
-          after,
-        });
-        for (const item of page.items) found.add(item.id);
-        after = page.next;
-      } while (after !== null);
+      for await (const item of each(this.deps.items, { filter: { duplicate_of: id }, limit: BATCH }))
+        found.add(item.id);
     }
     return found;
   }

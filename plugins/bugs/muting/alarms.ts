@@ -15,9 +15,11 @@
  * write), and the event in the counting write (it would have to read the item first, for every muted occurrence).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { each } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
 import type { Mute, RateExceeded } from '../../../ports/domain/bugs.js';
 import type { Json, Update } from '../../../ports/store.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc, OutboxEntry } from '../items/model.js';
 import { Outbox } from '../items/outbox.js';
@@ -123,18 +125,9 @@ export class Alarms {
     const began = this.deps.clock.now();
     for (const { rule_id, threshold, since } of (await this.deps.ignoring?.()?.watched()) ?? []) {
       const filter = { muted_by_rule_id: rule_id, updated_at: { gte: this.#since } };
-      let after: string | null = null;
-      do {
-        const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
-          filter,
-          limit: BATCH,
-          after,
-        });
-        for (const item of page.items) {
-          if (this.#isNew(item, threshold, since)) await this.#settle(item, { rule_id, threshold });
-        }
-        after = page.next;
-      } while (after !== null);
+      for await (const item of each(this.deps.items, { filter, limit: BATCH })) {
+        if (this.#isNew(item, threshold, since)) await this.#settle(item, { rule_id, threshold });
+      }
     }
     this.#since = isoOf(began - OVERLAP_MS);
   }

@@ -11,6 +11,8 @@
  * Rejected: reading all rules every second (hundreds of documents for nothing), and a timer (an idle process would ask all day).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { all } from '../../../lib/paging.js';
+import { SingleFlight } from '../../../lib/single-flight.js';
 import type { IgnoreRules, Mute, Report } from '../../../ports/domain/bugs.js';
 import { BOOK_ID } from './names.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
@@ -29,8 +31,7 @@ export class RuleBook implements IgnoreRules {
   #rev = -1;
   #checkedAt = -Infinity;
   #loadedAt = -Infinity;
-  #running: Promise<unknown> = Promise.resolve();
-  #next: Promise<void> | null = null;
+  readonly #reads = new SingleFlight<void>();
 
   constructor(
     @inject(RULE_DEPS) private readonly deps: RuleDeps,
@@ -70,13 +71,7 @@ export class RuleBook implements IgnoreRules {
 
   /** What the store holds now or later. Callers share the next read, and none gets one that began before it asked. */
   async reload(): Promise<RuleSet> {
-    this.#next ??= this.#running.then(() => {
-      this.#next = null;
-      const read = this.#read();
-      this.#running = read.catch(() => undefined);
-      return read;
-    });
-    await this.#next;
+    await this.#reads.fresh(BOOK_ID, () => this.#read());
     return this.#set as RuleSet;
   }
 
@@ -86,10 +81,9 @@ export class RuleBook implements IgnoreRules {
   }
 
   #inBackground(): void {
-    if (this.#next !== null) return;
-    this.reload().catch((error: unknown) =>
-      this.deps.log.error({ err: error }, 'the ignore rules could not be read again'),
-    );
+    this.#reads
+      .share(BOOK_ID, () => this.#read())
+      .catch((error: unknown) => this.deps.log.error({ err: error }, 'the ignore rules could not be read again'));
   }
 
   async #read(): Promise<void> {
@@ -97,21 +91,11 @@ export class RuleBook implements IgnoreRules {
     // The revision first: a change between the two reads is then noticed by the next.
     const rev = (await this.deps.revisions.get(BOOK_ID))?.rev ?? 0;
     if (this.#set === null || rev !== this.#rev || began - this.#loadedAt > WHOLE_MS) {
-      this.#set = RuleSet.of(await this.#rules(), this.#set, this.deps.log);
+      const rules = await all(this.deps.rules, { limit: PAGE });
+      this.#set = RuleSet.of(rules, this.#set, this.deps.log);
       this.#rev = rev;
       this.#loadedAt = began;
     }
     this.#checkedAt = began;
-  }
-
-  async #rules(): Promise<Rule[]> {
-    const rules: Rule[] = [];
-    let after: string | null = null;
-    do {
-      const page: { items: Rule[]; next: string | null } = await this.deps.rules.find({ limit: PAGE, after });
-      rules.push(...page.items);
-      after = page.next;
-    } while (after !== null);
-    return rules;
   }
 }

@@ -5,7 +5,7 @@
  * Only what certainly must be there counts: plain ASCII outside of groups and classes, without the character that a
  * repetition makes optional. What is not understood ends a text; flags and `\Q` give up.
  */
-import { CLASS, ESCAPE, REPEAT, at } from './weight.js';
+import { CLASS, ESCAPE, REPEAT, at } from './pattern-cost.js';
 
 /** Shorter ones are everywhere. */
 const SHORTEST = 3;

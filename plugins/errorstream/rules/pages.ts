@@ -13,7 +13,7 @@ import {
 import { bodyOf, EXPIRIES, typed, type Typed } from './form.js';
 import type { Registry } from './registry.js';
 import { changeBody, createBody, MATCH_TYPES, type RuleView } from './rule.js';
-import type { Preview } from './survey.js';
+import type { Preview } from './rule-preview.js';
 
 const PAGE = 50;
 const MUTED_SHOWN = 20;

@@ -13,7 +13,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import type { MatchType, Matching } from './rule.js';
 import { literalsOf } from './literal.js';
 import { classNames, textsOf, type Subject } from './subject.js';
-import { weightOf } from './weight.js';
+import { patternCost } from './pattern-cost.js';
 
 /** Instructions of a compiled expression. */
 export const LARGEST = 1000;
@@ -95,8 +95,8 @@ function mustHold({ pattern, case_sensitive }: Matching): (texts: Texts, i: numb
 }
 
 function compiled({ pattern, case_sensitive }: Matching): RE2JS {
-  const weight = weightOf(pattern);
-  if (weight > LARGEST) throw tooLarge(weight);
+  const cost = patternCost(pattern);
+  if (cost > LARGEST) throw tooLarge(cost);
   try {
     const expression = RE2JS.compile(pattern, case_sensitive ? 0 : RE2JS.CASE_INSENSITIVE);
     const size = expression.programSize();

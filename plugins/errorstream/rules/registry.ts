@@ -9,8 +9,8 @@ import { compile } from './pattern.js';
 import { isActive, nameOf, viewOf, type Matching, type Rule, type RuleFields, type RuleView } from './rule.js';
 import type { Applied, ApplyDoc } from './documents.js';
 import { Runs } from './runs.js';
-import { Settling } from './settling.js';
-import { type Preview, Survey } from './survey.js';
+import { RuleReconciler } from './rule-reconciler.js';
+import { type Preview, RulePreview } from './rule-preview.js';
 
 /** All of them stand compiled in every process. */
 const MOST_RULES = 1000;
@@ -33,8 +33,8 @@ export class Registry {
   constructor(
     @inject(RULE_DEPS) private readonly deps: RuleDeps,
     @inject(RuleBook) private readonly book: RuleBook,
-    @inject(Survey) private readonly survey: Survey,
-    @inject(Settling) private readonly settling: Settling,
+    @inject(RulePreview) private readonly rulePreview: RulePreview,
+    @inject(RuleReconciler) private readonly reconciler: RuleReconciler,
     @inject(Runs) private readonly runs: Runs,
   ) {}
 
@@ -112,7 +112,7 @@ export class Registry {
     );
     if (written === null) throw notFound('ignore rule with this id');
     await this.book.changed();
-    if (settles) await this.settling.now(written.doc);
+    if (settles) await this.reconciler.now(written.doc);
     await this.#record(principal, actionOf(set), written.doc, { fields: Object.keys(set).join(' ') });
     return viewOf(written.doc);
   }
@@ -125,7 +125,7 @@ export class Registry {
     const written = await this.deps.rules.change({ id, deleted_at: null }, { set: gone });
     if (written === null) throw notFound('ignore rule with this id');
     await this.book.changed();
-    await this.settling.now(written.doc);
+    await this.reconciler.now(written.doc);
     await this.#record(principal, 'deleted', rule, { pattern: rule.pattern, reason: rule.reason });
   }
 
@@ -139,7 +139,7 @@ export class Registry {
       project: await this.#project(principal, given),
       environment: input.environment?.trim() || null,
     };
-    return this.survey.preview(rule);
+    return this.rulePreview.preview(rule);
   }
 
   /** Mutes the groups that are there already; resolves when that is done. @throws ServiceError not_found, conflict */
@@ -149,7 +149,7 @@ export class Registry {
     options: { dry_run?: boolean; signal?: AbortSignal },
   ): Promise<Applied> {
     const rule = await this.#need(principal, id, 'write');
-    const applied = await this.survey.apply(id, options);
+    const applied = await this.rulePreview.apply(id, options);
     if (options.dry_run !== true) await this.#record(principal, 'applied', rule, { ...applied });
     return applied;
   }

@@ -37,7 +37,7 @@ export interface Rule extends Doc, Matching {
   created_by: string;
   created_at: string;
   updated_at: string;
-  /** When it changed so that groups it muted may have to be unmuted; null when that is done (settling.ts). */
+  /** When it changed so that groups it muted may have to be unmuted; null when that is done (rule-reconciler.ts). */
   settle_at: string | null;
   /** Set while a deleted rule still has to unmute; then it goes. */
   deleted_at: string | null;

@@ -7,7 +7,7 @@ import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { ApplyDoc } from './documents.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import type { Rule } from './rule.js';
-import { Survey } from './survey.js';
+import { RulePreview } from './rule-preview.js';
 
 /** A run that said nothing for this long belongs to a process that is gone. */
 const SILENT_MS = 15_000;
@@ -19,7 +19,7 @@ export class Runs {
 
   constructor(
     @inject(RULE_DEPS) private readonly deps: RuleDeps,
-    @inject(Survey) private readonly survey: Survey,
+    @inject(RulePreview) private readonly rulePreview: RulePreview,
   ) {}
 
   /** The last run of a rule. */
@@ -30,7 +30,7 @@ export class Runs {
   /** Begins a run. @throws ServiceError not_found, conflict */
   async start(ruleId: string, principal: HttpRequest['principal']): Promise<void> {
     const { applies, ids, clock, muting, audit } = this.deps;
-    const rule = await this.survey.active(ruleId);
+    const rule = await this.rulePreview.active(ruleId);
     const before = await this.last(ruleId);
     if (before?.state === 'running') throw conflict('The rule is being applied already.');
     const now = clock.iso();
@@ -70,7 +70,7 @@ export class Runs {
       const taken = await applies.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });
       if (taken === null) continue;
       try {
-        this.#work(await this.survey.active(run.id), taken.doc);
+        this.#work(await this.rulePreview.active(run.id), taken.doc);
       } catch (error) {
         await this.#failed(taken.doc, error);
       }
@@ -97,7 +97,7 @@ export class Runs {
   async #walk(rule: Rule, begun: ApplyDoc): Promise<void> {
     let run: ApplyDoc | null = begun;
     while (run !== null && run.state === 'running' && !this.#stopping) {
-      const step = await this.survey.step(rule, run.cursor);
+      const step = await this.rulePreview.step(rule, run.cursor);
       const done = step.next === null;
       const now = this.deps.clock.iso();
       // Counted and left in one write: a batch that a crash cut off is done again, and skips what it muted.

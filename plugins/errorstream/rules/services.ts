@@ -7,9 +7,9 @@ import { RuleBook } from './book.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { Registry } from './registry.js';
 import { Runs } from './runs.js';
-import { Settling } from './settling.js';
+import { RuleReconciler } from './rule-reconciler.js';
 
-const SERVICES = { book: RuleBook, registry: Registry, settling: Settling, runs: Runs };
+const SERVICES = { book: RuleBook, registry: Registry, reconciler: RuleReconciler, runs: Runs };
 
 export type RuleServices = Instances<typeof SERVICES>;
 
@@ -33,13 +33,13 @@ export function buildRules(scope: Pick<PluginContext, 'bind' | 'services'>, deps
 }
 
 /** Every ten seconds: what changes and expiries leave to unmute, and applies that a crash cut off. */
-export const ruleJobs = ({ settling, runs }: RuleServices): JobSpec[] => [
+export const ruleJobs = ({ reconciler, runs }: RuleServices): JobSpec[] => [
   {
     name: 'rules',
     everyMs: 10_000,
     timeoutMs: 600_000,
     run: async ({ signal }) => {
-      await settling.run(signal);
+      await reconciler.run(signal);
       await runs.resume();
     },
   },

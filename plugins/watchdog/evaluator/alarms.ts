@@ -6,8 +6,10 @@
  * monitor: only at those whose name is of a monitor that is down no more, or whose place in the tree changed.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { all } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
 import { ancestorsOf, downAbove, relative, Ancestry, type Relative } from '../monitors/ancestry.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc } from '../model.js';
 import { idOf } from '../monitors/source.js';
 import { alarmAt, intervalOf } from '../monitors/timing.js';
@@ -59,19 +61,8 @@ export class Alarms {
     return freed;
   }
 
-  async #suppressedBy(source: string): Promise<MonitorDoc[]> {
-    const found: MonitorDoc[] = [];
-    let after: string | null = null;
-    do {
-      const page: { items: MonitorDoc[]; next: string | null } = await this.deps.monitors.find({
-        filter: { suppressed_by: source },
-        limit: BATCH,
-        after,
-      });
-      found.push(...page.items);
-      after = page.next;
-    } while (after !== null);
-    return found;
+  #suppressedBy(source: string): Promise<MonitorDoc[]> {
+    return all(this.deps.monitors, { filter: { suppressed_by: source }, limit: BATCH });
   }
 
   /**

@@ -8,8 +8,9 @@
  * the difference of two clocks can be means that the clock went back, and counts as expired.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { LeaseDoc } from '../model.js';
 
 export const LEASE_MS = 45_000;

@@ -7,12 +7,14 @@
  * Rejected: writing all states first and the alarms afterwards. Twice the writes, and a marker for what lies between.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { pages } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
 import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Page } from '../../../ports/store.js';
 import { Alarms } from './alarms.js';
 import { downAbove, relative, Ancestry, type Family } from '../monitors/ancestry.js';
 import { Cleanup } from './cleanup.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import { LeaseLost, EvaluatorLease, type HeldLease } from './evaluator-lease.js';
 import type { MonitorDoc, RunDoc } from '../model.js';
 import { creditSince, type Gap, Outages } from './outages.js';
@@ -118,18 +120,16 @@ export class Evaluator {
     const { monitors, ids, log } = this.deps;
     const at = isoOf(now);
     let errors = 0;
-    let after: string | null = null;
-    do {
-      held.check();
-      const page: Page<MonitorDoc> = await monitors.find({ filter: { deleted_at: null }, limit: PAGE, after });
-      const pending = page.items.flatMap((doc): PendingWrite[] => {
+    held.check();
+    for await (const items of pages(monitors, { filter: { deleted_at: null }, limit: PAGE })) {
+      const pending = items.flatMap((doc): PendingWrite[] => {
         const late = TIMES.filter((field) => (doc[field] ?? '') > at);
         const fields = Object.fromEntries(late.map((field) => [field, at]));
         return late.length > 0 ? [{ changeSet: new ChangeSet(doc, ids, now).assign(fields) }] : [];
       });
       errors += (await writeChangeSets(monitors, pending, log)).errors;
-      after = page.next;
-    } while (after !== null);
+      held.check();
+    }
     return errors;
   }
 

@@ -4,7 +4,8 @@
  * once by itself and nothing has to be written into a hundred thousand monitors after a restart.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { isoOf } from '../../../lib/time.js';
+import { DEPS, type Deps } from '../deps.js';
 
 export const STAMP_MS = 10_000;
 const GAP_MS = 60_000;

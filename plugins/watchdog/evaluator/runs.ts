@@ -1,8 +1,9 @@
 /** Run records (contract 30, runs): made at the start, so that a run that was killed is found and said to be aborted. */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { isoOf } from '../../../lib/time.js';
 import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Json } from '../../../ports/store.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { RunDoc } from '../model.js';
 
 /** A run older than this does not vouch for the evaluator any more (contract 95, health). */

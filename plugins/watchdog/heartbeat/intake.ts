@@ -3,13 +3,14 @@
  * key; one write that compares `rev`; the answer after the commit. A heartbeat that meets another write of the same monitor looks again; it is never lost.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { KeyedMutex } from '../../../lib/keyed-mutex.js';
+import { isoOf } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
 import { Ancestry } from '../monitors/ancestry.js';
 import { mayReport, mayTouch, type Caller } from '../caller.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import { stateOf, type Heartbeat } from './heartbeat.js';
-import { KeyedMutex } from '../keyed-mutex.js';
 import type { MonitorDoc } from '../model.js';
 import { freshMonitor } from '../monitors/monitor.js';
 import { Outbox } from '../timeline/outbox.js';

@@ -1,6 +1,7 @@
 /** The routes of the watchdog (contract 30, endpoints). A handler translates; the services decide. */
 import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { conflict, invalidQuery, notFound } from '../../../kernel/errors.js';
+import { normalizedTime } from '../../../lib/time.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 import { callerOf, mayReport, mayTouch, readerOf } from '../caller.js';
 import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
@@ -227,9 +228,9 @@ function monitors({ monitors: service, status: lists, audit }: Services): RouteS
 /** Any offset becomes UTC with milliseconds: the store compares text. */
 function instant(name: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw invalidQuery({ [name]: 'must be an RFC 3339 timestamp' });
-  return new Date(ms).toISOString();
+  const time = normalizedTime(text);
+  if (time === null) throw invalidQuery({ [name]: 'must be an RFC 3339 timestamp' });
+  return time;
 }
 
 const defined = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>

@@ -1,7 +1,9 @@
 /** Reads samples back: chunks and the monitor's tail, hours and the monitor's hour, each once (samples.ts says how they are written). */
+import type { Find } from '../../../ports/store.js';
 import { inject, injectable } from '../../../kernel/contract.js';
+import { pages } from '../../../lib/paging.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { ChunkDoc, MonitorDoc, RollupDoc, Row, Stats } from '../model.js';
+import type { MonitorDoc, RollupDoc, Row, Stats } from '../model.js';
 import { chunkId, HOUR_MS, hourOf, rowsOf } from './samples.js';
 
 const PAGE = 500;
@@ -37,24 +39,17 @@ export class Series {
   /** Every sample with `from` ≤ time ≤ `to`, chunk by chunk. */
   async samples(doc: MonitorDoc, from: number, to: number, sink: Sink['sample']): Promise<void> {
     const held = chunkId(doc.series, doc.chunk);
-    let after: string | null = null;
     let seen = 0;
-    do {
-      const page: { items: ChunkDoc[]; next: string | null } = await this.deps.chunks.find({
-        filter: { series: doc.series, to: { gte: from } },
-        sort: [['to', 'asc']],
-        limit: PAGE,
-        after,
-      });
-      for (const chunk of page.items) {
+    const since: Find = { filter: { series: doc.series, to: { gte: from } }, sort: [['to', 'asc']], limit: PAGE };
+    for await (const chunks of pages(this.deps.chunks, since)) {
+      for (const chunk of chunks) {
         if (chunk.id === held || chunk.from > to) continue;
         seen += read(rowsOf(chunk.rows), chunk.base, from, to, sink);
         if (seen < SLICE) continue;
         await turn();
         seen = 0;
       }
-      after = page.next;
-    } while (after !== null);
+    }
     read(rowsOf(doc.tail), doc.tail_base, from, to, sink);
   }
 

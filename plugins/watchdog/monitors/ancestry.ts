@@ -3,7 +3,9 @@
  * all children of the same parent. Tolerated as they are: unknown and deleted parents (no parent), cycles (a monitor on
  * one counts as parentless), chains deeper than 256.
  */
+import type { Find } from '../../../ports/store.js';
 import { inject, injectable } from '../../../kernel/contract.js';
+import { all } from '../../../lib/paging.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc } from '../model.js';
 import { idOf } from './source.js';
@@ -82,20 +84,15 @@ export class Ancestry {
   async #children(parents: readonly string[]): Promise<MonitorDoc[]> {
     const found: MonitorDoc[] = [];
     for (let i = 0; i < parents.length; i += BATCH) {
-      let after: string | null = null;
-      do {
-        const page: { items: MonitorDoc[]; next: string | null } = await this.deps.monitors.find({
-          filter: { parent_source: { in: parents.slice(i, i + BATCH) }, deleted_at: null },
-          sort: [
-            ['parent_source', 'asc'],
-            ['source', 'asc'],
-          ],
-          limit: BATCH,
-          after,
-        });
-        found.push(...page.items);
-        after = page.next;
-      } while (after !== null);
+      const query: Find = {
+        filter: { parent_source: { in: parents.slice(i, i + BATCH) }, deleted_at: null },
+        sort: [
+          ['parent_source', 'asc'],
+          ['source', 'asc'],
+        ],
+        limit: BATCH,
+      };
+      found.push(...(await all(this.deps.monitors, query)));
     }
     return found;
   }

@@ -2,10 +2,10 @@
  * Changes of a monitor as one atomic write: the fields, and the timeline entries about them. Pure: a heartbeat, the evaluator
  * and the deletion make one. Its write compares `rev`, so a change set made from an old state is never written.
  */
+import { isoOf } from '../../../lib/time.js';
 import type { MonitorEvent, MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
-import { isoOf } from '../deps.js';
 import type { Level, MonitorDoc, OutboxEntry } from '../model.js';
 import { nextCheck } from './timing.js';
 

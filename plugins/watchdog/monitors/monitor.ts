@@ -1,7 +1,7 @@
 /** A monitor from nothing, and as the API shows it. Pure. */
+import { isoOf } from '../../../lib/time.js';
 import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Ids } from '../../../ports/ids.js';
-import { isoOf } from '../deps.js';
 import type { MonitorDoc } from '../model.js';
 import { idOf } from './source.js';
 

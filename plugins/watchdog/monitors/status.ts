@@ -1,5 +1,6 @@
 /** Monitors as they are now: the paged list, the whole status, the tree (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { all } from '../../../lib/paging.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Filter } from '../../../ports/store.js';
 import { mayReport, type Caller } from '../caller.js';
@@ -101,21 +102,8 @@ export class Status {
   }
 
   /** Every monitor that fits, by source. */
-  async all(query: MonitorQuery, caller: Caller): Promise<MonitorDoc[]> {
-    const filter = this.filter(query, caller);
-    const found: MonitorDoc[] = [];
-    let after: string | null = null;
-    do {
-      const page: { items: MonitorDoc[]; next: string | null } = await this.deps.monitors.find({
-        filter,
-        sort: [['source', 'asc']],
-        limit: PAGE,
-        after,
-      });
-      found.push(...page.items);
-      after = page.next;
-    } while (after !== null);
-    return found;
+  all(query: MonitorQuery, caller: Caller): Promise<MonitorDoc[]> {
+    return all(this.deps.monitors, { filter: this.filter(query, caller), sort: [['source', 'asc']], limit: PAGE });
   }
 
   async status(query: MonitorQuery & { tree?: boolean }, caller: Caller): Promise<object> {

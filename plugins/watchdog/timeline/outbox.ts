@@ -7,9 +7,11 @@
  * never overtakes its alarm. A crash anywhere leaves `outbox_at`, by which the job finds the monitor.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { KeyedMutex } from '../../../lib/keyed-mutex.js';
+import { pages } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
-import { KeyedMutex } from '../keyed-mutex.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc, OutboxEntry, TimelineDoc } from '../model.js';
 
 /** Older entries than this belong to a process that is gone, or to a listener that failed. */
@@ -113,19 +115,12 @@ export class Outbox {
 
   /** Tells what a crash or a failed listener left behind. Answers how many monitors had something. */
   async reconcile(filter: Filter = this.#old(), signal?: AbortSignal): Promise<number> {
-    let after: string | null = null;
     let n = 0;
-    do {
-      const page: { items: MonitorDoc[]; next: string | null } = await this.deps.monitors.find({
-        filter,
-        sort: [['outbox_at', 'asc']],
-        limit: BATCH,
-        after,
-      });
-      await Promise.all(page.items.map(({ id }) => this.#flushBehind(id, NONE)));
-      n += page.items.length;
-      after = signal?.aborted === true ? null : page.next;
-    } while (after !== null);
+    for await (const items of pages(this.deps.monitors, { filter, sort: [['outbox_at', 'asc']], limit: BATCH })) {
+      await Promise.all(items.map(({ id }) => this.#flushBehind(id, NONE)));
+      n += items.length;
+      if (signal?.aborted === true) break;
+    }
     return n;
   }
 

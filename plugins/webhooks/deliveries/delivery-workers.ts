@@ -4,6 +4,7 @@
  * and the workers ask the store for what is due.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { all } from '../../../lib/paging.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Directory } from '../registry/directory.js';
 import { STALE_MS } from './leases.js';
@@ -165,14 +166,7 @@ export class DeliveryWorkers {
   }
 
   async #webhookIds(): Promise<string[]> {
-    const ids: string[] = [];
-    let after: string | null = null;
-    do {
-      const page: { items: Webhook[]; next: string | null } = await this.deps.webhooks.find({ limit: 1000, after });
-      ids.push(...page.items.map(({ id }) => id));
-      after = page.next;
-    } while (after !== null);
-    return ids;
+    return (await all(this.deps.webhooks, { limit: 1000 })).map(({ id }) => id);
   }
 
   #kick(worker: Worker): void {

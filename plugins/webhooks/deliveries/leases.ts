@@ -6,8 +6,11 @@
  * clock is ahead takes from a living one.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { each } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
+import type { Find } from '../../../ports/store.js';
 import type { Delivery } from './delivery.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import { ATTEMPT_MS } from '../sending/sender.js';
 
 /** A leased delivery that has not been begun within this time is given back. */
@@ -69,24 +72,15 @@ export class Leases {
     const { deliveries, clock } = this.deps;
     const seen = new Map<string, number>();
     let n = 0;
-    let after: string | null = null;
-    do {
-      const page: { items: Delivery[]; next: string | null } = await deliveries.find({
-        filter: { lease_by: { gt: '' } },
-        sort: [['lease_by', 'asc']],
-        limit: PAGE,
-        after,
-      });
-      for (const { id, lease_by, lease_n } of page.items) {
-        if (this.#active.has(id)) continue;
-        const key = `${id} ${lease_by} ${lease_n}`;
-        const first = this.#seen.get(key) ?? clock.monotonic();
-        seen.set(key, first);
-        if (clock.monotonic() - first < LEASE_MS) continue;
-        if (await this.#release({ id, lease_by, lease_n })) n += 1;
-      }
-      after = page.next;
-    } while (after !== null);
+    const leased: Find = { filter: { lease_by: { gt: '' } }, sort: [['lease_by', 'asc']], limit: PAGE };
+    for await (const { id, lease_by, lease_n } of each(deliveries, leased)) {
+      if (this.#active.has(id)) continue;
+      const key = `${id} ${lease_by} ${lease_n}`;
+      const first = this.#seen.get(key) ?? clock.monotonic();
+      seen.set(key, first);
+      if (clock.monotonic() - first < LEASE_MS) continue;
+      if (await this.#release({ id, lease_by, lease_n })) n += 1;
+    }
     this.#seen = seen;
     return n;
   }

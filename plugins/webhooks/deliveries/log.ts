@@ -1,9 +1,10 @@
 /** The event log and the delivery log: lists, retention, and the figures for health (contracts 70 and 95). */
 import { inject, injectable, type HealthResult, type Principal } from '../../../kernel/contract.js';
 import { denied, notFound } from '../../../kernel/errors.js';
+import { isoOf } from '../../../lib/time.js';
 import type { Filter, Page } from '../../../ports/store.js';
 import { firstIdOf, STATES, WAITING, type Delivery, type DeliveryState } from './delivery.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import type { StoredEvent } from '../events/event.js';
 import { hostOf } from '../registry/webhook.js';
 

@@ -3,9 +3,10 @@
  * crash between the two leaves one failure uncounted, never one counted twice.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { isoOf } from '../../../lib/time.js';
 import type { Update } from '../../../ports/store.js';
 import { KEEP_ATTEMPTS, type Attempt, type Delivery } from './delivery.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import { WebhookPause } from '../registry/webhook-pause.js';
 import { DeliveryQueue, type InFlight } from './delivery-queue.js';
 import { delayAfter } from './schedule.js';

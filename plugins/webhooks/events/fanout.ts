@@ -5,8 +5,9 @@
  * takes it over and stores the deliveries that are missing: their ids are computed, so twice is once.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { each } from '../../../lib/paging.js';
 import type { DomainEvent } from '../../../ports/events.js';
-import { StoreConflict } from '../../../ports/store.js';
+import { type Find, StoreConflict } from '../../../ports/store.js';
 import { newDelivery } from '../deliveries/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Directory } from '../registry/directory.js';
@@ -91,22 +92,17 @@ export class Fanout {
     const { events, clock } = this.deps;
     const seen = new Map<string, number>();
     const old: Marked[] = [];
-    let after: string | null = null;
-    do {
-      const page: { items: StoredEvent[]; next: string | null } = await events.find({
-        filter: { fan_at: { gt: '' }, fan_by: { ne: this.queue.instance } },
-        sort: [['fan_at', 'asc']],
-        limit: BATCH,
-        after,
-      });
-      for (const { id, fan_by, fan_at } of page.items) {
-        const key = `${id} ${fan_by} ${fan_at}`;
-        const first = this.#seen.get(key) ?? clock.monotonic();
-        seen.set(key, first);
-        if (clock.monotonic() - first >= LEFTOVER_MS) old.push({ id, fan_by, fan_at });
-      }
-      after = page.next;
-    } while (after !== null);
+    const marked: Find = {
+      filter: { fan_at: { gt: '' }, fan_by: { ne: this.queue.instance } },
+      sort: [['fan_at', 'asc']],
+      limit: BATCH,
+    };
+    for await (const { id, fan_by, fan_at } of each(events, marked)) {
+      const key = `${id} ${fan_by} ${fan_at}`;
+      const first = this.#seen.get(key) ?? clock.monotonic();
+      seen.set(key, first);
+      if (clock.monotonic() - first >= LEFTOVER_MS) old.push({ id, fan_by, fan_at });
+    }
     this.#seen = seen;
     return old;
   }

@@ -4,8 +4,9 @@
  * lifetime, which would deliver to a webhook that another process has disabled.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { each } from '../../../lib/paging.js';
+import { SingleFlight } from '../../../lib/single-flight.js';
 import { DEPS, type Deps } from '../deps.js';
-import { SingleFlight } from './single-flight.js';
 import type { Webhook } from './webhook.js';
 
 const RECENT_MS = 200;
@@ -19,7 +20,7 @@ interface Known {
 
 @injectable()
 export class Directory {
-  readonly #reads = new SingleFlight(() => this.#load());
+  readonly #reads = new SingleFlight<Known>();
   readonly #changed = new Map<string, number>();
   #known: Known | null = null;
 
@@ -27,14 +28,14 @@ export class Directory {
 
   /** The enabled ones, by a read that begins after the question. */
   async enabled(): Promise<Webhook[]> {
-    return [...(await this.#reads.read()).webhooks.values()];
+    return [...(await this.#read()).webhooks.values()];
   }
 
   /** For an attempt; disabled ones too. */
   async find(id: string): Promise<Webhook | null> {
     const { webhooks, clock } = this.deps;
     const old = this.#known === null || clock.monotonic() - this.#known.at > RECENT_MS;
-    const known = old ? await this.#reads.read() : this.#known;
+    const known = old ? await this.#read() : this.#known;
     const recent = known !== null && known.at > (this.#changed.get(id) ?? 0) ? known.webhooks.get(id) : undefined;
     return recent ?? webhooks.get(id);
   }
@@ -44,18 +45,15 @@ export class Directory {
     this.#changed.set(id, this.deps.clock.monotonic());
   }
 
+  /** Shared, and never older than the question. */
+  #read(): Promise<Known> {
+    return this.#reads.fresh('webhooks', () => this.#load());
+  }
+
   async #load(): Promise<Known> {
     const known: Known = { at: this.deps.clock.monotonic(), webhooks: new Map() };
-    let after: string | null = null;
-    do {
-      const page: { items: Webhook[]; next: string | null } = await this.deps.webhooks.find({
-        filter: { enabled: true },
-        limit: PAGE,
-        after,
-      });
-      for (const webhook of page.items) known.webhooks.set(webhook.id, webhook);
-      after = page.next;
-    } while (after !== null);
+    const enabled = each(this.deps.webhooks, { filter: { enabled: true }, limit: PAGE });
+    for await (const webhook of enabled) known.webhooks.set(webhook.id, webhook);
     for (const [id, at] of this.#changed) if (at < known.at) this.#changed.delete(id);
     this.#known = known;
     return known;

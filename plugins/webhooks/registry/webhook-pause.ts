@@ -6,8 +6,9 @@
  * repeats what a crash left.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { isoOf } from '../../../lib/time.js';
 import { WAITING } from '../deliveries/delivery.js';
-import { DEPS, isoOf, type Deps } from '../deps.js';
+import { DEPS, type Deps } from '../deps.js';
 import { hostOf, MAX_FAILURES, type Webhook } from './webhook.js';
 
 /** Held for longer than this, a delivery is not resumed. */

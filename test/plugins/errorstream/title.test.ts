@@ -1,9 +1,7 @@
-/** Title and urgency of an error group (contract 21, intake). */
+/** Title of an error group (contract 21, intake). */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { shortClass, titleOf } from '../../../plugins/errorstream/title.js';
-import { urgencyOf } from '../../../plugins/errorstream/urgency.js';
-import type { ErrorLevel } from '../../../ports/domain/bugs.js';
 
 describe('errorstream: titles', () => {
   const classes: [string, string][] = [
@@ -73,22 +71,4 @@ describe('errorstream: titles', () => {
       { numRuns: 1000 },
     );
   });
-});
-
-describe('errorstream: urgency', () => {
-  const table: [ErrorLevel, string, string][] = [
-    ['fatal', 'critical', 'high'],
-    ['error', 'high', 'medium'],
-    ['warning', 'medium', 'low'],
-  ];
-  for (const [level, production, elsewhere] of table) {
-    it(`${level}: ${production}, and ${elsewhere} outside production`, () => {
-      for (const environment of [null, 'production', 'prod', 'test-eu', '']) {
-        expect(urgencyOf(level, environment), String(environment)).to.equal(production);
-      }
-      for (const environment of ['dev', 'development', 'local', 'test', 'testing', 'ci', 'qa', 'staging', ' Dev ']) {
-        expect(urgencyOf(level, environment), environment).to.equal(elsewhere);
-      }
-    });
-  }
 });

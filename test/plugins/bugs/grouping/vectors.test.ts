@@ -1,8 +1,8 @@
 /** The shared grouping vectors, posted one after the other to a fresh store (contract 21, grouping). */
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { urgencyOf } from '../../../../lib/urgency.js';
 import { reportOf, type ReportBody } from '../../../../plugins/bugs/http/report-body.js';
-import { urgencyOf } from '../../../../plugins/bugs/items/severity.js';
 import type { ErrorLevel, Report } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, memoryWorld, settled } from '../world.js';
 

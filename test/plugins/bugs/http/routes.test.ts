@@ -231,8 +231,8 @@ describe('bugs: the plugin', () => {
       expect(route?.ready()).to.equal(true);
       expect([...service.jobs.defined.keys()].toSorted()).to.deep.equal([
         'bugs.forget',
-        'bugs.sweep',
         'bugs.reconcile',
+        'bugs.sweep',
       ]);
       const principal = {
         kind: 'token',

@@ -3,26 +3,11 @@ import { expect } from 'chai';
 import { compareVersions, isVersion } from '../../../../lib/versions.js';
 import { judge } from '../../../../plugins/bugs/releases/regression.js';
 import { slotOf } from '../../../../plugins/bugs/intake/sampling.js';
-import { urgencyOf } from '../../../../plugins/bugs/items/severity.js';
 import { HOT_QUERIES } from '../../../../plugins/bugs/queries.js';
 import { COLLECTIONS } from '../../../../plugins/bugs/collections.js';
 import { errorReport, itemIn, MANAGER, memoryWorld, report, settled, shown, type World } from '../world.js';
 
 describe('bugs: pure rules', () => {
-  it('derives urgency from level and environment', () => {
-    expect(['fatal', 'error', 'warning'].map((level) => urgencyOf(level as 'fatal', null))).to.deep.equal([
-      'critical',
-      'high',
-      'medium',
-    ]);
-    expect(['fatal', 'error', 'warning'].map((level) => urgencyOf(level as 'fatal', 'Staging'))).to.deep.equal([
-      'high',
-      'medium',
-      'low',
-    ]);
-    expect(urgencyOf('error', 'production')).to.equal('high');
-  });
-
   it('compares versions by numeric segments of any length, suffixes as in SemVer', () => {
     const ascending = [
       '0.9',

@@ -7,7 +7,7 @@ import { literalsOf } from '../../../../plugins/errorstream/rules/literal.js';
 import { compile, LARGEST, STEPS, Texts } from '../../../../plugins/errorstream/rules/pattern.js';
 import type { Matching } from '../../../../plugins/errorstream/rules/rule.js';
 import { textsOf, type Subject } from '../../../../plugins/errorstream/rules/subject.js';
-import { weightOf } from '../../../../plugins/errorstream/rules/weight.js';
+import { patternCost } from '../../../../plugins/errorstream/rules/pattern-cost.js';
 
 const rule = (fields: Partial<Matching>): Matching => ({
   match_type: 'contains',
@@ -194,15 +194,15 @@ describe('ignore rules: what matches', () => {
     fc.assert(
       fc.property(counted, ([inner, n, m]) => {
         const pattern = `((?:${inner}){${n}}){${m}}`;
-        expect(RE2JS.compile(pattern).programSize(), pattern).to.be.at.most(4 * weightOf(pattern) + 10);
+        expect(RE2JS.compile(pattern).programSize(), pattern).to.be.at.most(4 * patternCost(pattern) + 10);
       }),
     );
-    expect(weightOf('a{3}')).to.equal(3);
-    expect(weightOf('a{3,}')).to.equal(4);
-    expect(weightOf('(ab){50}')).to.equal(200);
-    expect(weightOf('\\p{Lu}\\x{41}[a-z{}]x')).to.equal(4);
-    expect(weightOf('\\Q{9}\\E')).to.equal(7);
-    expect(weightOf('(a')).to.equal(2);
+    expect(patternCost('a{3}')).to.equal(3);
+    expect(patternCost('a{3,}')).to.equal(4);
+    expect(patternCost('(ab){50}')).to.equal(200);
+    expect(patternCost('\\p{Lu}\\x{41}[a-z{}]x')).to.equal(4);
+    expect(patternCost('\\Q{9}\\E')).to.equal(7);
+    expect(patternCost('(a')).to.equal(2);
   });
 });
 

@@ -1,12 +1,15 @@
 /**
  * What a change of a rule leads to: groups that it muted and mutes no more are unmuted, and a new reason stands in those
- * that stay (contract 21: disabling, deleting or expiry unmutes).
+ * that stay (contract 21, unmuting).
  *
  * Order: the rule with the marker `settle_at` (a deleted one stays, hidden, until then) → the groups → the marker goes. The
  * caller's own pass runs before its answer, for five seconds at most. The job makes another one later than any process can
  * still work with the rule as it was, and ends what a crash cut off.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { each, pages } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
+import type { Find } from '../../../ports/store.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compile, Texts } from './pattern.js';
 import { isActive, muteOf, type Rule } from './rule.js';
@@ -17,7 +20,7 @@ const ANSWER_MS = 5_000;
 const BATCH = 200;
 
 @injectable()
-export class Settling {
+export class RuleReconciler {
   /** Rules by id, with the moment of expiry that this process has settled. */
   readonly #expired = new Map<string, string>();
 
@@ -52,22 +55,17 @@ export class Settling {
   }
 
   async #expiries(now: number, signal?: AbortSignal): Promise<void> {
-    let after: string | null = null;
-    do {
-      const page: { items: Rule[]; next: string | null } = await this.deps.rules.find({
-        filter: { expires_at: { gt: '', lte: new Date(now).toISOString() } },
-        sort: [['expires_at', 'asc']],
-        limit: BATCH,
-        after,
-      });
-      for (const rule of page.items) {
-        const at = rule.expires_at as string;
-        if (this.#expired.get(rule.id) === at) continue;
-        await this.#pass(rule, signal);
-        if (Date.parse(at) + STALE_MS <= now) this.#expired.set(rule.id, at);
-      }
-      after = page.next;
-    } while (after !== null);
+    const expired: Find = {
+      filter: { expires_at: { gt: '', lte: isoOf(now) } },
+      sort: [['expires_at', 'asc']],
+      limit: BATCH,
+    };
+    for await (const rule of each(this.deps.rules, expired)) {
+      const at = rule.expires_at as string;
+      if (this.#expired.get(rule.id) === at) continue;
+      await this.#pass(rule, signal);
+      if (Date.parse(at) + STALE_MS <= now) this.#expired.set(rule.id, at);
+    }
   }
 
   async #pass(rule: Rule, signal?: AbortSignal): Promise<void> {
@@ -79,22 +77,17 @@ export class Settling {
   async #again(rule: Rule, signal?: AbortSignal): Promise<void> {
     const { muting } = this.deps;
     const pattern = compile(rule);
-    let after: string | null = null;
-    do {
-      signal?.throwIfAborted();
-      const page: Awaited<ReturnType<typeof muting.page>> = await muting.page({
-        muted_by: rule.id,
-        limit: BATCH,
-        after,
-      });
+    const ruled = { find: (page: object = {}) => muting.page({ ...page, muted_by: rule.id, limit: BATCH }) };
+    signal?.throwIfAborted();
+    for await (const items of pages(ruled, {})) {
       await Promise.all(
-        page.items.map((item) =>
+        items.map((item) =>
           pattern.admits(item) && pattern.test(new Texts(item))
             ? muting.reword(item.id, muteOf(rule))
             : muting.unmute(item.id, rule.id),
         ),
       );
-      after = page.next;
-    } while (after !== null);
+      signal?.throwIfAborted();
+    }
   }
 }

@@ -1,7 +1,7 @@
 /**
- * A rule held against the groups that are there: preview and retroactive apply (contract 21). Groups are walked by id in
- * batches, each in a turn of its own. Applying is safe to repeat: what is muted already is skipped, so an apply that a crash
- * cut off is simply done again.
+ * A rule tried on the stored groups: preview and retroactive apply (contract 21, preview and apply). Groups are walked by id
+ * in batches, each in a turn of its own. Applying is safe to repeat: muted groups are skipped, so an apply that a crash cut
+ * off is done again.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
@@ -34,7 +34,7 @@ export interface Step extends Applied {
 }
 
 @injectable()
-export class Survey {
+export class RulePreview {
   /** A walk compiles its rule once. */
   readonly #compiled = new WeakMap<Matching, Pattern>();
 

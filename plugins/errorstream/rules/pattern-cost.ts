@@ -1,5 +1,5 @@
 /**
- * How large a regular expression becomes when its counted repetitions are written out: `(ab){50}` weighs a hundred. Known
+ * How large a regular expression becomes when its counted repetitions are written out: `(ab){50}` costs two hundred. Known
  * before it is compiled, because compiling is what takes long: five hundred characters can ask for a hundred thousand
  * instructions. An upper estimate, in one pass; what is no valid pattern gets some number, and the engine says why. Pure.
  */
@@ -9,14 +9,14 @@ export const ESCAPE = /\\(?:[pPx]\{[^}]*\}|Q[\s\S]*?(?:\\E|$)|[\s\S]|$)/y;
 export const CLASS = /\[\^?\]?(?:\[:\^?\w+:\]|\\[\s\S]|[^\]\\])*(?:\]|$)/y;
 export const REPEAT = /\{(\d{1,6})(?:,(\d{0,6}))?\}/y;
 
-export function weightOf(pattern: string): number {
+export function patternCost(pattern: string): number {
   /** Sums of the groups that are open, the outermost first. */
   const open: number[] = [];
   let sum = 0;
   let last = 0;
-  const atom = (weight: number): void => {
-    sum += weight;
-    last = weight;
+  const atom = (cost: number): void => {
+    sum += cost;
+    last = cost;
   };
   for (let i = 0; i < pattern.length;) {
     const char = pattern[i];
