@@ -8,6 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Lease, type HeldLease, type LeaseRow } from '../lib/lease.js';
 import { all } from '../lib/paging.js';
 import type { Clock } from '../ports/clock.js';
 import type { MigrationState } from '../ports/domain/system.js';
@@ -15,7 +16,6 @@ import type { Ids } from '../ports/ids.js';
 import type { Logger } from '../ports/logger.js';
 import { StoreConflict, type CollectionSpec, type Collection, type Doc, type DocumentStore } from '../ports/store.js';
 import { collectionOf } from './collections.js';
-import { Lease, type LeaseDoc } from './lease.js';
 import type { FullManifest } from './manifest.js';
 
 interface MigrationDoc extends Doc {
@@ -84,7 +84,8 @@ export class Migrator {
     const lease = this.#lease();
     let waiting = false;
     while ((await this.#pendingSteps()).length > 0) {
-      if (await lease.take()) return this.#runUnder(lease);
+      const held = await lease.take();
+      if (held !== null) return this.#runUnder(held);
       if (!waiting) this.parts.log.info({}, 'waiting for the migrations of another process');
       waiting = true;
       await pause(POLL_MS);
@@ -92,7 +93,7 @@ export class Migrator {
     return { applied: [], pending: [], failed: [] };
   }
 
-  async #runUnder(lease: Lease): Promise<MigrationOutcome> {
+  async #runUnder(lease: HeldLease): Promise<MigrationOutcome> {
     const applied: string[] = [];
     const failed: { plugin: string; id: string; error: unknown }[] = [];
     try {
@@ -168,13 +169,14 @@ export class Migrator {
   }
 
   #lease(): Lease {
-    const { store, clock, ids, leaseMs = 15_000 } = this.parts;
-    return new Lease(store.collection<LeaseDoc>('kernel_leases'), {
+    const { store, clock, ids, log, leaseMs = 15_000 } = this.parts;
+    return new Lease(store.collection<LeaseRow>('kernel_leases'), {
       id: 'migrations',
-      holder: ids.uuid(),
       ttlMs: leaseMs,
-      iso: () => clock.iso(),
-      monotonic: () => clock.monotonic(),
+      judge: 'silence',
+      clock,
+      uuid: () => ids.uuid(),
+      onFault: (error) => log.warn({ err: error }, 'the lease of the migrations was not renewed'),
     });
   }
 }

@@ -11,23 +11,25 @@
  * With either, a dead owner on the same host is replaced at once where `ownerDead` can tell.
  */
 
-export interface LeaseRow {
+export interface LeaseRow<O extends object = object> {
   id: string;
   /** Null: free. */
   holder: string | null;
-  owner?: object | null;
+  owner?: O | null;
   /** Rises with every holder. */
   fence?: number;
+  /** Rises with every renewal. */
+  beat?: number;
   /** Until when, if it is not renewed. */
   expires_at?: string;
 }
 
-export interface LeaseRows {
-  get(id: string): Promise<LeaseRow | null>;
-  change(filter: object, update: object, options?: { upsert?: boolean }): Promise<{ doc: LeaseRow } | null>;
+export interface LeaseRows<O extends object = object> {
+  get(id: string): Promise<LeaseRow<O> | null>;
+  change(filter: object, update: object, options?: { upsert?: boolean }): Promise<{ doc: LeaseRow<O> } | null>;
 }
 
-export interface LeaseOptions {
+export interface LeaseOptions<O extends object = object> {
   id: string;
   ttlMs: number;
   judge: 'silence' | 'clock';
@@ -35,8 +37,8 @@ export interface LeaseOptions {
   /** A new name for each term of each holder. */
   uuid: () => string;
   /** Which process this is, for people and for `ownerDead`. */
-  owner?: object;
-  ownerDead?: (owner: object) => Promise<boolean>;
+  owner?: O;
+  ownerDead?: (owner: O) => Promise<boolean>;
   /** A renewal failed; the next one may succeed. */
   onFault: (error: unknown) => void;
 }
@@ -51,12 +53,12 @@ const SKEW_MS = 30_000;
 /** Renewals in the life of a lease: two may fail. */
 const RENEWALS = 3;
 
-export class Lease {
+export class Lease<O extends object = object> {
   #seen: { text: string; since: number } | null = null;
 
   constructor(
-    private readonly rows: LeaseRows,
-    private readonly options: LeaseOptions,
+    private readonly rows: LeaseRows<O>,
+    private readonly options: LeaseOptions<O>,
   ) {}
 
   /** Takes the lease if it is free or its holder is gone. Null: a living process holds it. */
@@ -76,13 +78,13 @@ export class Lease {
   }
 
   /** Creates the document, free; two that do so at once create one. */
-  async #create(): Promise<LeaseRow> {
+  async #create(): Promise<LeaseRow<O>> {
     const { id } = this.options;
     const setOnInsert = { holder: null, fence: 0 };
     return (await this.rows.change({ id }, { setOnInsert }, { upsert: true }))?.doc ?? { id, ...setOnInsert };
   }
 
-  async #gone(row: LeaseRow, left: number): Promise<boolean> {
+  async #gone(row: LeaseRow<O>, left: number): Promise<boolean> {
     const { judge, ttlMs, ownerDead } = this.options;
     const over = judge === 'clock' ? left <= 0 || left > ttlMs + SKEW_MS : this.#silent(row);
     if (over || ownerDead === undefined) return over;
@@ -105,7 +107,7 @@ export class HeldLease {
 
   constructor(
     private readonly rows: LeaseRows,
-    private readonly options: LeaseOptions,
+    private readonly options: Pick<LeaseOptions, 'id' | 'ttlMs' | 'clock' | 'onFault'>,
     private readonly holder: string,
     /** Higher than that of every earlier holder. */
     readonly fence: number,
@@ -128,7 +130,7 @@ export class HeldLease {
   check(): void {
     const { id, ttlMs, clock } = this.options;
     if (this.#lost.signal.aborted || clock.monotonic() - this.#renewed > ttlMs) {
-      throw new LeaseLost(`the lease "${id}" was lost`);
+      throw new LeaseLost(`the lease "${id}" was lost to another process`);
     }
   }
 
@@ -140,19 +142,20 @@ export class HeldLease {
 
   async release(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#change({ holder: null });
+    await this.#change({ set: { holder: null } });
   }
 
   async #renew(): Promise<void> {
     const { ttlMs, clock } = this.options;
     const began = clock.monotonic();
-    if (await this.#change({ expires_at: expiry(clock.now(), ttlMs) })) this.#renewed = began;
+    const update = { set: { expires_at: expiry(clock.now(), ttlMs) }, inc: { beat: 1 } };
+    if (await this.#change(update)) this.#renewed = began;
     else this.#lost.abort();
   }
 
-  async #change(set: Partial<LeaseRow>): Promise<boolean> {
+  async #change(update: object): Promise<boolean> {
     const { holder, fence } = this;
-    return (await this.rows.change({ id: this.options.id, holder, fence }, { set })) !== null;
+    return (await this.rows.change({ id: this.options.id, holder, fence }, update)) !== null;
   }
 }
 

@@ -1,4 +1,5 @@
 /** The stored documents of the watchdog (contract 30). */
+import type { LeaseRow } from '../../lib/lease.js';
 import type { MonitorAlarm, MonitorEvent, MonitorState, RunRecord } from '../../ports/domain/watchdog.js';
 import type { ProcessOwner } from '../../ports/processes.js';
 import type { Doc } from '../../ports/store.js';
@@ -138,12 +139,7 @@ export interface RunDoc extends Doc, Omit<RunRecord, 'run_id'> {
   fence: number;
 }
 
-export interface LeaseDoc extends Doc {
-  holder: string | null;
-  owner: ProcessOwner | null;
-  fence: number;
-  expires_at: string;
-}
+export type LeaseDoc = LeaseRow<ProcessOwner>;
 
 /** A time in which the service did not run. */
 export interface OutageDoc extends Doc {

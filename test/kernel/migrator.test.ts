@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../adapters/memory/store.js';
-import { Lease, LeaseLost, type LeaseDoc } from '../../kernel/lease.js';
+import { LeaseLost, type LeaseRow } from '../../lib/lease.js';
 import type { FullManifest } from '../../kernel/manifest.js';
 import { MigrationRenamed, Migrator } from '../../kernel/migrator.js';
 import type { Migration } from '../../kernel/contract.js';
@@ -149,9 +149,7 @@ describe('kernel/migrator', () => {
 
   it('takes over from a process that died while it migrated', async () => {
     const store = new MemoryStore();
-    await store
-      .collection<LeaseDoc>('kernel_leases')
-      .insert({ id: 'migrations', holder: 'dead', beat: 5, renewed_at: 'long ago' });
+    await store.collection<LeaseRow>('kernel_leases').insert({ id: 'migrations', holder: 'dead', beat: 5 });
     const { migrator, clock, log } = processOn(store, [manifest('bugs', [step(1, 'one')])], 15_000);
     const running = migrator.run();
     await until('it waits', () => log.messages('info').length > 0);
@@ -162,51 +160,13 @@ describe('kernel/migrator', () => {
   });
 });
 
-describe('kernel/lease', () => {
-  const leaseOf = (store: DocumentStore, holder: string, clock: FakeClock, ttlMs: number): Lease =>
-    new Lease(store.collection<LeaseDoc>('kernel_leases'), {
-      id: 'migrations',
-      holder,
-      ttlMs,
-      iso: () => clock.iso(),
-      monotonic: () => clock.monotonic(),
-    });
-
-  it('is renewed while it is held, so that nobody takes over', async () => {
-    const store = new MemoryStore();
-    const clock = new FakeClock();
-    const first = leaseOf(store, 'first', clock, 20);
-    const second = leaseOf(store, 'second', clock, 20);
-    expect(await first.take()).to.equal(true);
-    expect(await second.take()).to.equal(false);
-    const leases = store.collection<LeaseDoc>('kernel_leases');
-    await until('it is renewed', async () => ((await leases.get('migrations'))?.beat ?? 0) >= 3);
-    clock.advance(30);
-    expect(await second.take()).to.equal(false);
-    await first.release();
-    expect(await second.take()).to.equal(true);
-    await second.release();
-  });
-
-  it('says when it was lost', async () => {
-    const store = new MemoryStore();
-    const lease = leaseOf(store, 'first', new FakeClock(), 20);
-    await lease.take();
-    await lease.confirm();
-    await store.collection<LeaseDoc>('kernel_leases').change({ id: 'migrations' }, { set: { holder: 'other' } });
-    const error = await rejection(lease.confirm());
-    expect(error).to.be.instanceOf(LeaseLost);
-    expect(error.message).to.equal('the lease "migrations" was lost to another process');
-    await lease.release();
-    expect((await store.collection<LeaseDoc>('kernel_leases').get('migrations'))?.holder).to.equal('other');
-  });
-
+describe('kernel/migrator: lease', () => {
   it('stops the migrations of a process that lost it', async () => {
     const store = new MemoryStore();
     const ran: string[] = [];
     const robbed = step(1, 'robbed', async () => {
       ran.push('robbed');
-      await store.collection<LeaseDoc>('kernel_leases').change({ id: 'migrations' }, { set: { holder: 'other' } });
+      await store.collection<LeaseRow>('kernel_leases').change({ id: 'migrations' }, { set: { holder: 'other' } });
     });
     const { migrator } = processOn(store, [
       manifest('bugs', [robbed, step(2, 'next', async () => void ran.push('next'))]),

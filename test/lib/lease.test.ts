@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { Lease, LeaseLost, type LeaseOptions, type LeaseRow } from '../../lib/lease.js';
+import type { Collection } from '../../ports/store.js';
+import { until } from '../harness.js';
 
 const TTL = 45_000;
 
@@ -20,6 +22,7 @@ class Clock {
 function fixture(): {
   lease: (over?: Partial<LeaseOptions>) => Lease;
   row: () => Promise<LeaseRow | null>;
+  rows: Collection<LeaseRow>;
   clock: Clock;
 } {
   const rows = new MemoryStore().collection<LeaseRow>('leases');
@@ -35,7 +38,7 @@ function fixture(): {
       throw error;
     },
   };
-  return { lease: (over) => new Lease(rows, { ...options, ...over }), row: () => rows.get('evaluator'), clock };
+  return { lease: (over) => new Lease(rows, { ...options, ...over }), row: () => rows.get('evaluator'), rows, clock };
 }
 
 const lost = async (work: () => unknown): Promise<boolean> => {
@@ -100,6 +103,29 @@ describe('lib: lease', () => {
     expect(next?.fence).to.equal(2);
     await held?.release();
     await next?.release();
+  });
+
+  it('renews itself while it is held, though the clock stands still', async () => {
+    const { lease, row, clock } = fixture();
+    const held = await lease({ judge: 'silence', ttlMs: 20 }).take();
+    const waiter = lease({ judge: 'silence', ttlMs: 20 });
+    expect(await waiter.take()).to.equal(null);
+    await until('it is renewed', async () => ((await row())?.beat ?? 0) >= 3);
+    clock.pass(30);
+    expect(await waiter.take()).to.equal(null);
+    await held?.release();
+    await (await waiter.take())?.release();
+  });
+
+  it('takes over from a document of an earlier form', async () => {
+    const { lease, rows, clock } = fixture();
+    await rows.insert({ id: 'evaluator', holder: 'dead', beat: 5 });
+    const waiter = lease({ judge: 'silence' });
+    expect(await waiter.take()).to.equal(null);
+    clock.pass(TTL);
+    const held = await waiter.take();
+    expect(held?.fence).to.equal(1);
+    await held?.release();
   });
 
   it('is lost to its own holder when it could not be renewed in time', async () => {

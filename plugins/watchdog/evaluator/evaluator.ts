@@ -7,6 +7,7 @@
  * Rejected: writing all states first and the alarms afterwards. Twice the writes, and a marker for what lies between.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { LeaseLost, type HeldLease } from '../../../lib/lease.js';
 import { pages } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
@@ -15,7 +16,7 @@ import { Alarms } from './alarms.js';
 import { downAbove, relative, Ancestry, type Family } from '../monitors/ancestry.js';
 import { Cleanup } from './cleanup.js';
 import { DEPS, type Deps } from '../deps.js';
-import { LeaseLost, EvaluatorLease, type HeldLease } from './evaluator-lease.js';
+import { EvaluatorLease } from './evaluator-lease.js';
 import type { MonitorDoc, RunDoc } from '../model.js';
 import { creditSince, type Gap, Outages } from './outages.js';
 import { Outbox } from '../timeline/outbox.js';
