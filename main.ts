@@ -25,6 +25,7 @@ import { loadConfig, packageRoot, type Configuration, type Core } from './config
 import { coreKeys } from './config/schema.js';
 import type { AppSettings } from './kernel/contract.js';
 import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
+import { within } from './kernel/timeout.js';
 import { FIRST_START } from './ports/domain/access.js';
 import type { HttpServer } from './ports/http-server.js';
 import type { DocumentStore } from './ports/store.js';
@@ -45,6 +46,8 @@ export const BUILTIN = [access, projects, health, dashboard, bugs, errorstream, 
 
 /** For one plugin's import, setup, start or stop. */
 const PLUGIN_TIMEOUT_MS = 30_000;
+/** For what the kernel does not close itself, after a failed start. */
+const CLOSE_MS = 1_000;
 
 export interface Service {
   readonly config: Core;
@@ -52,10 +55,19 @@ export interface Service {
   readonly kernel: Kernel;
   readonly store: DocumentStore;
   readonly jobs: AgendaJobs;
-  /** Starts the kernel. In `serve` mode the embedded store is locked for this process, and `server.json` is written. */
-  boot(options?: BootOptions): Promise<{ address: string | null; firstAdmin: FirstAdmin | null }>;
+  /**
+   * Starts the kernel. In `serve` mode the embedded store is locked for this process, and `server.json` is written. A
+   * failed start has closed what it had opened when its error comes out, or a few seconds have passed.
+   */
+  boot(options?: BootOptions): Promise<Started>;
   /** Stops what `boot` started; once. */
   stop(): Promise<void>;
+}
+
+export interface Started {
+  /** Where it listens; null when it does not. */
+  address: string | null;
+  firstAdmin: FirstAdmin | null;
 }
 
 /** The account that an empty user table got; `password` only when it was made up. */
@@ -162,6 +174,7 @@ export async function compose(mode: Mode): Promise<Service> {
     bases: [folderOf(configuration.origin('plugins')), process.cwd(), packageRoot()],
     collections: [JOBS_COLLECTION, KEYS_COLLECTION],
     freeBytes: () => freeBytes(config.data_dir),
+    ...(shared ? { checkStore: () => checkFingerprints(store, keys, () => clock.iso()) } : {}),
   });
 
   const serverFile = join(config.data_dir, 'server.json');
@@ -175,28 +188,34 @@ export async function compose(mode: Mode): Promise<Service> {
     await log.flush();
   };
 
+  const stopOnce = (): Promise<void> => (stopping ??= stop());
+  const boot = async (options: BootOptions): Promise<Started> => {
+    if (mode === 'serve' && config.storage.engine === 'sqlite') lock = await InstanceLock.acquire(config.data_dir);
+    const { address } = await kernel.boot(mode, options);
+    if (mode !== 'serve') return { address, firstAdmin: null };
+    if (base_url === null && address !== null) app.base_url = address;
+    const firstAdmin = (await kernel.service(FIRST_START)?.ensureAdmin()) ?? null;
+    if (address === null) return { address, firstAdmin };
+    if (lock) await lock.announce(address);
+    else await replaceFile(serverFile, `${JSON.stringify({ pid: process.pid, url: address })}\n`);
+    return { address, firstAdmin };
+  };
+
   return {
     config,
     kernel,
     store,
     jobs,
     origin: (key) => configuration.origin(key),
-    async boot(options = {}) {
-      if (mode === 'serve' && config.storage.engine === 'sqlite') lock = await InstanceLock.acquire(config.data_dir);
-      if (shared) {
-        await store.connect();
-        await checkFingerprints(store, keys, () => clock.iso());
-      }
-      const { address } = await kernel.boot(mode, options);
-      if (mode !== 'serve') return { address, firstAdmin: null };
-      if (base_url === null && address !== null) app.base_url = address;
-      const firstAdmin = (await kernel.service(FIRST_START)?.ensureAdmin()) ?? null;
-      if (address === null) return { address, firstAdmin };
-      if (lock) await lock.announce(address);
-      else await replaceFile(serverFile, `${JSON.stringify({ pid: process.pid, url: address })}\n`);
-      return { address, firstAdmin };
-    },
-    stop: () => (stopping ??= stop()),
+    boot: (options = {}) =>
+      boot(options).catch(async (error: unknown) => {
+        // The kernel has closed what it could; a part that hangs must not keep the reason from being told.
+        await within(CLOSE_MS, 'closing after a failed start', stopOnce).catch((err: unknown) =>
+          log.error({ err }, 'what the failed start had opened did not close'),
+        );
+        throw error;
+      }),
+    stop: stopOnce,
   };
 }
 

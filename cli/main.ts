@@ -5,6 +5,7 @@
  */
 import type { CommandSpec } from '../kernel/contract.js';
 import { doctor } from './doctor.js';
+import { endAfterFailure } from './ending.js';
 import { migrate } from './migrate.js';
 import { EXIT, printFailure, printResult } from './output.js';
 import { pluginList } from './plugin.js';
@@ -80,4 +81,5 @@ try {
   process.exitCode = await main(words);
 } catch (error) {
   process.exitCode = printFailure(error, words.includes('--json'));
+  endAfterFailure();
 }

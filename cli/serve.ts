@@ -1,17 +1,18 @@
 /** `aos serve`: runs the service until SIGTERM or SIGINT. */
 import type { CommandSpec } from '../kernel/contract.js';
 import { compose } from '../main.js';
+import { stopSignal } from './ending.js';
 
 export const serve: CommandSpec = {
   name: 'serve',
   summary: 'Run the service.',
   async run() {
+    const signal = stopSignal();
     const service = await compose('serve');
-    const signal = new Promise<void>((resolve) => {
-      for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
-    });
+    // Also while it is starting; the failure of a stop comes out below.
+    signal.then(() => service.stop()).catch(() => undefined);
+    const { address, firstAdmin } = await service.boot();
     try {
-      const { address, firstAdmin } = await service.boot();
       if (firstAdmin !== null) {
         process.stdout.write(`first administrator: ${firstAdmin.username}\n`);
         if (firstAdmin.password !== null)

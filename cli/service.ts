@@ -4,8 +4,8 @@ import { compose, type Service } from '../main.js';
 
 export async function withService<T>(options: BootOptions, work: (service: Service) => Promise<T>): Promise<T> {
   const service = await compose('command');
+  await service.boot(options);
   try {
-    await service.boot(options);
     return await work(service);
   } finally {
     await service.stop();

@@ -27,6 +27,9 @@ import { within } from './timeout.js';
 
 export type { Booted, BootOptions, KernelConfig, KernelParts, Mode, MountedCommand } from './parts.js';
 
+/** For everything that a failed start has opened. */
+const GIVE_UP_MS = 3_000;
+
 export class Kernel {
   readonly #services = new Services();
   readonly #bus: InProcessEvents;
@@ -49,7 +52,7 @@ export class Kernel {
    */
   boot(mode: Mode = 'serve', options: BootOptions = {}): Promise<Booted> {
     this.#booting ??= this.#boot(mode, options).catch(async (error: unknown) => {
-      await this.#tearDown();
+      await this.#giveUp();
       throw error;
     });
     return this.#booting;
@@ -149,9 +152,10 @@ export class Kernel {
   }
 
   async #connect(): Promise<string> {
-    const { store } = this.parts;
+    const { store, checkStore } = this.parts;
     this.#undo.push({ name: 'store', run: () => store.close() });
     await store.connect();
+    await checkStore?.();
     return store.engine;
   }
 
@@ -333,6 +337,16 @@ export class Kernel {
       if (run.state !== 'failed') run.state = 'stopped';
     }
     await this.#bus.idle();
+  }
+
+  /** After a failed start: what does not close in time must not keep the reason from being told. */
+  async #giveUp(): Promise<void> {
+    const { log } = this.parts;
+    try {
+      await within(GIVE_UP_MS, 'closing after a failed start', () => this.#tearDown());
+    } catch (err) {
+      log.error({ err }, 'what the failed start had opened did not close');
+    }
   }
 
   /** Takes back what was done, last first. A part that cannot stop is logged and does not keep the others running. */

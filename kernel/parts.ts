@@ -43,6 +43,8 @@ export interface KernelParts {
   /** `plugins` of the configuration, and the folders against which its paths are resolved. */
   plugins?: readonly string[];
   bases?: readonly string[];
+  /** Called once the store answers and before anything is read from it. What it throws stops the boot. */
+  checkStore?: () => Promise<void>;
   /** Collections of the adapters themselves (jobs), by their stored names. */
   collections?: readonly CollectionSpec[];
   /** Free bytes of the data directory. */

@@ -25,6 +25,8 @@ export interface OutboundResponse {
   body: Buffer;
   /** The body was longer than `maxBytes`. */
   truncated: boolean;
+  /** It came from a globally reachable address, not from one of the own network. */
+  public: boolean;
   duration_ms: number;
 }
 

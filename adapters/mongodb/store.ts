@@ -15,6 +15,8 @@ export interface MongoOptions {
 const NAME = /^[a-z][a-z0-9_]*$/;
 /** How long an operation waits for a server to write to, in milliseconds; `serverSelectionTimeoutMS` in the URL wins. */
 const SELECTION_MS = 10_000;
+/** How long the first connection may take, so that a start that cannot succeed says so; the same setting wins. */
+const CONNECT_MS = 4_000;
 /** Another process is creating the same collection or index right now. */
 const BEING_CREATED = new Set<unknown>([48, 85, 117]);
 
@@ -23,12 +25,15 @@ export class MongoStore implements DocumentStore {
   readonly #client: MongoClient;
   readonly #db: Db;
   readonly #writes = new Set<Promise<unknown>>();
+  /** The URL says how long to wait. */
+  readonly #patient: boolean;
   #closed = false;
 
   /** @throws MongoParseError on a malformed URL */
   constructor({ url }: MongoOptions) {
+    this.#patient = /[?&]serverSelectionTimeoutMS=/i.test(url);
     this.#client = new MongoClient(url, {
-      ...(/[?&]serverSelectionTimeoutMS=/i.test(url) ? {} : { serverSelectionTimeoutMS: SELECTION_MS }),
+      ...(this.#patient ? {} : { serverSelectionTimeoutMS: SELECTION_MS }),
       writeConcern: { w: 'majority' },
       readPreference: 'primary',
       appName: 'aos',
@@ -36,14 +41,28 @@ export class MongoStore implements DocumentStore {
     this.#db = this.#client.db(databaseOf(url));
   }
 
-  /** @throws the driver's error when no server answers in time; the client is closed then */
+  /** @throws the driver's error, or one that names it when no server answers in time; the client is closed then */
   async connect(): Promise<void> {
+    let failure: Error | null = null;
+    const note = ({ failure: latest }: { failure: Error }): void => void (failure = latest);
+    this.#client.on('serverHeartbeatFailed', note);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      if (this.#patient) return;
+      const seconds = CONNECT_MS / 1_000;
+      timer = setTimeout(() => {
+        reject(new Error(`MongoDB did not answer within ${seconds} s: ${failure?.message ?? 'no connection'}`));
+      }, CONNECT_MS);
+    });
+    const connected = this.#client.connect().then(() => this.ping());
     try {
-      await this.#client.connect();
-      await this.ping();
+      await Promise.race([connected, late]);
     } catch (error) {
-      await this.close();
+      await Promise.all([this.close(), connected.catch(() => undefined)]);
       throw error;
+    } finally {
+      clearTimeout(timer);
+      this.#client.off('serverHeartbeatFailed', note);
     }
   }
 

@@ -17,12 +17,18 @@ const networks = (...list: string[]): Network[] => list.map((text) => ipaddr.par
 const ALWAYS = networks(
   '0.0.0.0/8',
   '169.254.0.0/16',
-  '100.100.100.200/32',
   '224.0.0.0/4',
   '240.0.0.0/4',
   'fe80::/10',
   'ff00::/8',
+  // Metadata and control addresses of clouds that are not link-local: Alibaba, Oracle, Azure, then AWS, Google, Oracle.
+  '100.100.100.200/32',
+  '192.0.0.192/32',
+  '168.63.129.16/32',
   'fd00:ec2::254/128',
+  'fd00:ec2::23/128',
+  'fd20:ce::254/128',
+  'fd00:c1::a9fe:a9fe/128',
 );
 const LOOPBACK_6 = ipaddr.parse('::1');
 const GLOBAL_6 = networks('2000::/3');
@@ -35,6 +41,18 @@ const EMBEDDED: readonly [Network, offset: number, inverted: boolean][] = [
   [ipaddr.parseCIDR('64:ff9b::/96'), 12, false],
   [ipaddr.parseCIDR('2002::/16'), 2, false],
   [ipaddr.parseCIDR('2001::/32'), 12, true],
+];
+
+/**
+ * NAT64 with a prefix of the own network (RFC 8215). How long that prefix is decides where the IPv4 address lies (RFC 6052:
+ * /48, /56, /64 or /96, with byte 8 left out), and only the network knows it: each place is looked at.
+ */
+const LOCAL_NAT64 = networks('64:ff9b:1::/48');
+const LOCAL_PLACES: readonly (readonly [number, number, number, number])[] = [
+  [12, 13, 14, 15],
+  [6, 7, 9, 10],
+  [7, 9, 10, 11],
+  [9, 10, 11, 12],
 ];
 
 const within = (address: Address, list: readonly Network[]): boolean =>
@@ -50,6 +68,15 @@ function effective(address: Address): Address {
   if (!found) return address;
   const [, offset, inverted] = found;
   return new ipaddr.IPv4(bytes.slice(offset, offset + 4).map((byte) => (inverted ? byte ^ 0xff : byte)));
+}
+
+/** The IPv4 addresses that a NAT64 address of the own network may lead to; others lead to none. */
+function translated(address: Address): Address[] {
+  if (!within(address, LOCAL_NAT64)) return [];
+  const bytes = address.toByteArray();
+  const found = LOCAL_PLACES.map((places) => places.map((place) => bytes[place] ?? 0));
+  // Zeros before the address look like 0/8 in the other places; nothing is reached there.
+  return found.filter(([first]) => first !== 0).map((four) => new ipaddr.IPv4(four));
 }
 
 function isGlobal(address: Address): boolean {
@@ -71,9 +98,16 @@ export function judgeAddress(text: string, policy: EgressPolicy): string | null 
   if (!ipaddr.isValid(plain)) return `${text} is not an address`;
   const written = ipaddr.parse(plain);
   const target = effective(written);
-  if (within(written, ALWAYS) || within(target, ALWAYS)) return `the address ${text} is never allowed`;
+  const reached = [written, target, ...translated(written)];
+  if (reached.some((address) => within(address, ALWAYS))) return `the address ${text} is never allowed`;
   if (policy.mode === 'private-ok' || isGlobal(target) || allowed([written, target], policy)) return null;
   return `the address ${text} is not a public one`;
+}
+
+/** Whether an address is globally reachable. @param text as a socket names its peer */
+export function isPublic(text: string): boolean {
+  const plain = text.replace(/%.*$/, '');
+  return ipaddr.isValid(plain) && isGlobal(effective(ipaddr.parse(plain)));
 }
 
 /** What is wrong with a URL, before any name is resolved. */

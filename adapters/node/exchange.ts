@@ -4,6 +4,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { OutboundError, type OutboundRequest, type OutboundResponse } from '../../ports/outbound.js';
+import { isPublic } from './egress.js';
 import type { Deadlines } from './deadlines.js';
 import type { Checked, Sockets } from './sockets.js';
 
@@ -118,11 +119,12 @@ export function exchange(route: Route, request: OutboundRequest, clock: Deadline
     call.on('response', (response) => {
       answered = true;
       const status = response.statusCode ?? 0;
+      const from = isPublic(response.socket.remoteAddress ?? '');
       read(response, maxBytes)
         .then((body) => {
           // What is not read to its end cannot be used again.
           if (!response.complete) call.destroy();
-          return resolve({ status, headers: plain(response.headers), ...body });
+          return resolve({ status, headers: plain(response.headers), public: from, ...body });
         })
         .catch((error: NodeJS.ErrnoException) => fail(faultOf(error, 'exchange')));
     });

@@ -52,7 +52,9 @@ export class Pool {
     for (let i = 0; i < threads; i++) {
       const worker = new Worker(module, { workerData: connection });
       const thread: Thread = { worker, calls: [] };
-      const [hello] = (await once(worker, 'message')) as [unknown];
+      const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
+        throw new Error(`cannot open ${connection.path}: ${errorOf(thrown).message}`, { cause: thrown });
+      })) as [unknown];
       if (hello !== READY) throw new Error('a storage worker did not start');
       worker.on('message', (outcomes: Outcome[]) => this.#settle(thread, outcomes));
       worker.on('error', (error) => this.#fail(error));
@@ -129,11 +131,18 @@ export class Pool {
 
   /** A worker ends only by a fault of the program or the machine: nothing is acknowledged any more. */
   #fail(error: unknown): void {
-    this.#refusal ??= error instanceof Error ? error : new Error(String(error));
+    this.#refusal ??= errorOf(error);
     const calls = [...this.#queue, ...this.#threads.flatMap((thread) => thread.calls)];
     this.#queue = [];
     for (const thread of this.#threads) thread.calls = [];
     for (const { reject } of calls) reject(this.#refusal);
     this.#idle?.();
   }
+}
+
+/** An error of libsql's own class comes out of a worker as a plain object. */
+function errorOf(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  const { message, code } = (thrown ?? {}) as { message?: unknown; code?: unknown };
+  return new Error([message, code].find((text) => typeof text === 'string' && text !== '') as string | undefined);
 }

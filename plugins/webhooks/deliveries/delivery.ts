@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
+import type { Sight } from '../registry/reader.js';
 import type { StoredEvent } from '../events/event.js';
 
 export const STATES = ['pending', 'success', 'retrying', 'exhausted', 'held', 'blocked', 'expired'] as const;
@@ -20,7 +21,15 @@ export interface Attempt {
   error: string | null;
   /** The first 2 KiB of the answer; null without one. */
   excerpt: string | null;
+  /** The answer came from a globally reachable address; absent in attempts from before this was recorded. */
+  public?: boolean;
 }
+
+/** The excerpt as far as the reader may see it. */
+export const excerptFor = (
+  { excerpt, public: open }: Pick<Attempt, 'excerpt' | 'public'>,
+  sight: Sight,
+): string | null => (sight === 'all' || (sight === 'public' && open === true) ? excerpt : null);
 
 export interface Delivery extends Doc {
   webhook_id: string;
@@ -94,6 +103,13 @@ export function newDelivery(webhook: string, event: StoredEvent, now: string, le
   };
 }
 
+export type AttemptView = Omit<Attempt, 'public'>;
+
+export function attemptView(attempt: Attempt, sight: Sight): AttemptView {
+  const { public: _open, ...shown } = attempt;
+  return { ...shown, excerpt: excerptFor(attempt, sight) };
+}
+
 export interface DeliveryView {
   id: string;
   webhook_id: string;
@@ -102,13 +118,13 @@ export interface DeliveryView {
   project_slug: string | null;
   state: DeliveryState;
   attempt_count: number;
-  attempts: Attempt[];
+  attempts: AttemptView[];
   next_attempt_at: string | null;
   created_at: string;
   updated_at: string;
 }
 
-export const deliveryView = (delivery: Delivery): DeliveryView => ({
+export const deliveryView = (delivery: Delivery, sight: Sight): DeliveryView => ({
   id: delivery.id,
   webhook_id: delivery.webhook_id,
   event_id: delivery.event_id,
@@ -116,7 +132,7 @@ export const deliveryView = (delivery: Delivery): DeliveryView => ({
   project_slug: delivery.project_slug,
   state: delivery.state,
   attempt_count: delivery.made,
-  attempts: delivery.attempts,
+  attempts: delivery.attempts.map((attempt) => attemptView(attempt, sight)),
   next_attempt_at: delivery.next_at ?? null,
   created_at: delivery.created_at,
   updated_at: delivery.updated_at,

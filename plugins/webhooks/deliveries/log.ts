@@ -6,6 +6,7 @@ import type { Filter, Page } from '../../../ports/store.js';
 import { firstIdOf, STATES, WAITING, type Delivery, type DeliveryState } from './delivery.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { StoredEvent } from '../events/event.js';
+import { projectOf } from '../registry/reader.js';
 import { hostOf } from '../registry/webhook.js';
 
 /** Both logs keep this long. */
@@ -42,10 +43,15 @@ type Listed<T> = Page<T> & { count: () => Promise<number> };
 export class DeliveryLog {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock'>) {}
 
-  /** Newest event first. */
-  async deliveries(webhook: string, query: DeliveryQuery): Promise<Listed<Delivery>> {
+  /** Newest event first. A webhook may have been of another project before: a bound token sees its own project's alone. */
+  async deliveries(principal: Principal, webhook: string, query: DeliveryQuery): Promise<Listed<Delivery>> {
     const { state, event, limit, cursor } = query;
-    const filter: Filter = { webhook_id: webhook, ...(state && { state }), ...(event !== undefined && { event }) };
+    const filter: Filter = {
+      webhook_id: webhook,
+      ...ownedBy(principal),
+      ...(state && { state }),
+      ...(event !== undefined && { event }),
+    };
     const { deliveries } = this.deps;
     const page = await deliveries.find({ filter, sort: [['id', 'desc']], limit, after: cursor ?? null });
     return { ...page, count: () => deliveries.count(filter) };
@@ -55,16 +61,20 @@ export class DeliveryLog {
   async need(principal: Principal, id: string): Promise<Delivery> {
     const delivery = await this.deps.deliveries.get(id);
     if (delivery === null) throw notFound(`delivery ${id}`);
-    const own = principal.kind === 'token' ? principal.project : null;
+    const own = projectOf(principal);
     if (own !== null && own !== delivery.project_slug) throw denied(`The token is for the project ${own} only.`);
     return delivery;
   }
 
   /** The one that was attempted last, of the newest in each state that follows an attempt. */
-  async last(webhook: string): Promise<Delivery | null> {
+  async last(principal: Principal, webhook: string): Promise<Delivery | null> {
     const pages = await Promise.all(
       ATTEMPTED.map((state) =>
-        this.deps.deliveries.find({ filter: { webhook_id: webhook, state }, sort: [['id', 'desc']], limit: LATEST }),
+        this.deps.deliveries.find({
+          filter: { webhook_id: webhook, state, ...ownedBy(principal) },
+          sort: [['id', 'desc']],
+          limit: LATEST,
+        }),
       ),
     );
     const tried = pages.flatMap(({ items }) => items.filter(({ attempted_at }) => attempted_at !== undefined));
@@ -74,7 +84,7 @@ export class DeliveryLog {
 
   /** Newest first. */
   async events(principal: Principal, query: EventQuery): Promise<Listed<StoredEvent>> {
-    const own = principal.kind === 'token' ? principal.project : null;
+    const own = projectOf(principal);
     const asked = query.project_slug;
     if (own !== null && asked !== undefined && asked !== own) throw denied(`The token is for the project ${own} only.`);
     const project = own ?? asked;
@@ -153,4 +163,10 @@ export class DeliveryLog {
       })),
     };
   }
+}
+
+/** What a token that is bound to a project may see. */
+function ownedBy(principal: Principal): Filter {
+  const own = projectOf(principal);
+  return own === null ? {} : { project_slug: own };
 }

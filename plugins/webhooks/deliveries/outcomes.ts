@@ -57,9 +57,9 @@ export class Outcomes {
 
   /** False when another process has the delivery by now: its attempt is the one that counts. */
   async #write(item: InFlight, result: Result, set: Next): Promise<boolean> {
-    const { at, status_code, duration_ms, error, excerpt } = result;
+    const { at, status_code, duration_ms, error, excerpt, public: open } = result;
     const { lease_by: _ours, held_at: _before, ...delivery } = item.delivery;
-    const attempt: Attempt = { attempt: delivery.made + 1, at, status_code, duration_ms, error, excerpt };
+    const attempt: Attempt = { attempt: delivery.made + 1, at, status_code, duration_ms, error, excerpt, public: open };
     const changed = { ...set, made: attempt.attempt, attempted_at: at, updated_at: this.deps.clock.iso() };
     const update: Update = {
       set: changed,

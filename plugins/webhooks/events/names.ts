@@ -16,6 +16,11 @@ export const CONTRACT_EVENTS: Readonly<Record<string, string>> = {
   'monitor.recovered': 'A monitor came back.',
   'release.published': 'A release can be downloaded.',
   'release.halted': 'A release was stopped during its rollout.',
+  'license.created': 'A license was issued.',
+  'license.changed': 'A license was changed, blocked or renewed.',
+  'license.expiring': 'A license expires soon.',
+  'license.expired': 'A license has expired.',
+  'license.machine_pending': 'A machine waits for the approval of its license.',
   'error.rate_exceeded': 'A muted error happened more often than its rule allows.',
 };
 

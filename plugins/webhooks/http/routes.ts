@@ -1,9 +1,10 @@
 /** `/api/webhooks/v1` (contract 70, API). */
 import joi from 'joi';
-import { created, type RouteSpec } from '../../../kernel/contract.js';
+import { created, type Principal, type RouteSpec } from '../../../kernel/contract.js';
 import { deliveryView, STATES } from '../deliveries/delivery.js';
 import { eventView } from '../events/event.js';
 import type { DeliveryLog, DeliveryQuery, EventQuery, ListQuery } from '../deliveries/log.js';
+import { sightOf } from '../registry/reader.js';
 import type { Webhooks } from '../registry/webhooks.js';
 import { changeBody, createBody, type Webhook, type WebhookFields, type WebhookView } from '../registry/webhook.js';
 
@@ -57,7 +58,13 @@ const answer = {
   status_code: joi.number().integer().allow(null).required(),
   duration_ms: joi.number().integer().required(),
   error: joi.string().allow(null).required(),
-  excerpt: joi.string().allow(null, '').required().description('The first 2 KiB of the answer'),
+  excerpt: joi
+    .string()
+    .allow(null, '')
+    .required()
+    .description(
+      'The first 2 KiB of the answer; null for a token of one project when the answer came from a private address',
+    ),
 };
 
 const deliveryShape = joi.object({
@@ -110,8 +117,8 @@ export function routes({ registry, log }: { registry: Webhooks; log: DeliveryLog
 }
 
 function webhookRoutes(registry: Webhooks): RouteSpec[] {
-  const shown = async (webhook: Webhook): Promise<{ webhook: WebhookView }> => ({
-    webhook: await registry.view(webhook),
+  const shown = async (principal: Principal, webhook: Webhook): Promise<{ webhook: WebhookView }> => ({
+    webhook: await registry.view(principal, webhook),
   });
   return [
     {
@@ -139,7 +146,7 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
       handle: async ({ principal, body }) => {
         const fields = body as WebhookFields & { name: string; url: string; events: string };
         const { webhook, secret } = await registry.create(principal, fields);
-        const answered = { ...(await shown(webhook)), ...(secret !== null && { secret }) };
+        const answered = { ...(await shown(principal, webhook)), ...(secret !== null && { secret }) };
         return created(answered).header('cache-control', 'no-store');
       },
     },
@@ -150,7 +157,7 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
       access,
       input: { params },
       output: one,
-      handle: async ({ principal, params: { id = '' } }) => shown(await registry.need(principal, id)),
+      handle: async ({ principal, params: { id = '' } }) => shown(principal, await registry.need(principal, id)),
     },
     {
       method: 'PATCH',
@@ -162,7 +169,7 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
       input: { params, body: changeBody },
       output: one,
       handle: async ({ principal, params: { id = '' }, body }) =>
-        shown(await registry.change(principal, id, body as WebhookFields)),
+        shown(principal, await registry.change(principal, id, body as WebhookFields)),
     },
     {
       method: 'DELETE',
@@ -183,7 +190,7 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
       access,
       input: { params, optionalBody: true },
       output: one,
-      handle: async ({ principal, params: { id = '' } }) => shown(await registry.enable(principal, id)),
+      handle: async ({ principal, params: { id = '' } }) => shown(principal, await registry.enable(principal, id)),
     },
   ];
 }
@@ -209,7 +216,7 @@ function actionRoutes(registry: Webhooks): RouteSpec[] {
       output: joi.object({ webhook: webhookShape.required(), secret: joi.string().required() }),
       handle: async ({ principal, params: { id = '' } }) => {
         const { webhook, secret } = await registry.rotate(principal, id);
-        return { webhook: await registry.view(webhook), secret };
+        return { webhook: await registry.view(principal, webhook), secret };
       },
     },
   ];
@@ -228,7 +235,8 @@ function logRoutes(registry: Webhooks, log: DeliveryLog): RouteSpec[] {
       output: pageOf(deliveryShape),
       handle: async ({ principal, params: { id = '' }, query }) => {
         await registry.need(principal, id);
-        return paged(await log.deliveries(id, query as unknown as DeliveryQuery), query, deliveryView);
+        const page = await log.deliveries(principal, id, query as unknown as DeliveryQuery);
+        return paged(page, query, (delivery) => deliveryView(delivery, sightOf(principal)));
       },
     },
     {
@@ -240,7 +248,7 @@ function logRoutes(registry: Webhooks, log: DeliveryLog): RouteSpec[] {
       input: { params, optionalBody: true },
       output: joi.object({ delivery: deliveryShape.required() }),
       handle: async ({ principal, params: { id = '' } }) => ({
-        delivery: deliveryView(await registry.redeliver(principal, id)),
+        delivery: deliveryView(await registry.redeliver(principal, id), sightOf(principal)),
       }),
     },
     {

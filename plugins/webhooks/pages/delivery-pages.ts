@@ -2,7 +2,8 @@
 import { orAgain, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { deliveryView, type Delivery } from '../deliveries/delivery.js';
-import { access, crumb, params, pretty, toned, uuid, type PageParts } from './shown.js';
+import { changing, crumb, params, pretty, toned, reading, uuid, type PageParts } from './shown.js';
+import { isAdmin, sightOf } from '../registry/reader.js';
 import type { Webhook } from '../registry/webhook.js';
 
 export function deliveryPages({ registry, log }: PageParts): PageSpec[] {
@@ -16,13 +17,17 @@ export function deliveryPages({ registry, log }: PageParts): PageSpec[] {
   };
   const view = async (request: HttpRequest, problem: string | null = null): Promise<View> => {
     const { webhook, delivery } = await need(request);
+    const sight = sightOf(request.principal);
+    const shown = deliveryView(delivery, sight);
     const event = await log.event(delivery.event_id);
     return new View('delivery', {
       title: `Delivery of ${delivery.event}`,
       webhook,
       problem,
-      delivery: toned(deliveryView(delivery)),
-      attempts: delivery.attempts.toReversed().map((one) => Object.assign(one, { ok: one.error === null })),
+      delivery: toned(shown),
+      admin: isAdmin(request.principal),
+      answers: sight !== 'none',
+      attempts: shown.attempts.toReversed().map((one) => Object.assign(one, { ok: one.error === null })),
       under_way: delivery.lease_by !== undefined,
       held_at: delivery.held_at ?? null,
       body: event === null ? null : pretty(event.body),
@@ -30,12 +35,12 @@ export function deliveryPages({ registry, log }: PageParts): PageSpec[] {
     });
   };
   return [
-    { path, title: 'Delivery', access, input, handle: (request) => view(request) },
+    { path, title: 'Delivery', access: reading, input, handle: (request) => view(request) },
     {
       method: 'POST',
       path: `${path}/redeliver`,
       title: 'Delivery',
-      access,
+      access: changing,
       input,
       handle: (request) =>
         orAgain(

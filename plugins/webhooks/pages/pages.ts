@@ -1,4 +1,4 @@
-/** /webhooks and the event log, for administrators (contracts 70 and 80). */
+/** /webhooks and the event log: members read, administrators change (contracts 10, 70 and 80). */
 import joi from 'joi';
 import {
   orAgain,
@@ -17,7 +17,8 @@ import { bodyOf, chosenEvents, typed } from './form.js';
 import type { DeliveryQuery, EventQuery } from '../deliveries/log.js';
 import { ALL_EVENTS } from '../events/names.js';
 import type { Webhooks } from '../registry/webhooks.js';
-import { access, crumb, cursor, params, pretty, stated, title, toned, type PageParts } from './shown.js';
+import { changing, crumb, cursor, params, pretty, reading, stated, title, toned, type PageParts } from './shown.js';
+import { isAdmin, sightOf } from '../registry/reader.js';
 import { changeBody, createBody, hostOf, type Webhook } from '../registry/webhook.js';
 
 const PAGE = 50;
@@ -48,7 +49,8 @@ export function panels(registry: Webhooks): PanelSpec[] {
 /** The form, new or of a webhook that is there; with what was typed when it was refused. */
 async function editor({ registry }: PageParts, request: HttpRequest, problem?: Problem): Promise<View> {
   const id = request.params['id'];
-  const known = id === undefined ? null : await registry.view(await registry.need(request.principal, id));
+  const known =
+    id === undefined ? null : await registry.view(request.principal, await registry.need(request.principal, id));
   const form = problem !== undefined ? typed(request) : (known ?? { events: ALL_EVENTS, enabled: true });
   const chosen = problem !== undefined ? chosenEvents(request) : (known?.events ?? ALL_EVENTS).split(',');
   const names = [{ name: ALL_EVENTS, description: 'Every event, also those of plugins that come later.' }];
@@ -78,20 +80,24 @@ function listPages(parts: PageParts): PageSpec[] {
         order: 40,
         badge: async () => (await registry.broken()).length || null,
       },
-      access,
+      access: reading,
       input: { query: joi.object({ cursor }) },
       handle: async (request) => {
         const after = request.query['cursor'] as string | undefined;
         const page = await registry.page(request.principal, { limit: PAGE, cursor: after });
-        return new View('webhooks', { items: page.items.map(stated), next_cursor: page.next });
+        return new View('webhooks', {
+          items: page.items.map(stated),
+          admin: isAdmin(request.principal),
+          next_cursor: page.next,
+        });
       },
     },
-    { path: '/webhooks/new', title: 'New webhook', access, handle: (request) => editor(parts, request) },
+    { path: '/webhooks/new', title: 'New webhook', access: changing, handle: (request) => editor(parts, request) },
     {
       method: 'POST',
       path: '/webhooks',
       title,
-      access,
+      access: changing,
       handle: (request) =>
         orAgain(
           async () => {
@@ -105,7 +111,7 @@ function listPages(parts: PageParts): PageSpec[] {
     {
       path: '/webhooks/events',
       title: 'Event log',
-      access,
+      access: reading,
       input: {
         query: joi.object({
           cursor,
@@ -154,13 +160,22 @@ async function shown(
   const webhook = await registry.need(request.principal, id);
   const { state, cursor: after } = request.query as { state?: DeliveryState; cursor?: string };
   const query: DeliveryQuery = { limit: PAGE, ...(state && { state }), ...(after !== undefined && { cursor: after }) };
-  const [view, page, counts] = await Promise.all([registry.view(webhook), log.deliveries(id, query), log.states(id)]);
+  const [view, page, counts] = await Promise.all([
+    registry.view(request.principal, webhook),
+    log.deliveries(request.principal, id, query),
+    log.states(id),
+  ]);
   const path = `/webhooks/${id}`;
+  const sight = sightOf(request.principal);
   const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
   return new View('webhook', {
     title: webhook.name,
     webhook: stated(view),
-    items: page.items.map((delivery) => ({ ...toned(deliveryView(delivery)), last: delivery.attempts.at(-1) ?? null })),
+    admin: isAdmin(request.principal),
+    items: page.items.map((delivery) => ({
+      ...toned(deliveryView(delivery, sight)),
+      last: delivery.attempts.at(-1) ?? null,
+    })),
     next_cursor: page.next,
     page_path: path,
     tabs: [
@@ -187,7 +202,7 @@ function action(
     method: 'POST',
     path: `/webhooks/{id}/${name}`,
     title,
-    access,
+    access: changing,
     input: { params },
     handle: (request) => {
       const id = request.params['id'] ?? '';
@@ -205,14 +220,14 @@ function detailPages(parts: PageParts): PageSpec[] {
     {
       path: '/webhooks/{id}',
       title,
-      access,
+      access: reading,
       input: { params, query: joi.object({ cursor, state: joi.valid(...STATES) }) },
       handle: (request) => shown(parts, request, request.params['id'] ?? ''),
     },
     {
       path: '/webhooks/{id}/edit',
       title: 'Edit webhook',
-      access,
+      access: changing,
       input: { params },
       handle: (request) => editor(parts, request),
     },
@@ -220,7 +235,7 @@ function detailPages(parts: PageParts): PageSpec[] {
       method: 'POST',
       path: '/webhooks/{id}/edit',
       title: 'Edit webhook',
-      access,
+      access: changing,
       input: { params },
       handle: (request) =>
         orAgain(

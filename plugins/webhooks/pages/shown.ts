@@ -6,7 +6,9 @@ import { ALL_EVENTS } from '../events/names.js';
 import type { Webhooks } from '../registry/webhooks.js';
 import { hostOf, type WebhookView } from '../registry/webhook.js';
 
-export const access = { session: 'admin' } as const;
+/** Members read; administrators change (contract 10, roles). */
+export const reading = { session: 'member' } as const;
+export const changing = { session: 'admin' } as const;
 export const title = 'Webhooks';
 export const crumb = { label: title, href: '/webhooks' };
 export const uuid = joi.string().guid().required();

@@ -2,7 +2,7 @@
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, denied, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Filter, Page } from '../../../ports/store.js';
-import type { Delivery } from '../deliveries/delivery.js';
+import { excerptFor, type Delivery } from '../deliveries/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Directory } from './directory.js';
 import { payload } from '../events/event.js';
@@ -10,14 +10,11 @@ import { WebhookPause } from './webhook-pause.js';
 import { DeliveryWorkers } from '../deliveries/delivery-workers.js';
 import { DeliveryLog } from '../deliveries/log.js';
 import { ALL_EVENTS, eventList, subscribable, TEST_EVENT, type EventName } from '../events/names.js';
+import { isAdmin, originOf, projectOf, sightOf } from './reader.js';
 import { Secrets } from './secrets.js';
 import { type Result, Sender } from '../sending/sender.js';
 import { newSecret } from '../sending/signature.js';
 import { webhookView, type Webhook, type WebhookFields, type WebhookView } from './webhook.js';
-
-/** A token that is bound to a project sees and touches that project's alone. */
-export const projectOf = (principal: Principal): string | null =>
-  principal.kind === 'token' ? principal.project : null;
 
 type Shipped = Pick<Result, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>;
 
@@ -62,7 +59,7 @@ export class Webhooks {
       limit: query.limit,
       after: query.cursor ?? null,
     });
-    const items = await Promise.all(page.items.map((webhook) => this.view(webhook)));
+    const items = await Promise.all(page.items.map((webhook) => this.view(principal, webhook)));
     return { items, next: page.next, count: () => webhooks.count(filter) };
   }
 
@@ -80,8 +77,11 @@ export class Webhooks {
     return webhook;
   }
 
-  async view(webhook: Webhook): Promise<WebhookView> {
-    return webhookView(webhook, await this.log.last(webhook.id), this.deps.clock.iso());
+  /** As this reader may see it. */
+  async view(principal: Principal, webhook: Webhook): Promise<WebhookView> {
+    const last = await this.log.last(principal, webhook.id);
+    const view = webhookView(webhook, last, this.deps.clock.iso());
+    return isAdmin(principal) ? view : { ...view, url: originOf(webhook.url) };
   }
 
   /**
@@ -192,8 +192,8 @@ export class Webhooks {
       attempt: 1,
     });
     await this.#record(principal, 'tested', webhook, { result: result.error ?? 'success' });
-    const { status_code, duration_ms, error, excerpt } = result;
-    return { status_code, duration_ms, error, excerpt };
+    const { status_code, duration_ms, error } = result;
+    return { status_code, duration_ms, error, excerpt: excerptFor(result, sightOf(principal)) };
   }
 
   /**

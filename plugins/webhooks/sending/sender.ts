@@ -28,6 +28,8 @@ export interface Result {
   duration_ms: number;
   error: string | null;
   excerpt: string | null;
+  /** The answer came from a globally reachable address. */
+  public: boolean;
   retry_after_ms: number | null;
 }
 
@@ -44,7 +46,13 @@ export class Sender {
     const at = clock.now();
     const headers = this.#headers(webhook, shipment, Math.floor(at / 1000));
     const started = clock.monotonic();
-    const base = { at: new Date(at).toISOString(), status_code: null, excerpt: null, retry_after_ms: null };
+    const base = {
+      at: new Date(at).toISOString(),
+      status_code: null,
+      excerpt: null,
+      public: false,
+      retry_after_ms: null,
+    };
     if (headers === null)
       return { ...base, verdict: 'failed', duration_ms: 0, error: 'there is no secret to sign with' };
     try {
@@ -97,6 +105,7 @@ function judged(response: OutboundResponse, now: number): Omit<Result, 'at'> {
     duration_ms,
     error: ok ? null : `HTTP ${status}${redirect ? ': redirects are not followed' : ''}`,
     excerpt: body.subarray(0, EXCERPT).toString('utf8'),
+    public: response.public,
     retry_after_ms: retryAfter(headers['retry-after'], now),
   };
 }

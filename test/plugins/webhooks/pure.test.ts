@@ -149,6 +149,11 @@ describe('names and ids', () => {
       'monitor.recovered',
       'release.published',
       'release.halted',
+      'license.created',
+      'license.changed',
+      'license.expiring',
+      'license.expired',
+      'license.machine_pending',
       'error.rate_exceeded',
       'chat.said',
     ]);

@@ -91,6 +91,11 @@ describe('webhooks: API', function () {
     ['a NAT64 one', { url: 'http://[64:ff9b::a9fe:a9fe]/' }, 422, 'validation_failed', 'url'],
     ['a 6to4 one', { url: 'http://[2002:a9fe:a9fe::1]/' }, 422, 'validation_failed', 'url'],
     ['a decimal one', { url: 'http://2852039166/' }, 422, 'validation_failed', 'url'],
+    ['a local NAT64 one', { url: 'http://[64:ff9b:1::a9fe:a9fe]/' }, 422, 'validation_failed', 'url'],
+    ['the metadata address of Oracle', { url: 'http://192.0.0.192/' }, 422, 'validation_failed', 'url'],
+    ['its IPv6 form', { url: 'http://[fd00:c1::a9fe:a9fe]/' }, 422, 'validation_failed', 'url'],
+    ['the wire server of Azure', { url: 'http://168.63.129.16/' }, 422, 'validation_failed', 'url'],
+    ['the metadata address of Google', { url: 'http://[fd20:ce::254]/' }, 422, 'validation_failed', 'url'],
     ['the unspecified address', { url: 'http://[::]/' }, 422, 'validation_failed', 'url'],
     ['0/8', { url: 'http://0.0.0.0/' }, 422, 'validation_failed', 'url'],
     ['no URL', { url: 'receiver' }, 422, 'validation_failed', 'url'],
@@ -257,6 +262,46 @@ describe('webhooks: API', function () {
     const log = (await call('GET', '/events', undefined, bound)).json['items'] as Shown[];
     expect(log.map((event) => event['project_slug'])).to.deep.equal(['shop']);
     expect(outcome(await call('GET', '/events?project_slug=blog', undefined, bound))[0]).to.equal(403);
+  });
+
+  it('a project’s token is not shown what a private address answers', async () => {
+    const bound = await site.token(['webhooks:manage'], 'shop');
+    const { id } = await create({}, bound);
+    await emit({ project_slug: 'shop' });
+    const attempts = async (bearer: string): Promise<object[]> => {
+      const items = (await call('GET', `/webhooks/${id}/deliveries`, undefined, bearer)).json['items'];
+      return (items as { attempts: object[] }[])[0]?.attempts ?? [];
+    };
+    await until('the attempt', async () => (await attempts(manage)).length === 1);
+    expect((await attempts(manage))[0]).to.include({ status_code: 200, excerpt: 'thanks' });
+    const [seen] = await attempts(bound);
+    expect(seen).to.include({ status_code: 200, excerpt: null }).and.not.have.property('public');
+    const tested = await call('POST', `/webhooks/${id}/test`, undefined, bound);
+    expect(tested.json['delivery']).to.include({ status_code: 200, excerpt: null });
+    const [delivery] = (await call('GET', `/webhooks/${id}/deliveries`)).json['items'] as Shown[];
+    const again = await call('POST', `/deliveries/${delivery?.id}/redeliver`, undefined, bound);
+    expect(again.status).to.equal(200);
+    expect(again.text).to.not.include('thanks');
+  });
+
+  it('a project’s token is not shown deliveries from when its webhook was of all projects', async () => {
+    const bound = await site.token(['webhooks:manage'], 'shop');
+    const { id } = await create();
+    await emit({ project_slug: 'blog' });
+    await until('the delivery', async () => {
+      const items = (await call('GET', `/webhooks/${id}/deliveries`)).json['items'] as Shown[];
+      return items[0]?.['state'] === 'success';
+    });
+    await call('PATCH', `/webhooks/${id}`, { project_slug: 'shop' });
+    const listed = await call('GET', `/webhooks/${id}/deliveries?include_total=true`, undefined, bound);
+    expect(listed.json).to.deep.include({ items: [], total: 0 });
+    const webhook = (await call('GET', `/webhooks/${id}`, undefined, bound)).json['webhook'] as Shown;
+    expect(webhook['last_delivery']).to.equal(null);
+  });
+
+  it('events of contract 70 can be subscribed to before their plugin is there', async () => {
+    const names = 'license.created,license.changed,license.expiring,license.expired,license.machine_pending';
+    expect(await create({ events: `release.halted,${names}` })).to.include({ events: `release.halted,${names}` });
   });
 
   it('deletes with its deliveries', async () => {

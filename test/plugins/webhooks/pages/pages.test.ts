@@ -7,6 +7,7 @@ import dashboard from '../../../../plugins/dashboard/plugin.js';
 import webhooks from '../../../../plugins/webhooks/plugin.js';
 import { until } from '../../../harness.js';
 import { Site, type Browser } from '../../access/site.js';
+import { PASSWORD } from '../../access/bench.js';
 import { Receiver, status } from '../receiver.js';
 
 describe('webhooks: pages', function () {
@@ -105,6 +106,7 @@ describe('webhooks: pages', function () {
     const again = await browser.post(`${delivery}/redeliver`, {}, delivery);
     expect(again.status).to.equal(303);
     await until('the second', () => to.got.length === 2);
+    await delivered('success');
     const all = await browser.get('/webhooks');
     expect(all.text).to.include('HTTP 200');
     const log = await browser.get('/webhooks/events?event=bug.created&project_slug=');
@@ -149,11 +151,31 @@ describe('webhooks: pages', function () {
     expect((await browser.get(path)).status).to.equal(404);
   });
 
-  it('is for administrators', async () => {
-    for (const { path, access } of site.harness.kernel
-      .pages()
-      .filter((p) => p.plugin === 'webhooks')
-      .map((p) => p.spec))
-      expect(access, path).to.deep.equal({ session: 'admin' });
+  it('a member reads names, events, states and deliveries, of a URL only scheme and host, and changes nothing', async () => {
+    const path = await create({ url: `${to.url}hooks/token-in-the-path` });
+    await emit();
+    await delivered('success');
+    await browser.post('/users', { username: 'mel', role: 'member', password: PASSWORD });
+    const member = await site.signedIn('mel');
+    const [list, page, log] = [
+      await member.get('/webhooks'),
+      await member.get(path),
+      await member.get('/webhooks/events'),
+    ];
+    for (const answer of [list, page, log]) expect(answer.status, answer.text).to.equal(200);
+    expect(list.text).to.include('chat').and.include(new URL(to.url).host).and.not.include('href="/webhooks/new"');
+    expect(page.text).to.include('bug.critical').and.include(new URL(to.url).origin).and.include('success');
+    expect(page.text).to.not.match(/<form[^>]*action="\/webhooks/);
+    expect(log.text).to.include('evt_1');
+    const delivery = new RegExp(`${path}/deliveries/[0-9a-f-]{36}`).exec(page.text)?.[0] ?? '';
+    const shown = await member.get(delivery);
+    expect(shown.status).to.equal(200);
+    expect(shown.text).to.include('Attempt 1').and.not.include('thanks').and.not.include('/redeliver');
+    for (const { text } of [list, page, log, shown]) expect(text).to.not.include('token-in-the-path');
+    for (const name of ['/webhooks/new', `${path}/edit`]) expect((await member.get(name)).status, name).to.equal(403);
+    const posts = ['/webhooks', `${path}/edit`, `${path}/test`, `${path}/rotate`, `${path}/enable`, `${path}/disable`];
+    for (const name of [...posts, `${path}/delete`, `${delivery}/redeliver`])
+      expect((await member.post(name, {}, path)).status, name).to.equal(403);
+    expect(to.got).to.have.length(1);
   });
 });

@@ -1,0 +1,30 @@
+/**
+ * How a process ends that should. Everything is closed in order first; what does not close (a plugin's own timer, a
+ * connection that hangs) must not keep the process alive (contract 95: exit codes, shutdown).
+ */
+import { EXIT } from './output.js';
+
+/** From the first signal to the end, whatever is still under way: requests and jobs have 10 s each to finish. */
+const SIGNAL_MS = 15_000;
+/** After a failure was printed. */
+const FAILURE_MS = 500;
+
+/** Resolves at the first SIGTERM or SIGINT. A second one, or 15 s, ends the process with exit 1. */
+export function stopSignal(): Promise<void> {
+  let asked = false;
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(name, () => {
+        if (asked) process.exit(EXIT.error);
+        asked = true;
+        setTimeout(() => process.exit(EXIT.error), SIGNAL_MS).unref();
+        resolve();
+      });
+    }
+  });
+}
+
+/** Ends the process soon when it does not end by itself. */
+export function endAfterFailure(): void {
+  setTimeout(() => process.exit(), FAILURE_MS).unref();
+}

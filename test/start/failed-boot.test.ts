@@ -1,0 +1,229 @@
+/**
+ * A start that fails says so and ends by itself, whatever it had opened by then (contract 95: exit 1). Each phase of the
+ * boot, with the real program: `serve`, and a command where the phase belongs to both.
+ */
+import { expect } from 'chai';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../harness.js';
+import { engines } from '../support/engines.js';
+import { CLI, serviceEnv, TestService } from '../support/service.js';
+
+/** From the message to the end of the process, and for one that is told to end. */
+const END_MS = 5_000;
+/** No phase of these takes longer on a slow machine. */
+const START_MS = 60_000;
+
+interface Run {
+  child: ChildProcess;
+  stdout: string;
+  stderr: string;
+  /** Milliseconds from the first line on stderr to the end. */
+  endedAfter: Promise<{ code: number | null; signal: NodeJS.Signals | null; ms: number }>;
+}
+
+function run(env: NodeJS.ProcessEnv, words: string[]): Run {
+  const child = spawn(process.execPath, [CLI, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const kill = setTimeout(() => child.kill('SIGKILL'), START_MS);
+  let told = 0;
+  const one: Run = {
+    child,
+    stdout: '',
+    stderr: '',
+    endedAfter: once(child, 'close').then(([code, signal]) => {
+      clearTimeout(kill);
+      return {
+        code: code as number | null,
+        signal: signal as NodeJS.Signals | null,
+        ms: told === 0 ? 0 : performance.now() - told,
+      };
+    }),
+  };
+  child.stdout.on('data', (chunk: Buffer) => (one.stdout += chunk.toString('utf8')));
+  child.stderr.on('data', (chunk: Buffer) => {
+    told ||= performance.now();
+    one.stderr += chunk.toString('utf8');
+  });
+  return one;
+}
+
+/** A plugin that keeps the process alive with a timer, and does `what` in its phase. */
+const plugin = (what: string): string => `
+setInterval(() => {}, 1000);
+export default {
+  id: 'faulty', version: '1.0.0', api: 1, title: 'Faulty', critical: true, needs: [], provides: [],
+  ${what}
+};
+`;
+const throws = "throw new Error('out of order');";
+const hangs = 'await new Promise(() => {});';
+
+const PHASES: Record<string, string> = {
+  'a migration': plugin(
+    `migrations: [{ number: 1, name: 'first', run: async () => { ${throws} } }], setup: () => ({}),`,
+  ),
+  setup: plugin(`setup: async () => { ${throws} },`),
+};
+const SERVE_PHASES: Record<string, string> = {
+  mount: plugin(
+    `setup: () => ({ routes: [0, 1].map(() => ({ method: 'GET', path: '/api/faulty', summary: 'Twice', access: 'public', handle: () => ({}) })) }),`,
+  ),
+  start: plugin(`setup: () => ({ start: async () => { ${throws} } }),`),
+};
+
+for (const engine of engines) {
+  describe(`start: a failed boot ends by itself (${engine.name})`, function () {
+    this.timeout(2 * START_MS);
+    let folder: string;
+    let settings: Record<string, string>;
+
+    beforeEach(async function () {
+      folder = await mkdtemp(join(tmpdir(), 'aos-boot-'));
+      const found = await engine.settings();
+      if (found === null) this.skip();
+      settings = found;
+    });
+    afterEach(() => rm(folder, { recursive: true, force: true }));
+
+    const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv =>
+      serviceEnv(join(folder, 'data'), { ...settings, ...extra });
+
+    async function plugins(path: string): Promise<Record<string, string>> {
+      const file = join(folder, 'aos.json');
+      await writeFile(file, JSON.stringify({ plugins: [path] }));
+      return { SVC_CONFIG: file };
+    }
+
+    async function fails(words: string[], extra: Record<string, string>, says: RegExp): Promise<void> {
+      const one = run(env(extra), words);
+      const { code, ms } = await one.endedAfter;
+      expect(one.stderr).to.match(says);
+      expect(code, `${words.join(' ')}: ${one.stderr}`).to.equal(1);
+      expect(ms, 'from the message to the end').to.be.below(END_MS);
+      expect(one.stdout).to.not.include('listening on');
+    }
+
+    /** No engine is open yet in these. */
+    function beforeAnyStore(words: string[]): void {
+      const name = words.join(' ');
+      it(`${name}: configuration`, () => fails(words, { SVC_PORT: 'eighty' }, /server\.port/));
+
+      it(`${name}: a key that cannot be used`, async () => {
+        const path = join(folder, 'release.pem');
+        await writeFile(path, 'no key');
+        await fails(words, { SVC_RELEASE_PRIVATE_KEY: path }, /release_private_key/);
+      });
+
+      it(`${name}: a plugin that cannot be loaded`, async () => {
+        const path = join(folder, 'faulty.mjs');
+        await writeFile(path, throws);
+        await fails(words, await plugins(path), /out of order/);
+      });
+
+      it(`${name}: a plugin that is not there`, async () =>
+        fails(words, await plugins('./not-there.mjs'), /not-there/));
+    }
+
+    const COMMANDS = [['serve'], ['user', 'list']];
+
+    for (const words of COMMANDS) {
+      const name = words.join(' ');
+
+      if (engine.name === 'sqlite') beforeAnyStore(words);
+
+      for (const [phase, text] of Object.entries(PHASES)) {
+        it(`${name}: ${phase} of a critical plugin`, async () => {
+          const path = join(folder, 'faulty.mjs');
+          await writeFile(path, text);
+          // A command does not migrate a store of several processes.
+          const migrates = engine.name === 'sqlite' || words[0] === 'serve';
+          if (phase === 'a migration' && !migrates) return;
+          await fails(words, await plugins(path), /out of order/);
+        });
+      }
+
+      if (engine.name === 'sqlite') {
+        it(`${name}: a store that cannot be opened`, async () => {
+          await mkdir(join(folder, 'data', 'aos.db'), { recursive: true });
+          await fails(words, {}, /aos\.db|database file|directory/);
+        });
+
+        it(`${name}: a store that is none`, async () => {
+          await mkdir(join(folder, 'data'));
+          await writeFile(join(folder, 'data', 'aos.db'), 'this is no database, and long enough to be one'.repeat(100));
+          await fails(words, {}, /not a database|NOTADB/);
+        });
+      } else {
+        it(`${name}: keys that are not given`, () =>
+          fails(words, { SVC_LICENSE_KEY_FILE: '/dev/null' }, /license_key/));
+
+        it(`${name}: a server that does not answer`, () =>
+          fails(words, { SVC_STORAGE_URL: 'mongodb://127.0.0.1:9/aos' }, /127\.0\.0\.1:9/));
+
+        it(`${name}: keys that the store is not used with`, async () => {
+          const first = run(env(), ['migrate']);
+          expect((await first.endedAfter).code, first.stderr).to.equal(0);
+          await fails(
+            words,
+            { SVC_LICENSE_KEY: 'another-license-key-0123456789-0123' },
+            /security\.license_key is not/,
+          );
+        });
+      }
+    }
+
+    for (const [phase, text] of Object.entries(SERVE_PHASES)) {
+      it(`serve: ${phase}`, async () => {
+        const path = join(folder, 'faulty.mjs');
+        await writeFile(path, text);
+        await fails(['serve'], await plugins(path), /out of order|api\/faulty/);
+      });
+    }
+
+    it('serve: a port that is taken', async () => {
+      const taken = createServer().listen(0, '127.0.0.1');
+      await once(taken, 'listening');
+      const { port } = taken.address() as { port: number };
+      await fails(['serve'], { SVC_PORT: String(port) }, /EADDRINUSE/).finally(() => taken.close());
+    });
+
+    it('serve: a data directory that another server has', async function () {
+      if (engine.name !== 'sqlite') this.skip();
+      const first = await TestService.started({}, join(folder, 'data'));
+      try {
+        await fails(['serve'], {}, /another server/);
+      } finally {
+        await first.end();
+      }
+    });
+
+    for (const signals of [1, 2]) {
+      it(`serve: ${signals === 1 ? 'one SIGTERM ends a start' : 'a second SIGTERM ends a stop'} that hangs`, async () => {
+        const path = join(folder, 'faulty.mjs');
+        const phase =
+          signals === 1
+            ? `setup: async () => { process.stderr.write('hanging\\n'); ${hangs} },`
+            : `setup: () => ({ start: () => process.stderr.write('started\\n'), stop: async () => { process.stderr.write('hanging\\n'); ${hangs} } }),`;
+        await writeFile(path, plugin(phase));
+        const one = run(env(await plugins(path)), ['serve']);
+        const says = (text: string): Promise<void> =>
+          until(`${text} on stderr`, () => one.stderr.includes(text), START_MS / 2);
+        if (signals === 2) await says('started');
+        if (signals === 1) await says('hanging');
+        one.child.kill('SIGTERM');
+        if (signals === 2) {
+          await says('hanging');
+          one.child.kill('SIGTERM');
+        }
+        const began = performance.now();
+        const { code } = await one.endedAfter;
+        expect(code, one.stderr).to.equal(1);
+        expect(performance.now() - began).to.be.below(signals === 1 ? 16_000 : END_MS);
+      });
+    }
+  });
+}
