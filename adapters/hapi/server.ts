@@ -16,6 +16,7 @@ import { Assets, ASSETS } from './pages/assets.js';
 import { BodyReader } from './body/body-reader.js';
 import { Fallback } from './errors/fallback.js';
 import { requestId, standardHeaders } from './transport/headers.js';
+import { KnownPaths } from './transport/known-paths.js';
 import { makeListener, ownListener } from './transport/listener.js';
 import { InFlight } from './limits/in-flight.js';
 import { Navigation } from './pages/navigation.js';
@@ -48,7 +49,7 @@ const UNREAD = {
 export class HapiServer implements HttpServer {
   readonly #server: Server;
   readonly #inFlight: InFlight;
-  readonly #paths = new Map<string, { path: string; bare: boolean; cors: boolean }>();
+  readonly #paths = new KnownPaths();
   #routes: readonly MountedRoute[] = [];
   #tools: ToolTable | null = null;
 
@@ -83,8 +84,8 @@ export class HapiServer implements HttpServer {
     for (const page of parts.pages) this.#mountPage(page, shared);
     const theme = themePage();
     if (!parts.pages.some(({ spec }) => spec.path === theme.spec.path)) this.#mountPage(theme, shared);
-    for (const path of await assets.serve(this.#server)) this.#know(path, false, false);
-    this.#mountFallback(new Fallback(this.#server, shared), shared);
+    for (const path of await assets.serve(this.#server)) this.#paths.add(path, ['GET']);
+    this.#mountFallback(new Fallback(shared), shared);
   }
 
   async #shared(parts: Parameters<HttpServer['mount']>[0], assets: Assets): Promise<PageServices> {
@@ -124,7 +125,7 @@ export class HapiServer implements HttpServer {
       for (const method of [spec.method].flat()) {
         this.#server.route({ method, path, handler: route.handler, options: optionsFor(method) });
       }
-      this.#know(path, spec.bare ?? false, spec.cors ?? false);
+      this.#paths.add(path, [spec.method].flat(), spec);
     }
   }
 
@@ -132,20 +133,16 @@ export class HapiServer implements HttpServer {
     const method = page.spec.method ?? 'GET';
     const { handler } = new PageRoute(page, shared);
     this.#server.route({ method, path: page.spec.path, handler, options: optionsFor(method) });
-    this.#know(page.spec.path, false, false);
-  }
-
-  /** Two routes with differently named parameters are the same path. */
-  #know(path: string, bare: boolean, cors: boolean): void {
-    const shape = path.replace(/\{[^*?}]*([*?]?\d*)\}/g, '{$1}');
-    const known = this.#paths.get(shape) ?? { path, bare: false, cors: false };
-    this.#paths.set(shape, { path: known.path, bare: known.bare || bare, cors: known.cors || cors });
+    this.#paths.add(page.spec.path, [method]);
   }
 
   #mountFallback(fallback: Fallback, shared: PageServices): void {
-    for (const { path, bare, cors } of this.#paths.values()) {
-      this.#server.route({ method: '*', path, handler: fallback.wrongMethod(bare, cors), options: UNREAD });
-      if (cors) this.#server.route({ method: 'OPTIONS', path, handler: fallback.options, options: UNREAD });
+    for (const known of this.#paths.all()) {
+      const { path, cors } = known;
+      for (const method of ['*', ...this.#paths.borrowed(known)] as const) {
+        this.#server.route({ method, path, handler: fallback.wrongMethod(known), options: optionsFor(method) });
+      }
+      if (cors) this.#server.route({ method: 'OPTIONS', path, handler: fallback.options(known), options: UNREAD });
     }
     this.#server.route({ method: '*', path: '/{path*}', handler: fallback.unknown, options: UNREAD });
     this.#server.ext('onPreResponse', (request: Request, h: ResponseToolkit) => {

@@ -2,7 +2,14 @@
  * The TCP side. hapi's listener is given to it, so that two things can be ours: what a caller reads whose bytes are no
  * HTTP at all (an envelope, not a bare line), and when `100 Continue` is said: only once somebody wants the body.
  */
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Ids } from '../../../ports/ids.js';
 import { failureResponse } from '../errors/envelope.js';
@@ -66,17 +73,18 @@ function end(socket: Duplex, bytes: string): void {
 }
 
 function malformed(error: NodeJS.ErrnoException, ids: Ids): string {
-  const message =
-    error.code === 'HPE_HEADER_OVERFLOW'
-      ? 'The request’s header is larger than 16 KiB.'
-      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? 'The request did not arrive in time.'
-        : 'The request is not valid HTTP/1.1.';
+  const [status, message] = STATUS_OF[error.code ?? ''] ?? [400, 'The request is not valid HTTP/1.1.'];
   const id = ids.uuid();
   const { body } = failureResponse(new Failure('invalid_request', message), id);
   const text = String(body);
   return (
-    'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n' +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
     `X-Request-Id: ${id}\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
   );
 }
+
+/** By Node's code. The codes of contract 00 have none for them but `invalid_request`. */
+const STATUS_OF: Readonly<Record<string, readonly [status: number, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'The request’s header is larger than 16 KiB.'],
+  ERR_HTTP_REQUEST_TIMEOUT: [400, 'The request did not arrive in time.'],
+};

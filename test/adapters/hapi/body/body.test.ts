@@ -319,15 +319,16 @@ describe('hapi: bodies', () => {
     });
 
     it('answers what is no HTTP in the envelope', async () => {
-      for (const bytes of [
-        'nonsense\r\n\r\n',
-        'GET / HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n',
-        `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`,
-      ]) {
+      for (const [status, bytes] of [
+        [400, 'nonsense\r\n\r\n'],
+        [400, 'GET / HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n'],
+        [431, `GET / HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`],
+        [431, `GET /${'y'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
+      ] as const) {
         const connection = test.connect();
         await connection.write(bytes);
         await connection.until(({ closed }) => closed);
-        expect(connection.received).to.match(/^HTTP\/1\.1 400 /);
+        expect(connection.received).to.match(new RegExp(`^HTTP/1\\.1 ${status} [A-Z]`));
         expect(connection.received).to.match(/X-Request-Id: /);
         expect(JSON.parse(connection.received.split('\r\n\r\n')[1]!).error.code).to.equal('invalid_request');
       }
