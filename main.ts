@@ -77,7 +77,7 @@ export interface FirstAdmin {
 }
 
 /** Drivers are loaded where they are used: a command would otherwise wait longer for its modules than for its work. */
-async function storeOf({ storage }: Core): Promise<DocumentStore> {
+export async function storeOf({ storage }: Core): Promise<DocumentStore> {
   if (storage.engine === 'memory') return new MemoryStore();
   if (storage.engine === 'sqlite') {
     return new SqliteStore({ path: storage.file as string, durability: storage.durability });
@@ -91,22 +91,45 @@ export async function version(): Promise<string> {
   return (JSON.parse(text) as { version: string }).version;
 }
 
+/** The configured keys. @param create false: nothing is written */
+export function keysOf(config: Core, create: boolean): Promise<Keys> {
+  const settings = { ...config.security, release_private_key: config.release_private_key };
+  return loadKeys(settings, config.data_dir, config.storage.engine === 'mongodb', create);
+}
+
+/** What a service is built from instead of what the configuration names. */
+export interface Given {
+  configuration?: Configuration;
+  /** With them the data directory is left alone, and the store's fingerprints are not compared. */
+  keys?: Keys;
+  store?: DocumentStore;
+  /** Standard output belongs to the answer of `--json`. */
+  logTo?: 'stdout' | 'stderr';
+}
+
+/** Keys of a service that keeps nothing. */
+const NO_KEYS: Keys = { release: null, license: 'x'.repeat(32), data: 'x'.repeat(32), created: [] };
+
+/** A service on an empty store in memory, which touches nothing outside: to see its plugins and their commands. */
+export function blueprint(given: Pick<Given, 'configuration'> = {}): Promise<Service> {
+  return compose('command', { ...given, keys: NO_KEYS, store: new MemoryStore() });
+}
+
 /**
  * Builds the service without starting it.
  * @throws ConfigError, KeyError: one line that says what is wrong and where it came from
  */
-export async function compose(mode: Mode): Promise<Service> {
-  const configuration = await loadConfig();
+export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
+  const configuration = given.configuration ?? (await loadConfig());
   const config = configuration.core;
-  await mkdir(config.data_dir, { recursive: true, mode: 0o700 });
   const shared = config.storage.engine === 'mongodb';
-  const keys = await loadKeys(
-    { ...config.security, release_private_key: config.release_private_key },
-    config.data_dir,
-    shared,
-  );
+  if (given.keys === undefined) await mkdir(config.data_dir, { recursive: true, mode: 0o700 });
+  const keys = given.keys ?? (await keysOf(config, true));
   // A command prints its own answer on stdout; the log's lines would stand between.
-  const log = PinoLogger.create({ level: mode === 'command' ? 'silent' : config.log.level });
+  const log = PinoLogger.create({
+    level: mode === 'command' ? 'silent' : config.log.level,
+    ...(given.logTo === 'stderr' ? { destination: process.stderr } : {}),
+  });
   if (keys.created.length > 0) log.info({ created: keys.created }, 'created keys in the data directory');
 
   const clock = new SystemClock();
@@ -114,7 +137,7 @@ export async function compose(mode: Mode): Promise<Service> {
   const metrics = new PrometheusMetrics();
   if (mode === 'serve') processMetrics(metrics, Date.now() - process.uptime() * 1000);
   const hasher = new ThreadHasher();
-  const store = await storeOf(config);
+  const store = given.store ?? (await storeOf(config));
   const jobs = new AgendaJobs({ store, clock, ids, log, metrics });
   const { host, port, base_url, trusted_proxies } = config.server;
   // A command's links and DSNs lead to the server beside it, whose port may be one that it picked.

@@ -52,6 +52,7 @@ export class HapiServer implements HttpServer {
   readonly #paths = new KnownPaths();
   #routes: readonly MountedRoute[] = [];
   #tools: ToolTable | null = null;
+  #stopped: Promise<void> | null = null;
 
   constructor(private readonly options: HapiServerOptions) {
     const listener = makeListener();
@@ -166,7 +167,8 @@ export class HapiServer implements HttpServer {
 
   async stop(timeoutMs: number): Promise<void> {
     this.#inFlight.stopping = true;
-    await this.#server.stop({ timeout: timeoutMs });
+    this.#stopped ??= this.#server.stop({ timeout: timeoutMs });
+    await this.#stopped;
   }
 
   openapi(): object {

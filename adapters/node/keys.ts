@@ -118,9 +118,11 @@ async function givenReleaseKey(path: string): Promise<ReleaseKey> {
 /**
  * The keys as given, or as created below `dataDir` (0600) on an embedded store.
  * @param shared true for MongoDB: nothing is created
+ * @param create false: nothing is written; for a key that is missing there is one for this process alone, and no
+ *   release key (`aos doctor`)
  * @throws KeyError with one line
  */
-export async function loadKeys(settings: KeySettings, dataDir: string, shared: boolean): Promise<Keys> {
+export async function loadKeys(settings: KeySettings, dataDir: string, shared: boolean, create = true): Promise<Keys> {
   const missing = [
     settings.release_private_key === null
       ? 'release_private_key (SVC_RELEASE_PRIVATE_KEY; empty for unsigned releases)'
@@ -134,9 +136,11 @@ export async function loadKeys(settings: KeySettings, dataDir: string, shared: b
   const created: string[] = [];
   const secret = async (given: string | null, file: string, key: string): Promise<string> => {
     if (given !== null) return given;
-    const made = await ensure(join(dataDir, file), newSecret);
+    const path = join(dataDir, file);
+    if (!create && (await read(path)) === null) return newSecret();
+    const made = await ensure(path, newSecret);
     if (made.created) created.push(key);
-    if (made.text.length < 32) throw new KeyError(`${key}: ${join(dataDir, file)} is shorter than 32 characters`);
+    if (made.text.length < 32) throw new KeyError(`${key}: ${path} is shorter than 32 characters`);
     return made.text;
   };
   const release = async (): Promise<ReleaseKey | null> => {
@@ -144,6 +148,7 @@ export async function loadKeys(settings: KeySettings, dataDir: string, shared: b
     if (given === '') return null;
     if (given !== null) return givenReleaseKey(given);
     const path = join(dataDir, KEY_FILES.release);
+    if (!create && (await read(path)) === null) return null;
     const made = await ensure(path, newReleaseKey);
     if (made.created) created.push('release_private_key');
     return readReleaseKey(made.text, path);
@@ -185,11 +190,20 @@ export function fingerprints(keys: Keys): Map<string, string> {
  */
 export async function checkFingerprints(store: DocumentStore, keys: Keys, now: () => string): Promise<void> {
   const collection = store.collection<KeyDoc>(KEYS_COLLECTION.name);
-  const differ: string[] = [];
   for (const [key, fingerprint] of fingerprints(keys)) {
     const setOnInsert = { fingerprint, created_at: now() };
-    const kept = await collection.change({ id: key }, { setOnInsert }, { upsert: true });
-    if (kept && kept.doc.fingerprint !== fingerprint) differ.push(key);
+    await collection.change({ id: key }, { setOnInsert }, { upsert: true });
+  }
+  await compareFingerprints(store, keys);
+}
+
+/** The comparison alone, which remembers nothing. @throws KeyError with one line naming the keys that differ */
+export async function compareFingerprints(store: DocumentStore, keys: Keys): Promise<void> {
+  const collection = store.collection<KeyDoc>(KEYS_COLLECTION.name);
+  const differ: string[] = [];
+  for (const [key, fingerprint] of fingerprints(keys)) {
+    const kept = await collection.get(key);
+    if (kept !== null && kept.fingerprint !== fingerprint) differ.push(key);
   }
   if (!keys.release && (await collection.get('release_private_key'))) differ.push('release_private_key');
   if (differ.length === 0) return;
