@@ -14,7 +14,7 @@ import { freeBytes } from './adapters/node/freebytes.js';
 import { ThreadHasher } from './adapters/node/hasher.js';
 import { RandomIds } from './adapters/node/ids.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
-import { checkFingerprints, KEYS_COLLECTION, loadKeys } from './adapters/node/keys.js';
+import { checkFingerprints, KEYS_COLLECTION, loadKeys, type Keys } from './adapters/node/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
 import { processMetrics } from './adapters/node/process-metrics.js';

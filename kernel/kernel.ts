@@ -34,6 +34,8 @@ export class Kernel {
   readonly #services = new Services();
   readonly #bus: InProcessEvents;
   readonly #report: BootReport;
+  /** Once; there when the server listens. */
+  #stopServer: (() => Promise<void>) | null = null;
   readonly #undo: { name: string; run: () => Promise<void> }[] = [];
   #runs: readonly PluginRun[] = [];
   #migrator: Migrator | undefined;
@@ -259,7 +261,9 @@ export class Kernel {
   async #listen(): Promise<string> {
     const { http, config } = this.parts;
     if (http === undefined) return 'no server';
-    this.#undo.push({ name: 'http', run: () => http.stop(config.stop_timeout_ms ?? 10_000) });
+    let stopped: Promise<void> | null = null;
+    this.#stopServer = () => (stopped ??= http.stop(config.stop_timeout_ms ?? 10_000));
+    this.#undo.push({ name: 'http', run: this.#stopServer });
     this.#address = await http.start();
     return this.#address;
   }
@@ -270,10 +274,15 @@ export class Kernel {
     return `${this.#runs.flatMap((run) => run.parts.jobs ?? []).length} defined`;
   }
 
-  /** Last of all in `serve`, so that it is the first to be taken back; elsewhere for jobs that were run by hand. */
+  /**
+   * Last of all in `serve`, so that it is the first to be taken back; elsewhere for jobs that were run by hand. The server
+   * stops listening at once, and requests finish beside the jobs (contract 95, shutdown).
+   */
   #drainAtStop(): void {
     const { jobs, config } = this.parts;
-    if (jobs !== undefined) this.#undo.push({ name: 'jobs', run: () => jobs.drain(config.stop_timeout_ms ?? 10_000) });
+    if (jobs === undefined) return;
+    const drain = (): Promise<void> => jobs.drain(config.stop_timeout_ms ?? 10_000);
+    this.#undo.push({ name: 'jobs', run: async () => void (await Promise.all([this.#stopServer?.(), drain()])) });
   }
 
   #booted(mode: Mode): Booted {

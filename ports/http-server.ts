@@ -12,7 +12,7 @@ export interface HttpServer {
   }): Promise<void>;
   /** Listens; answers the address it listens on, `http://127.0.0.1:8080`. */
   start(): Promise<string>;
-  /** Stops listening at once, lets requests finish for `timeoutMs`, then closes. Once: a second call waits for the first. */
+  /** Stops listening at once, lets requests finish for `timeoutMs`, then closes. */
   stop(timeoutMs: number): Promise<void>;
   /** OpenAPI 3.1 of the mounted routes. */
   openapi(): object;

@@ -52,7 +52,6 @@ export class HapiServer implements HttpServer {
   readonly #paths = new KnownPaths();
   #routes: readonly MountedRoute[] = [];
   #tools: ToolTable | null = null;
-  #stopped: Promise<void> | null = null;
 
   constructor(private readonly options: HapiServerOptions) {
     const listener = makeListener();
@@ -167,8 +166,7 @@ export class HapiServer implements HttpServer {
 
   async stop(timeoutMs: number): Promise<void> {
     this.#inFlight.stopping = true;
-    this.#stopped ??= this.#server.stop({ timeout: timeoutMs });
-    await this.#stopped;
+    await this.#server.stop({ timeout: timeoutMs });
   }
 
   openapi(): object {

@@ -92,7 +92,7 @@ describe('kernel', () => {
       expect(trace.splice(0)).to.deep.equal([...up, 'start base', 'start user', 'listen', 'run jobs']);
       await Promise.all([made.stop(), made.stop()]);
       await made.stop();
-      expect(trace).to.deep.equal(['drain jobs', 'stop listening', 'stop user', 'stop base', 'close']);
+      expect(trace).to.deep.equal(['stop listening', 'drain jobs', 'stop user', 'stop base', 'close']);
       expect(states(made)).to.deep.equal({ base: 'stopped', user: 'stopped' });
     });
 
