@@ -58,6 +58,8 @@ const TOOL = Joi.object({
   describe: Joi.object().pattern(Joi.string(), Joi.string()),
   untrusted: names,
   textLimit: Joi.number().integer().min(1),
+  answer: Joi.function(),
+  lines: names,
 } satisfies Keys<ToolSpec>);
 
 const ROUTE = Joi.object({

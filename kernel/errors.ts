@@ -14,8 +14,15 @@ export const CODES = {
   csrf_failed: [403, 'The form’s `csrf_token` is missing or stale. Load the page again.'],
   not_found: [404, 'There is nothing under this path or id.'],
   method_not_allowed: [405, 'The path exists, the method does not; `Allow` lists those that do.'],
-  already_claimed: [409, 'Another agent holds a live lease; `error.claim` says who and until when.'],
-  lease_lost: [409, 'The `claim_token` is not the current one.'],
+  already_claimed: [
+    409,
+    'A live lease is in the way; `error.claim` says who holds it (`yours`: you do) and until when.',
+  ],
+  claim_required: [409, 'By MCP a status changes only under the caller’s own live lease: claim the item first.'],
+  lease_lost: [
+    409,
+    'The `claim_token` is not the current one; `error.why` is `expired`, `released`, `resolved`, `taken` or `unknown`.',
+  ],
   lease_limit: [409, 'The lease has reached 24 hours in all and cannot be renewed.'],
   invalid_transition: [409, 'The item’s status does not allow this change.'],
   conflict: [409, 'Something with this name exists, or the state changed meanwhile.'],

@@ -102,7 +102,11 @@ function holds(value: Json, condition: Condition): boolean {
   if (c.lte !== undefined && !(sameType(value, c.lte) && compareValues(value, c.lte) <= 0)) return false;
   if (c.exists !== undefined && (value !== null) !== c.exists) return false;
   if (c.prefix !== undefined && !(typeof value === 'string' && value.startsWith(c.prefix))) return false;
-  if (c.contains !== undefined && !(typeof value === 'string' && value.includes(c.contains))) return false;
+  if (
+    c.contains !== undefined &&
+    !(typeof value === 'string' && [c.contains].flat().every((part) => value.includes(part)))
+  )
+    return false;
   if (c.has !== undefined && !(Array.isArray(value) && value.includes(c.has))) return false;
   const any = c.has_any;
   if (any !== undefined && !(Array.isArray(value) && value.some((v) => any.includes(v as Scalar)))) return false;

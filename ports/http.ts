@@ -70,6 +70,8 @@ export interface HttpRequest {
   cookies: Readonly<Record<string, string>>;
   /** Aborts when the client goes away. */
   signal: AbortSignal;
+  /** Name of the tool by which an agent calls this route (ports/tools.ts); undefined for a request of its own. */
+  tool?: string;
 }
 
 export interface Cookie {
@@ -138,6 +140,13 @@ export interface ToolSpec {
   untrusted?: readonly string[];
   /** Characters of each text from outside that are shown unless the agent asks for another number. */
   textLimit?: number;
+  /** What the agent is shown of the route's answer (data fields without the envelope); absent: all of it. */
+  answer?: (data: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+  /**
+   * Of a long list: the members of each of the answer's `items` that its text form shows, one line each. The rest is in the
+   * structured form alone, so that it is not sent twice.
+   */
+  lines?: readonly string[];
 }
 
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';

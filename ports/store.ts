@@ -45,8 +45,8 @@ export type Condition =
       exists?: boolean;
       /** Text that starts with this; exact case. */
       prefix?: string;
-      /** Text that contains this; exact case: fold case into a field of your own where that is wanted. */
-      contains?: string;
+      /** Text that contains this, or each of these; exact case: fold case into a field of your own where that is wanted. */
+      contains?: string | readonly string[];
       /** An array that has this element. */
       has?: Scalar;
       /** An array that has at least one of these elements. */

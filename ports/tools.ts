@@ -7,12 +7,19 @@ import type { HttpRequest, ToolSpec } from './http.js';
 
 export interface RouteTool extends Pick<
   ToolSpec,
-  'name' | 'title' | 'description' | 'readOnly' | 'destructive' | 'idempotent' | 'untrusted' | 'textLimit'
+  | 'name'
+  | 'title'
+  | 'description'
+  | 'readOnly'
+  | 'destructive'
+  | 'idempotent'
+  | 'untrusted'
+  | 'textLimit'
+  | 'answer'
+  | 'lines'
 > {
   /** JSON Schema 2020-12 of the arguments, an object. */
   input: Record<string, unknown>;
-  /** JSON Schema of the answer's data fields, an object. */
-  output: Record<string, unknown>;
 }
 
 /** What the route answered, the envelope included. */

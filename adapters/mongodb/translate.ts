@@ -50,7 +50,8 @@ function operatorsOf(condition: Condition): (Query | null)[] {
   // `$gte: ''` is met by text alone; some servers match patterns against numbers too. Terms of their own: one of them
   // ignores operators beside a pattern.
   if (c.prefix !== undefined) operators.push({ $gte: '' }, { $regex: `^${escapeRegex(c.prefix)}` });
-  if (c.contains !== undefined) operators.push({ $gte: '' }, { $regex: escapeRegex(c.contains) });
+  if (c.contains !== undefined)
+    operators.push({ $gte: '' }, ...[c.contains].flat().map((part) => ({ $regex: escapeRegex(part) })));
   // `$elemMatch` matches arrays only; plain equality would also match a scalar.
   if (c.has !== undefined) operators.push({ $elemMatch: { $eq: c.has } });
   if (c.has_any !== undefined) operators.push(c.has_any.length === 0 ? null : { $elemMatch: { $in: c.has_any } });

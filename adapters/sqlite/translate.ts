@@ -70,8 +70,9 @@ function conditionTerms(path: string, condition: Condition, columns: Columns, va
   if (c.exists !== undefined) terms.push(c.exists ? present(at) : `${at} IS NULL`);
   if (c.prefix !== undefined) terms.push(startsWith(at, c.prefix, values));
   if (c.contains !== undefined) {
-    values.push(c.contains);
-    terms.push(`(typeof(${at}) = 'text' AND instr(${at}, ?) > 0)`);
+    const parts = [c.contains].flat();
+    values.push(...parts);
+    terms.push(`(${[`typeof(${at}) = 'text'`, ...parts.map(() => `instr(${at}, ?) > 0`)].join(' AND ')})`);
   }
   if (c.has !== undefined) terms.push(hasOne(path, [c.has], values));
   if (c.has_any !== undefined) terms.push(hasOne(path, c.has_any, values));

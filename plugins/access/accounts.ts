@@ -69,6 +69,13 @@ export class Accounts {
     return account;
   }
 
+  /** The name as the account spells it; null when there is none, or it is disabled. */
+  async enabledName(username: string): Promise<string | null> {
+    const page = await this.rows.find({ filter: { username_key: usernameKey(username) }, limit: 1 });
+    const account = page.items[0];
+    return account === undefined || account.disabled ? null : account.username;
+  }
+
   /** The account with this name, in any case. @throws ServiceError not_found */
   async named(username: string): Promise<Account> {
     const page = await this.rows.find({ filter: { username_key: usernameKey(username) }, limit: 1 });

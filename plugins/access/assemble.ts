@@ -1,6 +1,6 @@
 /** The plugin's services, and what its routes, pages and commands need beside them. */
 import type { PluginContext } from '../../kernel/contract.js';
-import { TOKEN_PROJECTS } from '../../ports/domain/access.js';
+import { TOKEN_PROJECTS, type AccountDirectory } from '../../ports/domain/access.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import type { Account } from './account.js';
 import { Accounts } from './accounts.js';
@@ -10,6 +10,7 @@ import { Background } from './background.js';
 import { Credentials } from './credentials.js';
 import { Devices } from './devices.js';
 import { firstStart } from './first-start.js';
+import { TokenFinder } from './live-tokens.js';
 import { Login } from './login.js';
 import { MasterTokens } from './master-tokens.js';
 import { KnownProjects } from './known-projects.js';
@@ -38,6 +39,7 @@ const SERVICES = {
   totp: Totp,
   login: Login,
   authenticator: AccessAuthenticator,
+  liveTokens: TokenFinder,
 };
 
 export type Services = ReturnType<typeof assemble>;
@@ -48,5 +50,6 @@ export function assemble(ctx: PluginContext<AccessConfig>) {
   const projects = new KnownProjects(() => ctx.extensions(TOKEN_PROJECTS));
   const masters = new MasterTokens(tokens, audit, projects);
   const first = firstStart(ctx.collection<Account>('accounts'), accounts, ctx.ids, ctx.config);
-  return { ...services, projects, masters, first, system: ctx.resolve(SYSTEM), clock: ctx.clock };
+  const directory: AccountDirectory = { named: (username) => accounts.enabledName(username) };
+  return { ...services, directory, projects, masters, first, system: ctx.resolve(SYSTEM), clock: ctx.clock };
 }

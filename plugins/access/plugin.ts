@@ -4,7 +4,16 @@
  */
 import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';
-import { AUDIT, AUTHENTICATOR, CREDENTIALS, FIRST_START, TOKEN_PROJECTS, TOKENS } from '../../ports/domain/access.js';
+import {
+  ACCOUNTS,
+  AUDIT,
+  AUTHENTICATOR,
+  CREDENTIALS,
+  FIRST_START,
+  LIVE_TOKENS,
+  TOKEN_PROJECTS,
+  TOKENS,
+} from '../../ports/domain/access.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { checkUsername } from './account.js';
 import { assemble, type AccessConfig, type Services } from './assemble.js';
@@ -50,7 +59,7 @@ export default definePlugin<AccessConfig>({
   title: 'Accounts and tokens',
   critical: true,
   needs: [SYSTEM.name],
-  provides: [AUTHENTICATOR.name, AUDIT.name, TOKENS.name, CREDENTIALS.name, FIRST_START.name],
+  provides: [AUTHENTICATOR, AUDIT, TOKENS, CREDENTIALS, FIRST_START, LIVE_TOKENS, ACCOUNTS].map(({ name }) => name),
   extensionPoints: [TOKEN_PROJECTS.point],
   config: joi.object({
     admin_user: joi
@@ -104,6 +113,8 @@ export default definePlugin<AccessConfig>({
         [TOKENS.name]: services.tokens,
         [CREDENTIALS.name]: services.credentials,
         [FIRST_START.name]: services.first,
+        [LIVE_TOKENS.name]: services.liveTokens,
+        [ACCOUNTS.name]: services.directory,
       },
       start: () => services.roster.reconcile(),
       stop: () => services.background.settled(),

@@ -1,6 +1,6 @@
 /** Who calls a service of this plugin, whichever way the call came in. */
 import { denied, ServiceError } from '../../kernel/errors.js';
-import type { Principal } from '../../ports/http.js';
+import type { HttpRequest, Principal } from '../../ports/http.js';
 
 export interface Caller {
   /** Token id, or `user:<account id>`: what a lease and a report belong to. */
@@ -12,9 +12,17 @@ export interface Caller {
   /** May work on items, not only report them. */
   manage: boolean;
   kind: 'token' | 'session' | 'system';
+  /** An agent calls a tool (MCP) instead of the route: it may have been talked into it by what it read. */
+  by_tool?: boolean;
 }
 
 export const SYSTEM_CALLER: Caller = { id: 'system', name: 'system', project: null, manage: true, kind: 'system' };
+
+/** @throws ServiceError unauthorized when nobody is asking */
+export const callerIn = ({ principal, tool }: Pick<HttpRequest, 'principal' | 'tool'>): Caller => ({
+  ...callerOf(principal),
+  by_tool: tool !== undefined,
+});
 
 /** @throws ServiceError unauthorized when nobody is asking */
 export function callerOf(principal: Principal): Caller {

@@ -27,6 +27,8 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['file_path'] },
       { fields: ['push_id'] },
       { fields: ['claim.agent'] },
+      { fields: ['claim.token_hash'] },
+      { fields: ['assignee'] },
       { fields: ['queue_key'] },
       { fields: ['project', 'queue_key'] },
       { fields: ['type', 'queue_key'] },

@@ -1,6 +1,7 @@
 /** What the services of this plugin are built on; bound as one value, so that a test puts its own in its place. */
 import { hash } from 'node:crypto';
 import { token } from '../../kernel/contract.js';
+import type { AccountDirectory, LiveTokens } from '../../ports/domain/access.js';
 import type { IgnoreRules } from '../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { ReleaseDirectory } from '../../ports/domain/releases.js';
@@ -59,6 +60,8 @@ export interface Deps {
   /** `grouping` of the configuration. */
   grouping: GroupingSettings;
   projects: ProjectDirectory;
+  accounts: AccountDirectory;
+  liveTokens: LiveTokens;
   /** Undefined while no plugin provides releases. */
   releases: () => ReleaseDirectory | undefined;
   /** What mutes errors; undefined while no plugin provides it. */

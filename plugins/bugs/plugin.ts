@@ -4,6 +4,7 @@
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
+import { ACCOUNTS, LIVE_TOKENS } from '../../ports/domain/access.js';
 import { BUGS, ERROR_GROUPS, IGNORE_RULES, MUTING } from '../../ports/domain/bugs.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASES, type ReleasePublished } from '../../ports/domain/releases.js';
@@ -48,7 +49,7 @@ export default definePlugin<BugsConfig>({
   api: 1,
   title: 'Bug tracker',
   critical: true,
-  needs: [PROJECTS.name],
+  needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name],
   provides: [BUGS.name, ERROR_GROUPS.name, MUTING.name],
   extends: [PROJECT_USAGE.point],
   config,
@@ -78,6 +79,8 @@ export default definePlugin<BugsConfig>({
       new_groups_per_hour: ctx.app.limits['new_groups_per_hour'] ?? 0,
       grouping: groupingSettings(ctx.app.grouping),
       projects: ctx.resolve(PROJECTS),
+      accounts: ctx.resolve(ACCOUNTS),
+      liveTokens: ctx.resolve(LIVE_TOKENS),
       releases: () => ctx.find(RELEASES),
       ignoring: () => ctx.find(IGNORE_RULES),
       emit: (event, data, options) => ctx.emit(event, data, options),

@@ -7,6 +7,7 @@ import { Intake } from './intake/intake.js';
 import { Bulk } from './items/bulk.js';
 import { Discussion } from './items/discussion.js';
 import { Edits } from './items/edits.js';
+import { SecretGuard } from './items/secret-guard.js';
 import { Board } from './lists/board.js';
 import { Lists } from './lists/lists.js';
 import { SavedViews } from './lists/saved-views.js';
@@ -27,6 +28,7 @@ const SERVICES = {
   merging: Merging,
   stats: Stats,
   views: SavedViews,
+  secrets: SecretGuard,
 };
 
 export type Services = Instances<typeof SERVICES>;

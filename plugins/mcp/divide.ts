@@ -71,37 +71,49 @@ class Divider {
     this.#left = limits.all;
   }
 
-  object(value: Readonly<Record<string, unknown>>, path: string, top = false): Parts {
+  /** @param inherited names that an object around it says are from outside */
+  object(
+    value: Readonly<Record<string, unknown>>,
+    path: string,
+    top = false,
+    inherited: ReadonlySet<string> = this.outside,
+  ): Parts {
     const own = value['untrusted_fields'];
-    const outside = isTexts(own) ? new Set(own) : this.outside;
+    const outside = isTexts(own) ? new Set(own) : inherited;
     const fact: Record<string, unknown> = {};
     const whole: Record<string, unknown> = {};
     for (const [key, member] of Object.entries(value)) {
       if (member === null && !top) continue;
       const parts = OPAQUE.has(key)
         ? { fact: member, whole: member }
-        : this.#value(member, path === '' ? key : `${path}.${key}`, outside.has(key));
+        : this.#value(member, path === '' ? key : `${path}.${key}`, outside.has(key), this.#below(outside, key));
       if (parts.fact !== undefined) fact[key] = parts.fact;
       whole[key] = parts.whole;
     }
     return { fact, whole };
   }
 
-  #value(value: unknown, path: string, outside: boolean): Parts {
+  /** What an object below is judged by: `claim.agent` of an item names `agent` of its claim. */
+  #below(outside: ReadonlySet<string>, key: string): ReadonlySet<string> {
+    const named = [...outside].flatMap((name) => (name.startsWith(`${key}.`) ? [name.slice(key.length + 1)] : []));
+    return named.length === 0 ? this.outside : new Set([...this.outside, ...named]);
+  }
+
+  #value(value: unknown, path: string, outside: boolean, below: ReadonlySet<string>): Parts {
     if (typeof value === 'string') {
       return value === '' || (!outside && WORD.test(value)) ? { fact: value, whole: value } : this.#text(value, path);
     }
-    if (Array.isArray(value)) return this.#list(value, path, outside);
+    if (Array.isArray(value)) return this.#list(value, path, outside, below);
     if (typeof value !== 'object' || value === null) return { fact: value, whole: value };
     // Names of members can be text from outside as well.
     const named = Object.keys(value).every((key) => KEY.test(key));
     return outside || !named
       ? this.#text(JSON.stringify(value), path)
-      : this.object(value as Record<string, unknown>, path);
+      : this.object(value as Record<string, unknown>, path, false, below);
   }
 
-  #list(value: readonly unknown[], path: string, outside: boolean): Parts {
-    const parts = value.map((element, at) => this.#value(element, `${path}[${at}]`, outside));
+  #list(value: readonly unknown[], path: string, outside: boolean, below: ReadonlySet<string>): Parts {
+    const parts = value.map((element, at) => this.#value(element, `${path}[${at}]`, outside, below));
     const facts = parts.map(({ fact }) => fact).filter((fact) => fact !== undefined);
     const none = facts.length === 0 && value.length > 0;
     return { fact: none ? undefined : facts, whole: parts.map(({ whole }) => whole) };

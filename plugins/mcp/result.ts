@@ -1,6 +1,6 @@
 /** What a route answered, as the result of a tool: facts as JSON, outside text in the fence, errors with their code. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import type { RouteAnswer } from '../../ports/tools.js';
+import type { RouteAnswer, RouteTool } from '../../ports/tools.js';
 import { divide, type Divided, type Limits } from './divide.js';
 import { Fence, visible } from './fence.js';
 import { NOTICE } from './guide.js';
@@ -11,21 +11,42 @@ const ALL = 40_000;
 /** What `text_limit` may ask for. */
 export const MOST_TEXT = 65_536;
 
-/** @param outside names of members that hold text from outside @param textLimit characters of each text */
-export function toolResult(answer: RouteAnswer, outside: readonly string[], textLimit = TEXT): CallToolResult {
+export interface Shape extends Pick<RouteTool, 'answer' | 'lines'> {
+  /** Names of members that hold text from outside. */
+  outside?: readonly string[];
+  /** Characters of each text. */
+  textLimit?: number;
+}
+
+export function toolResult(
+  answer: RouteAnswer,
+  { outside = [], textLimit = TEXT, answer: shown = (all) => ({ ...all }), lines }: Shape = {},
+): CallToolResult {
   if (answer.status >= 400) return failed(answer);
   const { status: _status, ...data } = answer.body;
   const fence = new Fence();
   const limits: Limits = { text: textLimit, all: Math.max(ALL, 2 * textLimit) };
-  const divided = divide(data, outside, limits, fence);
-  return { content: [{ type: 'text', text: page(divided, fence) }], structuredContent: structured(divided, fence) };
+  const divided = divide(shown(data), outside, limits, fence);
+  const text = lines === undefined ? page(divided, fence) : short(divided, lines);
+  return { content: [{ type: 'text', text }], structuredContent: structured(divided, fence) };
+}
+
+/** A long list as text: one line of facts for each element. */
+function short({ facts }: Divided, names: readonly string[]): string {
+  const { items, ...rest } = facts;
+  const rows = (Array.isArray(items) ? items : []) as Record<string, unknown>[];
+  return [
+    JSON.stringify({ found: rows.length, ...rest }),
+    ...rows.map((row) => names.map((name) => String(row[name] ?? '-')).join(' ')),
+    'Titles and messages are in the structured answer; `get` reads one item.',
+  ].join('\n');
 }
 
 /** The service's own error: its message and fields are ours, anything else is looked at like every answer. */
 function failed({ body, headers }: RouteAnswer): CallToolResult {
   const { code, message, fields, ...rest } = (body['error'] ?? {}) as Record<string, unknown>;
   const fence = new Fence();
-  const divided = divide(rest, [], { text: TEXT, all: ALL }, fence);
+  const divided = divide(rest, ['agent'], { text: TEXT, all: ALL }, fence);
   const wait = Number(headers['retry-after']);
   const about = {
     code,
@@ -42,7 +63,7 @@ function failed({ body, headers }: RouteAnswer): CallToolResult {
   return {
     isError: true,
     content: [{ type: 'text', text: page({ ...divided, facts }, fence) }],
-    structuredContent: { error: { ...about, ...whole }, ...(untrusted !== undefined && { untrusted }) },
+    structuredContent: { ...(untrusted !== undefined && { untrusted }), error: { ...about, ...whole } },
   };
 }
 
@@ -52,7 +73,8 @@ function structured({ whole, texts }: Divided, { nonce }: Fence): Record<string,
     text.length < length ? [{ field, shown: text.length, length }] : [],
   );
   const fields = texts.map(({ field }) => field);
-  return { ...whole, untrusted: { notice: NOTICE, nonce, fields, ...(cut.length > 0 && { cut }) } };
+  // First of all, so that it is read before the texts.
+  return { untrusted: { notice: NOTICE, nonce, fields, ...(cut.length > 0 && { cut }) }, ...whole };
 }
 
 /** The text form: facts, then all outside text in one fence, each under a heading that carries the number too. */

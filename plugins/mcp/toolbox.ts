@@ -3,17 +3,15 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import type { HttpRequest } from '../../ports/http.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../ports/tools.js';
 import { MOST_TEXT, TEXT, toolResult } from './result.js';
-import { answerSchema } from './schema.js';
+import { lean } from './schema.js';
 
 const LEAST_TEXT = 200;
 /** The one argument that is not the route's: how much of long texts is shown. Only where reading again costs nothing. */
 const TEXT_LIMIT = 'text_limit';
 const textLimitSchema = (preset: number): Record<string, string | number> => ({
   type: 'integer',
-  minimum: LEAST_TEXT,
-  maximum: MOST_TEXT,
   default: preset,
-  description: 'Characters of each text from outside that are shown',
+  description: 'Characters of each text shown',
 });
 
 export class Toolbox {
@@ -34,9 +32,10 @@ export class Toolbox {
     const { [TEXT_LIMIT]: asked, ...rest } = args;
     const own = takesTextLimit(route);
     const limit = own ? (asked ?? route.textLimit ?? TEXT) : TEXT;
-    if (!isLimit(limit)) return toolResult(wrongLimit(request.id), []);
+    if (!isLimit(limit)) return toolResult(wrongLimit(request.id));
     const answer = await this.routes.call(name, own ? rest : args, request);
-    return answer && toolResult(answer, route.untrusted ?? [], limit);
+    const { untrusted: outside = [], answer: shown, lines } = route;
+    return answer && toolResult(answer, { outside, textLimit: limit, answer: shown, lines });
   }
 }
 
@@ -59,23 +58,25 @@ const wrongLimit = (requestId: string): RouteAnswer => ({
 const takesTextLimit = (route: RouteTool): boolean =>
   route.readOnly === true && !Object.hasOwn(route.input['properties'] as object, TEXT_LIMIT);
 
+/**
+ * Without a schema of the answer, which would be most of the list: an agent reads the answer itself, and it is fenced, cut and
+ * shortened anyway. Hints that say what is assumed without them are left out.
+ */
 function listed(route: RouteTool): Tool {
   const { name, title, description, readOnly = false, destructive = false, idempotent = readOnly } = route;
-  const input = route.input as Tool['inputSchema'];
+  const input = lean(route.input) as Tool['inputSchema'];
   return {
     name,
-    title,
     description,
     inputSchema: takesTextLimit(route)
       ? { ...input, properties: { ...input.properties, [TEXT_LIMIT]: textLimitSchema(route.textLimit ?? TEXT) } }
       : input,
-    outputSchema: answerSchema(route.output, route.untrusted ?? []),
     // A tool reaches nothing but this service.
     annotations: {
       title,
-      readOnlyHint: readOnly,
-      destructiveHint: destructive,
-      idempotentHint: idempotent,
+      ...(readOnly
+        ? { readOnlyHint: true }
+        : { destructiveHint: destructive, ...(idempotent && { idempotentHint: true }) }),
       openWorldHint: false,
     },
   };

@@ -118,3 +118,19 @@ export interface FirstStart {
 }
 
 export const FIRST_START = token<FirstStart>('access.first_start');
+
+/** For those who store what people and agents write: whether a text would publish a credential of this service. */
+export interface LiveTokens {
+  /** Whether the text holds a token that is neither revoked nor expired. Intake keys are public and do not count. */
+  heldIn(text: string): Promise<boolean>;
+}
+
+export const LIVE_TOKENS = token<LiveTokens>('access.live_tokens');
+
+/** Accounts by name, for those who note a person's name. */
+export interface AccountDirectory {
+  /** The name as the account spells it, whatever the case; null when there is no such account, or it is disabled. */
+  named(username: string): Promise<string | null>;
+}
+
+export const ACCOUNTS = token<AccountDirectory>('access.accounts');

@@ -17,8 +17,10 @@ export interface Report {
   title: string;
   severity: Severity;
   source: 'agent' | 'app' | 'ui' | 'sdk';
-  /** Who reported: a token's id or an account name. */
+  /** Who reported: a token's id, or `user:` and an account's. */
   reported_by: string;
+  /** The name that history shows of them; absent: `reported_by`. */
+  reporter?: string;
   description?: string | null;
   error_message?: string | null;
   exception_class?: string | null;
@@ -27,6 +29,7 @@ export interface Report {
   client_ref?: string | null;
   repo_url?: string | null;
   commit_sha?: string | null;
+  pr_url?: string | null;
   file_path?: string | null;
   line_no?: number | null;
   stack_trace?: string | null;
@@ -110,10 +113,14 @@ export interface Item {
   client_ref: string | null;
   repo_url: string | null;
   commit_sha: string | null;
+  /** http or https. */
+  pr_url: string | null;
   file_path: string | null;
   line_no: number | null;
   push_id: string | null;
   target_agent: string | null;
+  /** Name of the account of the person who has the item. */
+  assignee: string | null;
   tags: string[];
   app_version: string | null;
   resolved_in_build: string | null;
@@ -180,19 +187,20 @@ export interface IgnoreRules {
 export const IGNORE_RULES = token<IgnoreRules>('errorstream.ignore_rules');
 
 /** An error group as an ignore rule sees it. */
-export interface Mutable {
-  id: string;
-  ref: string;
-  title: string;
-  error_message: string | null;
-  exception_class: string | null;
-  project: string;
-  environment: string | null;
-  hit_count: number;
-  last_seen_at: string;
-  muted: boolean;
-  muted_by_rule_id: string | null;
-}
+export type Mutable = Pick<
+  Item,
+  | 'id'
+  | 'ref'
+  | 'title'
+  | 'error_message'
+  | 'exception_class'
+  | 'project'
+  | 'environment'
+  | 'hit_count'
+  | 'last_seen_at'
+  | 'muted'
+  | 'muted_by_rule_id'
+>;
 
 /** Muting of groups that are there already. Callers check who asks. */
 export interface Muting {
@@ -258,15 +266,11 @@ export interface ErrorGroups {
 export const ERROR_GROUPS = token<ErrorGroups>('bugs.error_groups');
 
 /** Data of `bug.created`, `bug.critical`, `bug.resolved` and `feature.created` (contract 70, payload). */
-export interface BugEvent {
-  id: string;
-  ref: string;
-  type: ItemType;
-  title: string;
-  severity: Severity;
+export interface BugEvent extends Pick<
+  Item,
+  'id' | 'ref' | 'type' | 'title' | 'severity' | 'client_ref' | 'regression'
+> {
   item_status: ItemStatus;
-  client_ref: string | null;
-  regression: boolean;
 }
 
 /** Data of `error.rate_exceeded`: a muted group happens more often than its rule allows (contract 70, payload). */

@@ -63,7 +63,7 @@ const textCondition: fc.Arbitrary<Filter[string]> = fc.oneof(
       lte: text,
       exists: fc.boolean(),
       prefix: text,
-      contains: text,
+      contains: fc.oneof(text, fc.array(text, { maxLength: 3 })),
     },
     { requiredKeys: [] },
   ),

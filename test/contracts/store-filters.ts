@@ -73,6 +73,8 @@ export function filters(bench: Bench): void {
       ['empty prefix: all text', { v: { prefix: '' } }, ['a', 'b', 'empty', 'percent', 'text_1', 'umlaut', 'upper']],
       ['contains', { v: { contains: 'rge' } }, ['umlaut']],
       ['contains special characters', { v: { contains: `*[x]{1}` } }, ['percent']],
+      ['contains each of several', { v: { contains: ['ge', 'r'] } }, ['umlaut']],
+      ['contains each of several, one missing', { v: { contains: ['ge', 'zz'] } }, []],
       ['contains keeps case', { v: { contains: 'RGE' } }, []],
       ['contains NUL: nothing, and no error', { v: { contains: 'a\0b' } }, []],
       ['prefix NUL: nothing, and no error', { v: { prefix: '\0' } }, []],

@@ -26,7 +26,7 @@ import { redirectResponse } from '../transport/redirect.js';
 import { send } from '../transport/send.js';
 import type { Observe, RequestMetrics } from '../transport/request-metrics.js';
 import { formFailure, idle, senderOf } from './request-body.js';
-import { countedAs } from './tools.js';
+import { calledBy, countedAs } from './tools.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
 
 /** What every route shares. */
@@ -90,7 +90,7 @@ export class ApiRoute {
     const { inFlight } = shared;
     const began = shared.clock.monotonic();
     const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
-    const call = new IncomingRequest(id, request, shared.addressOf);
+    const call = new IncomingRequest(id, request, shared.addressOf, calledBy(request));
     let answer: HttpResponse;
     const place = inFlight.stopping ? null : this.#place(call);
     if (place === null) answer = this.#refuse(inFlight.stopping ? STOPPING : OVERLOADED, id);

@@ -27,6 +27,7 @@ export class IncomingRequest implements HttpRequest {
     readonly id: string,
     private readonly request: Request,
     private readonly addressOf: AddressOf,
+    readonly tool?: string,
   ) {
     this.method = request.raw.req.method ?? 'GET';
     this.path = request.path;

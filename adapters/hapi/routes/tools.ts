@@ -25,7 +25,15 @@ interface Arguments {
 const PASSED = ['authorization', 'x-forwarded-for', 'user-agent'];
 
 /** The limit that the surrounding request was counted by; undefined for requests from outside. */
-export const countedAs = (request: Request): RateClass | undefined => (request.app as { counted?: RateClass }).counted;
+export const countedAs = (request: Request): RateClass | undefined => (request.app as InnerCall).counted;
+/** The tool that the request was made for; undefined for requests from outside. */
+export const calledBy = (request: Request): string | undefined => (request.app as InnerCall).tool;
+
+/** What only a call of `ToolTable` can put into a request. */
+interface InnerCall {
+  counted?: RateClass;
+  tool?: string;
+}
 
 /** The route's schemas in the order in which an argument belongs to them: a body that repeats a query parameter wins. */
 const PLACES: readonly Place[] = ['params', 'body', 'query'];
@@ -42,11 +50,17 @@ function argumentsOf({ input }: RouteSpec, tool: ToolSpec): Arguments {
       if (!fixed && (tool.omit?.includes(name) || tool.only?.includes(name) === false)) continue;
       found.places.set(name, place);
       if (fixed) continue;
-      found.properties[name] = documented(schema, tool, name);
+      found.properties[name] = documented(place === 'query' ? orOne(schema) : schema, tool, name);
       if (required.includes(name)) found.required.push(name);
     }
   }
   return found;
+}
+
+/** A list in a query may be given as one value. */
+function orOne(schema: JsonSchema): JsonSchema {
+  const { type, items } = schema as { type?: unknown; items?: { type?: unknown } };
+  return type === 'array' && typeof items?.type === 'string' ? { ...schema, type: [items.type, 'array'] } : schema;
 }
 
 function documented(schema: JsonSchema, { describe, defaults }: ToolSpec, name: string): JsonSchema {
@@ -68,7 +82,7 @@ class MountedTool {
   ) {
     this.#arguments = argumentsOf(route, tool);
     const { properties, required } = this.#arguments;
-    const { name, title, description, readOnly, destructive, idempotent, untrusted, textLimit } = tool;
+    const { name, title, description, readOnly, destructive, idempotent, untrusted, textLimit, answer, lines } = tool;
     this.listed = {
       name,
       title,
@@ -78,9 +92,19 @@ class MountedTool {
       ...(idempotent !== undefined && { idempotent }),
       ...(untrusted !== undefined && { untrusted }),
       ...(textLimit !== undefined && { textLimit }),
+      ...(answer !== undefined && { answer }),
+      ...(lines !== undefined && { lines }),
       input: { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false },
-      output: route.output ? jsonSchema(route.output.describe()) : { type: 'object' },
     };
+  }
+
+  /** The answer to wrong arguments, with all that the tool takes. */
+  explained(body: Record<string, unknown>): Record<string, unknown> {
+    const error = body['error'] as { code?: unknown } | undefined;
+    if (error?.code !== 'validation_failed' && error?.code !== 'invalid_request') return body;
+    const { properties, required } = this.#arguments;
+    const takes = Object.keys(properties).map((name) => (required.includes(name) ? `${name} (required)` : name));
+    return { ...body, error: { ...error, takes: takes.join(', ') } };
   }
 
   /** The request that the arguments ask for, or what is wrong with them. */
@@ -90,10 +114,9 @@ class MountedTool {
     const unknown = Object.keys(given).filter((name) => !Object.hasOwn(properties, name));
     const missing = required.filter((name) => args[name] === undefined);
     if (unknown.length + missing.length > 0) {
-      const known = Object.keys(properties).join(', ');
       const fields = [
-        ...unknown.map((name) => [name.slice(0, 200), `is not an argument of ${this.tool.name}; it takes ${known}`]),
         ...missing.map((name) => [name, 'is required']),
+        ...unknown.map((name) => [name.slice(0, 200), `is not an argument of ${this.tool.name}`]),
       ];
       const message = `Some arguments of ${this.tool.name} are wrong.`;
       return new Failure('validation_failed', message, { fields: Object.fromEntries(fields.slice(0, 50)) });
@@ -159,7 +182,8 @@ export class ToolTable implements RouteTools {
       throw new TypeError('a tool is called with the request that a handler was given');
     const asked = tool.request(args);
     if (asked instanceof Failure) {
-      return { status: asked.status, headers: {}, body: parsed(String(failureResponse(asked, request.id).body)) };
+      const body = tool.explained(parsed(String(failureResponse(asked, request.id).body)));
+      return { status: asked.status, headers: {}, body };
     }
     const { rawHeaders, peer } = request;
     const passed = PASSED.flatMap((header) => (rawHeaders[header] === undefined ? [] : [[header, rawHeaders[header]]]));
@@ -171,12 +195,12 @@ export class ToolTable implements RouteTools {
         ...(asked.payload !== undefined && { 'content-type': 'application/json' }),
       },
       ...(peer !== undefined && { remoteAddress: peer }),
-      app: { counted: 'api' satisfies RateClass },
+      app: { counted: 'api', tool: name } satisfies InnerCall,
     });
     return {
       status: response.statusCode,
       headers: response.headers as Record<string, string>,
-      body: parsed(response.payload),
+      body: tool.explained(parsed(response.payload)),
     };
   }
 }

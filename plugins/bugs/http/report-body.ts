@@ -17,6 +17,7 @@ export interface ReportBody {
   client_ref?: string | null;
   repo_url?: string | null;
   commit_sha?: string | null;
+  pr_url?: string | null;
   file_path?: string | null;
   line_no?: number | null;
   push_id?: string | null;
@@ -49,6 +50,7 @@ export function reportOf(body: ReportBody, caller: Caller): { report: Report; tr
     severity: body.severity ?? body.urgency ?? 'medium',
     source: caller.kind === 'session' ? 'ui' : 'agent',
     reported_by: caller.id,
+    reporter: caller.name,
     description: cut('description'),
     error_message: cut('error_message'),
     stack_trace: cut('stack_trace'),
@@ -58,6 +60,7 @@ export function reportOf(body: ReportBody, caller: Caller): { report: Report; tr
     client_ref: body.client_ref ?? null,
     repo_url: some(body.repo_url),
     commit_sha: some(body.commit_sha),
+    pr_url: some(body.pr_url),
     file_path: some(body.file_path),
     line_no: body.line_no ?? null,
     push_id: some(body.push_id),

@@ -3,10 +3,10 @@ import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contr
 import { Reply } from '../../../ports/http.js';
 import type { Json } from '../../../ports/store.js';
 import type { BulkRequest } from '../items/bulk.js';
-import { callerOf } from '../caller.js';
+import { callerIn } from '../caller.js';
 import { cleanJson } from '../intake/clean.js';
 import type { Edit } from '../items/edits.js';
-import type { LeaseRequest } from '../claims/leases.js';
+import type { LeaseRequest, ReleaseRequest } from '../claims/leases.js';
 import type { MergeOptions } from '../merging/merging.js';
 import { BASE, idOf, MANAGE, REPORT } from './paths.js';
 import * as schemas from './schemas.js';
@@ -33,17 +33,13 @@ const edit = ({ edits }: Services): RouteSpec => ({
   summary: 'Change an item',
   tool: [tools.resolve, tools.update],
   description:
-    '`If-Match: "<rev>"` is optional. Under a live lease the current `claim_token` is needed, or `force` with a `reason`.',
+    '`If-Match: "<rev>"` is optional. Under a live lease the current `claim_token` is needed, or `force` with a `reason`. A ' +
+    '`comment` is stored with the change, or not at all.',
   access: { scope: MANAGE },
   input: { params, body: schemas.editBody },
   output: shapes.itemOutput,
   handle: async (request) => ({
-    item: await edits.edit(
-      idOf(request),
-      callerOf(request.principal),
-      bodyOf(request) as Edit,
-      request.headers['if-match'],
-    ),
+    item: await edits.edit(idOf(request), callerIn(request), bodyOf(request) as Edit, request.headers['if-match']),
   }),
 });
 
@@ -62,7 +58,7 @@ const bulk = ({ bulk: service }: Services): RouteSpec => ({
   output: shapes.bulkOutput,
   limits: { rate: 'bulk' },
   handle: async (request) => {
-    const answer = await service.run(bodyOf(request) as BulkRequest, callerOf(request.principal));
+    const answer = await service.run(bodyOf(request) as BulkRequest, callerIn(request));
     return new Reply(answer.updated === answer.results.length ? 200 : 207, answer);
   },
 });
@@ -80,7 +76,7 @@ const merge = ({ merging }: Services): RouteSpec => ({
   handle: async (request) => {
     const { into, ...options } = bodyOf(request) as MergeOptions & { into: string };
     const if_match = request.headers['if-match'];
-    return { item: await merging.merge(idOf(request), into, callerOf(request.principal), { ...options, if_match }) };
+    return { item: await merging.merge(idOf(request), into, callerIn(request), { ...options, if_match }) };
   },
 });
 
@@ -93,7 +89,7 @@ const split = ({ merging }: Services): RouteSpec => ({
   input: { params, body: schemas.splitBody, optionalBody: true },
   output: shapes.itemOutput,
   handle: async (request) => ({
-    item: await merging.split(idOf(request), callerOf(request.principal), { if_match: request.headers['if-match'] }),
+    item: await merging.split(idOf(request), callerIn(request), { if_match: request.headers['if-match'] }),
   }),
 });
 
@@ -109,9 +105,7 @@ const comment = ({ discussion }: Services): RouteSpec => ({
   output: shapes.commentOutput,
   handle: async (request) => {
     const { body, claim_token } = bodyOf(request) as { body: string; claim_token?: string };
-    return created({
-      comment: await discussion.comment(idOf(request), callerOf(request.principal), body, claim_token),
-    });
+    return created(await discussion.comment(idOf(request), callerIn(request), body, claim_token));
   },
 });
 
@@ -126,8 +120,7 @@ function leases({ leases: service }: Services): RouteSpec[] {
       description: 'The same credential and agent get their lease back with a new `claim_token`; the old one is dead.',
       input: { params, body: schemas.claimBody, optionalBody: true },
       output: shapes.grantedOutput,
-      handle: async (request) =>
-        secret(await service.claim(idOf(request), callerOf(request.principal), request.body ?? {})),
+      handle: async (request) => secret(await service.claim(idOf(request), callerIn(request), request.body ?? {})),
     },
     {
       ...shared,
@@ -138,11 +131,7 @@ function leases({ leases: service }: Services): RouteSpec[] {
       output: shapes.grantedOutput,
       handle: async (request) =>
         secret(
-          await service.renew(
-            idOf(request),
-            callerOf(request.principal),
-            request.body as LeaseRequest & { claim_token: string },
-          ),
+          await service.renew(idOf(request), callerIn(request), request.body as LeaseRequest & { claim_token: string }),
         ),
     },
     {
@@ -150,11 +139,14 @@ function leases({ leases: service }: Services): RouteSpec[] {
       path: `${BASE}/bugs/{id}/release`,
       summary: 'Give a claimed item back',
       tool: tools.release,
+      description:
+        'For 24 hours `action=next` does not hand the item to the credential and agent that released it. The third release without ' +
+        'a change of status makes it `needs_info`.',
       input: { params, body: schemas.releaseBody },
       output: shapes.itemOutput,
       handle: async (request) => {
-        const { claim_token } = request.body as { claim_token: string };
-        return { item: await service.release(idOf(request), callerOf(request.principal), claim_token) };
+        const body = bodyOf(request) as ReleaseRequest;
+        return { item: await service.release(idOf(request), callerIn(request), body) };
       },
     },
   ];

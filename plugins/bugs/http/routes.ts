@@ -1,9 +1,10 @@
 /** The routes of the bug tracker (contract 20, endpoints): reporting and reading. A handler translates; the services decide. */
+import joi from 'joi';
 import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
 import { denied, invalidQuery } from '../../../kernel/errors.js';
 import { normalizedTime } from '../../../lib/time.js';
 import { Reply } from '../../../ports/http.js';
-import { callerOf, mayTouch } from '../caller.js';
+import { callerIn, mayTouch } from '../caller.js';
 import type { Part } from '../items/discussion.js';
 import type { LeaseRequest } from '../claims/leases.js';
 import type { ListRequest } from '../lists/lists.js';
@@ -34,13 +35,14 @@ export function routes(services: Services): RouteSpec[] {
     list(services),
     next(services),
     detail(services),
+    similar(services),
     ...parts(services),
     stats(services),
     ...changingRoutes(services),
   ];
 }
 
-const report = ({ bugs }: Services): RouteSpec => ({
+const report = ({ bugs, secrets }: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/report`,
   summary: 'Report a bug, a feature request or an error',
@@ -53,9 +55,10 @@ const report = ({ bugs }: Services): RouteSpec => ({
   status: 201,
   output: shapes.reportOutput,
   handle: async (request) => {
-    const caller = callerOf(request.principal);
+    const caller = callerIn(request);
     const { report: given, truncated } = reportOf(request.body as ReportBody, caller);
     mayTouch(caller, given.project);
+    await secrets.refuse(request.body as Record<string, unknown>);
     const done = await bugs.record(given, { texts: true });
     const answer = {
       id: done.id,
@@ -79,7 +82,7 @@ const projects = ({ lists }: Services): RouteSpec => ({
   summary: 'The projects, with open items and newest version',
   access: { anyScope: [REPORT, READ, MANAGE] },
   output: shapes.projectsOutput,
-  handle: async (request) => ({ projects: await lists.projects(callerOf(request.principal)) }),
+  handle: async (request) => ({ projects: await lists.projects(callerIn(request)) }),
 });
 
 const list = (services: Services): RouteSpec => ({
@@ -98,7 +101,7 @@ const list = (services: Services): RouteSpec => ({
     const query = request.query as BugsQuery;
     if (query.action === 'next') return fetchNext(services, request, query);
     refuse(request.query, NEXT_ONLY, 'only with action=next');
-    return services.lists.list(callerOf(request.principal), { ...query, updated_since: instant(query.updated_since) });
+    return services.lists.list(callerIn(request), { ...query, updated_since: instant(query.updated_since) });
   },
 });
 
@@ -118,12 +121,19 @@ const next = (services: Services): RouteSpec => ({
   },
 });
 
-async function fetchNext({ leases: service, lists }: Services, request: HttpRequest, query: BugsQuery): Promise<Reply> {
-  const caller = callerOf(request.principal);
+async function fetchNext(
+  { leases: service, lists, discussion }: Services,
+  request: HttpRequest,
+  query: BugsQuery,
+): Promise<Reply> {
+  const caller = callerIn(request);
   if (!caller.manage) throw denied('action=next needs the scope bugtracker:manage.');
   refuse(request.query, LIST_ONLY, 'not with action=next');
   const granted = await service.next(caller, query, lists.filter(caller, query));
-  return new Reply(200, granted).header('cache-control', 'no-store');
+  // An agent reads the newest occurrence first of all; a route's answer stays as its contract has it.
+  const occurrence =
+    granted.item !== null && caller.by_tool === true ? await discussion.newest(granted.item.id) : undefined;
+  return new Reply(200, { ...granted, ...(occurrence && { occurrence }) }).header('cache-control', 'no-store');
 }
 
 /** Any offset becomes UTC with milliseconds: the store compares text. */
@@ -140,9 +150,26 @@ const detail = ({ lists }: Services): RouteSpec => ({
   summary: 'One item with its last ten occurrences, comments and history entries',
   tool: tools.get,
   access: { scope: READ },
-  input: { params },
+  input: { params, query: schemas.detailQuery },
   output: shapes.detailOutput,
-  handle: (request) => lists.detail(idOf(request), callerOf(request.principal)),
+  handle: (request) => lists.detail(idOf(request), callerIn(request), request.query as { occurrences?: number }),
+});
+
+const similar = ({ lists }: Services): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/bugs/{id}/similar`,
+  summary: 'Items of the same class or origin',
+  description:
+    'Other items of the project with the same `exception_class` or `file_path`, those with both first, then last seen first.',
+  tool: tools.similar,
+  access: { scope: READ },
+  input: { params, query: schemas.similarQuery },
+  strictQuery: true,
+  output: joi.object({ items: joi.array().items(shapes.item).required() }),
+  handle: async (request) => {
+    const { limit } = request.query as { limit: number };
+    return { items: await lists.similar(idOf(request), callerIn(request), limit) };
+  },
 });
 
 const parts = (services: Services): RouteSpec[] => [
@@ -159,7 +186,7 @@ const part = ({ discussion }: Services, name: Part): RouteSpec => ({
   input: { params, query: schemas.pageQuery },
   strictQuery: true,
   output: shapes.listOf(shapes.parts[name]),
-  handle: (request) => discussion.page(idOf(request), callerOf(request.principal), name, request.query),
+  handle: (request) => discussion.page(idOf(request), callerIn(request), name, request.query),
 });
 
 const stats = ({ stats: service }: Services): RouteSpec => ({
@@ -172,5 +199,5 @@ const stats = ({ stats: service }: Services): RouteSpec => ({
     '100,000 of them.',
   access: { scope: READ },
   output: shapes.statsOutput,
-  handle: (request) => service.of(callerOf(request.principal)),
+  handle: (request) => service.of(callerIn(request)),
 });

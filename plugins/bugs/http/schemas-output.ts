@@ -34,6 +34,7 @@ export const item = joi.object({
     .valid(...SEVERITY)
     .required(),
   client_ref: text,
+  assignee: text,
   tags: joi.array().items(joi.string()),
   app_version: text.allow(''),
   dedup_key: joi.string(),
@@ -136,7 +137,10 @@ export const detailOutput = joi.object({
   comments: joi.array().items(comment),
   activity: joi.array().items(activity),
 });
-export const commentOutput = joi.object({ comment });
+export const commentOutput = joi.object({
+  comment,
+  item: joi.object({ ref: joi.string(), status: joi.string().valid(...STATUSES), rev: count }),
+});
 export const projectsOutput = joi.object({
   projects: joi
     .array()

@@ -10,6 +10,11 @@ export const TYPE = ['bug', 'feature', 'error'];
 const MAX_LINE = 2_147_483_647;
 
 const short = joi.string().max(200).allow(null, '');
+const url = joi
+  .string()
+  .max(500)
+  .uri({ scheme: ['http', 'https'] })
+  .allow(null, '');
 const path = joi.string().max(1024).allow(null, '');
 export const long = joi.string().allow(null, '');
 const filled = /\S/;
@@ -40,6 +45,7 @@ export const context = {
   environment: short,
   repo_url: path,
   commit_sha: short,
+  pr_url: url,
   file_path: path,
   line_no: line,
   push_id: short,
@@ -69,6 +75,10 @@ export const reportBody = joi.object({
   ...context,
 });
 
+/** Characters of a comment. */
+const MOST_COMMENT = 16_384;
+const comment = joi.string().max(MOST_COMMENT).pattern(filled).message('must not be empty');
+
 export const editBody = joi.object({
   title,
   description: joi.string().max(65_536).allow(null, ''),
@@ -79,19 +89,26 @@ export const editBody = joi.object({
   urgency: joi.string().valid(...SEVERITY),
   severity_locked: joi.boolean(),
   tags,
+  assignee: joi.string().max(200).allow(null, '').description('Name of an account; null: nobody'),
+  comment: comment.allow(null).description('Stored with the change, up to 16 KiB'),
   claim_token: claimToken,
   force: joi.boolean(),
   ...context,
 });
 
 export const commentBody = joi.object({
-  body: joi.string().max(16_384).pattern(filled).message('must not be empty').required(),
+  body: comment.required(),
   claim_token: claimToken,
 });
 
 export const claimBody = joi.object({ agent, lease_seconds: leaseSeconds });
 export const renewBody = claimBody.keys({ claim_token: claimToken.required() });
-export const releaseBody = joi.object({ agent, claim_token: claimToken.required() });
+export const releaseBody = joi.object({
+  agent,
+  claim_token: claimToken.required(),
+  reason: joi.string().max(500).allow(null, '').description('Kept in the history'),
+  comment: editBody.extract('comment'),
+});
 
 export const idParam = joi.object({ id: joi.string().max(100).required() });
 
@@ -113,6 +130,7 @@ const filters = {
   commit_sha: texts(),
   file_path: texts(),
   push_id: texts(),
+  assignee: texts(),
   q: texts(joi.string().max(500).allow('')),
 };
 
@@ -168,6 +186,10 @@ export const savedView = joi.object({
 });
 
 export const pageQuery = joi.object(paging);
+export const detailQuery = joi.object({
+  occurrences: joi.number().integer().min(0).max(10).default(10).description('How many of the newest'),
+});
+export const similarQuery = joi.object({ limit: joi.number().integer().min(1).max(50).default(10) });
 
 export const bugsQuery = joi.object({
   ...filters,

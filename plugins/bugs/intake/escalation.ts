@@ -2,7 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { ChangeSet } from '../items/change-set.js';
+import { higherLevel, type ChangeSet } from '../items/change-set.js';
 import { Items } from '../items/items.js';
 import type { ItemDoc } from '../items/model.js';
 import { hourCount } from '../items/rate.js';
@@ -29,8 +29,8 @@ export class Escalation {
     const item = await this.items.change(doc.id, 'system', (now, change) => this.#plan(now, change, incoming));
     const level = levelRank(incoming.report);
     if (level <= item.level_rank) return item;
-    const set = { level_rank: level, error_level: incoming.report.error_level ?? null };
-    const raised = await this.deps.items.change({ id: item.id, level_rank: { lt: level } }, { set });
+    const update = higherLevel(level, incoming.report.error_level ?? null);
+    const raised = await this.deps.items.change({ id: item.id, level_rank: { lt: level } }, update);
     return raised?.doc ?? item;
   }
 

@@ -255,7 +255,7 @@ export class Intake {
       const first: ItemDoc = firstDocument(report, id, number?.doc.n ?? 0, incoming.key, incoming);
       if (report !== incoming.payload) first.overflow = true;
       if (incoming.ref !== null) first.inflight = { [incoming.ref.id]: 1 };
-      const change = new ChangeSet(first, report.reported_by, stamp, ids);
+      const change = new ChangeSet(first, report.reporter ?? report.reported_by, stamp, ids);
       change
         .note('created', { source: report.source })
         .emit(report.type === 'feature' ? 'feature.created' : 'bug.created');

@@ -1,12 +1,14 @@
 /**
- * A change of one item, gathered before it is written: fields, what is told about it, and the fields that follow from
- * them. Every write that changes an item's state goes through here, so no index field can be forgotten. Pure.
+ * A change of one item, gathered before it is written: its fields, its events, history and comments, and the fields that
+ * follow from them. Every write of an item's state is made here, so that no index field can be forgotten: `ChangeSet` for a
+ * change of an item that was read, `claimUnread` and `higherLevel` for the two that are decided in the store. Counters
+ * (counting.ts), notes and marks are no state. Pure.
  */
 import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
 import { buildKey } from '../releases/builds.js';
-import type { EventName, ItemDoc, OutboxEntry } from './model.js';
+import type { EventName, ItemDoc, Lease, LeaseEnd, OutboxEntry } from './model.js';
 import { rankOf } from './severity.js';
 import { AWAITS_BUILD, MAY_REGRESS } from './transitions.js';
 
@@ -56,9 +58,14 @@ export function derived(item: State): Pick<ItemDoc, 'lane' | 'queue_key' | 'buil
 export const searchText = (title: string, message: string | null, exceptionClass: string | null): string =>
   [title, message ?? '', exceptionClass ?? ''].join('\u001f').toLowerCase();
 
+/** Claim tokens that are over and still known, so that their holders learn why. */
+const ENDED_LEASES = 10;
+
 export class ChangeSet {
   readonly set: Partial<ItemDoc> = {};
   readonly entries: OutboxEntry[] = [];
+  /** Somebody overrides a live lease: its holder learns that the item was taken. */
+  overrides = false;
 
   constructor(
     readonly item: Readonly<ItemDoc>,
@@ -87,7 +94,16 @@ export class ChangeSet {
     return this;
   }
 
-  /** Tells of the item as it stands now in the change; once per cycle, and never of a muted item (contract 20, severity). */
+  /** A comment, stored with the change. */
+  comment(body: string): this {
+    const id = this.ids.uuid();
+    const entry = { name: 'comment', at: this.at, actor: this.actor, data: { body } };
+    this.note('commented', { comment_id: id });
+    this.entries.push({ id, kind: 'comment', ...entry });
+    return this;
+  }
+
+  /** An event about the item as the change leaves it so far; once per cycle, and none for a muted item (contract 20, severity). */
   emit(name: EventName, overrides: Partial<BugEvent> = {}): this {
     const { next } = this;
     const what = name === 'bug.critical' ? 'critical' : name === 'bug.resolved' ? 'resolved' : 'created';
@@ -125,9 +141,18 @@ export class ChangeSet {
     return this;
   }
 
-  /** Moves to another status: every one but `in_progress` clears the lease. */
-  status(to: ItemStatus, data: { [key: string]: Json } = {}): this {
-    return this.note('status', { from: this.next.status, to, ...data }).assign({ status: to, claim: null });
+  /** Moves to another status: every one but `in_progress` ends the lease. */
+  status(to: ItemStatus, data: { [key: string]: Json } = {}, end: LeaseEnd = endBy(to)): this {
+    this.note('status', { from: this.next.status, to, ...data });
+    return this.endLease(this.overrides ? 'taken' : end).assign({ status: to, claim: null });
+  }
+
+  /** The claim token dies; what becomes of the claim is the caller's business. */
+  endLease(why: LeaseEnd): this {
+    const { claim, ended_leases = [] } = this.next;
+    if (claim === null) return this;
+    const ended = { token_hash: claim.token_hash, why };
+    return this.assign({ ended_leases: [...ended_leases, ended].slice(-ENDED_LEASES) });
   }
 
   /** `resolved` or `closed`, told once in the cycle. */
@@ -146,6 +171,7 @@ export class ChangeSet {
       closed_at: null,
       duplicate_of: null,
       expired_count: 0,
+      release_count: 0,
       sent: { created: this.next.sent.created, critical: false, resolved: false },
     });
   }
@@ -176,6 +202,26 @@ export class ChangeSet {
     return update;
   }
 }
+
+const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info' ? 'released' : 'resolved');
+
+/**
+ * The claim of the first open item that a filter finds, decided by the store. Of the derived fields only `queue_key` depends
+ * on whether an item is open or in progress.
+ */
+export function claimUnread(claim: Lease, note: Omit<OutboxEntry, 'kind'>): Update {
+  return {
+    set: { status: 'in_progress', claim: { ...claim }, queue_key: null, outbox_at: `${note.at} ${note.id}` },
+    inc: { rev: 1, claim_count: 1 },
+    max: { updated_at: note.at },
+    push: { outbox: { each: [{ ...note, kind: 'activity' }] } },
+  };
+}
+
+/** A higher error level that raises nothing is no revision: it is only remembered, so that it is judged once. */
+export const higherLevel = (rank: number, error_level: ItemDoc['error_level']): Update => ({
+  set: { level_rank: rank, error_level },
+});
 
 /** Both updates in one write; no path stands in both. */
 export function together(a: Update, b: Update): Update {

@@ -1,14 +1,18 @@
 /** Comments and history of an item, and its kept occurrences: paged lists, newest first. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { denied } from '../../../kernel/errors.js';
+import type { Item } from '../../../ports/domain/bugs.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Items } from './items.js';
-import { isToken, leaseLost, touched } from '../claims/leases.js';
-import type { StoredOccurrence } from './model.js';
+import { isToken, leaseLost, touched } from '../claims/lease.js';
+import type { ChangeSet } from './change-set.js';
+import type { ItemDoc, OutboxEntry, StoredOccurrence } from './model.js';
+import { commentOf } from './outbox.js';
+import { SecretGuard } from './secret-guard.js';
 import { unpack } from '../intake/payload.js';
-import { activityView, commentView, isLive, occurrenceView } from './view.js';
+import { activityView, commentView, isLive, itemView, occurrenceView } from './view.js';
 
 export interface PageRequest {
   limit?: number;
@@ -23,6 +27,12 @@ export interface PageAnswer {
   total?: number;
 }
 
+/** A stored comment, and where the item stands. */
+export interface Commented {
+  comment: object;
+  item: Pick<Item, 'ref' | 'status' | 'rev'>;
+}
+
 export type Part = 'occurrences' | 'comments' | 'activity';
 const TIME = { occurrences: 'received_at', comments: 'created_at', activity: 'at' } as const;
 
@@ -33,6 +43,7 @@ export class Discussion {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Items) private readonly items: Items,
+    @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
   /** @throws ServiceError not_found, insufficient_scope */
@@ -46,6 +57,11 @@ export class Discussion {
     if (part === 'occurrences') return this.#list(this.deps.occurrences, shown, part, itemId, request);
     if (part === 'comments') return this.#list(this.deps.comments, commentView, part, itemId, request);
     return this.#list(this.deps.activity, activityView, part, itemId, request);
+  }
+
+  /** The newest kept occurrence; undefined when no payload is kept. */
+  async newest(itemId: string): Promise<object | undefined> {
+    return (await this.partOf(itemId, 'occurrences', { limit: 1 })).items[0];
   }
 
   async #list<T extends Doc>(
@@ -69,27 +85,27 @@ export class Discussion {
 
   /**
    * A comment by somebody who may manage, or by the token that reported the item.
-   * @throws ServiceError not_found, insufficient_scope, lease_lost
+   * @throws ServiceError not_found, insufficient_scope, lease_lost, validation_failed
    */
-  async comment(name: string, caller: Caller, body: string, claimToken?: string): Promise<object> {
-    const item = await this.items.need(name, caller);
-    if (!caller.manage && item.reported_by !== caller.id)
+  async comment(name: string, caller: Caller, body: string, claimToken?: string): Promise<Commented> {
+    const { id, reported_by } = await this.items.need(name, caller);
+    if (!caller.manage && reported_by !== caller.id)
       throw denied('A token that may only report comments on the items that it created.');
-    const { ids, clock, comments } = this.deps;
-    const comment = { id: ids.uuid(), item_id: item.id, body, author: caller.name, created_at: clock.iso() };
-    if (claimToken !== undefined) this.#held(item.claim, claimToken);
-    await comments.insert(comment);
-    await this.items.change(item.id, caller.name, (now, change) => {
-      change.note('commented', { comment_id: comment.id });
-      const lease = now.claim;
-      if (claimToken === undefined || lease === null || !isLive(lease, clock.now()) || !isToken(lease, claimToken))
-        return;
-      change.assign({ claim: touched(lease, clock.now()) });
+    await this.secrets.refuse({ body });
+    let entry: OutboxEntry | undefined;
+    const item = await this.items.change(id, caller.name, (now, change) => {
+      if (claimToken !== undefined) this.#renew(now, claimToken, caller, change);
+      entry = change.comment(body).entries.at(-1);
     });
-    return commentView(comment);
+    const { ref, status, rev } = itemView(item, null, this.deps.clock.now());
+    return { comment: commentView(commentOf(item, entry as OutboxEntry)), item: { ref, status, rev } };
   }
 
-  #held(lease: Parameters<typeof isLive>[0], claimToken: string): void {
-    if (!isLive(lease, this.deps.clock.now()) || !isToken(lease, claimToken)) throw leaseLost();
+  /** Any write by the holder renews. @throws ServiceError lease_lost */
+  #renew(item: ItemDoc, claimToken: string, caller: Caller, change: ChangeSet): void {
+    const now = this.deps.clock.now();
+    if (!isLive(item.claim, now) || !isToken(item.claim, claimToken)) throw leaseLost(item, claimToken, caller, now);
+    const lease = touched(item.claim, now);
+    if (lease !== item.claim) change.assign({ claim: lease });
   }
 }

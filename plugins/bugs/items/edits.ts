@@ -12,8 +12,9 @@ import { DEPS, type Deps } from '../deps.js';
 import { type ChangeSet, searchText } from './change-set.js';
 import { Duplicates } from '../merging/duplicates.js';
 import { Items } from './items.js';
-import { alreadyClaimed, isToken, leaseLost, notFrom, planExpiry, touched } from '../claims/leases.js';
+import { alreadyClaimed, isToken, leaseLost, notFrom, planExpiry, touched } from '../claims/lease.js';
 import type { ItemDoc, MoveDoc } from './model.js';
+import { SecretGuard } from './secret-guard.js';
 import { Rekeying } from '../merging/rekeying.js';
 import { allowed } from './transitions.js';
 import { isLive } from './view.js';
@@ -36,6 +37,11 @@ export interface Edit {
   file_path?: string | null;
   line_no?: number | null;
   push_id?: string | null;
+  pr_url?: string | null;
+  /** Name of an account. */
+  assignee?: string | null;
+  /** Stored with the change. */
+  comment?: string | null;
   claim_token?: string;
   force?: boolean;
 }
@@ -51,6 +57,8 @@ const PLAIN = [
   'file_path',
   'line_no',
   'push_id',
+  'pr_url',
+  'assignee',
 ] as const;
 
 @injectable()
@@ -62,6 +70,7 @@ export class Edits {
     @inject(Items) private readonly items: Items,
     @inject(Builds) private readonly builds: Builds,
     @inject(Rekeying) private readonly rekeying: Rekeying,
+    @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {
     this.#duplicates = new Duplicates(deps, items);
   }
@@ -69,7 +78,7 @@ export class Edits {
   /**
    * @param ifMatch the header, or undefined
    * @param fits asked of the state that is about to be changed (bulk: it still matches the filter)
-   * @throws ServiceError not_found, insufficient_scope, precondition_failed, already_claimed, lease_lost,
+   * @throws ServiceError not_found, insufficient_scope, precondition_failed, already_claimed, lease_lost, claim_required,
    *   invalid_transition, reason_required, validation_failed
    */
   async edit(
@@ -80,7 +89,10 @@ export class Edits {
     fits?: (item: ItemDoc) => void,
   ): Promise<Item> {
     const { id } = await this.items.need(name, caller);
-    const run = (): Promise<Item> => this.#edit(id, caller, tidied(edit), ifMatch, fits);
+    const { claim_token: _secret, ...written } = edit;
+    await this.secrets.refuse(written);
+    const tidy = await this.#assigned(tidied(edit));
+    const run = (): Promise<Item> => this.#edit(id, caller, tidy, ifMatch, fits);
     return edit.duplicate_of ? this.#duplicates.inTurn(run) : run();
   }
 
@@ -97,15 +109,16 @@ export class Edits {
     const plan = async (item: ItemDoc, change: ChangeSet): Promise<void> => {
       checkRevision(item, ifMatch);
       fits?.(item);
-      this.#lease(item, change, edit);
-      planFields(item, change, edit);
+      this.#lease(item, change, edit, caller);
+      planFields(item, change, edit, caller);
       described = edit.description !== undefined && edit.description !== (texts?.description ?? null);
       if (described)
         change
           .note('edited', { fields: ['description'] })
-          .assign({ trusted: union(change.next.trusted, ['description']) });
+          .assign({ trusted: trusting(change.next.trusted, ['description'], caller) });
       planSeverity(change, edit);
       await this.#status(item, change, edit);
+      if (edit.comment) change.comment(edit.comment);
       this.#renew(item, change, edit);
       await this.#link(item, change, moves);
     };
@@ -119,6 +132,14 @@ export class Edits {
     return this.items.view(await this.builds.settle(doc));
   }
 
+  /** The assignee as the account spells the name. @throws ServiceError validation_failed when there is no such account */
+  async #assigned(edit: Edit): Promise<Edit> {
+    if (!edit.assignee) return edit;
+    const assignee = await this.deps.accounts.named(edit.assignee);
+    if (assignee === null) throw invalid({ assignee: 'there is no account of this name that may sign in' });
+    return { ...edit, assignee };
+  }
+
   /** An item that becomes, or stops being, a duplicate takes its grouping keys along. @param moves what has been begun */
   async #link(item: ItemDoc, change: ChangeSet, moves: MoveDoc[]): Promise<void> {
     const link = change.set.duplicate_of;
@@ -128,18 +149,23 @@ export class Edits {
   }
 
   /** Who may write: anybody, while no lease is live; its holder; or somebody with a reason to override. */
-  #lease(item: ItemDoc, change: ChangeSet, edit: Edit): void {
-    const live = isLive(item.claim, this.deps.clock.now());
+  #lease(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller): void {
+    const now = this.deps.clock.now();
+    const live = isLive(item.claim, now);
     if (item.status === 'in_progress' && !live) planExpiry(item, change);
     if (edit.claim_token !== undefined) {
-      if (!live || item.claim === null || !isToken(item.claim, edit.claim_token)) throw leaseLost();
+      if (!live || item.claim === null || !isToken(item.claim, edit.claim_token))
+        throw leaseLost(item, edit.claim_token, caller, now);
+      if (needsClaim(item, edit, caller) && item.claim.credential !== caller.id) throw claimRequired();
       return;
     }
     if (edit.force === true && live) {
       if (reasonOf(edit) === null)
         throw new ServiceError('reason_required', 'An override of a live lease needs a `reason`.');
       change.note('forced', { agent: item.claim?.agent ?? null, reason: reasonOf(edit) });
-    } else if (live && item.claim !== null) throw alreadyClaimed(item.claim);
+      change.overrides = true;
+    } else if (live && item.claim !== null) throw alreadyClaimed(item.claim, caller);
+    if (needsClaim(item, edit, caller)) throw claimRequired();
   }
 
   /** Any write by the holder renews. */
@@ -171,6 +197,7 @@ export class Edits {
       change.reopen(why).assign({ reopened_at: change.at, regression: false, reason: null });
       if (edit.resolved_in_build !== undefined) change.assign({ resolved_in_build: edit.resolved_in_build });
     } else change.status(to, why);
+    if (to !== 'open' || item.status === 'needs_info') change.assign({ release_count: 0 });
     if (to === 'open' && item.status === 'needs_info') change.assign({ expired_count: 0 });
     if (reason !== null) change.assign({ reason });
   }
@@ -192,6 +219,19 @@ export class Edits {
   }
 }
 
+/** What can lead to another status: the status, and what a publish or a merge goes by. */
+const MOVING = ['status', 'duplicate_of', 'resolved_in_build'] as const;
+
+/** An agent that was fooled by what it read must not be able to close what it never held (contract 95, MCP). */
+const needsClaim = (item: ItemDoc, edit: Edit, caller: Caller): boolean =>
+  caller.by_tool === true && MOVING.some((field) => edit[field] !== undefined && !same(edit[field], item[field]));
+
+const claimRequired = (): ServiceError =>
+  new ServiceError(
+    'claim_required',
+    'A status changes only under your own lease: `claim` the item, then send its token.',
+  );
+
 /** @throws ServiceError precondition_failed */
 function checkRevision(item: ItemDoc, ifMatch: string | undefined): void {
   if (ifMatch === undefined || ifMatch.trim() === '*') return;
@@ -209,6 +249,8 @@ const BLANK_IS_NONE = [
   'commit_sha',
   'file_path',
   'push_id',
+  'pr_url',
+  'assignee',
   'resolved_in_build',
 ] as const;
 
@@ -234,10 +276,12 @@ function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
     .assign({ reason });
 }
 
-const union = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])];
+/** What a tool writes may be a copy of what its agent read. */
+const trusting = (trusted: readonly string[], fields: readonly string[], caller: Caller): string[] =>
+  caller.by_tool === true ? trusted.filter((field) => !fields.includes(field)) : [...new Set([...trusted, ...fields])];
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 
-function planFields(item: ItemDoc, change: ChangeSet, edit: Edit): void {
+function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller): void {
   const fields: string[] = PLAIN.filter((field) => edit[field] !== undefined && !same(edit[field], item[field]));
   for (const field of fields) change.assign({ [field]: edit[field as (typeof PLAIN)[number]] });
   if (edit.resolved_in_build !== undefined && !same(edit.resolved_in_build, item.resolved_in_build)) {
@@ -252,7 +296,7 @@ function planFields(item: ItemDoc, change: ChangeSet, edit: Edit): void {
     from: shown(item[field as keyof ItemDoc]),
     to: shown(edit[field as keyof Edit]),
   }));
-  change.note('edited', { fields, changes }).assign({ trusted: union(item.trusted, fields) });
+  change.note('edited', { fields, changes }).assign({ trusted: trusting(item.trusted, fields, caller) });
   if (edit.title !== undefined) {
     const [, message = '', exceptionClass = ''] = item.search_text.split('\u001f');
     change.assign({ search_text: searchText(edit.title, message, exceptionClass) });

@@ -5,17 +5,17 @@
  * Rejected: a collection of minutes (contract 21's `item_minute`) beside the item. The 60 counters stand in the item, so that
  * one atomic write counts, moves the rolling hour and answers it, and no list page needs a second query for it.
  */
-import type { ErrorLevel, ItemStatus, ItemType, Report, Severity } from '../../../ports/domain/bugs.js';
+import type { ErrorLevel, Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 
 export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
 
-/** An event or an activity entry that was written with its change and has not left the item yet. */
+/** An event, a history entry or a comment that was written with its change and has not left the item yet. */
 export interface OutboxEntry {
-  /** `evt_<uuidv7>` of an event, a UUIDv7 of an activity entry. */
+  /** `evt_<uuidv7>` of an event, a UUIDv7 of the others. */
   id: string;
-  kind: 'event' | 'activity';
-  /** Event name, or what happened. */
+  kind: 'event' | 'activity' | 'comment';
+  /** Event name, or what happened. A comment's text stands in `data.body`. */
   name: string;
   at: string;
   actor: string;
@@ -34,57 +34,37 @@ export interface Lease {
   lease_seconds: number;
 }
 
-export interface ItemDoc {
-  id: string;
-  ref: string;
-  type: ItemType;
-  project: string;
-  title: string;
-  exception_class: string | null;
-  error_level: ErrorLevel | null;
-  severity: Severity;
-  environment: string | null;
-  client_ref: string | null;
-  repo_url: string | null;
-  commit_sha: string | null;
-  file_path: string | null;
-  line_no: number | null;
-  push_id: string | null;
-  target_agent: string | null;
-  tags: string[];
-  app_version: string | null;
-  resolved_in_build: string | null;
-  dedup_key: string;
-  status: ItemStatus;
-  duplicate_of: string | null;
-  reason: string | null;
-  muted: boolean;
-  muted_reason: string | null;
-  muted_by_rule_id: string | null;
-  hit_count: number;
-  first_seen_at: string;
-  last_seen_at: string;
-  first_build: string | null;
-  last_build: string | null;
-  regression: boolean;
-  regression_count: number;
-  regressed_at: string | null;
-  regressed_in_build: string | null;
-  late_count: number;
-  severity_locked: boolean;
+/** Why a lease is over, as `error.why` says it to whoever still has its token. */
+export type LeaseEnd = 'expired' | 'released' | 'resolved' | 'taken';
+
+/** What is computed for an answer (view.ts) or stands in a collection of its own. */
+type Elsewhere =
+  | 'urgency'
+  | 'hour_count'
+  | 'claim'
+  | 'untrusted_fields'
+  | 'description'
+  | 'error_message'
+  | 'stack_trace'
+  // Missing in items from before these fields.
+  | 'pr_url'
+  | 'assignee';
+
+/** An item as it is stored: what the API shows of it (`Item`), and what the rules need besides. */
+export interface ItemDoc extends Omit<Item, Elsewhere> {
+  pr_url?: string | null;
+  assignee?: string | null;
   claim: Lease | null;
-  claim_count: number;
-  source: Report['source'];
-  reported_by: string;
-  created_at: string;
-  updated_at: string;
-  reopened_at: string | null;
-  resolved_at: string | null;
-  closed_at: string | null;
-  rev: number;
+  reported_by: Report['reported_by'];
   /** Fields whose text was rewritten by somebody who may manage items. */
   trusted: string[];
 
+  /** How often it was released since its status last changed (contract 20, leases: after 3 it needs a person). */
+  release_count?: number;
+  /** Hash of credential and agent → until when `action=next` passes the item by for them, RFC 3339. */
+  passed?: { [holder: string]: string };
+  /** SHA-256 of the claim tokens that are over, newest last, with the reason. */
+  ended_leases?: { token_hash: string; why: LeaseEnd }[];
   /** Leases that ran out since a person last had the item (contract 20: after 5 it needs one). */
   expired_count: number;
   /** How often another item was linked to it as a duplicate; missing: never. */

@@ -1,8 +1,8 @@
 /**
- * What an item tells: events to the other plugins, entries to its own history. They are written with the change that
- * caused them, inside the item, and leave it afterwards.
+ * What a change of an item brings with it: events for the other plugins, entries of its history, comments. They are written
+ * with the change, inside the item, and leave it afterwards.
  *
- * Order: the change with its entries → history documents (ids known, so twice is once) → `emit`, which stores deliveries
+ * Order: the change with its entries → comments and history (ids known, so twice is once) → `emit`, which stores deliveries
  * → the outbox is emptied, guarded by `outbox_at`. A crash anywhere leaves `outbox_at`, by which the job finds the item.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -11,7 +11,7 @@ import { isoOf } from '../../../lib/time.js';
 import type { Find } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { statOf } from '../lists/stat-kinds.js';
-import type { ItemDoc, OutboxEntry } from './model.js';
+import type { CommentDoc, ItemDoc, OutboxEntry } from './model.js';
 
 /** Older entries than this belong to a process that is gone, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;
@@ -26,7 +26,7 @@ export class Outbox {
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
   /**
-   * Stores the history before it answers; events go out behind the answer.
+   * Stores comments and history before it answers; events go out behind the answer.
    * @param entries those that the caller wrote: others are under way in the process that wrote them
    */
   async flush(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
@@ -46,6 +46,9 @@ export class Outbox {
 
   async #history(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
     const notes = entries.filter((entry) => entry.kind === 'activity');
+    const comments = entries.filter((entry) => entry.kind === 'comment');
+    if (comments.length > 0)
+      await this.deps.comments.bulk(comments.map((entry) => ({ insert: commentOf(item, entry) })));
     if (notes.length === 0) return;
     await this.deps.activity.bulk(
       notes.map((entry) => {
@@ -60,7 +63,7 @@ export class Outbox {
     try {
       for (const entry of entries) {
         const options = { id: entry.id, timestamp: entry.at, project_slug: item.project };
-        if (entry.kind === 'activity' || (await this.deps.emit(entry.name, entry.data, options))) gone.push(entry.id);
+        if (entry.kind !== 'event' || (await this.deps.emit(entry.name, entry.data, options))) gone.push(entry.id);
       }
       await this.#forget(item, gone);
     } catch (error) {
@@ -82,7 +85,7 @@ export class Outbox {
     await items.change({ id: item.id }, { pull: { outbox: { field: 'id', in: gone } } });
   }
 
-  /** Tells what a crash or a failed listener left behind. Answers how many items had something. */
+  /** Flushes what a crash or a failed listener left behind. Answers how many items had something. */
   async reconcile(signal?: AbortSignal): Promise<number> {
     const before = isoOf(this.deps.clock.now() - LEFTOVER_MS);
     const waiting: Find = { filter: { outbox_at: { gt: '', lt: before } }, sort: [['outbox_at', 'asc']], limit: BATCH };
@@ -105,3 +108,11 @@ export class Outbox {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 }
+
+export const commentOf = (item: Pick<ItemDoc, 'id'>, { id, at, actor, data }: OutboxEntry): CommentDoc => ({
+  id,
+  item_id: item.id,
+  body: String(data['body']),
+  author: actor,
+  created_at: at,
+});

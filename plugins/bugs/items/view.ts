@@ -3,7 +3,10 @@ import type { Claim, Item } from '../../../ports/domain/bugs.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, Lease, OccurrenceDoc, TextsDoc } from './model.js';
 import { hourCount } from './rate.js';
 
-/** Fields that carry text of whoever reported: data, never instructions to an agent (contract 20, untrusted text). */
+/**
+ * Fields whose text came from outside, copies of such text included: data, never instructions to an agent (contract 20,
+ * untrusted text). `claim.agent`, an agent's name, joins them while there is a claim.
+ */
 export const OUTSIDE: readonly (keyof Item)[] = [
   'title',
   'description',
@@ -14,11 +17,18 @@ export const OUTSIDE: readonly (keyof Item)[] = [
   'client_ref',
   'repo_url',
   'commit_sha',
+  'pr_url',
   'file_path',
   'push_id',
   'target_agent',
   'tags',
   'app_version',
+  'resolved_in_build',
+  'first_build',
+  'last_build',
+  'regressed_in_build',
+  'reason',
+  'muted_reason',
 ];
 
 /** After this many expired claims an item needs a person. */
@@ -62,10 +72,12 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
     client_ref: item.client_ref ?? null,
     repo_url: item.repo_url ?? null,
     commit_sha: item.commit_sha ?? null,
+    pr_url: item.pr_url ?? null,
     file_path: item.file_path ?? null,
     line_no: item.line_no ?? null,
     push_id: item.push_id ?? null,
     target_agent: item.target_agent ?? null,
+    assignee: item.assignee ?? null,
     tags: item.tags,
     app_version: item.app_version ?? null,
     resolved_in_build: item.resolved_in_build ?? null,
@@ -104,6 +116,7 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
     const value = view[field];
     return value !== null && !(Array.isArray(value) && value.length === 0) && !item.trusted.includes(field);
   });
+  if (view.claim !== null) view.untrusted_fields.push('claim.agent');
   return view;
 }
 

@@ -20,6 +20,7 @@ export interface ItemQuery {
   commit_sha?: string[];
   file_path?: string[];
   push_id?: string[];
+  assignee?: string[];
   q?: string[];
 }
 
@@ -37,6 +38,7 @@ const PLAIN = [
   'commit_sha',
   'file_path',
   'push_id',
+  'assignee',
 ] as const;
 
 const oneOf = (values: readonly Scalar[]): Filter[string] => (values.length === 1 ? values[0] : { in: values });
@@ -50,10 +52,33 @@ export function filterOf(query: ItemQuery): Filter {
   if (query.claimed_by?.length) filter['claim.agent'] = oneOf(query.claimed_by);
   if (query.tag?.length)
     filter['tags'] = query.tag.length === 1 ? { has: query.tag[0] as string } : { has_any: query.tag };
-  const words = (query.q ?? []).map((q) => q.toLowerCase()).filter((q) => q !== '');
-  if (words.length === 1) filter['search_text'] = { contains: words[0] as string };
-  else if (words.length > 1) filter.or = words.map((contains) => ({ search_text: { contains } }));
+  const searches = (query.q ?? []).flatMap(searchOf);
+  const [only] = searches;
+  if (searches.length === 1) Object.assign(filter, only);
+  else if (searches.length > 1) filter.or = searches;
   return filter;
+}
+
+/** `shop-17`: a project's slug and a number. */
+const REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
+/** What quotes hold together, or what blanks divide. A quote without its end is a character like any other. */
+const PART = /"([^"]*)"|(\S+)/g;
+/** Each word is a look into every text. */
+const MOST_WORDS = 20;
+
+/** The words of one `q`, in lower case. */
+export function wordsOf(q: string): string[] {
+  const words = [...q.toLowerCase().matchAll(PART)].map(([, quoted, bare]) => (quoted ?? bare ?? '').trim());
+  return [...new Set(words.filter((word) => word !== ''))].slice(0, MOST_WORDS);
+}
+
+/** Every word in title, message or class, or the item of this ref; nothing for a `q` without a word. */
+function searchOf(q: string): Filter[] {
+  const words = wordsOf(q);
+  const [only] = words;
+  if (only === undefined) return [];
+  const search: Filter = { search_text: { contains: words.length === 1 ? only : words } };
+  return words.length === 1 && REF.test(only) ? [search, { ref: only }] : [search];
 }
 
 export function sortOf(name: SortName = 'last_seen_at', order: 'asc' | 'desc' = 'desc'): Sort {

@@ -10,9 +10,10 @@ import type { Item } from '../../../ports/domain/bugs.js';
 import { InvalidCursor, type Filter, type Sort } from '../../../ports/store.js';
 import { mayTouch, type Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
-import { Discussion, type PageAnswer, type PageRequest } from '../items/discussion.js';
+import { Discussion, type PageAnswer, type PageRequest, type Part } from '../items/discussion.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
 import { Items } from '../items/items.js';
+import type { ItemDoc } from '../items/model.js';
 import { Leases } from '../claims/leases.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 
@@ -30,6 +31,8 @@ export interface ListAnswer {
   server_time?: string;
 }
 
+/** What an item's detail shows of each part. */
+const LAST = 10;
 const DELTA: Sort = [['updated_at', 'asc']];
 const MARKED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~(.*)$/s;
 
@@ -96,19 +99,44 @@ export class Lists {
     return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
   }
 
+  /**
+   * Other items of the project with the same class or origin, those with both first, then last seen first.
+   * @throws ServiceError not_found, insufficient_scope
+   */
+  async similar(name: string, caller: Caller, limit: number): Promise<Item[]> {
+    const { id, project, exception_class, file_path } = await this.items.need(name, caller);
+    const alike = async (filter: Filter): Promise<ItemDoc[]> => {
+      const page = await this.deps.items.find({ filter: { project, ...filter }, sort: sortOf(), limit: limit + 1 });
+      return page.items.filter((item) => item.id !== id);
+    };
+    const [byClass, byFile] = await Promise.all([
+      exception_class === null ? [] : alike({ exception_class }),
+      file_path === null ? [] : alike({ file_path }),
+    ]);
+    const found = new Map([...byClass, ...byFile].map((item) => [item.id, item]));
+    const both = (item: ItemDoc): number =>
+      Number(item.exception_class === exception_class) + Number(item.file_path === file_path);
+    const ranked = [...found.values()].toSorted(
+      (a, b) => both(b) - both(a) || (a.last_seen_at < b.last_seen_at ? 1 : -1),
+    );
+    return this.items.views(ranked.slice(0, limit));
+  }
+
   /** One item with the last ten of what belongs to it. @throws ServiceError not_found, insufficient_scope */
   async detail(
     name: string,
     caller: Caller,
+    { occurrences: wanted = LAST }: { occurrences?: number } = {},
   ): Promise<{ item: Item } & Record<'occurrences' | 'comments' | 'activity', object[]>> {
     const doc = await this.items.need(name, caller);
-    const last = async (part: 'occurrences' | 'comments' | 'activity'): Promise<object[]> => {
-      const page: PageAnswer = await this.discussion.partOf(doc.id, part, { limit: 10 });
+    const last = async (part: Part, limit = LAST): Promise<object[]> => {
+      if (limit === 0) return [];
+      const page: PageAnswer = await this.discussion.partOf(doc.id, part, { limit });
       return page.items;
     };
     const [item, occurrences, comments, activity] = await Promise.all([
       this.items.view(doc),
-      last('occurrences'),
+      last('occurrences', wanted),
       last('comments'),
       last('activity'),
     ]);

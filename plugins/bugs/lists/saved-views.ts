@@ -12,6 +12,7 @@ import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
 import { cleanJson } from '../intake/clean.js';
 import { DEPS, hashOf, type Deps } from '../deps.js';
+import { SecretGuard } from '../items/secret-guard.js';
 import type { ItemQuery, SortName } from './filters.js';
 import type { SavedViewDoc } from '../items/model.js';
 import { savedView } from '../http/schemas.js';
@@ -48,7 +49,10 @@ export function viewerOf(principal: Principal): Viewer {
 
 @injectable()
 export class SavedViews {
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(SecretGuard) private readonly secrets: SecretGuard,
+  ) {}
 
   /** The account's own and the shared ones, by name. */
   async list(viewer: Viewer): Promise<SavedView[]> {
@@ -72,6 +76,7 @@ export class SavedViews {
    */
   async save(viewer: Viewer, given: { name: string; shared?: boolean; query: object }): Promise<SavedView> {
     const { name, shared: isShared, query } = checked(given);
+    await this.secrets.refuse({ name, query: JSON.stringify(query) });
     const { views, clock } = this.deps;
     const id = hashOf(viewer.id, name.toLowerCase());
     if ((await views.get(id)) === null && (await views.count({ owner: viewer.id })) >= MOST_VIEWS)

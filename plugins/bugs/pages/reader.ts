@@ -1,6 +1,7 @@
 /** What only the pages read: items by name, those that repeat one, those that one may repeat. Without long texts. */
 import type { ErrorGroup } from '../../../ports/domain/bugs.js';
 import type { Deps } from '../deps.js';
+import { filterOf } from '../lists/filters.js';
 import { hourly } from '../items/rate.js';
 import { itemView } from '../items/view.js';
 import type { ItemDoc } from '../items/model.js';
@@ -35,10 +36,9 @@ export class Reader {
    * @param text a ref, or words of title, message or class; empty: what has the same class, or was seen last
    */
   async candidates(item: Pick<ItemDoc, 'id' | 'project' | 'exception_class'>, text: string): Promise<ErrorGroup[]> {
-    const words = text.trim().toLowerCase();
     const filter =
-      words !== ''
-        ? { project: item.project, or: [{ ref: words }, { search_text: { contains: words } }] }
+      text.trim() !== ''
+        ? filterOf({ project: [item.project], q: [text] })
         : item.exception_class !== null && WORD.test(item.exception_class)
           ? { project: item.project, exception_class: item.exception_class }
           : { project: item.project };

@@ -43,6 +43,11 @@ const PROJECTS: ProjectDirectory = {
   },
 };
 
+/** Accounts that the world knows. */
+const ACCOUNTS = ['alice', 'bob'];
+/** The one token that works. */
+export const LIVE = `svc_live_${'L'.repeat(43)}`;
+
 export interface Told {
   id: string;
   event: string;
@@ -97,6 +102,8 @@ export function worldOn(
     grouping: { flood_items: 25, masks: {} },
     config: { hour_high: 100, hour_critical: 1000, delta_margin_seconds: 10 },
     projects: PROJECTS,
+    accounts: { named: async (name) => ACCOUNTS.find((account) => account === name.toLowerCase()) ?? null },
+    liveTokens: { heldIn: async (text) => text.includes(LIVE) },
     releases: () => ({ published: async () => releases, latest: async () => releases.at(-1)?.version ?? null }),
     emit: async (event, data, { id }) => {
       told.push({ id, event, data: data as BugEvent });

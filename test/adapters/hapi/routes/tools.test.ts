@@ -124,13 +124,12 @@ describe('hapi: routes as tools', () => {
         note: { type: ['string', 'null'], default: 'none' },
         both: { type: 'string' },
         dry: { type: 'boolean' },
-        tag: { type: 'array', items: { type: 'string' } },
+        tag: { type: ['string', 'array'], items: { type: 'string' } },
       },
       required: ['id', 'title'],
       additionalProperties: false,
     });
     expect(second?.input['properties']).to.have.keys('id', 'title');
-    expect(first?.output).to.deep.equal({ type: 'object', properties: { method: { type: 'string' } } });
   });
 
   it('sends each argument where the route takes it, as the caller', async () => {

@@ -77,7 +77,7 @@ describe('bugs: leases', () => {
     expect(await shown(world, id)).to.include({ status: 'open', claim: null });
     expect((await world.deps.items.get(id))?.status).to.equal('in_progress');
     expect(await codeOf(world.leases.renew(id, MANAGER, { claim_token: lease.claim_token }))).to.equal('lease_lost');
-    expect(await codeOf(world.leases.release(id, MANAGER, lease.claim_token))).to.equal('lease_lost');
+    expect(await codeOf(world.leases.release(id, MANAGER, lease))).to.equal('lease_lost');
     expect(await codeOf(world.edits.edit(id, MANAGER, { title: 'x', claim_token: lease.claim_token }))).to.equal(
       'lease_lost',
     );

@@ -1,0 +1,32 @@
+/**
+ * Finds tokens of this service in text that people and agents write (contract 20, untrusted text): an agent that obeys
+ * what it reads must not be able to publish its own credential. A token that is written in another form (split, encoded) is
+ * not found; nothing that looks only at text can find all of them.
+ */
+import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
+import type { LiveTokens } from '../../ports/domain/access.js';
+import { isLive, sha256, type TokenDoc } from './token.js';
+
+/** Every kind but intake keys, which are public. */
+const SHAPE = /(?:svc_live_|svc_sub_|wd_live_|svc_setup_)[0-9A-Za-z]{43}/g;
+/** Look-ups at a time. A body of 1 MiB holds at most 20,000. */
+const AT_ONCE = 500;
+
+@injectable()
+export class TokenFinder implements LiveTokens {
+  constructor(
+    @inject(collection<TokenDoc>('tokens')) private readonly rows: Collection<TokenDoc>,
+    @inject(PORT.clock) private readonly clock: Clock,
+  ) {}
+
+  async heldIn(text: string): Promise<boolean> {
+    const found = [...new Set(text.match(SHAPE))].map((secret) => sha256(secret));
+    for (let at = 0; at < found.length; at += AT_ONCE) {
+      const ids = found.slice(at, at + AT_ONCE);
+      const { items } = await this.rows.find({ filter: { id: { in: ids } }, limit: AT_ONCE });
+      const now = this.clock.iso();
+      if (items.some((token) => isLive(token, now))) return true;
+    }
+    return false;
+  }
+}

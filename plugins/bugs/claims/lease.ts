@@ -1,0 +1,104 @@
+/** One lease: its token, its times, its end, and the errors about it (contract 20, leases). Pure. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '../../../kernel/errors.js';
+import { isoOf } from '../../../lib/time.js';
+import type { Caller } from '../caller.js';
+import { hashOf } from '../deps.js';
+import type { ChangeSet } from '../items/change-set.js';
+import type { ItemDoc, Lease, LeaseEnd } from '../items/model.js';
+import { EXPIRIES, isLive } from '../items/view.js';
+
+const HOUR_MS = 3_600_000;
+/** A lease ends this long after its claim, however often it is renewed. */
+export const LIMIT_MS = 24 * HOUR_MS;
+export const DEFAULT_LEASE_SECONDS = 1800;
+
+/** The third release without a change of status asks for a person. */
+export const MOST_RELEASES = 3;
+/** For so long `action=next` does not hand an item to whoever released it. */
+const PASSED_MS = 24 * HOUR_MS;
+/** Holders of one item that are remembered for it. */
+const MOST_PASSED = 50;
+
+export const hashOfToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+export function isToken(lease: Lease, token: string): boolean {
+  return timingSafeEqual(Buffer.from(lease.token_hash, 'hex'), Buffer.from(hashOfToken(token), 'hex'));
+}
+
+/** From now, but never beyond the limit. */
+export function expiryOf(claimedAt: string, now: number, seconds: number): string {
+  return isoOf(Math.min(now + seconds * 1000, Date.parse(claimedAt) + LIMIT_MS));
+}
+
+/** The lease after a write by its holder: renewed from now; at its limit it stays as it is. */
+export function touched(lease: Lease, now: number): Lease {
+  const expires_at = expiryOf(lease.claimed_at, now, lease.lease_seconds);
+  return expires_at > lease.expires_at ? { ...lease, expires_at } : lease;
+}
+
+/** Credential and agent, as one segment of a path in the store. */
+export const holderOf = ({ credential, agent }: Pick<Lease, 'credential' | 'agent'>): string =>
+  hashOf(credential, agent);
+
+/** Who is passed by from now on, without those whose time is over. */
+export function passedBy(item: ItemDoc, lease: Lease, now: number): { [holder: string]: string } {
+  const others = Object.entries(item.passed ?? {}).filter(([, until]) => until > isoOf(now));
+  return Object.fromEntries([...others.slice(1 - MOST_PASSED), [holderOf(lease), isoOf(now + PASSED_MS)]]);
+}
+
+/** A lease that ran out: open again, or, for the fifth time, a matter for a person. */
+export function planExpiry(item: ItemDoc, change: ChangeSet): void {
+  const expired_count = item.expired_count + 1;
+  const to = expired_count >= EXPIRIES ? 'needs_info' : 'open';
+  change
+    .status(to, { why: 'lease expired', agent: item.claim?.agent ?? null }, 'expired')
+    .assign({ expired_count: to === 'open' ? expired_count : 0 });
+}
+
+/** Who holds it, as a 409 says it. @param agent the name that the caller gave; undefined: only the credential is compared */
+const claimOf = (lease: Lease, caller: Caller, agent?: string): object => ({
+  agent: lease.agent,
+  expires_at: lease.expires_at,
+  yours: lease.credential === caller.id && (agent === undefined || lease.agent === agent),
+});
+
+export function alreadyClaimed(lease: Lease, caller: Caller, agent?: string): ServiceError {
+  const claim = claimOf(lease, caller, agent);
+  const message =
+    lease.credential === caller.id && agent === undefined
+      ? 'Your own lease on this item is live: send its `claim_token`, or claim again to get a new one.'
+      : 'Another agent holds a live lease on this item.';
+  return new ServiceError('already_claimed', message, { extra: { claim } });
+}
+
+const SAYS: Record<LeaseEnd | 'unknown', string> = {
+  expired: 'The lease ran out.',
+  released: 'The item was given back.',
+  resolved: 'The item was resolved, closed or set aside, which ended the lease.',
+  taken: 'Somebody has taken the item over since, or you claimed it again and have a newer token.',
+  unknown: 'This item was never claimed with it, or too long ago.',
+};
+
+/** Why this token is not the current one. */
+function whyLost(item: ItemDoc, token: string, now: number): LeaseEnd | 'unknown' {
+  const token_hash = hashOfToken(token);
+  const current = item.claim?.token_hash === token_hash;
+  const end = current ? 'expired' : item.ended_leases?.findLast((ended) => ended.token_hash === token_hash)?.why;
+  if (end === undefined) return 'unknown';
+  return end === 'expired' && !current && isLive(item.claim, now) ? 'taken' : end;
+}
+
+export function leaseLost(item: ItemDoc, token: string, caller: Caller, now: number): ServiceError {
+  const why = whyLost(item, token, now);
+  const live: Lease | null = isLive(item.claim, now) ? item.claim : null;
+  return new ServiceError('lease_lost', `This claim_token is not the current one. ${SAYS[why]}`, {
+    extra: { why, ...(live !== null && { claim: claimOf(live, caller) }) },
+  });
+}
+
+export const limitReached = (): ServiceError =>
+  new ServiceError('lease_limit', 'A lease ends 24 hours after its claim; claim again.');
+
+export const notFrom = (from: string, to: string): ServiceError =>
+  new ServiceError('invalid_transition', `An item that is ${from} cannot become ${to} this way.`);

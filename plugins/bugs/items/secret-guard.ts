@@ -1,0 +1,46 @@
+/**
+ * Refuses text that would publish a credential of this service (contract 20, untrusted text): a token, or the claim token
+ * of a live lease. Reports of applications are not refused but scrubbed (intake/scrub-text.ts), for a report must not be lost.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import { DEPS, type Deps } from '../deps.js';
+import { hashOfToken } from '../claims/lease.js';
+
+/** A claim token is 43 letters and digits. */
+const CLAIM_TOKEN = /(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])/g;
+/** Look-ups at a time. */
+const AT_ONCE = 500;
+
+const WRONG = 'holds a credential of this service that still works; take it out, and revoke it if others have seen it';
+
+@injectable()
+export class SecretGuard {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'items' | 'clock' | 'liveTokens'>) {}
+
+  /** @param fields name → text, a list of texts, or anything else, which is passed over. @throws ServiceError validation_failed */
+  async refuse(fields: Readonly<Record<string, unknown>>): Promise<void> {
+    const wrong: Record<string, string> = {};
+    for (const [name, value] of Object.entries(fields)) {
+      const text = [value]
+        .flat()
+        .filter((one) => typeof one === 'string')
+        .join('\n');
+      if (text !== '' && ((await this.deps.liveTokens.heldIn(text)) || (await this.#holdsClaim(text))))
+        wrong[name] = WRONG;
+    }
+    if (Object.keys(wrong).length > 0) throw invalid(wrong);
+  }
+
+  async #holdsClaim(text: string): Promise<boolean> {
+    const hashes = [...new Set(text.match(CLAIM_TOKEN))].map(hashOfToken);
+    for (let at = 0; at < hashes.length; at += AT_ONCE) {
+      const filter = {
+        'claim.token_hash': { in: hashes.slice(at, at + AT_ONCE) },
+        'claim.expires_at': { gt: this.deps.clock.iso() },
+      };
+      if ((await this.deps.items.find({ filter, limit: 1 })).items.length > 0) return true;
+    }
+    return false;
+  }
+}
