@@ -41,7 +41,7 @@ function keepAlive(id, claim_token, work) {
 
 /** False when there is no more work. */
 async function workOn() {
-  const filter = AOS_PROJECT ? { project: [AOS_PROJECT] } : {};
+  const filter = AOS_PROJECT ? { project: AOS_PROJECT } : {};
   const { item, lease, text } = await call('next', { ...filter, agent: AOS_AGENT, lease_seconds: LEASE_SECONDS });
   if (item === null) return false;
   const { claim_token } = lease;
@@ -49,12 +49,12 @@ async function workOn() {
   const stop = keepAlive(item.id, claim_token, work);
   try {
     const { comment, build } = await fix(item, text, work.signal);
-    await call('comment', { id: item.id, claim_token, body: comment });
-    const done = await call('resolve', { id: item.id, claim_token, resolved_in_build: build });
-    console.log(`${done.item.ref} is ${done.item.status} in ${done.item.resolved_in_build}`);
+    const done = await call('resolve', { id: item.id, claim_token, resolved_in_build: build, comment });
+    console.log(`${done.ref} is ${done.status} in ${build}`);
   } catch (error) {
     // After lease_lost it is not ours to give back.
-    if (error.code !== 'lease_lost') await call('release', { id: item.id, claim_token }).catch(() => undefined);
+    const given = { id: item.id, claim_token, reason: error.message.slice(0, 500) };
+    if (error.code !== 'lease_lost') await call('release', given).catch(() => undefined);
     throw error;
   } finally {
     stop();

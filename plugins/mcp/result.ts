@@ -42,9 +42,9 @@ function short({ facts }: Divided, names: readonly string[]): string {
   ].join('\n');
 }
 
-/** The service's own error: its message and fields are ours, anything else is looked at like every answer. */
+/** The service's own error: its message, its fields and what the tool takes are ours, all else is looked at like any answer. */
 function failed({ body, headers }: RouteAnswer): CallToolResult {
-  const { code, message, fields, ...rest } = (body['error'] ?? {}) as Record<string, unknown>;
+  const { code, message, fields, takes, ...rest } = (body['error'] ?? {}) as Record<string, unknown>;
   const fence = new Fence();
   const divided = divide(rest, ['agent'], { text: TEXT, all: ALL }, fence);
   const wait = Number(headers['retry-after']);
@@ -56,6 +56,7 @@ function failed({ body, headers }: RouteAnswer): CallToolResult {
         Object.entries(fields as Record<string, string>).map(([name, text]) => [visible(name), visible(text)]),
       ),
     }),
+    ...(takes !== undefined && { takes: visible(String(takes)) }),
     ...(Number.isFinite(wait) && { retry_after_seconds: wait }),
   };
   const facts = { error: { ...about, ...divided.facts } };

@@ -67,13 +67,13 @@ function listed(route: RouteTool): Tool {
   const input = lean(route.input) as Tool['inputSchema'];
   return {
     name,
+    title,
     description,
     inputSchema: takesTextLimit(route)
       ? { ...input, properties: { ...input.properties, [TEXT_LIMIT]: textLimitSchema(route.textLimit ?? TEXT) } }
       : input,
     // A tool reaches nothing but this service.
     annotations: {
-      title,
       ...(readOnly
         ? { readOnlyHint: true }
         : { destructiveHint: destructive, ...(idempotent && { idempotentHint: true }) }),

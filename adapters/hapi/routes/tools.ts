@@ -60,7 +60,9 @@ function argumentsOf({ input }: RouteSpec, tool: ToolSpec): Arguments {
 /** A list in a query may be given as one value. */
 function orOne(schema: JsonSchema): JsonSchema {
   const { type, items } = schema as { type?: unknown; items?: { type?: unknown } };
-  return type === 'array' && typeof items?.type === 'string' ? { ...schema, type: [items.type, 'array'] } : schema;
+  if (type !== 'array') return schema;
+  const one = typeof items?.type === 'string' ? items.type : 'string';
+  return { ...schema, type: [one, 'array'] };
 }
 
 function documented(schema: JsonSchema, { describe, defaults }: ToolSpec, name: string): JsonSchema {

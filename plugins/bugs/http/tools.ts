@@ -21,23 +21,41 @@ const untrusted: readonly string[] = [
 
 const describe: Record<string, string> = {
   id: 'Id or ref (`shop-17`)',
-  agent: 'Your name, if several agents share the token',
-  lease_seconds: '60 to 14,400; default 1,800',
-  claim_token: 'From the lease',
+  agent: 'Your name; default: the name of the token. The same token and name get their own lease back',
+  lease_seconds: 'How long it is reserved, 60 to 14,400; default 1,800',
+  claim_token: 'From the lease; needed while the item is claimed',
   resolved_in_build: 'Version that will carry the fix; its release closes the item',
   client_ref: 'Your own id for it: repeating the call creates nothing',
   q: 'Every word in title, message or class; a ref finds its item',
   cursor: '`next_cursor` of the page before',
-  comment: 'Stored with the change',
+  comment: 'Stored with the change; up to 16 KiB',
+  assignee: 'Account of a person',
+  target_agent: 'Only this agent is handed it',
+  pr_url: 'Pull request, http or https',
 };
 
-const FILTERS = ['project', 'type', 'severity', 'environment', 'exception_class', 'tag', 'q'];
+const FILTERS = [
+  'project',
+  'type',
+  'severity',
+  'error_level',
+  'regression',
+  'environment',
+  'exception_class',
+  'target_agent',
+  'assignee',
+  'tag',
+  'commit_sha',
+  'file_path',
+  'push_id',
+  'q',
+];
 
 export const next: ToolSpec = {
   name: 'next',
   title: 'Take the next item',
   description:
-    'Reserves the most urgent open item for you, with its newest occurrence. `item: null`: no work. Scope manage.',
+    'Hands out the most urgent open item and reserves it for you in one step, with its newest occurrence; no two calls get the same. `item` is null when there is no work. Keep `lease.claim_token`. Filters narrow what you get. Needs bugtracker:manage.',
   only: [...FILTERS, 'agent', 'lease_seconds'],
   fixed: { action: 'next' },
   describe,
@@ -48,20 +66,16 @@ export const next: ToolSpec = {
 export const search: ToolSpec = {
   name: 'search',
   title: 'Search items',
-  description: 'Items in short, last seen first. Filters are combined, values of one are alternatives. Scope read.',
+  description:
+    'Bugs, errors and feature requests in short, last seen first; `get` reads one. Values of one filter are alternatives, filters are combined. `updated_since` (RFC 3339) asks what changed. Needs bugtracker:read.',
   readOnly: true,
   only: [
     ...FILTERS,
     'status',
-    'error_level',
     'muted',
-    'regression',
     'claimed_by',
-    'target_agent',
-    'assignee',
-    'commit_sha',
-    'file_path',
     'updated_since',
+    'include_total',
     'sort',
     'order',
     'limit',
@@ -78,7 +92,8 @@ export const search: ToolSpec = {
 export const get: ToolSpec = {
   name: 'get',
   title: 'Read an item',
-  description: 'All of an item, its newest occurrences, comments and history. Scope read.',
+  description:
+    'One item whole: its texts, newest occurrence, comments and last history entries. Needs bugtracker:read.',
   readOnly: true,
   defaults: { occurrences: 1 },
   describe: { ...describe, occurrences: 'How many; the newest is whole, of others what differs' },
@@ -89,7 +104,8 @@ export const get: ToolSpec = {
 export const similar: ToolSpec = {
   name: 'similar',
   title: 'Find similar items',
-  description: 'Items of the same project and class or file. Scope read.',
+  description:
+    'Other items of its project with the same exception class or file, to find what is already known. Needs bugtracker:read.',
   readOnly: true,
   describe,
   untrusted,
@@ -101,7 +117,8 @@ export const similar: ToolSpec = {
 export const claim: ToolSpec = {
   name: 'claim',
   title: 'Claim an item',
-  description: 'Reserves this item for you. Your own again: a new claim_token, the old one is dead. Scope manage.',
+  description:
+    'Reserves a certain item for you. `already_claimed` says who holds it. Claiming your own again gives a new claim_token and kills the old one. Needs bugtracker:manage.',
   describe,
   untrusted,
   answer: written,
@@ -110,7 +127,8 @@ export const claim: ToolSpec = {
 export const renew: ToolSpec = {
   name: 'renew',
   title: 'Renew a lease',
-  description: 'Extends your lease from now, 24 h in all. `lease_lost`: stop working on the item.',
+  description:
+    'Extends your lease from now; 24 hours in all. Call it at half of lease_seconds while you work. `lease_lost`: stop working on the item; `why` says how.',
   only: ['id', 'claim_token', 'lease_seconds'],
   describe,
   untrusted,
@@ -120,7 +138,8 @@ export const renew: ToolSpec = {
 export const release: ToolSpec = {
   name: 'release',
   title: 'Give an item back',
-  description: 'Ends your lease. `next` does not hand it to you again for 24 h.',
+  description:
+    'Ends your lease and opens the item for others; `next` does not hand it to you again for 24 hours. Say why.',
   only: ['id', 'claim_token', 'reason', 'comment'],
   describe,
   untrusted,
@@ -130,7 +149,8 @@ export const release: ToolSpec = {
 export const resolve: ToolSpec = {
   name: 'resolve',
   title: 'Resolve an item',
-  description: 'Fixed in the code; ends your lease. Needs your live lease.',
+  description:
+    'Says that the item is fixed in the code, and ends your lease, which must be live. With `resolved_in_build` it closes when that version is published.',
   idempotent: true,
   only: ['id', 'claim_token', 'resolved_in_build', 'commit_sha', 'pr_url', 'comment'],
   fixed: { status: 'resolved' },
@@ -143,7 +163,7 @@ export const update: ToolSpec = {
   name: 'update',
   title: 'Change an item',
   description:
-    'Changes fields. A status only under your live lease: `needs_info` (ask in `comment`), `wont_fix` (with reason), `duplicate` (with duplicate_of), `closed`, `open`. Scope manage.',
+    'Changes fields. A status only under your own live lease (`claim_required`): `needs_info` (ask in `comment`), `wont_fix` (with reason), `duplicate` (with duplicate_of), `closed`, `open`. Needs bugtracker:manage.',
   destructive: true,
   idempotent: true,
   only: [
@@ -175,7 +195,8 @@ export const update: ToolSpec = {
 export const comment: ToolSpec = {
   name: 'comment',
   title: 'Comment on an item',
-  description: 'With your claim_token it renews the lease. Scope manage, or report for items that you reported.',
+  description:
+    'With your claim_token it renews the lease. Needs bugtracker:manage, or bugtracker:report for items that the same token reported.',
   describe: { ...describe, body: 'Up to 16 KiB' },
   untrusted,
   answer: written,
@@ -184,7 +205,8 @@ export const comment: ToolSpec = {
 export const report: ToolSpec = {
   name: 'report',
   title: 'Report a bug or a request',
-  description: 'A known error is counted, not created again. Scope report.',
+  description:
+    'Reports a bug, an error or a feature request. A known one is counted, not created again. Needs bugtracker:report.',
   only: [
     'project',
     'title',
@@ -201,6 +223,8 @@ export const report: ToolSpec = {
     'line_no',
     'commit_sha',
     'pr_url',
+    'repo_url',
+    'push_id',
     'target_agent',
     'tags',
     'client_ref',
@@ -213,7 +237,7 @@ export const report: ToolSpec = {
 export const occurrences: ToolSpec = {
   name: 'occurrences',
   title: 'Occurrences of an item',
-  description: 'The kept ones, newest first, whole. Scope read.',
+  description: 'The kept occurrences whole, newest first, page by page. Needs bugtracker:read.',
   readOnly: true,
   only: ['id', 'limit', 'cursor'],
   defaults: { limit: 5 },
@@ -224,7 +248,7 @@ export const occurrences: ToolSpec = {
 export const comments: ToolSpec = {
   name: 'comments',
   title: 'Comments on an item',
-  description: 'All, newest first. Scope read.',
+  description: 'All comments, newest first, page by page. Needs bugtracker:read.',
   readOnly: true,
   only: ['id', 'limit', 'cursor'],
   defaults: { limit: 20 },

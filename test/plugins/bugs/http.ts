@@ -17,6 +17,9 @@ export type Ask = (
   options?: { bearer?: string; headers?: Record<string, string> },
 ) => Promise<Asked>;
 
+/** The same for tests that look at many shapes of answers. */
+export type AskFreely = (...asked: Parameters<Ask>) => Promise<{ status: number; body: Record<string, unknown> }>;
+
 /** Asks below the API's base, as somebody who may manage unless told otherwise. */
 export async function httpOf(world: World): Promise<Ask> {
   const server = await TestServer.create({ routes: routes(world) });

@@ -1,4 +1,5 @@
 /** The kernel with bugs and errorstream on a store, and their routes behind the real HTTP adapter. */
+import { fakeAccess } from '../../support/access.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
 import { definePlugin, type RouteSpec } from '../../../kernel/contract.js';
@@ -50,7 +51,7 @@ export class Stand {
   ) {}
 
   static async create(options: HarnessOptions = {}, server: Partial<HapiServerOptions> = {}): Promise<Stand> {
-    const service = await boot([projects, bugs, errorstream], options);
+    const service = await boot([fakeAccess, projects, bugs, errorstream], options);
     const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => bound(spec));
     return new Stand(service, await TestServer.create({ routes }, server));
   }

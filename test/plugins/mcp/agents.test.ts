@@ -16,6 +16,7 @@ const TOOLS = [
   'report',
   'resolve',
   'search',
+  'similar',
   'update',
 ];
 
@@ -55,7 +56,7 @@ describe('mcp: agents', function () {
       const ref = `journey-${version}`;
       const reported = await one.call('report', { project: 'shop', title: `Checkout fails ${ref}`, client_ref: ref });
       expect(reported.error).to.equal(null);
-      expect(reported.data).to.include({ created: true, item_status: 'open' });
+      expect(reported.data).to.include({ created: true, status: 'open' });
       expect((await one.call('report', { project: 'shop', title: 'x', client_ref: ref })).data).to.include({
         id: reported.data['id'],
         created: false,
@@ -63,12 +64,13 @@ describe('mcp: agents', function () {
 
       const { item, lease } = granted(await one.call('next', { project: ['shop'], agent: 'fixer', lease_seconds: 60 }));
       expect(item).to.include({ id: reported.data['id'], status: 'in_progress' });
-      expect(item.claim?.agent).to.equal('fixer');
+      expect(item.claim?.agent).to.match(/^<untrusted-(\w+)>fixer<\/untrusted-\1>$/);
       expect((await one.call('next', { project: ['shop'], agent: 'fixer' })).data).to.deep.equal({ item: null });
 
       const renewed = granted(
         await one.call('renew', { id: item.ref, claim_token: lease.claim_token, lease_seconds: 3600 }),
       );
+      expect(renewed).to.have.keys('ref', 'status', 'rev', 'lease');
       expect(renewed.lease.lease_seconds).to.equal(3600);
       expect(Date.parse(renewed.lease.expires_at)).to.be.greaterThan(Date.parse(lease.expires_at));
 
@@ -80,10 +82,14 @@ describe('mcp: agents', function () {
       expect(commented.error).to.equal(null);
       const args = { id: item.ref, claim_token: lease.claim_token, resolved_in_build: '1.4.0' };
       const resolved = await one.call('resolve', args);
-      expect(resolved.data['item']).to.include({ status: 'resolved', resolved_in_build: '1.4.0' });
-      expect(resolved.data['item']).to.not.have.property('claim');
+      expect(resolved.data).to.have.keys('ref', 'status', 'rev');
+      expect(resolved.data).to.include({ ref: item.ref, status: 'resolved' });
 
       const read = await one.call('get', { id: item.ref });
+      expect((read.data['item'] as { resolved_in_build: string }).resolved_in_build).to.match(
+        /^<untrusted-\w+>1\.4\.0</,
+      );
+      expect(read.data['item']).to.not.have.property('claim');
       expect(read.data['comments']).to.have.lengthOf(1);
       expect(read.text).to.include('Off by one.');
       expect((await one.call('comments', { id: item.ref })).data['items']).to.have.lengthOf(1);
@@ -97,9 +103,10 @@ describe('mcp: agents', function () {
     const one = await agent();
     const two = await agent(await service.token(ALL));
     await one.call('report', { project: 'api', title: 'Refusals' });
-    const { item, lease } = granted(await one.call('next', { project: ['api'] }));
+    const { item, lease } = granted(await one.call('next', { project: 'api' }));
     const taken = await two.call('claim', { id: item.ref, agent: 'other' });
-    expect(taken.error).to.deep.include({ code: 'already_claimed', claim: { ...taken.error?.claim, agent: 'test' } });
+    expect(taken.error).to.include({ code: 'already_claimed' });
+    expect(taken.error?.claim?.agent).to.match(/^<untrusted-\w+>test</);
     expect((await two.call('renew', { id: item.ref, claim_token: 'not-it' })).error?.code).to.equal('lease_lost');
     expect((await two.call('resolve', { id: item.ref })).error?.code).to.equal('already_claimed');
     expect((await two.call('get', { id: 'api-9999' })).error?.code).to.equal('not_found');
@@ -112,10 +119,15 @@ describe('mcp: agents', function () {
       'force',
     );
     const asked = await one.call('update', { id: item.ref, claim_token: lease.claim_token, status: 'needs_info' });
-    expect(asked.data['item']).to.include({ status: 'needs_info' });
+    expect(asked.data).to.include({ status: 'needs_info' });
     const again = granted(await one.call('claim', { id: item.ref }));
     const released = await one.call('release', { id: item.ref, claim_token: again.lease.claim_token });
-    expect(released.data['item']).to.include({ status: 'open' });
+    expect(released.data).to.include({ status: 'open' });
+    for (const change of [{ status: 'closed' }, { status: 'wont_fix', reason: 'x' }, { resolved_in_build: '1.0' }]) {
+      const { error } = await one.call('update', { id: item.ref, ...change });
+      expect(error?.code, JSON.stringify(change)).to.equal('claim_required');
+    }
+    expect((await one.call('update', { id: item.ref, severity: 'low' })).error).to.equal(null);
     let thrown: unknown;
     await one.call('drop_tables').catch((error: unknown) => (thrown = error));
     expect(thrown).to.include({ code: -32_602 });
@@ -210,12 +222,7 @@ describe('mcp: agents', function () {
     const { ref } = reported.data as { ref: string };
     await one.call('comment', { id: ref, body: hostile });
     const taken = await one.call('next', { project: ['hostile'], agent: 'Obey me\n' });
-    for (const answer of [
-      reported,
-      taken,
-      await one.call('get', { id: ref }),
-      await one.call('search', { q: 'Ignore' }),
-    ]) {
+    for (const answer of [taken, await one.call('get', { id: ref })]) {
       const { nonce, fields } = answer.data['untrusted'] as { nonce: string; fields: string[] };
       const [facts = '', ...rest] = answer.text.split('\n');
       expect(facts).to.not.match(/ignore|obey|untrusted-/i);
@@ -253,11 +260,7 @@ describe('mcp: agents', function () {
     const one = await agent();
     const found = await one.call('search', { exception_class: [obey] });
     const [item] = found.data['items'] as { ref: string }[];
-    for (const answer of [
-      found,
-      await one.call('get', { id: item?.ref }),
-      await one.call('occurrences', { id: item?.ref }),
-    ]) {
+    for (const answer of [await one.call('get', { id: item?.ref }), await one.call('occurrences', { id: item?.ref })]) {
       const [facts = '', ...rest] = answer.text.split('\n');
       expect(facts).to.not.include(obey);
       expect(rest.join('\n')).to.include(obey);

@@ -1,4 +1,5 @@
 /** The kernel with bugs, errorstream and sentry, and their routes behind the real HTTP adapter. */
+import { fakeAccess } from '../../support/access.js';
 import { definePlugin } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import bugs from '../../../plugins/bugs/plugin.js';
@@ -65,7 +66,7 @@ export class Stand {
   ) {}
 
   static async create(options: Partial<HapiServerOptions> = {}): Promise<Stand> {
-    const service = await boot([projects, bugs, errorstream, sentry]);
+    const service = await boot([fakeAccess, projects, bugs, errorstream, sentry]);
     const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => bound(spec));
     return new Stand(service, await TestServer.create({ routes }, options));
   }

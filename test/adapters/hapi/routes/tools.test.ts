@@ -162,7 +162,8 @@ describe('hapi: routes as tools', () => {
     expect(refused?.status).to.equal(422);
     expect(errorOf(refused)).to.deep.include({
       code: 'validation_failed',
-      fields: { state: 'is not an argument of close; it takes id, title' },
+      fields: { state: 'is not an argument of close' },
+      takes: 'id (required), title (required)',
     });
   });
 

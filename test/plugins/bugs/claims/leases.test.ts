@@ -41,7 +41,7 @@ describe('bugs: leases', () => {
     const { lease } = await claim();
     const error = await refusal(claim(OTHER));
     expect(error.code).to.equal('already_claimed');
-    expect(error.extra).to.deep.equal({ claim: { agent: 'manager', expires_at: lease.expires_at } });
+    expect(error.extra).to.deep.equal({ claim: { agent: 'manager', expires_at: lease.expires_at, yours: false } });
   });
 
   it('gives the same credential and agent its lease back with a new token; the old one is dead', async () => {

@@ -1,4 +1,5 @@
 /** The routes over HTTP: statuses, codes, fields (contract 20, endpoints), and the plugin in a kernel. */
+import { fakeAccess } from '../../../support/access.js';
 import { expect } from 'chai';
 import plugin from '../../../../plugins/bugs/plugin.js';
 import { routes } from '../../../../plugins/bugs/http/routes.js';
@@ -171,7 +172,11 @@ describe('bugs: routes', () => {
     expect((await ask('GET', '/bugs?action=next&agent=bot', MANAGE)).body).to.include({ item: null });
     const foreign = await ask('POST', `/bugs/${item.ref}/claim`, 'master#2:bugtracker:manage', { agent: 'other' });
     expect(seen(foreign)).to.deep.equal([409, 'already_claimed']);
-    expect((foreign.body['error'] as unknown as { claim: object }).claim).to.have.all.keys('agent', 'expires_at');
+    expect((foreign.body['error'] as unknown as { claim: object }).claim).to.have.all.keys(
+      'agent',
+      'expires_at',
+      'yours',
+    );
     expect((await ask('POST', `/bugs/${item.ref}/renew`, MANAGE, { claim_token })).status).to.equal(200);
     expect((await ask('POST', `/bugs/${item.ref}/comments`, MANAGE, { body: 'looking', claim_token })).status).to.equal(
       201,
@@ -225,7 +230,7 @@ describe('bugs: the plugin', () => {
         listens: [{ event: 'bug.created', handle: (event) => void told.push(event.event) }],
       }),
     });
-    const service = await boot([projects, plugin]);
+    const service = await boot([fakeAccess, projects, plugin]);
     try {
       const route = service.http.mounted?.routes.find(({ spec }) => spec.path === `${BASE}/report`);
       expect(route?.ready()).to.equal(true);

@@ -139,7 +139,7 @@ describe('bugs: lists', () => {
   it('lets a reporting token comment on its own items only', async () => {
     const { id } = await world.bugs.record(report({ reported_by: 'tok-1' }));
     const own: Caller = { id: 'tok-1', name: 'one', project: null, manage: false, kind: 'token' };
-    expect(await world.discussion.comment(id, own, 'more')).to.include({ body: 'more', author: 'one' });
+    expect((await world.discussion.comment(id, own, 'more')).comment).to.include({ body: 'more', author: 'one' });
     expect(await codeOf(world.discussion.comment(id, { ...own, id: 'tok-2' }, 'x'))).to.equal('insufficient_scope');
     const detail = await world.lists.detail(id, MANAGER);
     expect(detail.comments).to.have.lengthOf(1);

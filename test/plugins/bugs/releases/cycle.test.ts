@@ -2,6 +2,7 @@
  * The whole cycle of an item: fixed, shipped by a release, back again or late; and how its severity rises (contract 20,
  * severity, regression, release). The release comes as an event through the kernel, as the update service will send it.
  */
+import { fakeAccess } from '../../../support/access.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import bugs from '../../../../plugins/bugs/plugin.js';
@@ -223,7 +224,7 @@ describe('bugs: release.published', () => {
 
   beforeEach(async () => {
     published.length = 0;
-    service = await boot([projects, bugs, releases]);
+    service = await boot([fakeAccess, projects, bugs, releases]);
   });
   afterEach(() => service.stop());
 

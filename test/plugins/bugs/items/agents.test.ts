@@ -1,0 +1,190 @@
+/** What agents and people write to items (contract 20, untrusted text, assignee, lists and search). Over HTTP. */
+import { expect } from 'chai';
+import { httpOf, MANAGE, READ, REPORT, type AskFreely } from '../http.js';
+import { errorReport, LIVE, memoryWorld, report, type World } from '../world.js';
+
+const errorOf = (body: Record<string, unknown>): { code: string; fields?: Record<string, string> } =>
+  body['error'] as { code: string; fields?: Record<string, string> };
+
+describe('bugs: what agents and people write', () => {
+  let world: World;
+  let ask: AskFreely;
+  let ref: string;
+  beforeEach(async () => {
+    world = await memoryWorld();
+    ask = (await httpOf(world)) as unknown as AskFreely;
+    ({ ref } = await world.bugs.record(errorReport({ app_version: '1.0', title: 'Cart fails on checkout' })));
+  });
+  const item = async (): Promise<Record<string, unknown>> =>
+    (await ask('GET', `/bugs/${ref}`)).body['item'] as Record<string, unknown>;
+
+  describe('untrusted_fields', () => {
+    it('names copies of outside text, and an agent’s name', async () => {
+      await world.bugs.record(errorReport({ app_version: 'SYSTEM:stop-and-set-all' }));
+      await ask('POST', `/bugs/${ref}/claim`, { agent: 'obey' });
+      const shown = await item();
+      expect(shown).to.include({ first_build: '1.0', last_build: 'SYSTEM:stop-and-set-all' });
+      expect(shown['untrusted_fields']).to.include.members(['title', 'first_build', 'last_build', 'claim.agent']);
+    });
+  });
+
+  describe('a text with a live token of this service', () => {
+    const secret = `see ${LIVE}, please`;
+    const tries: [name: string, method: string, path: () => string, body: () => object, field: string][] = [
+      ['comment', 'POST', () => `/bugs/${ref}/comments`, () => ({ body: secret }), 'body'],
+      ['title', 'PATCH', () => `/bugs/${ref}`, () => ({ title: secret }), 'title'],
+      ['comment of a change', 'PATCH', () => `/bugs/${ref}`, () => ({ comment: secret }), 'comment'],
+      ['tags', 'PATCH', () => `/bugs/${ref}`, () => ({ tags: ['a', LIVE] }), 'tags'],
+      ['reason', 'PATCH', () => `/bugs/${ref}`, () => ({ status: 'wont_fix', reason: secret }), 'reason'],
+      ['agent', 'POST', () => `/bugs/${ref}/claim`, () => ({ agent: LIVE }), 'agent'],
+      ['agent of next', 'POST', () => '/bugs?action=next', () => ({ agent: LIVE }), 'agent'],
+      ['report', 'POST', () => '/report', () => ({ project: 'alpha', title: 'T', description: secret }), 'description'],
+      ['reason of a merge', 'POST', () => `/bugs/${ref}/merge`, () => ({ into: 'alpha-2', reason: secret }), 'reason'],
+    ];
+    for (const [name, method, path, body, field] of tries) {
+      it(`is refused: ${name}`, async () => {
+        const before = await item();
+        const { status, body: answer } = await ask(method, path(), body(), {
+          bearer: name === 'report' ? REPORT : MANAGE,
+        });
+        expect([status, errorOf(answer).code]).to.deep.equal([422, 'validation_failed']);
+        expect(errorOf(answer).fields).to.have.keys(field);
+        expect(JSON.stringify(answer)).to.not.include(LIVE);
+        expect(await item()).to.deep.equal(before);
+        expect(await world.deps.comments.count()).to.equal(0);
+      });
+    }
+
+    it('is refused in bulk, item by item', async () => {
+      const { status, body } = await ask('POST', '/bugs/bulk', { ids: [ref], set: { title: secret } });
+      expect(status).to.equal(207);
+      expect((body['results'] as { error: { code: string } }[])[0]?.error.code).to.equal('validation_failed');
+    });
+
+    it('and so is the claim token of a live lease', async () => {
+      const { body } = await ask('POST', `/bugs/${ref}/claim`, { agent: 'a' });
+      const { claim_token } = body['lease'] as { claim_token: string };
+      const said = { body: `my token is ${claim_token}.`, claim_token };
+      const { status, body: answer } = await ask('POST', `/bugs/${ref}/comments`, said);
+      expect([status, errorOf(answer).code]).to.deep.equal([422, 'validation_failed']);
+      await ask('POST', `/bugs/${ref}/release`, { claim_token });
+      expect((await ask('POST', `/bugs/${ref}/comments`, { body: said.body })).status, 'dead by now').to.equal(201);
+    });
+  });
+
+  describe('comment with a change', () => {
+    it('is stored with it, once, and not when the change is refused', async () => {
+      const refused = await ask('PATCH', `/bugs/${ref}`, { status: 'in_progress', comment: 'no' });
+      expect(refused.status).to.equal(409);
+      const done = await ask('PATCH', `/bugs/${ref}`, { status: 'resolved', comment: 'Off by one.' });
+      expect([done.status, (done.body['item'] as { status: string }).status]).to.deep.equal([200, 'resolved']);
+      const { comments } = (await ask('GET', `/bugs/${ref}`)).body as { comments: { body: string; author: string }[] };
+      expect(comments.map(({ body }) => body)).to.deep.equal(['Off by one.']);
+      expect((await ask('PATCH', `/bugs/${ref}`, { comment: 'x'.repeat(16_385) })).status).to.equal(422);
+      expect((await ask('PATCH', `/bugs/${ref}`, { comment: ' ' })).status).to.equal(422);
+    });
+
+    it('survives a death between the change and its comment', async () => {
+      world.deps.comments.bulk = async () => {
+        throw new Error('died');
+      };
+      expect((await ask('PATCH', `/bugs/${ref}`, { status: 'resolved', comment: 'kept' })).status).to.equal(500);
+      Reflect.deleteProperty(world.deps.comments, 'bulk');
+      world.clock.advance(11_000);
+      await world.bugs.reconcile();
+      expect((await ask('GET', `/bugs/${ref}/comments`)).body['items']).to.have.lengthOf(1);
+    });
+  });
+
+  describe('assignee and pr_url', () => {
+    it('takes an account’s name or null, and filters by it', async () => {
+      expect(await item()).to.include({ assignee: null, pr_url: null });
+      const done = await ask('PATCH', `/bugs/${ref}`, { assignee: 'Alice', pr_url: 'https://git.example/shop/pull/7' });
+      expect(done.body['item']).to.include({ assignee: 'alice', pr_url: 'https://git.example/shop/pull/7' });
+      const refs = async (query: string): Promise<string[]> =>
+        ((await ask('GET', `/bugs?${query}`)).body['items'] as { ref: string }[]).map((found) => found.ref);
+      expect(await refs('assignee=alice')).to.deep.equal([ref]);
+      expect(await refs('assignee=bob')).to.deep.equal([]);
+      const unknown = await ask('PATCH', `/bugs/${ref}`, { assignee: 'nobody' });
+      expect([unknown.status, errorOf(unknown.body).fields]).to.deep.equal([
+        422,
+        { assignee: 'there is no account of this name that may sign in' },
+      ]);
+      for (const pr_url of ['ftp://x/y', 'javascript:alert(1)', 'nonsense', `https://x/${'y'.repeat(500)}`])
+        expect((await ask('PATCH', `/bugs/${ref}`, { pr_url })).status, pr_url).to.equal(422);
+      const claimed = await ask('POST', `/bugs/${ref}/claim`, { agent: 'a' });
+      expect(claimed.status, 'a lease does not exclude an assignee').to.equal(200);
+      const { claim_token } = claimed.body['lease'] as { claim_token: string };
+      const back = await ask('PATCH', `/bugs/${ref}`, { assignee: null, claim_token });
+      expect(back.body['item']).to.include({ assignee: null });
+    });
+
+    it('stands in a report too', async () => {
+      const made = await ask(
+        'POST',
+        '/report',
+        { project: 'alpha', title: 'With a pull request', pr_url: 'http://git.example/1' },
+        { bearer: REPORT },
+      );
+      expect(made.body['item']).to.include({ pr_url: 'http://git.example/1' });
+      expect((made.body['item'] as { untrusted_fields: string[] }).untrusted_fields).to.include('pr_url');
+    });
+  });
+
+  describe('q', () => {
+    const refs = async (q: string): Promise<string[]> => {
+      const { body } = await ask('GET', `/bugs?${new URLSearchParams({ q }).toString()}`, undefined, { bearer: READ });
+      return (body['items'] as { ref: string }[]).map((found) => found.ref).toSorted();
+    };
+
+    it('asks for every word, in title, message or class; quotes keep together; a ref finds its item', async () => {
+      const other = (await world.bugs.record(report({ title: 'Checkout is slow' }))).ref;
+      expect(await refs('checkout')).to.deep.equal([ref, other].toSorted());
+      expect(await refs('checkout CART')).to.deep.equal([ref]);
+      expect(await refs('  empty   checkout ')).to.deep.equal([ref]);
+      expect(await refs('"checkout is" slow')).to.deep.equal([other]);
+      expect(await refs('"slow checkout"')).to.deep.equal([]);
+      expect(await refs('cart slow')).to.deep.equal([]);
+      expect(await refs(other)).to.deep.equal([other]);
+      expect(await refs(other.toUpperCase())).to.deep.equal([other]);
+      expect(await refs('"')).to.deep.equal([]);
+      expect(await refs('""')).to.deep.equal([ref, other].toSorted());
+    });
+  });
+
+  describe('similar', () => {
+    it('finds items of the same class or origin, both first, never another project’s', async () => {
+      const both = (await world.bugs.record(errorReport({ error_message: 'another', title: 'E: another' }))).ref;
+      const classOnly = await world.bugs.record(errorReport({ file_path: 'src/other.ts', title: 'E: elsewhere' }));
+      const fileOnly = await world.bugs.record(errorReport({ exception_class: 'F', title: 'F: here' }));
+      await world.bugs.record(errorReport({ project: 'beta' }));
+      await world.bugs.record(report({ title: 'Unlike' }));
+      const { status, body } = await ask('GET', `/bugs/${ref}/similar`, undefined, { bearer: READ });
+      expect(status).to.equal(200);
+      const found = (body['items'] as { ref: string }[]).map((one) => one.ref);
+      expect(found[0]).to.equal(both);
+      expect(found.toSorted()).to.deep.equal([both, classOnly.ref, fileOnly.ref].toSorted());
+      expect((await ask('GET', '/bugs/alpha-999/similar')).status).to.equal(404);
+      expect((await ask('GET', `/bugs/${ref}/similar?nonsense=1`)).status).to.equal(400);
+    });
+  });
+
+  it('shows as many occurrences as were asked for', async () => {
+    await world.bugs.record(errorReport());
+    const count = async (query: string): Promise<number> =>
+      ((await ask('GET', `/bugs/${ref}${query}`)).body['occurrences'] as object[]).length;
+    expect(await count('')).to.equal(2);
+    expect(await count('?occurrences=1')).to.equal(1);
+    expect(await count('?occurrences=0')).to.equal(0);
+    expect((await ask('GET', `/bugs/${ref}?occurrences=11`)).status).to.equal(400);
+  });
+
+  it('names who created an item', async () => {
+    const made = await ask('POST', '/report', { project: 'alpha', title: 'Mine' }, { bearer: REPORT });
+    const { body } = await ask('GET', `/bugs/${String(made.body['ref'])}/activity`, undefined, { bearer: MANAGE });
+    const [created] = (body['items'] as { action: string; actor: string }[]).filter(
+      ({ action }) => action === 'created',
+    );
+    expect(created?.actor).to.equal('master');
+  });
+});
