@@ -34,10 +34,12 @@ export function toolResult(
 /** A long list as text: one line of facts for each element. */
 function short({ facts }: Divided, names: readonly string[]): string {
   const { items, ...rest } = facts;
+  const shown = (value: unknown): string =>
+    typeof value === 'string' || typeof value === 'number' ? String(value) : '-';
   const rows = (Array.isArray(items) ? items : []) as Record<string, unknown>[];
   return [
     JSON.stringify({ found: rows.length, ...rest }),
-    ...rows.map((row) => names.map((name) => String(row[name] ?? '-')).join(' ')),
+    ...rows.map((row) => names.map((name) => shown(row[name])).join(' ')),
     'Titles and messages are in the structured answer; `get` reads one item.',
   ].join('\n');
 }
@@ -56,7 +58,7 @@ function failed({ body, headers }: RouteAnswer): CallToolResult {
         Object.entries(fields as Record<string, string>).map(([name, text]) => [visible(name), visible(text)]),
       ),
     }),
-    ...(takes !== undefined && { takes: visible(String(takes)) }),
+    ...(typeof takes === 'string' && { takes: visible(takes) }),
     ...(Number.isFinite(wait) && { retry_after_seconds: wait }),
   };
   const facts = { error: { ...about, ...divided.facts } };

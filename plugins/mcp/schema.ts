@@ -45,9 +45,7 @@ export function lean(schema: Schema): Schema {
 function oneOf(schema: Schema): Schema {
   const { anyOf, oneOf: either, ...rest } = schema;
   const choices = [anyOf ?? either ?? []].flat().filter(isSchema);
-  const [first] = choices.filter(
-    (choice) => choice['type'] !== 'null' && !('const' in choice && !said(choice['const'])),
-  );
+  const first = choices.find((choice) => choice['type'] !== 'null' && !('const' in choice && !said(choice['const'])));
   return first === undefined ? rest : { ...rest, ...oneOf(first) };
 }
 

@@ -152,7 +152,7 @@ const detail = ({ lists }: Services): RouteSpec => ({
   access: { scope: READ },
   input: { params, query: schemas.detailQuery },
   output: shapes.detailOutput,
-  handle: (request) => lists.detail(idOf(request), callerIn(request), request.query as { occurrences?: number }),
+  handle: (request) => lists.detail(idOf(request), callerIn(request), request.query),
 });
 
 const similar = ({ lists }: Services): RouteSpec => ({

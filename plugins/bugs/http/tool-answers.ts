@@ -56,16 +56,18 @@ const SHORT = [
   'untrusted_fields',
 ];
 
-/** A list of items, each in short. */
-export const listed = (data: Data): Answer => ({
-  ...data,
-  items: listOf(data['items']).map((item) => {
-    const short = only(item, SHORT);
-    const outside = item['untrusted_fields'];
+function shortOf(item: Data): Answer {
+  const short = only(item, SHORT);
+  const outside = item['untrusted_fields'];
+  if (Array.isArray(outside)) {
     const kept = (name: string): boolean => Object.hasOwn(short, name.split('.')[0] ?? '');
-    return Array.isArray(outside) ? { ...short, untrusted_fields: (outside as string[]).filter(kept) } : short;
-  }),
-});
+    short['untrusted_fields'] = (outside as string[]).filter(kept);
+  }
+  return short;
+}
+
+/** A list of items, each in short. */
+export const listed = (data: Data): Answer => ({ ...data, items: listOf(data['items']).map(shortOf) });
 
 /** What differs from another occurrence; which one it is, and when, always. */
 function difference(occurrence: Data, from: Data): Answer {

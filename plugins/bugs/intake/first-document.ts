@@ -36,7 +36,7 @@ export function firstDocument(report: Report, id: string, number: number, key: s
     client_ref: report.client_ref ?? null,
     repo_url: report.repo_url ?? null,
     commit_sha: report.commit_sha ?? null,
-    ...(report.pr_url != null && { pr_url: report.pr_url }),
+    pr_url: report.pr_url ?? null,
     file_path: report.file_path ?? null,
     line_no: report.line_no ?? null,
     push_id: report.push_id ?? null,

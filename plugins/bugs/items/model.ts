@@ -41,6 +41,7 @@ export type LeaseEnd = 'expired' | 'released' | 'resolved' | 'taken';
 type Elsewhere =
   | 'urgency'
   | 'hour_count'
+  | 'flooded_count'
   | 'claim'
   | 'untrusted_fields'
   | 'description'

@@ -112,7 +112,7 @@ export class Outbox {
 export const commentOf = (item: Pick<ItemDoc, 'id'>, { id, at, actor, data }: OutboxEntry): CommentDoc => ({
   id,
   item_id: item.id,
-  body: String(data['body']),
+  body: typeof data['body'] === 'string' ? data['body'] : '',
   author: actor,
   created_at: at,
 });

@@ -23,7 +23,7 @@ for (const engine of ENGINES) {
         await settled(world);
         await opened.close();
       };
-      ask = (await httpOf(world)) as unknown as AskFreely;
+      ask = await httpOf(world);
     });
     afterEach(async () => {
       await close?.();

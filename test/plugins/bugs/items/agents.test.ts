@@ -12,7 +12,7 @@ describe('bugs: what agents and people write', () => {
   let ref: string;
   beforeEach(async () => {
     world = await memoryWorld();
-    ask = (await httpOf(world)) as unknown as AskFreely;
+    ask = await httpOf(world);
     ({ ref } = await world.bugs.record(errorReport({ app_version: '1.0', title: 'Cart fails on checkout' })));
   });
   const item = async (): Promise<Record<string, unknown>> =>
@@ -182,9 +182,7 @@ describe('bugs: what agents and people write', () => {
   it('names who created an item', async () => {
     const made = await ask('POST', '/report', { project: 'alpha', title: 'Mine' }, { bearer: REPORT });
     const { body } = await ask('GET', `/bugs/${String(made.body['ref'])}/activity`, undefined, { bearer: MANAGE });
-    const [created] = (body['items'] as { action: string; actor: string }[]).filter(
-      ({ action }) => action === 'created',
-    );
+    const created = (body['items'] as { action: string; actor: string }[]).find(({ action }) => action === 'created');
     expect(created?.actor).to.equal('master');
   });
 });
