@@ -20,6 +20,8 @@ export interface TokenPrincipal {
   project: string | null;
   /** The only monitor source this token may report for (`wd_live_`). */
   source: string | null;
+  /** Of a sub-token: the master token that made it, whose limits it shares (contract 00, limits). */
+  parent_id: string | null;
 }
 
 export interface SessionPrincipal {

@@ -28,7 +28,14 @@ const WORDS = new Set(
   qwertyuiop letmein welcome changeme default secret login master dragon monkey football baseball superman batman
   iloveyou sunshine princess shadow trustno starwars whatever freedom computer internet summer winter spring autumn
   company temp temporary demo system server service hello hallo sommer willkommen geheim abc abcd abcdef qaz zaq asdf
-  asdfgh asdfghjkl zxcvbn zxcvbnm`.split(/\s+/),
+  asdfgh asdfghjkl zxcvbn zxcvbnm 1q2w3e 1q2w3e4r 1q2w3e4r5t q1w2e3 q1w2e3r4 1qaz2wsx qaz2wsx zaq12wsx zaq1zaq1 qazwsx
+  qazwsxedc abc123 a1b2c3 trustno1 passw0rd michael jennifer jessica daniel thomas robert matthew jordan andrew charlie
+  ashley nicole michelle hunter killer george joshua andrea amanda samantha liverpool chelsea arsenal barcelona soccer
+  hockey mustang corvette ferrari mercedes porsche yankees lakers cowboys pokemon naruto minecraft cheese banana orange
+  chocolate flower butterfly lovely loveme babygirl angel jesus christ hannah matrix access ninja google facebook samsung
+  apple windows linux ubuntu oracle mysql postgres mongodb redis jenkins docker kubernetes changeit raspberry toor`.split(
+    /\s+/,
+  ),
 );
 
 const LOOKALIKES: Record<string, string> = {
@@ -44,6 +51,8 @@ const LOOKALIKES: Record<string, string> = {
 };
 
 const unleet = (text: string): string => text.replace(/[@403$5!17]/g, (c) => LOOKALIKES[c] ?? c);
+/** Without the digits and marks behind: `1qaz2wsx2024!` is `1qaz2wsx`. */
+const stem = (text: string): string => text.replace(/[\d\p{P}\p{S}]+$/u, '');
 /** Without the digits and marks before and after. */
 const core = (text: string): string => text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
 
@@ -62,7 +71,11 @@ function isCommon(password: string): boolean {
   const lower = password.toLowerCase();
   const bare = lower.replace(/[\s._-]/g, '');
   const forms = [lower, bare, unleet(lower), unleet(bare), core(bare), unleet(core(bare)), core(unleet(core(bare)))];
-  if (forms.some((form) => COMMON.has(form) || WORDS.has(form))) return true;
+  const known = (form: string): boolean => COMMON.has(form) || WORDS.has(form);
+  if (forms.some(known)) return true;
+  // A known one that holds digits itself, with more of them behind.
+  const longest = stem(bare);
+  for (let end = bare.length - 1; end >= Math.max(longest.length, 6); end--) if (known(bare.slice(0, end))) return true;
   // A short piece over and over: `abcabcabcabc`, and the common words repeated.
   if (/^(.{1,4})\1+.{0,3}$/su.test(bare)) return true;
   return new Set(bare).size < 5 || isRun(bare);

@@ -84,7 +84,7 @@ export default definePlugin<AccessConfig>({
         { fields: ['token_id'], unique: true },
         { fields: ['kind', 'created_at'] },
         { fields: ['kind', 'project', 'created_at'] },
-        { fields: ['parent_id'] },
+        { fields: ['parent_id', 'expires_at'] },
         { fields: ['source'] },
         { fields: ['expires_at'] },
         { fields: ['revoked_at'] },

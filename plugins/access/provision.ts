@@ -26,7 +26,7 @@ export interface Provisioned {
   expires_at: string;
 }
 
-/** @throws ServiceError insufficient_scope, validation_failed, unknown_project, unauthorized */
+/** @throws ServiceError insufficient_scope, validation_failed, unknown_project, unauthorized, conflict */
 export async function provision(
   parts: { tokens: Tokens; clock: Clock; projects: TokenProjects },
   principal: Principal,
@@ -47,13 +47,12 @@ export async function provision(
   const asked = new Date(now + (input.expires_in_seconds ?? DEFAULT_LIFE_SECONDS) * 1000).toISOString();
   const expires_at = master.expires_at !== null && master.expires_at < asked ? master.expires_at : asked;
   const created_by = `token ${master.name} (${master.prefix})`;
-  const made = await parts.tokens.issue({
+  const made = await parts.tokens.issueChild(master, {
     kind: 'sub',
     name: input.name,
     scopes,
     project,
     expires_at,
-    parent: master,
     created_by,
   });
   return { token: made.token, id: made.id, scopes, expires_at };

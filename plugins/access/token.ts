@@ -53,8 +53,8 @@ export function tokenRecord(doc: TokenDoc): TokenRecord {
 }
 
 export function tokenPrincipal(doc: TokenDoc): TokenPrincipal {
-  const { name, scopes, project, source } = doc;
-  return { kind: 'token', id: doc.token_id, name, token_kind: doc.kind, scopes, project, source };
+  const { name, scopes, project, source, parent_id } = doc;
+  return { kind: 'token', id: doc.token_id, name, token_kind: doc.kind, scopes, project, source, parent_id };
 }
 
 /** A `…:manage` scope implies its `…:read` (contract 10, tokens: "Scopes"). */

@@ -8,7 +8,8 @@
  * all the same, so that lists tell the truth, but nothing hangs on it.
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
-import { invalid, notFound } from '../../kernel/errors.js';
+import { conflict, invalid, notFound } from '../../kernel/errors.js';
+import { KeyedMutex } from '../../lib/keyed-mutex.js';
 import type { TokenIssuer, TokenRecord } from '../../ports/domain/access.js';
 import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../ports/http.js';
@@ -27,10 +28,18 @@ export interface NewToken {
   expires_in_seconds?: number | null;
   /** Wins over `expires_in_seconds`. */
   expires_at?: string | null;
-  parent?: TokenDoc | null;
   created_by: string;
 }
 
+export interface IssuedToken {
+  id: string;
+  /** The secret, which is stored nowhere. */
+  token: string;
+  expires_at: string | null;
+}
+
+/** Live sub-tokens of one master (contract 00, limits). */
+export const MAX_CHILDREN = 1_000;
 const TOUCH_MS = 60_000;
 const MAX_TOUCHED = 10_000;
 
@@ -38,6 +47,7 @@ const MAX_TOUCHED = 10_000;
 export class Tokens implements TokenIssuer {
   /** Document id → when this process last wrote `last_used_at`; spares a write per request within the minute. */
   readonly #touched = new Map<string, number>();
+  readonly #provisioning = new KeyedMutex();
 
   constructor(
     @inject(collection<TokenDoc>('tokens')) private readonly rows: Collection<TokenDoc>,
@@ -67,7 +77,26 @@ export class Tokens implements TokenIssuer {
     if (unknown.length > 0) throw invalid({ scopes: `unknown: ${unknown.join(', ')}; known are ${known.join(', ')}` });
   }
 
-  async issue(input: NewToken): Promise<{ id: string; token: string; expires_at: string | null }> {
+  issue(input: NewToken): Promise<IssuedToken> {
+    return this.#insert(input, null);
+  }
+
+  /**
+   * A sub-token, one at a time per master. It counts after it was inserted, so that of two processes none answers with
+   * one too many; at the limit both may be refused, which the next call mends.
+   * @throws ServiceError conflict at 1,000 live ones
+   */
+  issueChild(parent: TokenDoc, input: NewToken): Promise<IssuedToken> {
+    return this.#provisioning.run(parent.id, async () => {
+      const made = await this.#insert(input, parent);
+      const live = { parent_id: parent.token_id, expires_at: { gt: this.clock.iso() }, revoked_at: null };
+      if ((await this.rows.count(live)) <= MAX_CHILDREN) return made;
+      await this.rows.remove({ id: sha256(made.token) });
+      throw conflict(`The master token has ${MAX_CHILDREN} live sub-tokens. Revoke some, or give them a shorter life.`);
+    });
+  }
+
+  async #insert(input: NewToken, parent: TokenDoc | null): Promise<IssuedToken> {
     this.checkScopes(input.scopes);
     if (input.kind === 'watchdog' && !input.source) throw invalid({ source: 'is required for a watchdog token' });
     const secret = PREFIXES[input.kind] + this.ids.secret(43);
@@ -82,8 +111,8 @@ export class Tokens implements TokenIssuer {
       scopes: [...new Set(input.scopes)],
       project: input.project ?? null,
       source: input.source ?? null,
-      parent_id: input.parent?.token_id ?? null,
-      parent_hash: input.parent?.id ?? null,
+      parent_id: parent?.token_id ?? null,
+      parent_hash: parent?.id ?? null,
       created_by: input.created_by,
       created_at: this.clock.iso(),
       expires_at: input.expires_at ?? after,

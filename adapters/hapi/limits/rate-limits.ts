@@ -1,5 +1,5 @@
 /**
- * Token buckets (contract 00, limits), in memory, per process: a limit protects the process that counts. RouteServices counters
+ * Token buckets (contract 00, limits), in memory, per process: a limit protects the process that counts. Shared counters
  * in the store were rejected, they would put a write into the path that they protect.
  */
 import type { Clock } from '../../../ports/clock.js';

@@ -30,6 +30,7 @@ export const tokenOf = (kind: TokenKind, ...scopes: string[]): Principal => ({
   scopes,
   project: null,
   source: null,
+  parent_id: null,
 });
 
 const sessionOf = (role: Role): Principal & { kind: 'session' } => ({

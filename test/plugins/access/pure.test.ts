@@ -47,6 +47,27 @@ describe('access: pure parts', function () {
     );
   });
 
+  it('refuses what is common with digits or marks behind it', () => {
+    for (const base of [
+      '1qaz2wsx',
+      'trustno1',
+      'abc123',
+      'passw0rd',
+      'P@ssword',
+      'qwertyuiop',
+      'Michael',
+      '1q2w3e4r',
+    ]) {
+      for (const behind of ['20242024', '12345678', '!!!!2025', '1!1!1!1!']) {
+        expect(passwordProblem(base + behind, 'ada'), base + behind).to.match(/first that an attacker tries/);
+      }
+    }
+    expect(passwordProblem('1qaz2wsx3edc2024', 'ada')).to.match(/attacker/);
+    for (const fine of ['violet-harbour-lantern', 'orange tractor 1987 moon', 'kV3-uu9-Qe2-xx1']) {
+      expect(passwordProblem(fine, 'ada'), fine).to.equal(null);
+    }
+  });
+
   it('knows the shape of a token', () => {
     for (const prefix of Object.values(PREFIXES)) {
       expect(looksLikeToken(prefix + 'a'.repeat(43))).to.equal(true);

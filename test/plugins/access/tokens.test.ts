@@ -104,7 +104,13 @@ describe('access: tokens', () => {
     const sub = await provision(s, await principal(s, first.token), { name: 'agent' });
     const parent = await s.tokens.row(first.id);
     await s.tokens.revoke(first.id);
-    const late = await s.tokens.issue({ kind: 'sub', name: 'late', scopes: [], parent, created_by: 'x' });
+    const late = await s.tokens.issueChild(parent as TokenDoc, {
+      kind: 'sub',
+      name: 'late',
+      scopes: [],
+      expires_in_seconds: 60,
+      created_by: 'x',
+    });
     expect(await s.authenticator.bearer(late.token)).to.equal(null);
     await s.tokens.remove(first.id);
     expect(await s.tokens.find(first.id)).to.equal(null);
@@ -181,6 +187,27 @@ describe('access: tokens', () => {
       const { token, expires_at } = await master(['watchdog:ping'], { expires_in_seconds: 3600 });
       const made = await provision(s, await principal(s, token), { name: 'a', expires_in_seconds: 7200 });
       expect(made.expires_at).to.equal(expires_at);
+    });
+
+    it('tells the limiter whose token it is: the parent of a sub-token', async () => {
+      const { id, token } = await master();
+      const own = await principal(s, token);
+      expect(own).to.include({ parent_id: null });
+      expect(await principal(s, (await provision(s, own, { name: 'a' })).token)).to.include({ parent_id: id });
+    });
+
+    it('keeps at most 1,000 live sub-tokens, also of calls in parallel; ended ones do not count', async function () {
+      this.timeout(60_000);
+      const own = await principal(s, (await master()).token);
+      const one = () => provision(s, own, { name: 'a', expires_in_seconds: 60 });
+      for (let i = 0; i < 990; i++) await one();
+      const outcomes = await Promise.allSettled(Array.from({ length: 25 }, one));
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(10);
+      expect(await refused(one())).to.include({ status: 409, code: 'conflict' });
+      const other = await principal(s, (await master()).token);
+      expect((await provision(s, other, { name: 'b' })).token).to.match(/^svc_sub_/);
+      w.clock.forward(61_000);
+      expect((await one()).token).to.match(/^svc_sub_/);
     });
 
     it('403 for every other kind of token', async () => {

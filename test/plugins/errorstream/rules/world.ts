@@ -26,6 +26,7 @@ export const boundTo = (project: string): TokenPrincipal => ({
   scopes: ['bugtracker:manage', 'bugtracker:read'],
   project,
   source: null,
+  parent_id: null,
 });
 
 export interface RuleWorld extends RuleServices {
