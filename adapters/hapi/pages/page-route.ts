@@ -89,10 +89,11 @@ export class PageRoute {
       if (this.#isForm || wantsJson(request)) return SIGN_IN;
       return new Redirect(loginLocation(request.path, search(request)));
     }
-    if (this.#policy.public) {
-      const limited = this.shared.limits.check('public', networkOf(call.address));
-      if (limited) return limited;
-    }
+    const { limits } = this.shared;
+    const limited = this.#policy.public
+      ? limits.check('public', networkOf(call.address))
+      : limits.check('api', senderOf(call).key);
+    if (limited) return limited;
     if (this.#isForm) {
       const { bodies } = this.shared;
       const form = await idle(place, () => bodies.form(request.raw.req, senderOf(call), call.keep));

@@ -180,10 +180,9 @@ export class ApiRoute {
   }
 
   /** Null for calls that no bucket counts. */
-  #rateKey({ principal, address }: IncomingRequest): string | null {
-    if (this.#rate === 'none' || principal.kind === 'shared_key') return null;
-    if (this.#rate === 'public' || principal.kind === 'public') return networkOf(address);
-    return principal.kind === 'token' ? principal.id : principal.session_id;
+  #rateKey(call: IncomingRequest): string | null {
+    if (this.#rate === 'none' || call.principal.kind === 'shared_key') return null;
+    return this.#rate === 'public' ? networkOf(call.address) : senderOf(call).key;
   }
 
   /** The route's own place for the credential: headers and query first, and only then the first bytes of the body. */

@@ -6,9 +6,9 @@ import type { Failure } from '../errors/failure.js';
 import type { Place } from '../limits/in-flight.js';
 import type { IncomingRequest } from './incoming-request.js';
 
-/** Whose budget a request's body is charged to. */
+/** Whose budgets and buckets a request is charged to; a sub-token's are its master's (contract 00, limits). */
 export function senderOf({ principal, address }: IncomingRequest): Sender {
-  if (principal.kind === 'token') return { key: `token ${principal.id}`, known: true };
+  if (principal.kind === 'token') return { key: `token ${principal.parent_id ?? principal.id}`, known: true };
   if (principal.kind === 'session') return { key: `session ${principal.session_id}`, known: true };
   if (principal.kind === 'shared_key') return { key: 'shared key', known: true };
   return { key: networkOf(address), known: false };

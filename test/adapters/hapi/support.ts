@@ -146,7 +146,11 @@ export class TestServer {
     });
   }
 
-  static async create(parts: TestParts, options: Partial<HapiServerOptions> = {}): Promise<TestServer> {
+  static async create(
+    parts: TestParts,
+    options: Partial<HapiServerOptions> = {},
+    authenticator: Authenticator = fakeAuthenticator,
+  ): Promise<TestServer> {
     const test = new TestServer(options);
     const ready = parts.ready ?? (() => true);
     await test.server.mount({
@@ -162,7 +166,7 @@ export class TestServer {
         spec,
         views,
       })),
-      authenticator: fakeAuthenticator,
+      authenticator,
     });
     return test;
   }

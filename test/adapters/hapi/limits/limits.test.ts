@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import joi from 'joi';
 import { Buckets } from '../../../../adapters/hapi/limits/rate-limits.js';
-import type { RouteSpec } from '../../../../ports/http.js';
-import { FakeClock, NO_LIMITS, TestServer, type Asked } from '../support.js';
+import { Reply, type PageSpec, type Principal, type RouteSpec, type TokenPrincipal } from '../../../../ports/http.js';
+import { fakeAuthenticator, FakeClock, NO_LIMITS, TestServer, tokenOf, type Asked } from '../support.js';
 
 const route = (path: string, more: Partial<RouteSpec> = {}): RouteSpec => ({
   method: 'GET',
@@ -35,6 +35,41 @@ describe('hapi: rate limits', () => {
     expect(await statuses(5, () => ask('shared'))).to.deep.equal([200, 200, 200, 200, 200]);
     test.clock.at += 20_000;
     expect(await statuses(2, () => ask('master#1:'))).to.deep.equal([200, 429]);
+  });
+
+  it('counts sub-tokens with their master', async () => {
+    const bearer = async (secret: string): Promise<Principal | null> => {
+      const [id, parent_id = null] = secret.split('<');
+      return { ...(tokenOf(parent_id === null ? 'master' : 'sub') as TokenPrincipal), id: id!, parent_id };
+    };
+    const test = await TestServer.create(
+      { routes: [route('api')] },
+      { limits: { ...NO_LIMITS, api_per_minute: 3 } },
+      { ...fakeAuthenticator, bearer },
+    );
+    const ask = (secret: string) => test.ask('GET', '/api/t/v1/api', { bearer: secret });
+    const seen: number[] = [];
+    for (const secret of ['m', 'a<m', 'b<m', 'c<m', 'm', 'other', 'd<other']) seen.push((await ask(secret)).status);
+    expect(seen).to.deep.equal([200, 200, 200, 429, 429, 200, 200]);
+  });
+
+  it('counts pages per session', async () => {
+    const page: PageSpec = {
+      path: '/list',
+      title: 'List',
+      access: { session: 'member' },
+      handle: () => new Reply(200, 'x'),
+    };
+    const save: PageSpec = { ...page, method: 'POST', path: '/save' };
+    const test = await TestServer.create({ pages: [page, save] }, { limits: { ...NO_LIMITS, api_per_minute: 2 } });
+    const ask = (role: string, method = 'GET', path = '/list') =>
+      test.ask(method, path, { headers: { cookie: `svc_session=session-${role}`, accept: 'text/html' } });
+    expect(await statuses(3, () => ask('member'))).to.deep.equal([200, 200, 429]);
+    const refused = await ask('member');
+    expect(refused.text).to.contain('rate_limited');
+    expect(refused.headers['retry-after']).to.equal('30');
+    expect((await ask('member', 'POST', '/save')).status).to.equal(429);
+    expect((await ask('admin')).status).to.equal(200);
   });
 
   it('counts every element of an intake array, and lets a call through that no bucket could hold', async () => {
