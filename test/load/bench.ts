@@ -10,12 +10,10 @@
  *
  * The load comes from this process; each server is a process of its own on loopback.
  */
-import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { groupingOf, type GroupingInput } from '../../plugins/bugs/grouping/key.js';
 import { TestService } from '../support/service.js';
-import { load, median, type Load } from './generator.js';
+import { load, median } from './generator.js';
+import { bareServer, residentMb, row } from './measure.js';
 import { lists } from './lists.js';
 import { envelopeSource } from './sentry-envelope.js';
 import { evaluation, heartbeats, history } from './watchdog.js';
@@ -49,29 +47,6 @@ export function errorBodies(project: string, groups: number, bytes: number): str
     return JSON.stringify(report);
   });
 }
-
-async function bareServer(): Promise<{ url: string; stop: () => void }> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('./bare.js', import.meta.url))], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.on('error', reject);
-    child.stdout.on('data', (chunk: Buffer) => {
-      const found = /listening on (\S+)/.exec(chunk.toString('utf8'))?.[1];
-      if (found !== undefined) resolve(found);
-    });
-  });
-  return { url, stop: () => void child.kill() };
-}
-
-/** Resident memory of a process in megabytes (Linux). */
-async function residentMb(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-}
-
-const row = (name: string, l: Load): string =>
-  `  ${name.padEnd(26)} ${l.perSecond.toFixed(0).padStart(7)} /s   p50 ${String(l.p50).padStart(3)} ms   p99 ${String(l.p99).padStart(3)} ms   refused ${l.non2xx + l.errors}`;
 
 const UNLIMITED = Object.fromEntries(
   ['intake_per_minute', 'intake_burst', 'api_per_minute', 'public_per_minute'].map((key) => [
@@ -136,7 +111,7 @@ async function intake(): Promise<void> {
 }
 
 async function intakeOf({ name, bytes, theirs, ours }: Kind): Promise<void> {
-  const bare = await bareServer();
+  const bare = await bareServer('./bare.js');
   const service = await TestService.started(UNLIMITED);
   try {
     await service.project('bench');

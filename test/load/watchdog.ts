@@ -2,11 +2,9 @@
  * The watchdog's part of `npm run bench`: heartbeats beside the bare yardstick, the evaluator over growing numbers of
  * monitors with 1 % due, and the metric history of 14 days.
  */
-import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
 import type { MonitorDoc, Stats } from '../../plugins/watchdog/model.js';
 import { freshMonitor } from '../../plugins/watchdog/monitors/monitor.js';
@@ -14,7 +12,8 @@ import { chunkId, folded, rollupId, sizeOf, TAIL_CHARS } from '../../plugins/wat
 import { ANYONE, ensured, fixtureOn, type Fixture } from '../plugins/watchdog/fixture.js';
 import { idOf } from '../../plugins/watchdog/monitors/source.js';
 import { TestService } from '../support/service.js';
-import { load, median, type Load } from './generator.js';
+import { load, median } from './generator.js';
+import { bareServer, residentMb, row } from './measure.js';
 
 type Say = (text: string) => void;
 const MONITORS = 1_000;
@@ -40,30 +39,9 @@ export function heartbeatBodies(monitors: number): string[] {
   );
 }
 
-async function bareServer(): Promise<{ url: string; stop: () => void }> {
-  const file = fileURLToPath(new URL('./bare-heartbeat.js', import.meta.url));
-  const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.on('error', reject);
-    child.stdout.on('data', (chunk: Buffer) => {
-      const found = /listening on (\S+)/.exec(chunk.toString('utf8'))?.[1];
-      if (found !== undefined) resolve(found);
-    });
-  });
-  return { url, stop: () => void child.kill() };
-}
-
-async function residentMb(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
-}
-
-const row = (name: string, l: Load): string =>
-  `  ${name.padEnd(26)} ${l.perSecond.toFixed(0).padStart(7)} /s   p50 ${String(l.p50).padStart(3)} ms   p99 ${String(l.p99).padStart(3)} ms   refused ${l.non2xx + l.errors}`;
-
 /** Heartbeats per second beside a bare hapi POST with joi of the same body; the two in turn. @throws when one was refused */
 export async function heartbeats(say: Say, rounds: number, seconds: number): Promise<void> {
-  const bare = await bareServer();
+  const bare = await bareServer('./bare-heartbeat.js');
   const service = await TestService.started(UNLIMITED);
   try {
     const token = await service.token('watchdog:ping');

@@ -1,12 +1,6 @@
 /** The services of the bugs plugin over a store of the test's choice, with a clock that the test moves. */
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { MongoStore } from '../../../adapters/mongodb/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { Scope } from '../../../kernel/container.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { Caller } from '../../../plugins/bugs/caller.js';
@@ -18,7 +12,7 @@ import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projec
 import type { DocumentStore } from '../../../ports/store.js';
 import { RecordingLog } from '../../kernel/fakes.js';
 import { ManualClock } from '../../support/clock.js';
-import { mongoUrl } from '../../support/mongo/server.js';
+import { PluginStores } from '../../support/stores.js';
 
 export const MANAGER: Caller = { id: 'tok-manager', name: 'manager', project: null, manage: true, kind: 'token' };
 
@@ -65,13 +59,8 @@ export interface World extends Services {
   releases: { version: string; build: string | null }[];
 }
 
-export const nameOf = (collection: string): string => `bugs_${collection}`;
-
-export async function ensured(store: DocumentStore): Promise<DocumentStore> {
-  await store.connect();
-  await store.ensure(COLLECTIONS.map((spec) => ({ name: nameOf(spec.name), indexes: spec.indexes })));
-  return store;
-}
+const STORE = new PluginStores('bugs', COLLECTIONS);
+export const { nameOf, ensured } = STORE;
 
 /** A process of its own over the store. @param change what is not as it should be */
 export function worldOn(
@@ -120,54 +109,9 @@ export async function memoryWorld(): Promise<World> {
   return worldOn(await ensured(new MemoryStore()));
 }
 
-/** The engines that the suites of this folder run on. */
-export const STORES: readonly {
-  name: string;
-  open: () => Promise<{ store: DocumentStore; close: () => Promise<void> }>;
-}[] = [
-  {
-    name: 'memory',
-    open: async () => {
-      const store = await ensured(new MemoryStore());
-      return { store, close: () => store.close() };
-    },
-  },
-  {
-    name: 'sqlite',
-    open: async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'aos-bugs-'));
-      const store = await ensured(new SqliteStore({ path: join(folder, 'aos.db') }));
-      return {
-        store,
-        close: async () => {
-          await store.close();
-          await rm(folder, { recursive: true, force: true });
-        },
-      };
-    },
-  },
-];
-
-interface Opened {
-  store: DocumentStore;
-  close: () => Promise<void>;
-}
-
-/** The same and MongoDB; `open` skips the suite where there is none. */
-export const ENGINES: readonly { name: string; open: (skip: () => never) => Promise<Opened> }[] = [
-  ...STORES,
-  {
-    name: 'mongodb',
-    open: async (skip) => {
-      const url = await mongoUrl();
-      if (url === null) return skip();
-      const base = new URL(url);
-      base.pathname = `/aos_${randomBytes(6).toString('hex')}`;
-      const store = await ensured(new MongoStore({ url: base.href }));
-      return { store, close: () => store.close() };
-    },
-  },
-];
+export const STORES = STORE.embedded;
+/** The same and MongoDB. */
+export const ENGINES = STORE.all;
 
 export function report(fields: Partial<Report> = {}): Report {
   return {

@@ -2,36 +2,21 @@
 import { fakeAccess } from '../../support/access.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
-import { definePlugin, type RouteSpec } from '../../../kernel/contract.js';
+import type { RouteSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { PROJECT_USAGE, PROJECTS } from '../../../ports/domain/projects.js';
 import type { HapiServerOptions } from '../../../adapters/hapi/options.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { boot, type Harness, type HarnessOptions } from '../../harness.js';
+import { fakeProjects } from '../../support/projects.js';
 
 export const TOKEN = 'master:bugtracker:report';
 export const PATH = '/api/errors/v1/report';
 
-const projects = definePlugin({
-  id: 'projects',
-  version: '1.0.0',
-  api: 1,
-  title: 'Projects',
-  provides: [PROJECTS.name],
-  extensionPoints: [PROJECT_USAGE.point],
-  setup: () => ({
-    services: {
-      [PROJECTS.name]: {
-        accepting: async (slug: string) => {
-          if (slug === 'nowhere') throw new ServiceError('unknown_project', 'There is no such project.');
-          return { slug };
-        },
-        get: async (slug: string) => ({ slug }),
-        byNumber: async () => null,
-        list: async () => [],
-      },
-    },
-  }),
+const projects = fakeProjects({
+  accepting: async (slug) => {
+    if (slug === 'nowhere') throw new ServiceError('unknown_project', 'There is no such project.');
+    return { slug };
+  },
 });
 
 /** The principal's project is what the header `x-test-project` says: the fake authenticator knows no projects. */

@@ -1,19 +1,7 @@
 /** The shared grouping vectors, posted one after the other to a fresh store through the routes (contract 21, grouping). */
-import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { cases } from '../../support/vectors.js';
 import { Stand, TOKEN } from './stand.js';
-
-interface Vector {
-  name: string;
-  endpoint: string;
-  a: object;
-  b: object;
-  same_group: boolean;
-}
-
-const { cases } = JSON.parse(
-  await readFile(new URL('../../fixtures/vectors/grouping.json', import.meta.url), 'utf8'),
-) as { cases: Vector[] };
 
 describe('errorstream: grouping vectors', () => {
   for (const { name, endpoint, a, b, same_group } of cases) {

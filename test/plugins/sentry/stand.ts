@@ -1,40 +1,26 @@
 /** The kernel with bugs, errorstream and sentry, and their routes behind the real HTTP adapter. */
 import { fakeAccess } from '../../support/access.js';
-import { definePlugin } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
 import sentry from '../../../plugins/sentry/plugin.js';
-import { PROJECT_USAGE, PROJECTS } from '../../../ports/domain/projects.js';
 import type { RouteSpec } from '../../../ports/http.js';
 import type { HapiServerOptions } from '../../../adapters/hapi/options.js';
 import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { boot, type Harness } from '../../harness.js';
+import { fakeProjects } from '../../support/projects.js';
 
 const NUMBERS: Record<string, number> = { shop: 7, other: 8, old: 9 };
 const known = (slug: string | undefined): object | null =>
   slug !== undefined && slug in NUMBERS ? { slug, number: NUMBERS[slug], archived: slug === 'old' } : null;
 
-const projects = definePlugin({
-  id: 'projects',
-  version: '1.0.0',
-  api: 1,
-  title: 'Projects',
-  provides: [PROJECTS.name],
-  extensionPoints: [PROJECT_USAGE.point],
-  setup: () => ({
-    services: {
-      [PROJECTS.name]: {
-        accepting: async (slug: string) => {
-          if (slug === 'old') throw new ServiceError('unknown_project', 'The project is archived.');
-          return known(slug);
-        },
-        get: async (slug: string) => known(slug),
-        byNumber: async (n: number) => known(Object.keys(NUMBERS).find((slug) => NUMBERS[slug] === n)),
-        list: async () => [],
-      },
-    },
-  }),
+const projects = fakeProjects({
+  accepting: async (slug) => {
+    if (slug === 'old') throw new ServiceError('unknown_project', 'The project is archived.');
+    return known(slug);
+  },
+  get: async (slug) => known(slug),
+  byNumber: async (n) => known(Object.keys(NUMBERS).find((slug) => NUMBERS[slug] === n)),
 });
 
 /** An intake key's scopes name its project here: the fake authenticator knows no projects. */

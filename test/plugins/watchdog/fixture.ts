@@ -1,13 +1,6 @@
 /** The services of the watchdog over a store of the test's choice, with a clock that the test moves. */
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { MongoClient } from 'mongodb';
-import { MongoStore } from '../../../adapters/mongodb/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { Scope } from '../../../kernel/container.js';
 import type { Caller } from '../../../plugins/watchdog/caller.js';
 import { COLLECTIONS } from '../../../plugins/watchdog/collections.js';
@@ -21,7 +14,7 @@ import type { ProcessOwner } from '../../../ports/processes.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { nobody, RecordingLog } from '../../kernel/fakes.js';
 import { ManualClock } from '../../support/clock.js';
-import { mongoUrl } from '../../support/mongo/server.js';
+import { PluginStores } from '../../support/stores.js';
 
 export const ANYONE: Caller = { name: 'tester', project: null, source: null };
 
@@ -51,13 +44,8 @@ export interface Fixture extends Services {
   settled(): Promise<void>;
 }
 
-export const nameOf = (collection: string): string => `watchdog_${collection}`;
-
-export async function ensured<S extends DocumentStore>(store: S): Promise<S> {
-  await store.connect();
-  await store.ensure(COLLECTIONS.map((spec) => ({ name: nameOf(spec.name), indexes: spec.indexes })));
-  return store;
-}
+const STORE = new PluginStores('watchdog', COLLECTIONS);
+export const { nameOf, ensured } = STORE;
 
 /** A process of its own over the store. @param change what is not as it should be */
 export function fixtureOn(
@@ -147,54 +135,8 @@ export async function memoryWorld(change?: (deps: Deps) => void): Promise<Fixtur
   return fixtureOn(await ensured(new MemoryStore()), undefined, change);
 }
 
-export interface Opened {
-  store: DocumentStore;
-  close: () => Promise<void>;
-}
-
-/** The engines that the suites of this folder run on; `open` skips the test where there is none. */
-export const STORES: readonly { name: string; open: (skip: () => never) => Promise<Opened> }[] = [
-  {
-    name: 'memory',
-    open: async () => {
-      const store = await ensured(new MemoryStore());
-      return { store, close: () => store.close() };
-    },
-  },
-  {
-    name: 'sqlite',
-    open: async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'aos-watchdog-'));
-      const store = await ensured(new SqliteStore({ path: join(folder, 'aos.db') }));
-      return {
-        store,
-        close: async () => {
-          await store.close();
-          await rm(folder, { recursive: true, force: true });
-        },
-      };
-    },
-  },
-  {
-    name: 'mongodb',
-    open: async (skip) => {
-      const server = await mongoUrl();
-      if (server === null) return skip();
-      const url = new URL(server);
-      url.pathname = `/aos_${randomBytes(6).toString('hex')}`;
-      const store = await ensured(new MongoStore({ url: url.href }));
-      return {
-        store,
-        close: async () => {
-          await store.close();
-          const client = await new MongoClient(url.href).connect();
-          await client.db().dropDatabase();
-          await client.close();
-        },
-      };
-    },
-  },
-];
+/** The engines that the suites of this folder run on. */
+export const STORES = STORE.all;
 
 /** A collection of which some methods do something else; the store's own stays as it is. */
 export function over<T extends object>(collection: T, methods: Partial<T>): T {

@@ -1,15 +1,9 @@
 /** The services of the webhooks plugin over a store of the test's choice, with the real network adapter. */
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import { MongoStore } from '../../../adapters/mongodb/store.js';
 import { DataCipher } from '../../../adapters/node/cipher.js';
 import { SystemClock } from '../../../adapters/node/clock.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { NodeOutbound, type OutboundOptions } from '../../../adapters/node/outbound.js';
-import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { Scope } from '../../../kernel/container.js';
 import type { Delivery } from '../../../plugins/webhooks/deliveries/delivery.js';
 import type { Deps } from '../../../plugins/webhooks/deps.js';
@@ -21,7 +15,7 @@ import type { DomainEvent } from '../../../ports/events.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { fakeMetrics, RecordingLog } from '../../kernel/fakes.js';
-import { mongoUrl } from '../../support/mongo/server.js';
+import { PluginStores } from '../../support/stores.js';
 
 export const ADMIN: SessionPrincipal = {
   kind: 'session',
@@ -66,13 +60,9 @@ export interface Fixture extends Services {
   close(): Promise<void>;
 }
 
-export const nameOf = (collection: string): string => `webhooks_${collection}`;
-
-export async function ensured(store: DocumentStore): Promise<DocumentStore> {
-  await store.connect();
-  await store.ensure((plugin.collections ?? []).map(({ name, indexes }) => ({ name: nameOf(name), indexes })));
-  return store;
-}
+const STORE = new PluginStores('webhooks', plugin.collections ?? []);
+const { nameOf } = STORE;
+export const { ensured } = STORE;
 
 const slugs = ['shop', 'blog'];
 
@@ -156,39 +146,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
 }
 
 /** The engines that the tests with several processes run on. */
-export const STORES: readonly {
-  name: string;
-  /** A store of its own; null where the engine is not to be had. */
-  open: () => Promise<{ store: DocumentStore; close: () => Promise<void> } | null>;
-}[] = [
-  {
-    name: 'memory',
-    open: async () => ({ store: await ensured(new MemoryStore()), close: () => Promise.resolve() }),
-  },
-  {
-    name: 'sqlite',
-    open: async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'aos-webhooks-'));
-      const store = await ensured(new SqliteStore({ path: join(folder, 'aos.db') }));
-      const close = async (): Promise<void> => {
-        await store.close();
-        await rm(folder, { recursive: true, force: true });
-      };
-      return { store, close };
-    },
-  },
-  {
-    name: 'mongodb',
-    open: async () => {
-      const url = await mongoUrl();
-      if (url === null) return null;
-      const base = new URL(url);
-      base.pathname = `/aos_${randomBytes(6).toString('hex')}`;
-      const store = await ensured(new MongoStore({ url: base.href }));
-      return { store, close: () => store.close() };
-    },
-  },
-];
+export const STORES = STORE.all;
 
 export async function memoryFixture(options: Options = {}): Promise<Fixture> {
   return fixtureOn(await ensured(new MemoryStore()), options);

@@ -1,21 +1,9 @@
 /** Messages and files: which two are one group (contract 21, grouping key). */
-import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { cases } from '../../../support/vectors.js';
 import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
 import { normaliseOrigin } from '../../../../plugins/bugs/grouping/origin.js';
 import { mask, type MaskOptions } from '../../../../plugins/bugs/grouping/mask.js';
-
-interface Vector {
-  name: string;
-  endpoint: string;
-  a: Record<string, string>;
-  b: Record<string, string>;
-  same_group: boolean;
-}
-
-const { cases } = JSON.parse(
-  await readFile(new URL('../../../fixtures/vectors/grouping.json', import.meta.url), 'utf8'),
-) as { cases: Vector[] };
 
 const keysOf = ({ file, ...body }: Record<string, string>) =>
   groupingOf({ type: 'bug', project: '', file_path: file ?? null, ...body });

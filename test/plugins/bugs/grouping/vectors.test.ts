@@ -1,22 +1,10 @@
 /** The shared grouping vectors, posted one after the other to a fresh store (contract 21, grouping). */
-import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
+import { cases } from '../../../support/vectors.js';
 import { urgencyOf } from '../../../../lib/urgency.js';
 import { reportOf, type ReportBody } from '../../../../plugins/bugs/http/report-body.js';
 import type { ErrorLevel, Report } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, memoryWorld, settled } from '../world.js';
-
-interface Vector {
-  name: string;
-  endpoint: string;
-  a: Record<string, string>;
-  b: Record<string, string>;
-  same_group: boolean;
-}
-
-const { cases } = JSON.parse(
-  await readFile(new URL('../../../fixtures/vectors/grouping.json', import.meta.url), 'utf8'),
-) as { cases: Vector[] };
 
 /** As the error stream would hand it over. */
 function errorOf(body: Record<string, string>): Report {

@@ -8,11 +8,11 @@ import fc from 'fast-check';
 import bugs from '../../../../plugins/bugs/plugin.js';
 import { definePlugin, type PluginContext } from '../../../../kernel/contract.js';
 import { BUGS, type BugsApi, type Recorded } from '../../../../ports/domain/bugs.js';
-import { PROJECT_USAGE, PROJECTS } from '../../../../ports/domain/projects.js';
 import { RELEASES, type ReleasePublished } from '../../../../ports/domain/releases.js';
 import type { ItemDoc } from '../../../../plugins/bugs/items/model.js';
 import { judge } from '../../../../plugins/bugs/releases/regression.js';
 import { boot, until, type Harness } from '../../../harness.js';
+import { fakeProjects } from '../../../support/projects.js';
 import { errorReport, MANAGER, memoryWorld, report, settled, shown, type World } from '../world.js';
 
 const HOUR = 3_600_000;
@@ -175,24 +175,7 @@ describe('bugs: release.published', () => {
   let api: BugsApi;
   const published: { version: string; build: string | null }[] = [];
 
-  const projects = definePlugin({
-    id: 'projects',
-    version: '1.0.0',
-    api: 1,
-    title: 'Projects',
-    provides: [PROJECTS.name],
-    extensionPoints: [PROJECT_USAGE.point],
-    setup: () => ({
-      services: {
-        [PROJECTS.name]: {
-          accepting: async (slug: string) => ({ slug }),
-          get: async (slug: string) => ({ slug }),
-          byNumber: async () => null,
-          list: async () => [],
-        },
-      },
-    }),
-  });
+  const projects = fakeProjects();
   const releases = definePlugin({
     id: 'releases',
     version: '1.0.0',

@@ -1,0 +1,31 @@
+/** A plugin that stands in for the projects plugin: what it answers is the test's choice. */
+import { definePlugin, type Plugin } from '../../kernel/contract.js';
+import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+
+interface Directory {
+  accepting: (slug: string) => Promise<unknown>;
+  get: (slug: string) => Promise<unknown>;
+  byNumber: (number: number) => Promise<unknown>;
+  list: () => Promise<unknown[]>;
+}
+
+export const fakeProjects = (directory: Partial<Directory> = {}): Plugin =>
+  definePlugin({
+    id: 'projects',
+    version: '1.0.0',
+    api: 1,
+    title: 'Projects',
+    provides: [PROJECTS.name],
+    extensionPoints: [PROJECT_USAGE.point],
+    setup: () => ({
+      services: {
+        [PROJECTS.name]: {
+          accepting: async (slug: string) => ({ slug }),
+          get: async (slug: string) => ({ slug }),
+          byNumber: async () => null,
+          list: async () => [],
+          ...directory,
+        },
+      },
+    }),
+  });
