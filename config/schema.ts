@@ -20,6 +20,7 @@ export interface LimitsConfig {
   auth_failures_per_minute: number;
   public_per_minute: number;
   new_groups_per_hour: number;
+  monitors_per_token: number;
 }
 
 /** How reports are grouped (contract 21, grouping key). */
@@ -196,6 +197,13 @@ const limits = joi.object({
     .description(
       'New error groups per public intake key; what comes beyond is counted in one overflow item of the project. 0: no limit.',
     ),
+  monitors_per_token: joi
+    .number()
+    .integer()
+    .min(0)
+    .max(1_000_000_000)
+    .default(10_000)
+    .description('Monitors that the heartbeats of one token may create. 0: no limit.'),
 });
 
 const masked = (what: string): joi.BooleanSchema =>

@@ -5,6 +5,8 @@ import type { Principal } from '../../ports/http.js';
 export interface Caller {
   /** What the audit log and the timeline show. */
   name: string;
+  /** Id of its token; null without one. */
+  token: string | null;
   /** The only project it may touch; null: all. */
   project: string | null;
   /** The only source it may touch (`wd_live_`); null: all. */
@@ -13,11 +15,11 @@ export interface Caller {
 
 export function callerOf(principal: Principal): Caller {
   if (principal.kind === 'token') {
-    const { name, project, source } = principal;
-    return { name, project, source };
+    const { id, name, project, source } = principal;
+    return { name, token: id, project, source };
   }
-  if (principal.kind === 'session') return { name: principal.username, project: null, source: null };
-  if (principal.kind === 'shared_key') return { name: 'shared key', project: null, source: null };
+  if (principal.kind === 'session') return { name: principal.username, token: null, project: null, source: null };
+  if (principal.kind === 'shared_key') return { name: 'shared key', token: null, project: null, source: null };
   throw new ServiceError('unauthorized', 'This needs a credential.');
 }
 

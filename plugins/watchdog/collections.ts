@@ -12,6 +12,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['suppressed_by'] },
       { fields: ['next_check_at'] },
       { fields: ['outbox_at'] },
+      { fields: ['created_by_token'] },
     ],
   },
   { name: 'chunks', indexes: [{ fields: ['series', 'to'] }, { fields: ['to'] }] },

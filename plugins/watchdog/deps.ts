@@ -29,6 +29,8 @@ export interface Deps {
   ids: Ids;
   log: Logger;
   config: WatchdogConfig;
+  /** `limits.monitors_per_token`; 0: no limit. */
+  monitorsPerToken: number;
   processes: Processes;
   tokens: Pick<TokenIssuer, 'issue' | 'list' | 'find' | 'revoke' | 'revokeSource'>;
   audit: Pick<AuditLog, 'record'>;

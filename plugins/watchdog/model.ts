@@ -32,6 +32,8 @@ export interface MonitorDoc extends Doc {
   os: string | null;
   project: string | null;
   public: boolean;
+  /** The token whose heartbeat created it, for `limits.monitors_per_token`; null when a person did. */
+  created_by_token: string | null;
   created_at: string;
   updated_at: string;
   /** Deleted, and kept only until its last event is out. */
@@ -59,6 +61,8 @@ export interface MonitorDoc extends Doc {
   last_status: string | null;
   message: string | null;
   app_version: string | null;
+  /** Runs that have begun and not ended (run-times.ts). */
+  starts: string | null;
   /** JSON text: names from outside never become fields of a document. */
   checks: string;
   metrics_json: string;

@@ -3,16 +3,19 @@
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
+import type { Metrics } from '../../ports/metrics.js';
 import { AUDIT, AUTHENTICATOR, TOKENS } from '../../ports/domain/access.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { COLLECTIONS } from './collections.js';
 import type { Deps, WatchdogConfig } from './deps.js';
+import { STATES } from './model.js';
 import { viewOf } from './monitors/monitor.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
-import { publicRoutes } from './http/public.js';
+import { badges } from './http/badges.js';
+import { pingUrls } from './http/ping-urls.js';
 import { routes } from './http/routes.js';
 import { buildServices, type Services } from './services.js';
 
@@ -45,12 +48,26 @@ const config = joi.object({
 function api({ evaluator, monitors }: Services): WatchdogApi {
   return {
     evaluate: (trigger, also) => evaluator.evaluate(trigger, also),
-    create: (fields, actor) => monitors.create(fields, { name: actor, project: null, source: null }),
+    create: (fields, actor) => monitors.create(fields, { name: actor, token: null, project: null, source: null }),
     find: async (source) => {
       const doc = await monitors.find(source);
       return doc === null ? null : viewOf(doc);
     },
   };
+}
+
+function metricsOf(metrics: Metrics, { status, runs, outbox }: Services): void {
+  metrics.gauges('aos_watchdog_monitors', 'Monitors, by state', 'state', STATES, () => status.counts());
+  metrics.gauge(
+    'aos_watchdog_evaluator_age_seconds',
+    'Since the last run of the evaluator that went well; NaN: there was none',
+    async () => (await runs.health()).age_seconds ?? NaN,
+  );
+  metrics.gauge(
+    'aos_watchdog_queue_age_seconds',
+    'Age of the oldest change of state whose events are not out yet',
+    () => outbox.oldestAge(),
+  );
 }
 
 export default definePlugin<WatchdogConfig>({
@@ -85,6 +102,7 @@ export default definePlugin<WatchdogConfig>({
       tokens: ctx.resolve(TOKENS),
       audit: ctx.resolve(AUDIT),
       projects,
+      monitorsPerToken: ctx.app.limits['monitors_per_token'] ?? 10_000,
       emit: (event, data, options) => ctx.emit(event, data, options),
     };
     const beats = ctx.ports.metrics.counter('aos_watchdog_heartbeats_total', 'Heartbeats taken in');
@@ -94,6 +112,7 @@ export default definePlugin<WatchdogConfig>({
       beats: () => beats.inc(),
     });
     const { evaluator, outbox, outages, runs } = services;
+    metricsOf(ctx.ports.metrics, services);
     const monitored = async (project: string): Promise<boolean> => {
       const page = await deps.monitors.find({ filter: { project }, limit: 1 });
       return page.items.length > 0;
@@ -103,7 +122,7 @@ export default definePlugin<WatchdogConfig>({
     return {
       services: { [WATCHDOG.name]: api(services) },
       extensions: [extend(PROJECT_USAGE, { noun: 'monitors', inUse: monitored })],
-      routes: [...routes(services), ...publicRoutes(services)],
+      routes: [...routes(services), ...pingUrls(services), badges(services)],
       pages: pages(services, ctx.config.deferred_alarms),
       panels: panels(services),
       jobs: [

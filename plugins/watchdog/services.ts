@@ -11,6 +11,7 @@ import { Histories } from './metrics/history.js';
 import { Series } from './metrics/series.js';
 import { Ancestry } from './monitors/ancestry.js';
 import { Monitors } from './monitors/monitors.js';
+import { Snapshots } from './monitors/snapshot.js';
 import { Status } from './monitors/status.js';
 import { Outbox } from './timeline/outbox.js';
 import { Timeline } from './timeline/timeline.js';
@@ -27,6 +28,7 @@ const SERVICES = {
   timeline: Timeline,
   histories: Histories,
   status: Status,
+  snapshots: Snapshots,
 };
 
 /** What comes from outside of the plugin's container. */

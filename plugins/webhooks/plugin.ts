@@ -88,6 +88,10 @@ export default definePlugin<WebhooksConfig>({
   setup(ctx) {
     const services = buildServices(ctx, depsOf(ctx));
     const { registry, log, fanout, workers, pause, poller } = services;
+    const { metrics } = ctx.ports;
+    const queued = async (): Promise<number> => (await log.queued()) + workers.unstored;
+    metrics.gauge('aos_webhook_queued', 'Deliveries that wait for an attempt', queued);
+    metrics.gauge('aos_webhook_queue_age_seconds', 'Age of the oldest delivery that waits', () => log.oldestAge());
     const reconcile = async (): Promise<void> => {
       for (const { id } of await pause.reconcile()) workers.wake(id);
     };
@@ -110,8 +114,6 @@ export default definePlugin<WebhooksConfig>({
       ],
       health: () => log.health(workers.unstored),
       start: async () => {
-        const queued = async (): Promise<number> => (await log.queued()) + workers.unstored;
-        ctx.ports.metrics.gauge('aos_webhook_queued', 'Deliveries that wait for an attempt', queued);
         await reconcile();
         workers.start();
         poller.start();

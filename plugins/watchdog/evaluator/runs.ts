@@ -1,9 +1,10 @@
 /** Run records (contract 30, runs): made at the start, so that a run that was killed is found and said to be aborted. */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { isoOf } from '../../../lib/time.js';
 import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
+import type { Caller } from '../caller.js';
+import { Visibility } from '../monitors/visibility.js';
 import type { RunDoc } from '../model.js';
 
 /** A run older than this does not vouch for the evaluator any more (contract 95, health). */
@@ -28,7 +29,10 @@ export function recordOf({ id, fence: _fence, ...doc }: RunDoc): RunRecord {
 export class Runs {
   readonly #started: number;
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Visibility) private readonly visibility: Visibility,
+  ) {
     this.#started = deps.clock.now();
   }
 
@@ -72,15 +76,37 @@ export class Runs {
     return recordOf(run);
   }
 
-  /** Newest first. */
-  async page(limit: number, after: string | null): Promise<{ items: RunRecord[]; next: string | null }> {
+  /** Newest first. A token of one project sees the changes of its own monitors alone. */
+  async page(
+    limit: number,
+    after: string | null,
+    caller: Caller,
+  ): Promise<{ items: RunRecord[]; next: string | null }> {
     const page = await this.deps.runs.find({
       filter: { result: { ne: null } },
       sort: [['started_at', 'desc']],
       limit,
       after,
     });
-    return { items: page.items.map(recordOf), next: page.next };
+    const items = page.items.map(recordOf);
+    return { items: caller.project === null ? items : await this.#ownedBy(caller.project, items), next: page.next };
+  }
+
+  /** The same records with the changes of this project's monitors; names of others are left out. */
+  async #ownedBy(project: string, runs: readonly RunRecord[]): Promise<RunRecord[]> {
+    const changes = runs.flatMap((run) => run.changes);
+    const names = changes.flatMap(({ source, suppressed_by }) => [source, suppressed_by]);
+    const projects = await this.visibility.projects(names);
+    const owned = (source: string): boolean => projects.get(source) === project;
+    return runs.map((run) => ({
+      ...run,
+      changes: run.changes
+        .filter(({ source }) => owned(source))
+        .map(({ source, from, to, suppressed_by: by }) => {
+          const suppressed_by = by !== null && owned(by) ? by : null;
+          return { source, from, to, suppressed_by };
+        }),
+    }));
   }
 
   count(): Promise<number> {
@@ -99,10 +125,5 @@ export class Runs {
       last_run_at: last,
       age_seconds: age === null ? null : Math.floor(age / 1000),
     };
-  }
-
-  /** RFC 3339 of `days` ago. */
-  static before(now: number, days: number): string {
-    return isoOf(now - days * 86_400_000);
   }
 }

@@ -54,7 +54,8 @@ export interface Heartbeat {
 const cut = (text: string | null | undefined, most: number): string | null =>
   text === null || text === undefined ? null : cleanText(text.length > most ? text.slice(0, most) : text);
 
-export function heartbeatOf(body: HeartbeatBody): Heartbeat {
+/** @param longest message that is kept, in characters */
+export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE): Heartbeat {
   const given = body.status ?? 'ok';
   const warnings: string[] = [];
   const { failed, text } = checksOf(body.checks ?? {}, warnings);
@@ -64,7 +65,7 @@ export function heartbeatOf(body: HeartbeatBody): Heartbeat {
     status: ALIASES[given] ?? (given as Status),
     failed,
     interval: body.interval ?? null,
-    message: cut(body.message, MAX_MESSAGE),
+    message: cut(body.message, longest),
     app_version: cut(body.app_version, MAX_SHORT),
     os: cut(body.os, MAX_SHORT),
     checks: text,

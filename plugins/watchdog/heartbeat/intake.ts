@@ -14,7 +14,9 @@ import { stateOf, type Heartbeat } from './heartbeat.js';
 import type { MonitorDoc } from '../model.js';
 import { freshMonitor } from '../monitors/monitor.js';
 import { Outbox } from '../timeline/outbox.js';
+import { MonitorQuota } from './monitor-quota.js';
 import { RecentMonitors } from './recent-monitors.js';
+import { ended, started } from './run-times.js';
 import { append, indexed } from '../metrics/samples.js';
 import { idOf } from '../monitors/source.js';
 import { eased, intervalOf, thresholds } from '../monitors/timing.js';
@@ -35,9 +37,12 @@ export interface HeartbeatResult {
   warnings: string[];
 }
 
-interface Attempt {
+interface Write {
   changeSet: ChangeSet;
   update: Update;
+}
+
+interface Attempt extends Write {
   accepted: number;
   dropped: string[];
 }
@@ -51,13 +56,15 @@ export class Intake {
     @inject(DEPS) private readonly deps: Deps,
     @inject(Ancestry) private readonly ancestry: Ancestry,
     @inject(Outbox) private readonly outbox: Outbox,
+    @inject(MonitorQuota) private readonly quota: MonitorQuota,
   ) {}
 
   /**
    * Takes a heartbeat; resolves after the commit.
-   * @throws ServiceError source_mismatch (before any look-up), insufficient_scope
+   * @param run `rid` of the run that ends with it, or empty; absent: it ends none
+   * @throws ServiceError source_mismatch (before any look-up), insufficient_scope, validation_failed (too many monitors)
    */
-  async beat(heartbeat: Heartbeat, caller: Caller): Promise<HeartbeatResult> {
+  async beat(heartbeat: Heartbeat, caller: Caller, run?: string): Promise<HeartbeatResult> {
     mayReport(caller, heartbeat.source);
     const { source } = heartbeat;
     return this.#mutex.run(source, async () => {
@@ -65,25 +72,75 @@ export class Intake {
       let known = caller.project === null ? this.#recent.get(source) : undefined;
       for (;;) {
         const doc = known ?? (await this.deps.monitors.get(idOf(source)));
-        const beaten = await this.#attempt(doc, heartbeat, caller);
-        if (beaten !== null) return beaten;
+        const result = await this.#attempt(doc, heartbeat, caller, run);
+        if (result !== null) return result;
         this.#recent.forget(source);
         known = undefined;
       }
     });
   }
 
+  /** A run of a job begins; the state stays as it is. @param run its `rid`, or empty @throws as `beat` */
+  start(source: string, caller: Caller, run: string): Promise<void> {
+    return this.#touch(source, caller, (doc, now) => ({ starts: started(doc.starts, run, now) }));
+  }
+
+  /** Creates the monitor if there is none: unknown, without heartbeat. @throws as `beat` */
+  ensure(source: string, caller: Caller): Promise<void> {
+    return this.#touch(source, caller, () => null);
+  }
+
+  /** Writes fields that are no heartbeat. @param fieldsOf null: nothing to write if there is a monitor */
+  async #touch(
+    source: string,
+    caller: Caller,
+    fields: (doc: MonitorDoc, now: number) => Partial<MonitorDoc> | null,
+  ): Promise<void> {
+    mayReport(caller, source);
+    await this.#mutex.run(source, async () => {
+      for (let written = false; !written;) {
+        const now = this.deps.clock.now();
+        const doc = await this.deps.monitors.get(idOf(source));
+        const { before, alive } = this.#before(doc, source, caller, now);
+        const set = fields(before, now);
+        if (alive && set === null) return;
+        const changeSet = new ChangeSet(before, this.deps.ids, now).assign(set ?? {});
+        written = await this.#store(doc, alive, caller, { changeSet, update: changeSet.update() });
+        this.#recent.forget(source);
+      }
+    });
+  }
+
+  /** The monitor as it is, or as it begins. @throws ServiceError insufficient_scope */
+  #before(doc: MonitorDoc | null, source: string, caller: Caller, now: number): { before: MonitorDoc; alive: boolean } {
+    if (doc !== null && doc.deleted_at === null) {
+      mayTouch(caller, doc);
+      return { before: doc, alive: true };
+    }
+    const fresh: MonitorDoc = {
+      ...freshMonitor({ source, project: caller.project }, this.deps.ids, now),
+      created_by_token: caller.token,
+    };
+    return { before: doc === null ? fresh : reborn(doc, fresh), alive: false };
+  }
+
+  /** False: another write came between. @throws ServiceError validation_failed */
+  #store(doc: MonitorDoc | null, alive: boolean, caller: Caller, write: Write): Promise<boolean> {
+    if (alive && doc !== null) return this.#change(doc, write, true);
+    return this.quota.within(caller, () => (doc === null ? this.#insert(write) : this.#change(doc, write, false)));
+  }
+
   /** Null: another write came between. @param doc what is known of the monitor */
-  async #attempt(doc: MonitorDoc | null, heartbeat: Heartbeat, caller: Caller): Promise<HeartbeatResult | null> {
-    const { clock, ids } = this.deps;
-    const now = clock.now();
-    const alive = doc !== null && doc.deleted_at === null;
-    if (alive) mayTouch(caller, doc);
-    const fresh = (): MonitorDoc => freshMonitor({ source: heartbeat.source, project: caller.project }, ids, now);
-    const before = alive ? doc : doc === null ? fresh() : reborn(doc, fresh());
-    const attempt = await this.#prepare(before, heartbeat, now, alive);
-    const written = doc === null ? await this.#insert(attempt) : await this.#change(doc, attempt, alive);
-    if (!written) return null;
+  async #attempt(
+    doc: MonitorDoc | null,
+    heartbeat: Heartbeat,
+    caller: Caller,
+    run: string | undefined,
+  ): Promise<HeartbeatResult | null> {
+    const now = this.deps.clock.now();
+    const { before, alive } = this.#before(doc, heartbeat.source, caller, now);
+    const attempt = await this.#prepare(before, ending(heartbeat, before, run, now), now, alive);
+    if (!(await this.#store(doc, alive, caller, attempt))) return null;
     const { changeSet } = attempt;
     if (changeSet.entries.length > 0) await this.outbox.flush([changeSet.next]);
     const { next } = changeSet;
@@ -106,7 +163,7 @@ export class Intake {
     };
   }
 
-  async #prepare(before: MonitorDoc, heartbeat: Heartbeat, now: number, alive: boolean): Promise<Attempt> {
+  async #prepare(before: MonitorDoc, heartbeat: Ending, now: number, alive: boolean): Promise<Attempt> {
     const { config, ids } = this.deps;
     const changeSet = new ChangeSet(before, ids, now);
     const state = stateOf(heartbeat, config.error_status_is_down);
@@ -127,6 +184,7 @@ export class Intake {
       metrics_json: heartbeat.metrics_json,
       app_version: heartbeat.app_version ?? before.app_version,
       os: heartbeat.os ?? before.os,
+      ...(heartbeat.starts !== undefined && { starts: heartbeat.starts }),
       ...(names !== null && { names }),
     });
     await append(this.deps, changeSet.next, pairs, now);
@@ -138,7 +196,7 @@ export class Intake {
     };
   }
 
-  async #insert({ changeSet }: Attempt): Promise<boolean> {
+  async #insert({ changeSet }: Write): Promise<boolean> {
     try {
       await this.deps.monitors.insert(changeSet.next);
       return true;
@@ -148,13 +206,27 @@ export class Intake {
     }
   }
 
-  async #change(doc: MonitorDoc, { changeSet, update }: Attempt, alive: boolean): Promise<boolean> {
+  async #change(doc: MonitorDoc, { changeSet, update }: Write, alive: boolean): Promise<boolean> {
     const whole: Update = { set: fieldsOf(changeSet.next) };
     const [result] = await this.deps.monitors.bulk([
       { change: { id: doc.id, rev: doc.rev, series: doc.series }, update: alive ? update : whole },
     ]);
     return result !== undefined && 'n' in result && result.n === 1;
   }
+}
+
+/** A heartbeat, with the starts that are left when it ends a run. */
+interface Ending extends Heartbeat {
+  starts?: string | null;
+}
+
+function ending(heartbeat: Heartbeat, before: MonitorDoc, run: string | undefined, now: number): Ending {
+  if (run === undefined) return heartbeat;
+  const { starts, duration_ms } = ended(before.starts, run, now);
+  if (duration_ms === null) return heartbeat;
+  const metrics = { ...(JSON.parse(heartbeat.metrics_json) as object), duration_ms };
+  const samples: Heartbeat['samples'] = [...heartbeat.samples, ['duration_ms', duration_ms]];
+  return { ...heartbeat, samples, metrics_json: JSON.stringify(metrics), starts };
 }
 
 function messageOf(state: MonitorState, { status, failed }: Heartbeat, alive: boolean): string {

@@ -1,9 +1,9 @@
 /** The routes of the watchdog (contract 30, endpoints). A handler translates; the services decide. */
-import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
-import { conflict, invalidQuery, notFound } from '../../../kernel/errors.js';
+import { created, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { conflict, invalidQuery } from '../../../kernel/errors.js';
 import { normalizedTime } from '../../../lib/time.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
-import { callerOf, mayReport, mayTouch, readerOf } from '../caller.js';
+import { callerOf, mayReport, readerOf } from '../caller.js';
 import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { HistoryQuery } from '../metrics/history.js';
 import { viewOf } from '../monitors/monitor.js';
@@ -18,6 +18,7 @@ const MANAGE = { scope: 'watchdog:manage' } as const;
 const READ = [{ scope: 'watchdog:read' }, { sharedKey: true }] as const;
 /** A `wd_live_` token reads its own source; of the others watchdog:read is asked in the handler (`readerOf`). */
 const READ_OWN = [{ anyScope: ['watchdog:read', 'watchdog:ping'] }, { sharedKey: true }] as const;
+const JSON_TYPE = 'application/json; charset=utf-8';
 const HEARTBEAT_BYTES = 64 * 1024;
 
 const params = schemas.sourceParam;
@@ -78,13 +79,13 @@ const runs = ({ runs: service }: Services): RouteSpec => ({
   input: { query: schemas.pageQuery },
   strictQuery: true,
   output: schemas.listOf(schemas.runRecord),
-  handle: async ({ query }) => {
+  handle: async ({ query, principal }) => {
     const {
       limit = 50,
       cursor = null,
       include_total,
     } = query as { limit?: number; cursor?: string; include_total?: boolean };
-    const page = await service.page(limit, cursor);
+    const page = await service.page(limit, cursor, callerOf(principal));
     const total = include_total ? { total: await service.count() } : {};
     return { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...total };
   },
@@ -122,12 +123,15 @@ const status = ({ status: service }: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/status`,
   summary: 'Every monitor as it is now',
-  description: 'Not paged. `tree=1` adds the hierarchy. `stale` is true when the evaluator is late.',
+  description:
+    'From a snapshot that is at most 2 s old. Without `limit` and `cursor` the first 5,000 by source, with `truncated: true` when ' +
+    'there are more; `counts` are of all. `tree=1` adds the hierarchy, at most 5,000 monitors of it, and `tree_left_out`. `stale` ' +
+    'is true when the evaluator is late.',
   access: READ_OWN,
   input: { query: schemas.statusQuery },
   strictQuery: true,
   output: schemas.statusOutput,
-  handle: (request) => service.status(request.query, readerOf(request.principal)),
+  handle: async (request) => text(await service.status(request.query, readerOf(request.principal)), JSON_TYPE),
 });
 
 const metrics = ({ histories, monitors: service }: Services): RouteSpec => ({
@@ -139,7 +143,6 @@ const metrics = ({ histories, monitors: service }: Services): RouteSpec => ({
     'The baseline is over all samples of the last 7 days, `stddev` with n−1.',
   access: READ_OWN,
   input: { query: schemas.metricsQuery },
-  strictQuery: true,
   output: schemas.metricsOutput,
   handle: async (request) => {
     const query = request.query as unknown as HistoryQuery & { source: string };
@@ -189,10 +192,8 @@ function monitors({ monitors: service, status: lists, audit }: Services): RouteS
       input: { params },
       output: schemas.monitorOutput,
       handle: async (request) => {
-        const doc = await service.find(nameOf(request));
-        if (doc === null) throw notFound(`monitor ${nameOf(request)}`);
-        mayTouch(callerOf(request.principal), doc);
-        return { monitor: viewOf(doc) };
+        const caller = callerOf(request.principal);
+        return { monitor: await service.view(viewOf(await service.need(nameOf(request), caller)), caller) };
       },
     },
     {

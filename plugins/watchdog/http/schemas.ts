@@ -1,9 +1,10 @@
 /** What the routes of the watchdog take and answer (contract 30). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
+import { MAX_STATUS } from '../monitors/status.js';
 import { STATES } from '../model.js';
 import { SOURCE } from '../monitors/source.js';
-import { MAX_INTERVAL_SECONDS } from '../monitors/timing.js';
+import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../monitors/timing.js';
 
 const LEVELS = ['info', 'warning', 'error'];
 const MAX_DATA = 8 * 1024;
@@ -12,7 +13,7 @@ const sourceText = joi
   .string()
   .pattern(SOURCE)
   .message('must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / - without . or .. as a segment');
-const interval = joi.number().greater(0).max(MAX_INTERVAL_SECONDS).allow(null);
+const interval = joi.number().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).allow(null);
 const text = joi.string().allow(null, '');
 
 export const heartbeatBody = joi.object({
@@ -84,6 +85,8 @@ export const statusQuery = joi.object({
   state: states,
   parent: joi.string().max(128),
   tree: joi.boolean().truthy('1').falsy('0'),
+  limit: joi.number().integer().min(1).max(MAX_STATUS),
+  cursor: joi.string().max(500),
 });
 export const monitorsQuery = joi.object({
   source: sources,
@@ -193,12 +196,23 @@ export const runRecord = joi.object({
   changes: joi.array().items(joi.object({ source: joi.string(), from: state, to: state, suppressed_by: text })),
 });
 
+const branch = joi
+  .object({
+    source: joi.string().required(),
+    state: state.required(),
+    children: joi.array().items(joi.link('#branch')).required(),
+  })
+  .id('branch');
 export const statusOutput = joi.object({
-  generated_at: instant.required(),
+  generated_at: instant.required().description('Of the snapshot, which is at most 2 s old'),
   stale: joi.boolean().required().description('The evaluator is late'),
-  counts: joi.object().pattern(state, count).required(),
+  counts: joi.object().pattern(state, count).required().description('Of all that fit, also of those left out'),
+  truncated: joi.boolean().description('True: there are more than `monitors` holds, and no page was asked for'),
+  next_cursor: text.description('Of the next page, where there is one or a page was asked for'),
+  has_more: joi.boolean().description('Where a page was asked for'),
   monitors: joi.array().items(monitor).required(),
-  tree: joi.array().items(joi.object({ source: joi.string(), state, children: joi.array() })),
+  tree: joi.array().items(branch),
+  tree_left_out: count.description('How many monitors the tree leaves out, where it does'),
 });
 
 const point = joi.object({ t: instant, avg: joi.number(), min: joi.number(), max: joi.number(), n: count });

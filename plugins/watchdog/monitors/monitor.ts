@@ -19,6 +19,7 @@ export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): Moni
     os: fields.os ?? null,
     project: fields.project ?? null,
     public: fields.public ?? false,
+    created_by_token: null,
     created_at: at,
     updated_at: at,
     deleted_at: null,
@@ -38,6 +39,7 @@ export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): Moni
     last_status: null,
     message: null,
     app_version: null,
+    starts: null,
     checks: '{}',
     metrics_json: '{}',
     next_check_at: null,
@@ -52,30 +54,39 @@ export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): Moni
   };
 }
 
-export function viewOf(doc: MonitorDoc): MonitorView {
-  return {
-    id: doc.id,
-    source: doc.source,
-    name: doc.name,
-    parent_source: doc.parent_source,
-    interval_seconds: doc.interval_seconds,
-    description: doc.description,
-    os: doc.os,
-    project: doc.project,
-    public: doc.public,
-    state: doc.state,
-    alarm: doc.alarm,
-    alarm_id: doc.alarm_id,
-    suppressed_by: doc.suppressed_by,
-    last_heartbeat_at: doc.last_heartbeat_at,
-    last_status: doc.last_status,
-    message: doc.message,
-    checks: JSON.parse(doc.checks) as MonitorView['checks'],
-    metrics_json: JSON.parse(doc.metrics_json) as MonitorView['metrics_json'],
-    app_version: doc.app_version,
-    last_state_change_utc: doc.last_state_change_utc,
-    down_since_utc: doc.down_since_utc,
-    created_at: doc.created_at,
-    updated_at: doc.updated_at,
-  };
-}
+type Texts = 'checks' | 'metrics_json';
+
+/** Everything that is shown but what is stored as JSON text. */
+const plainOf = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
+  id: doc.id,
+  source: doc.source,
+  name: doc.name,
+  parent_source: doc.parent_source,
+  interval_seconds: doc.interval_seconds,
+  description: doc.description,
+  os: doc.os,
+  project: doc.project,
+  public: doc.public,
+  state: doc.state,
+  alarm: doc.alarm,
+  alarm_id: doc.alarm_id,
+  suppressed_by: doc.suppressed_by,
+  last_heartbeat_at: doc.last_heartbeat_at,
+  last_status: doc.last_status,
+  message: doc.message,
+  app_version: doc.app_version,
+  last_state_change_utc: doc.last_state_change_utc,
+  down_since_utc: doc.down_since_utc,
+  created_at: doc.created_at,
+  updated_at: doc.updated_at,
+});
+
+export const viewOf = (doc: MonitorDoc): MonitorView => ({
+  ...plainOf(doc),
+  checks: JSON.parse(doc.checks) as MonitorView['checks'],
+  metrics_json: JSON.parse(doc.metrics_json) as MonitorView['metrics_json'],
+});
+
+/** The view as JSON, without reading and writing again what is stored as such. */
+export const jsonOf = (doc: MonitorDoc): string =>
+  `${JSON.stringify(plainOf(doc)).slice(0, -1)},"checks":${doc.checks},"metrics_json":${doc.metrics_json}}`;

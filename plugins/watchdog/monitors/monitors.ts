@@ -12,6 +12,7 @@ import type { MonitorDoc } from '../model.js';
 import { freshMonitor, viewOf } from './monitor.js';
 import { Outbox } from '../timeline/outbox.js';
 import { idOf, looksLikeId, SOURCE } from './source.js';
+import { masked, Visibility } from './visibility.js';
 import { ChangeSet } from './change-set.js';
 
 export type MonitorEdit = Omit<MonitorFields, 'source'>;
@@ -28,6 +29,7 @@ export class Monitors {
     @inject(Ancestry) private readonly ancestry: Ancestry,
     @inject(Alarms) private readonly alarms: Alarms,
     @inject(Outbox) private readonly outbox: Outbox,
+    @inject(Visibility) private readonly visibility: Visibility,
   ) {}
 
   /** By source, or by id. */
@@ -36,6 +38,11 @@ export class Monitors {
     let doc = SOURCE.test(name) ? await monitors.get(idOf(name)) : null;
     if (doc === null && looksLikeId(name)) doc = await monitors.get(name);
     return doc === null || doc.deleted_at !== null ? null : doc;
+  }
+
+  /** As this caller may see it. */
+  async view(view: MonitorView, caller: Caller): Promise<MonitorView> {
+    return masked(view, await this.visibility.hiddenIn([view], caller));
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
@@ -53,7 +60,7 @@ export class Monitors {
       throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
     mayTouch(caller, { project: fields.project ?? null });
     await this.#checkProject(fields.project);
-    await this.#checkParent(fields.source, fields.parent_source ?? null);
+    await this.#checkParent(fields.source, fields.parent_source ?? null, caller);
     const { monitors, ids, clock } = this.deps;
     const fresh = freshMonitor(fields, ids, clock.now());
     try {
@@ -62,7 +69,7 @@ export class Monitors {
       if (!(error instanceof StoreConflict)) throw error;
       if (!(await this.#revive(fresh))) throw conflict(`There is a monitor ${fields.source} already.`);
     }
-    return viewOf(fresh);
+    return this.view(viewOf(fresh), caller);
   }
 
   /** Over a deleted monitor that has something to tell yet. */
@@ -80,7 +87,7 @@ export class Monitors {
       const doc = await this.need(name, caller);
       if (fields.project !== undefined) mayTouch(caller, { project: fields.project });
       const moved = fields.parent_source !== undefined && fields.parent_source !== doc.parent_source;
-      if (moved) await this.#checkParent(doc.source, fields.parent_source ?? null);
+      if (moved) await this.#checkParent(doc.source, fields.parent_source ?? null, caller);
       const { ids, clock, monitors } = this.deps;
       const now = clock.now();
       const changeSet = new ChangeSet(doc, ids, now).assign(named(fields, doc));
@@ -90,7 +97,7 @@ export class Monitors {
       if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) === null) continue;
       // Told at once, so that a wait begins now; what a crash leaves undone the next run finds by `relook`.
       if (moved) await this.alarms.relook(changeSet.next, now);
-      return viewOf(changeSet.next);
+      return this.view(viewOf(changeSet.next), caller);
     }
   }
 
@@ -127,10 +134,12 @@ export class Monitors {
     await this.alarms.release(await this.alarms.freed(), this.deps.clock.now());
   }
 
-  /** An unknown parent is allowed. @throws ServiceError conflict */
-  async #checkParent(source: string, parent: string | null): Promise<void> {
+  /** An unknown parent is allowed, one of another project not. @throws ServiceError conflict, insufficient_scope */
+  async #checkParent(source: string, parent: string | null, caller: Caller): Promise<void> {
     if (parent === null) return;
     if (parent === source) throw conflict('A monitor cannot be its own parent.');
+    const found = await this.find(parent);
+    if (found !== null) mayTouch(caller, found);
     const above = { source: `${source} `, parent_source: parent };
     const family = await this.ancestry.load([above]);
     const chain = ancestorsOf(above, family);

@@ -1,15 +1,20 @@
-/** Monitors as they are now: the paged list, the whole status, the tree (contract 30, endpoints). */
+/** Monitors as they are now: the paged list, and the whole status from a snapshot (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { all } from '../../../lib/paging.js';
+import { denied, ServiceError } from '../../../kernel/errors.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Filter } from '../../../ports/store.js';
 import { mayReport, type Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
-import { STATES, type MonitorDoc } from '../model.js';
-import { viewOf } from './monitor.js';
 import { Runs } from '../evaluator/runs.js';
+import { STATES, type MonitorDoc } from '../model.js';
+import { Forest, treeJson } from './forest.js';
+import { Snapshots, turn, type MonitorRow } from './snapshot.js';
+import { masked, Visibility, type Hidden } from './visibility.js';
 
-const PAGE = 500;
+/** What `/status` answers at most at once, monitors and branches of the tree. */
+export const MAX_STATUS = 5_000;
+/** Rows that become bytes in one turn of the event loop. */
+const SLICE = 500;
 
 export interface MonitorQuery {
   source?: readonly string[];
@@ -20,46 +25,13 @@ export interface MonitorQuery {
   q?: string;
 }
 
-export interface Branch {
-  source: string;
-  state: MonitorState;
-  children: Branch[];
-}
-
-/** Roots are monitors without a (known) parent; of a cycle the first by name, and each monitor stands once. Pure. */
-export function treeOf<T extends { source: string; parent_source: string | null }, B>(
-  all: readonly T[],
-  branch: (monitor: T, children: B[]) => B,
-): B[] {
-  const sorted = [...all].sort((a, b) => (a.source < b.source ? -1 : 1));
-  const known = new Set(sorted.map(({ source }) => source));
-  const children = new Map<string, T[]>();
-  for (const monitor of sorted) {
-    const parent = monitor.parent_source;
-    if (parent !== null && known.has(parent)) children.set(parent, [...(children.get(parent) ?? []), monitor]);
-  }
-  const placed = new Set<string>();
-  const grow = (root: T): B => {
-    // Without recursion: a chain may be deeper than the stack.
-    placed.add(root.source);
-    const order: { monitor: T; parent: number }[] = [{ monitor: root, parent: -1 }];
-    for (let i = 0; i < order.length; i++) {
-      for (const child of children.get(order[i]!.monitor.source) ?? []) {
-        if (placed.has(child.source)) continue;
-        placed.add(child.source);
-        order.push({ monitor: child, parent: i });
-      }
-    }
-    const grown: B[][] = order.map(() => []);
-    for (let i = order.length - 1; i > 0; i--) {
-      const { monitor, parent } = order[i]!;
-      grown[parent]!.unshift(branch(monitor, grown[i]!));
-    }
-    return branch(root, grown[0]!);
-  };
-  const isRoot = ({ parent_source }: T): boolean => parent_source === null || !known.has(parent_source);
-  const roots = sorted.filter(isRoot).map(grow);
-  return [...roots, ...sorted.flatMap((monitor) => (placed.has(monitor.source) ? [] : [grow(monitor)]))];
+export interface StatusQuery {
+  source?: readonly string[];
+  state?: readonly MonitorState[];
+  parent?: string;
+  tree?: boolean;
+  limit?: number;
+  cursor?: string;
 }
 
 @injectable()
@@ -67,11 +39,16 @@ export class Status {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Runs) private readonly runs: Runs,
+    @inject(Snapshots) private readonly snapshots: Snapshots,
+    @inject(Visibility) private readonly visibility: Visibility,
   ) {}
 
-  /** @throws ServiceError source_mismatch */
+  /** @throws ServiceError source_mismatch, insufficient_scope */
   filter(query: MonitorQuery, caller: Caller): Filter {
     for (const source of query.source ?? []) mayReport(caller, source);
+    if (caller.project !== null && query.project !== undefined && query.project !== caller.project) {
+      throw denied('This token belongs to another project.');
+    }
     const filter: Filter = { deleted_at: null };
     const sources = query.source ?? (caller.source === null ? undefined : [caller.source]);
     if (sources !== undefined) filter['source'] = { in: sources };
@@ -98,26 +75,39 @@ export class Status {
       after: query.cursor ?? null,
     });
     const total = query.include_total === true ? await monitors.count(filter) : undefined;
-    return { docs: page.items, next: page.next, total };
+    const hidden = await this.visibility.hiddenIn(page.items, caller);
+    return { docs: page.items.map((doc) => masked(doc, hidden)), next: page.next, total };
   }
 
-  /** Every monitor that fits, by source. */
-  all(query: MonitorQuery, caller: Caller): Promise<MonitorDoc[]> {
-    return all(this.deps.monitors, { filter: this.filter(query, caller), sort: [['source', 'asc']], limit: PAGE });
-  }
-
-  async status(query: MonitorQuery & { tree?: boolean }, caller: Caller): Promise<object> {
-    const docs = await this.all(query, caller);
-    const monitors: MonitorView[] = docs.map(viewOf);
-    const health = await this.runs.health();
-    const branch = ({ source, state }: MonitorView, children: Branch[]): Branch => ({ source, state, children });
-    return {
-      generated_at: this.deps.clock.iso(),
+  /**
+   * The answer of `/status`, as JSON: made in slices, because it may be megabytes.
+   * @throws ServiceError source_mismatch, invalid_cursor
+   */
+  async status(query: StatusQuery, caller: Caller): Promise<Buffer> {
+    for (const source of query.source ?? []) mayReport(caller, source);
+    const after = query.cursor === undefined ? null : sourceOf(query.cursor);
+    const [snapshot, health] = await Promise.all([this.snapshots.take(), this.runs.health()]);
+    const rows = chosen(snapshot.rows, query, caller);
+    const first = after === null ? 0 : rows.findIndex(({ source }) => source > after);
+    const shown = first < 0 ? [] : rows.slice(first, first + (query.limit ?? MAX_STATUS));
+    const last = shown.at(-1);
+    const more = last !== undefined && last !== rows.at(-1);
+    const hidden = await this.visibility.hiddenIn(shown, caller);
+    const head = {
+      status: 'success',
+      generated_at: snapshot.at,
       stale: !health.ok,
-      counts: countsOf(monitors),
-      monitors,
-      ...(query.tree && { tree: treeOf(monitors, branch) }),
+      counts: countsOf(rows),
+      ...pagingOf(query, more ? cursorOf(last.source) : null),
     };
+    const parts = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"monitors":[`)];
+    for (let i = 0; i < shown.length; i += SLICE) {
+      const texts = shown.slice(i, i + SLICE).map((row) => jsonFor(row, hidden));
+      parts.push(Buffer.from((i > 0 ? ',' : '') + texts.join(',')));
+      await turn();
+    }
+    parts.push(Buffer.from(query.tree === true ? `],${treeOf(rows)}}` : ']}'));
+    return Buffer.concat(parts);
   }
 
   /** How many are in each state, of all. */
@@ -127,6 +117,54 @@ export class Status {
     for (const { key, n } of groups) counts[key as MonitorState] = n;
     return counts;
   }
+}
+
+function chosen(rows: readonly MonitorRow[], query: StatusQuery, caller: Caller): readonly MonitorRow[] {
+  const names = query.source ?? (caller.source === null ? undefined : [caller.source]);
+  const sources = names && new Set(names);
+  const states = query.state && new Set(query.state);
+  const { parent } = query;
+  const { project } = caller;
+  if (sources === undefined && states === undefined && parent === undefined && project === null) return rows;
+  return rows.filter(
+    (row) =>
+      (project === null || row.project === project) &&
+      (sources === undefined || sources.has(row.source)) &&
+      (states === undefined || states.has(row.state)) &&
+      (parent === undefined || row.parent_source === parent),
+  );
+}
+
+/** The tree of those rows, and how many of them it leaves out. */
+function treeOf(rows: readonly MonitorRow[]): string {
+  const forest = new Forest(rows);
+  const { branches, placed } = forest.grow(forest.roots, MAX_STATUS);
+  // A source and a state need no escaping: both are of a few ASCII characters.
+  const tree = treeJson(branches, ({ source, state }) => `"source":"${source}","state":"${state}"`);
+  const left = forest.size - placed;
+  return `"tree":${tree}${left > 0 ? `,"tree_left_out":${left}` : ''}`;
+}
+
+function jsonFor(row: MonitorRow, hidden: Hidden): string {
+  const seen = masked(row, hidden);
+  if (seen.parent_source === row.parent_source && seen.suppressed_by === row.suppressed_by) return row.json;
+  return JSON.stringify(masked(JSON.parse(row.json) as MonitorView, hidden));
+}
+
+/** What says that there is more: on every page that was asked for, else only where something is left out. */
+function pagingOf({ limit, cursor }: StatusQuery, next_cursor: string | null): object {
+  if (limit !== undefined || cursor !== undefined) return { next_cursor, has_more: next_cursor !== null };
+  return next_cursor === null ? {} : { truncated: true, next_cursor };
+}
+
+/** A cursor is the last source that was shown. */
+const cursorOf = (source: string): string => Buffer.from(`s:${source}`).toString('base64url');
+
+/** @throws ServiceError invalid_cursor */
+function sourceOf(cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  if (text.startsWith('s:') && cursorOf(text.slice(2)) === cursor) return text.slice(2);
+  throw new ServiceError('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
 }
 
 function countsOf(monitors: readonly { state: MonitorState }[]): Record<MonitorState, number> {

@@ -2,6 +2,8 @@
 import type { MonitorDoc } from '../model.js';
 
 export const DEFAULT_INTERVAL_SECONDS = 60;
+/** The shortest interval. */
+export const MIN_INTERVAL_SECONDS = 0.05;
 /** The longest interval, one year. */
 export const MAX_INTERVAL_SECONDS = 31_536_000;
 /** A deferred alarm waits this long at least. */

@@ -1,13 +1,16 @@
 /** /hierarchy and the public status page. */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
-import { ancestorsOf, relative, type Relative } from '../monitors/ancestry.js';
-import { callerOf } from '../caller.js';
+import { notFound } from '../../../kernel/errors.js';
 import type { MonitorDoc } from '../model.js';
 import type { Services } from '../services.js';
-import { treeOf } from '../monitors/status.js';
+import { Forest, type Branch } from '../monitors/forest.js';
+import type { MonitorRow } from '../monitors/snapshot.js';
 import { hrefOf } from './form.js';
 
-/** What of the tree is wrong, and tolerated. */
+/** Roots on one page, and monitors on it; what is left out is a link away. */
+const ROOTS = 100;
+const SHOWN = 300;
+
 interface Node {
   href: string;
   source: string;
@@ -18,30 +21,67 @@ interface Node {
   parent_source: string | null;
   missing_parent: string | null;
   cycle: boolean;
+  /** Children that are not on this page, and the page that shows them. */
+  more: number;
+  more_href: string;
   children: Node[];
 }
 
-const onCycle = (doc: MonitorDoc, family: ReadonlyMap<string, Relative>): boolean =>
-  doc.parent_source !== null && family.has(doc.parent_source) && ancestorsOf(doc, family).length === 0;
+const branchHref = (source: string): string => `/hierarchy?below=${encodeURIComponent(source)}`;
 
-export async function hierarchyView({ status }: Services, request: HttpRequest, problem?: string): Promise<View> {
-  const docs = await status.all({}, callerOf(request.principal));
-  const family = new Map(docs.map((doc) => [doc.source, relative(doc)]));
-  const tree = treeOf<MonitorDoc, Node>(docs, (doc, children) => ({
-    href: hrefOf(doc.source),
-    source: doc.source,
-    name: doc.name,
-    state: doc.state,
-    alarm: doc.alarm,
-    suppressed_by: doc.suppressed_by,
-    parent_source: doc.parent_source,
-    missing_parent: doc.parent_source !== null && !family.has(doc.parent_source) ? doc.parent_source : null,
-    cycle: onCycle(doc, family),
-    children,
-  }));
+export async function hierarchyView({ snapshots }: Services, request: HttpRequest, problem?: string): Promise<View> {
+  const { below, after } = request.query as { below?: string; after?: string };
+  const forest = new Forest((await snapshots.take()).rows);
+  const top = below === undefined ? null : (forest.find(below) ?? null);
+  if (below !== undefined && top === null) throw notFound(`monitor ${below}`);
+  const first = after === undefined ? 0 : forest.roots.findIndex(({ source }) => source === after) + 1;
+  const tops = top === null ? forest.roots.slice(first, first + ROOTS) : [top];
+  const { branches } = forest.grow(tops, SHOWN);
   const form = request.body !== null && typeof request.body === 'object' ? request.body : {};
-  const cycles = docs.filter((doc) => onCycle(doc, family)).length;
-  return new View('hierarchy', { tree: linesOf(tree), empty: docs.length === 0, problem, form, cycles });
+  const last = top === null && first + ROOTS < forest.roots.length ? tops.at(-1) : undefined;
+  return new View('hierarchy', {
+    tree: linesOf(branches.map((branch) => nodeOf(branch, forest))),
+    empty: forest.size === 0,
+    problem,
+    form,
+    cycles: forest.cycling.size,
+    ...(top !== null && {
+      crumbs: [{ label: 'Hierarchy', href: '/hierarchy' }, { label: top.name }],
+      up: top.parent_source !== null && forest.has(top.parent_source) ? branchHref(top.parent_source) : null,
+    }),
+    next: last === undefined ? null : `/hierarchy?after=${encodeURIComponent(last.source)}`,
+  });
+}
+
+/** Without recursion, as deep as a chain may be. */
+function nodeOf(root: Branch<MonitorRow>, forest: Forest<MonitorRow>): Node {
+  const made = (branch: Branch<MonitorRow>): Node => {
+    const { source, name, state, alarm, suppressed_by, parent_source } = branch.item;
+    return {
+      href: hrefOf(source),
+      source,
+      name,
+      state,
+      alarm,
+      suppressed_by,
+      parent_source,
+      missing_parent: parent_source !== null && !forest.has(parent_source) ? parent_source : null,
+      cycle: forest.cycling.has(source),
+      more: branch.more,
+      more_href: branchHref(source),
+      children: [],
+    };
+  };
+  const top = made(root);
+  const open: [Branch<MonitorRow>, Node][] = [[root, top]];
+  for (const [branch, node] of open) {
+    for (const child of branch.children) {
+      const under = made(child);
+      node.children.push(under);
+      open.push([child, under]);
+    }
+  }
+  return top;
 }
 
 /**

@@ -131,6 +131,7 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
       title: 'Hierarchy',
       nav: { section: 'operations', label: 'Hierarchy', icon: 'hierarchy', order: 20 },
       access,
+      input: { query: joi.object({ below: joi.string().max(128).empty(''), after: joi.string().max(128).empty('') }) },
       handle: (request) => hierarchyView(services, request),
     },
     {

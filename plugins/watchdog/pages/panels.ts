@@ -5,7 +5,7 @@ import { rowOf } from './row.js';
 import type { Services } from '../services.js';
 
 const SHOWN = 6;
-const SYSTEM = { name: 'dashboard', project: null, source: null };
+const SYSTEM = { name: 'dashboard', token: null, project: null, source: null };
 
 export function panels({ status, runs, clock }: Services): PanelSpec[] {
   return [

@@ -8,6 +8,7 @@ import { DEPS, type Deps } from '../deps.js';
 import type { Level, TimelineDoc } from '../model.js';
 import { Outbox } from './outbox.js';
 import { idOf } from '../monitors/source.js';
+import { Visibility, type Hidden } from '../monitors/visibility.js';
 
 export interface Annotation {
   source: string;
@@ -64,11 +65,18 @@ export interface EventPage {
   total?: number;
 }
 
+/** The message of a suppression names the suppressor too. */
+function shownTo(event: EventView, hidden: Hidden): EventView {
+  if (event.suppressed_by === null || !hidden.has(event.suppressed_by)) return event;
+  return { ...event, suppressed_by: null, message: 'Alarm suppressed: a monitor above it is down' };
+}
+
 @injectable()
 export class Timeline {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Outbox) private readonly outbox: Outbox,
+    @inject(Visibility) private readonly visibility: Visibility,
   ) {}
 
   /** @throws ServiceError not_found, source_mismatch, insufficient_scope */
@@ -121,8 +129,9 @@ export class Timeline {
       limit: query.limit ?? 50,
       after: query.cursor ?? null,
     });
+    const hidden = await this.visibility.hiddenIn(page.items, caller);
     return {
-      items: page.items.map(eventView),
+      items: page.items.map((doc) => shownTo(eventView(doc), hidden)),
       next_cursor: page.next,
       has_more: page.next !== null,
       ...(query.include_total && { total: await timeline.count(filter) }),

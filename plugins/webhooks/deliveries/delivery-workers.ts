@@ -12,7 +12,7 @@ import type { Delivery } from './delivery.js';
 import { DeliveryQueue, type InFlight } from './delivery-queue.js';
 import { Outcomes } from './outcomes.js';
 import { EventLoopThrottle } from './event-loop-throttle.js';
-import { Sender } from '../sending/sender.js';
+import { Sender, VERDICTS } from '../sending/sender.js';
 import type { Webhook } from '../registry/webhook.js';
 
 /** A worker takes this many at once while its receiver is quick. */
@@ -66,7 +66,9 @@ export class DeliveryWorkers {
     @inject(Outcomes) private readonly outcomes: Outcomes,
   ) {
     const { metrics } = this.deps;
-    this.#attempts = metrics.counter('aos_webhook_attempts_total', 'Attempts of webhook deliveries, by verdict');
+    this.#attempts = metrics.counter('aos_webhook_attempts_total', 'Attempts of webhook deliveries, by verdict', {
+      verdict: VERDICTS,
+    });
     this.#first = metrics.histogram(
       'aos_webhook_first_attempt_seconds',
       'From the creation of a delivery to the end of its first attempt',

@@ -136,23 +136,41 @@ export class DeliveryLog {
     return this.deps.deliveries.count({ state: { in: WAITING } });
   }
 
+  /** How long the oldest delivery that waits has been waiting, in seconds; 0: none waits. */
+  async oldestAge(): Promise<number> {
+    const waiting = await this.#oldest();
+    const now = this.deps.clock.now();
+    return waiting.reduce((age, { created_at }) => Math.max(age, (now - Date.parse(created_at)) / 1000), 0);
+  }
+
+  /** The oldest of each state in which a delivery waits. */
+  async #oldest(): Promise<Delivery[]> {
+    const { deliveries } = this.deps;
+    const pages = await Promise.all(
+      WAITING.map((state) => deliveries.find({ filter: { state }, sort: [['id', 'asc']], limit: 1 })),
+    );
+    return pages.flatMap(({ items }) => items);
+  }
+
   /**
    * Contract 95, health: never a URL, only its host.
    * @param unstored new deliveries that are not in the store yet
    */
   async health(unstored = 0): Promise<HealthResult> {
-    const { webhooks, deliveries, clock } = this.deps;
+    const { webhooks, clock } = this.deps;
     const now = clock.now();
     const [queued, oldest, broken] = await Promise.all([
       this.queued(),
-      Promise.all(WAITING.map((state) => deliveries.find({ filter: { state }, sort: [['id', 'asc']], limit: 1 }))),
+      this.#oldest(),
       webhooks.find({ filter: { disabled_at: { gt: '' } }, limit: 200 }),
     ]);
-    const overdue = oldest[0]?.items.some(({ updated_at }) => now - Date.parse(updated_at) > OVERDUE_MS);
-    const ages = oldest.flatMap(({ items }) => items.map(({ created_at }) => now - Date.parse(created_at)));
+    const overdue = oldest.some(
+      ({ state, updated_at }) => state === 'pending' && now - Date.parse(updated_at) > OVERDUE_MS,
+    );
+    const ages = oldest.map(({ created_at }) => now - Date.parse(created_at));
     const disabled = broken.items.filter(({ enabled }) => !enabled);
     return {
-      ok: disabled.length === 0 && overdue !== true,
+      ok: disabled.length === 0 && !overdue,
       queued: queued + unstored,
       oldest_age_seconds: ages.length === 0 ? null : Math.max(0, Math.floor(Math.max(...ages) / 1000)),
       disabled: disabled.map(({ id, name, url, disabled_reason }) => ({

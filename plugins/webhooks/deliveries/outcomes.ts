@@ -5,7 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Update } from '../../../ports/store.js';
-import { KEEP_ATTEMPTS, type Attempt, type Delivery } from './delivery.js';
+import { KEEP_ATTEMPTS, type Attempt, type Delivery, type DeliveryState } from './delivery.js';
 import { DEPS, type Deps } from '../deps.js';
 import { WebhookPause } from '../registry/webhook-pause.js';
 import { DeliveryQueue, type InFlight } from './delivery-queue.js';
@@ -13,19 +13,31 @@ import { delayAfter } from './schedule.js';
 import type { Result } from '../sending/sender.js';
 import type { Webhook } from '../registry/webhook.js';
 
+/** What an attempt may lead to. */
+const OUTCOMES = ['success', 'retrying', 'exhausted', 'held', 'blocked'] as const satisfies readonly DeliveryState[];
+type Outcome = (typeof OUTCOMES)[number];
+
 /** What an outcome sets beside the attempt itself. */
-type Next = Pick<Delivery, 'state'> & Partial<Pick<Delivery, 'failures' | 'counted' | 'held_at' | 'next_at'>>;
+type Next = { state: Outcome } & Partial<Pick<Delivery, 'failures' | 'counted' | 'held_at' | 'next_at'>>;
 
 /** What happens within this time happens at once. */
 const TIE_MS = 1_000;
 
 @injectable()
 export class Outcomes {
+  readonly #ended: ReturnType<Deps['metrics']['counter']>;
+
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock' | 'log' | 'random'>,
+    @inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock' | 'log' | 'random' | 'metrics'>,
     @inject(WebhookPause) private readonly pause: WebhookPause,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
-  ) {}
+  ) {
+    this.#ended = this.deps.metrics.counter(
+      'aos_webhook_deliveries_total',
+      'Attempts that were recorded, by what became of their delivery',
+      { outcome: OUTCOMES },
+    );
+  }
 
   /** @param webhook as it was when the attempt began */
   async record(item: InFlight, webhook: Webhook, result: Result): Promise<void> {
@@ -68,7 +80,8 @@ export class Outcomes {
     };
     const whole = { ...delivery, ...changed, attempts: [...delivery.attempts, attempt] };
     const written = await this.queue.acknowledge(item, whole, update);
-    if (!written) this.deps.log.warn({ delivery: delivery.id }, 'an attempt ended after its lease');
+    if (written) this.#ended.inc({ outcome: set.state });
+    else this.deps.log.warn({ delivery: delivery.id }, 'an attempt ended after its lease');
     return written;
   }
 }

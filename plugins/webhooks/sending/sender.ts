@@ -21,8 +21,10 @@ export interface Shipment {
   attempt: number;
 }
 
+export const VERDICTS = ['success', 'failed', 'blocked'] as const;
+
 export interface Result {
-  verdict: 'success' | 'failed' | 'blocked';
+  verdict: (typeof VERDICTS)[number];
   at: string;
   status_code: number | null;
   duration_ms: number;

@@ -89,7 +89,12 @@ export class Site {
   ) {}
 
   static async open(
-    options: { store?: MemoryStore; plugins?: readonly Plugin[]; parts?: Partial<KernelParts> } = {},
+    options: {
+      store?: MemoryStore;
+      plugins?: readonly Plugin[];
+      parts?: Partial<KernelParts>;
+      limits?: Record<string, number>;
+    } = {},
   ): Promise<Site> {
     const clock = new ManualClock();
     const into: Partial<Probe> = {};
@@ -114,7 +119,7 @@ export class Site {
     const missing = WATCHDOG_SCOPES.filter((scope) => !more.some(({ scopes = [] }) => scopes.includes(scope)));
     const harness = await boot([access, projects, probe(into, missing), ...more], {
       store: options.store ?? new MemoryStore(),
-      app: { shared_key: SHARED_KEY, base_url: 'http://aos.test' },
+      app: { shared_key: SHARED_KEY, base_url: 'http://aos.test', ...(options.limits && { limits: options.limits }) },
       sections: { access: { admin_user: 'admin', admin_password: PASSWORD } },
       parts: { http: server, clock, ids, cipher, hasher: new FakeHasher(), ...options.parts },
     });

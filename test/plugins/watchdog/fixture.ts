@@ -16,7 +16,7 @@ import { nobody, RecordingLog } from '../../kernel/fakes.js';
 import { ManualClock } from '../../support/clock.js';
 import { PluginStores } from '../../support/stores.js';
 
-export const ANYONE: Caller = { name: 'tester', project: null, source: null };
+export const ANYONE: Caller = { name: 'tester', token: null, project: null, source: null };
 
 export interface Told {
   id: string;
@@ -72,6 +72,7 @@ export function fixtureOn(
     ids: new RandomIds(clock),
     log,
     config: { scheduler: true, error_status_is_down: false, deferred_alarms: true, timeline_days: 90 },
+    monitorsPerToken: 10_000,
     processes: { self: async () => owner, dead: async (other) => dead.has(other.pid) },
     tokens: {
       revokeSource: async (source) => {
@@ -131,7 +132,7 @@ export function fixtureOn(
   };
 }
 
-export async function memoryWorld(change?: (deps: Deps) => void): Promise<Fixture> {
+export async function memoryFixture(change?: (deps: Deps) => void): Promise<Fixture> {
   return fixtureOn(await ensured(new MemoryStore()), undefined, change);
 }
 

@@ -66,6 +66,7 @@ describe('watchdog routes', function () {
     ['an unknown status', { source: 'a', status: 'fine' }, 'status'],
     ['a text for an interval', { source: 'a', interval: '60' }, 'interval'],
     ['an interval of 0', { source: 'a', interval: 0 }, 'interval'],
+    ['an interval under 0.05 s', { source: 'a', interval: 0.049 }, 'interval'],
     ['an interval over a year', { source: 'a', interval: 31_536_001 }, 'interval'],
     ['a list of metrics', { source: 'a', metrics: [1] }, 'metrics'],
   ] as const) {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { baselineOf, bucketSeconds, deviationOf } from '../../../../plugins/watchdog/metrics/history.js';
 import { Running, sampled } from '../../../../plugins/watchdog/metrics/stats.js';
 import type { Stats } from '../../../../plugins/watchdog/model.js';
-import { ANYONE, HOUR, memoryWorld, MINUTE, type Fixture } from '../fixture.js';
+import { ANYONE, HOUR, memoryFixture, MINUTE, type Fixture } from '../fixture.js';
 
 const close = (found: number, expected: number): void =>
   void expect(found).to.be.closeTo(expected, Math.max(1e-6, Math.abs(expected) * 1e-9));
@@ -81,7 +81,7 @@ describe('watchdog metric history', () => {
   /** Eight days at ten minutes, with one spike. */
   before(async function () {
     this.timeout(30_000);
-    fixture = await memoryWorld();
+    fixture = await memoryFixture();
     for (let i = 0; i < 8 * 144; i++) {
       const value = i === 1100 ? 999 : 50 + 10 * Math.sin(i / 20);
       samples.push({ at: fixture.clock.now(), value });
@@ -150,7 +150,7 @@ describe('watchdog metric history', () => {
     this.timeout(30_000);
     for (const change of ['2026-10-25T01:00:00.000Z', '2027-03-28T01:00:00.000Z']) {
       const clock = Date.parse(change) - 3 * HOUR;
-      const spring = await memoryWorld();
+      const spring = await memoryFixture();
       spring.clock.set(clock);
       for (let i = 0; i < 360; i++) {
         await spring.beat('a', { interval: 60, metrics: { n: i } });

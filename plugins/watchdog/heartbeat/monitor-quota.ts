@@ -1,0 +1,73 @@
+/**
+ * How many monitors the heartbeats of one token may create (contract 00, limits: `monitors_per_token`). The count is kept in
+ * this process and taken anew from the store now and then, so other processes and deletions are noticed; between two
+ * processes a token may pass the limit by what they create within that time.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import type { Caller } from '../caller.js';
+import { DEPS, type Deps } from '../deps.js';
+
+const KNOWN_TOKENS = 1_000;
+/** A count is believed for this long; once the limit is reached, for as long as a second. */
+const BELIEVED_MS = 30_000;
+const FULL_MS = 1_000;
+
+interface Count {
+  n: number;
+  since: number;
+}
+
+@injectable()
+export class MonitorQuota {
+  readonly #counts = new BoundedMap<Count>({ most: KNOWN_TOKENS });
+  /** Monitors that are being created, by token. */
+  readonly #creating = new Map<string, number>();
+
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'monitors' | 'clock' | 'monitorsPerToken'>) {}
+
+  /**
+   * Runs `create` within the limit of the caller's token.
+   * @param create answers whether it created a monitor
+   * @throws ServiceError validation_failed
+   */
+  async within(caller: Caller, create: () => Promise<boolean>): Promise<boolean> {
+    const { monitorsPerToken } = this.deps;
+    // A token of one source creates one monitor.
+    if (caller.token === null || caller.source !== null || monitorsPerToken === 0) return create();
+    const { token } = caller;
+    const count = await this.#count(token);
+    const creating = this.#creating.get(token) ?? 0;
+    if (count.n + creating >= monitorsPerToken) {
+      throw invalid({
+        source: `is unknown, and the heartbeats of this token have created ${monitorsPerToken} monitors, as many as limits.monitors_per_token allows`,
+      });
+    }
+    this.#creating.set(token, creating + 1);
+    try {
+      const created = await create();
+      if (created) count.n += 1;
+      return created;
+    } finally {
+      const left = (this.#creating.get(token) ?? 1) - 1;
+      if (left > 0) this.#creating.set(token, left);
+      else this.#creating.delete(token);
+    }
+  }
+
+  async #count(token: string): Promise<Count> {
+    const { monitors, clock, monitorsPerToken } = this.deps;
+    const now = clock.monotonic();
+    const known = this.#counts.get(token);
+    const believed = known !== undefined && known.n >= monitorsPerToken ? FULL_MS : BELIEVED_MS;
+    if (known !== undefined && now - known.since < believed) return known;
+    const n = await monitors.count({ created_by_token: token });
+    // Two that counted at once go on with one count.
+    const latest = this.#counts.get(token);
+    if (latest !== undefined && latest !== known) return latest;
+    const count = { n, since: now };
+    this.#counts.set(token, count);
+    return count;
+  }
+}

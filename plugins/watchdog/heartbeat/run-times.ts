@@ -1,0 +1,29 @@
+/**
+ * How long a job ran: from `/start` to the next end with the same `rid` (contract 30, pings known from elsewhere). Starts
+ * are kept in their monitor as JSON text, `[[rid, ms since 1970], …]`, newest last. Pure.
+ */
+type Start = [rid: string, at: number];
+
+/** Jobs that run at once; of more the oldest start is forgotten. */
+const MOST = 20;
+
+const startsOf = (text: string | null | undefined): Start[] => (text ? (JSON.parse(text) as Start[]) : []);
+
+/** @param rid empty for a job that has one run at a time */
+export function started(text: string | null | undefined, rid: string, at: number): string {
+  const others = startsOf(text).filter(([known]) => known !== rid);
+  return JSON.stringify([...others, [rid, at]].slice(-MOST));
+}
+
+/** @returns the starts without this one, and how long the run took in ms; null: no start is known */
+export function ended(
+  text: string | null | undefined,
+  rid: string,
+  at: number,
+): { starts: string | null; duration_ms: number | null } {
+  const starts = startsOf(text);
+  const start = starts.find(([known]) => known === rid);
+  if (start === undefined) return { starts: text ?? null, duration_ms: null };
+  const left = starts.filter((one) => one !== start);
+  return { starts: left.length === 0 ? null : JSON.stringify(left), duration_ms: Math.max(0, at - start[1]) };
+}

@@ -1,0 +1,125 @@
+/**
+ * Heartbeats whose path holds the token (contract 30, beyond the specification): ping URLs for cron, and the push URL of
+ * Uptime Kuma. Only `wd_live_` tokens work, so the source is known; an unknown token is 404.
+ */
+import joi from 'joi';
+import { text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import type { Authenticator, TokenPrincipal } from '../../../ports/http.js';
+import { callerOf } from '../caller.js';
+import { cleanText } from '../clean.js';
+import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
+import type { Services } from '../services.js';
+
+/** An exit code of a program, or the words of the ping URL. */
+const SIGNAL = /^(fail|start|log|[0-9]{1,3})$/;
+/** Of a body that becomes the message, in bytes. */
+const MAX_MESSAGE = 10 * 1024;
+const RID = /^[\w.:-]{1,64}$/;
+
+const nothing = (): Error => notFound('such ping URL');
+
+type SourceToken = TokenPrincipal & { source: string };
+
+/** @throws ServiceError not_found */
+async function tokenOf(authenticator: Authenticator, secret: string): Promise<SourceToken> {
+  const principal = secret.startsWith('wd_live_') ? await authenticator.bearer(secret) : null;
+  if (principal?.kind !== 'token' || principal.token_kind !== 'watchdog' || principal.source === null) throw nothing();
+  if (!principal.scopes.includes('watchdog:ping')) throw nothing();
+  return { ...principal, source: principal.source };
+}
+
+/** What a POST says, cut to whole characters; null without a body. */
+function messageOf({ body }: HttpRequest): string | null {
+  if (!Buffer.isBuffer(body) || body.length === 0) return null;
+  const head = body.subarray(0, MAX_MESSAGE).toString('utf8');
+  return cleanText(body.length > MAX_MESSAGE ? head.replace(/\ufffd{1,3}$/, '') : head);
+}
+
+const params = { token: joi.string().max(100).required() };
+const rid = joi.string().pattern(RID).message('must be 1 to 64 letters, digits, _ . : or -').empty('').default('');
+
+export function pingUrls(services: Services): RouteSpec[] {
+  return [...pings(services), push(services)];
+}
+
+function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[] {
+  const beat = async (token: SourceToken, body: Omit<HeartbeatBody, 'source'>, run: string): Promise<void> => {
+    await intake.beat(heartbeatOf({ source: token.source, ...body }, MAX_MESSAGE), callerOf(token), run);
+    beats();
+  };
+  const handle = async (request: HttpRequest): Promise<object> => {
+    const { token: secret = '', signal = '0' } = request.params;
+    if (!SIGNAL.test(signal) || Number(signal) > 255) throw nothing();
+    const token = await tokenOf(authenticator, secret);
+    const run = String(request.query['rid']);
+    const message = messageOf(request);
+    if (signal === 'start') await intake.start(token.source, callerOf(token), run);
+    else if (signal === 'log') {
+      await intake.ensure(token.source, callerOf(token));
+      await timeline.annotate({ source: token.source, type: 'log', message }, callerOf(token));
+    } else if (/^0+$/.test(signal)) await beat(token, { status: 'ok', message }, run);
+    else {
+      const why = signal === 'fail' ? null : `Exit code ${signal}`;
+      await beat(token, { status: 'error', message: message ?? why }, run);
+    }
+    return text('OK').header('cache-control', 'no-store');
+  };
+  const query = joi.object({ rid: rid.description('Pairs the start and the end of one of several runs') });
+  const limits = { payload: 'raw' } as const;
+  return [
+    {
+      method: ['GET', 'POST'],
+      path: '/ping/{token}',
+      summary: 'Heartbeat of a cron job: the path holds its watchdog token',
+      description: 'The body of a POST, at most its first 10 KiB, becomes the message.',
+      access: 'public',
+      input: { params: joi.object(params), query },
+      limits,
+      output: joi.string(),
+      handle,
+    },
+    {
+      method: ['GET', 'POST'],
+      path: '/ping/{token}/{signal}',
+      summary: 'The same with an outcome: `fail`, `start`, `log`, or an exit code',
+      description:
+        '`start` changes no state; the time from it to the next end is the metric `duration_ms`. `log` only puts the body on the timeline.',
+      access: 'public',
+      input: { params: joi.object({ ...params, signal: joi.string().max(10).required() }), query },
+      limits,
+      output: joi.string(),
+      handle,
+    },
+  ];
+}
+
+const push = ({ intake, authenticator, beats }: Services): RouteSpec => ({
+  method: ['GET', 'POST'],
+  path: '/api/push/{token}',
+  summary: 'Heartbeat by the push URL of Uptime Kuma',
+  description: '`status=down` is a heartbeat with `error`. `ping`, in milliseconds, is the metric `ping_ms`.',
+  access: 'public',
+  input: {
+    params: joi.object(params),
+    query: joi.object({
+      status: joi.string().valid('up', 'down').empty('').default('up'),
+      msg: joi.string().allow('').max(10_000),
+      ping: joi.string().allow('').max(100),
+    }),
+  },
+  limits: { payload: 'raw' },
+  plain: true,
+  output: joi.object({ ok: joi.boolean().valid(true).required() }),
+  handle: async (request) => {
+    const token = await tokenOf(authenticator, request.params['token'] ?? '');
+    const { status, msg, ping } = request.query as { status: string; msg?: string; ping?: string };
+    // A time that cannot be read never costs the heartbeat.
+    const ms = ping ? Number(ping) : NaN;
+    const metrics = Number.isFinite(ms) ? { ping_ms: ms } : null;
+    const body = { source: token.source, status, message: msg || null, metrics };
+    await intake.beat(heartbeatOf(body), callerOf(token));
+    beats();
+    return { ok: true };
+  },
+});

@@ -1,0 +1,60 @@
+/**
+ * What a token of one project is not shown: names of other projects' monitors, where a monitor of its own mentions them as
+ * parent or as the reason of a suppression (contract 10, tokens). A name that belongs to no monitor is shown.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Caller } from '../caller.js';
+import { DEPS, type Deps } from '../deps.js';
+import { idOf } from './source.js';
+
+const BATCH = 500;
+
+export interface Mentions {
+  parent_source: string | null;
+  suppressed_by: string | null;
+}
+
+/** The names that this caller is not shown. */
+export type Hidden = ReadonlySet<string>;
+
+const NOTHING: Hidden = new Set();
+
+export const masked = <T extends Partial<Mentions>>(view: T, hidden: Hidden): T => {
+  const { parent_source = null, suppressed_by = null } = view;
+  return {
+    ...view,
+    ...(parent_source !== null && hidden.has(parent_source) && { parent_source: null }),
+    ...(suppressed_by !== null && hidden.has(suppressed_by) && { suppressed_by: null }),
+  };
+};
+
+@injectable()
+export class Visibility {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'monitors'>) {}
+
+  /** Which of these names belong to monitors that the caller may not touch. */
+  async hidden(mentioned: Iterable<string | null | undefined>, caller: Caller): Promise<Hidden> {
+    if (caller.project === null) return NOTHING;
+    const projects = await this.projects(mentioned);
+    return new Set([...projects].flatMap(([name, project]) => (project === caller.project ? [] : [name])));
+  }
+
+  hiddenIn(views: readonly Partial<Mentions>[], caller: Caller): Promise<Hidden> {
+    return this.hidden(
+      views.flatMap(({ parent_source, suppressed_by }) => [parent_source, suppressed_by]),
+      caller,
+    );
+  }
+
+  /** Source → project, of those that there are. */
+  async projects(mentioned: Iterable<string | null | undefined>): Promise<Map<string, string | null>> {
+    const names = [...new Set(mentioned)].filter((name) => name !== null && name !== undefined);
+    const found = new Map<string, string | null>();
+    for (let i = 0; i < names.length; i += BATCH) {
+      const ids = names.slice(i, i + BATCH).map(idOf);
+      const page = await this.deps.monitors.find({ filter: { id: { in: ids }, deleted_at: null }, limit: BATCH });
+      for (const { source, project } of page.items) found.set(source, project);
+    }
+    return found;
+  }
+}

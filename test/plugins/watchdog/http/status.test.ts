@@ -1,0 +1,205 @@
+/** `/status` from a shared snapshot, in pages, and what a token of one project is shown (contract 30, endpoints; contract 10, tokens). */
+import { expect } from 'chai';
+import dashboard from '../../../../plugins/dashboard/plugin.js';
+import { freshMonitor } from '../../../../plugins/watchdog/monitors/monitor.js';
+import type { MonitorDoc } from '../../../../plugins/watchdog/model.js';
+import watchdog from '../../../../plugins/watchdog/plugin.js';
+import { ids, SHARED_KEY } from '../../access/bench.js';
+import { Site, type Answer } from '../../access/site.js';
+
+const BASE = '/api/watchdog/v1';
+
+type Shown = Record<string, unknown> & { source: string };
+
+describe('watchdog status', function () {
+  this.timeout(30_000);
+  let site: Site;
+  let read: string;
+
+  beforeEach(async () => {
+    site = await Site.open({ plugins: [dashboard, watchdog] });
+    read = await site.token(['watchdog:read']);
+  });
+  afterEach(() => site.stop());
+
+  const get = (path: string, token = read): Promise<Answer> => site.api('GET', `${BASE}${path}`, token);
+  const sources = (answer: Answer, list = 'monitors'): string[] =>
+    (answer.json[list] as Shown[]).map(({ source }) => source);
+  const fill = async (count: number, of: (i: number) => Partial<MonitorDoc> = () => ({})): Promise<void> => {
+    const monitors = site.harness.store.collection<MonitorDoc>('watchdog_monitors');
+    const now = site.clock.now();
+    for (let i = 0; i < count; i += 500) {
+      const part = Array.from({ length: Math.min(500, count - i) }, (_, n) => {
+        const source = `host-${String(i + n).padStart(6, '0')}`;
+        return { insert: { ...freshMonitor({ source }, ids, now), ...of(i + n) } };
+      });
+      await monitors.bulk(part);
+    }
+  };
+  const refused = (answer: Answer): string => `${answer.status} ${answer.json.error?.code}`;
+
+  it('answers everything up to 5,000 monitors, and beyond the first 5,000 by source with the counts of all', async () => {
+    await fill(5_000, (i) => ({ state: i % 2 === 0 ? 'up' : 'down' }));
+    const whole = await get('/status');
+    expect(whole.json).to.have.all.keys('status', 'generated_at', 'stale', 'counts', 'monitors');
+    expect(sources(whole)).to.have.length(5_000);
+    const ping = await site.token(['watchdog:ping']);
+    await site.api('POST', `${BASE}/ping`, ping, { source: 'zz' });
+    // A large snapshot may be 2 s old.
+    site.clock.forward(2_001);
+    const cut = await get('/status');
+    expect(cut.json).to.include({ truncated: true });
+    expect(cut.json['counts']).to.include({ up: 2_501, down: 2_500 });
+    expect(sources(cut)).to.deep.equal(sources(whole));
+    const rest = await get(`/status?cursor=${cut.json['next_cursor'] as string}`);
+    expect(rest.json).to.include({ has_more: false, next_cursor: null }).and.not.have.property('truncated');
+    expect(sources(rest)).to.deep.equal(['zz']);
+  });
+
+  it('answers pages where limit and cursor ask for them', async () => {
+    await fill(25);
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const page = await get(`/status?limit=10${cursor}`);
+      expect(page.json['counts']).to.include({ unknown: 25 });
+      seen.push(...sources(page));
+      const next = page.json['next_cursor'] as string | null;
+      cursor = next === null ? '' : `&cursor=${next}`;
+    } while (cursor !== '');
+    expect(seen).to.deep.equal(sources(await get('/status')));
+    for (const bad of ['limit=0', 'limit=5001', 'limit=x', 'nope=1']) {
+      expect(refused(await get(`/status?${bad}`)), bad).to.equal('400 invalid_request');
+    }
+    for (const bad of ['x', 'aG9zdA', '%00']) {
+      expect(refused(await get(`/status?cursor=${bad}`)), bad).to.equal('400 invalid_cursor');
+    }
+  });
+
+  it('caps the tree with a count of what is left out, the upper levels first', async () => {
+    await fill(6_000, (i) => ({
+      parent_source: i === 0 ? null : `host-${String(i % 2 === 1 ? 0 : i - 1).padStart(6, '0')}`,
+    }));
+    const answer = await get('/status?tree=1&limit=1');
+    expect(answer.json['tree_left_out']).to.equal(1_000);
+    const [root] = answer.json['tree'] as { source: string; children: { children: object[] }[] }[];
+    expect(root?.source).to.equal('host-000000');
+    expect(root?.children).to.have.length(3_000);
+    expect(root?.children.filter(({ children }) => children.length > 0)).to.have.length(1_999);
+  });
+
+  it('shows a caller its own heartbeat at once in a small store', async () => {
+    const ping = await site.token(['watchdog:ping']);
+    for (let i = 0; i < 5; i++) {
+      await site.api('POST', `${BASE}/ping`, ping, { source: `own-${i}`, metrics: { n: i } });
+      const answer = await get('/status');
+      expect(answer.json['monitors']).to.have.length(i + 1);
+      const single = await get(`/monitors/own-${i}`);
+      expect((answer.json['monitors'] as Shown[])[i]).to.deep.equal(single.json['monitor']);
+    }
+  });
+
+  it('refuses heartbeats that would create more monitors than a token may, and takes those of known ones', async () => {
+    await site.stop();
+    site = await Site.open({ plugins: [watchdog], limits: { monitors_per_token: 2 } });
+    const ping = await site.token(['watchdog:ping']);
+    const manage = await site.token(['watchdog:manage']);
+    const beat = (source: string, token = ping): Promise<Answer> => site.api('POST', `${BASE}/ping`, token, { source });
+    expect((await beat('a')).status).to.equal(201);
+    expect((await beat('b')).status).to.equal(201);
+    const third = await beat('c');
+    expect(refused(third)).to.equal('422 validation_failed');
+    expect(third.json.error?.fields?.['source']).to.include('limits.monitors_per_token');
+    expect((await beat('a')).status).to.equal(200);
+    expect((await beat('c', await site.token(['watchdog:ping']))).status, 'another token').to.equal(201);
+    expect((await site.api('POST', `${BASE}/monitors`, manage, { source: 'd' })).status).to.equal(201);
+    expect((await beat('d')).status, 'made by hand').to.equal(200);
+    await site.api('DELETE', `${BASE}/monitors/a`, manage);
+    site.clock.forward(1_001);
+    expect((await beat('e')).status, 'one of its monitors was deleted').to.equal(201);
+    const many = await Promise.all(['f', 'g', 'h'].map((source) => beat(source)));
+    expect(many.map(({ status }) => status)).to.deep.equal([422, 422, 422]);
+  });
+
+  describe('for a token of one project', () => {
+    let shop: string;
+
+    beforeEach(async () => {
+      const admin = await site.token(['projects:manage', 'watchdog:manage']);
+      for (const slug of ['shop', 'blog']) await site.api('POST', '/api/projects/v1/projects', admin, { slug });
+      const make = (source: string, project: string, parent_source: string | null): Promise<Answer> =>
+        site.api('POST', `${BASE}/monitors`, admin, { source, project, parent_source });
+      await make('secret-parent', 'blog', null);
+      await make('shop-top', 'shop', 'secret-parent');
+      await make('shop-child', 'shop', 'shop-top');
+      await make('orphan', 'shop', 'no-such-monitor');
+      const ping = await site.token(['watchdog:ping']);
+      for (const source of ['secret-parent', 'shop-top', 'shop-child']) {
+        await site.api('POST', `${BASE}/ping`, ping, { source, interval: 1 });
+      }
+      site.clock.forward(60_000);
+      await site.api('POST', `${BASE}/evaluate`, SHARED_KEY);
+      shop = await site.token(['watchdog:manage', 'watchdog:ping'], 'shop');
+    });
+
+    it('no read names a monitor of another project', async () => {
+      for (const path of [
+        '/runs',
+        '/events',
+        '/events?source=shop-top',
+        '/events?source=secret-parent',
+        '/status?tree=1',
+        '/status?parent=secret-parent',
+        '/status?source=secret-parent',
+        '/monitors',
+        '/monitors/shop-top',
+        '/monitors/shop-child',
+        '/metrics?source=shop-top',
+      ]) {
+        const answer = await get(path, shop);
+        expect(answer.status, path).to.equal(200);
+        expect(answer.text, path).to.not.include('secret-parent');
+      }
+      const runs = (await get('/runs', shop)).json['items'] as { changes: Shown[]; to_down: number }[];
+      expect(runs[0]?.changes.map(({ source, suppressed_by }) => [source, suppressed_by])).to.have.deep.members([
+        ['shop-top', null],
+        ['shop-child', 'shop-top'],
+      ]);
+      expect((await get('/runs')).text).to.include('secret-parent');
+      const own = (await get('/monitors/shop-child', shop)).json['monitor'];
+      expect(own).to.include({ parent_source: 'shop-top', suppressed_by: 'shop-top', alarm: 'suppressed' });
+      expect((await get('/monitors/orphan', shop)).json['monitor']).to.include({ parent_source: 'no-such-monitor' });
+    });
+
+    it('other projects are refused', async () => {
+      for (const path of ['/monitors/secret-parent', '/metrics?source=secret-parent', '/monitors?project=blog']) {
+        expect(refused(await get(path, shop)), path).to.equal('403 insufficient_scope');
+      }
+      const below = { source: 'mine', parent_source: 'secret-parent' };
+      expect(refused(await site.api('POST', `${BASE}/monitors`, shop, below))).to.equal('403 insufficient_scope');
+      const moved = await site.api('PATCH', `${BASE}/monitors/orphan`, shop, { parent_source: 'secret-parent' });
+      expect(refused(moved)).to.equal('403 insufficient_scope');
+      const renamed = await site.api('PATCH', `${BASE}/monitors/shop-top`, shop, { name: 'Top' });
+      expect(renamed.json['monitor']).to.include({ name: 'Top', parent_source: null });
+      expect(renamed.text).to.not.include('secret-parent');
+    });
+  });
+
+  describe('/hierarchy', () => {
+    it('loads branches: what does not fit a page is a link away', async () => {
+      await fill(900, (i) => ({
+        parent_source: i < 150 ? null : `host-${String(i < 300 ? 0 : i - 150).padStart(6, '0')}`,
+      }));
+      const browser = await site.signedIn();
+      const first = await browser.get('/hierarchy');
+      expect(first.status, first.text).to.equal(200);
+      expect(first.text.match(/class="tree-row"/g)).to.have.length(300);
+      expect(first.text).to.include('/hierarchy?after&#x3D;host-000099').and.include('more monitor');
+      const second = await browser.get('/hierarchy?after=host-000099');
+      expect(second.text).to.include('host-000149').and.not.include('href="/monitors/host-000099"');
+      const branch = await browser.get('/hierarchy?below=host-000150');
+      expect(branch.text).to.include('href="/monitors/host-000300"').and.include('/hierarchy?below&#x3D;host-000000');
+      expect((await browser.get('/hierarchy?below=nobody')).status).to.equal(404);
+    });
+  });
+});

@@ -1,0 +1,84 @@
+/** The tree within its budget, compared with a plain reading of the rules (contract 30, hierarchy). */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Forest, treeJson, type Branch } from '../../../../plugins/watchdog/monitors/forest.js';
+
+interface Item {
+  source: string;
+  parent_source: string | null;
+}
+
+const items = fc
+  .array(fc.option(fc.nat(25), { nil: null }), { maxLength: 20 })
+  .map((parents) =>
+    parents
+      .map((parent, i): Item => ({ source: `m${i}`, parent_source: parent === null ? null : `m${parent}` }))
+      .toSorted((a, b) => (a.source < b.source ? -1 : 1)),
+  );
+
+const all = <T>(branches: readonly Branch<T>[]): Branch<T>[] =>
+  branches.flatMap((branch) => [branch, ...all(branch.children)]);
+
+describe('forest of monitors', () => {
+  it('places everyone once, below its parent, as far as the budget goes', () => {
+    fc.assert(
+      fc.property(items, fc.nat(25), (list, budget) => {
+        const forest = new Forest(list);
+        const { branches, placed } = forest.grow(forest.roots, budget);
+        const flat = all(branches);
+        expect(placed).to.equal(Math.min(budget, list.length));
+        expect(flat.map(({ item }) => item.source)).to.have.length(new Set(flat.map(({ item }) => item.source)).size);
+        for (const { item, children } of flat) {
+          for (const child of children) expect(child.item.parent_source).to.equal(item.source);
+        }
+        if (budget < list.length) return;
+        expect(flat.every(({ more }) => more === 0)).to.equal(true);
+      }),
+    );
+  });
+
+  it('knows who is on a cycle of parents', () => {
+    fc.assert(
+      fc.property(items, (list) => {
+        const parents = new Map(list.map(({ source, parent_source }) => [source, parent_source]));
+        const onCycle = (source: string): boolean => {
+          let at = parents.get(source) ?? null;
+          for (let steps = 0; at !== null && parents.has(at) && steps <= list.length; steps++) {
+            if (at === source) return true;
+            at = parents.get(at) ?? null;
+          }
+          return false;
+        };
+        const expected = list.map(({ source }) => source).filter(onCycle);
+        expect([...new Forest(list).cycling]).to.have.members(expected);
+      }),
+    );
+  });
+
+  it('writes the JSON that JSON.stringify would write', () => {
+    fc.assert(
+      fc.property(items, (list) => {
+        const forest = new Forest(list);
+        const { branches } = forest.grow(forest.roots, 100);
+        const plain = (branch: Branch<Item>): object => ({
+          source: branch.item.source,
+          children: branch.children.map(plain),
+        });
+        expect(treeJson(branches, ({ source }) => `"source":"${source}"`)).to.equal(
+          JSON.stringify(branches.map(plain)),
+        );
+      }),
+    );
+  });
+
+  it('takes a chain that is deeper than the stack', () => {
+    const chain = Array.from({ length: 50_000 }, (_, i): Item => {
+      const name = (n: number): string => `m${String(n).padStart(6, '0')}`;
+      return { source: name(i), parent_source: i === 0 ? null : name(i - 1) };
+    });
+    const forest = new Forest(chain);
+    const { branches, placed } = forest.grow(forest.roots, 50_000);
+    expect(placed).to.equal(50_000);
+    expect(treeJson(branches, ({ source }) => `"source":"${source}"`)).to.match(/^\[\{.*\}\]$/);
+  });
+});

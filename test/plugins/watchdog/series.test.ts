@@ -1,0 +1,67 @@
+/** What the watchdog and the webhooks add to `/metrics`: from the start, and right afterwards. */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
+import { NodeOutbound } from '../../../adapters/node/outbound.js';
+import watchdog from '../../../plugins/watchdog/plugin.js';
+import webhooks from '../../../plugins/webhooks/plugin.js';
+import { until } from '../../harness.js';
+import { Site } from '../access/site.js';
+import { Receiver, status } from '../webhooks/receiver.js';
+
+describe('numbers of watchdog and webhooks', function () {
+  this.timeout(20_000);
+  let site: Site;
+  let metrics: PrometheusMetrics;
+  let to: Receiver;
+
+  beforeEach(async () => {
+    metrics = new PrometheusMetrics();
+    site = await Site.open({
+      store: new MemoryStore(),
+      plugins: [watchdog, webhooks],
+      parts: { metrics, outbound: new NodeOutbound() },
+    });
+    to = await Receiver.open(status(204));
+  });
+  afterEach(async () => {
+    await site.stop();
+    await to.close();
+  });
+
+  const lines = async (): Promise<string[]> => (await metrics.render()).split('\n');
+
+  it('every series is there from the start', async () => {
+    const states = ['up', 'warning', 'down', 'unknown', 'stopped', 'maintenance'];
+    const outcomes = ['success', 'retrying', 'exhausted', 'held', 'blocked'];
+    expect(await lines()).to.include.members([
+      ...states.map((state) => `aos_watchdog_monitors{state="${state}"} 0`),
+      ...outcomes.map((outcome) => `aos_webhook_deliveries_total{outcome="${outcome}"} 0`),
+      ...['success', 'failed', 'blocked'].map((verdict) => `aos_webhook_attempts_total{verdict="${verdict}"} 0`),
+      'aos_watchdog_heartbeats_total 0',
+      'aos_watchdog_queue_age_seconds 0',
+      'aos_watchdog_evaluator_age_seconds Nan',
+      'aos_webhook_queued 0',
+      'aos_webhook_queue_age_seconds 0',
+      'aos_webhook_first_attempt_seconds_count 0',
+    ]);
+  });
+
+  it('counts monitors by state and deliveries by outcome', async () => {
+    const token = await site.token(['watchdog:ping', 'webhooks:manage']);
+    await site.api('POST', '/api/webhooks/v1/webhooks', token, { name: 'a', url: to.url, events: '*' });
+    for (const source of ['a', 'b']) await site.api('POST', '/api/watchdog/v1/ping', token, { source });
+    await site.api('POST', '/api/watchdog/v1/ping', token, { source: 'c', status: 'stopped' });
+    const event = { id: 'evt_1', event: 'bug.created', timestamp: site.clock.iso(), project_slug: null, data: {} };
+    await site.harness.kernel.events.emit(event);
+    await until('the outcome', async () =>
+      (await lines()).includes('aos_webhook_deliveries_total{outcome="success"} 1'),
+    );
+    expect(await lines()).to.include.members([
+      'aos_watchdog_monitors{state="up"} 2',
+      'aos_watchdog_monitors{state="stopped"} 1',
+      'aos_watchdog_heartbeats_total 3',
+      'aos_webhook_attempts_total{verdict="success"} 1',
+    ]);
+  });
+});
