@@ -14,7 +14,7 @@ import { freeBytes } from './adapters/node/freebytes.js';
 import { ThreadHasher } from './adapters/node/hasher.js';
 import { RandomIds } from './adapters/node/ids.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
-import { checkFingerprints, KEYS_COLLECTION, loadKeys, type Keys } from './adapters/node/keys.js';
+import { checkFingerprints, compareFingerprints, KEYS_COLLECTION, loadKeys, type Keys } from './adapters/node/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
 import { processMetrics } from './adapters/node/process-metrics.js';
@@ -107,6 +107,14 @@ export interface Given {
   logTo?: 'stdout' | 'stderr';
 }
 
+export { freeBytes, type Keys };
+
+/** Compares the keys with those that the store is used with, and remembers nothing. @throws KeyError */
+export async function fingerprintsFit(store: DocumentStore, keys: Keys): Promise<string> {
+  await compareFingerprints(store, keys);
+  return 'the keys are those of the store';
+}
+
 /** Keys of a service that keeps nothing. */
 const NO_KEYS: Keys = { release: null, license: 'x'.repeat(32), data: 'x'.repeat(32), created: [] };
 
@@ -197,7 +205,9 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     bases: [folderOf(configuration.origin('plugins')), process.cwd(), packageRoot()],
     collections: [JOBS_COLLECTION, KEYS_COLLECTION],
     freeBytes: () => freeBytes(config.data_dir),
-    ...(shared ? { checkStore: () => checkFingerprints(store, keys, () => clock.iso()) } : {}),
+    ...(shared && given.keys === undefined
+      ? { checkStore: () => checkFingerprints(store, keys, () => clock.iso()) }
+      : {}),
   });
 
   const serverFile = join(config.data_dir, 'server.json');

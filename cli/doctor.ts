@@ -1,9 +1,16 @@
-/** `aos doctor`: looks at what usually goes wrong, and says how to mend it. Changes nothing. */
-import { access, constants } from 'node:fs/promises';
+/**
+ * `aos doctor`: names each fault by itself and how to mend it, also where the service could not start (contract 95,
+ * command line). It changes nothing: no key, folder, store or index is made, and no migration runs.
+ */
+import type { Configuration, Core } from '../config/load.js';
+import { loadConfig } from '../config/load.js';
 import type { CommandSpec } from '../kernel/contract.js';
-import type { Service } from '../main.js';
+import { PluginFaults } from '../kernel/faults.js';
+import { within } from '../kernel/timeout.js';
+import { blueprint, compose, fingerprintsFit, keysOf, storeOf, type Keys } from '../main.js';
+import type { DocumentStore } from '../ports/store.js';
+import { dataDirectory, disk, existing } from './data-directory.js';
 import { EXIT } from './output.js';
-import { withService } from './service.js';
 
 interface Finding {
   check: string;
@@ -13,81 +20,167 @@ interface Finding {
   mend: string | null;
 }
 
-const MIN_FREE_BYTES = 512 * 1024 * 1024;
+const STORE_MS = 8_000;
+const CONFIGURED = 'correct the value where it comes from';
 
-async function finding(
-  check: string,
-  mend: string,
-  look: () => Promise<{ ok: boolean; detail: string }>,
-): Promise<Finding> {
-  try {
-    const { ok, detail } = await look();
-    return { check, ok, detail, mend: ok ? null : mend };
-  } catch (error) {
-    return { check, ok: false, detail: (error as Error).message, mend };
+const textOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).trim().split('\n').join('; ');
+
+/** What has been found, in order, and what could not be looked at because of it. */
+class Examination {
+  readonly items: Finding[] = [];
+  readonly skipped: string[] = [];
+
+  /** @param look answers the detail; what it throws is the fault. @returns whether all was well */
+  async check(check: string, mend: string, look: () => string | Promise<string>): Promise<boolean> {
+    try {
+      this.items.push({ check, ok: true, detail: await look(), mend: null });
+      return true;
+    } catch (error) {
+      this.items.push({ check, ok: false, detail: textOf(error), mend });
+      return false;
+    }
   }
 }
 
-function findings({ config, kernel }: Service): Promise<Finding[]> {
-  const { system } = kernel;
-  return Promise.all([
-    finding('node', 'install Node 20.19 or newer', async () => {
-      const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-      return { ok: major > 20 || (major === 20 && minor >= 19), detail: process.version };
-    }),
-    finding('data directory', `make ${config.data_dir} writable for this user`, async () => {
-      await access(config.data_dir, constants.R_OK | constants.W_OK);
-      return { ok: true, detail: config.data_dir };
-    }),
-    finding('disk', 'free some space: the store stops when the disk is full', async () => {
-      const free = await system.freeBytes();
-      return { ok: free >= MIN_FREE_BYTES, detail: `${Math.round(free / 1024 / 1024)} MiB free` };
-    }),
-    finding('store', 'check storage.url and that the database answers', async () => {
-      const ms = await system.pingStore();
-      return { ok: true, detail: `${system.engine}, answers in ${ms.toFixed(1)} ms` };
-    }),
-    finding('migrations', 'run: aos migrate', async () => {
-      const { pending } = await system.migrations();
-      return {
-        ok: pending.length === 0,
-        detail: pending.length === 0 ? 'none pending' : `pending: ${pending.join(', ')}`,
-      };
-    }),
-    finding('plugins', 'mend the plugin that failed, or take it out of `plugins`', async () => {
-      const failed = system.plugins().filter((p) => p.state === 'failed');
-      return {
-        ok: failed.length === 0,
-        detail:
-          failed.map((p) => `${p.id}: ${p.reason}`).join('; ') ||
-          `${system.plugins().filter((p) => p.state !== 'off').length} ready`,
-      };
-    }),
-    finding('shared key', 'set SVC_SHARED_KEY to at least 32 random characters, or leave it empty', async () => {
-      const length = config.security.shared_key.length;
-      return {
-        ok: length === 0 || length >= 16,
-        detail: length === 0 ? 'none: server-to-server calls are off' : 'set',
-      };
-    }),
-  ]);
+function node(): string {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) throw new Error(process.version);
+  return process.version;
+}
+
+function sharedKey({ security }: Core): string {
+  const { length } = security.shared_key;
+  if (length > 0 && length < 16) throw new Error(`has ${length} characters`);
+  return length === 0 ? 'none: server-to-server calls are off' : 'set';
+}
+
+/** The open store; null where the first start has yet to make it. */
+async function openStore(config: Core): Promise<{ store: DocumentStore | null; detail: string }> {
+  const { engine, file } = config.storage;
+  if (file !== null && (await existing(file)) !== file) return { store: null, detail: 'the first start makes it' };
+  const store = await storeOf(config);
+  await store.connect();
+  const ms = await store.ping();
+  return { store, detail: `${engine}, answers in ${ms.toFixed(1)} ms` };
+}
+
+/** The plugins on an empty store in memory: what is wrong with them does not depend on the data. */
+async function plugins(configuration: Configuration): Promise<string> {
+  const service = await blueprint({ configuration });
+  await service.boot({ migrate: false });
+  try {
+    const all = service.kernel.system.plugins();
+    const failed = all.filter(({ state }) => state === 'failed');
+    if (failed.length > 0) throw new Error(failed.map(({ id, reason }) => `${id}: ${reason}`).join('; '));
+    return `${all.filter(({ state }) => state === 'ready').length} ready`;
+  } finally {
+    await service.stop();
+  }
+}
+
+async function migrations(configuration: Configuration, keys: Keys, store: DocumentStore): Promise<string> {
+  const service = await compose('command', { configuration, keys, store });
+  await service.boot({ migrate: false });
+  try {
+    const { pending } = await service.kernel.system.migrations();
+    if (pending.length > 0) throw new Error(`pending: ${pending.join(', ')}`);
+    return 'none pending';
+  } finally {
+    await service.stop();
+  }
+}
+
+/** Faults of the plugins' sections are the configuration's. @returns whether the plugins can run */
+async function examinePlugins(found: Examination, configuration: Configuration): Promise<boolean> {
+  let detail = '';
+  try {
+    detail = await plugins(configuration);
+  } catch (error) {
+    if (!(error instanceof PluginFaults && error.configuration)) {
+      return found.check('plugins', 'mend the plugin that failed, or take it out of `plugins`', () => {
+        throw error;
+      });
+    }
+    const at = found.items.findIndex(({ check }) => check === 'configuration');
+    found.items[at] = { check: 'configuration', ok: false, detail: textOf(error), mend: CONFIGURED };
+    found.skipped.push('plugins');
+    return false;
+  }
+  return found.check('plugins', '', () => detail);
+}
+
+async function examineStore(
+  found: Examination,
+  configuration: Configuration,
+  keys: Keys | null,
+  runs: boolean,
+): Promise<void> {
+  const { core } = configuration;
+  const opened: { store: DocumentStore | null } = { store: null };
+  const open = await found.check('store', 'check storage.url, and that the database answers', async () => {
+    const { store, detail } = await within(STORE_MS, 'opening the store', () => openStore(core));
+    opened.store = store;
+    return detail;
+  });
+  const { store } = opened;
+  try {
+    if (!open || !runs || keys === null) {
+      found.skipped.push('migrations');
+    } else if (store === null) {
+      await found.check('migrations', '', () => 'none pending: a new store makes itself');
+    } else {
+      if (core.storage.engine === 'mongodb') {
+        const mend = 'give the keys that this store was first used with';
+        await found.check('fingerprints', mend, () => fingerprintsFit(store, keys));
+      }
+      await found.check('migrations', 'run: aos migrate', () => migrations(configuration, keys, store));
+    }
+  } finally {
+    await store?.close();
+  }
+}
+
+async function examine(): Promise<Examination> {
+  const found = new Examination();
+  await found.check('node', 'install Node 20.19 or newer', node);
+  const loaded: { configuration: Configuration | null; keys: Keys | null } = { configuration: null, keys: null };
+  await found.check('configuration', CONFIGURED, async () => {
+    loaded.configuration = await loadConfig();
+    return 'valid';
+  });
+  const { configuration } = loaded;
+  if (configuration === null) {
+    found.skipped.push('data directory', 'disk', 'shared key', 'keys', 'plugins', 'store', 'migrations');
+    return found;
+  }
+  const { core } = configuration;
+  const own = `make ${core.data_dir} a folder that this user alone can read and write`;
+  await found.check('data directory', own, () => dataDirectory(core.data_dir));
+  await found.check('disk', 'free some space: the store stops when the disk is full', () => disk(core.data_dir));
+  await found.check('shared key', 'set SVC_SHARED_KEY to at least 32 random characters, or leave it empty', () =>
+    sharedKey(core),
+  );
+  await found.check('keys', 'give keys that can be read', async () => {
+    loaded.keys = await keysOf(core, false);
+    return 'usable';
+  });
+  const runs = await examinePlugins(found, configuration);
+  await examineStore(found, configuration, loaded.keys, runs);
+  return found;
 }
 
 export const doctor: CommandSpec = {
   name: 'doctor',
   summary: 'Say what is wrong with this installation and how to mend it.',
-  run: () =>
-    withService({ migrate: false }, async (service) => {
-      const items = await findings(service);
-      const wrong = items.filter((item) => !item.ok);
-      const lines = items.map(
-        (item) =>
-          `${item.ok ? 'ok   ' : 'WRONG'} ${item.check.padEnd(15)} ${item.detail}${item.mend === null ? '' : `\n      → ${item.mend}`}`,
-      );
-      return {
-        json: { items, ok: wrong.length === 0 },
-        text: lines.join('\n'),
-        exit: wrong.length === 0 ? EXIT.ok : EXIT.error,
-      };
-    }),
+  async run() {
+    const { items, skipped } = await examine();
+    const ok = items.every((item) => item.ok);
+    const lines = items.map(
+      (item) =>
+        `${item.ok ? 'ok   ' : 'WRONG'} ${item.check.padEnd(15)} ${item.detail}${item.mend === null ? '' : `\n      → ${item.mend}`}`,
+    );
+    const rest = skipped.map((check) => `-     ${check.padEnd(15)} not looked at: mend the above first`);
+    return { json: { items, ok, skipped }, text: [...lines, ...rest].join('\n'), exit: ok ? EXIT.ok : EXIT.error };
+  },
 };

@@ -4,12 +4,13 @@
  * `project` …) come from the plugins. Exit 0, 1 (error), 64 (usage); the tick's 2 (contract 95, command line).
  */
 import type { CommandSpec } from '../kernel/contract.js';
+import { blueprint } from '../main.js';
 import { doctor } from './doctor.js';
 import { endAfterFailure } from './ending.js';
 import { migrate } from './migrate.js';
 import { EXIT, printFailure, printResult } from './output.js';
 import { pluginList } from './plugin.js';
-import { serve } from './serve.js';
+import { runServer, serve } from './serve.js';
 import { withService } from './service.js';
 import { tick } from './tick.js';
 import { helpOf, parse, usageOf, UsageError } from './usage.js';
@@ -41,6 +42,7 @@ async function execute(spec: CommandSpec, rest: readonly string[]): Promise<numb
     process.stdout.write(`${helpOf(spec)}\n`);
     return EXIT.ok;
   }
+  if (spec === serve) return runServer(json);
   const result = await spec.run({ args, options, stdin });
   printResult(result, json);
   return result.exit ?? EXIT.ok;
@@ -53,27 +55,55 @@ function overview(commands: readonly CommandSpec[]): string {
   return ['Usage: aos <command> [options] [--json]', '', ...rows].join('\n');
 }
 
+/**
+ * Every command, from a service that touches nothing. Null with a configuration or plugins that are at fault: then the
+ * help lists the service's own, and another command's start says what is wrong.
+ */
+async function commandTable(): Promise<readonly CommandSpec[] | null> {
+  try {
+    const service = await blueprint();
+    await service.boot({ migrate: false });
+    await service.stop();
+    return [...BUILTIN, ...service.kernel.commands().map(({ spec }) => spec)];
+  } catch (error) {
+    process.stderr.write(`commands of plugins are not known: ${(error as Error).message.split('\n')[0]}\n`);
+    return null;
+  }
+}
+
+/** Runs the command of a plugin on the real store. */
+function runMounted(name: string, rest: readonly string[]): Promise<number> {
+  return withService({}, async ({ kernel }) => {
+    const found = kernel.commands().find(({ spec }) => spec.name === name);
+    if (found === undefined) throw new Error(`there is no command "${name}"`);
+    if (found.reason !== null) throw new Error(`the command's plugin has failed: ${found.reason}`);
+    return execute(found.spec, rest);
+  });
+}
+
+const plain = (words: readonly string[]): string => words.filter((word) => !word.startsWith('-')).join(' ');
+
+/** Help and wrong words end here, before any store is opened (contract 95, command line). */
 async function main(words: readonly string[]): Promise<number> {
   const own = match(BUILTIN, words);
   if (own !== null) return execute(own.command, own.rest);
-  // Wrong words are found before the store is touched by them, but a plugin's commands are known only after setup.
-  return withService({}, async ({ kernel }) => {
-    const mounted = kernel.commands();
-    const commands = [...BUILTIN, ...mounted.map((m) => m.spec)];
-    const found = match(commands, words);
-    if (found !== null) {
-      const reason = mounted.find((m) => m.spec === found.command)?.reason ?? null;
-      if (reason !== null) throw new Error(`the command's plugin has failed: ${reason}`);
-      return execute(found.command, found.rest);
-    }
-    if (words.length === 0 || words[0] === 'help' || words[0] === '--help') {
-      process.stdout.write(`${overview(commands)}\n`);
-      return words.length === 0 ? EXIT.usage : EXIT.ok;
-    }
-    const near = commands.filter((c) => c.name.split(' ')[0] === words[0]);
-    const help = near.length > 0 ? near.map(usageOf).join('\n') : overview(commands);
-    throw new UsageError(`there is no command "${words.filter((w) => !w.startsWith('-')).join(' ')}"`, help);
-  });
+  const table = await commandTable();
+  const commands = table ?? BUILTIN;
+  const found = match(commands, words);
+  if (found !== null) {
+    const { help } = parse(found.command, found.rest);
+    return help ? execute(found.command, found.rest) : runMounted(found.command.name, found.rest);
+  }
+  const near = commands.filter((c) => c.name.split(' ')[0] === words[0]);
+  const help = near.length > 0 ? near.map(usageOf).join('\n') : overview(commands);
+  if (words[0] === 'help' || words.includes('--help') || words.includes('-h')) {
+    process.stdout.write(`${help}\n`);
+    return EXIT.ok;
+  }
+  if (words.length === 0) throw new UsageError('a command is missing', help);
+  // With the table unknown it may be a plugin's command: the failing start says what keeps it from being one.
+  if (table === null) return runMounted(plain(words.slice(0, 2)), words.slice(2));
+  throw new UsageError(`there is no command "${plain(words)}"`, help);
 }
 
 const words = process.argv.slice(2);

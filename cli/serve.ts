@@ -1,28 +1,43 @@
-/** `aos serve`: runs the service until SIGTERM or SIGINT. */
+/**
+ * `aos serve`: runs the service until SIGTERM or SIGINT. With `--json` its one document is printed when it listens, and
+ * the log goes to stderr.
+ */
 import type { CommandSpec } from '../kernel/contract.js';
-import { compose } from '../main.js';
+import { compose, type Started } from '../main.js';
 import { stopSignal } from './ending.js';
+import { EXIT } from './output.js';
 
 export const serve: CommandSpec = {
   name: 'serve',
   summary: 'Run the service.',
-  async run() {
-    const signal = stopSignal();
-    const service = await compose('serve');
-    // Also while it is starting; the failure of a stop comes out below.
-    signal.then(() => service.stop()).catch(() => undefined);
-    const { address, firstAdmin } = await service.boot();
-    try {
-      if (firstAdmin !== null) {
-        process.stdout.write(`first administrator: ${firstAdmin.username}\n`);
-        if (firstAdmin.password !== null)
-          process.stdout.write(`password: ${firstAdmin.password}   (shown once; change it under /account)\n`);
-      }
-      process.stdout.write(`listening on ${address}\n`);
-      await signal;
-    } finally {
-      await service.stop();
-    }
-    return { json: { stopped: true }, text: '' };
-  },
+  run: async () => ({ json: {}, text: '', exit: await runServer(false) }),
 };
+
+function announce({ address, firstAdmin }: Started, json: boolean): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ url: address, pid: process.pid, first_admin: firstAdmin })}\n`);
+    return;
+  }
+  if (firstAdmin !== null) {
+    process.stdout.write(`first administrator: ${firstAdmin.username}\n`);
+    if (firstAdmin.password !== null)
+      process.stdout.write(`password: ${firstAdmin.password}   (shown once; change it under /account)\n`);
+  }
+  process.stdout.write(`listening on ${address}\n`);
+}
+
+/** Answers the exit code, after the signal. */
+export async function runServer(json: boolean): Promise<number> {
+  const signal = stopSignal();
+  const service = await compose('serve', json ? { logTo: 'stderr' } : {});
+  // Also while it is starting; the failure of a stop comes out below.
+  signal.then(() => service.stop()).catch(() => undefined);
+  const started = await service.boot();
+  try {
+    announce(started, json);
+    await signal;
+  } finally {
+    await service.stop();
+  }
+  return EXIT.ok;
+}

@@ -5,7 +5,7 @@
  * (reader.ts). Only `get` by id runs here, on a connection of its own: it costs less than the way to a worker and back.
  * WAL lets readers pass the writer, and commands of other processes work beside a running server.
  */
-import { mkdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
 import { SqliteCollection, type Threads } from './collection.js';
@@ -62,7 +62,8 @@ export class SqliteStore implements DocumentStore {
 
   /** @throws SQLite's error when the file cannot be opened; nothing is left running then */
   async connect(): Promise<void> {
-    await mkdir(dirname(this.#options.path), { recursive: true });
+    await mkdir(dirname(this.#options.path), { recursive: true, mode: 0o700 });
+    await makePrivate(this.#options.path);
     try {
       // The writer first: after a crash it is the one to read the log back, not the main thread.
       await this.#writer.start();
@@ -120,6 +121,29 @@ export class SqliteStore implements DocumentStore {
       if (isMissingTable(error)) return null;
       if (isBusy(error)) return this.#readers.call(['get', collection, id]) as Promise<string | null>;
       throw error;
+    }
+  }
+}
+
+/**
+ * The store is this user's alone: its file is made so before SQLite opens it, which gives its log the same mode, and files
+ * of earlier versions are tightened. Where modes mean nothing, as on Windows, nothing changes.
+ */
+async function makePrivate(path: string): Promise<void> {
+  try {
+    const file = await open(path, 'a', 0o600);
+    await file.close();
+  } catch (error) {
+    // SQLite says better than this what is wrong with the path.
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR') return;
+    throw error;
+  }
+  for (const name of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      if (((await stat(name)).mode & 0o077) !== 0) await chmod(name, 0o600);
+    } catch (error) {
+      // Not there yet, or another user's, which `aos doctor` names.
+      if (!['ENOENT', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
 }

@@ -18,7 +18,7 @@ describe('start: the service on the embedded store (sqlite)', function () {
       url: string;
     };
     expect(running).to.deep.include({ pid: service.child?.pid, url: service.url });
-    for (const name of names.filter((n) => n.includes('key'))) {
+    for (const name of names.filter((n) => n.includes('key') || n.startsWith('aos.db'))) {
       expect((await stat(join(service.dataDir, name))).mode & 0o077, name).to.equal(0);
     }
     const live = await fetch(`${service.url}/api/health/live`);

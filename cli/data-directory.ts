@@ -1,0 +1,45 @@
+/** What `aos doctor` says of the data directory: that it is there or can be made, that it is ours alone, and has room. */
+import { access, constants, readdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { freeBytes } from '../main.js';
+
+const MIN_FREE_BYTES = 512 * 1024 * 1024;
+/** Files whose content is nobody else's business. */
+const PRIVATE = /\.db(-wal|-shm)?$|key/;
+
+/** The path, or the nearest folder above it that is there. */
+export async function existing(path: string): Promise<string> {
+  const there = await stat(path).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false;
+      throw error;
+    },
+  );
+  return there || dirname(path) === path ? path : existing(dirname(path));
+}
+
+/** @throws Error that names what others can read, or that it is no folder of ours */
+export async function dataDirectory(folder: string): Promise<string> {
+  const nearest = await existing(folder);
+  await access(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
+  if (nearest !== folder) return `${folder}: the first start makes it`;
+  if (!(await stat(folder)).isDirectory()) throw new Error(`${folder} is no folder`);
+  // Who may do what is a question of Unix modes alone.
+  if (process.platform === 'win32') return folder;
+  const open: string[] = [];
+  if (((await stat(folder)).mode & 0o077) !== 0) open.push(folder);
+  for (const name of await readdir(folder)) {
+    if (PRIVATE.test(name) && ((await stat(join(folder, name))).mode & 0o077) !== 0) open.push(name);
+  }
+  if (open.length > 0) throw new Error(`others can open ${open.join(', ')}`);
+  return folder;
+}
+
+/** @throws Error when little is left */
+export async function disk(folder: string): Promise<string> {
+  const free = await freeBytes(await existing(folder));
+  const text = `${Math.round(free / 1024 / 1024)} MiB free`;
+  if (free < MIN_FREE_BYTES) throw new Error(text);
+  return text;
+}

@@ -1,0 +1,115 @@
+/** `aos doctor`, the help and usage errors: what they say, and that they touch nothing (contract 95, command line). */
+import { expect } from 'chai';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { aos, serviceEnv, TestService } from '../support/service.js';
+
+interface Report {
+  ok: boolean;
+  items: { check: string; ok: boolean; detail: string; mend: string | null }[];
+  skipped: string[];
+}
+
+describe('start: the command line before anything runs', function () {
+  this.timeout(60_000);
+  let folder: string;
+  beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-doctor-'))));
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => serviceEnv(join(folder, 'data'), extra);
+  const left = (): Promise<string[]> => readdir(folder);
+
+  async function doctor(extra: Record<string, string> = {}): Promise<Report & { code: number | null }> {
+    const { code, stdout } = await aos(env(extra), ['doctor', '--json']);
+    return { ...(JSON.parse(stdout) as Report), code };
+  }
+  const faults = (report: Report): string[] => report.items.filter(({ ok }) => !ok).map(({ check }) => check);
+
+  for (const [words, code] of [
+    [['--help'], 0],
+    [['token', 'create', '--help'], 0],
+    [['token', '--help'], 0],
+    [['user', 'create', '--role', 'admin'], 64],
+    [['token', 'create', '--bogus'], 64],
+    [['nosuch', 'command'], 64],
+    [['serve', '--bogus'], 64],
+    [[], 64],
+  ] as [string[], number][]) {
+    it(`aos ${words.join(' ')}: exit ${code}, and nothing is made`, async () => {
+      const { code: ended, stdout, stderr } = await aos(env({ SVC_STORAGE_URL: 'sqlite:aos.db' }), words);
+      expect(ended, stderr).to.equal(code);
+      expect(`${stdout}${stderr}`).to.include('aos ');
+      expect(await left()).to.deep.equal([]);
+    });
+  }
+
+  it('finds nothing wrong before the first start, and makes nothing', async () => {
+    const report = await doctor();
+    expect(faults(report), JSON.stringify(report)).to.deep.equal([]);
+    expect(report.code).to.equal(0);
+    expect(report.items.map(({ check }) => check)).to.include.members([
+      'configuration',
+      'data directory',
+      'store',
+      'migrations',
+      'plugins',
+    ]);
+    expect(await left()).to.deep.equal([]);
+  });
+
+  for (const [fault, extra, prepare] of [
+    ['configuration', { SVC_PORT: 'eighty' }, null],
+    ['configuration', { SVC_NOSUCH__KEY: '1' }, null],
+    ['store', { SVC_STORAGE_URL: 'sqlite:broken.db' }, 'broken.db'],
+    ['keys', {}, 'data-key'],
+    ['data directory', {}, 'open'],
+    ['plugins', {}, 'plugins'],
+  ] as [string, Record<string, string>, string | null][]) {
+    it(`names ${fault} alone${Object.keys(extra).length > 0 ? ` (${Object.keys(extra).join()})` : ''}`, async () => {
+      const data = join(folder, 'data');
+      await mkdir(data, { mode: 0o700 });
+      const settings = { ...extra };
+      if (prepare === 'open') await chmod(data, 0o755);
+      else if (prepare === 'plugins') {
+        settings['SVC_CONFIG'] = join(folder, 'mine.json');
+        await writeFile(settings['SVC_CONFIG'], JSON.stringify({ plugins: ['./not-there.mjs'] }));
+      } else if (prepare !== null) await writeFile(join(data, prepare), 'too short'.repeat(2), { mode: 0o600 });
+      const report = await doctor(settings);
+      expect(faults(report), JSON.stringify(report)).to.deep.equal([fault]);
+      expect(report.code).to.equal(1);
+      expect(report.items.find(({ ok }) => !ok)?.mend)
+        .to.be.a('string')
+        .and.not.equal('');
+    });
+  }
+
+  it('names a MongoDB that does not answer', async () => {
+    const report = await doctor({
+      SVC_STORAGE_URL: 'mongodb://127.0.0.1:9/aos',
+      SVC_RELEASE_PRIVATE_KEY: '',
+      SVC_LICENSE_KEY: 'license-key-for-tests-only-0123456789',
+      SVC_SECURITY__DATA_KEY: 'data-key-for-tests-only-0123456789abcdef',
+    });
+    expect(faults(report), JSON.stringify(report)).to.deep.equal(['store']);
+    expect(report.skipped).to.deep.equal(['migrations']);
+  });
+
+  it('serve --json prints one document, and its log goes to stderr', async () => {
+    const service = await TestService.create({ SVC_LOG_LEVEL: 'info' });
+    const running = service.start(['serve', '--json']).catch(() => undefined);
+    try {
+      while (!service.stdout.includes('\n')) await new Promise((resolve) => setTimeout(resolve, 20));
+      const document = JSON.parse(service.stdout) as { url: string; pid: number };
+      expect(document).to.include({ pid: service.child?.pid });
+      expect((await fetch(`${document.url}/api/health/live`)).status).to.equal(200);
+      const { stdout, stderr } = service;
+      expect(await service.end()).to.equal(0);
+      expect(stdout.trim().split('\n')).to.have.lengthOf(1);
+      expect(stderr).to.include('"ready"');
+      await running;
+    } finally {
+      await service.dispose();
+    }
+  });
+});
