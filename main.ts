@@ -35,6 +35,7 @@ import dashboard from './plugins/dashboard/plugin.js';
 import errorstream from './plugins/errorstream/plugin.js';
 import health from './plugins/health/plugin.js';
 import mcp from './plugins/mcp/plugin.js';
+import notifications from './plugins/notifications/plugin.js';
 import projects from './plugins/projects/plugin.js';
 import sentry from './plugins/sentry/plugin.js';
 import watchdog from './plugins/watchdog/plugin.js';
@@ -42,7 +43,19 @@ import webhooks from './plugins/webhooks/plugin.js';
 import { helpers } from './web/helpers.js';
 
 /** The standard set. Order here means nothing: manifests say who needs whom. */
-export const BUILTIN = [access, projects, health, dashboard, bugs, errorstream, sentry, webhooks, watchdog, mcp];
+export const BUILTIN = [
+  access,
+  projects,
+  health,
+  dashboard,
+  bugs,
+  errorstream,
+  sentry,
+  webhooks,
+  watchdog,
+  notifications,
+  mcp,
+];
 
 /** For one plugin's import, setup, start or stop. */
 const PLUGIN_TIMEOUT_MS = 30_000;

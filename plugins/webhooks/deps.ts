@@ -1,5 +1,12 @@
 /** What the services of this plugin are built on; bound as one value, so that a test puts its own in its place. */
-import { token, type Clock, type Collection, type Ids, type Logger } from '../../kernel/contract.js';
+import {
+  token,
+  type Clock,
+  type Collection,
+  type Ids,
+  type Logger,
+  type PluginContext,
+} from '../../kernel/contract.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { AuditLog } from '../../ports/domain/access.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
@@ -21,6 +28,7 @@ export interface Deps {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  emit: PluginContext['emit'];
   cipher: Cipher;
   outbound: Outbound;
   metrics: Metrics;

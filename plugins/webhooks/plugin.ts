@@ -7,6 +7,7 @@ import { definePlugin, type PluginContext } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/access.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
+import { WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
 import type { Deps, WebhooksConfig } from './deps.js';
 import { TEST_EVENT } from './events/names.js';
 import { pages, panels } from './pages/pages.js';
@@ -38,6 +39,7 @@ function depsOf(ctx: PluginContext<WebhooksConfig>): Deps {
     clock,
     ids,
     log,
+    emit: (event, data, options) => ctx.emit(event, data, options),
     cipher,
     outbound,
     metrics,
@@ -59,7 +61,7 @@ export default definePlugin<WebhooksConfig>({
   needs: [SYSTEM.name, AUDIT.name, PROJECTS.name],
   config,
   scopes: ['webhooks:manage'],
-  events: [TEST_EVENT],
+  events: [TEST_EVENT, WEBHOOK_DISABLED.event],
   collections: [
     { name: 'webhooks', indexes: [{ fields: ['enabled'] }, { fields: ['disabled_at'] }, { fields: ['project_slug'] }] },
     {

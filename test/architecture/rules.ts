@@ -89,6 +89,14 @@ export const RULES: readonly Rule[] = [
     says: 'plugins/mcp imports what a plugin may, and the library of the Model Context Protocol',
   },
   {
+    // Mail leaves by a library that speaks SMTP; everything else goes through the port.
+    layer: 'plugins',
+    files: /^plugins\/notifications\//,
+    project: [PORTS, KERNEL_API],
+    packages: [PURE, /^nodemailer$/],
+    says: 'plugins/notifications imports what a plugin may, and the library that sends mail',
+  },
+  {
     layer: 'plugins',
     files: /^plugins\//,
     project: [PORTS, KERNEL_API],

@@ -9,6 +9,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import { WAITING } from '../deliveries/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
+import { WEBHOOK_DISABLED, type WebhookDisabled } from '../../../ports/domain/webhooks.js';
 import { hostOf, MAX_FAILURES, type Webhook } from './webhook.js';
 
 /** Held for longer than this, a delivery is not resumed. */
@@ -16,7 +17,9 @@ export const HELD_MS = 24 * 3_600_000;
 
 @injectable()
 export class WebhookPause {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock' | 'log'>) {}
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock' | 'ids' | 'log' | 'emit'>,
+  ) {}
 
   /** A delivery failed for the first time. Disables the webhook at the twentieth in a row. */
   async count(id: string, why: string): Promise<void> {
@@ -26,12 +29,33 @@ export class WebhookPause {
     const now = this.deps.clock.iso();
     const disabled = await this.deps.webhooks.change(
       { id, enabled: true, failures: { gte: MAX_FAILURES } },
-      { set: { enabled: false, disabled_reason: reason, disabled_at: now, updated_at: now } },
+      {
+        set: {
+          enabled: false,
+          disabled_reason: reason,
+          disabled_at: now,
+          disabled_event: `evt_${this.deps.ids.uuid()}`,
+          updated_at: now,
+        },
+      },
     );
     if (disabled === null) return;
     const { name, url } = disabled.doc;
     this.deps.log.warn({ webhook: id, name, host: hostOf(url), reason }, 'a webhook disabled itself');
     await this.hold(id);
+    await this.#announce(disabled.doc);
+  }
+
+  /** `webhook.disabled`, until every durable listener has it; its id lies in the webhook's document from the same write on. */
+  async #announce({ id, name, project_slug, disabled_at, disabled_reason, disabled_event }: Webhook): Promise<void> {
+    if (disabled_event === undefined || disabled_at === null) return;
+    const data: WebhookDisabled = { id, name, reason: disabled_reason ?? '' };
+    const stored = await this.deps.emit(WEBHOOK_DISABLED.event, data, {
+      id: disabled_event,
+      timestamp: disabled_at,
+      project_slug,
+    });
+    if (stored) await this.deps.webhooks.change({ id, disabled_event }, { unset: ['disabled_event'] });
   }
 
   /** A success: the count begins again. */
@@ -63,8 +87,10 @@ export class WebhookPause {
     await webhooks.change({ id: webhook.id, updated_at: webhook.updated_at }, { set: { resuming: false } });
   }
 
-  /** Finishes enablings that a crash interrupted. Answers the webhooks. */
+  /** Finishes enablings, and announces what a crash kept from it. Answers the webhooks that were enabled. */
   async reconcile(): Promise<Webhook[]> {
+    const silent = await this.deps.webhooks.find({ filter: { disabled_event: { exists: true } }, limit: 1000 });
+    for (const webhook of silent.items) await this.#announce(webhook);
     const { items } = await this.deps.webhooks.find({ filter: { resuming: true, enabled: true }, limit: 1000 });
     for (const webhook of items) await this.resume(webhook);
     return items;

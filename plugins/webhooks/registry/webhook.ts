@@ -26,6 +26,8 @@ export interface Webhook extends Doc {
   /** Set when it disabled itself. */
   disabled_reason: string | null;
   disabled_at: string | null;
+  /** Id of the `webhook.disabled` that is still to be announced. */
+  disabled_event?: string;
   /** The marker of an enabling whose held deliveries are not all free yet. */
   resuming: boolean;
   created_by: string;

@@ -51,6 +51,8 @@ export interface Fixture extends Services {
   clock: MovedClock;
   log_lines: RecordingLog;
   audited: string[];
+  /** What the plugin itself emitted. */
+  emitted: { event: string; data: unknown; id: string | undefined }[];
   hook(url: string, more?: Partial<WebhookFields>): Promise<Webhook>;
   emit(event?: Partial<DomainEvent>): Promise<string>;
   deliveries(webhook?: string): Promise<Delivery[]>;
@@ -77,6 +79,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
   const ids = new RandomIds(clock);
   const log = new RecordingLog();
   const audited: string[] = [];
+  const emitted: Fixture['emitted'] = [];
   const deps: Deps = {
     webhooks: store.collection(nameOf('webhooks')),
     events: store.collection(nameOf('events')),
@@ -84,6 +87,10 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
     clock,
     ids,
     log,
+    emit: (event, data, more) => {
+      emitted.push({ event, data, id: more?.id });
+      return Promise.resolve(true);
+    },
     cipher: new DataCipher('data-key-for-tests-only-0123456789abcdef'),
     outbound: new NodeOutbound(outbound),
     metrics: fakeMetrics,
@@ -114,6 +121,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
     clock,
     log_lines: log,
     audited,
+    emitted,
     hook: async (url, more = {}) => {
       const given = { name: 'receiver', url, events: '*', ...more };
       return (await services.registry.create(ADMIN, given)).webhook;

@@ -45,6 +45,26 @@ describe('webhooks that disable themselves', function () {
     expect(JSON.stringify(fixture.log_lines.lines)).to.not.include('/hook');
   });
 
+  it('announces it once: a crash before that is made good by the reconciler, with the same id', async () => {
+    const { id } = await fixture.hook(to.url);
+    const { emit } = fixture.deps;
+    const ids: (string | undefined)[] = [];
+    fixture.deps.emit = (event, data, options) => {
+      ids.push(options?.id);
+      return ids.length === 1 ? Promise.resolve(false) : emit(event, data, options);
+    };
+    await events(20);
+    expect(fixture.emitted).to.deep.equal([]);
+    await fixture.pause.reconcile();
+    const { disabled_reason: reason } = await stored(id);
+    expect(fixture.emitted).to.deep.equal([
+      { event: 'webhook.disabled', data: { id, name: 'receiver', reason }, id: ids[0] },
+    ]);
+    expect(ids[0]).to.match(/^evt_/);
+    await fixture.pause.reconcile();
+    expect(fixture.emitted).to.have.length(1);
+  });
+
   it('a delivery counts once, at its first failed attempt', async () => {
     const { id } = await fixture.hook(to.url);
     await events(10);
