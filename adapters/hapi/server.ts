@@ -2,10 +2,11 @@
  * The web server: hapi as the router and the transport, and around it what contract 00 says about every request. Routes
  * and pages come as data; everything that touches hapi's request or response is in this folder.
  *
- * Rejected: hapi's own auth, validation, payload and cookie handling. Each answers errors in its own words and at its own
- * point of the lifecycle, and the order (credential, limit, body, validation) is part of the contract.
+ * Rejected: hapi's own payload and cookie handling (body/wire.ts and transport/cookies.ts say why), and its auth and
+ * validation: some credentials are in the body, which hapi reads after it authenticates, and an answer's words are ours.
  */
 import type { AddressInfo } from 'node:net';
+import { isBoom } from '@hapi/boom';
 import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hapi';
 import type { HttpServer } from '../../ports/http-server.js';
 import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from '../../ports/http.js';
@@ -147,8 +148,8 @@ export class HapiServer implements HttpServer {
     this.#server.route({ method: '*', path: '/{path*}', handler: fallback.unknown, options: UNREAD });
     this.#server.ext('onPreResponse', (request: Request, h: ResponseToolkit) => {
       const { response } = request;
-      if ('isBoom' in response && response.isBoom) return fallback.boom(request, h);
-      if (request.path.startsWith(ASSETS) && !('isBoom' in response)) {
+      if (isBoom(response)) return fallback.boom(request, h, response);
+      if (request.path.startsWith(ASSETS)) {
         Object.assign(response.headers, shared.headers.asset, {
           'cache-control': shared.assets.caching(request.path, (request.query as Record<string, unknown>)['v']),
           'x-request-id': requestId(request.raw.req.headers['x-request-id'], shared.ids),

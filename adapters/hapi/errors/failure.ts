@@ -2,6 +2,7 @@
  * A refusal on its way to the caller. It is a plain object and no Error: refusals are ordinary on hot paths (a wrong
  * token, a used-up bucket), and building a stack trace for each would cost more than the rest of the request.
  */
+import { isBoom } from '@hapi/boom';
 import { CODES, ServiceError, type ErrorCode } from '../../../kernel/errors.js';
 
 export class Failure {
@@ -59,15 +60,8 @@ export function failureOf(thrown: unknown): Failure | null {
     return new Failure('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
   if (named(thrown, 'StoreConflict'))
     return new Failure('conflict', 'Something with this name exists, or the state changed meanwhile.');
-  const status = boomStatus(thrown);
-  const known = status === null ? undefined : BOOM[status];
+  const known = isBoom(thrown) ? BOOM[thrown.output.statusCode] : undefined;
   return known ? new Failure(known[0], known[1]) : null;
-}
-
-function boomStatus(thrown: unknown): number | null {
-  if (typeof thrown !== 'object' || thrown === null || !('isBoom' in thrown) || !('output' in thrown)) return null;
-  const output = thrown.output as { statusCode?: unknown };
-  return typeof output.statusCode === 'number' ? output.statusCode : null;
 }
 
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>

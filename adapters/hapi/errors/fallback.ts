@@ -2,6 +2,7 @@
  * What no route of a plugin answers: unknown paths (404), known paths with another method (405 with `Allow`, before any
  * credential is looked at), pre-flights, and errors that hapi makes itself.
  */
+import type { Boom } from '@hapi/boom';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import type { HttpResponse } from '../transport/http-response.js';
 import { preflight } from '../transport/cors.js';
@@ -53,18 +54,16 @@ export class Fallback {
   }
 
   /** `onPreResponse`: errors of hapi's own become ours; a path that it cannot decode is the one that callers can cause. */
-  readonly boom = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
-    const { response } = request;
-    if (!('isBoom' in response) || !response.isBoom) return h.continue;
-    let failure = failureOf(response);
+  readonly boom = async (request: Request, h: ResponseToolkit, error: Boom): Promise<Lifecycle.ReturnValue> => {
+    let failure = failureOf(error);
     if (!failure) {
       // 499: the caller has gone, nobody reads the answer.
-      if (response.output.statusCode === 499) return h.continue;
+      if (error.output.statusCode === 499) return h.continue;
       this.shared.log.error(
-        { request_id: this.#id(request), path: request.path, err: response },
-        `hapi failed: ${textOf(response)}`,
+        { request_id: this.#id(request), path: request.path, err: error },
+        `hapi failed: ${textOf(error)}`,
       );
-      failure = internal(response, this.shared.debug);
+      failure = internal(error, this.shared.debug);
     }
     const answered = await this.#refuse(request, h, failure, false);
     return answered;

@@ -1,7 +1,9 @@
 /**
  * Token buckets (contract 00, limits), in memory, per process: a limit protects the process that counts. Shared counters
- * in the store were rejected, they would put a write into the path that they protect.
+ * in the store were rejected, they would put a write into the path that they protect; rate-limiter-flexible too, which counts
+ * in fixed windows, where the contract wants buckets that refill evenly.
  */
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { RateClass } from '../../../ports/http.js';
 import { Failure } from '../errors/failure.js';
@@ -14,15 +16,17 @@ interface Bucket {
 
 /** Buckets of one kind by key. The least recently used is forgotten first, which gives its owner a full bucket. */
 export class Buckets {
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets: BoundedMap<Bucket>;
 
   constructor(
     /** Refilled per minute; 0: no limit. */
     readonly perMinute: number,
     readonly size: number,
     private readonly clock: Clock,
-    private readonly most = 20_000,
-  ) {}
+    most = 20_000,
+  ) {
+    this.#buckets = new BoundedMap({ most });
+  }
 
   /**
    * Takes `n`. A call that costs more than the bucket holds passes when it is full, and the bucket then owes the rest:
@@ -62,13 +66,7 @@ export class Buckets {
     if (known) {
       known.tokens = Math.min(this.size, known.tokens + ((now - known.at) * this.perMinute) / 60_000);
       known.at = now;
-      this.#buckets.delete(key);
-      this.#buckets.set(key, known);
       return known;
-    }
-    if (this.#buckets.size >= this.most) {
-      const oldest = this.#buckets.keys().next();
-      if (!oldest.done) this.#buckets.delete(oldest.value);
     }
     const bucket = { tokens: this.size, at: now };
     this.#buckets.set(key, bucket);

@@ -1,4 +1,7 @@
-/** Cookies in and out. hapi's own parser is off: it refuses the whole request for one odd cookie of another application. */
+/**
+ * Cookies in and out. hapi's own parser is off: it refuses the whole request for one odd cookie of another application.
+ * The package `cookie` was tried: it takes `__proto__` for a name and leaves quotation marks around values.
+ */
 import type { Cookie } from '../../../ports/http.js';
 
 /** Cookies of a `Cookie` header; the first of a name wins, names that could poison an object are left out. */
