@@ -273,9 +273,7 @@ export const coreSchema = joi.object({
     .items(joi.string())
     .default([])
     .description('Further plugins: names of packages, folders with a package.json, or module files.'),
-  plugins_off: joi
-    .array()
-    .items(joi.string())
+  plugins_off: named('SVC_PLUGINS_OFF', joi.array().items(joi.string()))
     .default([])
     .description(
       'Ids of plugins that do not run, built-in ones too, and with them whatever needs them. Their data stay. Critical ones are refused.',

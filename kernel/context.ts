@@ -56,6 +56,7 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
       return service as T;
     },
     find<T>({ name }: Token<T>): T | undefined {
+      if (!manifest.uses.includes(name)) throw new NotInManifest(`the token "${name}"`, 'uses');
       return services.get(name) as T | undefined;
     },
     extensions,

@@ -132,7 +132,9 @@ export class Kernel {
   async #readManifests(): Promise<string> {
     const { config, builtin, plugins = [], bases = ['.'], store, http, clock, processes, freeBytes } = this.parts;
     const loaded = await loadPlugins(builtin, { entries: plugins, bases, timeoutMs: config.plugin_timeout_ms });
-    const { plugins: registered, off } = register(loaded.plugins, config, loaded.faults);
+    const { plugins: registered, off, unoffered } = register(loaded.plugins, config, loaded.faults);
+    for (const where of unoffered)
+      this.parts.log.warn(where, 'a plugin adds to an extension point that no plugin offers');
     this.#runs = registered.map((one) => new PluginRun(one));
     this.#migrator = new Migrator(
       this.parts,

@@ -36,6 +36,8 @@ export interface Registry {
   plugins: Registered[];
   /** What is installed and does not run. */
   off: PluginState[];
+  /** Extension points that a plugin adds to and no installed one offers. */
+  unoffered: { plugin: string; point: string }[];
 }
 
 /** Tokens that the kernel itself provides. */
@@ -53,7 +55,7 @@ export function register(loaded: readonly LoadedPlugin[], settings: Sections, fo
   uniqueIds(installed, faults);
   const { on: judged, off } = switchOff(installed, settings, found.length > 0, faults);
   sharedNames(judged, faults);
-  missingOwners(judged, loaded, faults);
+  missingProviders(judged, loaded, faults);
   const order = orderOf(judged, faults);
   const configs = new Map(judged.map(({ manifest }) => [manifest.id, configOf(manifest, settings, faults)]));
   // A plugin that could not be read may own the section, so an unknown one proves nothing yet.
@@ -65,7 +67,7 @@ export function register(loaded: readonly LoadedPlugin[], settings: Sections, fo
     const { plugin, manifest, loaded: from } = byId.get(id) as Installed;
     return { plugin, manifest, config: configs.get(id) ?? {}, entry: from.entry, views: from.views };
   });
-  return { plugins, off };
+  return { plugins, off, unoffered: unoffered(judged, installed) };
 }
 
 function judge(loaded: LoadedPlugin, settings: Sections, faults: Fault[]): Installed[] {
@@ -146,21 +148,28 @@ function sharedNames(judged: readonly Installed[], faults: Fault[]): void {
 
 const strings = (value: unknown): string[] => (Array.isArray(value) ? value.filter((v) => typeof v === 'string') : []);
 
-function missingOwners(judged: readonly Installed[], loaded: readonly LoadedPlugin[], faults: Fault[]): void {
-  // A plugin with another fault still counts as an owner, and so does one that is off: one mistake, one line.
-  const manifests = loaded.map(({ plugin }) => plugin as { provides?: unknown; extensionPoints?: unknown } | null);
-  const provided = new Set([...KERNEL_TOKENS, ...manifests.flatMap((m) => strings(m?.provides))]);
-  const offered = new Set(manifests.flatMap((m) => strings(m?.extensionPoints)));
+function missingProviders(judged: readonly Installed[], loaded: readonly LoadedPlugin[], faults: Fault[]): void {
+  // A plugin with another fault still counts as a provider: one mistake, one line.
+  const provides = loaded.flatMap(({ plugin }) => strings((plugin as { provides?: unknown } | null)?.provides));
+  const provided = new Set([...KERNEL_TOKENS, ...provides]);
   for (const { manifest } of judged) {
-    const miss = (fault: string, verb: string): void => {
-      const mend = `add the plugin that ${verb} it to \`plugins\`, or remove this one`;
-      faults.push({ plugin: manifest.id, fault, mend });
-    };
-    for (const name of manifest.needs)
-      if (!provided.has(name)) miss(`needs "${name}", which no plugin provides`, 'provides');
-    for (const name of manifest.extends)
-      if (!offered.has(name)) miss(`extends "${name}", which no plugin offers`, 'offers');
+    for (const name of manifest.needs) {
+      if (provided.has(name)) continue;
+      faults.push({
+        plugin: manifest.id,
+        fault: `needs "${name}", which no plugin provides`,
+        mend: 'add the plugin that provides it to `plugins`, or remove this one',
+      });
+    }
   }
+}
+
+/** A plugin may add to what is not installed, as it may come after it; a misspelt name is worth a line in the log. */
+function unoffered(judged: readonly Installed[], installed: readonly Installed[]): Registry['unoffered'] {
+  const offered = new Set(installed.flatMap(({ manifest }) => manifest.extensionPoints));
+  return judged.flatMap(({ manifest }) =>
+    manifest.extends.filter((point) => !offered.has(point)).map((point) => ({ plugin: manifest.id, point })),
+  );
 }
 
 /** Whom a plugin knows comes first: whose tokens it needs or uses, whose points it extends. */

@@ -3,7 +3,6 @@
  * stops the boot.
  */
 import joi from 'joi';
-import { definePlugin } from '../../kernel/contract.js';
 import {
   ACCOUNTS,
   AUDIT,
@@ -14,6 +13,8 @@ import {
   TOKEN_PROJECTS,
   TOKENS,
 } from '../../ports/domain/access.js';
+import { definePlugin, extend } from '../../kernel/contract.js';
+import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { checkUsername } from './account.js';
 import { assemble, type AccessConfig, type Services } from './assemble.js';
@@ -61,6 +62,7 @@ export default definePlugin<AccessConfig>({
   needs: [SYSTEM.name],
   provides: [AUTHENTICATOR, AUDIT, TOKENS, CREDENTIALS, FIRST_START, LIVE_TOKENS, ACCOUNTS].map(({ name }) => name),
   extensionPoints: [TOKEN_PROJECTS.point],
+  extends: [FIRST_STEPS.point],
   config: joi.object({
     admin_user: joi
       .string()
@@ -116,6 +118,14 @@ export default definePlugin<AccessConfig>({
         [LIVE_TOKENS.name]: services.liveTokens,
         [ACCOUNTS.name]: services.directory,
       },
+      extensions: [
+        extend(FIRST_STEPS, {
+          order: 20,
+          title: 'Give the application a token',
+          text: 'It is shown once. Keep it in the environment of the application, here as AOS_TOKEN.',
+          command: () => 'aos token create --name shop --scopes bugtracker:report --project shop',
+        }),
+      ],
       start: () => services.roster.reconcile(),
       stop: () => services.background.settled(),
     };

@@ -6,6 +6,7 @@ import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { Alarms } from './muting/alarms.js';
 import { Builds } from './releases/closing.js';
+import { KnownBuilds } from './releases/known-builds.js';
 import { DEPS, type Deps } from './deps.js';
 import { Intake } from './intake/intake.js';
 import { Items } from './items/items.js';
@@ -26,6 +27,7 @@ export class Bugs implements BugsApi {
     @inject(Items) private readonly items: Items,
     @inject(Leases) private readonly leases: Leases,
     @inject(Builds) private readonly builds: Builds,
+    @inject(KnownBuilds) private readonly known: KnownBuilds,
     @inject(Outbox) private readonly outbox: Outbox,
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(Alarms) private readonly alarms: Alarms,
@@ -51,7 +53,15 @@ export class Bugs implements BugsApi {
     await this.items.change(id, 'system', (item, change) => void planUnmute(item, change, ruleId));
   }
 
-  /** A release was published: what it fixes is closed. */
+  releasePublished(project: string, release: Pick<ReleasePublished, 'version' | 'build'>): Promise<string[]> {
+    return this.builds.published(project, release);
+  }
+
+  releaseWithdrawn(project: string, version: string): Promise<void> {
+    return this.known.remove(project, version);
+  }
+
+  /** The event of a publish: what it fixes is closed, should its call have been cut off. */
   released(event: DomainEvent<ReleasePublished>): Promise<void> {
     return this.builds.onPublished(event);
   }

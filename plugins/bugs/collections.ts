@@ -51,5 +51,6 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'activity', indexes: [{ fields: ['item_id', 'at'] }, { fields: ['stat'] }] },
   { name: 'counters', indexes: [] },
   { name: 'moves', indexes: [{ fields: ['at'] }, { fields: ['item_id'] }] },
+  { name: 'builds', indexes: [{ fields: ['project'] }, { fields: ['build_key'] }] },
   { name: 'views', indexes: [{ fields: ['owner'] }, { fields: ['shared'] }] },
 ];

@@ -2,9 +2,8 @@
 import { hash } from 'node:crypto';
 import { token } from '../../kernel/contract.js';
 import type { AccountDirectory, LiveTokens } from '../../ports/domain/access.js';
-import type { IgnoreRules } from '../../ports/domain/bugs.js';
+import type { ReportFilter } from '../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
-import type { ReleaseDirectory } from '../../ports/domain/releases.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
@@ -12,6 +11,7 @@ import type { Collection } from '../../ports/store.js';
 import type { MaskOptions } from './grouping/mask.js';
 import type {
   ActivityDoc,
+  BuildDoc,
   CommentDoc,
   CounterDoc,
   FamilyDoc,
@@ -62,10 +62,9 @@ export interface Deps {
   projects: ProjectDirectory;
   accounts: AccountDirectory;
   liveTokens: LiveTokens;
-  /** Undefined while no plugin provides releases. */
-  releases: () => ReleaseDirectory | undefined;
-  /** What mutes errors; undefined while no plugin provides it. */
-  ignoring?: () => IgnoreRules | undefined;
+  builds: Collection<BuildDoc>;
+  /** What mutes occurrences. */
+  filters: () => readonly ReportFilter[];
   emit: (
     event: string,
     data: object,

@@ -5,9 +5,9 @@
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { ACCOUNTS, LIVE_TOKENS } from '../../ports/domain/access.js';
-import { BUGS, ERROR_GROUPS, IGNORE_RULES, MUTING } from '../../ports/domain/bugs.js';
+import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
-import { RELEASES, type ReleasePublished } from '../../ports/domain/releases.js';
+import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, Deps } from './deps.js';
@@ -51,6 +51,7 @@ export default definePlugin<BugsConfig>({
   critical: true,
   needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name],
   provides: [BUGS.name, ERROR_GROUPS.name, MUTING.name],
+  extensionPoints: [REPORT_FILTERS.point, ITEM_ACTIONS.point],
   extends: [PROJECT_USAGE.point],
   config,
   scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
@@ -81,8 +82,8 @@ export default definePlugin<BugsConfig>({
       projects: ctx.resolve(PROJECTS),
       accounts: ctx.resolve(ACCOUNTS),
       liveTokens: ctx.resolve(LIVE_TOKENS),
-      releases: () => ctx.find(RELEASES),
-      ignoring: () => ctx.find(IGNORE_RULES),
+      builds: ctx.collection('builds'),
+      filters: () => ctx.extensions(REPORT_FILTERS),
       emit: (event, data, options) => ctx.emit(event, data, options),
       random: Math.random,
     };
@@ -95,7 +96,13 @@ export default definePlugin<BugsConfig>({
         extend(PROJECT_USAGE, { noun: 'items', inUse: async (slug) => (await deps.counters.get(slug)) !== null }),
       ],
       routes: routes(services),
-      pages: pages({ services, deps, numbers, baseUrl: () => ctx.app.base_url }),
+      pages: pages({
+        services,
+        deps,
+        numbers,
+        actions: () => ctx.extensions(ITEM_ACTIONS),
+        baseUrl: () => ctx.app.base_url,
+      }),
       panels: panels(board, numbers),
       jobs: [
         { name: 'reconcile', everyMs: 10_000, run: ({ signal }) => bugs.reconcile(signal) },

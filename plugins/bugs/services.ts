@@ -13,6 +13,7 @@ import { Lists } from './lists/lists.js';
 import { SavedViews } from './lists/saved-views.js';
 import { Stats } from './lists/stats.js';
 import { Merging } from './merging/merging.js';
+import { Filters } from './muting/filters.js';
 import { Muter } from './muting/muting.js';
 
 const SERVICES = {
@@ -24,6 +25,7 @@ const SERVICES = {
   lists: Lists,
   board: Board,
   muting: Muter,
+  filters: Filters,
   bulk: Bulk,
   merging: Merging,
   stats: Stats,

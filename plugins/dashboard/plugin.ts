@@ -5,19 +5,24 @@
 import joi from 'joi';
 import { definePlugin, View, type AppSettings, type PageSpec } from '../../kernel/contract.js';
 import { notFound } from '../../kernel/errors.js';
+import { FIRST_STEPS, type FirstStep } from '../../ports/domain/dashboard.js';
 import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import { apiIndex, apiOperations, type Group, type Operation } from './api-docs.js';
-import { firstSteps } from './first-steps.js';
 import { themePage } from './theme.js';
 
-function dashboardPage(app: AppSettings): PageSpec {
+function dashboardPage(app: AppSettings, steps: () => readonly FirstStep[]): PageSpec {
+  const shown = (): object[] => {
+    const baseUrl = app.base_url.replace(/\/$/, '');
+    const byOrder = steps().toSorted((a, b) => a.order - b.order);
+    return byOrder.map(({ title, text, command }) => ({ title, text, command: command(baseUrl) }));
+  };
   return {
     path: '/',
     title: 'Dashboard',
     nav: { section: 'overview', label: 'Dashboard', icon: 'dashboard', order: 0 },
     access: { session: 'member' },
     panels: true,
-    handle: () => new View('dashboard', { steps: firstSteps(app.base_url) }),
+    handle: () => new View('dashboard', { steps: shown() }),
   };
 }
 
@@ -82,11 +87,13 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   title: 'Dashboard and API documentation',
-  needs: ['kernel.system'],
+  needs: [SYSTEM.name],
+  extensionPoints: [FIRST_STEPS.point],
   from: import.meta.url,
   setup(ctx) {
     // `base_url` is read when it is used: with a free port it is known only once the server listens.
     const { app } = ctx;
-    return { pages: [dashboardPage(app), ...docsPages(new Docs(ctx.resolve(SYSTEM), app), app), themePage] };
+    const steps = (): readonly FirstStep[] => ctx.extensions(FIRST_STEPS);
+    return { pages: [dashboardPage(app, steps), ...docsPages(new Docs(ctx.resolve(SYSTEM), app), app), themePage] };
   },
 });

@@ -2,8 +2,8 @@
 import joi from 'joi';
 import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
-import { firstErrorCommand } from '../../ports/domain/first-error.js';
-import { ignoreLink } from '../../ports/domain/ignore-link.js';
+import { firstErrorCommand } from './first-error.js';
+import { ignoreLink } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 
 export interface PageDeps {

@@ -2,15 +2,18 @@
  * The error stream (contract 21): a slim intake for an application's global exception handler. What it takes in becomes
  * items of the bug tracker, through `bugs.api`; grouping, counting and storing are done there, so that both ways in agree.
  */
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/access.js';
-import { BUGS, ERROR_GROUPS, IGNORE_RULES, MUTING } from '../../ports/domain/bugs.js';
+import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
+import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
+import { firstErrorCommand } from './first-error.js';
 import { Intake } from './intake.js';
 import { pages, panels, type PageDeps } from './pages.js';
 import { routes } from './routes.js';
 import { COLLECTIONS, MIGRATIONS } from './rules/collections.js';
+import { ignoreLink } from './rules/ignore-link.js';
 import { rulePages } from './rules/pages.js';
 import { ruleRoutes } from './rules/routes.js';
 import { buildRules, ruleDeps, ruleJobs } from './rules/services.js';
@@ -22,7 +25,8 @@ export default definePlugin({
   title: 'Error stream',
   needs: [BUGS.name, ERROR_GROUPS.name, MUTING.name, PROJECTS.name],
   uses: [AUDIT.name],
-  provides: [ERROR_INTAKE.name, IGNORE_RULES.name],
+  provides: [ERROR_INTAKE.name],
+  extends: [REPORT_FILTERS.point, ITEM_ACTIONS.point, FIRST_STEPS.point],
   collections: COLLECTIONS,
   migrations: MIGRATIONS,
   from: import.meta.url,
@@ -40,7 +44,22 @@ export default definePlugin({
       pages: [...pages(page), ...rulePages(rules.registry, ctx.clock)],
       panels: panels(page),
       jobs: ruleJobs(rules),
-      services: { [ERROR_INTAKE.name]: intake, [IGNORE_RULES.name]: rules.book },
+      services: { [ERROR_INTAKE.name]: intake },
+      extensions: [
+        extend(REPORT_FILTERS, rules.book),
+        extend(ITEM_ACTIONS, {
+          label: 'Ignore like this…',
+          icon: 'filter-off',
+          shortcut: 'i',
+          href: (item) => (item.type === 'error' && !item.muted ? ignoreLink(item) : null),
+        }),
+        extend(FIRST_STEPS, {
+          order: 30,
+          title: 'Report the first error',
+          text: 'Equal errors become one item with a counter. Any language that speaks HTTP will do.',
+          command: firstErrorCommand,
+        }),
+      ],
       start: async () => void (await rules.book.reload()),
       stop: () => rules.runs.stop(),
     };

@@ -1,6 +1,7 @@
 /** Projects: what reports, releases and licenses belong to (contract 15). */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT, TOKEN_PROJECTS, TOKENS } from '../../ports/domain/access.js';
+import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { commands } from './commands.js';
@@ -19,7 +20,7 @@ export default definePlugin({
   needs: [AUDIT.name, TOKENS.name, SYSTEM.name],
   provides: [PROJECTS.name],
   extensionPoints: [PROJECT_USAGE.point],
-  extends: [TOKEN_PROJECTS.point],
+  extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point],
   scopes: ['projects:read', 'projects:manage'],
   collections: [
     { name: 'projects', indexes: [{ fields: ['number'], unique: true }] },
@@ -37,6 +38,12 @@ export default definePlugin({
         extend(TOKEN_PROJECTS, {
           has: async (slug) => (await projects.get(slug)) !== null,
           slugs: async () => (await projects.list()).map(({ slug }) => slug),
+        }),
+        extend(FIRST_STEPS, {
+          order: 10,
+          title: 'Make a project',
+          text: 'One per application. Items, releases and tokens belong to it.',
+          command: () => 'aos project create shop',
         }),
       ],
     };

@@ -3,7 +3,7 @@
  * Contracts 20 and 21.
  */
 import type { Json } from '../store.js';
-import { event, token } from '../token.js';
+import { event, extensionPoint, token } from '../token.js';
 
 export type ItemType = 'bug' | 'feature' | 'error';
 export type Severity = 'critical' | 'high' | 'medium' | 'low';
@@ -167,24 +167,47 @@ export interface BugsApi {
   record(report: Report, options?: { texts?: boolean }): Promise<Recorded>;
   /** Unmutes what a rule muted, in batches. Answers how many. @throws the signal's reason between two batches */
   unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number>;
+  /**
+   * A release of the project is published: it is kept, and what waits for its version or its build name is closed.
+   * Answers the ids of those items. The same again changes nothing.
+   */
+  releasePublished(project: string, release: { version: string; build: string | null }): Promise<string[]>;
+  /** No release of this version is offered any more: nothing is closed by it until it is published again. */
+  releaseWithdrawn(project: string, version: string): Promise<void>;
 }
 
 export const BUGS = token<BugsApi>('bugs.api');
 
-/**
- * The ignore rules as the bug tracker asks them, for every occurrence of type `error` and whatever way it came in. Provided
- * by the error stream; the tracker looks it up when it is used, since the error stream needs the tracker.
- */
-export interface IgnoreRules {
-  /** The first enabled rule by creation that matches; no promise where no rule can. @param report as it will be stored */
+/** What mutes occurrences, by rules of its own: asked for every one of type `error`, whatever way it came in. */
+export interface ReportFilter {
+  /** The first rule that matches; no promise where no rule can. @param report as it will be stored */
   match(report: Report): Mute | null | Promise<Mute | null>;
-  /** The occurrence was counted and muted; resolves after the rule's counter is committed. @param at RFC 3339 */
+  /**
+   * The occurrence was counted and muted; resolves after the rule's counter is committed. The rule of another filter
+   * changes nothing. @param at RFC 3339
+   */
   hit(ruleId: string, at: string): Promise<void>;
   /** Enabled rules with a threshold. `since` is when the rule was changed last, RFC 3339. */
   watched(): Promise<readonly { rule_id: string; threshold: number; since: string }[]>;
+  /** The path of the rule's page; null for the rule of another filter. */
+  page(ruleId: string): Promise<string | null>;
 }
 
-export const IGNORE_RULES = token<IgnoreRules>('errorstream.ignore_rules');
+/** Asked in the order of the plugins; the first that mutes decides. */
+export const REPORT_FILTERS = extensionPoint<ReportFilter>('bugs.report_filters');
+
+/** A link on an item's page, to what another plugin can do with it. */
+export interface ItemAction {
+  label: string;
+  /** The name of an icon of the layout. */
+  icon: string;
+  /** A key that follows it, one character. */
+  shortcut?: string;
+  /** The path of a page; null where there is nothing to do with this item. */
+  href(item: Item): string | null;
+}
+
+export const ITEM_ACTIONS = extensionPoint<ItemAction>('bugs.item_actions');
 
 /** An error group as an ignore rule sees it. */
 export type Mutable = Pick<

@@ -1,5 +1,5 @@
-/** What the update service offers the others (contract 40), and the event that closes bug items (contract 20). */
-import { event, token } from '../token.js';
+/** What the update service tells of (contract 40): the event that closes bug items (contract 20). */
+import { event } from '../token.js';
 
 export interface ReleasePublished {
   product: string;
@@ -15,12 +15,3 @@ export interface ReleasePublished {
 }
 
 export const RELEASE_PUBLISHED = event<ReleasePublished>('release.published');
-
-export interface ReleaseDirectory {
-  /** Versions (and their build names) published for a project and not withdrawn. */
-  published(project: string): Promise<readonly { version: string; build: string | null }[]>;
-  /** The highest published version, or null. */
-  latest(project: string): Promise<string | null>;
-}
-
-export const RELEASES = token<ReleaseDirectory>('releases.directory');

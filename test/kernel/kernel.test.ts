@@ -273,7 +273,9 @@ describe('kernel', () => {
           { provides: ['base.api'] },
         ),
         quiet('user', { needs: ['base.api'], provides: [] }),
-        plugin('asker', (ctx) => ({ health: async () => ({ ok: ctx.find(token('base.api')) === undefined }) })),
+        plugin('asker', (ctx) => ({ health: async () => ({ ok: ctx.find(token('base.api')) === undefined }) }), {
+          uses: ['base.api'],
+        }),
         quiet('follower', { after: ['base'] }),
       ]);
       expect(states(made)).to.deep.equal({

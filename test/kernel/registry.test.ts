@@ -114,16 +114,14 @@ describe('kernel/registry', () => {
     ]);
   });
 
-  it('refuses an extension point that nobody offers, or that two offer', () => {
+  it('refuses an extension point that two offer, and tells of one that nobody does', () => {
     expect(
-      faultsOf([
-        plugin('one', { extensionPoints: ['x.actions'] }),
-        plugin('two', { extensionPoints: ['x.actions'], extends: ['x.filters'] }),
-      ]),
+      faultsOf([plugin('one', { extensionPoints: ['x.actions'] }), plugin('two', { extensionPoints: ['x.actions'] })]),
     ).to.deep.equal([
       'plugin two: offers the extension point "x.actions", which plugin one offers too; give the extension point another name in one of them',
-      'plugin two: extends "x.filters", which no plugin offers; add the plugin that offers it to `plugins`, or remove this one',
     ]);
+    const { unoffered } = register(loaded([plugin('one', { extends: ['x.filters'] })]), settings());
+    expect(unoffered).to.deep.equal([{ plugin: 'one', point: 'x.filters' }]);
   });
 
   it('refuses an error code with two owners, the service’s own included', () => {

@@ -30,6 +30,8 @@ import { scrubReport } from './scrub.js';
 import { firstDocument, textsOf, type Moment } from './first-document.js';
 import { planOccurrence } from './occurrence.js';
 import { Builds } from '../releases/closing.js';
+import { Filters } from '../muting/filters.js';
+import { KnownBuilds } from '../releases/known-builds.js';
 import { Escalation } from './escalation.js';
 import { ItemUpkeep } from './item-upkeep.js';
 import { PayloadSampler } from './payload-sampler.js';
@@ -83,6 +85,8 @@ export class Intake {
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(Items) private readonly items: Items,
     @inject(Builds) private readonly builds: Builds,
+    @inject(KnownBuilds) private readonly known: KnownBuilds,
+    @inject(Filters) private readonly filters: Filters,
     @inject(Escalation) private readonly escalation: Escalation,
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
     @inject(ItemUpkeep) private readonly upkeep: ItemUpkeep,
@@ -153,7 +157,7 @@ export class Intake {
   /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */
   #ignored(report: Report): Mute | null | Promise<Mute | null> {
     if (report.type !== 'error') return null;
-    return this.deps.ignoring?.()?.match(report) ?? null;
+    return this.filters.match(report);
   }
 
   #moment(report: Report): Moment {
@@ -202,7 +206,7 @@ export class Intake {
 
   /** Counts on the state that was read, with what follows from it; null when the item changed meanwhile. */
   async #countSeen(item: ItemDoc, incoming: IncomingReport): Promise<Counted | null> {
-    const published = (await this.deps.releases()?.published(item.project)) ?? [];
+    const published = await this.known.matching(item.project, [item.resolved_in_build]);
     return this.watermark.write(item.id, async (stamp) => {
       const change = new ChangeSet(item, 'system', stamp, this.deps.ids);
       const { late } = planOccurrence(change, incoming, published);
@@ -299,7 +303,7 @@ export class Intake {
   /** The rule counts what it muted, after the item has: a report that fails is no hit. */
   async #hit({ report, now }: IncomingReport): Promise<void> {
     const rule = report.muted_by?.rule_id;
-    if (rule !== undefined) await this.deps.ignoring?.()?.hit(rule, isoOf(now));
+    if (rule !== undefined) await this.filters.hit(rule, isoOf(now));
   }
 
   /** A known reference: nothing is counted. */

@@ -239,6 +239,19 @@ export interface SavedViewDoc {
   updated_at: string;
 }
 
+/** A published release, as items name it in `resolved_in_build`; one per version of a project. */
+export interface BuildDoc {
+  /** Hash of project and canonical version. */
+  id: string;
+  project: string;
+  version: string;
+  /** The build name given at publishing. */
+  build: string | null;
+  /** Finds it by its build name; absent without one. */
+  build_key?: string;
+  published_at: string;
+}
+
 /** The last number given out per project. */
 export interface CounterDoc {
   id: string;

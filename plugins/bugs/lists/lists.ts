@@ -9,6 +9,7 @@ import { invalidQuery } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { InvalidCursor, type Filter, type Sort } from '../../../ports/store.js';
 import { mayTouch, type Caller } from '../caller.js';
+import { KnownBuilds } from '../releases/known-builds.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Discussion, type PageAnswer, type PageRequest, type Part } from '../items/discussion.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
@@ -42,6 +43,7 @@ export class Lists {
     @inject(DEPS) private readonly deps: Deps,
     @inject(Items) private readonly items: Items,
     @inject(Leases) private readonly leases: Leases,
+    @inject(KnownBuilds) private readonly known: KnownBuilds,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Discussion) private readonly discussion: Discussion,
   ) {}
@@ -154,13 +156,12 @@ export class Lists {
     ]);
     const counts = new Map(open.map(({ key, n }) => [key, n]));
     const shown = all.filter(({ slug, archived }) => !archived && (caller.project === null || caller.project === slug));
-    const releases = this.deps.releases();
     return Promise.all(
       shown.map(async ({ slug, name }) => ({
         slug,
         name,
         open_count: counts.get(slug) ?? 0,
-        latest_build: (await releases?.latest(slug)) ?? null,
+        latest_build: await this.known.latest(slug),
       })),
     );
   }

@@ -19,6 +19,7 @@ import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Mute, RateExceeded } from '../../../ports/domain/bugs.js';
 import type { Json, Update } from '../../../ports/store.js';
+import { Filters } from './filters.js';
 import { DEPS, type Deps } from '../deps.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc, OutboxEntry } from '../items/model.js';
@@ -58,6 +59,7 @@ export class Alarms {
     @inject(DEPS) private readonly deps: Deps,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Outbox) private readonly outbox: Outbox,
+    @inject(Filters) private readonly filters: Filters,
   ) {}
 
   /** After a count: tells what there is to tell, before the report is answered. Answers the item as it is then. */
@@ -123,7 +125,7 @@ export class Alarms {
   /** Tells what a crash left untold. A rule that was changed later than the last occurrence has nothing to tell of it. */
   async reconcile(): Promise<void> {
     const began = this.deps.clock.now();
-    for (const { rule_id, threshold, since } of (await this.deps.ignoring?.()?.watched()) ?? []) {
+    for (const { rule_id, threshold, since } of await this.filters.watched()) {
       const filter = { muted_by_rule_id: rule_id, updated_at: { gte: this.#since } };
       for await (const item of each(this.deps.items, { filter, limit: BATCH })) {
         if (this.#isNew(item, threshold, since)) await this.#settle(item, { rule_id, threshold });

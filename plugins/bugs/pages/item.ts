@@ -1,7 +1,7 @@
 /** /bugs/{ref}: one item with everything about it (contract 80). What it shows of reports came from outside. */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { ignoreLink } from '../../../ports/domain/ignore-link.js';
+import type { ItemAction } from '../../../ports/domain/bugs.js';
 import { callerOf } from '../caller.js';
 import type { Deps } from '../deps.js';
 import type { Part } from '../items/discussion.js';
@@ -24,6 +24,8 @@ export interface PageDeps {
   reader: Reader;
   numbers: Numbers;
   deps: Pick<Deps, 'items' | 'clock' | 'projects'>;
+  /** Links that other plugins have added. */
+  actions: () => readonly ItemAction[];
   /** `app.base_url`, for the commands on pages; known once the server listens */
   baseUrl: () => string;
 }
@@ -62,13 +64,14 @@ export async function itemView(
   const find = queryText(request, 'find');
   // The merge form looks for targets only when somebody asks.
   const searching = find !== '' || request.query['find'] !== undefined || problem.form === 'merge';
-  const [occurrences, comments, activity, original, duplicates, candidates] = await Promise.all([
+  const [occurrences, comments, activity, original, duplicates, candidates, rule_url] = await Promise.all([
     part(page, request, 'occurrences'),
     part(page, request, 'comments'),
     part(page, request, 'activity'),
     item.duplicate_of === null ? null : deps.items.get(item.duplicate_of),
     reader.duplicatesOf(item.id),
     searching ? reader.candidates(doc, find) : null,
+    item.muted_by_rule_id === null ? null : services.filters.page(item.muted_by_rule_id),
   ]);
   const moves = movesFrom(item.status, item.claim !== null);
   const hours = services.board.hours(doc, DAY);
@@ -89,10 +92,14 @@ export async function itemView(
     find,
     open: openForm(problem, searching),
     candidates,
+    rule_url,
     severities: SEVERITIES.toReversed(),
     trace: traceOf(item.stack_trace),
     commands: commandsOf(item, page.baseUrl()),
-    ignore_url: item.type === 'error' && !item.muted ? ignoreLink(item) : null,
+    actions: page.actions().flatMap(({ label, icon, shortcut = null, href }) => {
+      const to = href(item);
+      return to === null ? [] : [{ label, icon, shortcut, href: to }];
+    }),
     hours,
     days: services.board.days(doc),
     occurrences: {

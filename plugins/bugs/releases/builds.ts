@@ -4,9 +4,9 @@
  * An index finds the items that a publish closes, so equal versions need one text: `1.2` and `1.2.0` both become `1.2`.
  */
 import { canonicalVersion, isVersion } from '../../../lib/versions.js';
-import type { ReleaseDirectory } from '../../../ports/domain/releases.js';
 
-export type Published = Awaited<ReturnType<ReleaseDirectory['published']>>;
+/** Releases of one project that are offered. */
+export type Published = readonly { version: string; build: string | null }[];
 
 /** The one spelling of a version (no leading zeros, no trailing zero segments); other text stays as it is. */
 export function canonical(build: string): string {

@@ -8,6 +8,7 @@ import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { buildKey, isPublished } from './builds.js';
 import { DEPS, type Deps } from '../deps.js';
+import { KnownBuilds } from './known-builds.js';
 import { Items } from '../items/items.js';
 import type { ItemDoc } from '../items/model.js';
 import { allowed } from '../items/transitions.js';
@@ -19,18 +20,20 @@ export class Builds {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Items) private readonly items: Items,
+    @inject(KnownBuilds) private readonly known: KnownBuilds,
   ) {}
 
   /** Closes the item when the build it waits for is published. Answers the item as it is then. */
   async settle(item: ItemDoc): Promise<ItemDoc> {
     const build = item.resolved_in_build;
     if (build === null || item.build_key === null) return item;
-    const published = (await this.deps.releases()?.published(item.project)) ?? [];
+    const published = await this.known.matching(item.project, [build]);
     return isPublished(build, published) ? this.#close(item.id, item.build_key) : item;
   }
 
-  /** A publish: closes what waits for its version or its build name. Answers the ids. */
+  /** A publish: is kept, and closes what waits for its version or its build name. Answers the ids. */
   async published(project: string, release: Pick<ReleasePublished, 'version' | 'build'>): Promise<string[]> {
+    await this.known.add(project, release);
     const names = release.build === null ? [release.version] : [release.version, release.build];
     const keys = [...new Set(names.map((name) => buildKey(project, name)))];
     return this.#closeAll({ build_key: { in: keys } });
@@ -50,8 +53,9 @@ export class Builds {
       byProject.set(project, [...(byProject.get(project) ?? []), text]);
     }
     for (const [project, keys] of byProject) {
-      const published = (await this.deps.releases()?.published(project)) ?? [];
-      const due = keys.filter((key) => isPublished(key.slice(project.length + 1), published));
+      const buildOf = (key: string): string => key.slice(project.length + 1);
+      const published = await this.known.matching(project, keys.map(buildOf));
+      const due = keys.filter((key) => isPublished(buildOf(key), published));
       if (due.length > 0) await this.#closeAll({ build_key: { in: due } });
     }
   }

@@ -13,7 +13,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
-import type { IgnoreRules, Mute, Report } from '../../../ports/domain/bugs.js';
+import type { Mute, Report, ReportFilter } from '../../../ports/domain/bugs.js';
 import { BOOK_ID } from './names.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { Hits } from './hits.js';
@@ -26,7 +26,7 @@ const WHOLE_MS = 30_000;
 const PAGE = 200;
 
 @injectable()
-export class RuleBook implements IgnoreRules {
+export class RuleBook implements ReportFilter {
   #set: RuleSet | null = null;
   #rev = -1;
   #checkedAt = -Infinity;
@@ -56,6 +56,11 @@ export class RuleBook implements IgnoreRules {
         ? []
         : [{ rule_id: rule.id, threshold: rule.alarm_threshold, since: rule.updated_at }],
     );
+  }
+
+  async page(ruleId: string): Promise<string | null> {
+    const known = (await this.all()).some((rule) => rule.id === ruleId);
+    return known ? `/ignore-rules/${ruleId}` : null;
   }
 
   /** Every rule by creation, those included that are being deleted; their counters may be old. */

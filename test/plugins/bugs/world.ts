@@ -6,6 +6,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import type { Caller } from '../../../plugins/bugs/caller.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
 import type { Deps } from '../../../plugins/bugs/deps.js';
+import { KnownBuilds } from '../../../plugins/bugs/releases/known-builds.js';
 import { buildServices, type Services } from '../../../plugins/bugs/services.js';
 import type { BugEvent, Item, Report } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projects.js';
@@ -55,8 +56,8 @@ export interface World extends Services {
   /** Every event that was emitted, in order. */
   told: Told[];
   log: RecordingLog;
-  /** What the updates plugin would say. */
-  releases: { version: string; build: string | null }[];
+  /** A release stands that no publish has told of yet. */
+  published: (version: string, build?: string | null, project?: string) => Promise<void>;
 }
 
 const STORE = new PluginStores('bugs', COLLECTIONS);
@@ -70,7 +71,6 @@ export function worldOn(
 ): World {
   const told: Told[] = [];
   const log = new RecordingLog();
-  const releases: World['releases'] = [];
   const deps: Deps = {
     items: store.collection(nameOf('items')),
     texts: store.collection(nameOf('texts')),
@@ -93,7 +93,8 @@ export function worldOn(
     projects: PROJECTS,
     accounts: { named: async (name) => ACCOUNTS.find((account) => account === name.toLowerCase()) ?? null },
     liveTokens: { heldIn: async (text) => text.includes(LIVE) },
-    releases: () => ({ published: async () => releases, latest: async () => releases.at(-1)?.version ?? null }),
+    builds: store.collection(nameOf('builds')),
+    filters: () => [],
     emit: async (event, data, { id }) => {
       told.push({ id, event, data: data as BugEvent });
       return true;
@@ -102,7 +103,10 @@ export function worldOn(
   };
   change(deps);
   const scope = Scope.root({});
-  return { ...buildServices(scope, deps), store, deps, clock, told, log, releases };
+  const { known, ...rest } = { ...buildServices(scope, deps), ...scope.services({ known: KnownBuilds }) };
+  const published = (version: string, build: string | null = null, project = 'alpha'): Promise<void> =>
+    known.add(project, { version, build });
+  return { ...rest, store, deps, clock, told, log, published };
 }
 
 export async function memoryWorld(): Promise<World> {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { View } from '../../../kernel/contract.js';
 import { pages, panels, type PageDeps } from '../../../plugins/errorstream/pages.js';
 import type { ErrorGroup, ErrorGroupQuery } from '../../../ports/domain/bugs.js';
-import { firstErrorCommand } from '../../../ports/domain/first-error.js';
+import { firstErrorCommand } from '../../../plugins/errorstream/first-error.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import { renderFile } from '../../web/templates.js';
 import { fakeClock, request, session } from '../health/fakes.js';

@@ -218,7 +218,7 @@ describe('bugs: what occurrences do', () => {
       [byVersion, byBuild, declined, later].map(async (id) => (await shown(world, id)).status),
     );
     expect(statuses).to.deep.equal(['closed', 'closed', 'wont_fix', 'open']);
-    world.releases.push({ version: '2.1', build: null });
+    await world.published('2.1');
     await world.bugs.sweep();
     expect((await shown(world, later)).status).to.equal('closed');
     expect((await told()).filter((event) => event === 'bug.resolved')).to.have.lengthOf(3);

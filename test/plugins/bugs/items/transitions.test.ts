@@ -94,7 +94,7 @@ describe('bugs: what a transition asks for', () => {
   });
 
   it('closes at once what a published release fixes, and clears resolved_in_build on reopening', async () => {
-    world.releases.push({ version: '1.2.0', build: 'nightly-7' });
+    await world.published('1.2.0', 'nightly-7');
     const a = await itemIn(world, 'open', 'by version');
     expect((await world.edits.edit(a, MANAGER, { status: 'resolved', resolved_in_build: '1.2' })).status).to.equal(
       'closed',

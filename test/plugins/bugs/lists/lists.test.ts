@@ -127,12 +127,12 @@ describe('bugs: lists', () => {
   it('counts open items and knows the newest version', async () => {
     await itemIn(world, 'open');
     await itemIn(world, 'closed');
-    world.releases.push({ version: '1.0', build: null });
+    for (const version of ['1.9', '1.10', '1.2']) await world.published(version);
     expect((await world.lists.projects(MANAGER))[0]).to.deep.equal({
       slug: 'alpha',
       name: 'alpha',
       open_count: 1,
-      latest_build: '1.0',
+      latest_build: '1.10',
     });
   });
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { verdictOf } from '../../../../plugins/bugs/muting/alarms.js';
 import { minuteKey, rateOf } from '../../../../plugins/bugs/items/rate.js';
-import type { IgnoreRules, Mute } from '../../../../ports/domain/bugs.js';
+import type { ReportFilter, Mute } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../support/clock.js';
 import { ensured, errorReport, settled, STORES, worldOn, type World } from '../world.js';
@@ -19,10 +19,11 @@ const noisy = (world: World, threshold: number, rule?: string) =>
   world.bugs.record(errorReport({ muted_by: mute(threshold, rule) }));
 
 /** Rules that only say which thresholds there are. */
-const watching = (threshold: number, since: string): IgnoreRules => ({
+const watching = (threshold: number, since: string): ReportFilter => ({
   match: () => null,
   hit: async () => undefined,
   watched: async () => [{ rule_id: 'rule', threshold, since }],
+  page: async () => null,
 });
 
 async function exceeded(...worlds: World[]): Promise<{ id: string; data: Record<string, unknown> }[]> {
@@ -169,12 +170,12 @@ describe('bugs: the rate of a muted group', () => {
       it('and by the job, when no occurrence comes, hours later too', async () => {
         const clock = new ManualClock();
         const world = worldOn(store, clock, (deps) => {
-          deps.ignoring = () => watching(3, clock.iso());
+          deps.filters = () => [watching(3, clock.iso())];
         });
         for (let i = 0; i < 3; i++) await noisy(world, 3);
         await countedAndDead(store, clock);
         const heir = worldOn(store, clock, (deps) => {
-          deps.ignoring = () => watching(3, '2026-01-01T00:00:00.000Z');
+          deps.filters = () => [watching(3, '2026-01-01T00:00:00.000Z')];
         });
         clock.advance(3 * 60 * MINUTE);
         await heir.bugs.sweep();
@@ -185,7 +186,7 @@ describe('bugs: the rate of a muted group', () => {
       it('a rule that is newer than the rate has nothing to tell of it', async () => {
         const clock = new ManualClock();
         const world = worldOn(store, clock, (deps) => {
-          deps.ignoring = () => watching(3, '2026-12-01T00:00:00.000Z');
+          deps.filters = () => [watching(3, '2026-12-01T00:00:00.000Z')];
         });
         const { id } = await world.bugs.record(errorReport());
         for (let i = 0; i < 9; i++) await world.bugs.record(errorReport());

@@ -1,4 +1,5 @@
 /** /bugs, /bugs/{ref} and the dashboard's card: what they show, what the forms do, and that reported text stays text. */
+import type { ItemAction } from '../../../../ports/domain/bugs.js';
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type Reply, type View } from '../../../../kernel/contract.js';
 import { lineOf } from '../../../../plugins/bugs/pages/activity.js';
@@ -20,13 +21,17 @@ describe('bugs: pages', () => {
   let world: World;
   beforeEach(async () => {
     world = await memoryWorld();
+    actions = [];
   });
+
+  let actions: ItemAction[] = [];
 
   function page(path: string, method = 'GET'): PageSpec {
     const all = pages({
       services: world,
       deps: world.deps,
       numbers: new Numbers(world.stats, world.clock),
+      actions: () => actions,
       baseUrl: () => 'http://aos.test',
     });
     const found = all.find((spec) => spec.path === path && (spec.method ?? 'GET') === method);
@@ -209,6 +214,16 @@ describe('bugs: pages', () => {
         const offered = [...html.matchAll(/name="status" value="([a-z_]+)"/g)].map(([, to]) => to);
         expect(offered, status).to.have.members([...new Set(by)]);
       }
+    });
+
+    it('has the links that other plugins have added, where they fit the item, and no others', async () => {
+      const { ref } = await world.bugs.record(errorReport());
+      expect(await detail(ref)).not.to.include('Ask the oracle');
+      actions.push({ label: 'Ask the oracle', icon: 'search', href: (one) => `/oracle?about=${one.ref}` });
+      actions.push({ label: 'Never', icon: 'search', href: () => null });
+      expect(await detail(ref))
+        .to.include(`href="/oracle?about=${ref}"`)
+        .and.not.include('Never');
     });
 
     it('is 404 for what does not exist', async () => {

@@ -8,8 +8,9 @@ import fc from 'fast-check';
 import bugs from '../../../../plugins/bugs/plugin.js';
 import { definePlugin, type PluginContext } from '../../../../kernel/contract.js';
 import { BUGS, type BugsApi, type Recorded } from '../../../../ports/domain/bugs.js';
-import { RELEASES, type ReleasePublished } from '../../../../ports/domain/releases.js';
-import type { ItemDoc } from '../../../../plugins/bugs/items/model.js';
+import type { ReleasePublished } from '../../../../ports/domain/releases.js';
+import { hashOf } from '../../../../plugins/bugs/deps.js';
+import type { BuildDoc, ItemDoc } from '../../../../plugins/bugs/items/model.js';
 import { judge } from '../../../../plugins/bugs/releases/regression.js';
 import { boot, until, type Harness } from '../../../harness.js';
 import { fakeProjects } from '../../../support/projects.js';
@@ -173,7 +174,6 @@ describe('bugs: release.published', () => {
   let service: Harness;
   let publish: (project: string, release: Partial<ReleasePublished>) => Promise<boolean>;
   let api: BugsApi;
-  const published: { version: string; build: string | null }[] = [];
 
   const projects = fakeProjects();
   const releases = definePlugin({
@@ -182,7 +182,6 @@ describe('bugs: release.published', () => {
     api: 1,
     title: 'Releases',
     needs: [BUGS.name],
-    provides: [RELEASES.name],
     events: ['release.published'],
     setup: (ctx: PluginContext) => {
       api = ctx.resolve(BUGS);
@@ -201,12 +200,11 @@ describe('bugs: release.published', () => {
           },
           { project_slug: project },
         );
-      return { services: { [RELEASES.name]: { published: async () => published, latest: async () => null } } };
+      return {};
     },
   });
 
   beforeEach(async () => {
-    published.length = 0;
     service = await boot([fakeAccess, projects, bugs, releases]);
   });
   afterEach(() => service.stop());
@@ -234,13 +232,33 @@ describe('bugs: release.published', () => {
 
   it('what the event missed the job closes', async () => {
     const id = await waiting('Missed', '3.1.0');
-    published.push({ version: '3.1', build: null });
+    // A publish that was cut off between its first write and its second.
+    const build: BuildDoc = {
+      id: hashOf('alpha', '3.1'),
+      project: 'alpha',
+      version: '3.1',
+      build: null,
+      published_at: '',
+    };
+    await service.store.collection<BuildDoc>('bugs_builds').insert(build);
     await service.jobs.runNow('bugs.sweep');
     await until('it is closed', async () => (await stored(id))?.status === 'closed');
   });
 
+  it('a call of the update service answers what it closed, and what is withdrawn closes nothing', async () => {
+    const fixed = await waiting('Fixed', 'b5');
+    expect(await api.releasePublished('alpha', { version: '5.0', build: 'b5' })).to.deep.equal([fixed]);
+    expect(await api.releasePublished('alpha', { version: '5', build: 'b5' })).to.deep.equal([]);
+    await api.releaseWithdrawn('alpha', '5.0.0');
+    const later = await waiting('Later', '5.0');
+    expect(await stored(later)).to.include({ status: 'open' });
+    await service.jobs.runNow('bugs.sweep');
+    expect(await stored(later)).to.include({ status: 'open' });
+    expect(await api.releasePublished('alpha', { version: '5.0', build: null })).to.deep.equal([later]);
+  });
+
   it('a build that is published already closes at once, and an old installation is late', async () => {
-    published.push({ version: '4.0', build: 'b4' });
+    expect(await api.releasePublished('alpha', { version: '4.0', build: 'b4' })).to.deep.equal([]);
     const id = await waiting('At once', 'b4');
     expect(await stored(id)).to.include({ status: 'closed', resolved_in_build: 'b4' });
     const late = await api.record(report({ title: 'At once', app_version: '3.9' }));

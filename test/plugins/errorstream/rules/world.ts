@@ -56,7 +56,7 @@ export async function rulesOn(
   await ensureRules(store);
   let services: RuleServices | undefined;
   const bugs = worldOn(store, clock, (deps) => {
-    deps.ignoring = () => services?.book;
+    deps.filters = () => (services === undefined ? [] : [services.book]);
   });
   const audited: RuleWorld['audited'] = [];
   const deps: RuleDeps = {

@@ -1,8 +1,8 @@
 /**
- * The address of the form for a new ignore rule, filled in for what looks like a group (contract 80, pages: "ignore like this"). Pages
- * of two plugins lead there, so it is agreed on here. Pure, linear.
+ * The address of the form for a new ignore rule, filled in for what looks like a group (contract 80, "ignore like this").
+ * Pure, linear.
  */
-import type { Item } from './bugs.js';
+import type { Item } from '../../../ports/domain/bugs.js';
 
 /** Characters of a pattern (contract 21, ignore rules). */
 const LONGEST = 500;

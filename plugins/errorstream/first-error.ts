@@ -1,4 +1,4 @@
-/** The command that reports a first error, as every empty page offers it: the dashboard's steps and the error stream's. Pure. */
+/** The command that reports a first error, as every empty page offers it. Pure. */
 
 /** @param baseUrl `server.base_url` */
 export function firstErrorCommand(baseUrl: string): string {

@@ -1,0 +1,140 @@
+/**
+ * Every plugin that is not critical can be switched off: the real service starts without it, takes reports, and no page
+ * has a link that leads nowhere.
+ */
+import { expect } from 'chai';
+import { BUILTIN } from '../../main.js';
+import { ADMIN, aos, SHARED_KEY, TestService } from '../support/service.js';
+
+const OPTIONAL = BUILTIN.filter(({ critical }) => critical !== true).map(({ id }) => id);
+/** Pages that are the same whatever their query says are visited once in each of these forms at most. */
+const FORMS = 3;
+const HREF = /<a\b[^>]*?\shref="([^"]*)"/g;
+const unescaped = (text: string): string =>
+  text.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=').replaceAll('&quot;', '"').replaceAll('&#x27;', "'");
+
+/** A signed-in person who follows every link. */
+class Visitor {
+  #cookies = new Map<string, string>();
+  constructor(private readonly url: string) {}
+
+  async #fetch(path: string, body?: URLSearchParams): Promise<{ status: number; html: string; to: string | null }> {
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const method = body === undefined ? 'GET' : 'POST';
+    const headers = { cookie, accept: 'text/html', origin: this.url };
+    const response = await fetch(this.url + path, { method, headers, body, redirect: 'manual' });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      this.#cookies.set(name, value);
+    }
+    const html = response.headers.get('content-type')?.startsWith('text/html') === true ? await response.text() : '';
+    if (html === '') await response.body?.cancel();
+    return { status: response.status, html, to: response.headers.get('location') };
+  }
+
+  async signIn(): Promise<void> {
+    const { html } = await this.#fetch('/login');
+    const csrf_token = /name="csrf_token" value="([^"]*)"/.exec(html)?.[1] ?? '';
+    const { status } = await this.#fetch('/login', new URLSearchParams({ ...ADMIN, csrf_token }));
+    expect(status, 'login').to.be.oneOf([302, 303]);
+  }
+
+  /** Every path that was visited, and the dead ones as `page → link: status`. */
+  async crawl(): Promise<{ visited: Set<string>; dead: string[] }> {
+    const visited = new Set<string>();
+    const forms = new Map<string, number>();
+    const dead: string[] = [];
+    const waiting: { path: string; from: string }[] = [{ path: '/', from: 'the address' }];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const { path, from } = next;
+      const [page = ''] = path.split('?');
+      const form = page.replaceAll(/[0-9a-f-]{36}|\d+/g, '*');
+      if (visited.has(path) || (forms.get(form) ?? 0) >= FORMS) continue;
+      visited.add(path);
+      forms.set(form, (forms.get(form) ?? 0) + 1);
+      const { status, html, to } = await this.#fetch(path);
+      if (status >= 400) dead.push(`${from} → ${path}: ${status}`);
+      const links = [...html.matchAll(HREF)].map(([, href = '']) => unescaped(href));
+      for (const link of to === null ? links : [to]) {
+        const target = new URL(link, this.url + path);
+        if (target.origin === this.url) waiting.push({ path: target.pathname + target.search, from: path });
+      }
+    }
+    return { visited, dead };
+  }
+}
+
+describe('start: plugins switched off', function () {
+  this.timeout(120_000);
+  let service: TestService | undefined;
+  afterEach(async () => {
+    await service?.dispose();
+    service = undefined;
+  });
+
+  async function crawled(
+    off: readonly string[],
+  ): Promise<{ visited: Set<string>; dead: string[]; running: TestService }> {
+    const running = await TestService.started({ SVC_PLUGINS_OFF: JSON.stringify(off) });
+    service = running;
+    await running.project('shop');
+    const token = await running.token('bugtracker:report,bugtracker:manage');
+    for (const type of ['error', 'bug']) {
+      const report = { project: 'shop', type, title: `A ${type}`, error_message: 'no price', app_version: '1.0' };
+      const answer = await running.request('POST', '/api/bugtracker/v1/report', token, report);
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
+    }
+    const visitor = new Visitor(running.url);
+    await visitor.signIn();
+    return { ...(await visitor.crawl()), running };
+  }
+
+  it('follows the links of every page when nothing is off', async () => {
+    const { visited, dead } = await crawled([]);
+    expect(dead).to.deep.equal([]);
+    const paths = [...visited].map((path) => path.split('?')[0]);
+    expect(paths).to.include.members([
+      '/',
+      '/bugs',
+      '/errors',
+      '/ignore-rules/new',
+      '/webhooks',
+      '/monitors',
+      '/system',
+    ]);
+  });
+
+  for (const id of OPTIONAL) {
+    it(`${id}: the service starts, takes reports, and no link is dead`, async () => {
+      const { visited, dead, running } = await crawled([id]);
+      expect(dead).to.deep.equal([]);
+      expect(visited.size).to.be.greaterThan(10);
+      const { body } = await running.request('GET', '/api/health', SHARED_KEY);
+      const { checks, healthy } = body as { healthy: boolean; checks: { plugins: Record<string, { state: string }> } };
+      expect(checks.plugins[id]?.state).to.equal('off');
+      expect(healthy).to.equal(true);
+    });
+  }
+
+  it('without the error stream an item has no “ignore like this”, and the Sentry intake is off with it', async () => {
+    const { visited, running } = await crawled(['errorstream']);
+    expect([...visited].filter((path) => /ignore|^\/errors/.test(path))).to.deep.equal([]);
+    const { body } = await running.request('GET', '/api/health', SHARED_KEY);
+    const { plugins } = (body as { checks: { plugins: Record<string, { state: string; reason: string }> } }).checks;
+    expect(plugins['sentry']).to.include({
+      state: 'off',
+      reason: 'needs "errorstream.intake" of plugin errorstream, which is switched off',
+    });
+  });
+
+  it('a critical or unknown one stops the start with one line that names it', async () => {
+    const stopped = await TestService.create({ SVC_PLUGINS_OFF: '["bugs"]' });
+    service = stopped;
+    const critical = await aos(stopped.env, ['serve']);
+    expect(critical.code).to.equal(1);
+    expect(critical.stderr).to.include('plugins_off names "bugs", and the service cannot run without it');
+    const unknown = await aos({ ...stopped.env, SVC_PLUGINS_OFF: '["errorstraem"]' }, ['serve']);
+    expect(unknown.code).to.equal(1);
+    expect(unknown.stderr).to.include('plugins_off names "errorstraem", and there is no such plugin');
+  });
+});
