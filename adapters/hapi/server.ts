@@ -20,6 +20,7 @@ import { requestId, standardHeaders } from './transport/headers.js';
 import { KnownPaths } from './transport/known-paths.js';
 import { makeListener, ownListener } from './transport/listener.js';
 import { InFlight } from './limits/in-flight.js';
+import { homePage } from './pages/home.js';
 import { Navigation } from './pages/navigation.js';
 import { describeRoutes } from './openapi/openapi.js';
 import type { HapiServerOptions } from './options.js';
@@ -83,8 +84,9 @@ export class HapiServer implements HttpServer {
     const shared = await this.#shared(parts, assets);
     for (const route of parts.routes) this.#mountRoute(route, new ApiRoute(route, shared));
     for (const page of parts.pages) this.#mountPage(page, shared);
-    const theme = themePage();
-    if (!parts.pages.some(({ spec }) => spec.path === theme.spec.path)) this.#mountPage(theme, shared);
+    for (const own of [themePage(), homePage((role) => shared.navigation.first(role))]) {
+      if (!shared.hasPage(own.spec.path)) this.#mountPage(own, shared);
+    }
     for (const path of await assets.serve(this.#server)) this.#paths.add(path, ['GET']);
     this.#mountFallback(new Fallback(shared), shared);
   }
@@ -115,6 +117,7 @@ export class HapiServer implements HttpServer {
       secure: options.base_url.startsWith('https:'),
       headers: standardHeaders(options.base_url),
       navigation: new Navigation(parts.pages, log, wait),
+      hasPage: (path) => parts.pages.some(({ spec }) => spec.path === path),
       panels: new Panels(parts.panels, views, log, wait),
       version: options.version,
       timezone: options.timezone,

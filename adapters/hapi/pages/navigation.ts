@@ -46,6 +46,13 @@ export class Navigation {
     })).filter(({ items: some }) => some.length > 0);
   }
 
+  /** The first page that this role may open; an account's own where there is no other. */
+  first(role: Role): string {
+    const shown = this.#entries.filter(({ page }) => mayOpen(page.spec.access, role));
+    const bySection = SECTIONS.flatMap((section) => shown.filter(({ nav }) => nav.section === section));
+    return bySection[0]?.page.spec.path ?? '/account';
+  }
+
   async #badge({ page, nav }: Entry): Promise<number | null> {
     if (!nav.badge) return null;
     try {

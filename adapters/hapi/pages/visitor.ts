@@ -17,6 +17,8 @@ export interface PageServices extends RouteServices {
   views: Views;
   assets: Assets;
   navigation: Navigation;
+  /** A plugin has a page of this address. */
+  hasPage: (path: string) => boolean;
   panels: Panels;
   version: string;
   timezone: string;
@@ -64,6 +66,7 @@ export async function contextOf(
   return {
     title,
     nav: session ? await shared.navigation.for(session.role) : [],
+    api_docs: shared.hasPage('/docs/api'),
     user: session ? { username: session.username, role: session.role } : null,
     role: session?.role ?? null,
     csrf_token: csrfCookie === '' ? '' : shared.authenticator.csrf(csrfCookie),
