@@ -14,7 +14,7 @@ function dashboardPage(app: AppSettings, steps: () => readonly FirstStep[]): Pag
   const shown = (): object[] => {
     const baseUrl = app.base_url.replace(/\/$/, '');
     const byOrder = steps().toSorted((a, b) => a.order - b.order);
-    return byOrder.map(({ title, text, command }) => ({ title, text, command: command(baseUrl) }));
+    return byOrder.map((step) => ({ title: step.title, text: step.text, command: step.command(baseUrl) }));
   };
   return {
     path: '/',

@@ -96,9 +96,10 @@ export async function itemView(
     severities: SEVERITIES.toReversed(),
     trace: traceOf(item.stack_trace),
     commands: commandsOf(item, page.baseUrl()),
-    actions: page.actions().flatMap(({ label, icon, shortcut = null, href }) => {
-      const to = href(item);
-      return to === null ? [] : [{ label, icon, shortcut, href: to }];
+    actions: page.actions().flatMap((action) => {
+      const { label, icon, shortcut = null } = action;
+      const href = action.href(item);
+      return href === null ? [] : [{ label, icon, shortcut, href }];
     }),
     hours,
     days: services.board.days(doc),
