@@ -1,7 +1,4 @@
-/**
- * The address of the form for a new ignore rule, filled in for what looks like a group (contract 80, "ignore like this").
- * Pure, linear.
- */
+/** The address of the form for a new ignore rule, filled in for what looks like a group (contract 80). Pure, linear. */
 import type { Item } from '../../../ports/domain/bugs.js';
 
 /** Characters of a pattern (contract 21, ignore rules). */
