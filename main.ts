@@ -146,7 +146,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const shared = config.storage.engine === 'mongodb';
   if (given.keys === undefined) await mkdir(config.data_dir, { recursive: true, mode: 0o700 });
   const keys = given.keys ?? (await keysOf(config, true));
-  // A command prints its own answer on stdout; the log's lines would stand between.
+  // A command prints its own answer on stdout; the log's lines would be mixed into it.
   const log = PinoLogger.create({
     level: mode === 'command' ? 'silent' : config.log.level,
     ...(given.logTo === 'stderr' ? { destination: process.stderr } : {}),
@@ -255,7 +255,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     origin: (key) => configuration.origin(key),
     boot: (options = {}) =>
       boot(options).catch(async (error: unknown) => {
-        // The kernel has closed what it could; a part that hangs must not keep the reason from being told.
+        // The kernel has closed what it could; a part that hangs must not hide the reason.
         await within(CLOSE_MS, 'closing after a failed start', stopOnce).catch((err: unknown) =>
           log.error({ err }, 'what the failed start had opened did not close'),
         );

@@ -9,7 +9,7 @@ export function printResult(result: { json: object; text: string }, json: boolea
   process.stdout.write(json ? `${JSON.stringify(result.json)}\n` : result.text === '' ? '' : `${result.text}\n`);
 }
 
-/** A wrong configuration is told in exactly one line, the first fault (contract 00, configuration). */
+/** A wrong configuration is reported in exactly one line, the first fault (contract 00, configuration). */
 function textOf(error: unknown): string {
   const text = (error instanceof Error ? error.message : String(error)).trim();
   return error instanceof PluginFaults && error.configuration ? (text.split('\n')[0] ?? text) : text;

@@ -1,9 +1,9 @@
 /**
  * Every key of the configuration that belongs to the service itself, with its description, unit and default. Sections
- * of plugins (`bugs`, `webhooks` …) stand in their manifests; the kernel validates those with the same loader.
+ * of plugins (`bugs`, `webhooks` …) are in their manifests; the kernel validates those with the same loader.
  *
  * `config/default.json` and `docs/configuration.md` are made from this file (scripts/configuration.mjs), and tests
- * compare them. Null stands for "not given": the value is then derived or created, as the description says. Rejected:
+ * compare them. Null means "not given": the value is then derived or created, as the description says. Rejected:
  * a second hand-written table of environment variables; each named variable is written beside its key (`meta.env`).
  */
 import { createPrivateKey } from 'node:crypto';

@@ -75,7 +75,7 @@ async function readJson(path: string, optional: boolean, label: string): Promise
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    // JSON.parse quotes the text, which may hold a secret: only the place is told.
+    // JSON.parse quotes the text, which may hold a secret: only the place is reported.
     const place = /position \d+(?: \(line \d+ column \d+\))?/.exec((error as Error).message)?.[0];
     throw new ConfigError(label, `is not valid JSON${place ? ` at ${place}` : ''}`, path);
   }

@@ -2,7 +2,7 @@
 import { View, type PageResult } from '../ports/http.js';
 import { ServiceError } from './errors.js';
 
-/** What a page tells of a refusal. */
+/** What a page shows of a refusal. */
 export interface Problem {
   message: string;
   code: string;

@@ -114,7 +114,7 @@ export interface Manifest {
   title: string;
   /** Its failure stops the boot; another plugin's becomes `failed(reason)`. Default false. */
   critical?: boolean;
-  /** Plugins that come first where they are there: an order, not a demand. */
+  /** Plugins that come first where they are installed: an order, not a demand. */
   after?: readonly string[];
   /** Names of tokens that another plugin must provide. */
   needs?: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * What can stop a start. Faults are found before anything runs and told all at once: an operator mends one list, not
+ * What can stop a start. Faults are found before anything runs and reported together: an operator mends one list, not
  * one line per attempt. Rejected: throwing at the first fault.
  */
 
@@ -50,7 +50,7 @@ export class BootStopped extends Error {
   }
 }
 
-/** The first line that tells a person what was thrown, whatever was thrown. */
+/** One line for a person that says what was thrown, of any kind. */
 export function reasonOf(thrown: unknown): string {
   if (thrown instanceof Error) return flat(thrown.message) || thrown.name;
   return flat(String(thrown));

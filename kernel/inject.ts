@@ -3,7 +3,7 @@
  * plugin's container) or a token (a value that was bound). tsyringe does the injecting; its own `inject` would let any key
  * stand at any parameter.
  */
-// tsyringe's decorators need it, whoever imports this file first.
+// tsyringe's decorators need it before any of them runs.
 import 'reflect-metadata';
 import { inject as injectAt, type InjectionToken } from 'tsyringe';
 import type { Token } from '../ports/token.js';

@@ -350,7 +350,7 @@ export class Kernel {
     await this.#bus.idle();
   }
 
-  /** After a failed start: what does not close in time must not keep the reason from being told. */
+  /** After a failed start: what does not close in time must not hide the reason. */
   async #giveUp(): Promise<void> {
     const { log } = this.parts;
     try {

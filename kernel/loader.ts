@@ -1,7 +1,7 @@
 /**
  * Finds the plugins: the built-in list, and what the configuration names under `plugins` (a package, a folder with a
- * package.json, a module file). It never scans folders: what runs here was named by somebody. What cannot be loaded is a
- * fault with the entry's name, told together with the registry's own.
+ * package.json, a module file). It never scans folders: what runs here was named in the configuration. What cannot be loaded is a
+ * fault with the entry's name, reported together with the registry's own.
  *
  * Packages are resolved here instead of by `require.resolve`, which knows no package that exports ES modules only.
  */

@@ -14,7 +14,7 @@ export interface LoadedPlugin {
   plugin: unknown;
   /** `built in`, or the entry of `plugins` in the configuration. */
   entry: string;
-  /** Folder of its views; null when nobody can tell. */
+  /** Folder of its views; null when it is not known. */
   views: string | null;
 }
 

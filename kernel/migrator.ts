@@ -4,7 +4,7 @@
  * `aos migrate` as any other change.
  *
  * There is no way back and no transaction: a migration that stopped half-way runs again from its beginning, so each must
- * bear that. Rejected: down-migrations, which nobody tests and everybody trusts.
+ * bear that. Rejected: down-migrations, which are trusted and never tested.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -122,7 +122,7 @@ export class Migrator {
     try {
       await this.#records().insert({ id: step.id, applied_at: clock.iso() });
     } catch (error) {
-      // Two ran it after a lost lease: it is applied, and its record is there.
+      // Two ran it after a lost lease: it is applied and recorded.
       if (!(error instanceof StoreConflict)) throw error;
     }
     log.info({ migration: step.id, ms: Math.round(clock.monotonic() - began) }, 'migrated');

@@ -9,7 +9,7 @@ export interface Dependent {
 }
 
 export interface Ordered {
-  /** Every id, in order; without those that stand on a circle or behind one. */
+  /** Every id, in order; without those on a circle or behind one. */
   order: string[];
   /** Each circle in full, `['a', 'b', 'a']` for "a after b after a"; the shortest one through its first member. */
   circles: string[][];

@@ -1,6 +1,6 @@
 /**
  * The registry judges all plugins together before any of them runs: shapes, names, who is switched off, the graph of who
- * needs whom, and each one's section of the configuration. Every fault is told in one error (architecture: "validate
+ * needs whom, and each one's section of the configuration. Every fault is reported in one error (architecture: "validate
  * everything").
  */
 import type { PluginState } from '../ports/domain/system.js';
@@ -46,7 +46,7 @@ const RESERVED: readonly string[] = ['kernel', 'jobs'];
 
 /**
  * The plugins in the order in which they are set up, and those that are switched off.
- * @param found faults of the loader, told together with the registry's own.
+ * @param found faults of the loader, reported together with the registry's own.
  * @throws PluginFaults with every fault
  */
 export function register(loaded: readonly LoadedPlugin[], settings: Sections, found: readonly Fault[] = []): Registry {

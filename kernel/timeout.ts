@@ -1,4 +1,4 @@
-/** A limit on the waiting, not on the work: JavaScript cannot stop a promise, so whoever is late is ignored and named. */
+/** A limit on the waiting, not on the work: JavaScript cannot stop a promise, so a late one is ignored and named. */
 export class TimedOut extends Error {
   override name = 'TimedOut';
 }

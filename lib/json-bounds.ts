@@ -5,7 +5,7 @@ type Json = string | number | boolean | null | Json[] | { [key: string]: Json | 
 export interface JsonBounds {
   /** Levels of arrays and objects; later walks go by recursion, so there must be an end. */
   depth: number;
-  /** What stands for an array or an object that lies deeper. */
+  /** What replaces an array or an object that lies deeper. */
   deeper: (value: object) => Json;
   /** Applied to every text and every key; gives the same text back where nothing changes. */
   text?: (text: string) => string;

@@ -44,7 +44,7 @@ export function pageLimit(limit = 50): number {
   return limit;
 }
 
-/** A page from its first `limit` + 1 documents: the one more tells that there is a next page. */
+/** A page from its first `limit` + 1 documents: the one more shows that there is a next page. */
 export function toPage<T extends Doc>(sort: Sort, docs: T[], limit: number): Page<T> {
   if (docs.length <= limit) return { items: docs, next: null };
   const items = docs.slice(0, limit);

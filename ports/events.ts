@@ -1,7 +1,7 @@
 /**
  * Domain events, typed, in process. Each listener is isolated: one that throws never reaches its neighbour.
  *
- * Durability is the producer's: the event stands in the changed document (an `outbox` element with its id) in the same
+ * Durability is the producer's: the event is kept in the changed document (an `outbox` element with its id) in the same
  * atomic write as the change, is emitted afterwards, and leaves the document when `emit` answers true. A reconciler
  * emits again what a crash left behind, with the same id; durable listeners are idempotent by that id.
  */

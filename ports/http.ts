@@ -33,7 +33,7 @@ export interface SessionPrincipal {
 }
 
 /**
- * Who may call. Several forms may stand together in an array: any of them opens the route.
+ * Who may call. Several forms may be combined in an array: any of them opens the route.
  *  - `'public'`: no credential is asked for, and one that comes is ignored (contract 00, envelope);
  *  - `{scope}`, `{anyScope}`: a token that has it (a `…:manage` scope implies its `…:read`); setup tokens only by `setup:install`;
  *  - `{intake: true}`: beside a scope, a project's public intake key too;

@@ -2,7 +2,7 @@
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * Label → the values that it may have. Every combination is there from the start, as 0, so that the first event is seen as
+ * Label → the values that it may have. Every combination exists from the start, as 0, so that the first event is seen as
  * a rise. An empty list: values that are known later; `inc(labels, 0)` shows one of them before it counts.
  */
 export type LabelValues = Readonly<Record<string, readonly string[]>>;

@@ -1,11 +1,11 @@
 /**
- * Processes of this machine: who we are, and whether another one is still there. A lease in the store so tells its owner,
+ * Processes of this machine: who we are, and whether another one is still there. So a lease in the store names its owner,
  * and a dead owner on the same host need not be waited for (contract 30, runs).
  */
 export interface ProcessOwner {
   host: string;
   pid: number;
-  /** What tells it from a later process of the same pid, where the system says; else null. */
+  /** What distinguishes it from a later process of the same pid, where the system knows; else null. */
   started: string | null;
 }
 

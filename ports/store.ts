@@ -68,9 +68,9 @@ export interface Update {
   unset?: readonly string[];
   /** Adds; a missing field counts as 0. */
   inc?: { [path: string]: number };
-  /** Writes when greater than what is there (numbers, or text by code point), or nothing is there. */
+  /** Writes when greater than the stored value (numbers, or text by code point), or the field is missing. */
   max?: { [path: string]: string | number };
-  /** Writes when smaller than what is there, or the field is missing. */
+  /** Writes when smaller than the stored value, or the field is missing. */
   min?: { [path: string]: string | number };
   /** Only when an upsert creates the document. */
   setOnInsert?: { [path: string]: Json | undefined };
@@ -162,7 +162,7 @@ export interface DocumentStore {
   ensure(specs: readonly CollectionSpec[]): Promise<void>;
   /** One round trip, in milliseconds. */
   ping(): Promise<number>;
-  /** Bytes on disk, or null where the engine cannot tell. */
+  /** Bytes on disk, or null where the engine does not know. */
   size(): Promise<number | null>;
   /** Waits for writes under way, then closes. */
   close(): Promise<void>;

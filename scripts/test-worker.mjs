@@ -25,7 +25,7 @@ async function run(file) {
       runner.dispose();
       resolve({ passed: passes, skipped: pending, ran, failures });
     });
-    // Only the words by which the runner tells what was tested travel back.
+    // Only the words by which the runner knows what was tested travel back.
     runner.on('pass', (test) => ran.push(test.fullTitle().toLowerCase()));
     runner.on('fail', (test, error) => failures.push({ title: test.fullTitle(), text: textOf(error) }));
   });

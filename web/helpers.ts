@@ -1,6 +1,6 @@
 /**
  * Helpers of every template, as plain functions: no engine, no server, so that a test calls them directly. What each
- * one prints, and an example, stands in web/README.md. The composition root registers them with Handlebars.
+ * one prints, and an example, is in web/README.md. The composition root registers them with Handlebars.
  */
 import { badges } from './helpers/badges.js';
 import { charts } from './helpers/charts.js';

@@ -66,7 +66,7 @@ export class StoreJobRepository implements JobRepository {
 
   async connect(): Promise<void> {}
 
-  /** Which of our names have something due; null when there is too much to tell. */
+  /** Which of our names have something due; null when there are too many to list. */
   private async dueNames(): Promise<ReadonlySet<string> | null> {
     const filter = { due_at: { lte: this.at() }, name: { in: this.names() } };
     const page = await this.jobs.find({ filter, sort: [['due_at', 'asc']], limit: GLANCE });

@@ -116,7 +116,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
       try {
         return { doc: await this.#create(filter, plain), created: true };
       } catch (error) {
-        // Someone created it first: then it is there to be changed, unless it does not match the filter.
+        // Someone created it first: then it can be changed, unless it does not match the filter.
         if (!(error instanceof StoreConflict) || error.index !== 'id' || attempt === UPSERT_ATTEMPTS) throw error;
       }
     }
@@ -163,7 +163,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return n;
   }
 
-  /** Inserts travel as one command; the rest side by side, because only single commands tell what each one did. */
+  /** Inserts travel as one command; the rest side by side, because only single commands report what each one did. */
   async bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]> {
     const results: WriteResult[] = ops.map(() => ({ n: 1 }));
     const inserts = ops.flatMap((op, i) => ('insert' in op ? [{ i, doc: toStored(op.insert) }] : []));

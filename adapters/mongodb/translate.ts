@@ -37,7 +37,7 @@ function termsOf(path: string, condition: Filter[string]): Query[] {
   return operatorsOf(condition as Condition).map((operator) => (operator === null ? NEVER : { [field]: operator }));
 }
 
-/** One entry per operator, so that none overwrites another; null stands for "never". */
+/** One entry per operator, so that none overwrites another; null means "never". */
 function operatorsOf(condition: Condition): (Query | null)[] {
   if (condition === null || typeof condition !== 'object') return [{ $eq: condition }];
   const c: Operators = condition;
@@ -58,7 +58,7 @@ function operatorsOf(condition: Condition): (Query | null)[] {
   return operators;
 }
 
-/** Text as a pattern that matches it literally. A NUL cannot stand in a BSON pattern, its escape can. */
+/** Text as a pattern that matches it literally. A BSON pattern cannot hold a NUL, but its escape. */
 export function escapeRegex(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}/-]/g, '\\$&').replaceAll('\0', '\\x00');
 }

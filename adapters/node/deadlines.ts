@@ -17,7 +17,7 @@ export class Deadlines {
     for (const listener of this.listeners) listener(this.fault);
   }
 
-  /** The listener is told which limit ran out. */
+  /** Says which limit ran out. */
   onFault(listener: (fault: OutboundError) => void): void {
     if (this.fault) listener(this.fault);
     else this.listeners.push(listener);

@@ -19,7 +19,7 @@ export interface Route {
 
 export type Exchanged = Omit<OutboundResponse, 'duration_ms'>;
 
-/** A kept connection that was closed before any answer: the receiver had given it up, and a new one tells more. */
+/** A kept connection that was closed before any answer: the receiver had given it up, so a new one is tried. */
 export class StaleConnection extends Error {
   override name = 'StaleConnection';
 }

@@ -1,5 +1,5 @@
 /**
- * One `aos serve` per embedded store. `server.lock` in the data directory says who has it; `server.json` tells programs
+ * One `aos serve` per embedded store. `server.lock` in the data directory says who has it; `server.json` says to programs
  * where that server listens (contract 95).
  *
  * The lock is a file created exclusively (a link to a finished file, so that nobody reads half of one), with the owner's
@@ -21,7 +21,7 @@ const FOREIGN_DEAD_MS = 20_000;
 
 interface Owner {
   pid: number;
-  /** Boot id and start ticks where the system tells (Linux), else null. */
+  /** Boot id and start ticks where the system knows (Linux), else null. */
   started: string | null;
   host: string;
   nonce: string;

@@ -4,7 +4,7 @@
  * On the embedded store a key that is not given is created in the data directory at the first start. On MongoDB several
  * processes share one store, so a key that each made for itself would split it: there they must be given, and the store
  * keeps a fingerprint of each (contract 00, configuration). Fingerprints are one-way and name nothing of the key.
- * Rejected: keys inside the store, where whoever reads a copy of the store would read the secrets with it.
+ * Rejected: keys inside the store, where a copy of the store would carry the secrets with it.
  */
 import {
   createHash,

@@ -6,7 +6,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type * as port from '../../ports/metrics.js';
 
 const MAX_SETS = 2_000;
-/** For one gauge: a store that hangs must not hold up the numbers that would tell about it. */
+/** For one gauge: a store that hangs must not hold up the numbers that show it. */
 const PATIENCE_MS = 2_000;
 
 /** Names as Prometheus' own linter wants them (`promtool check metrics`). */
@@ -86,7 +86,7 @@ export class PrometheusMetrics implements port.Metrics {
   }
 }
 
-/** Every set of labels that can be told beforehand; none while one of them has no values yet. */
+/** Every set of labels that is known beforehand; none while one of them has no values yet. */
 function combinations(labels: port.LabelValues): port.Labels[] {
   return Object.entries(labels).reduce<port.Labels[]>(
     (sets, [label, values]) => sets.flatMap((set) => values.map((value) => ({ ...set, [label]: value }))),
@@ -116,7 +116,7 @@ async function soon<T, N>(read: () => T | Promise<T>, none: N): Promise<T | N> {
   try {
     return await Promise.race([read(), late]);
   } catch {
-    // A number that cannot be read says so by NaN; the others must still be told.
+    // A number that cannot be read says so by NaN; the others must still be exported.
     return none;
   } finally {
     clearTimeout(timer);

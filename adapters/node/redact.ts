@@ -6,7 +6,7 @@
  */
 const SECRET_NAME =
   /pass(word|wd|phrase)?$|^pwd$|secret|token|authori[sz]ation|cookie|credential|api_?key|(shared|webhook|license|data|private|signing|intake|claim)_?key|^key$|^dsn$|totp|^otp|^pem$|^session_id$/i;
-/** Names that match above and tell nothing: ids, counts and kinds of tokens. */
+/** Names that match above and give nothing away: ids, counts and kinds of tokens. */
 const HARMLESS = /((?<!session)_id|_kind|_count|_name|_prefix|tokens|_expires_at|_tokens?_at)$|^token_/i;
 
 const SHAPES: readonly (readonly [RegExp, string])[] = [

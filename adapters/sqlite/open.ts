@@ -10,7 +10,7 @@ export function openDriver(path: string): Driver {
   return node ? openNode(node, path) : openLibsql(path);
 }
 
-/** `node:sqlite`, or undefined on Node 20. Its notice of being experimental, once per thread, would stand in every log. */
+/** `node:sqlite`, or undefined on Node 20. Its notice of being experimental, once per thread, would be in every log. */
 function nodeSqlite(): NodeSqlite | undefined {
   const emit = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;

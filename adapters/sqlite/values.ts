@@ -1,5 +1,5 @@
 /**
- * How a JSON value stands in an index column, so that SQLite's own order and equality are those of ports/document.ts:
+ * How a JSON value is stored in an index column, so that SQLite's own order and equality are those of ports/document.ts:
  * null < numbers < text < blobs, and `true` (a blob) is not 1. Rejected: indexes on `json_extract(body, …)`, where true
  * is 1, an array is text, and every write of a document rewrites all its indexes (2.6 times the cost of a small change).
  */

@@ -86,7 +86,7 @@ function groupQuery({
   };
 }
 
-/** The query as it stands in an address; without the page of the list. */
+/** The query as it is written in an address; without the page of the list. */
 function searchOf({ cursor: _page, ...given }: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) {

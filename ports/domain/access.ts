@@ -101,7 +101,7 @@ export interface CredentialCheck {
     address: string;
     /** Where the login happens: decides which roles are allowed and what TOTP means there. */
     place: 'web' | 'setup' | 'release_store';
-    /** The signed device cookie of an earlier login, so that nobody can lock the account out from outside. */
+    /** The signed device cookie of an earlier login, so that strangers cannot lock the account out. */
     device?: string | undefined;
   }): Promise<AccountInfo & { totp: boolean }>;
 }
@@ -112,7 +112,7 @@ export const CREDENTIALS = token<CredentialCheck>('access.credentials');
 export interface FirstStart {
   /**
    * Creates one administrator when there is no account, once even when two processes start together. Null when there was
-   * one; `password` is null when the configuration gave it, else it is told here and nowhere else: print it once.
+   * one; `password` is null when the configuration gave it, else it is returned here and nowhere else: print it once.
    */
   ensureAdmin(): Promise<{ username: string; password: string | null } | null>;
 }

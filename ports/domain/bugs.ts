@@ -57,7 +57,7 @@ export interface Report {
 export interface Mute {
   rule_id: string;
   reason: string;
-  /** Occurrences in the rolling hour above which `error.rate_exceeded` is told; null: never. */
+  /** Occurrences in the rolling hour above which `error.rate_exceeded` is sent; null: never. */
   alarm_threshold?: number | null;
 }
 
@@ -225,7 +225,7 @@ export type Mutable = Pick<
   | 'muted_by_rule_id'
 >;
 
-/** Muting of groups that are there already. Callers check who asks. */
+/** Muting of groups that exist already. Callers check who asks. */
 export interface Muting {
   /** Error groups, all or a project's. */
   count(project: string | null): Promise<number>;
@@ -280,7 +280,7 @@ export interface ErrorGroups {
   perHour(hours: number): Promise<{ counts: number[]; groups: number; complete: boolean } | null>;
   /**
    * Groups that changed since a mark, oldest change first, those too that the query does not find any more. At most 100;
-   * `mark` is for the next question, and a group may be told twice.
+   * `mark` is for the next question, and a group may be listed twice.
    * @param since RFC 3339, a mark; null: only answers one
    */
   changes(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }>;

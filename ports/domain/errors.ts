@@ -37,12 +37,12 @@ export interface ErrorSender {
   /** A token's id. */
   id: string;
   source: 'app' | 'sdk';
-  /** It is a public intake key: what it is told and what it may do is bounded. */
+  /** It is a public intake key: what it may learn and do is bounded. */
   intake?: boolean;
 }
 
 /**
- * What an intake key is told of its report: nothing of the item but its name (contract 21, answer).
+ * What an intake key learns of its report: nothing of the item but its name (contract 21, answer).
  */
 export interface PublicAnswer {
   id: string;

@@ -32,7 +32,7 @@ const ENTITIES: Record<string, string> = {
   '=': '&#x3D;',
 };
 
-/** Text as it may stand in element content and in quoted attributes. null and undefined are nothing. */
+/** Text safe in element content and in quoted attributes. null and undefined become nothing. */
 export function escape(value: unknown): string {
   return plain(value).replace(/[&<>"'`=]/g, (c) => ENTITIES[c] as string);
 }

@@ -41,7 +41,7 @@ function size(value: unknown): number {
 function truncate(value: unknown, max: unknown): Html {
   const all = plain(value);
   const limit = typeof max === 'number' ? max : 80;
-  // Enough units for `limit` characters and one more: the whole text may be long, and stands in every row of a list.
+  // Enough units for `limit` characters and one more: the whole text may be long, and is in every row of a list.
   const characters = Array.from(all.slice(0, 2 * limit + 2));
   if (characters.length <= limit) return new Html(escape(all));
   const cut = characters.slice(0, limit - 1).join('');

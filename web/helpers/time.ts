@@ -1,7 +1,7 @@
 /**
  * Times: stored in UTC, shown in `app.timezone`, with the UTC value and the relative age at hand (contract 80).
- * Intl carries the zone's rules, daylight saving included; the title names the offset, so the hour that comes twice in
- * autumn is told apart.
+ * Intl carries the zone's rules, daylight saving included; the title names the offset, which
+ * distinguishes the hour that comes twice in autumn.
  */
 import { escape, Html, numeric, plain, split, type Helper } from './html.js';
 

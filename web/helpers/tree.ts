@@ -5,7 +5,7 @@
 import { escape, Html, plain, split, type Helper } from './html.js';
 
 const DEEPEST = 12;
-/** Objects below this depth are closed until somebody looks. */
+/** Objects below this depth are closed until they are opened. */
 const OPEN = 2;
 const MOST = 1500;
 const LONGEST = 400;

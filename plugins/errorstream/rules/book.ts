@@ -1,6 +1,6 @@
 /**
  * The rules as this process knows them, and the answer to the bug tracker's question (ports/domain/bugs.ts). Matching reads
- * no store: the rules stand here, compiled.
+ * no store: the rules are kept here, compiled.
  *
  * A change in this process is in force before its answer goes out. Another process notices it by the revision, one small
  * document that every change raises after it is written: read again in the background when it is a second old, and before

@@ -1,4 +1,4 @@
-/** The ignore rules' collections, and the template that is there from the first migration (contract 21). */
+/** The ignore rules' collections, and the template that the first migration creates (contract 21, template). */
 import type { CollectionSpec } from '../../../kernel/contract.js';
 import type { Migration } from '../../../kernel/contract.js';
 import { StoreConflict } from '../../../ports/store.js';
@@ -11,7 +11,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'applies', indexes: [{ fields: ['state', 'beat_at'] }] },
 ];
 
-/** How MySQL, PostgreSQL, SQL Server, SQLite and MongoDB say that a value is there already. */
+/** How MySQL, PostgreSQL, SQL Server, SQLite and MongoDB say that a value exists already. */
 export const DUPLICATES =
   "Duplicate entry '.*' for key|duplicate key value violates unique constraint|" +
   'Cannot insert duplicate key|UNIQUE constraint failed|E11000 duplicate key';

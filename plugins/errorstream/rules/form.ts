@@ -5,7 +5,7 @@ import { invalid } from '../../../kernel/errors.js';
 import type { Matching, RuleFields } from './rule.js';
 
 const DAY_MS = 86_400_000;
-/** `keep` leaves what is there. */
+/** `keep` leaves the stored time. */
 export const EXPIRIES = [
   { value: '1', label: 'In a day' },
   { value: '7', label: 'In a week' },

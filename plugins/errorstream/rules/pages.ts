@@ -43,7 +43,7 @@ function stated(rule: RuleView, now: number): object {
 
 interface Editor {
   id?: string;
-  /** What stands in the controls. */
+  /** The values of the controls. */
   form: Typed;
   preview?: Preview | undefined;
   problem?: Problem;

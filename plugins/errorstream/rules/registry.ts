@@ -12,7 +12,7 @@ import { Runs } from './runs.js';
 import { RuleReconciler } from './rule-reconciler.js';
 import { type Preview, RulePreview } from './rule-preview.js';
 
-/** All of them stand compiled in every process. */
+/** All of them are kept compiled in every process. */
 const MOST_RULES = 1000;
 
 export interface RuleQuery {
@@ -142,7 +142,7 @@ export class Registry {
     return this.rulePreview.preview(rule);
   }
 
-  /** Mutes the groups that are there already; resolves when that is done. @throws ServiceError not_found, conflict */
+  /** Mutes the groups that exist already; resolves when that is done. @throws ServiceError not_found, conflict */
   async apply(
     principal: Principal,
     id: string,

@@ -70,7 +70,7 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
       summary: 'Create an ignore rule',
       description:
         'What matches from now on is recorded and counted, muted. In force here at once and in every other process within ' +
-        'two seconds. Groups that are there already are muted by `apply`.',
+        'two seconds. Groups that exist already are muted by `apply`.',
       access: manage,
       input: { body: createBody },
       status: 201,
@@ -134,7 +134,7 @@ function memberRoutes(registry: Registry): RouteSpec[] {
     {
       method: 'POST',
       path: `${BASE}/{id}/apply`,
-      summary: 'Mute the groups that are there already; answers when done',
+      summary: 'Mute the groups that exist already; answers when done',
       description: 'Safe to repeat: what is muted already is skipped. With `dry_run` nothing is muted.',
       access: manage,
       limits: { rate: 'bulk' },

@@ -13,7 +13,7 @@ import { isActive, muteOf, type Matching, type Rule } from './rule.js';
 
 const BATCH = 200;
 const SAMPLES = 20;
-/** A preview is looked at by somebody who waits. */
+/** A person waits for a preview. */
 const PREVIEW_MS = 8_000;
 const SLICE_MS = 5;
 

@@ -1,6 +1,6 @@
 /**
- * What a change of a rule leads to: groups that it muted and mutes no more are unmuted, and a new reason stands in those
- * that stay (contract 21, unmuting).
+ * Follows up a change of a rule: groups that it muted and mutes no more are unmuted, and those that stay get the new
+ * reason (contract 21, unmuting).
  *
  * Order: the rule with the marker `settle_at` (a deleted one stays, hidden, until then) → the groups → the marker goes. The
  * caller's own pass runs before its answer, for five seconds at most. The job makes another one later than any process can

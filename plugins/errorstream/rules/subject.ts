@@ -1,4 +1,4 @@
-/** What an ignore rule is held against: a report on its way, or a group that is there (contract 21, match text). Pure. */
+/** What an ignore rule is held against: a report on its way, or a stored group (contract 21, match text). Pure. */
 import { shortClass } from '../title.js';
 
 export interface Subject {
