@@ -133,6 +133,8 @@ export interface Manifest {
   events?: readonly string[];
   /** Its error codes, each with its status and meaning; `refuse` throws them. */
   errors?: Catalogue;
+  /** Groups of its routes in openapi.json, by the first segment of their paths below `/api/`, each with what it is for. */
+  tags?: Readonly<Record<string, string>>;
   /** True: while its `health` answers `ok: false`, or it has failed, the service counts as unhealthy. Default false. */
   decidesHealth?: boolean;
   collections?: readonly CollectionSpec[];
@@ -255,5 +257,6 @@ export type {
   RouteSpec,
 };
 export type * from '../ports/store.js';
-export { created, Redirect, Reply, text, View } from '../ports/http.js';
+export { deleted, pageOf, whole } from './shapes.js';
+export { created, named, Redirect, Reply, stated, text, View } from '../ports/http.js';
 export type { Access, AccessRule, HttpRequest, PageResult, Principal } from '../ports/http.js';

@@ -8,6 +8,7 @@ import type { ListenSpec } from '../ports/events.js';
 import type { PageSpec, PanelSpec, RouteSpec, ToolSpec } from '../ports/http.js';
 import type { JobSpec } from '../ports/jobs.js';
 import type { Extension } from '../ports/token.js';
+import { CODES } from './errors.js';
 import type { CommandSpec, PluginParts } from './contract.js';
 import type { FullManifest } from './manifest.js';
 
@@ -36,9 +37,21 @@ type Keys<T> = Record<keyof T, Joi.Schema>;
 
 const run = Joi.function().required();
 const duck = Joi.any();
-const schemas = Joi.object({ params: duck, query: duck, body: duck, optionalBody: Joi.boolean() });
+const schemas = Joi.object({
+  params: duck,
+  query: duck,
+  body: duck,
+  optionalBody: Joi.boolean(),
+  mediaType: Joi.string(),
+  headers: Joi.object().pattern(Joi.string(), Joi.string()),
+} satisfies Keys<NonNullable<RouteSpec['input']>>);
 const path = Joi.string().pattern(/^\//).required().messages({ 'string.pattern.base': '{{#label}} must start with /' });
 const method = Joi.string().valid('GET', 'POST', 'PATCH', 'PUT', 'DELETE');
+
+const operationId = Joi.string()
+  .pattern(/^[a-z][A-Za-z0-9]{0,99}$/)
+  .messages({ 'string.pattern.base': '{{#label}} must be letters and digits, a lower-case letter first' });
+const success = Joi.number().integer().min(200).max(399);
 
 const names = Joi.array().items(Joi.string());
 const TOOL = Joi.object({
@@ -66,12 +79,14 @@ const ROUTE = Joi.object({
   method: Joi.alternatives(method, Joi.array().items(method).min(1)).required(),
   path,
   aliases: Joi.array().items(path),
+  operationId: Joi.alternatives(operationId, Joi.array().items(operationId).min(1)),
   summary: Joi.string().required(),
   description: Joi.string(),
   access: duck,
   input: schemas,
   output: duck,
-  status: Joi.number().integer().min(200).max(399),
+  status: Joi.alternatives(success, Joi.array().items(success).min(1)),
+  errors: Joi.array().items(Joi.string()),
   strictQuery: Joi.boolean(),
   bare: Joi.boolean(),
   plain: Joi.boolean(),
@@ -80,6 +95,9 @@ const ROUTE = Joi.object({
   limits: Joi.object(),
   cors: Joi.boolean(),
   credential: Joi.function(),
+  credentialIn: Joi.array().items(
+    Joi.object({ in: Joi.string().valid('header', 'query').required(), name: Joi.string().required() }),
+  ),
   onRefused: Joi.function(),
   handle: run,
 } satisfies Keys<RouteSpec>);
@@ -173,7 +191,7 @@ export function judgeParts(returned: unknown, manifest: FullManifest, views: str
     stop: parts.stop?.bind(parts),
     services: parts.services,
     extensions: keep(parts.extensions, (extension) => extensionFaults(extension, manifest)),
-    routes: keep(parts.routes, (route) => routeFaults(route, id, claims)),
+    routes: keep(parts.routes, (route) => routeFaults(route, manifest, claims)),
     pages: keep(parts.pages, (page) => pageFaults(page, id, views, claims)),
     panels: keep(parts.panels, (panel) => panelFaults(panel, views)),
     jobs: keep(parts.jobs, (job) => jobFaults(job, id, claims)).map((job) => named(job, id)),
@@ -195,10 +213,13 @@ const named = (job: JobSpec, plugin: string): JobSpec => ({
   run: (call) => job.run(call),
 });
 
-function routeFaults(route: RouteSpec, plugin: string, claims: Claims): string[] {
+function routeFaults(route: RouteSpec, { id: plugin, errors }: FullManifest, claims: Claims): string[] {
   const methods = [route.method].flat();
   const label = `route ${methods.join('|')} ${route.path}`;
   const faults = [...shape(ROUTE, route), ...accessFaults(route.access, claims.scopes)];
+  const unknown = (route.errors ?? []).filter((code) => !(code in CODES) && !(code in errors));
+  if (unknown.length > 0)
+    faults.push(`${unknown.join(', ')}: no error code of the service, nor in the manifest’s errors`);
   if (faults.length === 0) {
     for (const path of [route.path, ...(route.aliases ?? [])]) {
       for (const method of methods) faults.push(...pathTaken(method, path, plugin, claims));

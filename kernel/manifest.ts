@@ -41,6 +41,7 @@ export interface FullManifest {
   scopes: readonly string[];
   events: readonly string[];
   errors: Catalogue;
+  tags: Readonly<Record<string, string>>;
   decidesHealth: boolean;
   collections: readonly CollectionSpec[];
   migrations: readonly Migration[];
@@ -104,6 +105,7 @@ const manifest = Joi.object({
       .ordered(Joi.number().integer().min(400).max(599).required(), Joi.string().max(300).required())
       .required(),
   ),
+  tags: Joi.object().pattern(Joi.string(), Joi.string().max(500).required()),
   decidesHealth: Joi.boolean(),
   collections: named(
     Joi.object({
@@ -158,6 +160,7 @@ export function fullManifest(plugin: Plugin): FullManifest {
     scopes: [...(plugin.scopes ?? [])],
     events: [...(plugin.events ?? [])],
     errors: { ...plugin.errors },
+    tags: { ...plugin.tags },
     decidesHealth: plugin.decidesHealth ?? false,
     collections: [...(plugin.collections ?? [])],
     migrations: [...(plugin.migrations ?? [])].sort((a, b) => a.number - b.number),

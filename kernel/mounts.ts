@@ -4,7 +4,9 @@ import type { Logger } from '../ports/logger.js';
 import type { PluginRun } from './plugin-run.js';
 
 export function routesOf(run: PluginRun): MountedRoute[] {
-  return (run.parts.routes ?? []).map((spec) => ({ plugin: run.id, spec, ready: run.ready }));
+  const { title, tags, errors } = run.manifest;
+  const about = { title, tags, errors };
+  return (run.parts.routes ?? []).map((spec) => ({ plugin: run.id, about, spec, ready: run.ready }));
 }
 
 export function pagesOf(run: PluginRun, log: Logger): MountedPage[] {

@@ -151,6 +151,23 @@ export interface ToolSpec {
   lines?: readonly string[];
 }
 
+/**
+ * A schema with a name: openapi.json holds it once, under `components/schemas`, and programs made from it call it so. Give
+ * the name last; `allow(null)`, a default and another description may follow. Names are shared by all plugins.
+ * @param name `Item`: a noun, or a noun with what is done to it (`NewWebhook`)
+ */
+export const named = <S extends Schema>(name: string, schema: S): S => {
+  const { flags } = schema.describe() as { flags?: { description?: string } };
+  return schema.meta({ component: { name, description: flags?.description } }) as S;
+};
+
+/**
+ * What JSON Schema can say of a schema where joi's rules cannot be read (a rule of its own: `custom`).
+ * @param json keywords, for example `{ maxLength: 200 }`
+ */
+export const stated = <S extends Schema>(json: Readonly<Record<string, unknown>>, schema: S): S =>
+  schema.meta({ json }) as S;
+
 export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
 export interface RouteSpec {
@@ -159,6 +176,11 @@ export interface RouteSpec {
   path: string;
   /** Further paths with the same meaning. */
   aliases?: readonly string[];
+  /**
+   * Its name in openapi.json, and so of the function in programs made from it: a verb with its object, `reportError`. One
+   * for each path with each method, in their order, where there are several. Absent: made of method and path.
+   */
+  operationId?: string | readonly string[];
   summary: string;
   description?: string;
   access: Access;
@@ -169,11 +191,20 @@ export interface RouteSpec {
     body?: Schema;
     /** A body is optional: none is `{}`. */
     optionalBody?: boolean;
+    /** Media type of the body, where it is not JSON; for the description. */
+    mediaType?: string;
+    /** Request headers that the handler reads, each with what it means; for the description. */
+    headers?: Readonly<Record<string, string>>;
   };
-  /** Shape of the data fields (the envelope is added in the description); used by OpenAPI and by tests. */
-  output?: Schema;
-  /** Success status for the description. Default 200. */
-  status?: number;
+  /**
+   * Shape of the data fields (the envelope is added in the description); used by OpenAPI and by tests. Where the shape
+   * depends on the status: status → shape.
+   */
+  output?: Schema | Readonly<Record<number, Schema>>;
+  /** Success statuses of one shape, for the description. Default 200. */
+  status?: number | readonly number[];
+  /** Error codes that are this route's own: those of credential, limits, input and faults go without saying. */
+  errors?: readonly string[];
   /** Unknown query parameters are errors (lists and `/status`). Default false. */
   strictQuery?: boolean;
   /** Answers without the envelope, errors included (license endpoints; contract 00, envelope). */
@@ -204,6 +235,8 @@ export interface RouteSpec {
    * null first; when that gives none, once more with the first 16 KiB of the body, inflated, as a Buffer.
    */
   credential?: (request: Pick<HttpRequest, 'headers' | 'query' | 'body'>) => string | null;
+  /** Where `credential` looks, for the description. */
+  credentialIn?: readonly { in: 'header' | 'query'; name: string }[];
   /** A call was answered with an error, here or before it came here: for the plugin's own numbers. */
   onRefused?: (code: string) => void;
   handle(request: HttpRequest): Promise<object> | object;
@@ -301,6 +334,12 @@ export interface Authenticator {
 
 export interface MountedRoute {
   plugin: string;
+  /** What the plugin's manifest says about its routes. */
+  about?: {
+    title: string;
+    tags: Readonly<Record<string, string>>;
+    errors: Readonly<Record<string, readonly [status: number, meaning: string]>>;
+  };
   spec: RouteSpec;
   /** False while the plugin is failed: its routes answer 503 `not_ready`. */
   ready: () => boolean;

@@ -78,6 +78,7 @@ export default definePlugin<AccessConfig>({
       .description('Its password; null makes a random one, printed once'),
   }),
   scopes: SCOPES,
+  tags: { tokens: 'Tokens about themselves, and sub-tokens with fewer rights.' },
   collections: [
     { name: 'accounts', indexes: [{ fields: ['username_key'], unique: true }, { fields: ['role', 'disabled'] }] },
     {

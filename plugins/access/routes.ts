@@ -1,6 +1,6 @@
 /** The token routes of the API (contract 10, tokens: table). */
 import joi from 'joi';
-import { created, type Clock, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { created, deleted, named, whole, type Clock, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { denied, notFound } from '../../kernel/errors.js';
 import type { TokenProjects } from '../../ports/domain/access.js';
 import { MAX_LIFE_SECONDS, provision, type ProvisionInput } from './provision.js';
@@ -8,46 +8,59 @@ import type { Tokens } from './tokens.js';
 
 const timestamp = joi.string().isoDate();
 
-const record = joi.object({
-  id: joi.string().required(),
-  name: joi.string().required(),
-  kind: joi.string().valid('master', 'sub', 'watchdog', 'setup', 'intake').required(),
-  prefix: joi.string().required(),
-  scopes: joi.array().items(joi.string()).required(),
-  project: joi.string().allow(null).required(),
-  source: joi.string().allow(null).required(),
-  parent_id: joi.string().allow(null).required(),
-  created_by: joi.string().required(),
-  created_at: timestamp.required(),
-  expires_at: timestamp.allow(null).required(),
-  last_used_at: timestamp.allow(null).required(),
-  revoked_at: timestamp.allow(null).required(),
-});
+const record = named(
+  'Token',
+  whole({
+    id: joi.string(),
+    name: joi.string(),
+    kind: joi.string().valid('master', 'sub', 'watchdog', 'setup', 'intake'),
+    prefix: joi.string(),
+    scopes: joi.array().items(joi.string()),
+    project: joi.string().allow(null),
+    source: joi.string().allow(null),
+    parent_id: joi.string().allow(null),
+    created_by: joi.string(),
+    created_at: timestamp,
+    expires_at: timestamp.allow(null),
+    last_used_at: timestamp.allow(null),
+    revoked_at: timestamp.allow(null),
+  }),
+);
 
-const provisionBody = joi.object({
-  name: joi.string().trim().min(1).max(100).required(),
-  scopes: joi.array().items(joi.string().max(100)).max(100),
-  project: joi.string().max(64).allow(null),
-  expires_in_seconds: joi.number().integer().strict().min(1).max(MAX_LIFE_SECONDS),
-});
+const provisionBody = named(
+  'TokenRequest',
+  joi
+    .object({
+      name: joi.string().trim().min(1).max(100).required(),
+      scopes: joi.array().items(joi.string().max(100)).max(100),
+      project: joi.string().max(64).allow(null),
+      expires_in_seconds: joi.number().integer().strict().min(1).max(MAX_LIFE_SECONDS),
+    })
+    .example({ name: 'fixer-1', scopes: ['bugtracker:manage'], expires_in_seconds: 3600 }),
+);
 
 export function routes(parts: { tokens: Tokens; clock: Clock; projects: TokenProjects }): RouteSpec[] {
   return [
     {
       method: 'POST',
       path: '/api/tokens/v1/provision',
+      operationId: 'provisionToken',
+      errors: ['conflict'],
       summary: 'Make a sub-token with at most the rights of the master token',
       description:
         'The token is shown once. Without `scopes` it has all of the master’s; without `expires_in_seconds` it lives 24 hours.',
       access: { anyToken: true },
       input: { body: provisionBody },
       status: 201,
-      output: joi.object({
-        token: joi.string().required(),
-        id: joi.string().required(),
-        scopes: joi.array().items(joi.string()).required(),
-        expires_at: timestamp.required(),
-      }),
+      output: named(
+        'NewToken',
+        whole({
+          token: joi.string(),
+          id: joi.string(),
+          scopes: joi.array().items(joi.string()),
+          expires_at: timestamp,
+        }),
+      ),
       handle: async (request) => {
         const made = await provision(parts, request.principal, request.body as ProvisionInput);
         return created(made).header('cache-control', 'no-store');
@@ -56,6 +69,8 @@ export function routes(parts: { tokens: Tokens; clock: Clock; projects: TokenPro
     {
       method: 'GET',
       path: '/api/tokens/v1/self',
+      operationId: 'getOwnToken',
+      errors: ['not_found'],
       summary: 'The token’s own record',
       access: { anyToken: true },
       output: record,
@@ -68,9 +83,10 @@ export function routes(parts: { tokens: Tokens; clock: Clock; projects: TokenPro
     {
       method: 'DELETE',
       path: '/api/tokens/v1/self',
+      operationId: 'revokeOwnToken',
       summary: 'Revoke the sub-token that asks',
       access: { anyToken: true },
-      output: joi.object({ deleted: joi.boolean().required() }),
+      output: deleted,
       handle: async (request) => {
         const { principal } = request;
         if (principal.kind !== 'token' || principal.token_kind !== 'sub')

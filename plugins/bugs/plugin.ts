@@ -54,6 +54,10 @@ export default definePlugin<BugsConfig>({
   extensionPoints: [REPORT_FILTERS.point, ITEM_ACTIONS.point],
   extends: [PROJECT_USAGE.point],
   config,
+  tags: {
+    bugtracker:
+      'Bugs, feature requests and errors as items: reported, claimed by one agent at a time, changed, merged, counted.',
+  },
   scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
   events: ['bug.created', 'bug.critical', 'bug.resolved', 'feature.created', 'error.rate_exceeded'],
   collections: COLLECTIONS,

@@ -1,5 +1,6 @@
 /** What a report is answered with (contract 21, answer). */
 import joi from 'joi';
+import { named } from '../../kernel/contract.js';
 import type { Recorded } from '../../ports/domain/bugs.js';
 import type { ErrorAnswer, PublicAnswer } from '../../ports/domain/errors.js';
 
@@ -36,41 +37,60 @@ export const publicAnswerOf = (done: Recorded, truncated: string[]): PublicAnswe
   truncated,
 });
 
-const severity = joi.string().valid('critical', 'high', 'medium', 'low');
+const severity = named('Severity', joi.string().valid('critical', 'high', 'medium', 'low'));
 const count = joi.number().integer().min(0);
 
-const single = joi.object({
-  id: joi.string(),
-  ref: joi.string().description('<project>-<n>'),
-  created: joi.boolean().description('True for the first occurrence of a group'),
-  ignored: joi.boolean().description('An ignore rule matched: recorded and counted, muted'),
+const single = {
+  id: joi.string().required(),
+  ref: joi.string().required().description('`<project>-<n>`'),
+  created: joi.boolean().required().description('True for the first occurrence of a group'),
+  ignored: joi.boolean().required().description('An ignore rule matched: recorded and counted, muted'),
+  title: joi.string().allow(''),
   ignore_rule_id: joi.string().allow(null),
   dedup_key: joi.string(),
-  title: joi.string(),
   severity,
   urgency: severity.description('The same as severity'),
-  item_status: joi.string().valid('open', 'in_progress', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'),
+  item_status: named(
+    'ItemStatus',
+    joi.string().valid('open', 'in_progress', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'),
+  ),
   hit_count: count,
   hour_count: count.description('Occurrences within the rolling hour'),
   regression: joi.boolean().description('This occurrence reopened the group'),
   overflow: joi
     .boolean()
     .description('To an intake key: it made too many new groups within the hour, this is the project’s overflow item'),
-  sampled: joi.boolean().description('The payload of this occurrence was kept'),
-  truncated: joi.array().items(joi.string()).description('Fields that were longer than their limit and were cut'),
-});
-
-const failed = joi.object({
-  error: joi.object({
-    code: joi.string(),
-    message: joi.string(),
-    fields: joi.object().pattern(joi.string(), joi.string()),
-  }),
-});
-
-export const reportOutput = single.keys({
-  results: joi
+  sampled: joi.boolean().required().description('The payload of this occurrence was kept'),
+  truncated: joi
     .array()
-    .items(joi.alternatives(single, failed))
-    .description('For a list, in its order, and then nothing beside it'),
-});
+    .items(joi.string())
+    .required()
+    .description('Fields that were longer than their limit and were cut'),
+};
+
+const failed = named(
+  'ErrorNotRecorded',
+  joi.object({
+    error: joi
+      .object({
+        code: joi.string().required(),
+        message: joi.string().required(),
+        fields: joi.object().pattern(joi.string(), joi.string()),
+      })
+      .required(),
+  }),
+);
+
+const results = joi
+  .array()
+  .items(joi.alternatives(named('ErrorResult', joi.object(single)), failed))
+  .required()
+  .description('In the order of the list');
+
+const reported = named('ErrorReported', joi.object(single));
+
+/** One report is answered by itself, a list by `results`. */
+export const reportOutput = {
+  200: joi.alternatives(reported, named('ErrorsReported', joi.object({ results }))),
+  201: reported,
+};

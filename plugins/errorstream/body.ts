@@ -1,5 +1,6 @@
 /** What an application sends for one error (contract 21, intake), as it is validated. Limits that are cut are no rules here. */
 import joi from 'joi';
+import { named, stated } from '../../kernel/contract.js';
 import { isTimestamp } from '../../lib/time.js';
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { Json } from '../../ports/store.js';
@@ -38,51 +39,75 @@ export interface ErrorBody {
   fingerprint?: string[] | null;
 }
 
-const instant = joi
-  .string()
-  .max(40)
-  .custom((text: string, helpers) => (isTimestamp(text) ? text : helpers.error('any.invalid')))
-  .messages({ 'any.invalid': 'must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z' });
+const instant = stated(
+  { format: 'date-time' },
+  joi
+    .string()
+    .max(40)
+    .custom((text: string, helpers) => (isTimestamp(text) ? text : helpers.error('any.invalid')))
+    .messages({ 'any.invalid': 'must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z' }),
+);
 
 const text = joi.string().allow(null, '');
 const line = joi.number().integer().min(0).max(MAX_LINE).allow(null);
 const texts = joi.array().items(joi.string().allow('')).allow(null);
 
-export const errorBody = joi.object({
-  project: joi.string().min(1).max(SLUG).required().description('Slug of the project'),
-  error_level: joi.string().valid('fatal', 'error', 'warning').required(),
-  error_message: joi
-    .string()
-    .allow('')
-    .required()
-    .description('Cut at 8,192 characters; empty only beside an exception_class'),
-  exception_class: text.description('Cut at 200 characters'),
-  file: text.description('Where it happened; its last 1,024 characters are kept'),
-  file_path: text.description('Another name for file'),
-  line,
-  line_no: line.description('Another name for line'),
-  stack_trace: text.description('Cut at 65,536 characters'),
-  environment: text.description('dev, development, local, test, testing, ci, qa and staging are one step less urgent'),
-  app_version: text,
-  build: text.description('Another name for app_version'),
-  release: text.description('Another name for app_version'),
-  commit_sha: text,
-  repo_url: text,
-  host: text,
-  occurred_at: instant.allow(null).description('When it happened; the receive time when absent or later'),
-  client_ref: joi
-    .string()
-    .min(1)
-    .max(CLIENT_REF)
-    .allow(null)
-    .description('Unique per project: a repeat counts nothing'),
-  tags: texts.description('Cut at 32'),
-  context: joi.object().allow(null).description('Cut at 32,768 characters of JSON'),
-  breadcrumbs: joi.array().allow(null).description('The last 50 are kept, and at most 65,536 characters of JSON'),
-  fingerprint: texts.description('Replaces the grouping; `{{ default }}` stands for it'),
-});
+export const errorBody = named(
+  'ErrorReport',
+  joi
+    .object({
+      project: joi.string().min(1).max(SLUG).required().description('Slug of the project'),
+      error_level: named('ErrorLevel', joi.string().valid('fatal', 'error', 'warning')).required(),
+      error_message: joi
+        .string()
+        .allow('')
+        .required()
+        .description('Cut at 8,192 characters; empty only beside an exception_class'),
+      exception_class: text.description('Cut at 200 characters'),
+      file: text.description('Where it happened; its last 1,024 characters are kept'),
+      file_path: text.description('Another name for file'),
+      line,
+      line_no: line.description('Another name for line'),
+      stack_trace: text.description('Cut at 65,536 characters'),
+      environment: text.description(
+        'dev, development, local, test, testing, ci, qa and staging are one step less urgent',
+      ),
+      app_version: text,
+      build: text.description('Another name for app_version'),
+      release: text.description('Another name for app_version'),
+      commit_sha: text,
+      repo_url: text,
+      host: text,
+      occurred_at: instant.allow(null).description('When it happened; the receive time when absent or later'),
+      client_ref: joi
+        .string()
+        .min(1)
+        .max(CLIENT_REF)
+        .allow(null)
+        .description('Unique per project: a repeat counts nothing'),
+      tags: texts.description('Cut at 32'),
+      context: joi.object().allow(null).description('Cut at 32,768 characters of JSON'),
+      breadcrumbs: joi.array().allow(null).description('The last 50 are kept, and at most 65,536 characters of JSON'),
+      fingerprint: texts.description('Replaces the grouping; `{{ default }}` stands for it'),
+    })
+    .example({
+      project: 'shop',
+      error_level: 'error',
+      error_message: 'Cannot read properties of undefined (reading id)',
+      exception_class: 'TypeError',
+      file: 'src/cart.ts',
+      line: 42,
+      environment: 'production',
+      app_version: '1.4.1',
+    }),
+);
 
-const list = joi.array().items(joi.any()).min(1).max(MOST_REPORTS).description('Each as a single report');
+const list = joi
+  .array()
+  .items(stated({ $ref: '#/components/schemas/ErrorReport' }, joi.any()))
+  .min(1)
+  .max(MOST_REPORTS)
+  .description('Each as a single report');
 
 /**
  * One report, or a list of them. The elements of a list are checked one by one, later: a bad one must not cost the others

@@ -25,6 +25,7 @@ export default definePlugin({
   title: 'Error stream',
   needs: [BUGS.name, ERROR_GROUPS.name, MUTING.name, PROJECTS.name],
   uses: [AUDIT.name],
+  tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],
   extends: [REPORT_FILTERS.point, ITEM_ACTIONS.point, FIRST_STEPS.point],
   collections: COLLECTIONS,

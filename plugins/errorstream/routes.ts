@@ -10,6 +10,7 @@ export const routes = (intake: Intake): RouteSpec[] => [
   {
     method: 'POST',
     path: '/api/errors/v1/report',
+    operationId: 'reportError',
     summary: 'Report a runtime error, or up to 100 of them',
     description:
       'For an application’s exception handler. One object answers 201 for a new group and 200 for a counted occurrence; a list ' +
@@ -18,8 +19,8 @@ export const routes = (intake: Intake): RouteSpec[] => [
       '(gzip, deflate, br, zstd). A project’s public intake key may be used in place of a token, from browsers too.',
     access: { scope: 'bugtracker:report', intake: true },
     input: { body: intakeBody },
-    status: 201,
     output: reportOutput,
+    errors: ['unknown_project'],
     cors: true,
     limits: { rate: 'intake', inflate: true, cost: costOf },
     handle: (request) => handle(intake, request),

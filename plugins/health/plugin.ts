@@ -16,6 +16,12 @@ export default definePlugin<HealthConfig>({
   title: 'Health and migrations',
   critical: true,
   needs: [SYSTEM.name, AUDIT.name],
+  tags: {
+    health: 'Whether the service works, for people and for probes.',
+    metrics: 'Numbers for Prometheus.',
+    admin: 'Migrations.',
+    'install_db.php': 'Migrations, at the address of earlier versions.',
+  },
   config: joi.object({
     min_free_bytes: joi
       .number()

@@ -1,6 +1,6 @@
 /** Probes, metrics, the interface description and the migrate endpoints (contract 95; contract 10, install and migrate). */
 import joi from 'joi';
-import { Redirect, Reply, text, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { named, Redirect, Reply, text, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import type { SystemInfo } from '../../ports/domain/system.js';
 import type { Metrics } from '../../ports/metrics.js';
@@ -17,43 +17,46 @@ export interface Services {
 const MONITORING = [{ sharedKey: true }, { anyToken: true }] as const;
 const MIGRATING = [{ sharedKey: true }, { session: 'admin' }] as const;
 
-const check = joi.object({ ok: joi.boolean().required() }).unknown();
-const healthShape = joi.object({
-  healthy: joi.boolean().required(),
-  version: joi.string().required(),
-  time: joi.string().isoDate().required(),
-  uptime_seconds: joi.number().integer().required(),
-  schema: joi
-    .object({ current: joi.string().allow(null).required(), pending: joi.array().items(joi.string()).required() })
-    .unknown(),
-  checks: joi
-    .object({
-      database: check.required(),
-      evaluator: check.required(),
-      jobs: check.required(),
-      webhooks: check.required(),
-      release_store: check.required(),
-      disk: check.required(),
-      plugins: joi
-        .object()
-        .pattern(
-          joi.string(),
-          joi.object({ state: joi.string().required(), reason: joi.string().allow(null).required() }),
-        )
-        .required(),
-    })
-    .required(),
-});
-const migrated = joi.object({
-  applied: joi.array().items(joi.string()).required(),
-  pending: joi.array().items(joi.string()).required(),
-});
+const check = named('Check', joi.object({ ok: joi.boolean().required() }).unknown());
+const healthShape = named(
+  'Health',
+  joi.object({
+    healthy: joi.boolean().required(),
+    version: joi.string().required(),
+    time: joi.string().isoDate().required(),
+    uptime_seconds: joi.number().integer().required(),
+    schema: joi
+      .object({ current: joi.string().allow(null).required(), pending: joi.array().items(joi.string()).required() })
+      .unknown(),
+    checks: joi
+      .object({
+        database: check.required(),
+        evaluator: check.required(),
+        jobs: check.required(),
+        webhooks: check.required(),
+        release_store: check.required(),
+        disk: check.required(),
+        plugins: joi
+          .object()
+          .pattern(
+            joi.string(),
+            joi.object({ state: joi.string().required(), reason: joi.string().allow(null).required() }),
+          )
+          .required(),
+      })
+      .required(),
+  }),
+);
+const names = joi.array().items(joi.string());
+const migrated = named('Migrated', whole({ applied: names, pending: names }));
 
 function probes({ health }: Services): RouteSpec[] {
   return [
     {
       method: 'GET',
       path: '/api/health',
+      operationId: 'getHealth',
+      errors: ['not_ready'],
       summary: 'Health of the service',
       description:
         'Answers 200 also when unhealthy; with `strict=1` then 503. `healthy` means: the database answers, the evaluator runs, no migration is pending. A module that is not installed is `ok` with `state: "not_installed"`.',
@@ -68,19 +71,22 @@ function probes({ health }: Services): RouteSpec[] {
     {
       method: 'GET',
       path: '/api/health/live',
+      operationId: 'checkLive',
       summary: 'The process answers',
       access: 'public',
-      output: joi.object({ live: joi.boolean().required() }),
+      output: named('Live', whole({ live: joi.boolean() })),
       limits: { rate: 'none' },
       handle: () => ({ live: true }),
     },
     {
       method: 'GET',
       path: '/api/health/ready',
+      operationId: 'checkReady',
+      errors: ['not_ready'],
       summary: 'The service can take requests',
       description: '503 `not_ready` while the store does not answer or a critical part is not ready.',
       access: 'public',
-      output: joi.object({ ready: joi.boolean().required() }),
+      output: named('Ready', whole({ ready: joi.boolean() })),
       limits: { rate: 'none' },
       handle: async () => {
         if (await health.ready()) return { ready: true };
@@ -97,6 +103,7 @@ function descriptions({ system, metrics }: Services): RouteSpec[] {
     {
       method: 'GET',
       path: '/metrics',
+      operationId: 'getMetrics',
       summary: 'Numbers for Prometheus',
       description: 'Prometheus text format 0.0.4.',
       access: MONITORING,
@@ -124,6 +131,7 @@ function migrations({ run }: Services): RouteSpec[] {
     {
       method: 'POST',
       path: '/api/admin/v1/migrate',
+      operationId: 'runMigrations',
       summary: 'Run pending migrations',
       description: 'The shared key, or the session of an administrator with `X-CSRF-Token`.',
       access: MIGRATING,
@@ -133,6 +141,7 @@ function migrations({ run }: Services): RouteSpec[] {
     {
       method: ['GET', 'POST'],
       path: '/install_db.php',
+      operationId: ['installDatabaseByGet', 'installDatabase'],
       summary: 'Run pending migrations (address of earlier versions)',
       description: 'POST, or GET with the shared key, runs them; GET with a session leads to the page.',
       access: MIGRATING,

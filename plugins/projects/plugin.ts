@@ -22,6 +22,7 @@ export default definePlugin({
   extensionPoints: [PROJECT_USAGE.point],
   extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point],
   scopes: ['projects:read', 'projects:manage'],
+  tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
   collections: [
     { name: 'projects', indexes: [{ fields: ['number'], unique: true }] },
     { name: 'counters', indexes: [] },

@@ -1,6 +1,6 @@
 /** Projects: the stored document, its rules, what is shown of it (contract 15). Pure. */
 import joi from 'joi';
-import type { Doc } from '../../kernel/contract.js';
+import { named, whole, type Doc } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
 import type { ProjectInfo } from '../../ports/domain/projects.js';
 
@@ -63,13 +63,18 @@ export interface ProjectFields {
   require_signed?: boolean;
 }
 
-export const createBody = joi.object({
-  slug: joi.string().pattern(SLUG, 'lower-case letters, digits, dots, dashes, underscores').required(),
-  name: line(200).allow('').description('Default: the slug'),
-  ...shared,
-});
+export const createBody = named(
+  'NewProject',
+  joi
+    .object({
+      slug: joi.string().pattern(SLUG, 'lower-case letters, digits, dots, dashes, underscores').required(),
+      name: line(200).allow('').description('Default: the slug'),
+      ...shared,
+    })
+    .example({ slug: 'shop', name: 'The shop', repo_url: 'https://git.example.com/shop' }),
+);
 
-export const changeBody = joi.object({ name: line(200).min(1), ...shared });
+export const changeBody = named('ProjectChange', joi.object({ name: line(200).min(1), ...shared }));
 
 /** What a form or the command line gives, by the API's rules. @throws ServiceError validation_failed */
 export function checked(schema: joi.ObjectSchema, given: object): unknown {
@@ -83,21 +88,24 @@ export function checked(schema: joi.ObjectSchema, given: object): unknown {
   throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [path.join('.'), message])));
 }
 
-const timestamp = joi.string().isoDate().required();
+const timestamp = joi.string().isoDate();
 
-export const projectShape = joi.object({
-  slug: joi.string().required(),
-  name: joi.string().required(),
-  description: joi.string().allow(null).required(),
-  repo_url: joi.string().allow(null).required(),
-  number: joi.number().integer().required().description('Of the Sentry DSN'),
-  setup_scopes: joi.array().items(joi.string()).required(),
-  cache_ttl_hours: joi.number().integer().required(),
-  require_signed: joi.boolean().required(),
-  archived: joi.boolean().required(),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
+export const projectShape = named(
+  'Project',
+  whole({
+    slug: joi.string(),
+    name: joi.string(),
+    description: joi.string().allow(null),
+    repo_url: joi.string().allow(null),
+    number: joi.number().integer().description('Of the Sentry DSN'),
+    setup_scopes: joi.array().items(joi.string()),
+    cache_ttl_hours: joi.number().integer(),
+    require_signed: joi.boolean(),
+    archived: joi.boolean(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+);
 
 /** `https://<key>@host/<number>`, with the scheme, port and path of the base URL (contract 21, Sentry SDK intake). */
 export function dsn(baseUrl: string, key: string, number: number): string {

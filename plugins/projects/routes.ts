@@ -1,6 +1,6 @@
 /** `/api/projects/v1` (contract 15). */
 import joi from 'joi';
-import { created, type RouteSpec } from '../../kernel/contract.js';
+import { created, deleted, named, pageOf, whole, type RouteSpec } from '../../kernel/contract.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { changeBody, createBody, projectShape, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
@@ -11,7 +11,7 @@ const MANAGE = { scope: 'projects:manage' } as const;
 
 const slugParam = joi.string().pattern(SLUG, 'slug').required();
 const params = joi.object({ slug: slugParam });
-const one = joi.object({ project: projectShape.required() });
+const one = named('ProjectAnswer', whole({ project: projectShape }));
 const timestamp = joi.string().isoDate();
 
 const pageQuery = joi.object({
@@ -28,26 +28,18 @@ interface ListQuery {
   include_total: boolean;
 }
 
-/** Shape of a paged list of `items` (contract 00, lists). */
-const listOf = (items: joi.Schema): joi.ObjectSchema =>
-  joi.object({
-    items: joi.array().items(items).required(),
-    next_cursor: joi.string().allow(null).required(),
-    has_more: joi.boolean().required(),
-    total: joi.number().integer(),
-  });
-
-const keyShape = joi.object({
-  id: joi.string().required(),
-  name: joi.string().required(),
-  prefix: joi.string().required(),
-  created_by: joi.string().required(),
-  created_at: timestamp.required(),
-  last_used_at: timestamp.allow(null).required(),
-  revoked_at: timestamp.allow(null).required(),
-});
-
-const deleted = joi.object({ deleted: joi.boolean().required() });
+const keyShape = named(
+  'IntakeKey',
+  whole({
+    id: joi.string(),
+    name: joi.string(),
+    prefix: joi.string(),
+    created_by: joi.string(),
+    created_at: timestamp,
+    last_used_at: timestamp.allow(null),
+    revoked_at: timestamp.allow(null),
+  }),
+);
 
 export function routes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
   return [...projectRoutes(projects, keys), ...keyRoutes(keys)];
@@ -57,6 +49,7 @@ function projectRoutes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
   const archiving = (action: 'archive' | 'unarchive'): RouteSpec => ({
     method: 'POST',
     path: `${BASE}/{slug}/${action}`,
+    operationId: `${action}Project`,
     summary: action === 'archive' ? 'Take no more reports and publishes' : 'Take reports and publishes again',
     access: MANAGE,
     input: { params, body: joi.object({}), optionalBody: true },
@@ -69,12 +62,13 @@ function projectRoutes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
     {
       method: 'GET',
       path: BASE,
+      operationId: 'listProjects',
       summary: 'List the projects',
       description: 'By slug. A token that is bound to a project sees that one alone.',
       access: READ,
       strictQuery: true,
       input: { query: listQuery },
-      output: listOf(projectShape),
+      output: pageOf('ProjectPage', projectShape),
       handle: async ({ principal, query }) => {
         const { include_total, ...asked } = query as unknown as ListQuery;
         const page = await projects.page(principal, asked);
@@ -85,6 +79,8 @@ function projectRoutes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
     {
       method: 'POST',
       path: BASE,
+      operationId: 'createProject',
+      errors: ['conflict'],
       summary: 'Create a project',
       access: MANAGE,
       input: { body: createBody },
@@ -99,6 +95,7 @@ function projectRoutes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
     {
       method: 'GET',
       path: `${BASE}/{slug}`,
+      operationId: 'getProject',
       summary: 'One project',
       access: READ,
       input: { params },
@@ -110,6 +107,8 @@ function projectRoutes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
     {
       method: 'PATCH',
       path: `${BASE}/{slug}`,
+      operationId: 'changeProject',
+      errors: ['conflict'],
       summary: 'Change a project',
       access: MANAGE,
       input: { params, body: changeBody },
@@ -123,6 +122,8 @@ function projectRoutes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
     {
       method: 'DELETE',
       path: `${BASE}/{slug}`,
+      operationId: 'deleteProject',
+      errors: ['conflict'],
       summary: 'Delete a project that nothing hangs on',
       description:
         'A project with items, releases or licenses is 409 `conflict` and can only be archived. Its intake keys are revoked.',
@@ -142,11 +143,12 @@ function keyRoutes(keys: IntakeKeys): RouteSpec[] {
     {
       method: 'GET',
       path: `${BASE}/{slug}/intake-keys`,
+      operationId: 'listIntakeKeys',
       summary: 'List a project’s intake keys',
       access: READ,
       strictQuery: true,
       input: { params, query: pageQuery },
-      output: listOf(keyShape),
+      output: pageOf('IntakeKeyPage', keyShape),
       handle: async ({ principal, params: { slug = '' }, query }) => {
         const { include_total, ...asked } = query as unknown as ListQuery;
         const page = await keys.page(principal, slug, asked);
@@ -157,11 +159,17 @@ function keyRoutes(keys: IntakeKeys): RouteSpec[] {
     {
       method: 'POST',
       path: `${BASE}/{slug}/intake-keys`,
+      operationId: 'createIntakeKey',
+      errors: ['conflict'],
       summary: 'Make an intake key; it is shown once, with its DSN',
       access: MANAGE,
-      input: { params, body: joi.object({ name: joi.string().trim().max(100).allow('', null) }), optionalBody: true },
+      input: {
+        params,
+        body: named('IntakeKeyName', joi.object({ name: joi.string().trim().max(100).allow('', null) })),
+        optionalBody: true,
+      },
       status: 201,
-      output: joi.object({ id: joi.string().required(), key: joi.string().required(), dsn: joi.string().required() }),
+      output: named('NewIntakeKey', whole({ id: joi.string(), key: joi.string(), dsn: joi.string() })),
       handle: async ({ principal, params: { slug = '' }, body }) => {
         const { name } = (body ?? {}) as { name?: string | null };
         return created(await keys.create(principal, slug, name ?? undefined)).header('cache-control', 'no-store');
@@ -170,6 +178,7 @@ function keyRoutes(keys: IntakeKeys): RouteSpec[] {
     {
       method: 'DELETE',
       path: `${BASE}/{slug}/intake-keys/{id}`,
+      operationId: 'revokeIntakeKey',
       summary: 'Revoke an intake key',
       access: MANAGE,
       input: { params: joi.object({ slug: slugParam, id: joi.string().max(64).required() }) },

@@ -1,6 +1,6 @@
 /** The two paths that Sentry's SDKs know (contract 21, Sentry SDK intake). */
 import joi from 'joi';
-import type { HttpRequest, RouteSpec } from '../../kernel/contract.js';
+import { named, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { Reply, type TokenPrincipal } from '../../ports/http.js';
 import { keyOf } from './credential.js';
@@ -18,16 +18,23 @@ const params = joi.object({
 /** SDKs add `sentry_version`, `sentry_client` and others. */
 const query = joi.object({ sentry_key: joi.any().description('The intake key, where no header has it') });
 
-const output = joi.object({ id: joi.string().description('Id of the event: the client_ref of its occurrence') });
+const output = named(
+  'SentryAnswer',
+  joi.object({ id: joi.string().description('Id of the event: the client_ref of its occurrence') }),
+);
 
 const shared = {
   method: 'POST',
   access: { scope: 'bugtracker:report', intake: true },
-  input: { params, query },
   output,
   plain: true,
   cors: true,
   credential: keyOf,
+  credentialIn: [
+    { in: 'header', name: 'X-Sentry-Auth' },
+    { in: 'query', name: 'sentry_key' },
+  ],
+  errors: ['unknown_project', 'validation_failed'],
 } satisfies Partial<RouteSpec>;
 
 const limits = {
@@ -69,6 +76,8 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
   {
     ...shared,
     path: '/api/{number}/envelope/',
+    operationId: 'sendEnvelope',
+    input: { params, query },
     aliases: ['/api/{number}/envelope'],
     summary: 'Take an envelope of a Sentry SDK',
     description:
@@ -87,6 +96,8 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
   {
     ...shared,
     path: '/api/{number}/store/',
+    operationId: 'storeEvent',
+    input: { params, query, mediaType: 'application/json' },
     aliases: ['/api/{number}/store'],
     summary: 'Take one event of an older Sentry SDK',
     description: `The body is the event itself, as JSON. ${KEY}`,

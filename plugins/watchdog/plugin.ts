@@ -81,6 +81,12 @@ export default definePlugin<WatchdogConfig>({
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
   events: ['monitor.down', 'monitor.recovered'],
+  tags: {
+    watchdog: 'Monitors, the heartbeats they live by, their timeline, the history of their metrics, and the evaluator.',
+    ping: 'Heartbeats of cron jobs by a URL alone.',
+    push: 'Heartbeats by the push URL of Uptime Kuma.',
+    badge: 'Images with the state of a public monitor.',
+  },
   collections: COLLECTIONS,
   from: import.meta.url,
   setup(ctx) {

@@ -20,6 +20,7 @@ const manifest = (id: string, migrations: Migration[], collections: CollectionSp
   extensionPoints: [],
   extends: [],
   errors: {},
+    tags: {},
   decidesHealth: false,
   config: null,
   scopes: [],

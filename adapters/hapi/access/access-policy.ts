@@ -79,8 +79,20 @@ export class AccessPolicy {
   }
 
   /** For the description: which schemes of `securitySchemes`, and which scopes. */
-  describe(): { scopes: readonly string[]; anyToken: boolean; sharedKey: boolean; session: 'admin' | 'member' | null } {
-    return { scopes: this.#scopes, anyToken: this.#anyToken, sharedKey: this.#sharedKey, session: this.session };
+  describe(): {
+    scopes: readonly string[];
+    anyToken: boolean;
+    intake: boolean;
+    sharedKey: boolean;
+    session: 'admin' | 'member' | null;
+  } {
+    return {
+      scopes: this.#scopes,
+      anyToken: this.#anyToken,
+      intake: this.#intake,
+      sharedKey: this.#sharedKey,
+      session: this.session,
+    };
   }
 }
 

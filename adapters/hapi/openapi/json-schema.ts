@@ -1,12 +1,23 @@
 /**
  * joi's `describe()` → JSON Schema 2020-12, as far as routes use joi. What JSON Schema cannot say (references between
  * fields, conditions) is left wider, never narrower: a client made from the description must not refuse what we take.
+ *
+ * Rejected: joi's own export. It says the opposite of inverted patterns, drops the flags of others, closes every object
+ * although we drop unknown fields, shows forbidden keys, and writes a schema with an id out wherever it is used
+ * (docs/decisions/013-openapi-by-our-own-hand.md).
  */
 export type JsonSchema = Record<string, unknown>;
 
 interface Rule {
   name: string;
-  args?: { limit?: unknown; regex?: unknown; base?: unknown };
+  args?: { limit?: unknown; regex?: unknown; base?: unknown; options?: { invert?: boolean }; sign?: unknown };
+}
+
+export interface SchemaOptions {
+  /** Says too that joi refuses `''` where nobody allowed it: for what a caller sends. */
+  strict?: boolean;
+  /** Keeps a schema with a name and answers the reference to it; absent: it is written out where it is used. */
+  keep?: (name: string, schema: JsonSchema) => JsonSchema;
 }
 
 /** What joi's `describe()` answers. */
@@ -19,6 +30,7 @@ export interface Description {
     description?: string;
     unknown?: boolean;
     match?: string;
+    single?: boolean;
   };
   keys?: Record<string, Description>;
   items?: Description[];
@@ -28,18 +40,59 @@ export interface Description {
   rules?: Rule[];
   allow?: unknown[];
   examples?: unknown[];
+  link?: { ref?: { path?: unknown[] } };
+  metas?: { component?: { name: string; description?: string }; json?: JsonSchema }[];
 }
 
 export const isRequired = (described: Description): boolean => described.flags?.presence === 'required';
 
-export function jsonSchema(described: Description): JsonSchema {
+/** The name that a schema was given (ports/http.ts, `named`). */
+export const nameOf = (described: Description): string | null => componentOf(described)?.name ?? null;
+
+const componentOf = ({ metas = [] }: Description): { name: string; description?: string } | undefined =>
+  metas.findLast(({ component }) => component !== undefined)?.component;
+
+export function jsonSchema(described: Description, options: SchemaOptions = {}): JsonSchema {
+  const component = componentOf(described);
+  if (component === undefined || options.keep === undefined) return written(described, options);
+  const { flags = {}, allow = [] } = described;
+  const reference = options.keep(component.name, inner(described, options));
+  const preset = presetOf(described);
+  const beside = {
+    ...(flags.description !== component.description && { description: flags.description }),
+    ...(preset !== undefined && { default: preset }),
+  };
+  if (allow.includes(null)) return { anyOf: [reference, { type: 'null' }], ...beside };
+  return { ...reference, ...beside };
+}
+
+/** What the name stands for: without what was added where it is used. */
+export function inner(described: Description, options: SchemaOptions): JsonSchema {
+  const { flags = {}, allow = [], ...rest } = described;
+  const { default: _default, description: _description, ...own } = flags;
+  const description = componentOf(described)?.description;
+  const kept = allow.filter((value) => value !== null);
+  return written(
+    { ...rest, flags: { ...own, ...(description !== undefined && { description }) }, allow: kept },
+    options,
+  );
+}
+
+function written(described: Description, options: SchemaOptions): JsonSchema {
   const allowed = (described.allow ?? []).filter((value) => isJson(value));
-  const schema: JsonSchema = described.flags?.only === true ? only(allowed) : nullable(shape(described), allowed);
-  const { description, default: preset } = described.flags ?? {};
+  const schema: JsonSchema =
+    described.flags?.only === true ? only(allowed) : nullable(shape(described, options), allowed);
+  const { description } = described.flags ?? {};
+  const preset = presetOf(described);
   if (description !== undefined) schema['description'] = description;
-  if (preset !== undefined && isJson(preset) && !isSpecial(preset)) schema['default'] = preset;
+  if (preset !== undefined) schema['default'] = preset;
   if (described.examples?.length) schema['examples'] = described.examples.map((example) => unwrap(example));
-  return schema;
+  return Object.assign(schema, ...(described.metas ?? []).map(({ json }) => json ?? {})) as JsonSchema;
+}
+
+function presetOf({ flags }: Description): unknown {
+  const preset = flags?.default;
+  return preset !== undefined && isJson(preset) && !isSpecial(preset) ? preset : undefined;
 }
 
 /** joi writes an example given with options as `{value, …}`. */
@@ -57,8 +110,8 @@ const isJson = (value: unknown): boolean =>
 
 const TYPE_OF: Record<string, string> = { string: 'string', number: 'number', boolean: 'boolean', object: 'object' };
 
+/** An enumeration always, of one value too: programs that make clients stumble over `const` of a member that may be absent. */
 function only(values: unknown[]): JsonSchema {
-  if (values.length === 1) return { const: values[0] };
   const types = [...new Set(values.map((value) => (value === null ? 'null' : TYPE_OF[typeof value])))];
   return { ...(types.length > 0 && { type: types.length === 1 ? types[0] : types }), enum: values };
 }
@@ -67,19 +120,21 @@ function only(values: unknown[]): JsonSchema {
 function nullable(schema: JsonSchema, allowed: unknown[]): JsonSchema {
   if (allowed.length === 0 || Object.keys(schema).length === 0) return schema;
   // `''` is allowed beside a type that has no lower limit: the type says it already.
-  const emptyFits = schema['type'] === 'string' && !['minLength', 'pattern', 'format'].some((key) => key in schema);
+  const narrow = ['minLength', 'pattern', 'format', 'allOf'].some((key) => key in schema);
+  const emptyFits = schema['type'] === 'string' && !narrow;
   const others = allowed.filter((value) => value !== null && !(value === '' && emptyFits));
   const withNull = allowed.includes(null) ? [{ type: 'null' }] : [];
-  if (others.length > 0) return { anyOf: [schema, { enum: others }, ...withNull] };
+  if (others.length > 0) return { anyOf: [schema, only(others), ...withNull] };
+  if (!allowed.includes(null)) return schema;
   if (typeof schema['type'] === 'string') return { ...schema, type: [schema['type'], 'null'] };
   return { anyOf: [schema, ...withNull] };
 }
 
-function shape(described: Description): JsonSchema {
+function shape(described: Description, options: SchemaOptions): JsonSchema {
   const rules = described.rules ?? [];
   switch (described.type ?? 'any') {
     case 'string':
-      return { type: 'string', ...each(rules, stringRule) };
+      return stringShape(described, rules, options);
     case 'number':
       return {
         type: rules.some((rule) => rule.name === 'integer' || rule.name === 'port') ? 'integer' : 'number',
@@ -92,14 +147,22 @@ function shape(described: Description): JsonSchema {
     case 'binary':
       return { type: 'string', contentEncoding: 'base64' };
     case 'array':
-      return arrayShape(described, rules);
+      return arrayShape(described, rules, options);
     case 'object':
-      return objectShape(described, rules);
+      return objectShape(described, rules, options);
     case 'alternatives':
-      return alternatives(described);
+      return alternatives(described, options);
+    case 'link':
+      return linkShape(described, options);
     default:
       return {};
   }
+}
+
+/** A schema that holds itself: `joi.link('#TreeNode')` inside of what has that id and that name. */
+function linkShape({ link }: Description, { keep }: SchemaOptions): JsonSchema {
+  const [id] = link?.ref?.path ?? [];
+  return keep !== undefined && typeof id === 'string' ? { $ref: `#/components/schemas/${id}` } : {};
 }
 
 const each = (rules: Rule[], one: (rule: Rule, limit: number) => JsonSchema): JsonSchema =>
@@ -111,7 +174,19 @@ const each = (rules: Rule[], one: (rule: Rule, limit: number) => JsonSchema): Js
 
 const limitOf = (name: string, limit: number): JsonSchema => (Number.isNaN(limit) ? {} : { [name]: limit });
 
-function stringRule({ name, args }: Rule, limit: number): JsonSchema {
+function stringShape(described: Description, rules: Rule[], { strict }: SchemaOptions): JsonSchema {
+  const said = each(rules, stringRule);
+  const filled = strict === true && said['minLength'] === undefined && !(described.allow ?? []).includes('');
+  const patterns = rules.flatMap((rule) => (rule.name === 'pattern' ? patternOf(rule) : []));
+  return {
+    type: 'string',
+    ...(filled && { minLength: 1 }),
+    ...said,
+    ...(patterns.length === 1 ? patterns[0] : patterns.length > 1 ? { allOf: patterns } : {}),
+  };
+}
+
+function stringRule({ name }: Rule, limit: number): JsonSchema {
   switch (name) {
     case 'min':
       return limitOf('minLength', limit);
@@ -119,8 +194,6 @@ function stringRule({ name, args }: Rule, limit: number): JsonSchema {
       return limitOf('maxLength', limit);
     case 'length':
       return { ...limitOf('minLength', limit), ...limitOf('maxLength', limit) };
-    case 'pattern':
-      return pattern(args?.regex);
     case 'guid':
       return { format: 'uuid' };
     case 'email':
@@ -134,11 +207,20 @@ function stringRule({ name, args }: Rule, limit: number): JsonSchema {
   }
 }
 
-/** joi writes `/…/flags`; flags that change what matches cannot be said, so such a pattern is left out. */
-function pattern(regex: unknown): JsonSchema {
+/** The one class of characters that is the same in every regular expression when it is written out. */
+const CONTROL = '[\\u0000-\\u001F\\u007F-\\u009F]';
+
+/**
+ * joi writes `/…/flags`. An inverted one says what the text must not hold. Left out is what cannot be said: flags that
+ * change what matches, and classes of Unicode, which engines know by different names.
+ */
+function patternOf({ args }: Rule): JsonSchema[] {
+  const { regex, options } = args ?? {};
   const text = regex instanceof RegExp ? String(regex) : regex;
-  const parts = typeof text === 'string' ? /^\/(.*)\/([a-z]*)$/s.exec(text) : null;
-  return parts && !/[imsv]/.test(parts[2] ?? '') ? { pattern: parts[1] } : {};
+  const [, source = '', flags = ''] = (typeof text === 'string' ? /^\/(.*)\/([a-z]*)$/s.exec(text) : null) ?? [];
+  const pattern = source.replaceAll('\\p{Cc}', CONTROL);
+  if (pattern === '' || /[imsv]/.test(flags) || /\\p\{/i.test(pattern)) return [];
+  return [options?.invert === true ? { not: { pattern } } : { pattern }];
 }
 
 function numberRule({ name, args }: Rule, limit: number): JsonSchema {
@@ -153,6 +235,8 @@ function numberRule({ name, args }: Rule, limit: number): JsonSchema {
       return limitOf('exclusiveMaximum', limit);
     case 'multiple':
       return typeof args?.base === 'number' ? { multipleOf: args.base } : {};
+    case 'sign':
+      return args?.sign === 'positive' ? { exclusiveMinimum: 0 } : { exclusiveMaximum: 0 };
     case 'port':
       return { minimum: 0, maximum: 65_535 };
     default:
@@ -160,50 +244,57 @@ function numberRule({ name, args }: Rule, limit: number): JsonSchema {
   }
 }
 
-function arrayShape(described: Description, rules: Rule[]): JsonSchema {
+function arrayShape(described: Description, rules: Rule[], options: SchemaOptions): JsonSchema {
   const items = (described.items ?? [])
     .filter((item) => item.flags?.presence !== 'forbidden')
-    .map((item) => jsonSchema(item));
-  const ordered = (described.ordered ?? []).map((item) => jsonSchema(item));
+    .map((item) => jsonSchema(item, options));
+  const ordered = (described.ordered ?? []).map((item) => jsonSchema(item, options));
   const sizes = each(rules, ({ name }, limit) => {
     if (name === 'min') return limitOf('minItems', limit);
     if (name === 'max') return limitOf('maxItems', limit);
     if (name === 'length') return { ...limitOf('minItems', limit), ...limitOf('maxItems', limit) };
     return name === 'unique' ? { uniqueItems: true } : {};
   });
-  return {
+  const list = {
     type: 'array',
     ...(ordered.length > 0 && { prefixItems: ordered }),
-    ...(items.length > 0 && { items: items.length === 1 ? items[0] : { anyOf: items } }),
+    // Always said: a list without it is what programs that make clients refuse.
+    items: items.length === 0 ? {} : items.length === 1 ? items[0] : { anyOf: items },
     ...sizes,
   };
+  return described.flags?.single === true && items.length > 0 ? { anyOf: [list, ...items] } : list;
 }
 
-function objectShape(described: Description, rules: Rule[]): JsonSchema {
+function objectShape(described: Description, rules: Rule[], options: SchemaOptions): JsonSchema {
   const keys = Object.entries(described.keys ?? {}).filter(([, key]) => key.flags?.presence !== 'forbidden');
   const required = keys.filter(([, key]) => isRequired(key)).map(([name]) => name);
   const patterns = (described.patterns ?? []).filter((one) => one.rule !== undefined);
-  const values = patterns.map((one) => jsonSchema(one.rule as Description));
+  const values = patterns.map((one) => jsonSchema(one.rule as Description, options));
   const sizes = each(rules, ({ name }, limit) => {
     if (name === 'min') return limitOf('minProperties', limit);
     return name === 'max' ? limitOf('maxProperties', limit) : {};
   });
+  const closed = described.flags?.unknown === false;
   return {
     type: 'object',
-    ...(keys.length > 0 && { properties: Object.fromEntries(keys.map(([name, key]) => [name, jsonSchema(key)])) }),
+    ...(keys.length > 0 && {
+      properties: Object.fromEntries(keys.map(([name, key]) => [name, jsonSchema(key, options)])),
+    }),
     ...(required.length > 0 && { required }),
+    ...(closed && { additionalProperties: false }),
     ...(values.length > 0 && { additionalProperties: values.length === 1 ? values[0] : { anyOf: values } }),
     ...sizes,
   };
 }
 
-function alternatives(described: Description): JsonSchema {
-  const schemas = (described.matches ?? []).flatMap(({ schema, then, otherwise }) =>
-    [schema, then, otherwise].filter((one) => one !== undefined).map((one) => jsonSchema(one)),
-  );
+function alternatives(described: Description, options: SchemaOptions): JsonSchema {
+  const schemas = branchesOf(described).map((one) => jsonSchema(one, options));
   if (schemas.length === 0) return {};
   if (schemas.length === 1) return schemas[0]!;
-  return {
-    [described.flags?.match === 'one' ? 'oneOf' : described.flags?.match === 'all' ? 'allOf' : 'anyOf']: schemas,
-  };
+  const match = described.flags?.match;
+  return { [match === 'one' ? 'oneOf' : match === 'all' ? 'allOf' : 'anyOf']: schemas };
 }
+
+/** What an alternative may be. */
+export const branchesOf = ({ matches = [] }: Description): Description[] =>
+  matches.flatMap(({ schema, then, otherwise }) => [schema, then, otherwise].filter((one) => one !== undefined));

@@ -15,7 +15,19 @@ export type FastCheck = (value: unknown) => boolean;
 const never: FastCheck = () => false;
 
 /** Parts of a description that change nothing about which values are taken. */
-const SILENT = new Set(['type', 'flags', 'rules', 'allow', 'keys', 'items', 'matches', 'examples', 'notes', 'tags']);
+const SILENT = new Set([
+  'type',
+  'flags',
+  'rules',
+  'allow',
+  'keys',
+  'items',
+  'matches',
+  'examples',
+  'notes',
+  'tags',
+  'metas',
+]);
 const SILENT_FLAGS = new Set(['presence', 'only', 'description', 'default', 'label']);
 
 export function fastCheck(schema: Schema): FastCheck {

@@ -15,6 +15,9 @@ import type { Services } from '../services.js';
 import * as tools from './tools.js';
 
 const params = schemas.idParam;
+const IF_MATCH = { 'If-Match': '`"<rev>"`: only if the item still has this revision' };
+/** What a write meets under a lease. */
+const CLAIMED = ['already_claimed', 'lease_lost', 'conflict'];
 /** The body, with every text whole. */
 const bodyOf = (request: HttpRequest): unknown => cleanJson(request.body as Json);
 
@@ -30,14 +33,16 @@ export const changingRoutes = (services: Services): RouteSpec[] => [
 const edit = ({ edits }: Services): RouteSpec => ({
   method: 'PATCH',
   path: `${BASE}/bugs/{id}`,
+  operationId: 'changeItem',
   summary: 'Change an item',
   tool: [tools.resolve, tools.update],
   description:
     '`If-Match: "<rev>"` is optional. Under a live lease the current `claim_token` is needed, or `force` with a `reason`. A ' +
     '`comment` is stored with the change, or not at all.',
   access: { scope: MANAGE },
-  input: { params, body: schemas.editBody },
+  input: { params, body: schemas.editBody, headers: IF_MATCH },
   output: shapes.itemOutput,
+  errors: [...CLAIMED, 'invalid_transition', 'precondition_failed', 'reason_required'],
   handle: async (request) => ({
     item: await edits.edit(idOf(request), callerIn(request), bodyOf(request) as Edit, request.headers['if-match']),
   }),
@@ -46,6 +51,7 @@ const edit = ({ edits }: Services): RouteSpec => ({
 const bulk = ({ bulk: service }: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs/bulk`,
+  operationId: 'changeItems',
   summary: 'Change many items at once',
   description:
     'Either `ids` (ids or refs, at most 200) or a `filter` with `expected_count` (at most 1,000 items). `set` takes what PATCH ' +
@@ -55,7 +61,9 @@ const bulk = ({ bulk: service }: Services): RouteSpec => ({
     'in `claim_tokens` (or `set.claim_token`), or `set.force` with `set.reason`. Repeated ids count once.',
   access: { scope: MANAGE },
   input: { body: schemas.bulkBody },
+  status: [200, 207],
   output: shapes.bulkOutput,
+  errors: ['conflict', 'not_found'],
   limits: { rate: 'bulk' },
   handle: async (request) => {
     const answer = await service.run(bodyOf(request) as BulkRequest, callerIn(request));
@@ -66,13 +74,15 @@ const bulk = ({ bulk: service }: Services): RouteSpec => ({
 const merge = ({ merging }: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs/{id}/merge`,
+  operationId: 'mergeItem',
   summary: 'Merge an item into another one',
   description:
     'The item becomes a `duplicate` of `into`, and what belongs to its grouping keys is counted there from now on. Counts are not ' +
     'added up. `split` takes it back. Under a live lease as with PATCH: `claim_token`, or `force` with `reason`.',
   access: { scope: MANAGE },
-  input: { params, body: schemas.mergeBody },
+  input: { params, body: schemas.mergeBody, headers: IF_MATCH },
   output: shapes.itemOutput,
+  errors: [...CLAIMED, 'invalid_transition', 'precondition_failed', 'reason_required'],
   handle: async (request) => {
     const { into, ...options } = bodyOf(request) as MergeOptions & { into: string };
     const if_match = request.headers['if-match'];
@@ -83,11 +93,13 @@ const merge = ({ merging }: Services): RouteSpec => ({
 const split = ({ merging }: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs/{id}/split`,
+  operationId: 'splitItem',
   summary: 'Take a merged item out again',
   description: 'Gives a `duplicate` its grouping keys back and opens it.',
   access: { scope: MANAGE },
-  input: { params, body: schemas.splitBody, optionalBody: true },
+  input: { params, body: schemas.splitBody, optionalBody: true, headers: IF_MATCH },
   output: shapes.itemOutput,
+  errors: ['conflict', 'invalid_transition', 'precondition_failed'],
   handle: async (request) => ({
     item: await merging.split(idOf(request), callerIn(request), { if_match: request.headers['if-match'] }),
   }),
@@ -96,6 +108,7 @@ const split = ({ merging }: Services): RouteSpec => ({
 const comment = ({ discussion }: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs/{id}/comments`,
+  operationId: 'commentItem',
   summary: 'Comment on an item',
   tool: tools.comment,
   description: 'With bugtracker:report alone only on items that the same token created.',
@@ -103,6 +116,7 @@ const comment = ({ discussion }: Services): RouteSpec => ({
   input: { params, body: schemas.commentBody },
   status: 201,
   output: shapes.commentOutput,
+  errors: ['lease_lost'],
   handle: async (request) => {
     const { body, claim_token } = bodyOf(request) as { body: string; claim_token?: string };
     return created(await discussion.comment(idOf(request), callerIn(request), body, claim_token));
@@ -115,6 +129,8 @@ function leases({ leases: service }: Services): RouteSpec[] {
     {
       ...shared,
       path: `${BASE}/bugs/{id}/claim`,
+      operationId: 'claimItem',
+      errors: ['already_claimed', 'invalid_transition', 'lease_limit'],
       summary: 'Claim an item',
       tool: tools.claim,
       description: 'The same credential and agent get their lease back with a new `claim_token`; the old one is dead.',
@@ -125,6 +141,8 @@ function leases({ leases: service }: Services): RouteSpec[] {
     {
       ...shared,
       path: `${BASE}/bugs/{id}/renew`,
+      operationId: 'renewLease',
+      errors: ['already_claimed', 'lease_lost', 'lease_limit'],
       summary: 'Renew a lease, from now; 24 hours in all',
       tool: tools.renew,
       input: { params, body: schemas.renewBody },
@@ -137,6 +155,8 @@ function leases({ leases: service }: Services): RouteSpec[] {
     {
       ...shared,
       path: `${BASE}/bugs/{id}/release`,
+      operationId: 'releaseItem',
+      errors: ['already_claimed', 'lease_lost'],
       summary: 'Give a claimed item back',
       tool: tools.release,
       description:

@@ -1,5 +1,4 @@
 /** The routes of the bug tracker (contract 20, endpoints): reporting and reading. A handler translates; the services decide. */
-import joi from 'joi';
 import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
 import { denied, invalidQuery } from '../../../kernel/errors.js';
 import { normalizedTime } from '../../../lib/time.js';
@@ -45,6 +44,7 @@ export function routes(services: Services): RouteSpec[] {
 const report = ({ bugs, secrets }: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/report`,
+  operationId: 'reportBug',
   summary: 'Report a bug, a feature request or an error',
   tool: tools.report,
   description:
@@ -52,8 +52,9 @@ const report = ({ bugs, secrets }: Services): RouteSpec => ({
     'Long texts are cut (`description` and `stack_trace` 65,536 characters, `error_message` 8,192) and named in `truncated`.',
   access: { scope: REPORT },
   input: { body: schemas.reportBody },
-  status: 201,
+  status: [200, 201],
   output: shapes.reportOutput,
+  errors: ['unknown_project'],
   handle: async (request) => {
     const caller = callerIn(request);
     const { report: given, truncated } = reportOf(request.body as ReportBody, caller);
@@ -79,6 +80,7 @@ const report = ({ bugs, secrets }: Services): RouteSpec => ({
 const projects = ({ lists }: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/projects`,
+  operationId: 'listTrackedProjects',
   summary: 'The projects, with open items and newest version',
   access: { anyScope: [REPORT, READ, MANAGE] },
   output: shapes.projectsOutput,
@@ -88,6 +90,7 @@ const projects = ({ lists }: Services): RouteSpec => ({
 const list = (services: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs`,
+  operationId: 'listItems',
   summary: 'List items, ask what changed, or fetch and reserve the next one',
   tool: tools.search,
   description:
@@ -108,15 +111,15 @@ const list = (services: Services): RouteSpec => ({
 const next = (services: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs`,
+  operationId: 'claimNext',
   summary: 'Fetch and reserve the next item in one atomic step (action=next)',
   tool: tools.next,
   access: { scope: MANAGE },
-  input: { query: schemas.bugsQuery, body: schemas.claimBody, optionalBody: true },
+  input: { query: schemas.nextQuery, body: schemas.claimBody, optionalBody: true },
   strictQuery: true,
-  output: shapes.bugsOutput,
+  output: shapes.nextOutput,
   handle: async (request) => {
     const query = request.query as BugsQuery;
-    if (query.action !== 'next') throw invalidQuery({ action: 'must be next' });
     return fetchNext(services, request, { ...query, ...(request.body as LeaseRequest | null) });
   },
 });
@@ -147,6 +150,7 @@ function instant(text: string | undefined): string | undefined {
 const detail = ({ lists }: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs/{id}`,
+  operationId: 'getItem',
   summary: 'One item with its last ten occurrences, comments and history entries',
   tool: tools.get,
   access: { scope: READ },
@@ -158,6 +162,7 @@ const detail = ({ lists }: Services): RouteSpec => ({
 const similar = ({ lists }: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs/{id}/similar`,
+  operationId: 'listSimilarItems',
   summary: 'Items of the same class or origin',
   description:
     'Other items of the project with the same `exception_class` or `file_path`, those with both first, then last seen first.',
@@ -165,7 +170,7 @@ const similar = ({ lists }: Services): RouteSpec => ({
   access: { scope: READ },
   input: { params, query: schemas.similarQuery },
   strictQuery: true,
-  output: joi.object({ items: joi.array().items(shapes.item).required() }),
+  output: shapes.similarOutput,
   handle: async (request) => {
     const { limit } = request.query as { limit: number };
     return { items: await lists.similar(idOf(request), callerIn(request), limit) };
@@ -181,17 +186,19 @@ const parts = (services: Services): RouteSpec[] => [
 const part = ({ discussion }: Services, name: Part): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs/{id}/${name}`,
+  operationId: `list${name[0]!.toUpperCase()}${name.slice(1)}`,
   summary: `The ${name} of an item, newest first`,
   access: { scope: READ },
   input: { params, query: schemas.pageQuery },
   strictQuery: true,
-  output: shapes.listOf(shapes.parts[name]),
+  output: shapes.parts[name],
   handle: (request) => discussion.page(idOf(request), callerIn(request), name, request.query),
 });
 
 const stats = ({ stats: service }: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/stats`,
+  operationId: 'getItemStats',
   summary: 'Items by status, severity and project, and what happened on each of the last 30 days',
   description:
     'Days are days in UTC, oldest first, today last. `resolved` counts an item once per cycle: when it is resolved, or closed ' +

@@ -1,11 +1,13 @@
 /** What the routes of the bug tracker take (contract 20). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
+import { named, stated } from '../../../kernel/contract.js';
 import { SORTS } from '../lists/filters.js';
 import { STATUSES } from '../items/transitions.js';
 
-export const SEVERITY = ['critical', 'high', 'medium', 'low'];
-export const LEVEL = ['fatal', 'error', 'warning'];
-export const TYPE = ['bug', 'feature', 'error'];
+export const severity = named('Severity', joi.string().valid('critical', 'high', 'medium', 'low'));
+export const errorLevel = named('ErrorLevel', joi.string().valid('fatal', 'error', 'warning'));
+export const itemType = named('ItemType', joi.string().valid('bug', 'feature', 'error'));
+export const itemStatus = named('ItemStatus', joi.string().valid(...STATUSES));
 /** An integer column and a JSON number both hold it. */
 const MAX_LINE = 2_147_483_647;
 
@@ -21,11 +23,13 @@ const filled = /\S/;
 /** `max` counts UTF-16 units, the contract counts characters. */
 const characters = (most: number): joi.StringSchema => {
   const fits = new RegExp(`^.{0,${most}}$`, 'su');
-  return joi
-    .string()
-    .max(2 * most)
-    .custom((value: string, helpers) => (fits.test(value) ? value : helpers.error('string.max', { limit: most })))
-    .description(`At most ${most} characters`);
+  return stated(
+    { maxLength: most },
+    joi
+      .string()
+      .max(2 * most)
+      .custom((value: string, helpers) => (fits.test(value) ? value : helpers.error('string.max', { limit: most }))),
+  );
 };
 const title = characters(200).pattern(filled).message('must not be empty');
 const tags = joi.array().items(joi.string().min(1).max(200)).max(32);
@@ -36,10 +40,10 @@ const claimToken = joi.string().min(1).max(200);
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
 /** A time without an offset would be another moment on every machine. */
-const since = joi
-  .string()
-  .pattern(RFC_3339)
-  .message('must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z');
+const since = stated(
+  { format: 'date-time' },
+  joi.string().pattern(RFC_3339).message('must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z'),
+);
 
 export const context = {
   environment: short,
@@ -53,62 +57,93 @@ export const context = {
   resolved_in_build: short,
 };
 
-export const reportBody = joi.object({
-  project: joi.string().min(1).max(64).required(),
-  title: title.required(),
-  type: joi.string().valid(...TYPE),
-  description: long,
-  error_message: long,
-  stack_trace: long,
-  exception_class: short,
-  error_level: joi
-    .string()
-    .valid(...LEVEL)
-    .allow(null),
-  severity: joi.string().valid(...SEVERITY),
-  urgency: joi.string().valid(...SEVERITY),
-  client_ref: characters(200).min(1).allow(null),
-  tags: tags.allow(null),
-  app_version: short,
-  build: short,
-  release: short,
-  ...context,
-});
+export const reportBody = named(
+  'BugReport',
+  joi
+    .object({
+      project: joi.string().min(1).max(64).required(),
+      title: title.required(),
+      type: itemType,
+      description: long,
+      error_message: long,
+      stack_trace: long,
+      exception_class: short,
+      error_level: errorLevel.allow(null),
+      severity,
+      urgency: severity,
+      client_ref: characters(200).min(1).allow(null),
+      tags: tags.allow(null),
+      app_version: short,
+      build: short,
+      release: short,
+      ...context,
+    })
+    .example({
+      project: 'shop',
+      title: 'The cart loses its items after the login',
+      type: 'bug',
+      severity: 'high',
+      description: 'Put something into the cart, log in: the cart is empty.',
+      file_path: 'src/cart.ts',
+      line_no: 42,
+      client_ref: 'TICKET-1',
+      tags: ['checkout'],
+    }),
+);
 
 /** Characters of a comment. */
 const MOST_COMMENT = 16_384;
 const comment = joi.string().max(MOST_COMMENT).pattern(filled).message('must not be empty');
 
-export const editBody = joi.object({
-  title,
-  description: joi.string().max(65_536).allow(null, ''),
-  status: joi.string().valid(...STATUSES),
-  reason: joi.string().max(4096).allow(null, ''),
-  duplicate_of: joi.string().max(100).allow(null),
-  severity: joi.string().valid(...SEVERITY),
-  urgency: joi.string().valid(...SEVERITY),
-  severity_locked: joi.boolean(),
-  tags,
-  assignee: joi.string().max(200).allow(null, '').description('Name of an account; null: nobody'),
-  comment: comment.allow(null).description('Stored with the change, up to 16 KiB'),
-  claim_token: claimToken,
-  force: joi.boolean(),
-  ...context,
-});
+export const editBody = named(
+  'ItemChange',
+  joi
+    .object({
+      title,
+      description: joi.string().max(65_536).allow(null, ''),
+      status: itemStatus,
+      reason: joi.string().max(4096).allow(null, ''),
+      duplicate_of: joi.string().max(100).allow(null),
+      severity,
+      urgency: severity,
+      severity_locked: joi.boolean(),
+      tags,
+      assignee: joi.string().max(200).allow(null, '').description('Name of an account; null: nobody'),
+      comment: comment.allow(null).description('Stored with the change, up to 16 KiB'),
+      claim_token: claimToken,
+      force: joi.boolean(),
+      ...context,
+    })
+    .example({ status: 'resolved', resolved_in_build: '1.4.2', claim_token: 'from the lease' }),
+);
 
-export const commentBody = joi.object({
-  body: comment.required(),
-  claim_token: claimToken,
-});
+export const commentBody = named(
+  'NewComment',
+  joi
+    .object({
+      body: comment.required(),
+      claim_token: claimToken,
+    })
+    .example({ body: 'Fixed in the branch `cart`; the release follows.' }),
+);
 
-export const claimBody = joi.object({ agent, lease_seconds: leaseSeconds });
-export const renewBody = claimBody.keys({ claim_token: claimToken.required() });
-export const releaseBody = joi.object({
-  agent,
-  claim_token: claimToken.required(),
-  reason: joi.string().max(500).allow(null, '').description('Kept in the history'),
-  comment: editBody.extract('comment'),
-});
+export const claimBody = named(
+  'ClaimRequest',
+  joi.object({ agent, lease_seconds: leaseSeconds }).example({ agent: 'fixer-1', lease_seconds: 1800 }),
+);
+export const renewBody = named(
+  'RenewRequest',
+  joi.object({ agent, lease_seconds: leaseSeconds, claim_token: claimToken.required() }),
+);
+export const releaseBody = named(
+  'ReleaseRequest',
+  joi.object({
+    agent,
+    claim_token: claimToken.required(),
+    reason: joi.string().max(500).allow(null, '').description('Kept in the history'),
+    comment: editBody.extract('comment'),
+  }),
+);
 
 export const idParam = joi.object({ id: joi.string().max(100).required() });
 
@@ -116,10 +151,10 @@ const texts = (schema: joi.Schema = joi.string().max(1024)): joi.ArraySchema => 
 
 const filters = {
   project: texts(),
-  type: texts(joi.string().valid(...TYPE)),
-  status: texts(joi.string().valid(...STATUSES)),
-  severity: texts(joi.string().valid(...SEVERITY)),
-  error_level: texts(joi.string().valid(...LEVEL)),
+  type: texts(itemType),
+  status: texts(itemStatus),
+  severity: texts(severity),
+  error_level: texts(errorLevel),
   environment: texts(),
   exception_class: texts(),
   target_agent: texts(),
@@ -135,42 +170,53 @@ const filters = {
 };
 
 const paging = {
-  limit: joi.number().integer().min(1).max(200),
+  limit: stated({ default: 50 }, joi.number().integer().min(1).max(200)),
   cursor: joi.string().max(20_000),
   include_total: joi.boolean(),
 };
 
 /** The filters of the list in a body: a value or an array of them. A field that it does not know would match too much. */
-const filterBody = joi
-  .object(Object.fromEntries(Object.entries(filters).map(([name, list]) => [name, list.single().min(1)])))
-  .unknown(false)
-  .description('The filters of GET /bugs: a value, or an array of alternatives');
+const filterBody = named(
+  'ItemFilter',
+  joi
+    .object(Object.fromEntries(Object.entries(filters).map(([name, list]) => [name, list.single().min(1)])))
+    .unknown(false)
+    .description('The filters of GET /bugs: a value, or an array of alternatives'),
+);
 
-export const bulkBody = joi
-  .object({
-    ids: joi.array().items(joi.string().min(1).max(100)).min(1).max(200).description('Ids or refs'),
-    filter: filterBody,
-    expected_count: joi
-      .number()
-      .integer()
-      .min(0)
-      .max(1000)
-      .description('How many items the filter matches; required with it'),
-    set: editBody.required().description('As with PATCH'),
-    claim_tokens: joi
-      .object()
-      .pattern(joi.string().max(100), claimToken)
-      .max(1000)
-      .description('Id or ref → the claim token of its live lease'),
-  })
-  .xor('ids', 'filter');
+export const bulkBody = named(
+  'BulkChange',
+  joi
+    .object({
+      ids: joi.array().items(joi.string().min(1).max(100)).min(1).max(200).description('Ids or refs'),
+      filter: filterBody,
+      expected_count: joi
+        .number()
+        .integer()
+        .min(0)
+        .max(1000)
+        .description('How many items the filter matches; required with it'),
+      set: editBody.required().description('As with PATCH'),
+      claim_tokens: joi
+        .object()
+        .pattern(joi.string().max(100), claimToken)
+        .max(1000)
+        .description('Id or ref → the claim token of its live lease'),
+    })
+    .xor('ids', 'filter')
+    .description('Either `ids` or `filter`')
+    .example({ ids: ['shop-17', 'shop-18'], set: { status: 'closed' } }),
+);
 
-export const mergeBody = joi.object({
-  into: joi.string().min(1).max(100).required().description('Id or ref of the item that counts from now on'),
-  reason: editBody.extract('reason'),
-  claim_token: claimToken,
-  force: joi.boolean(),
-});
+export const mergeBody = named(
+  'MergeRequest',
+  joi.object({
+    into: joi.string().min(1).max(100).required().description('Id or ref of the item that counts from now on'),
+    reason: editBody.extract('reason'),
+    claim_token: claimToken,
+    force: joi.boolean(),
+  }),
+);
 export const splitBody = joi.object({});
 
 const sorting = {
@@ -191,12 +237,17 @@ export const detailQuery = joi.object({
 });
 export const similarQuery = joi.object({ limit: joi.number().integer().min(1).max(50).default(10) });
 
+const nextFields = { agent, lease_seconds: leaseSeconds };
 export const bugsQuery = joi.object({
   ...filters,
   ...paging,
   ...sorting,
   updated_since: since,
-  action: joi.string().valid('next'),
-  agent,
-  lease_seconds: leaseSeconds,
+  action: joi.string().valid('next').description('Fetches and reserves one item'),
+  ...nextFields,
+});
+export const nextQuery = joi.object({
+  ...filters,
+  action: joi.string().valid('next').required().description('Fetches and reserves one item'),
+  ...nextFields,
 });

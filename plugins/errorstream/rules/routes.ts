@@ -1,6 +1,6 @@
 /** `/api/errors/v1/ignore-rules` (contract 21, ignore rules). */
 import joi from 'joi';
-import { created, type RouteSpec } from '../../../kernel/contract.js';
+import { created, deleted, named, pageOf, whole, type RouteSpec } from '../../../kernel/contract.js';
 import type { Registry, RuleQuery } from './registry.js';
 import { changeBody, createBody, MATCH_TYPES, ruleShape, type Matching, type RuleFields } from './rule.js';
 
@@ -9,23 +9,26 @@ const read = { scope: 'bugtracker:read' } as const;
 const manage = { scope: 'bugtracker:manage' } as const;
 
 const params = joi.object({ id: joi.string().max(64).required() });
-const one = joi.object({ rule: ruleShape.required() });
-const count = joi.number().integer().min(0).required();
+const one = named('IgnoreRuleAnswer', whole({ rule: ruleShape }));
+const count = joi.number().integer().min(0);
 type Given = RuleFields & Pick<Matching, 'match_type' | 'pattern'>;
 
-const sample = joi.object({
-  id: joi.string().required(),
-  ref: joi.string().required(),
-  title: joi.string().allow('').required(),
-  error_message: joi.string().allow(null, '').required(),
-  exception_class: joi.string().allow(null, '').required(),
-  project: joi.string().required(),
-  environment: joi.string().allow(null, '').required(),
-  hit_count: count,
-  last_seen_at: joi.string().isoDate().required(),
-  muted: joi.boolean().required(),
-  muted_by_rule_id: joi.string().allow(null).required(),
-});
+const sample = named(
+  'MatchingGroup',
+  whole({
+    id: joi.string(),
+    ref: joi.string(),
+    title: joi.string().allow(''),
+    error_message: joi.string().allow(null, ''),
+    exception_class: joi.string().allow(null, ''),
+    project: joi.string(),
+    environment: joi.string().allow(null, ''),
+    hit_count: count,
+    last_seen_at: joi.string().isoDate(),
+    muted: joi.boolean(),
+    muted_by_rule_id: joi.string().allow(null),
+  }),
+);
 
 export function ruleRoutes(registry: Registry): RouteSpec[] {
   return [...collectionRoutes(registry), ...memberRoutes(registry)];
@@ -36,6 +39,7 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
     {
       method: 'GET',
       path: BASE,
+      operationId: 'listIgnoreRules',
       summary: 'List the ignore rules, in the order in which they win',
       description:
         'The oldest first: of several rules that match the first one mutes. A token that is bound to a project sees that ' +
@@ -52,12 +56,7 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
           match_type: joi.string().valid(...MATCH_TYPES),
         }),
       },
-      output: joi.object({
-        items: joi.array().items(ruleShape).required(),
-        next_cursor: joi.string().allow(null).required(),
-        has_more: joi.boolean().required(),
-        total: joi.number().integer(),
-      }),
+      output: pageOf('IgnoreRulePage', ruleShape),
       handle: async ({ principal, query }) => {
         const page = await registry.page(principal, query as unknown as RuleQuery);
         const shown = { items: page.items, next_cursor: page.next, has_more: page.next !== null };
@@ -67,6 +66,7 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
     {
       method: 'POST',
       path: BASE,
+      operationId: 'createIgnoreRule',
       summary: 'Create an ignore rule',
       description:
         'What matches from now on is recorded and counted, muted. In force here at once and in every other process within ' +
@@ -75,20 +75,26 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
       input: { body: createBody },
       status: 201,
       output: one,
+      errors: ['conflict', 'invalid_pattern', 'reason_required', 'unknown_project'],
       handle: async ({ principal, body }) => created({ rule: await registry.create(principal, body as Given) }),
     },
     {
       method: 'POST',
       path: `${BASE}/preview`,
+      operationId: 'previewIgnoreRule',
       summary: 'Count the groups that a rule would match, with up to 20 of them; stores nothing',
       access: read,
       limits: { rate: 'bulk' },
+      errors: ['invalid_pattern'],
       input: { body: createBody },
-      output: joi.object({
-        count: count.description('Groups that match, muted ones included'),
-        samples: joi.array().items(sample).max(20).required().description('Those seen last'),
-        complete: joi.boolean().required().description('False: not every group could be looked at in time'),
-      }),
+      output: named(
+        'IgnoreRulePreview',
+        whole({
+          count: count.description('Groups that match, muted ones included'),
+          samples: joi.array().items(sample).max(20).description('Those seen last'),
+          complete: joi.boolean().description('False: not every group could be looked at in time'),
+        }),
+      ),
       handle: async ({ principal, body }) => registry.preview(principal, body as Given),
     },
   ];
@@ -99,6 +105,7 @@ function memberRoutes(registry: Registry): RouteSpec[] {
     {
       method: 'GET',
       path: `${BASE}/{id}`,
+      operationId: 'getIgnoreRule',
       summary: 'One ignore rule',
       access: read,
       input: { params },
@@ -108,6 +115,7 @@ function memberRoutes(registry: Registry): RouteSpec[] {
     {
       method: 'PATCH',
       path: `${BASE}/{id}`,
+      operationId: 'changeIgnoreRule',
       summary: 'Change an ignore rule',
       description:
         'Groups that it muted and no longer matches are unmuted before this is answered; where that takes over five ' +
@@ -115,6 +123,7 @@ function memberRoutes(registry: Registry): RouteSpec[] {
       access: manage,
       input: { params, body: changeBody },
       output: one,
+      errors: ['conflict', 'invalid_pattern', 'reason_required', 'unknown_project'],
       handle: async ({ principal, params: { id = '' }, body }) => ({
         rule: await registry.change(principal, id, body as RuleFields),
       }),
@@ -122,10 +131,11 @@ function memberRoutes(registry: Registry): RouteSpec[] {
     {
       method: 'DELETE',
       path: `${BASE}/{id}`,
+      operationId: 'deleteIgnoreRule',
       summary: 'Delete an ignore rule and unmute what it muted',
       access: manage,
       input: { params },
-      output: joi.object({ deleted: joi.boolean().required() }),
+      output: deleted,
       handle: async ({ principal, params: { id = '' } }) => {
         await registry.remove(principal, id);
         return { deleted: true };
@@ -134,16 +144,21 @@ function memberRoutes(registry: Registry): RouteSpec[] {
     {
       method: 'POST',
       path: `${BASE}/{id}/apply`,
+      operationId: 'applyIgnoreRule',
+      errors: ['conflict'],
       summary: 'Mute the groups that exist already; answers when done',
       description: 'Safe to repeat: what is muted already is skipped. With `dry_run` nothing is muted.',
       access: manage,
       limits: { rate: 'bulk' },
       input: { params, body: joi.object({ dry_run: joi.boolean().default(false) }), optionalBody: true },
-      output: joi.object({
-        matched: count.description('Groups that match'),
-        muted: count.description('Groups that were muted now'),
-        skipped: count.description('Groups that match and were muted already'),
-      }),
+      output: named(
+        'IgnoreRuleApplied',
+        whole({
+          matched: count.description('Groups that match'),
+          muted: count.description('Groups that were muted now'),
+          skipped: count.description('Groups that match and were muted already'),
+        }),
+      ),
       handle: async ({ principal, params: { id = '' }, body, signal }) => {
         const { dry_run } = (body ?? {}) as { dry_run?: boolean };
         return { ...(await registry.apply(principal, id, { dry_run: dry_run === true, signal })) };

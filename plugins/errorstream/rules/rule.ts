@@ -1,6 +1,6 @@
 /** An ignore rule: the stored document, what may be sent, what is shown (contract 21, ignore rules). Pure. */
 import joi from 'joi';
-import type { Doc } from '../../../kernel/contract.js';
+import { named, whole, type Doc } from '../../../kernel/contract.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
 
 export const MATCH_TYPES = ['contains', 'regex', 'exception_class'] as const;
@@ -83,11 +83,14 @@ const text = (max: number): joi.StringSchema =>
   joi
     .string()
     .max(max)
-    .pattern(/\0|\p{Surrogate}/u, { invert: true, name: 'whole text' });
+    .pattern(/\0/, { invert: true, name: 'text without NUL' })
+    .pattern(/\p{Surrogate}/u, { invert: true, name: 'whole text' });
+
+const matchType = named('MatchType', joi.string().valid(...MATCH_TYPES));
 
 const fields = {
   name: text(NAME).allow('', null).description('Called by its pattern when left out'),
-  match_type: joi.string().valid(...MATCH_TYPES),
+  match_type: matchType,
   pattern: text(PATTERN)
     .min(1)
     .description(
@@ -109,30 +112,38 @@ const fields = {
   expires_at: instant.allow(null).description('From then on it mutes nothing'),
 };
 
-export const createBody = joi.object({
-  ...fields,
-  match_type: fields.match_type.required(),
-  pattern: fields.pattern.required(),
-});
-export const changeBody = joi.object(fields);
+export const createBody = named(
+  'NewIgnoreRule',
+  joi
+    .object({
+      ...fields,
+      match_type: fields.match_type.required(),
+      pattern: fields.pattern.required(),
+    })
+    .example({ match_type: 'contains', pattern: 'ECONNRESET', reason: 'Clients that go away', alarm_threshold: 100 }),
+);
+export const changeBody = named('IgnoreRuleChange', joi.object(fields));
 
 const timestamp = joi.string().isoDate();
-export const ruleShape = joi.object({
-  id: joi.string().required(),
-  name: joi.string().required(),
-  match_type: joi.valid(...MATCH_TYPES).required(),
-  pattern: joi.string().required(),
-  case_sensitive: joi.boolean().required(),
-  project: joi.string().allow(null).required(),
-  environment: joi.string().allow(null).required(),
-  reason: joi.string().required(),
-  alarm_threshold: joi.number().integer().allow(null).required(),
-  enabled: joi.boolean().required(),
-  expires_at: timestamp.allow(null).required(),
-  hit_count: joi.number().integer().required().description('Occurrences that it muted'),
-  last_hit_at: timestamp.allow(null).required(),
-  is_template: joi.boolean().required().description('Came with the service, to be edited and enabled'),
-  created_by: joi.string().required(),
-  created_at: timestamp.required(),
-  updated_at: timestamp.required(),
-});
+export const ruleShape = named(
+  'IgnoreRule',
+  whole({
+    id: joi.string(),
+    name: joi.string(),
+    match_type: matchType,
+    pattern: joi.string(),
+    case_sensitive: joi.boolean(),
+    project: joi.string().allow(null),
+    environment: joi.string().allow(null),
+    reason: joi.string(),
+    alarm_threshold: joi.number().integer().allow(null),
+    enabled: joi.boolean(),
+    expires_at: timestamp.allow(null),
+    hit_count: joi.number().integer().description('Occurrences that it muted'),
+    last_hit_at: timestamp.allow(null),
+    is_template: joi.boolean().description('Came with the service, to be edited and enabled'),
+    created_by: joi.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+);

@@ -1,6 +1,6 @@
 /** `/badge/<id>.svg`, for monitors that are `public` (contract 30, beyond the specification). */
 import joi from 'joi';
-import { text, type RouteSpec } from '../../../kernel/contract.js';
+import { stated, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { looksLikeId } from '../monitors/source.js';
 import type { Services } from '../services.js';
@@ -9,10 +9,11 @@ import { badgeSvg } from './badge.js';
 export const badges = ({ monitors }: Services): RouteSpec => ({
   method: 'GET',
   path: '/badge/{file}',
+  operationId: 'getBadge',
   summary: 'State of a public monitor as an image: /badge/<id>.svg',
   access: 'public',
   input: { params: joi.object({ file: joi.string().max(100).required() }) },
-  output: joi.string(),
+  output: stated({ contentMediaType: 'image/svg+xml' }, joi.string()),
   handle: async (request) => {
     const [, id = ''] = /^(.+)\.svg$/.exec(request.params['file'] ?? '') ?? [];
     const monitor = looksLikeId(id) ? await monitors.find(id) : null;

@@ -3,7 +3,7 @@
  * Uptime Kuma. Only `wd_live_` tokens work, so the source is known; an unknown token is 404.
  */
 import joi from 'joi';
-import { text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { named, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { Authenticator, TokenPrincipal } from '../../../ports/http.js';
 import { callerOf } from '../caller.js';
@@ -71,6 +71,7 @@ function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[
     {
       method: ['GET', 'POST'],
       path: '/ping/{token}',
+      operationId: ['pingByGet', 'ping'],
       summary: 'Heartbeat of a cron job: the path holds its watchdog token',
       description: 'The body of a POST, at most its first 10 KiB, becomes the message.',
       access: 'public',
@@ -82,6 +83,7 @@ function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[
     {
       method: ['GET', 'POST'],
       path: '/ping/{token}/{signal}',
+      operationId: ['pingWithOutcomeByGet', 'pingWithOutcome'],
       summary: 'The same with an outcome: `fail`, `start`, `log`, or an exit code',
       description:
         '`start` changes no state; the time from it to the next end is the metric `duration_ms`. `log` only puts the body on the timeline.',
@@ -97,6 +99,7 @@ function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[
 const push = ({ intake, authenticator, beats }: Services): RouteSpec => ({
   method: ['GET', 'POST'],
   path: '/api/push/{token}',
+  operationId: ['pushByGet', 'push'],
   summary: 'Heartbeat by the push URL of Uptime Kuma',
   description: '`status=down` is a heartbeat with `error`. `ping`, in milliseconds, is the metric `ping_ms`.',
   access: 'public',
@@ -110,7 +113,7 @@ const push = ({ intake, authenticator, beats }: Services): RouteSpec => ({
   },
   limits: { payload: 'raw' },
   plain: true,
-  output: joi.object({ ok: joi.boolean().valid(true).required() }),
+  output: named('Pushed', joi.object({ ok: joi.boolean().required() })),
   handle: async (request) => {
     const token = await tokenOf(authenticator, request.params['token'] ?? '');
     const { status, msg, ping } = request.query as { status: string; msg?: string; ping?: string };

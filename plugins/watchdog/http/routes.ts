@@ -1,5 +1,5 @@
 /** The routes of the watchdog (contract 30, endpoints). A handler translates; the services decide. */
-import { created, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { created, deleted, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { conflict, invalidQuery } from '../../../kernel/errors.js';
 import { normalizedTime } from '../../../lib/time.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
@@ -40,6 +40,7 @@ export function routes(services: Services): RouteSpec[] {
 const ping = ({ intake, beats }: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/ping`,
+  operationId: ['sendHeartbeat', 'sendHeartbeatByOtherPath'],
   aliases: [`${BASE}/heartbeat`],
   summary: 'Report a heartbeat',
   description:
@@ -48,7 +49,9 @@ const ping = ({ intake, beats }: Services): RouteSpec => ({
   access: PING,
   input: { body: schemas.heartbeatBody },
   limits: { rate: 'intake', bytes: HEARTBEAT_BYTES },
+  status: [200, 201],
   output: schemas.heartbeatOutput,
+  errors: ['source_mismatch'],
   handle: async (request) => {
     const caller = callerOf(request.principal);
     const { created: isNew, ...answer } = await intake.beat(heartbeatOf(request.body as HeartbeatBody), caller);
@@ -60,10 +63,12 @@ const ping = ({ intake, beats }: Services): RouteSpec => ({
 const evaluate = ({ evaluator }: Services): RouteSpec => ({
   method: ['GET', 'POST'],
   path: `${BASE}/evaluate`,
+  operationId: ['runEvaluatorByGet', 'runEvaluator'],
   summary: 'Run the evaluator',
   description: '409 `conflict` while another run is under way, in whatever process.',
   access: { sharedKey: true },
   output: schemas.runOutput,
+  errors: ['conflict'],
   handle: async () => {
     const done = await evaluator.evaluate('http');
     if (done === null) throw conflict('Another run of the evaluator is under way.');
@@ -74,11 +79,12 @@ const evaluate = ({ evaluator }: Services): RouteSpec => ({
 const runs = ({ runs: service }: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/runs`,
+  operationId: 'listRuns',
   summary: 'Runs of the evaluator, newest first',
   access: READ,
   input: { query: schemas.pageQuery },
   strictQuery: true,
-  output: schemas.listOf(schemas.runRecord),
+  output: schemas.runPage,
   handle: async ({ query, principal }) => {
     const {
       limit = 50,
@@ -94,6 +100,8 @@ const runs = ({ runs: service }: Services): RouteSpec => ({
 const annotate = ({ timeline }: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/event`,
+  operationId: 'noteEvent',
+  errors: ['source_mismatch', 'not_found'],
   summary: 'Note something on the timeline of a monitor',
   access: PING,
   input: { body: schemas.eventBody },
@@ -107,11 +115,13 @@ const annotate = ({ timeline }: Services): RouteSpec => ({
 const events = ({ timeline }: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/events`,
+  operationId: 'listTimelineEvents',
+  errors: ['source_mismatch'],
   summary: 'The timeline: transitions, alarms, suppressions and notes, newest first',
   access: READ_OWN,
   input: { query: schemas.eventsQuery },
   strictQuery: true,
-  output: schemas.listOf(schemas.timelineEvent),
+  output: schemas.eventPage,
   handle: (request) => {
     const query = request.query as TimelineQuery;
     const times = { since: instant('since', query.since), until: instant('until', query.until) };
@@ -122,6 +132,8 @@ const events = ({ timeline }: Services): RouteSpec => ({
 const status = ({ status: service }: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/status`,
+  operationId: 'getStatus',
+  errors: ['source_mismatch'],
   summary: 'Every monitor as it is now',
   description:
     'From a snapshot that is at most 2 s old. Without `limit` and `cursor` the first 5,000 by source, with `truncated: true` when ' +
@@ -137,6 +149,8 @@ const status = ({ status: service }: Services): RouteSpec => ({
 const metrics = ({ histories, monitors: service }: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/metrics`,
+  operationId: 'getMetricHistory',
+  errors: ['source_mismatch', 'not_found'],
   summary: 'Condensed history of metrics, and the deviation from the seven-day average',
   description:
     'Buckets are aligned to the epoch and at most `points`; empty ones are left out. `resolution` is the least width in seconds. ' +
@@ -159,11 +173,12 @@ function monitors({ monitors: service, status: lists, audit }: Services): RouteS
     {
       method: 'GET',
       path: `${BASE}/monitors`,
+      operationId: 'listMonitors',
       summary: 'List monitors, by source',
       access: READ,
       input: { query: schemas.monitorsQuery },
       strictQuery: true,
-      output: schemas.listOf(schemas.monitor),
+      output: schemas.monitorPage,
       handle: async (request) => {
         const { docs, next, total } = await lists.page(request.query, callerOf(request.principal));
         const items = docs.map(viewOf);
@@ -173,6 +188,8 @@ function monitors({ monitors: service, status: lists, audit }: Services): RouteS
     {
       method: 'POST',
       path: `${BASE}/monitors`,
+      operationId: 'createMonitor',
+      errors: ['conflict', 'unknown_project'],
       summary: 'Create a monitor; without a heartbeat it is unknown and never alarms',
       access: MANAGE,
       input: { body: schemas.monitorBody },
@@ -187,6 +204,7 @@ function monitors({ monitors: service, status: lists, audit }: Services): RouteS
     {
       method: 'GET',
       path,
+      operationId: 'getMonitor',
       summary: 'One monitor, by source (percent-encoded) or id',
       access: READ,
       input: { params },
@@ -199,6 +217,8 @@ function monitors({ monitors: service, status: lists, audit }: Services): RouteS
     {
       method: 'PATCH',
       path,
+      operationId: 'changeMonitor',
+      errors: ['conflict', 'unknown_project'],
       summary: 'Change a monitor: only what is named is written',
       access: MANAGE,
       input: { params, body: schemas.editBody },
@@ -213,10 +233,12 @@ function monitors({ monitors: service, status: lists, audit }: Services): RouteS
     {
       method: 'DELETE',
       path,
+      operationId: 'deleteMonitor',
+      errors: ['conflict'],
       summary: 'Delete a monitor and revoke the tokens bound to its source',
       access: MANAGE,
       input: { params },
-      output: schemas.deletedOutput,
+      output: deleted,
       handle: async (request) => {
         const source = await service.remove(nameOf(request), callerOf(request.principal));
         await audit.record(request.principal, 'monitor.deleted', source);

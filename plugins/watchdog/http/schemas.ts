@@ -1,5 +1,6 @@
 /** What the routes of the watchdog take and answer (contract 30). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
+import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
 import { MAX_STATUS } from '../monitors/status.js';
 import { STATES } from '../model.js';
@@ -9,6 +10,9 @@ import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../monitors/timing.j
 const LEVELS = ['info', 'warning', 'error'];
 const MAX_DATA = 8 * 1024;
 
+const level = named('EventLevel', joi.string().valid(...LEVELS));
+const state = named('MonitorState', joi.string().valid(...STATES));
+
 const sourceText = joi
   .string()
   .pattern(SOURCE)
@@ -16,34 +20,51 @@ const sourceText = joi
 const interval = joi.number().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).allow(null);
 const text = joi.string().allow(null, '');
 
-export const heartbeatBody = joi.object({
-  source: sourceText.required(),
-  status: joi
-    .string()
-    .valid(...ACCEPTED_STATUSES)
-    .allow(null)
-    .description('Absent: ok. `error` and its aliases are stored as warning unless watchdog.error_status_is_down'),
-  interval: interval.description('Seconds; fractions allowed'),
-  message: text.description('Cut to 1,000 characters'),
-  checks: joi.object().allow(null).description('name → {ok, message}; a failed one makes ok a warning'),
-  metrics: joi.object().allow(null).description('name → number; at most 64, names at most 64 characters'),
-  app_version: text,
-  os: text,
-});
-
-export const eventBody = joi.object({
-  source: sourceText.required(),
-  type: joi.string().min(1).max(64).required(),
-  level: joi.string().valid(...LEVELS),
-  message: joi.string().max(1000).allow(null, ''),
-  data: joi
-    .any()
-    .custom((value: unknown) => {
-      if (Buffer.byteLength(JSON.stringify(value) ?? '') > MAX_DATA) throw new Error('must be at most 8 KiB');
-      return value;
+export const heartbeatBody = named(
+  'Heartbeat',
+  joi
+    .object({
+      source: sourceText.required(),
+      status: joi
+        .string()
+        .valid(...ACCEPTED_STATUSES)
+        .allow(null)
+        .description('Absent: ok. `error` and its aliases are stored as warning unless watchdog.error_status_is_down'),
+      interval: interval.description('Seconds; fractions allowed'),
+      message: text.description('Cut to 1,000 characters'),
+      checks: joi.object().allow(null).description('name → {ok, message}; a failed one makes ok a warning'),
+      metrics: joi.object().allow(null).description('name → number; at most 64, names at most 64 characters'),
+      app_version: text,
+      os: text,
     })
-    .messages({ 'any.custom': '{{#error.message}}' }),
-});
+    .example({
+      source: 'web-1',
+      status: 'ok',
+      interval: 60,
+      checks: { database: { ok: true, message: '3 ms' } },
+      metrics: { cpu: 12.5, disk: 71 },
+      app_version: '1.4.1',
+    }),
+);
+
+export const eventBody = named(
+  'NewTimelineEvent',
+  joi
+    .object({
+      source: sourceText.required(),
+      type: joi.string().min(1).max(64).required(),
+      level: level,
+      message: joi.string().max(1000).allow(null, ''),
+      data: joi
+        .any()
+        .custom((value: unknown) => {
+          if (Buffer.byteLength(JSON.stringify(value) ?? '') > MAX_DATA) throw new Error('must be at most 8 KiB');
+          return value;
+        })
+        .messages({ 'any.custom': '{{#error.message}}' }),
+    })
+    .example({ source: 'web-1', type: 'deploy', level: 'info', message: 'Version 1.4.2 goes out' }),
+);
 
 const fields = {
   name: joi.string().max(200).allow(null, ''),
@@ -55,27 +76,32 @@ const fields = {
   public: joi.boolean(),
 };
 
-export const monitorBody = joi.object({ source: sourceText.required(), ...fields });
-export const editBody = joi.object(fields);
+export const monitorBody = named(
+  'NewMonitor',
+  joi
+    .object({ source: sourceText.required(), ...fields })
+    .example({ source: 'web-1', name: 'Web server', interval_seconds: 60 }),
+);
+export const editBody = named('MonitorChange', joi.object(fields));
 
 /** A source or an id; what fits neither cannot exist. */
 export const sourceParam = joi.object({ source: joi.string().max(200).required() });
 
 const instant = joi.string().isoDate();
 const paging = {
-  limit: joi.number().integer().min(1).max(200),
+  limit: stated({ default: 50 }, joi.number().integer().min(1).max(200)),
   cursor: joi.string().max(20_000),
   include_total: joi.boolean(),
 };
 const many = (schema: joi.Schema): joi.ArraySchema => joi.array().items(schema).max(50);
 const sources = many(joi.string().max(128));
-const states = many(joi.string().valid(...STATES));
+const states = many(state);
 
 export const pageQuery = joi.object(paging);
 export const eventsQuery = joi.object({
   source: joi.string().max(128),
   type: many(joi.string().max(64)),
-  level: many(joi.string().valid(...LEVELS)),
+  level: many(level),
   since: instant,
   until: instant,
   ...paging,
@@ -107,145 +133,158 @@ export const metricsQuery = joi.object({
 });
 
 const at = instant.allow(null);
-const state = joi.string().valid(...STATES);
 const count = joi.number().integer().min(0);
 const number = joi.number().allow(null);
 
-export const heartbeatOutput = joi.object({
-  source: joi.string().required(),
-  state: state.required(),
-  previous_state: state.allow(null).required(),
-  changed: joi.boolean().required(),
-  effective_interval_seconds: joi.number().required(),
-  warn_after: instant.required(),
-  down_after: instant.required(),
-  server_time: instant.required(),
-  accepted_metrics: count.required(),
-  dropped_metrics: joi.array().items(joi.string()).required(),
-  warnings: joi.array().items(joi.string()).required(),
-});
+export const heartbeatOutput = named(
+  'HeartbeatTaken',
+  whole({
+    source: joi.string(),
+    state: state,
+    previous_state: state.allow(null),
+    changed: joi.boolean(),
+    effective_interval_seconds: joi.number(),
+    warn_after: instant,
+    down_after: instant,
+    server_time: instant,
+    accepted_metrics: count,
+    dropped_metrics: joi.array().items(joi.string()),
+    warnings: joi.array().items(joi.string()),
+  }),
+);
 
-export const monitor = joi.object({
-  id: joi.string().required(),
-  source: joi.string().required(),
-  name: joi.string().required(),
-  parent_source: text,
-  interval_seconds: number,
-  description: text,
-  os: text,
-  project: text,
-  public: joi.boolean().required(),
-  state: state.required(),
-  alarm: joi.string().valid('none', 'open', 'suppressed').required(),
-  alarm_id: text,
-  suppressed_by: text,
-  last_heartbeat_at: at,
-  last_status: text,
-  message: text,
-  checks: joi.object().unknown(),
-  metrics_json: joi.object().unknown(),
-  app_version: text,
-  last_state_change_utc: instant,
-  down_since_utc: at,
-  created_at: instant,
-  updated_at: instant,
-});
-export const monitorOutput = joi.object({ monitor });
+export const monitor = named(
+  'Monitor',
+  whole({
+    id: joi.string(),
+    source: joi.string(),
+    name: joi.string(),
+    parent_source: text,
+    interval_seconds: number,
+    description: text,
+    os: text,
+    project: text,
+    public: joi.boolean(),
+    state: state,
+    alarm: joi.string().valid('none', 'open', 'suppressed'),
+    alarm_id: text,
+    suppressed_by: text,
+    last_heartbeat_at: at,
+    last_status: text,
+    message: text,
+    checks: joi.object().unknown(),
+    metrics_json: joi.object().unknown(),
+    app_version: text,
+    last_state_change_utc: instant,
+    down_since_utc: at,
+    created_at: instant,
+    updated_at: instant,
+  }),
+);
+export const monitorOutput = named('MonitorAnswer', whole({ monitor }));
+export const monitorPage = pageOf('MonitorPage', monitor);
 
-export const listOf = (of: joi.Schema): joi.ObjectSchema =>
+export const timelineEvent = named(
+  'TimelineEvent',
   joi.object({
-    items: joi.array().items(of).required(),
-    next_cursor: text.required(),
-    has_more: joi.boolean().required(),
-    total: count,
-  });
-
-export const timelineEvent = joi.object({
-  id: joi.string().required(),
-  source: joi.string().required(),
-  kind: joi.string().valid('transition', 'annotation', 'alarm', 'suppression').required(),
-  type: joi.string().required(),
-  level: joi
-    .string()
-    .valid(...LEVELS)
-    .required(),
-  from: state.allow(null),
-  to: state.allow(null),
-  message: text,
-  data: joi.any(),
-  alarm_id: text,
-  suppressed_by: text,
-  at: instant.required(),
-});
-
-export const runRecord = joi.object({
-  run_id: joi.string().required(),
-  trigger: joi.string().valid('http', 'cli', 'scheduler').required(),
-  host: joi.string().required(),
-  started_at: instant.required(),
-  finished_at: at,
-  duration_ms: number,
-  result: joi.string().valid('ok', 'error', 'aborted').allow(null),
-  evaluated: count,
-  to_warning: count,
-  to_down: count,
-  alarms_emitted: count,
-  alarms_suppressed: count,
-  errors: count,
-  cleanup: joi.object().unknown(),
-  changes: joi.array().items(joi.object({ source: joi.string(), from: state, to: state, suppressed_by: text })),
-});
-
-const branch = joi
-  .object({
+    id: joi.string().required(),
     source: joi.string().required(),
-    state: state.required(),
-    children: joi.array().items(joi.link('#branch')).required(),
-  })
-  .id('branch');
-export const statusOutput = joi.object({
-  generated_at: instant.required().description('Of the snapshot, which is at most 2 s old'),
-  stale: joi.boolean().required().description('The evaluator is late'),
-  counts: joi.object().pattern(state, count).required().description('Of all that fit, also of those left out'),
-  truncated: joi.boolean().description('True: there are more than `monitors` holds, and no page was asked for'),
-  next_cursor: text.description('Of the next page, where there is one or a page was asked for'),
-  has_more: joi.boolean().description('Where a page was asked for'),
-  monitors: joi.array().items(monitor).required(),
-  tree: joi.array().items(branch),
-  tree_left_out: count.description('How many monitors the tree leaves out, where it does'),
-});
+    kind: joi.string().valid('transition', 'annotation', 'alarm', 'suppression').required(),
+    type: joi.string().required(),
+    level: level.required(),
+    from: state.allow(null),
+    to: state.allow(null),
+    message: text,
+    data: joi.any(),
+    alarm_id: text,
+    suppressed_by: text,
+    at: instant.required(),
+  }),
+);
 
-const point = joi.object({ t: instant, avg: joi.number(), min: joi.number(), max: joi.number(), n: count });
-const metricHistory = joi.object({
-  latest: joi.object({ t: instant, v: joi.number() }),
-  points: joi.array().items(point),
-  baseline: joi.object({
-    days: count,
-    n: count,
-    mean: number,
-    stddev: number,
-    min: number,
-    max: number,
-    sufficient: joi.boolean(),
+export const runRecord = named(
+  'EvaluatorRun',
+  joi.object({
+    run_id: joi.string().required(),
+    trigger: joi.string().valid('http', 'cli', 'scheduler').required(),
+    host: joi.string().required(),
+    started_at: instant.required(),
+    finished_at: at,
+    duration_ms: number,
+    result: joi.string().valid('ok', 'error', 'aborted').allow(null),
+    evaluated: count,
+    to_warning: count,
+    to_down: count,
+    alarms_emitted: count,
+    alarms_suppressed: count,
+    errors: count,
+    cleanup: joi.object().unknown(),
+    changes: joi.array().items(joi.object({ source: joi.string(), from: state, to: state, suppressed_by: text })),
   }),
-  deviation: joi.object({
-    value: joi.number(),
-    absolute: number,
-    ratio: number,
-    percent: number,
-    zscore: number,
-    direction: joi.string().valid('above', 'below', 'equal'),
-    significant: joi.boolean(),
-    reason: joi.string(),
+);
+
+/** Holds itself: `branch` has the id that the link leads to, and the name that the description knows it by. */
+const branch = named(
+  'MonitorBranch',
+  whole({ source: joi.string(), state, children: joi.array().items(joi.link('#MonitorBranch')) }).id('MonitorBranch'),
+);
+
+export const statusOutput = named(
+  'MonitorStatus',
+  joi.object({
+    generated_at: instant.required().description('Of the snapshot, which is at most 2 s old'),
+    stale: joi.boolean().required().description('The evaluator is late'),
+    counts: joi.object().pattern(state, count).required().description('Of all that fit, also of those left out'),
+    truncated: joi.boolean().description('True: there are more than `monitors` holds, and no page was asked for'),
+    next_cursor: text.description('Of the next page, where there is one or a page was asked for'),
+    has_more: joi.boolean().description('Where a page was asked for'),
+    monitors: joi.array().items(monitor).required(),
+    tree: joi.array().items(branch).description('With `tree=1`: monitors under their parents'),
+    tree_left_out: count.description('How many monitors the tree leaves out, where it does'),
   }),
-});
-export const metricsOutput = joi.object({
-  source: joi.string().required(),
-  from: instant.required(),
-  to: instant.required(),
-  bucket_seconds: count.required(),
-  metrics: joi.object().pattern(joi.string(), metricHistory).required(),
-});
-export const runOutput = joi.object({ run: runRecord });
-export const eventOutput = joi.object({ event: timelineEvent });
-export const deletedOutput = joi.object({ deleted: joi.boolean().valid(true) });
+);
+
+const point = named(
+  'MetricPoint',
+  whole({ t: instant, avg: joi.number(), min: joi.number(), max: joi.number(), n: count }),
+);
+const metricHistory = named(
+  'MetricHistory',
+  joi.object({
+    latest: joi.object({ t: instant, v: joi.number() }),
+    points: joi.array().items(point),
+    baseline: joi.object({
+      days: count,
+      n: count,
+      mean: number,
+      stddev: number,
+      min: number,
+      max: number,
+      sufficient: joi.boolean(),
+    }),
+    deviation: joi.object({
+      value: joi.number(),
+      absolute: number,
+      ratio: number,
+      percent: number,
+      zscore: number,
+      direction: joi.string().valid('above', 'below', 'equal'),
+      significant: joi.boolean(),
+      reason: joi.string(),
+    }),
+  }),
+);
+export const metricsOutput = named(
+  'MetricHistories',
+  whole({
+    source: joi.string(),
+    from: instant,
+    to: instant,
+    bucket_seconds: count,
+    metrics: joi.object().pattern(joi.string(), metricHistory),
+  }),
+);
+export const runOutput = named('RunAnswer', whole({ run: runRecord }));
+export const runPage = pageOf('RunPage', runRecord);
+export const eventOutput = named('TimelineEventAnswer', whole({ event: timelineEvent }));
+export const eventPage = pageOf('TimelinePage', timelineEvent);

@@ -1,6 +1,6 @@
 /** `/api/webhooks/v1` (contract 70, API). */
 import joi from 'joi';
-import { created, type Principal, type RouteSpec } from '../../../kernel/contract.js';
+import { created, deleted, named, pageOf, whole, type Principal, type RouteSpec } from '../../../kernel/contract.js';
 import { deliveryView, STATES } from '../deliveries/delivery.js';
 import { eventView } from '../events/event.js';
 import type { DeliveryLog, DeliveryQuery, EventQuery, ListQuery } from '../deliveries/log.js';
@@ -19,40 +19,44 @@ const list = {
   include_total: joi.boolean().default(false),
 };
 
-const webhookShape = joi.object({
-  id: joi.string().required(),
-  name: joi.string().required(),
-  url: joi.string().required(),
-  project_slug: joi.string().allow(null).required(),
-  events: joi.string().required(),
-  enabled: joi.boolean().required(),
-  has_secret: joi.boolean().required().description('False: `security.webhook_key` signs'),
-  previous_secret_until: timestamp
-    .allow(null)
-    .required()
-    .description('Until then the secret before the rotation signs too'),
-  failure_count: joi
-    .number()
-    .integer()
-    .required()
-    .description('Deliveries in a row that failed; at 20 it disables itself'),
-  disabled_reason: joi.string().allow(null).required(),
-  disabled_at: timestamp.allow(null).required(),
-  last_delivery: joi
-    .object({
-      id: joi.string().required(),
-      event: joi.string().required(),
-      state: joi.valid(...STATES).required(),
-      at: timestamp.required(),
-      status_code: joi.number().integer().allow(null).required(),
-      error: joi.string().allow(null).required(),
-    })
-    .allow(null)
-    .required(),
-  created_by: joi.string().required(),
-  created_at: timestamp.required(),
-  updated_at: timestamp.required(),
-});
+const deliveryState = named('DeliveryState', joi.string().valid(...STATES));
+
+const webhookShape = named(
+  'Webhook',
+  whole({
+    id: joi.string(),
+    name: joi.string(),
+    url: joi.string(),
+    project_slug: joi.string().allow(null),
+    events: joi.string(),
+    enabled: joi.boolean(),
+    has_secret: joi.boolean().description('False: `security.webhook_key` signs'),
+    previous_secret_until: timestamp
+      .allow(null)
+
+      .description('Until then the secret before the rotation signs too'),
+    failure_count: joi
+      .number()
+      .integer()
+
+      .description('Deliveries in a row that failed; at 20 it disables itself'),
+    disabled_reason: joi.string().allow(null),
+    disabled_at: timestamp.allow(null),
+    last_delivery: joi
+      .object({
+        id: joi.string(),
+        event: joi.string(),
+        state: deliveryState,
+        at: timestamp,
+        status_code: joi.number().integer().allow(null),
+        error: joi.string().allow(null),
+      })
+      .allow(null),
+    created_by: joi.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+);
 
 const answer = {
   status_code: joi.number().integer().allow(null).required(),
@@ -67,40 +71,37 @@ const answer = {
     ),
 };
 
-const deliveryShape = joi.object({
-  id: joi.string().required().description('`X-SVC-Delivery`'),
-  webhook_id: joi.string().required(),
-  event_id: joi.string().required(),
-  event: joi.string().required(),
-  project_slug: joi.string().allow(null).required(),
-  state: joi.valid(...STATES).required(),
-  attempt_count: joi.number().integer().required(),
-  attempts: joi
-    .array()
-    .items(joi.object({ attempt: joi.number().integer().required(), at: timestamp.required(), ...answer }))
-    .required(),
-  next_attempt_at: timestamp.allow(null).required(),
-  created_at: timestamp.required(),
-  updated_at: timestamp.required(),
-});
+const deliveryShape = named(
+  'Delivery',
+  whole({
+    id: joi.string().description('`X-SVC-Delivery`'),
+    webhook_id: joi.string(),
+    event_id: joi.string(),
+    event: joi.string(),
+    project_slug: joi.string().allow(null),
+    state: deliveryState,
+    attempt_count: joi.number().integer(),
+    attempts: joi.array().items(joi.object({ attempt: joi.number().integer(), at: timestamp, ...answer })),
+    next_attempt_at: timestamp.allow(null),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+);
 
-const eventShape = joi.object({
-  id: joi.string().required(),
-  event: joi.string().required(),
-  timestamp: timestamp.required(),
-  project_slug: joi.string().allow(null).required(),
-  data: joi.object().unknown().required(),
-});
+const eventShape = named(
+  'LoggedEvent',
+  whole({
+    id: joi.string(),
+    event: joi.string(),
+    timestamp: timestamp,
+    project_slug: joi.string().allow(null),
+    data: joi.object().unknown(),
+  }),
+);
 
-const pageOf = (item: joi.Schema): joi.ObjectSchema =>
-  joi.object({
-    items: joi.array().items(item).required(),
-    next_cursor: joi.string().allow(null).required(),
-    has_more: joi.boolean().required(),
-    total: joi.number().integer(),
-  });
-
-const one = joi.object({ webhook: webhookShape.required() });
+const one = named('WebhookAnswer', whole({ webhook: webhookShape }));
+/** `secret` is there when it was made here. */
+const made = named('WebhookMade', joi.object({ webhook: webhookShape.required(), secret: joi.string() }));
 
 /** A page of a list in the shape of contract 00. */
 async function paged<T>(
@@ -124,25 +125,28 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
     {
       method: 'GET',
       path: `${BASE}/webhooks`,
+      operationId: 'listWebhooks',
       summary: 'List the webhooks',
       description: 'Newest first. A token that is bound to a project sees that project’s alone.',
       access,
       strictQuery: true,
       input: { query: joi.object(list) },
-      output: pageOf(webhookShape),
+      output: pageOf('WebhookPage', webhookShape),
       handle: async ({ principal, query }) =>
         paged(await registry.page(principal, query as unknown as ListQuery), query, (item) => item),
     },
     {
       method: 'POST',
       path: `${BASE}/webhooks`,
+      operationId: 'createWebhook',
+      errors: ['unknown_project'],
       summary: 'Create a webhook',
       description:
         'Without `secret` one is generated and shown in this answer alone. `secret: null` signs with `security.webhook_key`.',
       access,
       input: { body: createBody },
       status: 201,
-      output: joi.object({ webhook: webhookShape.required(), secret: joi.string() }),
+      output: made,
       handle: async ({ principal, body }) => {
         const fields = body as WebhookFields & { name: string; url: string; events: string };
         const { webhook, secret } = await registry.create(principal, fields);
@@ -153,6 +157,7 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
     {
       method: 'GET',
       path: `${BASE}/webhooks/{id}`,
+      operationId: 'getWebhook',
       summary: 'One webhook',
       access,
       input: { params },
@@ -162,6 +167,8 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
     {
       method: 'PATCH',
       path: `${BASE}/webhooks/{id}`,
+      operationId: 'changeWebhook',
+      errors: ['conflict', 'unknown_project'],
       summary: 'Change a webhook',
       description:
         'A new `secret` leaves the one before valid for 24 hours. `enabled: false` holds what waits; `true` is the same as `/enable`.',
@@ -174,10 +181,11 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
     {
       method: 'DELETE',
       path: `${BASE}/webhooks/{id}`,
+      operationId: 'deleteWebhook',
       summary: 'Delete a webhook with its deliveries',
       access,
       input: { params },
-      output: joi.object({ deleted: joi.boolean().required() }),
+      output: deleted,
       handle: async ({ principal, params: { id = '' } }) => {
         await registry.remove(principal, id);
         return { deleted: true };
@@ -186,6 +194,7 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
     {
       method: 'POST',
       path: `${BASE}/webhooks/{id}/enable`,
+      operationId: 'enableWebhook',
       summary: 'Enable a webhook: the failure counter begins again, held deliveries go out',
       access,
       input: { params, optionalBody: true },
@@ -200,20 +209,22 @@ function actionRoutes(registry: Webhooks): RouteSpec[] {
     {
       method: 'POST',
       path: `${BASE}/webhooks/{id}/test`,
+      operationId: 'testWebhook',
       summary: 'Send a test event now and answer what came back',
       description: 'One attempt, not counted, on a disabled webhook too. 200 also when the receiver failed.',
       access,
       input: { params, optionalBody: true },
-      output: joi.object({ delivery: joi.object(answer).required() }),
+      output: named('WebhookTested', whole({ delivery: named('TestDelivery', whole(answer)) })),
       handle: async ({ principal, params: { id = '' } }) => ({ delivery: await registry.test(principal, id) }),
     },
     {
       method: 'POST',
       path: `${BASE}/webhooks/{id}/rotate`,
+      operationId: 'rotateWebhookSecret',
       summary: 'Make a new secret, shown once; the one before stays valid for 24 hours',
       access,
       input: { params, optionalBody: true },
-      output: joi.object({ webhook: webhookShape.required(), secret: joi.string().required() }),
+      output: made,
       handle: async ({ principal, params: { id = '' } }) => {
         const { webhook, secret } = await registry.rotate(principal, id);
         return { webhook: await registry.view(principal, webhook), secret };
@@ -227,12 +238,13 @@ function logRoutes(registry: Webhooks, log: DeliveryLog): RouteSpec[] {
     {
       method: 'GET',
       path: `${BASE}/webhooks/{id}/deliveries`,
+      operationId: 'listDeliveries',
       summary: 'List the deliveries of a webhook, with their attempts',
       description: 'Newest event first; kept for 14 days.',
       access,
       strictQuery: true,
-      input: { params, query: joi.object({ ...list, state: joi.valid(...STATES), event: joi.string().max(100) }) },
-      output: pageOf(deliveryShape),
+      input: { params, query: joi.object({ ...list, state: deliveryState, event: joi.string().max(100) }) },
+      output: pageOf('DeliveryPage', deliveryShape),
       handle: async ({ principal, params: { id = '' }, query }) => {
         await registry.need(principal, id);
         const page = await log.deliveries(principal, id, query as unknown as DeliveryQuery);
@@ -242,11 +254,13 @@ function logRoutes(registry: Webhooks, log: DeliveryLog): RouteSpec[] {
     {
       method: 'POST',
       path: `${BASE}/deliveries/{id}/redeliver`,
+      operationId: 'redeliver',
+      errors: ['conflict'],
       summary: 'Send a delivery again, with the same ids',
       description: '409 `conflict` while its webhook is disabled, or an attempt is under way.',
       access,
       input: { params, optionalBody: true },
-      output: joi.object({ delivery: deliveryShape.required() }),
+      output: named('DeliveryAnswer', whole({ delivery: deliveryShape })),
       handle: async ({ principal, params: { id = '' } }) => ({
         delivery: deliveryView(await registry.redeliver(principal, id), sightOf(principal)),
       }),
@@ -254,6 +268,7 @@ function logRoutes(registry: Webhooks, log: DeliveryLog): RouteSpec[] {
     {
       method: 'GET',
       path: `${BASE}/events`,
+      operationId: 'listLoggedEvents',
       summary: 'The event log',
       description: 'Newest first; kept for 14 days. `since` is inclusive, `until` exclusive.',
       access,
@@ -267,7 +282,7 @@ function logRoutes(registry: Webhooks, log: DeliveryLog): RouteSpec[] {
           until: timestamp,
         }),
       },
-      output: pageOf(eventShape),
+      output: pageOf('LoggedEventPage', eventShape),
       handle: async ({ principal, query }) =>
         paged(await log.events(principal, query as unknown as EventQuery), query, eventView),
     },

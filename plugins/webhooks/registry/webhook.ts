@@ -1,6 +1,6 @@
 /** A webhook: the stored document, its rules, what is shown of it (contract 70). Pure. */
 import joi from 'joi';
-import type { Doc } from '../../../kernel/contract.js';
+import { named, type Doc } from '../../../kernel/contract.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import type { Delivery } from '../deliveries/delivery.js';
 import { ALL_EVENTS, TEST_EVENT } from '../events/names.js';
@@ -77,13 +77,18 @@ const fields = {
   enabled: joi.boolean(),
 };
 
-export const createBody = joi.object({
-  ...fields,
-  name: fields.name.required(),
-  url: fields.url.required(),
-  events: fields.events.required(),
-});
-export const changeBody = joi.object(fields);
+export const createBody = named(
+  'NewWebhook',
+  joi
+    .object({
+      ...fields,
+      name: fields.name.required(),
+      url: fields.url.required(),
+      events: fields.events.required(),
+    })
+    .example({ name: 'Chat', url: 'https://chat.example.com/hooks/aos', events: 'bug.created,monitor.down' }),
+);
+export const changeBody = named('WebhookChange', joi.object(fields));
 
 export interface LastDelivery {
   id: string;

@@ -1,17 +1,19 @@
 import { expect } from 'chai';
 import joi from 'joi';
 import { jsonSchema } from '../../../../adapters/hapi/openapi/json-schema.js';
-import type { RouteSpec } from '../../../../ports/http.js';
+import { named, stated, type RouteSpec } from '../../../../ports/http.js';
 import { TestServer } from '../support.js';
 
 const convert = (schema: joi.Schema): unknown => jsonSchema(schema.describe());
 const handle = (): object => ({});
 const item = joi.object({ id: joi.string().required(), tags: joi.array().items(joi.string()) });
+const thing = named('Thing', item.description('What is listed.'));
 
 const routes: RouteSpec[] = [
   {
     method: 'GET',
     path: '/api/bugtracker/v1/bugs',
+    operationId: 'listThings',
     summary: 'List',
     description: 'Longer.',
     access: { scope: 'bugtracker:read' },
@@ -22,7 +24,7 @@ const routes: RouteSpec[] = [
         q: joi.string().required(),
       }),
     },
-    output: joi.object({ items: joi.array().items(item).required() }),
+    output: joi.object({ items: joi.array().items(thing).required() }),
     handle,
   },
   {
@@ -32,8 +34,12 @@ const routes: RouteSpec[] = [
     summary: 'Change',
     access: [{ scope: 'bugtracker:manage' }, { sharedKey: true }],
     input: { params: joi.object({ id: joi.string().max(64).description('Id or ref.') }), body: item },
-    status: 200,
-    output: joi.alternatives(joi.object({ item }), joi.object({ items: joi.array() })),
+    operationId: ['changeThing', 'removeThing', 'changeThingAsItem', 'removeThingAsItem'],
+    errors: ['already_claimed', 'conflict'],
+    output: {
+      200: joi.alternatives(joi.object({ item: thing.allow(null) }), joi.object({ items: joi.array() })),
+      201: named('ThingMade', joi.object({ item: thing.description('The new one.') })),
+    },
     handle,
   },
   {
@@ -87,6 +93,7 @@ describe('hapi: OpenAPI', () => {
       JSON.stringify((await TestServer.create({ routes }, { base_url: 'https://aos.example' })).server.openapi()),
     ) as Json;
   });
+  const component = (name: string): unknown => dig(document, 'components', 'schemas', name);
   const operations = (): [string, string, Json][] =>
     Object.entries(document['paths'] as Json).flatMap(([path, methods]) =>
       Object.entries(methods as Json).map(([method, operation]): [string, string, Json] => [
@@ -108,7 +115,7 @@ describe('hapi: OpenAPI', () => {
       '/api/health/live',
       '/metrics',
       '/api/admin/v1/migrate',
-      '/api/7/envelope/',
+      '/api/7/envelope',
       '/files/{path}',
     ]);
   });
@@ -158,32 +165,38 @@ describe('hapi: OpenAPI', () => {
         description: 'Page size.',
         schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 },
       },
-      { name: 'q', in: 'query', required: true, schema: { type: 'string' } },
+      { name: 'q', in: 'query', required: true, schema: { type: 'string', minLength: 1 } },
     ]);
     expect(dig(list, 'responses', '200', 'content', 'application/json', 'schema')).to.deep.equal({
+      $ref: '#/components/schemas/ListThingsAnswer',
+    });
+    expect(component('ListThingsAnswer')).to.deep.equal({
       type: 'object',
       properties: {
-        status: { const: 'success' },
-        items: {
-          type: 'array',
-          items: {
-            type: 'object',
-            properties: { id: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } },
-            required: ['id'],
-          },
-        },
+        status: { type: 'string', const: 'success' },
+        items: { type: 'array', items: { $ref: '#/components/schemas/Thing' } },
       },
       required: ['status', 'items'],
+    });
+    expect(component('Thing')).to.deep.equal({
+      type: 'object',
+      properties: { id: { type: 'string' }, tags: { type: 'array', items: { type: 'string' } } },
+      required: ['id'],
+      description: 'What is listed.',
     });
     expect(Object.keys(list['responses'] as Json)).to.have.members(['200', '400', '401', '403', '429', 'default']);
     const validate = dig(document, 'paths', '/api/license/v1/validate', 'post') as Json;
     expect(validate['security']).to.deep.equal([]);
-    expect(
-      dig(validate, 'responses', '200', 'content', 'application/json', 'schema', 'properties'),
-    ).to.not.have.property('status');
-    expect(dig(validate, 'responses', '422')).to.deep.equal({ $ref: '#/components/responses/BareError' });
+    expect(dig(validate, 'responses', '200', 'content', 'application/json', 'schema')).to.deep.equal({
+      $ref: '#/components/schemas/PostLicenseValidateAnswer',
+    });
+    expect(dig(component('PostLicenseValidateAnswer'), 'properties')).to.not.have.property('status');
+    expect(dig(validate, 'responses', '422')).to.deep.equal({
+      $ref: '#/components/responses/BareInvalidJsonOrValidationFailed',
+    });
+    expect(dig(validate, 'responses')).to.not.have.property('400');
     expect(dig(document, 'paths', '/metrics', 'get', 'responses', '200', 'content')).to.have.all.keys('text/plain');
-    expect(dig(document, 'paths', '/api/7/envelope/', 'post', 'requestBody', 'content')).to.have.all.keys(
+    expect(dig(document, 'paths', '/api/7/envelope', 'post', 'requestBody', 'content')).to.have.all.keys(
       'application/octet-stream',
     );
     expect(dig(document, 'paths', '/api/admin/v1/migrate', 'post', 'security')).to.deep.equal([
@@ -191,6 +204,59 @@ describe('hapi: OpenAPI', () => {
       { session: ['admin'] },
     ]);
     expect(dig(document, 'paths', '/api/health/live', 'get', 'responses')).to.not.have.property('429');
+  });
+
+  it('names operations, answers by status and the errors that are a route’s own', () => {
+    const ids = operations().map(([, , operation]) => operation['operationId'] as string);
+    expect(ids).to.include.members([
+      'listThings',
+      'changeThing',
+      'removeThing',
+      'changeThingAsItem',
+      'removeThingAsItem',
+    ]);
+    const change = dig(document, 'paths', '/api/bugtracker/v1/bugs/{id}', 'patch');
+    const answer = (status: string): unknown =>
+      dig(change, 'responses', status, 'content', 'application/json', 'schema');
+    expect(answer('200')).to.deep.equal({
+      anyOf: [
+        { $ref: '#/components/schemas/ChangeThingAnswer2001' },
+        { $ref: '#/components/schemas/ChangeThingAnswer2002' },
+      ],
+    });
+    expect(dig(component('ChangeThingAnswer2001'), 'properties', 'item')).to.deep.equal({
+      anyOf: [{ $ref: '#/components/schemas/Thing' }, { type: 'null' }],
+    });
+    expect(answer('201')).to.deep.equal({ $ref: '#/components/schemas/ThingMade' });
+    expect(dig(component('ThingMade'), 'properties', 'item')).to.deep.equal({
+      $ref: '#/components/schemas/Thing',
+      description: 'The new one.',
+    });
+    expect(dig(change, 'responses', '409')).to.deep.equal({ $ref: '#/components/responses/AlreadyClaimedOrConflict' });
+    expect(dig(document, 'components', 'responses', 'AlreadyClaimedOrConflict', 'description')).to.match(
+      /^`already_claimed`: .+ `conflict`: /,
+    );
+  });
+
+  it('gives a name that is taken by another shape a number, and groups a description', async () => {
+    const of = (path: string, output: joi.Schema): RouteSpec => ({
+      method: 'GET',
+      path,
+      summary: 'x',
+      access: 'public',
+      output,
+      handle,
+    });
+    const one = named('Same', joi.object({ a: joi.string() }));
+    const other = named('Same', joi.object({ b: joi.string() }));
+    const { server } = await TestServer.create({ routes: [of('/api/a', one), of('/api/b', one), of('/api/c', other)] });
+    const made = server.openapi() as Json;
+    expect(Object.keys(dig(made, 'components', 'schemas') as Json)).to.have.members(['Error', 'Same', 'Same2']);
+    expect(made['tags']).to.deep.equal([
+      { name: 'a', description: 'a' },
+      { name: 'b', description: 'b' },
+      { name: 'c', description: 'c' },
+    ]);
   });
 
   const cases: [string, joi.Schema, unknown][] = [
@@ -210,14 +276,60 @@ describe('hapi: OpenAPI', () => {
       },
     ],
     ['null', joi.number().allow(null), { type: ['number', 'null'] }],
-    ['empty text', joi.string().min(2).allow(''), { anyOf: [{ type: 'string', minLength: 2 }, { enum: [''] }] }],
+    [
+      'empty text',
+      joi.string().min(2).allow(''),
+      {
+        anyOf: [
+          { type: 'string', minLength: 2 },
+          { type: 'string', enum: [''] },
+        ],
+      },
+    ],
     [
       'words',
       joi.string().valid('a', 'b').default('a').description('Which.'),
       { type: 'string', enum: ['a', 'b'], default: 'a', description: 'Which.' },
     ],
     ['words and null', joi.string().valid('a', 'b', null), { type: ['string', 'null'], enum: ['a', 'b', null] }],
-    ['a constant', joi.any().valid(1), { const: 1 }],
+    // Not `const`: programs that make clients stumble over one that may be absent.
+    ['a constant', joi.any().valid(1), { type: 'number', enum: [1] }],
+    ['a flag that is always true', joi.boolean().valid(true), { type: 'boolean', enum: [true] }],
+    [
+      'what a text must not hold',
+      joi.string().pattern(/[<>]/, { invert: true }),
+      { type: 'string', not: { pattern: '[<>]' } },
+    ],
+    [
+      'control characters, as every engine writes them',
+      joi.string().pattern(/\p{Cc}/u, { invert: true }),
+      { type: 'string', not: { pattern: '[\\u0000-\\u001F\\u007F-\\u009F]' } },
+    ],
+    ['no class of Unicode that engines know by different names', joi.string().pattern(/\p{Lu}/u), { type: 'string' }],
+    [
+      'several patterns',
+      joi.string().pattern(/^a/).pattern(/z$/),
+      { type: 'string', allOf: [{ pattern: '^a' }, { pattern: 'z$' }] },
+    ],
+    ['a list of anything', joi.array(), { type: 'array', items: {} }],
+    [
+      'one or many',
+      joi.array().items(joi.string()).single(),
+      { anyOf: [{ type: 'array', items: { type: 'string' } }, { type: 'string' }] },
+    ],
+    [
+      'a closed object',
+      joi.object({ a: joi.any() }).unknown(false),
+      { type: 'object', properties: { a: {} }, additionalProperties: false },
+    ],
+    [
+      'what only we know',
+      stated(
+        { maxLength: 3 },
+        joi.string().custom((value: string) => value),
+      ),
+      { type: 'string', maxLength: 3 },
+    ],
     ['anything', joi.any(), {}],
     [
       'numbers',

@@ -1,0 +1,30 @@
+/** The named schemas of a description. A name that another shape has already gets a number behind it. */
+import { isDeepStrictEqual } from 'node:util';
+import { jsonSchema, type Description, type JsonSchema, type SchemaOptions } from './json-schema.js';
+
+/** `Item` → `{ $ref }` */
+export const ref = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });
+
+export class Components {
+  readonly schemas: Record<string, JsonSchema> = {};
+
+  readonly keep = (name: string, schema: JsonSchema): JsonSchema => {
+    let free = name;
+    for (let n = 2; this.schemas[free] !== undefined && !isDeepStrictEqual(this.schemas[free], schema); n++) {
+      free = `${name}${n}`;
+    }
+    this.schemas[free] ??= schema;
+    return ref('schemas', free);
+  };
+
+  /** What a caller sends. */
+  readonly input: SchemaOptions = { keep: this.keep, strict: true };
+  /** What the service answers. */
+  readonly output: SchemaOptions = { keep: this.keep };
+
+  /** An object with fields is kept under its own name, or under this one. */
+  body(described: Description, name: string): JsonSchema {
+    const schema = jsonSchema(described, this.input);
+    return schema['properties'] === undefined ? schema : this.keep(name, schema);
+  }
+}

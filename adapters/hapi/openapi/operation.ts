@@ -1,0 +1,147 @@
+/** One operation of the description: what it takes, who may call it, what it answers. */
+import type { MountedRoute, RouteSpec } from '../../../ports/http.js';
+import { AccessPolicy } from '../access/access-policy.js';
+import { SESSION_COOKIE } from '../access/csrf.js';
+import type { Components } from './components.js';
+import { isRequired, jsonSchema, type Description } from './json-schema.js';
+import { responses, type ResponseParts } from './responses.js';
+
+type Json = Record<string, unknown>;
+
+/** @param place the path as it is described, and the group that it belongs to */
+export function operation(
+  route: MountedRoute,
+  place: { method: string; path: string; tag: string },
+  operationId: string,
+  parts: ResponseParts,
+): Json {
+  const { spec } = route;
+  const { components } = parts;
+  const policy = new AccessPolicy(spec.access, spec.bare);
+  const parameters = [
+    ...pathParameters(place.path, spec.input?.params?.describe(), components),
+    ...queryParameters(spec, components),
+    ...headerParameters(spec, policy, place.method),
+  ];
+  const body = place.method === 'GET' ? null : requestBody(spec, operationId, components);
+  return {
+    operationId,
+    tags: [place.tag],
+    summary: spec.summary,
+    description: spec.description ?? `${spec.summary}.`,
+    security: security(policy, spec),
+    ...(spec.tool && { 'x-mcp-tools': [spec.tool].flat().map((tool) => tool.name) }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: body }),
+    responses: responses(route, policy, operationId, parts),
+  };
+}
+
+function security(policy: AccessPolicy, { credentialIn = [] }: RouteSpec): Json[] {
+  if (policy.public) return [];
+  const { scopes, anyToken, sharedKey, session, intake } = policy.describe();
+  const places = credentialIn.map((place) => ({ [schemeOf(place)]: [] }));
+  if (places.length > 0) return places;
+  return [
+    ...scopes.map((scope) => ({ token: [scope] })),
+    ...(anyToken ? [{ token: [] }] : []),
+    ...(intake ? [{ intakeKey: [] }] : []),
+    ...(sharedKey ? [{ sharedKey: [] }] : []),
+    ...(session ? [{ session: [session] }] : []),
+  ];
+}
+
+/** `X-Sentry-Auth` → `xSentryAuth` */
+const schemeOf = ({ name }: { name: string }): string =>
+  name.toLowerCase().replaceAll(/[^a-z0-9]+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+const bearer = (description: string): Json => ({ type: 'http', scheme: 'bearer', description });
+
+/** The schemes that operations name. @param routes for those that take their credential from a place of their own */
+export function securitySchemes(routes: readonly MountedRoute[]): Json {
+  const own = routes.flatMap(({ spec }) => (spec.hidden === true ? [] : (spec.credentialIn ?? [])));
+  return {
+    token: bearer('A service token. The list names the scope it needs; a `…:manage` scope implies its `…:read`.'),
+    sharedKey: bearer('The value of `security.shared_key`.'),
+    intakeKey: bearer('A public intake key of a project: it can report errors and nothing else.'),
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: SESSION_COOKIE,
+      description: 'A signed-in account; changes also carry `X-CSRF-Token`.',
+    },
+    ...Object.fromEntries(
+      own.map((place) => [
+        schemeOf(place),
+        {
+          type: 'apiKey',
+          ...place,
+          description: 'The intake key, in the place that the client’s protocol has for it.',
+        },
+      ]),
+    ),
+  };
+}
+
+function pathParameters(path: string, described: Description | undefined, components: Components): Json[] {
+  return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) =>
+    parameter('path', name, described?.keys?.[name] ?? { type: 'string' }, true, components),
+  );
+}
+
+function queryParameters({ input, credentialIn = [] }: RouteSpec, components: Components): Json[] {
+  const { keys = {} } = (input?.query?.describe() ?? {}) as Description;
+  return Object.entries(keys)
+    .filter(([name, key]) => key.flags?.presence !== 'forbidden' && !credentialIn.some((place) => place.name === name))
+    .map(([name, key]) => parameter('query', name, key, isRequired(key), components));
+}
+
+function headerParameters({ input }: RouteSpec, policy: AccessPolicy, method: string): Json[] {
+  const changes = policy.session !== null && method !== 'GET';
+  const all = {
+    ...input?.headers,
+    ...(changes && { 'X-CSRF-Token': 'With a session: the token of its pages.' }),
+  };
+  return Object.entries(all).map(([name, description]) => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string' },
+  }));
+}
+
+function parameter(
+  place: 'path' | 'query',
+  name: string,
+  described: Description,
+  required: boolean,
+  components: Components,
+): Json {
+  const { description, ...schema } = jsonSchema(described, components.input);
+  return {
+    name,
+    in: place,
+    ...(required && { required: true }),
+    ...(description !== undefined && { description }),
+    schema,
+  };
+}
+
+/** Null where no body says anything: none is taken, or one without fields. */
+function requestBody(spec: RouteSpec, operationId: string, components: Components): Json | null {
+  const { input, limits } = spec;
+  const required = !(input?.optionalBody ?? false);
+  if (limits?.payload === 'raw') {
+    const type = input?.mediaType ?? 'application/octet-stream';
+    return { required, content: { [type]: { schema: { type: 'string', format: 'binary' } } } };
+  }
+  if (input?.body === undefined) return null;
+  const described = input.body.describe() as Description;
+  const empty = described.type === 'object' && Object.keys(described.keys ?? {}).length === 0 && !described.patterns;
+  if (empty && !required) return null;
+  const name = `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Body`;
+  return {
+    required,
+    content: { [input.mediaType ?? 'application/json']: { schema: components.body(described, name) } },
+  };
+}

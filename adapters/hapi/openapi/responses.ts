@@ -1,0 +1,188 @@
+/** What an operation answers: its successes in the envelope, and its errors by status, each with the codes it can mean. */
+import { CODES } from '../../../kernel/errors.js';
+import type { MountedRoute, RouteSpec } from '../../../ports/http.js';
+import type { AccessPolicy } from '../access/access-policy.js';
+import { ref, type Components } from './components.js';
+import { branchesOf, inner, jsonSchema, nameOf, type Description, type JsonSchema } from './json-schema.js';
+
+type Json = Record<string, unknown>;
+type Codes = Readonly<Record<string, readonly [status: number, meaning: string]>>;
+
+const REQUEST_ID = { 'X-Request-Id': ref('headers', 'RequestId') };
+const RATE_HEADERS = {
+  'Retry-After': ref('headers', 'RetryAfter'),
+  'RateLimit-Limit': ref('headers', 'Limit'),
+  'RateLimit-Remaining': ref('headers', 'Remaining'),
+  'RateLimit-Reset': ref('headers', 'Reset'),
+};
+
+/** What a route answers when it succeeds: status → shape. */
+export function outputsOf({
+  output,
+  status = 200,
+}: Pick<RouteSpec, 'output' | 'status'>): [number, Description | null][] {
+  if (output !== undefined && !isSchema(output)) {
+    return Object.entries(output).map(([code, schema]) => [Number(code), schema.describe() as Description]);
+  }
+  const described = (output?.describe() ?? null) as Description | null;
+  return [status].flat().map((code) => [code, described]);
+}
+
+const isSchema = (
+  output: NonNullable<RouteSpec['output']>,
+): output is Extract<typeof output, { describe(): unknown }> =>
+  typeof (output as { describe?: unknown }).describe === 'function';
+
+/** The responses of one operation. @param id its operationId, of which shapes without a name get one */
+export function responses(route: MountedRoute, policy: AccessPolicy, id: string, parts: ResponseParts): Json {
+  const { spec } = route;
+  const outputs = outputsOf(spec);
+  const name = (status: number): string =>
+    `${id[0]!.toUpperCase()}${id.slice(1)}Answer${outputs.length > 1 ? status : ''}`;
+  const successes = outputs.map(([status, described]) => [status, success(spec, described, name(status), parts)]);
+  return { ...Object.fromEntries(successes), ...refusals(route, policy, parts) };
+}
+
+export interface ResponseParts {
+  components: Components;
+  /** The shared answers of errors, made when the first operation needs them. */
+  shared: Record<string, Json>;
+}
+
+function success(spec: RouteSpec, described: Description | null, name: string, { components }: ResponseParts): Json {
+  const text = described?.type === 'string';
+  const schema =
+    described === null
+      ? enveloped({ type: 'object' }, spec)
+      : text
+        ? jsonSchema(described, components.output)
+        : answer(described, name, spec, components);
+  const type = text ? ((schema['contentMediaType'] as string | undefined) ?? 'text/plain') : 'application/json';
+  const content = { [type]: { schema } };
+  return { description: 'Success', headers: REQUEST_ID, content };
+}
+
+/** An answer's shape is kept under its own name, or one made from the operation's; alternatives each under theirs. */
+function answer(described: Description, name: string, spec: RouteSpec, components: Components): JsonSchema {
+  if (described.type === 'alternatives') {
+    const branches = branchesOf(described);
+    return { anyOf: branches.map((one, at) => answer(one, `${name}${at + 1}`, spec, components)) };
+  }
+  return components.keep(nameOf(described) ?? name, enveloped(inner(described, components.output), spec));
+}
+
+function enveloped(schema: JsonSchema, { bare, plain }: RouteSpec): JsonSchema {
+  if (bare === true || plain === true) return schema;
+  const { properties = {}, required = [], ...rest } = schema as { properties?: Json; required?: string[] };
+  return { ...rest, properties: { status: STATUS.success, ...properties }, required: ['status', ...required] };
+}
+
+const STATUS = {
+  success: { type: 'string', const: 'success' },
+  error: { type: 'string', const: 'error' },
+};
+
+function refusals({ spec, about }: MountedRoute, policy: AccessPolicy, { shared }: ResponseParts): Json {
+  const codes: Codes = { ...CODES, ...about?.errors };
+  const byStatus = new Map<number, string[]>();
+  for (const code of [...new Set([...usual(spec, policy), ...(spec.errors ?? [])])]) {
+    const [status] = codes[code] ?? [];
+    if (status === undefined)
+      throw new TypeError(`${spec.path}: ${code} is no error code of the service or its plugin`);
+    // Contract 00, envelope: without it a bad body is `invalid_request` with 422.
+    const at = spec.bare === true && code === 'invalid_json' ? 422 : status;
+    byStatus.set(at, [...(byStatus.get(at) ?? []), code].toSorted());
+  }
+  const answers = [...byStatus].map(([status, names]): [string, JsonSchema] => {
+    const name = `${spec.bare === true ? 'Bare' : ''}${names.map(pascal).join('Or')}`;
+    shared[name] ??= failed(names, codes, status, spec.bare === true);
+    return [String(status), ref('responses', name)];
+  });
+  return { ...Object.fromEntries(answers), default: ref('responses', spec.bare === true ? 'BareError' : 'Error') };
+}
+
+const pascal = (code: string): string =>
+  code.replaceAll(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The codes that go without saying. */
+function usual(spec: RouteSpec, policy: AccessPolicy): string[] {
+  const query = spec.input?.query?.describe() as Description | undefined;
+  const takesBody = spec.input?.body !== undefined || spec.limits?.payload !== undefined;
+  return [
+    ...(query !== undefined || spec.strictQuery === true ? ['invalid_request'] : []),
+    ...(query?.keys?.['cursor'] === undefined ? [] : ['invalid_cursor']),
+    ...(takesBody ? ['invalid_json', 'payload_too_large', 'unsupported_media_type'] : []),
+    ...(spec.input?.body === undefined ? [] : ['validation_failed']),
+    ...(policy.public ? [] : ['unauthorized', 'insufficient_scope']),
+    ...(policy.session === null ? [] : ['role_not_allowed', 'csrf_failed']),
+    ...(spec.path.includes('{') ? ['not_found'] : []),
+    ...(spec.limits?.rate === 'none' && policy.public ? [] : ['rate_limited']),
+  ];
+}
+
+function failed(names: readonly string[], codes: Codes, status: number, bare: boolean): Json {
+  const [code = ''] = names;
+  const message = codes[code]?.[1] ?? '';
+  const example = bare
+    ? { status: code === 'invalid_json' || code === 'validation_failed' ? 'invalid_request' : code, message }
+    : { status: 'error', error: { code, message, request_id: '0199e7a2-4c1e-7000-8000-3f5a1c9d2b47' } };
+  return {
+    description: names.map((name) => `\`${name}\`: ${codes[name]?.[1]}`).join(' '),
+    headers: { ...REQUEST_ID, ...(status === 429 && RATE_HEADERS) },
+    content: { 'application/json': { schema: ref('schemas', bare ? 'BareError' : 'Error'), example } },
+  };
+}
+
+const whole = (description: string, schema: string): Json => ({
+  description,
+  headers: REQUEST_ID,
+  content: { 'application/json': { schema: ref('schemas', schema) } },
+});
+
+/** The answers that every operation may give. */
+export const ANY_ERROR: Json = {
+  Error: whole('Any other error: `internal_error`, `overloaded`, `not_ready`, `insufficient_storage`', 'Error'),
+};
+export const ANY_BARE_ERROR: Json = { BareError: whole('Any other error, without the envelope', 'BareError') };
+
+const fields = {
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description: 'Path in the input → what is wrong.',
+};
+
+export const ERROR: JsonSchema = {
+  type: 'object',
+  required: ['status', 'error'],
+  properties: {
+    status: STATUS.error,
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'request_id'],
+      properties: {
+        code: { type: 'string', description: 'Stable; the table of codes is in the documentation.' },
+        message: { type: 'string', description: 'One sentence for a person.' },
+        fields,
+        request_id: { type: 'string' },
+      },
+    },
+  },
+};
+
+export const BARE_ERROR: JsonSchema = {
+  type: 'object',
+  required: ['status', 'message'],
+  properties: {
+    status: { type: 'string', description: 'The error code.' },
+    message: { type: 'string', description: 'One sentence for a person.' },
+    fields,
+  },
+};
+
+export const HEADERS: Json = {
+  RequestId: { description: 'The request’s own `X-Request-Id`, or one made for it.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer' } },
+  Limit: { description: 'Calls that the bucket holds.', schema: { type: 'integer' } },
+  Remaining: { description: 'Calls left.', schema: { type: 'integer' } },
+  Reset: { description: 'Seconds until the bucket is full again.', schema: { type: 'integer' } },
+};
