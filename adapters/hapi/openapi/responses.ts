@@ -85,7 +85,7 @@ const STATUS = {
 function refusals({ spec, about }: MountedRoute, policy: AccessPolicy, { shared }: ResponseParts): Json {
   const codes: Codes = { ...CODES, ...about?.errors };
   const byStatus = new Map<number, string[]>();
-  for (const code of [...new Set([...usual(spec, policy), ...(spec.errors ?? [])])]) {
+  for (const code of new Set([...usual(spec, policy), ...(spec.errors ?? [])])) {
     const [status] = codes[code] ?? [];
     if (status === undefined)
       throw new TypeError(`${spec.path}: ${code} is no error code of the service or its plugin`);
