@@ -20,7 +20,7 @@ const manifest = (id: string, migrations: Migration[], collections: CollectionSp
   extensionPoints: [],
   extends: [],
   errors: {},
-    tags: {},
+  tags: {},
   decidesHealth: false,
   config: null,
   scopes: [],
