@@ -330,6 +330,18 @@ export interface Authenticator {
   session(cookie: string): Promise<SessionPrincipal | null>;
   /** The CSRF token that belongs to a cookie value (a session's, or an anonymous visitor's at the login form). */
   csrf(cookie: string): string;
+  /** Told of every refusal, for the security log. */
+  refused?(refusal: Refusal): void;
+}
+
+/** A request that was turned away for its credential, its rights or its form token. */
+export interface Refusal {
+  what: 'credential' | 'scope' | 'csrf';
+  /** Of the route, with its parameters unfilled. */
+  path: string;
+  address: string;
+  request_id: string;
+  principal: Principal;
 }
 
 export interface MountedRoute {

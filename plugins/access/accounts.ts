@@ -93,7 +93,16 @@ export class Accounts {
     const update = { set: { role }, inc: { epoch: 1 } };
     const { before, after } = await this.roster.alter(id, role !== 'admin', { update });
     await this.sessions.clear(id);
-    await this.audit.record(actor, 'user.role_changed', account.username, { from: before.role, to: role });
+    await this.audit.record(
+      actor,
+      'user.role_changed',
+      account.username,
+      {},
+      {
+        before: { role: before.role },
+        after: { role },
+      },
+    );
     return accountView(after ?? before);
   }
 
@@ -104,7 +113,16 @@ export class Accounts {
     const update = { set: { disabled }, inc: { epoch: 1 } };
     const { before, after } = await this.roster.alter(id, disabled, { update });
     await this.sessions.clear(id);
-    await this.audit.record(actor, disabled ? 'user.disabled' : 'user.enabled', account.username);
+    await this.audit.record(
+      actor,
+      disabled ? 'user.disabled' : 'user.enabled',
+      account.username,
+      {},
+      {
+        before: { disabled: before.disabled },
+        after: { disabled },
+      },
+    );
     return accountView(after ?? before);
   }
 
@@ -124,7 +142,16 @@ export class Accounts {
     const changed = await this.rows.change({ id }, { set, inc: { epoch: 1 } });
     if (changed === null) throw notFound(`account ${id}`);
     await this.sessions.clear(id);
-    await this.audit.record(actor, 'user.password_changed', account.username);
+    await this.audit.record(
+      actor,
+      'user.password_changed',
+      account.username,
+      {},
+      {
+        before: { password: 'set' },
+        after: { password: 'set' },
+      },
+    );
     return accountView(changed.doc);
   }
 
@@ -133,7 +160,16 @@ export class Accounts {
     const changed = await this.rows.change({ id }, { set: NO_TOTP, inc: { epoch: 1 } });
     if (changed === null) throw notFound(`account ${id}`);
     await this.sessions.clear(id);
-    await this.audit.record(actor, 'user.totp_reset', changed.doc.username);
+    await this.audit.record(
+      actor,
+      'user.totp_reset',
+      changed.doc.username,
+      {},
+      {
+        before: { totp: 'set' },
+        after: { totp: null },
+      },
+    );
     return accountView(changed.doc);
   }
 

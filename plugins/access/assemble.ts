@@ -15,6 +15,7 @@ import { Login } from './login.js';
 import { MasterTokens } from './master-tokens.js';
 import { KnownProjects } from './known-projects.js';
 import { Roster } from './roster.js';
+import { SecurityLog } from './security-log.js';
 import { Sessions } from './sessions.js';
 import { Throttle } from './throttle.js';
 import { Tokens } from './tokens.js';
@@ -30,6 +31,7 @@ const SERVICES = {
   background: Background,
   tokens: Tokens,
   audit: Audit,
+  security: SecurityLog,
   sessions: Sessions,
   roster: Roster,
   accounts: Accounts,

@@ -3,12 +3,12 @@
  * changed and never removed.
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
-import type { AuditEntry, AuditLog } from '../../ports/domain/access.js';
+import type { AuditEntry, AuditFields, AuditLog, CommandLine } from '../../ports/domain/access.js';
 import type { Principal } from '../../ports/http.js';
 import { Tokens } from './tokens.js';
 
 /** Who acts, for the log. */
-export type Actor = Principal | 'command line' | 'system';
+export type Actor = Principal | CommandLine | 'system';
 
 @injectable()
 export class Audit implements AuditLog {
@@ -19,9 +19,15 @@ export class Audit implements AuditLog {
     @inject(Tokens) private readonly tokens: Tokens,
   ) {}
 
-  async record(principal: Actor, action: string, target: string, details: AuditEntry['details'] = {}): Promise<void> {
+  async record(
+    principal: Actor,
+    action: string,
+    target: string,
+    details: AuditFields = {},
+    change?: { before: AuditFields; after: AuditFields },
+  ): Promise<void> {
     const actor = await this.#actor(principal);
-    await this.rows.insert({ id: this.ids.uuid(), at: this.clock.iso(), actor, action, target, details });
+    await this.rows.insert({ id: this.ids.uuid(), at: this.clock.iso(), actor, action, target, details, ...change });
   }
 
   /** Newest first. */

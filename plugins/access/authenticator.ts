@@ -4,7 +4,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { PORT, inject, injectable, type AppSettings } from '../../kernel/contract.js';
 import type { Cipher } from '../../ports/cipher.js';
-import type { Authenticator, Principal, SessionPrincipal } from '../../ports/http.js';
+import type { Authenticator, Principal, Refusal, SessionPrincipal } from '../../ports/http.js';
+import { SecurityLog } from './security-log.js';
 import { Sessions } from './sessions.js';
 import { looksLikeToken } from './token.js';
 import { Tokens } from './tokens.js';
@@ -19,6 +20,7 @@ export class AccessAuthenticator implements Authenticator {
     @inject(PORT.cipher) cipher: Cipher,
     @inject(Tokens) private readonly tokens: Tokens,
     @inject(Sessions) private readonly sessions: Sessions,
+    @inject(SecurityLog) private readonly security: SecurityLog,
   ) {
     this.#csrfKey = cipher.derive('csrf');
     this.#compareKey = cipher.derive('shared-key-compare');
@@ -32,6 +34,10 @@ export class AccessAuthenticator implements Authenticator {
 
   session(cookie: string): Promise<SessionPrincipal | null> {
     return this.sessions.verify(cookie);
+  }
+
+  refused(refusal: Refusal): void {
+    this.security.refused(refusal);
   }
 
   csrf(cookie: string): string {

@@ -12,6 +12,7 @@ import type { Role } from '../../ports/http.js';
 import { usernameKey, type Account } from './account.js';
 import { Devices } from './devices.js';
 import { MAX_PASSWORD_BYTES } from './password.js';
+import { SecurityLog, type SecurityEvent } from './security-log.js';
 import { Throttle } from './throttle.js';
 import { sha256 } from './token.js';
 
@@ -22,6 +23,15 @@ const ALLOWED: Record<Place, readonly Role[]> = {
   web: ['admin', 'member'],
   setup: ['admin', 'installer'],
   release_store: ['admin', 'member', 'installer'],
+};
+
+type Noted = Pick<CredentialInput, 'address' | 'request_id'>;
+
+const EVENTS: Readonly<Partial<Record<string, SecurityEvent>>> = {
+  invalid_credentials: 'login.failed',
+  rate_limited: 'login.locked',
+  role_not_allowed: 'login.refused',
+  totp_not_supported: 'login.refused',
 };
 
 export const wrongCredentials = (): ServiceError =>
@@ -35,6 +45,7 @@ export class Credentials implements CredentialCheck {
     @inject(Throttle) private readonly throttle: Throttle,
     @inject(Devices) private readonly devices: Devices,
     @inject(PORT.clock) private readonly clock: Clock,
+    @inject(SecurityLog) private readonly security: SecurityLog,
   ) {}
 
   async check(input: CredentialInput): Promise<AccountInfo & { totp: boolean }> {
@@ -47,9 +58,25 @@ export class Credentials implements CredentialCheck {
    * caller calls `completed` after it.
    */
   async verify(input: CredentialInput): Promise<Account> {
+    const known: { name: string | null } = { name: null };
+    try {
+      return await this.#verify(input, known);
+    } catch (error) {
+      const event = error instanceof ServiceError ? EVENTS[error.code] : undefined;
+      if (event !== undefined) this.#note(event, known.name ?? 'an unknown account', input);
+      throw error;
+    }
+  }
+
+  #note(event: SecurityEvent, target: string, { address, request_id }: Noted): void {
+    this.security.note({ event, target, address, request_id: request_id ?? null });
+  }
+
+  async #verify(input: CredentialInput, known: { name: string | null }): Promise<Account> {
     const key = usernameKey(input.username.slice(0, 256));
     const found = await this.accounts.find({ filter: { username_key: key }, limit: 1 });
     const account = found.items[0] ?? null;
+    known.name = account?.username ?? null;
     const attempt = await this.throttle.enter(this.#counts(key, account, input));
     try {
       if (account === null || !(await this.#passwordFits(input.password, account)) || account.disabled) {
@@ -71,16 +98,17 @@ export class Credentials implements CredentialCheck {
         'The account is protected by TOTP, which the setup login cannot ask for.',
       );
     }
-    if (!(totp && input.place === 'web')) await this.completed(account, input.device, input.place);
+    if (!(totp && input.place === 'web')) await this.completed(account, input);
     return account;
   }
 
   /** The login has succeeded: its count starts anew. */
-  async completed(account: Account, device: string | undefined, place: Place): Promise<void> {
-    await this.throttle.reset(this.#accountCount(account.username_key, account, device));
+  async completed(account: Account, from: Noted & Pick<CredentialInput, 'device' | 'place'>): Promise<void> {
+    await this.throttle.reset(this.#accountCount(account.username_key, account, from.device));
     // The release store asks with every package: no news worth a write each time.
-    if (place !== 'release_store')
-      await this.accounts.change({ id: account.id }, { set: { last_login_at: this.clock.iso() } });
+    if (from.place === 'release_store') return;
+    this.#note('login.succeeded', account.username, from);
+    await this.accounts.change({ id: account.id }, { set: { last_login_at: this.clock.iso() } });
   }
 
   /** The password of a signed-in account once more, before it changes something. @throws as `check` */

@@ -31,6 +31,7 @@ export interface ChallengeDoc extends Doc {
 export interface Browser {
   address: string;
   userAgent?: string | undefined;
+  request_id?: string | undefined;
   /** The device cookie it sent. */
   device?: string | undefined;
   /** The session it comes with, which ends with the login. */
@@ -54,8 +55,8 @@ export class Login {
 
   /** @throws ServiceError invalid_credentials, role_not_allowed, rate_limited */
   async password(username: string, password: string, from: Browser): Promise<LoginStep> {
-    const { address, device } = from;
-    const account = await this.credentials.verify({ username, password, address, device, place: 'web' });
+    const { address, device, request_id } = from;
+    const account = await this.credentials.verify({ username, password, address, device, request_id, place: 'web' });
     if (account.totp_secret === null) return this.#open(account, from);
     const challenge = this.ids.secret(43);
     const expires_at = new Date(this.clock.now() + CHALLENGE_MS).toISOString();
@@ -71,7 +72,7 @@ export class Login {
     if (!live || account.disabled || account.totp_secret === null || account.epoch !== doc.epoch) throw ended();
     await this.totp.verify(account, code);
     if ((await this.challenges.remove({ id: doc.id })) === 0) throw ended();
-    await this.credentials.completed(account, from.device, 'web');
+    await this.credentials.completed(account, { ...from, device: from.device, place: 'web' });
     return this.#open(account, from);
   }
 

@@ -57,7 +57,16 @@ export class MasterTokens {
   async revoke(actor: Actor, id: string): Promise<TokenRecord> {
     if (!(await this.tokens.revoke(id))) throw notFound(`token ${id}`);
     const record = await this.tokens.need(id);
-    await this.audit.record(actor, 'token.revoked', label(record));
+    await this.audit.record(
+      actor,
+      'token.revoked',
+      label(record),
+      {},
+      {
+        before: { revoked_at: null },
+        after: { revoked_at: record.revoked_at },
+      },
+    );
     return record;
   }
 

@@ -128,7 +128,10 @@ export default definePlugin<AccessConfig>({
         }),
       ],
       start: () => services.roster.reconcile(),
-      stop: () => services.background.settled(),
+      stop: () => {
+        services.security.flush();
+        return services.background.settled();
+      },
     };
   },
 });

@@ -4,6 +4,7 @@ import { created, deleted, named, whole, type Clock, type HttpRequest, type Rout
 import { denied, notFound } from '../../kernel/errors.js';
 import type { TokenProjects } from '../../ports/domain/access.js';
 import { MAX_LIFE_SECONDS, provision, type ProvisionInput } from './provision.js';
+import type { Audit } from './audit.js';
 import type { Tokens } from './tokens.js';
 
 const timestamp = joi.string().isoDate();
@@ -39,7 +40,7 @@ const provisionBody = named(
     .example({ name: 'fixer-1', scopes: ['bugtracker:manage'], expires_in_seconds: 3600 }),
 );
 
-export function routes(parts: { tokens: Tokens; clock: Clock; projects: TokenProjects }): RouteSpec[] {
+export function routes(parts: { tokens: Tokens; audit: Audit; clock: Clock; projects: TokenProjects }): RouteSpec[] {
   return [
     {
       method: 'POST',
@@ -63,6 +64,8 @@ export function routes(parts: { tokens: Tokens; clock: Clock; projects: TokenPro
       ),
       handle: async (request) => {
         const made = await provision(parts, request.principal, request.body as ProvisionInput);
+        const details = { address: request.address, request_id: request.id, scopes: made.scopes.join(' ') };
+        await parts.audit.record(request.principal, 'token.provisioned', made.id, details);
         return created(made).header('cache-control', 'no-store');
       },
     },

@@ -112,7 +112,13 @@ async function systemView(services: PageServices, request: HttpRequest): Promise
     jobs: list.map(jobRow),
     audit: log.items.map((entry) => ({
       ...entry,
-      facts: Object.entries(entry.details).map(([label, value]) => ({ label, value })),
+      facts: [
+        ...Object.entries(entry.details).map(([label, value]) => ({ label, value })),
+        ...Object.entries(entry.after ?? {}).map(([label, value]) => ({
+          label,
+          value: `${entry.before?.[label] ?? 'none'} → ${value ?? 'none'}`,
+        })),
+      ],
     })),
     next_cursor: log.next,
     cursor,

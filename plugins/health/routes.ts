@@ -4,6 +4,8 @@ import { named, Redirect, Reply, text, whole, type HttpRequest, type RouteSpec }
 import { ServiceError } from '../../kernel/errors.js';
 import type { SystemInfo } from '../../ports/domain/system.js';
 import type { Metrics } from '../../ports/metrics.js';
+import type { Principal } from '../../ports/http.js';
+import type { HealthReport } from './report.js';
 import type { MigrationRun } from './migration-run.js';
 import type { HealthService } from './service.js';
 
@@ -50,6 +52,14 @@ const healthShape = named(
 const names = joi.array().items(joi.string());
 const migrated = named('Migrated', whole({ applied: names, pending: names }));
 
+/** What has a name of its own may belong to others: a token of one project or source learns only that something is wrong. */
+function forReader(principal: Principal, report: HealthReport): HealthReport {
+  if (principal.kind !== 'token' || (principal.project === null && principal.source === null)) return report;
+  const { webhooks, jobs } = report.checks;
+  const checks = { ...report.checks, webhooks: { ...webhooks, disabled: [] }, jobs: { ...jobs, failing: [] } };
+  return { ...report, checks };
+}
+
 function probes({ health }: Services): RouteSpec[] {
   return [
     {
@@ -63,8 +73,8 @@ function probes({ health }: Services): RouteSpec[] {
       access: MONITORING,
       input: { query: joi.object({ strict: joi.boolean().truthy('1').falsy('0').description('503 when unhealthy') }) },
       output: healthShape,
-      handle: async ({ query }) => {
-        const found = await health.report();
+      handle: async ({ query, principal }) => {
+        const found = forReader(principal, await health.report());
         return query['strict'] === true && !found.healthy ? new Reply(503, found).header('retry-after', '30') : found;
       },
     },

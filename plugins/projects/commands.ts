@@ -4,8 +4,6 @@ import type { IntakeKeys } from './intake-keys.js';
 import { checked, createBody, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
 
-const ACTOR = 'command line';
-
 export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
   return [
     {
@@ -16,7 +14,7 @@ export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
       run: async ({ args, options }) => {
         const name = typeof options['name'] === 'string' ? options['name'] : undefined;
         const input = checked(createBody, { slug: args[0] ?? '', name }) as ProjectFields & { slug: string };
-        const project = await projects.create(ACTOR, input);
+        const project = await projects.create('command line: aos project create', input);
         const { id: slug, number } = project;
         return { json: { slug, number, name: project.name }, text: `created ${slug}, number ${number}` };
       },
@@ -39,7 +37,7 @@ export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
       options: { name: { type: 'string', summary: 'What it is for' } },
       run: async ({ args, options }) => {
         const name = typeof options['name'] === 'string' ? options['name'] : undefined;
-        const made = await keys.create(ACTOR, args[0] ?? '', name);
+        const made = await keys.create('command line: aos project intake-key', args[0] ?? '', name);
         return { json: made, text: `key ${made.key}\ndsn ${made.dsn}\nThe key is not shown again.` };
       },
     },

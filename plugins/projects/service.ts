@@ -23,6 +23,7 @@ import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { all } from '../../lib/paging.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/access.js';
+import type { AuditFields, CommandLine } from '../../ports/domain/access.js';
 import {
   PROJECT_USAGE,
   type ProjectDirectory,
@@ -33,7 +34,7 @@ import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import { StoreConflict, type Filter } from '../../ports/store.js';
 import { projectInfo, SLUG, type Project, type ProjectFields } from './project.js';
 
-export type Actor = Principal | 'command line' | 'system';
+export type Actor = Principal | CommandLine | 'system';
 
 /** The last number that was given out. */
 export interface Counter extends Doc {
@@ -164,7 +165,16 @@ export class Projects implements ProjectDirectory {
     const changed = await this.rows.change({ id: slug }, { set: { ...set, updated_at: this.clock.iso() } });
     this.#recent.delete(slug);
     if (changed === null) throw notFound(`project ${slug}`);
-    await this.audit.record(actor, 'project.changed', slug, { fields: Object.keys(set).join(' ') });
+    await this.audit.record(
+      actor,
+      'project.changed',
+      slug,
+      {},
+      {
+        before: fieldsOf(before, Object.keys(set)),
+        after: fieldsOf(changed.doc, Object.keys(set)),
+      },
+    );
     return changed.doc;
   }
 
@@ -173,7 +183,16 @@ export class Projects implements ProjectDirectory {
     const before = await this.need(actor, slug);
     if (before.archived === archived) return before;
     const project = await this.#mark(slug, archived);
-    await this.audit.record(actor, archived ? 'project.archived' : 'project.unarchived', slug);
+    await this.audit.record(
+      actor,
+      archived ? 'project.archived' : 'project.unarchived',
+      slug,
+      {},
+      {
+        before: { archived: before.archived },
+        after: { archived },
+      },
+    );
     return project;
   }
 
@@ -227,3 +246,15 @@ export class Projects implements ProjectDirectory {
 const taken = (slug: string): ServiceError => conflict(`There is a project ${slug}.`, { fields: { slug: 'is taken' } });
 const unknown = (slug: string, message: string): ServiceError =>
   new ServiceError('unknown_project', message, { fields: { project: `${slug.slice(0, 64)} takes no reports` } });
+
+/** Of a project, as the audit log shows them. */
+function fieldsOf(project: Project, names: readonly string[]): AuditFields {
+  const values = project as unknown as Record<string, unknown>;
+  const shown = (value: unknown): string | number | boolean | null =>
+    typeof value === 'number' || typeof value === 'boolean' || value === null || value === undefined
+      ? (value ?? null)
+      : typeof value === 'string'
+        ? value.slice(0, 500)
+        : JSON.stringify(value);
+  return Object.fromEntries(names.map((name) => [name, shown(values[name])]));
+}

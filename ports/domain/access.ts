@@ -13,16 +13,25 @@ export interface AuditEntry {
   action: string;
   /** What it was done to: a slug, a user name, an id. */
   target: string;
-  details: Record<string, string | number | boolean | null>;
+  details: AuditFields;
+  /** The fields that it changed, before and after; secrets as `set`. Absent where nothing was changed. */
+  before?: AuditFields;
+  after?: AuditFields;
 }
+
+export type AuditFields = Record<string, string | number | boolean | null>;
+
+/** The command line, with the command: `command line: aos user passwd`. */
+export type CommandLine = 'command line' | `command line: aos ${string}`;
 
 /** Every administrative action is recorded before its answer goes out (contract 80). */
 export interface AuditLog {
   record(
-    principal: Principal | 'command line' | 'system',
+    principal: Principal | CommandLine | 'system',
     action: string,
     target: string,
-    details?: AuditEntry['details'],
+    details?: AuditFields,
+    change?: { before: AuditFields; after: AuditFields },
   ): Promise<void>;
   recent(limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
 }
@@ -103,6 +112,8 @@ export interface CredentialCheck {
     place: 'web' | 'setup' | 'release_store';
     /** The signed device cookie of an earlier login, so that strangers cannot lock the account out. */
     device?: string | undefined;
+    /** `X-Request-Id`, for the security log. */
+    request_id?: string | undefined;
   }): Promise<AccountInfo & { totp: boolean }>;
 }
 

@@ -4,11 +4,12 @@
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { networkOf } from '../../../lib/addresses.js';
-import { Redirect, Reply, type MountedPage, type PageResult, type View } from '../../../ports/http.js';
+import { Redirect, Reply, View, type MountedPage, type PageResult } from '../../../ports/http.js';
 import type { HttpResponse } from '../transport/http-response.js';
 import { IncomingRequest } from '../routes/incoming-request.js';
 import { setCookie } from '../transport/cookies.js';
 import { CSRF_FAILED, csrfMatches } from '../access/csrf.js';
+import { tellRefusal } from '../access/refusals.js';
 import { failureResponse, JSON_TYPE, successJson } from '../errors/envelope.js';
 import {
   Failure,
@@ -69,8 +70,11 @@ export class PageRoute {
       return refusalPage(this.shared, request, call, visitor, inFlight.stopping ? STOPPING : OVERLOADED);
     try {
       visitor = await visitorOf(this.shared, request);
-      const result = await this.#run(request, call, visitor, place);
-      if (result instanceof Failure) return await this.#refused(result, request, call, visitor);
+      const result = this.#counted(await this.#run(request, call, visitor, place), call);
+      if (result instanceof Failure) {
+        tellRefusal(this.shared.authenticator, result, this.mounted.spec.path, call);
+        return await this.#refused(result, request, call, visitor);
+      }
       return await this.#render(result, call, visitor);
     } catch (thrown) {
       return await this.#failed(thrown, request, call, visitor);
@@ -112,6 +116,15 @@ export class PageRoute {
     if (query instanceof Failure) return query;
     call.query = query.value;
     return spec.handle(call);
+  }
+
+  /** A refused log-in counts like a refused token: per address, and over the limit it is 429 (contract 00, limits). */
+  #counted(result: PageResult | Failure, call: IncomingRequest): PageResult | Failure {
+    const status = result instanceof Failure || result instanceof View ? result.status : 200;
+    if (status !== 401 || !this.#isForm || !this.#policy.public) return result;
+    const { failures } = this.shared.limits;
+    const key = networkOf(call.address);
+    return failures.take(key) ? result : failures.refusal(key);
   }
 
   /** With the form again where the page knows how, so that nobody has to find the way back. */

@@ -16,6 +16,7 @@ import { IncomingRequest } from './incoming-request.js';
 import { cookieOf, setCookie } from '../transport/cookies.js';
 import { CORS_HEADERS } from '../transport/cors.js';
 import { CSRF_FAILED, csrfMatches, SESSION_COOKIE } from '../access/csrf.js';
+import { tellRefusal } from '../access/refusals.js';
 import { failureResponse, JSON_TYPE, refusedJson, successJson } from '../errors/envelope.js';
 import { Failure, failureOf, internal, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../errors/failure.js';
 import { AccessPolicy, MISSING } from '../access/access-policy.js';
@@ -97,6 +98,7 @@ export class ApiRoute {
     else {
       try {
         const result = await this.#run(request, call, place);
+        if (result instanceof Failure) tellRefusal(shared.authenticator, result, this.#spec.path, call);
         answer = result instanceof Failure ? this.#refuse(result, id, call) : this.#render(result, id);
       } catch (thrown) {
         answer = this.#failed(thrown, call);

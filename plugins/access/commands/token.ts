@@ -30,7 +30,7 @@ export function tokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpe
         const scopes = String(options['scopes'] ?? '')
           .split(',')
           .map((scope) => scope.trim());
-        const { token, record } = await masters.create('command line', {
+        const { token, record } = await masters.create('command line: aos token create', {
           name: String(options['name'] ?? ''),
           scopes: scopes.filter((scope) => scope !== ''),
           project: option(options['project']),
@@ -69,7 +69,7 @@ export function tokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpe
       summary: 'Revoke a token and its sub-tokens, at once',
       args: ['id'],
       run: async ({ args }) => {
-        const record = await masters.revoke('command line', args[0] ?? '');
+        const record = await masters.revoke('command line: aos token revoke', args[0] ?? '');
         return { json: record, text: `revoked ${record.name} (${record.prefix}…)` };
       },
     },

@@ -1,9 +1,10 @@
 /** `aos user create | passwd | role | disable | enable | totp | delete | list` (contract 95). */
 import type { CommandCall, CommandResult, CommandSpec, Ids } from '../../../kernel/contract.js';
+import type { CommandLine } from '../../../ports/domain/access.js';
 import { ROLES, type AccountView } from '../account.js';
 import type { Accounts } from '../accounts.js';
 
-const ACTOR = 'command line';
+const by = (command: string): CommandLine => `command line: aos user ${command}`;
 
 type Options = NonNullable<CommandSpec['options']>;
 
@@ -57,7 +58,7 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
       run: async (call) => {
         const { password, shown } = await passwordFor(call, ids);
         const { username, role } = call.options;
-        const account = await accounts.create(ACTOR, {
+        const account = await accounts.create(by('create'), {
           username: String(username ?? ''),
           role: String(role ?? ''),
           password,
@@ -73,7 +74,7 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
       run: async (call) => {
         const account = await idOf(call);
         const { password, shown } = await passwordFor(call, ids);
-        const changed = await accounts.setPassword(ACTOR, account, password);
+        const changed = await accounts.setPassword(by('passwd'), account, password);
         return { json: { ...brief(changed), ...shown }, text: `password of ${changed.username} set${told(shown)}` };
       },
     },
@@ -81,28 +82,28 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
       'role',
       'Give an account another role; ends its sessions',
       ROLE,
-      (call, account) => accounts.setRole(ACTOR, account, String(call.options['role'] ?? '')),
+      (call, account) => accounts.setRole(by('role'), account, String(call.options['role'] ?? '')),
       (account) => `${account.username} is now ${account.role}`,
     ),
     change(
       'disable',
       'Disable an account; ends its sessions',
       {},
-      (_call, account) => accounts.setDisabled(ACTOR, account, true),
+      (_call, account) => accounts.setDisabled(by('disable'), account, true),
       (account) => `disabled ${account.username}`,
     ),
     change(
       'enable',
       'Enable a disabled account',
       {},
-      (_call, account) => accounts.setDisabled(ACTOR, account, false),
+      (_call, account) => accounts.setDisabled(by('enable'), account, false),
       (account) => `enabled ${account.username}`,
     ),
     change(
       'totp',
       'Take TOTP off an account whose device and recovery codes are lost; ends its sessions',
       {},
-      (_call, account) => accounts.resetTotp(ACTOR, account),
+      (_call, account) => accounts.resetTotp(by('totp'), account),
       (account) => `${account.username} logs in without TOTP`,
     ),
     {
@@ -111,7 +112,7 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
       options: USERNAME,
       run: async (call) => {
         const account = await accounts.named(String(call.options['username'] ?? ''));
-        await accounts.remove(ACTOR, account.id);
+        await accounts.remove(by('delete'), account.id);
         return {
           json: { id: account.id, username: account.username, deleted: true },
           text: `deleted ${account.username}`,

@@ -10,6 +10,7 @@ import { field, localPath, orAgain, signedIn } from './form.js';
 
 const browser = (request: HttpRequest): Browser => ({
   address: request.address,
+  request_id: request.id,
   userAgent: request.headers['user-agent'],
   device: request.cookies[DEVICE_COOKIE],
   session: request.cookies[SESSION_COOKIE],

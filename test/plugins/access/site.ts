@@ -104,7 +104,7 @@ export class Site {
       port: 0,
       base_url: 'http://aos.test',
       trusted_proxies: [],
-      limits: { json_bytes: 1 << 20, inflated_bytes: 8 << 20, ...OFF },
+      limits: { json_bytes: 1 << 20, inflated_bytes: 8 << 20, ...OFF, ...options.limits },
       debug: false,
       version: '0',
       timezone: 'UTC',

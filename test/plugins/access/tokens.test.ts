@@ -74,7 +74,7 @@ describe('access: tokens', () => {
     expect(await s.authenticator.bearer(`${SHARED_KEY} `)).to.equal(null);
     const { AccessAuthenticator } = await import('../../../plugins/access/authenticator.js');
     const { cipher } = await import('./bench.js');
-    const open = new AccessAuthenticator({ shared_key: '' }, cipher, s.tokens, s.sessions);
+    const open = new AccessAuthenticator({ shared_key: '' }, cipher, s.tokens, s.sessions, s.security);
     expect(await open.bearer('')).to.equal(null);
   });
 

@@ -1,0 +1,91 @@
+/**
+ * The security log: log-ins, refusals and provisioning (contract 80, audit log). Who knocks in vain could otherwise fill the disk, so
+ * what happens again from one network within a minute is counted: the first time is written at once, the number of the
+ * others when the minute is over; and a minute holds only so many different entries, behind which one counts the rest.
+ */
+import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
+import { networkOf } from '../../lib/addresses.js';
+import type { Principal, Refusal } from '../../ports/http.js';
+import { Audit } from './audit.js';
+import { Background } from './background.js';
+
+export type SecurityEvent =
+  | 'login.succeeded'
+  | 'login.failed'
+  | 'login.locked'
+  | 'login.refused'
+  | 'credential.refused'
+  | 'scope.refused'
+  | 'csrf.refused';
+
+export interface Seen {
+  event: SecurityEvent;
+  /** An account, or the route that was asked for. Never what somebody typed into a field. */
+  target: string;
+  address: string;
+  request_id: string | null;
+  by?: Principal;
+}
+
+interface Repeated {
+  seen: Seen;
+  /** Beyond the one that was written. */
+  more: number;
+}
+
+export const WINDOW_MS = 60_000;
+export const MOST_PER_WINDOW = 50;
+
+@injectable()
+export class SecurityLog {
+  readonly #window = new Map<string, Repeated>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    @inject(Audit) private readonly audit: Audit,
+    @inject(Background) private readonly background: Background,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.log) private readonly log: Logger,
+  ) {}
+
+  note(seen: Seen): void {
+    const key = `${seen.event} ${networkOf(seen.address)} ${seen.target}`;
+    const known = this.#window.get(key);
+    if (known !== undefined) {
+      known.more += 1;
+      return;
+    }
+    if (this.#window.size >= MOST_PER_WINDOW) {
+      const rest = this.#window.get(seen.event) ?? {
+        seen: { ...seen, target: 'several', address: 'several' },
+        more: 0,
+      };
+      rest.more += 1;
+      this.#window.set(seen.event, rest);
+      return;
+    }
+    this.#window.set(key, { seen, more: 0 });
+    this.#timer ??= setTimeout(() => this.flush(), WINDOW_MS).unref();
+    this.#write(seen, 1);
+  }
+
+  refused({ what, path, address, request_id, principal }: Refusal): void {
+    this.note({ event: `${what}.refused`, target: path, address, request_id, by: principal });
+  }
+
+  /** Writes what was counted; when the minute is over, and before the process ends. */
+  flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const counted = [...this.#window.values()];
+    this.#window.clear();
+    for (const { seen, more } of counted) if (more > 0) this.#write(seen, more);
+  }
+
+  #write({ event, target, address, request_id, by = { kind: 'public' } }: Seen, count: number): void {
+    const line = { security: event, target, address, request_id, count, at: this.clock.iso() };
+    if (event === 'login.succeeded') this.log.info(line, 'security');
+    else this.log.warn(line, 'security');
+    this.background.run('the security log', () => this.audit.record(by, event, target, { address, request_id, count }));
+  }
+}

@@ -1,0 +1,109 @@
+/** The security log: what is written, and that a flood of the same writes little (contract 80, audit log). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import type { AuditEntry } from '../../../ports/domain/access.js';
+import { MOST_PER_WINDOW } from '../../../plugins/access/security-log.js';
+import { services, world, PASSWORD } from './bench.js';
+import type { Services } from '../../../plugins/access/assemble.js';
+import { refused } from './refused.js';
+import { Site } from './site.js';
+
+const FROM = { address: '203.0.113.7', request_id: 'req-1', place: 'web' } as const;
+
+async function entries(s: Services): Promise<AuditEntry[]> {
+  await s.background.settled();
+  return (await s.audit.recent(500)).items;
+}
+
+describe('access: the security log', () => {
+  let s: Services;
+  beforeEach(async () => {
+    s = await services(await world());
+    await s.accounts.create('system', { username: 'ada', role: 'admin', password: PASSWORD });
+  });
+  afterEach(() => s.background.settled());
+
+  it('log-ins and failures are audit entries with address and request id; what was typed is not', async () => {
+    await s.credentials.check({ username: 'ada', password: PASSWORD, ...FROM });
+    await refused(s.credentials.check({ username: 'ada', password: 'wrong', ...FROM }));
+    await refused(s.credentials.check({ username: 'my-secret-typed-here', password: 'wrong', ...FROM }));
+    const all = await entries(s);
+    const details = { address: FROM.address, request_id: FROM.request_id, count: 1 };
+    for (const [action, target] of [
+      ['login.succeeded', 'ada'],
+      ['login.failed', 'ada'],
+      ['login.failed', 'an unknown account'],
+    ]) {
+      const found = all.find((entry) => entry.action === action && entry.target === target);
+      expect(found, `${action} ${target}`).to.deep.include({ actor: 'public', details });
+    }
+    expect(JSON.stringify(all)).to.not.include('my-secret-typed-here');
+  });
+
+  it('a lock is told, and many failures of one network are two entries', async () => {
+    for (let i = 0; i < 30; i++) await refused(s.credentials.check({ username: 'ada', password: `no${i}`, ...FROM }));
+    s.security.flush();
+    const all = (await entries(s)).filter(({ action }) => action.startsWith('login.'));
+    expect(
+      all.filter(({ action }) => action === 'login.locked').reduce((n, e) => n + Number(e.details['count']), 0),
+    ).to.be.above(20);
+    expect(all.length).to.be.at.most(4);
+  });
+
+  it('a flood from everywhere is bounded, and its number is kept', async () => {
+    for (let i = 0; i < 5_000; i++) {
+      const address = `198.${i >> 16}.${(i >> 8) & 255}.${i & 255}`;
+      s.security.note({ event: 'credential.refused', target: '/api/x', address, request_id: null });
+    }
+    s.security.flush();
+    const all = (await entries(s)).filter(({ action }) => action === 'credential.refused');
+    expect(all.length).to.be.at.most(MOST_PER_WINDOW + 1);
+    expect(all.reduce((n, entry) => n + Number(entry.details['count']), 0)).to.equal(5_000);
+  });
+
+  it('changes name the fields before and after, secrets as set, and the command', async () => {
+    const { id } = await s.accounts.create('system', { username: 'eve', role: 'member', password: PASSWORD });
+    await s.accounts.setRole('command line: aos user role', id, 'installer');
+    await s.accounts.setPassword('command line: aos user passwd', id, `${PASSWORD}-2`);
+    const all = await entries(s);
+    expect(all.find(({ action }) => action === 'user.role_changed')).to.deep.include({
+      actor: 'command line: aos user role',
+      before: { role: 'member' },
+      after: { role: 'installer' },
+    });
+    const changed = all.find(({ action }) => action === 'user.password_changed');
+    expect(changed).to.deep.include({ before: { password: 'set' }, after: { password: 'set' } });
+    expect(JSON.stringify(all)).to.not.include(PASSWORD);
+  });
+
+  it('failed log-ins of a page count for the address, as refused tokens do', async () => {
+    const site = await Site.open({ limits: { auth_failures_per_minute: 3 } });
+    try {
+      const statuses: number[] = [];
+      for (const username of ['a1', 'b2', 'c3', 'd4'])
+        statuses.push((await site.browser().post('/login', { username, password: 'wrong' })).status);
+      expect(statuses).to.deep.equal([401, 401, 401, 429]);
+    } finally {
+      await site.stop();
+    }
+  });
+
+  it('refused tokens, scopes and forms, and provisioning, are entries through the real server', async () => {
+    const site = await Site.open();
+    try {
+      await site.api('GET', '/api/tokens/v1/self', `svc_live_${'x'.repeat(43)}`);
+      await site.api('GET', '/api/projects/v1/projects', await site.token(['bugtracker:report']));
+      await site.api('POST', '/api/tokens/v1/provision', await site.token(['bugtracker:report']), { name: 'sub' });
+      await (await site.signedIn()).raw('/logout', {});
+      const actions = (await site.parts.audit.recent(100)).items.map(({ action }) => action);
+      expect(actions).to.include.members([
+        'credential.refused',
+        'csrf.refused',
+        'token.provisioned',
+        'login.succeeded',
+      ]);
+    } finally {
+      await site.stop();
+    }
+  });
+});
