@@ -1,4 +1,4 @@
-/** The plugin's collections and their indexes. Every hot look-up of queries.ts finds one; a test compares the two. */
+/** The plugin's collections and their indexes. A test lists the hot look-ups and holds each against these. */
 import type { CollectionSpec } from '../../ports/store.js';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [

@@ -6,7 +6,7 @@ import { expectError, type Wire } from './wire.js';
 
 const FIELDS =
   'id ref type project title description error_message stack_trace exception_class error_level severity urgency environment ' +
-  'client_ref repo_url commit_sha file_path line_no push_id target_agent tags app_version resolved_in_build status ' +
+  'client_ref repo_url commit_sha pr_url file_path line_no push_id target_agent assignee tags app_version resolved_in_build status ' +
   'duplicate_of reason muted muted_reason muted_by_rule_id hit_count hour_count first_seen_at last_seen_at first_build ' +
   'last_build regression regression_count regressed_at regressed_in_build late_count severity_locked claim claim_count ' +
   'source created_at updated_at resolved_at closed_at rev untrusted_fields';
@@ -48,7 +48,7 @@ describe('conformance: the bug tracker', function () {
       });
       expect(answer.json).to.include({ created: true, deduplicated: false, item_status: 'open', severity: 'high' });
       expect(answer.json).to.include({ id: item.id, ref: item.ref, dedup_key: item.dedup_key, client_ref: null });
-      expect(item.untrusted_fields).to.have.members(['title', 'tags', 'app_version']);
+      expect(item.untrusted_fields).to.have.members(['title', 'tags', 'app_version', 'first_build', 'last_build']);
     });
 
     const bad: [string, object, string][] = [
@@ -369,7 +369,7 @@ describe('conformance: the bug tracker', function () {
       for (const answer of answers.filter(({ status }) => status !== 200)) {
         expectError(answer, 409, 'already_claimed');
         const { agent, expires_at } = claim as { agent: string; expires_at: string };
-        expect((answer.json['error'] as { claim: object }).claim).to.deep.equal({ agent, expires_at });
+        expect((answer.json['error'] as { claim: object }).claim).to.deep.equal({ agent, expires_at, yours: false });
       }
       const shown = await tracker.call('reader', 'GET', `/bugs/${id}`);
       expect(shown.text)

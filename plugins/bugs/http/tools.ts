@@ -152,7 +152,7 @@ export const resolve: ToolSpec = {
   description:
     'Says that the item is fixed in the code, and ends your lease, which must be live. With `resolved_in_build` it closes when that version is published.',
   idempotent: true,
-  only: ['id', 'claim_token', 'resolved_in_build', 'commit_sha', 'pr_url', 'comment'],
+  only: ['id', 'claim_token', 'resolved_in_build', 'commit_sha', 'pr_url', 'push_id', 'comment'],
   fixed: { status: 'resolved' },
   describe,
   untrusted,

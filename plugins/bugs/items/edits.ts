@@ -132,6 +132,20 @@ export class Edits {
     return this.items.view(await this.builds.settle(doc));
   }
 
+  /**
+   * A person takes the item, or gives it back: beside a lease, which is an agent's (contract 20, assignee).
+   * @param username of the account that has it from now on; null: nobody
+   * @throws ServiceError not_found, insufficient_scope, validation_failed
+   */
+  async assign(name: string, caller: Caller, username: string | null): Promise<Item> {
+    const { id } = await this.items.need(name, caller);
+    const { assignee = null } = await this.#assigned({ assignee: username });
+    const doc = await this.items.change(id, caller.name, (item, change) =>
+      planFields(item, change, { assignee }, caller),
+    );
+    return this.items.view(doc);
+  }
+
   /** The assignee as the account spells the name. @throws ServiceError validation_failed when there is no such account */
   async #assigned(edit: Edit): Promise<Edit> {
     if (!edit.assignee) return edit;

@@ -80,6 +80,12 @@ export function actionPages(page: PageDeps): PageSpec[] {
       await edit(request, { tags: tagsOf(typed['tags'] ?? ''), target_agent, ...set(typed, ['reason']) });
       return { message: 'Tags and agent are saved.', anchor: '#labels' };
     }),
+    post('assignee', async (request) => {
+      const take = typedFields(request)['take'] === 'true';
+      const caller = callerOf(request.principal);
+      await edits.assign(refOf(request), caller, take ? caller.name : null);
+      return { message: take ? 'The item is yours.' : 'Nobody has the item now.' };
+    }),
     post('merge', async (request) => {
       const typed = typedFields(request);
       const into = typed['into']?.trim() ?? '';

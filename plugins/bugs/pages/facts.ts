@@ -9,6 +9,11 @@ const filled = (fact: { value?: unknown; url?: unknown; at?: unknown; badge?: un
 export function factsOf(item: Item): object[] {
   return [
     { label: 'Project', value: item.project, href: `/projects/${item.project}` },
+    {
+      label: 'Assignee',
+      value: item.assignee,
+      href: item.assignee === null ? undefined : `/bugs?assignee=${encodeURIComponent(item.assignee)}`,
+    },
     { label: 'First seen', at: item.first_seen_at },
     { label: 'Last seen', at: item.last_seen_at },
     { label: 'Environment', value: item.environment },
@@ -21,6 +26,7 @@ export function factsOf(item: Item): object[] {
     { label: 'Further messages by the flood rule', value: item.flooded_count > 0 ? item.flooded_count : null },
     { label: 'File', value: placeOf(item), mono: true },
     { label: 'Commit', value: item.commit_sha, mono: true },
+    { label: 'Pull request', url: item.pr_url },
     { label: 'Push', value: item.push_id, mono: true },
     { label: 'Repository', url: item.repo_url },
     { label: 'Client reference', value: item.client_ref, mono: true },

@@ -84,6 +84,7 @@ export async function itemView(
     facts: factsOf(item),
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
     claim: claimOf(item, deps.clock.now()),
+    mine: item.assignee !== null && item.assignee === callerOf(request.principal).name,
     original: original && { ref: original.ref, title: original.title, status: original.status },
     duplicates,
     moves,

@@ -22,6 +22,7 @@ const RARE = [
   'error_level',
   'tag',
   'claimed_by',
+  'assignee',
   'target_agent',
   'exception_class',
   'muted',

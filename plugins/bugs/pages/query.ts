@@ -23,6 +23,7 @@ const filters = {
   environment: texts(),
   tag: texts(),
   claimed_by: texts(),
+  assignee: texts(),
   target_agent: texts(),
   exception_class: texts(),
   muted: list(joi.boolean()),

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection.js';
 import { findSql } from '../../../adapters/sqlite/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/schema.js';
+import { either, notPassed } from '../../../plugins/bugs/claims/queue.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
-import { HOT_QUERIES } from '../../../plugins/bugs/queries.js';
+import { HOT_QUERIES } from './hot-queries.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 
 describe('bugs: plans of the hot queries', () => {
@@ -49,7 +50,8 @@ describe('bugs: plans of the hot queries', () => {
 
   it('action=next of an agent, with whatever else it asks for, walks the queue in its order', () => {
     for (const more of [{}, { project: 'a' }, { type: 'bug' }, { project: 'a', type: 'bug' }, { severity: 'low' }]) {
-      const filter = { ...more, target_agent: { in: [null, 'me'] }, queue_key: { gt: '1', lt: '2' } };
+      const queue = { ...more, target_agent: { in: [null, 'me'] }, queue_key: { gt: '1', lt: '2' } };
+      const filter = either(queue, notPassed('abc123', '2026-11-20T08:15:30.123Z'));
       const plan = planOf('items', filter, [['queue_key', 'asc']]);
       expect(plan)
         .to.match(/^SEARCH items USING INDEX \S*queue_key /)

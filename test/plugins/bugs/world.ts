@@ -39,7 +39,7 @@ const PROJECTS: ProjectDirectory = {
 };
 
 /** Accounts that the world knows. */
-const ACCOUNTS = ['alice', 'bob'];
+const ACCOUNTS = ['alice', 'bob', 'member'];
 /** The one token that works. */
 export const LIVE = `svc_live_${'L'.repeat(43)}`;
 

@@ -301,8 +301,9 @@ describe('mcp: the transport', function () {
       'claim_token',
       'resolved_in_build',
       'commit_sha',
+      'pr_url',
       'push_id',
-      'reason',
+      'comment',
     );
     expect(named('next').inputSchema.properties).to.not.have.any.keys('action', 'limit', 'cursor');
     expect(named('search').inputSchema.properties).to.not.have.any.keys('action', 'agent', 'lease_seconds');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { compareVersions, isVersion } from '../../../../lib/versions.js';
 import { judge } from '../../../../plugins/bugs/releases/regression.js';
 import { slotOf } from '../../../../plugins/bugs/intake/sampling.js';
-import { HOT_QUERIES } from '../../../../plugins/bugs/queries.js';
+import { HOT_QUERIES } from '../hot-queries.js';
 import { COLLECTIONS } from '../../../../plugins/bugs/collections.js';
 import { errorReport, itemIn, MANAGER, memoryWorld, report, settled, shown, type World } from '../world.js';
 

@@ -330,7 +330,7 @@ describe('bugs: pages', () => {
     });
 
     it('members may', () => {
-      for (const name of ['comments', 'status', 'severity', 'labels', 'merge', 'split']) {
+      for (const name of ['comments', 'status', 'severity', 'labels', 'assignee', 'merge', 'split']) {
         expect(page(`/bugs/{ref}/${name}`, 'POST').access).to.deep.equal({ session: 'member' });
       }
     });
@@ -487,6 +487,20 @@ describe('bugs: pages', () => {
       expect(back.location).to.equal(`/bugs/${two.ref}`);
       expect(((await post(one.ref, 'split', { back: '//evil.example' })) as View).status).to.equal(409);
       expect(await shown(world, one.ref)).to.include({ status: 'open', duplicate_of: null });
+    });
+
+    it('a person takes the item and gives it back, also while an agent holds it', async () => {
+      const { ref } = await world.bugs.record(report());
+      await world.leases.claim(ref, MANAGER, { agent: 'a' });
+      expect(await detail(ref)).to.include('I take it');
+      const taken = (await post(ref, 'assignee', { take: 'true' })) as Redirect;
+      expect(taken.flash?.message).to.equal('The item is yours.');
+      expect(await shown(world, ref)).to.include({ assignee: MEMBER.username, status: 'in_progress' });
+      expect(await detail(ref))
+        .to.include('Give it back')
+        .and.match(/\/bugs\?assignee(?:=|&#x3D;)member/);)member/);
+      await post(ref, 'assignee', { take: 'false' });
+      expect(await shown(world, ref)).to.include({ assignee: null });
     });
 
     it('tags and agent are saved', async () => {

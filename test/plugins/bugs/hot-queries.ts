@@ -1,9 +1,9 @@
 /**
- * The hot look-ups of this plugin as data: a test holds each against the declared indexes, because no test server shows
- * MongoDB's plans. `filter` names the paths that an index must begin with (equality or range), `sort` those it must order.
+ * The hot look-ups of the bug tracker as data: plans.test.ts asks SQLite for its plan of each, rules.test.ts holds each against
+ * the declared indexes, because no test server shows MongoDB's plans. `filter` names the paths that an index must begin with (equality or range), `sort` those it must order.
  * Look-ups by id need none.
  */
-import type { Sort } from '../../ports/store.js';
+import type { Sort } from '../../../ports/store.js';
 
 export interface HotQuery {
   collection: string;
@@ -53,6 +53,8 @@ export const HOT_QUERIES: readonly HotQuery[] = [
   { collection: 'items', for: 'items of a file', filter: ['file_path'], sort: [] },
   { collection: 'items', for: 'items of a push', filter: ['push_id'], sort: [] },
   { collection: 'items', for: 'what an agent holds', filter: ['claim.agent'], sort: [] },
+  { collection: 'items', for: 'what a person has', filter: ['assignee'], sort: [] },
+  { collection: 'items', for: 'claim tokens in a text', filter: ['claim.token_hash'], sort: [] },
   { collection: 'items', for: 'the error stream', filter: ['type'], sort: [['last_seen_at', 'desc']] },
   { collection: 'items', for: 'the list of a status', filter: ['status'], sort: [['last_seen_at', 'desc']] },
   { collection: 'items', for: 'open items per project', filter: ['status', 'project'], sort: [] },

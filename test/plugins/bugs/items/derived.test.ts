@@ -1,0 +1,95 @@
+/**
+ * The stored fields that follow from others (lane, queue, build, severity) are what `derived` makes of the item, whatever
+ * happened to it: reports, mutes, claims, releases, changes, merges, publishes, time (property).
+ */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ServiceError } from '../../../../kernel/errors.js';
+import { derived } from '../../../../plugins/bugs/items/change-set.js';
+import type { Edit } from '../../../../plugins/bugs/items/edits.js';
+import type { ErrorLevel } from '../../../../ports/domain/bugs.js';
+import { errorReport, MANAGER, memoryWorld, report, settled, type World } from '../world.js';
+
+type Step = (world: World, ref: string) => Promise<unknown>;
+
+const edit =
+  (fields: Edit): Step =>
+  (world, ref) =>
+    world.edits.edit(ref, MANAGER, { ...fields, force: true, reason: 'because' });
+const occur =
+  (more: object): Step =>
+  (world, ref) =>
+    world.bugs.record(ref === 'alpha-2' ? errorReport(more) : report({ title: `Item ${ref}`, ...more }));
+
+const MUTE = { rule_id: 'rule-1', reason: 'noise' };
+const level = fc.constantFrom<ErrorLevel>('fatal', 'error', 'warning');
+const steps = fc.oneof<fc.Arbitrary<[string, Step]>[]>(
+  fc.constant(['report', occur({ muted_by: null })]),
+  fc.constant(['muted report', occur({ muted_by: MUTE })]),
+  fc.tuple(
+    fc.constant('level'),
+    level.map((error_level) => occur({ error_level, muted_by: null })),
+  ),
+  fc.constant(['report of 2.0', occur({ app_version: '2.0', muted_by: null })]),
+  fc.constant(['unmute', (world) => world.bugs.unmuteRule('rule-1')]),
+  fc.constant(['claim', (world, ref) => world.leases.claim(ref, MANAGER, { agent: 'a' })]),
+  fc.constant(['next', (world) => world.leases.next(MANAGER, { agent: 'b' }, {})]),
+  fc.constant([
+    'renew',
+    async (world, ref) => {
+      const { lease } = await world.leases.claim(ref, MANAGER, { agent: 'c' });
+      await world.leases.renew(ref, MANAGER, lease);
+    },
+  ]),
+  fc.constant([
+    'release',
+    async (world, ref) => {
+      const { lease } = await world.leases.claim(ref, MANAGER, { agent: 'd' });
+      await world.leases.release(ref, MANAGER, lease);
+    },
+  ]),
+  fc.tuple(
+    fc.constant('status'),
+    fc.constantFrom('open', 'needs_info', 'resolved', 'closed', 'wont_fix').map((status) => edit({ status } as Edit)),
+  ),
+  fc.tuple(
+    fc.constant('severity'),
+    fc.constantFrom('low', 'critical').map((severity) => edit({ severity } as Edit)),
+  ),
+  fc.tuple(
+    fc.constant('build'),
+    fc.constantFrom('1.0', '2.0', null).map((build) => edit({ resolved_in_build: build })),
+  ),
+  fc.constant(['duplicate', edit({ status: 'duplicate', duplicate_of: 'alpha-3' })]),
+  fc.constant(['split', (world, ref) => world.merging.split(ref, MANAGER)]),
+  fc.constant(['comment', (world, ref) => world.discussion.comment(ref, MANAGER, 'hello')]),
+  fc.constant(['publish', async (world) => void world.releases.push({ version: '1.0', build: null })]),
+  fc.constant(['hour', async (world) => world.clock.advance(3_600_000)]),
+  fc.constant(['sweep', (world) => world.bugs.sweep()]),
+);
+
+describe('bugs: derived fields', () => {
+  it('are what the item says, after whatever happened', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.constantFrom('alpha-1', 'alpha-2'), steps), { minLength: 1, maxLength: 25 }),
+        async (story) => {
+          const world = await memoryWorld();
+          await world.bugs.record(report({ title: 'Item alpha-1' }));
+          await world.bugs.record(errorReport());
+          await world.bugs.record(report({ title: 'Target' }));
+          for (const [ref, [, step]] of story)
+            await step(world, ref).catch((error: unknown) => {
+              if (!(error instanceof ServiceError)) throw error;
+            });
+          await settled(world);
+          for (const item of (await world.deps.items.find()).items) {
+            const { lane, queue_key, build_key, severity_rank } = item;
+            expect({ lane, queue_key, build_key, severity_rank }, item.ref).to.deep.equal(derived(item));
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
