@@ -50,11 +50,11 @@ const steps = fc.oneof<fc.Arbitrary<[string, Step]>[]>(
   ]),
   fc.tuple(
     fc.constant('status'),
-    fc.constantFrom('open', 'needs_info', 'resolved', 'closed', 'wont_fix').map((status) => edit({ status } as Edit)),
+    fc.constantFrom('open', 'needs_info', 'resolved', 'closed', 'wont_fix').map((status) => edit({ status })),
   ),
   fc.tuple(
     fc.constant('severity'),
-    fc.constantFrom('low', 'critical').map((severity) => edit({ severity } as Edit)),
+    fc.constantFrom('low', 'critical').map((severity) => edit({ severity })),
   ),
   fc.tuple(
     fc.constant('build'),

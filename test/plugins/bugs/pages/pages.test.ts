@@ -498,7 +498,7 @@ describe('bugs: pages', () => {
       expect(await shown(world, ref)).to.include({ assignee: MEMBER.username, status: 'in_progress' });
       expect(await detail(ref))
         .to.include('Give it back')
-        .and.match(/\/bugs\?assignee(?:=|&#x3D;)member/);)member/);
+        .and.match(/\/bugs\?assignee(?:=|&#x3D;)member/);
       await post(ref, 'assignee', { take: 'false' });
       expect(await shown(world, ref)).to.include({ assignee: null });
     });
