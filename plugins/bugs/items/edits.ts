@@ -133,7 +133,7 @@ export class Edits {
   }
 
   /**
-   * A person takes the item, or gives it back: beside a lease, which is an agent's (contract 20, assignee).
+   * A person takes the item, or gives it back: beside a lease, which is an agent's (contract 20, assignee and retention).
    * @param username of the account that has it from now on; null: nobody
    * @throws ServiceError not_found, insufficient_scope, validation_failed
    */
