@@ -63,7 +63,7 @@ const steps = fc.oneof<fc.Arbitrary<[string, Step]>[]>(
   fc.constant(['duplicate', edit({ status: 'duplicate', duplicate_of: 'alpha-3' })]),
   fc.constant(['split', (world, ref) => world.merging.split(ref, MANAGER)]),
   fc.constant(['comment', (world, ref) => world.discussion.comment(ref, MANAGER, 'hello')]),
-  fc.constant(['publish', async (world) => void world.releases.push({ version: '1.0', build: null })]),
+  fc.constant(['publish', (world) => world.published('1.0')]),
   fc.constant(['hour', async (world) => world.clock.advance(3_600_000)]),
   fc.constant(['sweep', (world) => world.bugs.sweep()]),
 );
