@@ -7,6 +7,13 @@ export interface TreeItem {
   parent_source: string | null;
 }
 
+/** Monitors that are looked at in one turn of the event loop. */
+const SLICE = 2_000;
+
+function* slices<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let i = 0; i < items.length; i += SLICE) yield items.slice(i, i + SLICE);
+}
+
 export interface Branch<T> {
   item: T;
   children: Branch<T>[];
@@ -15,39 +22,37 @@ export interface Branch<T> {
 }
 
 export class Forest<T extends TreeItem> {
-  readonly #children = new Map<string, T[]>();
-  /** Monitors without a known parent; then, of each cycle, the first by source. */
-  readonly roots: readonly T[];
   /** Sources on a cycle of parents. */
-  readonly cycling: ReadonlySet<string>;
-  readonly size: number;
-  readonly #known: ReadonlyMap<string, T>;
+  cycling: ReadonlySet<string> = new Set();
+  /** Monitors without a known parent; then, of each cycle, the first by source. */
+  readonly roots: T[] = [];
+  readonly #children = new Map<string, T[]>();
+  readonly #known = new Map<string, T>();
 
-  /** @param items by source */
-  constructor(items: readonly T[]) {
-    this.size = items.length;
-    const known = new Map(items.map((item) => [item.source, item]));
-    this.#known = known;
-    const roots: T[] = [];
-    for (const item of items) {
-      const parent = item.parent_source;
-      if (parent === null || !known.has(parent)) roots.push(item);
-      else {
-        const siblings = this.#children.get(parent);
-        if (siblings === undefined) this.#children.set(parent, [item]);
-        else siblings.push(item);
-      }
+  private constructor(private readonly pause: () => Promise<void>) {}
+
+  /** @param items by source @param pause called between slices of the work, for the event loop's turn */
+  static async of<T extends TreeItem>(
+    items: readonly T[],
+    pause: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<Forest<T>> {
+    const forest = new Forest<T>(pause);
+    for (const slice of slices(items)) {
+      for (const item of slice) forest.#known.set(item.source, item);
+      await pause();
+    }
+    for (const slice of slices(items)) {
+      for (const item of slice) forest.#plant(item);
+      await pause();
     }
     const reached = new Set<string>();
-    for (const root of roots) this.#reach(root, reached);
-    const circling = reached.size === items.length ? [] : items.filter(({ source }) => !reached.has(source));
-    this.cycling = this.#cyclesOf(circling);
-    for (const item of circling) {
-      if (reached.has(item.source)) continue;
-      roots.push(item);
-      this.#reach(item, reached);
-    }
-    this.roots = roots;
+    await forest.#reach([...forest.roots], reached);
+    if (reached.size < items.length) await forest.#uproot(items, reached);
+    return forest;
+  }
+
+  get size(): number {
+    return this.#known.size;
   }
 
   has(source: string): boolean {
@@ -102,15 +107,37 @@ export class Forest<T extends TreeItem> {
     return on;
   }
 
-  #reach(root: T, reached: Set<string>): void {
-    const level = [root];
-    reached.add(root.source);
-    for (const item of level) {
-      for (const child of this.childrenOf(item.source)) {
+  #plant(item: T): void {
+    const parent = item.parent_source;
+    if (parent === null || !this.#known.has(parent)) this.roots.push(item);
+    else {
+      const siblings = this.#children.get(parent);
+      if (siblings === undefined) this.#children.set(parent, [item]);
+      else siblings.push(item);
+    }
+  }
+
+  /** Monitors that no root leads to: each cycle gets one. */
+  async #uproot(items: readonly T[], reached: Set<string>): Promise<void> {
+    const circling = items.filter(({ source }) => !reached.has(source));
+    this.cycling = this.#cyclesOf(circling);
+    for (const item of circling) {
+      if (reached.has(item.source)) continue;
+      this.roots.push(item);
+      await this.#reach([item], reached);
+    }
+  }
+
+  /** @param level where it begins; it is added to */
+  async #reach(level: T[], reached: Set<string>): Promise<void> {
+    for (const { source } of level) reached.add(source);
+    for (let i = 0; i < level.length; i++) {
+      for (const child of this.childrenOf((level[i] as T).source)) {
         if (reached.has(child.source)) continue;
         reached.add(child.source);
         level.push(child);
       }
+      if (i % SLICE === SLICE - 1) await this.pause();
     }
   }
 }

@@ -9,6 +9,7 @@ import { SingleFlight } from '../../../lib/single-flight.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc } from '../model.js';
+import { Forest } from './forest.js';
 import { jsonOf } from './monitor.js';
 
 /** How old a snapshot may be when it is given out, counted from the beginning of its reading. */
@@ -37,6 +38,8 @@ export interface Snapshot {
   since: number;
   /** By source. */
   rows: readonly MonitorRow[];
+  /** The hierarchy of all; made when it is asked for, once. */
+  forest: () => Promise<Forest<MonitorRow>>;
 }
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -69,7 +72,9 @@ export class Snapshots {
       if (docs.length === PAGE) await turn();
     }
     this.#took = performance.now() - began;
-    return this.#keep({ at, since, rows });
+    let made: Promise<Forest<MonitorRow>> | undefined;
+    const forest = (): Promise<Forest<MonitorRow>> => (made ??= Forest.of(rows, turn));
+    return this.#keep({ at, since, rows, forest });
   }
 
   /** Let go when it is too old, so that an idle process holds no copy of its monitors. */

@@ -106,7 +106,9 @@ export class Status {
       parts.push(Buffer.from((i > 0 ? ',' : '') + texts.join(',')));
       await turn();
     }
-    parts.push(Buffer.from(query.tree === true ? `],${treeOf(rows)}}` : ']}'));
+    const whole = rows === snapshot.rows;
+    const tree = query.tree === true ? treeOf(await (whole ? snapshot.forest() : Forest.of(rows, turn))) : null;
+    parts.push(Buffer.from(tree === null ? ']}' : `],${tree}}`));
     return Buffer.concat(parts);
   }
 
@@ -135,9 +137,8 @@ function chosen(rows: readonly MonitorRow[], query: StatusQuery, caller: Caller)
   );
 }
 
-/** The tree of those rows, and how many of them it leaves out. */
-function treeOf(rows: readonly MonitorRow[]): string {
-  const forest = new Forest(rows);
+/** The tree, and how many monitors it leaves out. */
+function treeOf(forest: Forest<MonitorRow>): string {
   const { branches, placed } = forest.grow(forest.roots, MAX_STATUS);
   // A source and a state need no escaping: both are of a few ASCII characters.
   const tree = treeJson(branches, ({ source, state }) => `"source":"${source}","state":"${state}"`);

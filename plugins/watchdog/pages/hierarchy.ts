@@ -3,7 +3,7 @@ import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { MonitorDoc } from '../model.js';
 import type { Services } from '../services.js';
-import { Forest, type Branch } from '../monitors/forest.js';
+import type { Branch, Forest } from '../monitors/forest.js';
 import type { MonitorRow } from '../monitors/snapshot.js';
 import { hrefOf } from './form.js';
 
@@ -31,7 +31,7 @@ const branchHref = (source: string): string => `/hierarchy?below=${encodeURIComp
 
 export async function hierarchyView({ snapshots }: Services, request: HttpRequest, problem?: string): Promise<View> {
   const { below, after } = request.query as { below?: string; after?: string };
-  const forest = new Forest((await snapshots.take()).rows);
+  const forest = await (await snapshots.take()).forest();
   const top = below === undefined ? null : (forest.find(below) ?? null);
   if (below !== undefined && top === null) throw notFound(`monitor ${below}`);
   const first = after === undefined ? 0 : forest.roots.findIndex(({ source }) => source === after) + 1;

@@ -20,10 +20,10 @@ const all = <T>(branches: readonly Branch<T>[]): Branch<T>[] =>
   branches.flatMap((branch) => [branch, ...all(branch.children)]);
 
 describe('forest of monitors', () => {
-  it('places everyone once, below its parent, as far as the budget goes', () => {
-    fc.assert(
-      fc.property(items, fc.nat(25), (list, budget) => {
-        const forest = new Forest(list);
+  it('places everyone once, below its parent, as far as the budget goes', async () => {
+    await fc.assert(
+      fc.asyncProperty(items, fc.nat(25), async (list, budget) => {
+        const forest = await Forest.of(list);
         const { branches, placed } = forest.grow(forest.roots, budget);
         const flat = all(branches);
         expect(placed).to.equal(Math.min(budget, list.length));
@@ -37,9 +37,9 @@ describe('forest of monitors', () => {
     );
   });
 
-  it('knows who is on a cycle of parents', () => {
-    fc.assert(
-      fc.property(items, (list) => {
+  it('knows who is on a cycle of parents', async () => {
+    await fc.assert(
+      fc.asyncProperty(items, async (list) => {
         const parents = new Map(list.map(({ source, parent_source }) => [source, parent_source]));
         const onCycle = (source: string): boolean => {
           let at = parents.get(source) ?? null;
@@ -50,15 +50,15 @@ describe('forest of monitors', () => {
           return false;
         };
         const expected = list.map(({ source }) => source).filter(onCycle);
-        expect([...new Forest(list).cycling]).to.have.members(expected);
+        expect([...(await Forest.of(list)).cycling]).to.have.members(expected);
       }),
     );
   });
 
-  it('writes the JSON that JSON.stringify would write', () => {
-    fc.assert(
-      fc.property(items, (list) => {
-        const forest = new Forest(list);
+  it('writes the JSON that JSON.stringify would write', async () => {
+    await fc.assert(
+      fc.asyncProperty(items, async (list) => {
+        const forest = await Forest.of(list);
         const { branches } = forest.grow(forest.roots, 100);
         const plain = (branch: Branch<Item>): object => ({
           source: branch.item.source,
@@ -71,12 +71,12 @@ describe('forest of monitors', () => {
     );
   });
 
-  it('takes a chain that is deeper than the stack', () => {
+  it('takes a chain that is deeper than the stack', async () => {
     const chain = Array.from({ length: 50_000 }, (_, i): Item => {
       const name = (n: number): string => `m${String(n).padStart(6, '0')}`;
       return { source: name(i), parent_source: i === 0 ? null : name(i - 1) };
     });
-    const forest = new Forest(chain);
+    const forest = await Forest.of(chain);
     const { branches, placed } = forest.grow(forest.roots, 50_000);
     expect(placed).to.equal(50_000);
     expect(treeJson(branches, ({ source }) => `"source":"${source}"`)).to.match(/^\[\{.*\}\]$/);
