@@ -86,7 +86,7 @@ export interface MonitorDoc extends Doc {
   outbox_at: string | null;
 }
 
-/** What the timeline tells; `alarm` entries are events as well. What does not apply is left out: a run writes thousands. */
+/** An entry of the timeline; `alarm` entries are events as well. Members that do not apply are left out: a run writes thousands. */
 export interface OutboxEntry {
   id: string;
   at: string;

@@ -1,5 +1,5 @@
 /**
- * Watchdog (contract 30): monitors receive heartbeats; an evaluator notices when they stop, and tells whoever listens.
+ * Watchdog (contract 30): monitors receive heartbeats; an evaluator notices when they stop, and emits events.
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';

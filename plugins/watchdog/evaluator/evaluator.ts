@@ -69,12 +69,12 @@ export class Evaluator {
       return { run, also: await also(held.signal) };
     } finally {
       await held.release();
-      // Last: what a run has to tell would stand before its record and its lease in the store's queue.
+      // Last: these writes would otherwise delay the run's record and the release of its lease.
       this.outbox.flushLater(changed);
     }
   }
 
-  /** @param changed takes the monitors that have something to tell, also when the run fails later */
+  /** @param changed takes the monitors that have entries to flush, also when the run fails later */
   async #recorded(trigger: RunTrigger, held: HeldLease, changed: MonitorDoc[]): Promise<RunRecord> {
     const { clock, log } = this.deps;
     const began = clock.monotonic();

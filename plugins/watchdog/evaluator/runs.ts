@@ -36,7 +36,7 @@ export class Runs {
     this.#started = deps.clock.now();
   }
 
-  /** Under the lease: whatever is unfinished belongs to a process that lost it. */
+  /** Under the lease: an unfinished run belongs to a process that lost it. */
   async begin(trigger: RunTrigger, fence: number): Promise<RunDoc> {
     const { runs, ids, clock, processes } = this.deps;
     const { host } = await processes.self();

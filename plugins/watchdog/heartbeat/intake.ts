@@ -1,6 +1,7 @@
 /**
  * Heartbeats (contract 30): the busiest path of the service. The monitor as it was last written, or one look-up by primary
- * key; one write that compares `rev`; the answer after the commit. A heartbeat that meets another write of the same monitor looks again; it is never lost.
+ * key; one write that compares `rev`; the answer after the commit. A heartbeat that meets another write of the same monitor
+ * reads the monitor and tries again; it is never lost.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
@@ -235,7 +236,7 @@ function messageOf(state: MonitorState, { status, failed }: Heartbeat, alive: bo
   return state === 'up' ? 'Heartbeat' : `Announced ${status}`;
 }
 
-/** A source that comes back while its deletion still has something to tell: a new life, the old one's events kept. */
+/** A source that comes back before the events of its deletion are out: a new monitor that keeps those events. */
 const reborn = (gone: MonitorDoc, fresh: MonitorDoc): MonitorDoc => ({
   ...fresh,
   rev: gone.rev,

@@ -65,7 +65,7 @@ const evaluate = ({ evaluator }: Services): RouteSpec => ({
   path: `${BASE}/evaluate`,
   operationId: ['runEvaluatorByGet', 'runEvaluator'],
   summary: 'Run the evaluator',
-  description: '409 `conflict` while another run is under way, in whatever process.',
+  description: '409 `conflict` while another run is under way, in any process.',
   access: { sharedKey: true },
   output: schemas.runOutput,
   errors: ['conflict'],

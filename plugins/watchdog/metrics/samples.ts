@@ -1,5 +1,5 @@
 /**
- * Where samples go. The newest stand in the monitor itself (`tail`), in the write that every heartbeat makes anyway; a full
+ * Where samples go. The newest are kept in the monitor itself (`tail`), in the write that every heartbeat makes anyway; a full
  * tail becomes one chunk and goes into the statistics of its hour, an hour that ended becomes one rollup. So a sample costs
  * no write of its own, and 14 days at one minute are some 1,000 chunks and 336 rollups. The tail is text: the store carries
  * it along with every heartbeat and need not read a hundred numbers to do so.

@@ -88,7 +88,7 @@ export class ChangeSet {
     return this.#alarm('monitor.down', 'error', data, message);
   }
 
-  /** An ancestor is down, so nobody is told. */
+  /** An ancestor is down, so there is no alarm. */
   suppress(by: string): this {
     this.assign({ alarm: 'suppressed', suppressed_by: by, released_at: null });
     return this.#entry('suppression', 'alarm.suppressed', 'warning', {

@@ -72,7 +72,7 @@ export class Monitors {
     return this.view(viewOf(fresh), caller);
   }
 
-  /** Over a deleted monitor that has something to tell yet. */
+  /** Over a deleted monitor whose events are not out yet. */
   async #revive(fresh: MonitorDoc): Promise<boolean> {
     const { id, outbox: _outbox, outbox_at: _at, rev: _rev, ...set } = fresh;
     const update = { set: set as unknown as NonNullable<Update['set']>, inc: { rev: 1 } };
@@ -95,7 +95,7 @@ export class Monitors {
       if (moved) await this.#release();
       if (moved) changeSet.assign({ relook: true, reparented_at: clock.iso() });
       if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) === null) continue;
-      // Told at once, so that a wait begins now; what a crash leaves undone the next run finds by `relook`.
+      // At once, so that a wait begins now; what a crash leaves undone the next run finds by `relook`.
       if (moved) await this.alarms.relook(changeSet.next, now);
       return this.view(viewOf(changeSet.next), caller);
     }
@@ -127,8 +127,8 @@ export class Monitors {
   }
 
   /**
-   * Before and after a down monitor leaves a tree: whose suppressor returned earlier waits since then, and whose goes now
-   * waits from now.
+   * Before and after a down monitor leaves a tree: monitors whose suppressor returned earlier wait since then, and those
+   * whose suppressor goes now wait from now.
    */
   async #release(): Promise<void> {
     await this.alarms.release(await this.alarms.freed(), this.deps.clock.now());

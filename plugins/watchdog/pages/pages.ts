@@ -153,7 +153,7 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
             await audit.record(request.principal, 'monitor.moved', saved.source, { parent_source: parent });
             return to(
               '/hierarchy',
-              parent === null ? `${saved.source} stands on its own.` : `${saved.source} is below ${parent}.`,
+              parent === null ? `${saved.source} has no parent now.` : `${saved.source} is below ${parent}.`,
             );
           },
           (problem) => hierarchyView(services, request, problem.errors['parent_source'] ?? problem.message),

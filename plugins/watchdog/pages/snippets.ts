@@ -4,7 +4,7 @@ export interface Snippet {
   text: string;
 }
 
-/** Beside a token. @param url `server.base_url` without a slash at its end @param token or what stands for it, `$WD_TOKEN` */
+/** Beside a token. @param url `server.base_url` without a slash at its end @param token or its placeholder, `$WD_TOKEN` */
 export function reporting(url: string, source: string, token: string): Snippet[] {
   const ping = `${url}/ping/${token}`;
   const body = JSON.stringify({ source, interval: 60, metrics: { load: 0.5 } });

@@ -1,5 +1,5 @@
 /**
- * What a monitor tells: entries of the timeline, and the events among them. They are written with the change that caused
+ * The outbox of a monitor: its new timeline entries, and the events among them. They are written with the change that caused
  * them, inside the monitor, and leave it afterwards (docs/consistency.md).
  *
  * Order: the change with its entries → timeline documents (ids known, so twice is once) → `emit`, which stores deliveries →
@@ -31,7 +31,7 @@ export class Outbox {
 
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
-  /** For a run with thousands to tell: all of it behind the caller. Whoever reads the timeline waits for `stored`. */
+  /** For a run with thousands of entries: flushes behind the caller. A reader of the timeline waits for `stored`. */
   flushLater(docs: readonly MonitorDoc[]): void {
     const task = this.flush(docs).catch((error: unknown) =>
       this.deps.log.error({ err: error }, 'the timeline was not written; a job repeats it'),
@@ -81,7 +81,7 @@ export class Outbox {
   }
 
   /**
-   * Emits what stands there now, in its order, and takes out what every durable listener has stored.
+   * Emits the entries in their order, and removes those that every durable listener has stored.
    * @param stored ids that the timeline has already
    */
   async #flushOne(id: string, stored: ReadonlySet<string>): Promise<void> {
@@ -98,7 +98,7 @@ export class Outbox {
     }
     if (gone.length === doc.outbox.length) {
       const same = { id, outbox_at: doc.outbox_at };
-      // A deleted monitor goes when it has nothing more to tell.
+      // A deleted monitor goes when its outbox is empty.
       if (doc.deleted_at !== null && (await monitors.remove({ ...same, deleted_at: doc.deleted_at })) > 0) return;
       if (await monitors.change(same, { set: { outbox: [], outbox_at: null } })) return;
     }
@@ -106,11 +106,14 @@ export class Outbox {
   }
 
   /**
-   * At the start of a process, behind it: all that stands there. Another process may be telling some of it; listeners that
+   * At the start of a process, behind it: every outbox. Another process may be flushing some of them; listeners that
    * store know an event by its id.
    */
   resume(): void {
-    void this.#track(this.reconcile({ outbox_at: { gt: '' } }), 'what was left to tell was not told; a job repeats it');
+    void this.#track(
+      this.reconcile({ outbox_at: { gt: '' } }),
+      'outboxes could not be flushed at the start; a job repeats it',
+    );
   }
 
   /** Tells what a crash or a failed listener left behind. Answers how many monitors had something. */

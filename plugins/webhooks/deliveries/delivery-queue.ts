@@ -73,7 +73,7 @@ export class DeliveryQueue {
   }
 
   /**
-   * No longer in flight here, whatever became of it: a lease that is still in the store may be taken back, and one without
+   * No longer in flight here, with or without an outcome: a lease that is still in the store may be taken back, and one without
    * a row is made up from its event.
    */
   end({ delivery, row, settle }: InFlight): void {

@@ -1,7 +1,7 @@
 /**
  * A delivery: one event on its way to one webhook. Its id is computed from the two, so the store itself keeps it unique.
  *
- * Where it stands is in two fields that are there or not: `next_at` (due then, free to be taken) and `lease_by` (an
+ * Two optional fields say where it is: `next_at` (due then, free to be taken) and `lease_by` (an
  * attempt is under way in that process). Neither: it has ended, or is held.
  */
 import { createHash } from 'node:crypto';
@@ -83,7 +83,7 @@ export function firstIdOf(at: number): string {
   return `${time.slice(0, 8)}-${time.slice(8)}`;
 }
 
-/** @param lease the process that takes it at once; null: due from now on, for whoever comes first */
+/** @param lease the process that takes it at once; null: due from now on, for any process */
 export function newDelivery(webhook: string, event: StoredEvent, now: string, lease: string | null): Delivery {
   return {
     id: deliveryId(webhook, event.id, Date.parse(event.timestamp) || 0),

@@ -1,7 +1,7 @@
 /**
  * Leases: who attempts a delivery, when any number of processes share one store (contract 70, delivery).
  *
- * A lease is taken by compare-and-set and has no time in it: whoever sees the same lease unchanged for `LEASE_MS` of its
+ * A lease is taken by compare-and-set and has no time in it: a process that sees the same lease unchanged for `LEASE_MS` of its
  * own monotonic clock takes it back, so clocks of processes may differ. Rejected: `lease_until`, which a process whose
  * clock is ahead takes from a living one.
  */
@@ -32,7 +32,7 @@ export class Leases {
     this.instance = this.deps.ids.uuid();
   }
 
-  /** This process works on it: its lease is not taken back here, however long it stands. */
+  /** This process works on it: its lease is not taken back here, however old it is. */
   begin(id: string): void {
     this.#active.add(id);
   }

@@ -1,6 +1,6 @@
 /**
  * From an event to its deliveries (contract 70). Order: the event, with the marker `fan_at` and the webhooks that want it →
- * the producer is told that it is stored → an attempt for each webhook → its delivery is stored (delivery-queue.ts) → the marker
+ * `emit` answers true to the producer → an attempt for each webhook → its delivery is stored (delivery-queue.ts) → the marker
  * goes when the last one is. A process that sees another one's marker unchanged for `LEFTOVER_MS` of its own monotonic clock
  * takes it over and stores the deliveries that are missing: their ids are computed, so twice is once.
  */
@@ -87,7 +87,7 @@ export class Fanout {
     return old.length;
   }
 
-  /** Markers of others that have stood unchanged for long enough. Every one is looked at, or it would never grow old. */
+  /** Markers of other processes that have not changed for long enough. Every one is looked at, or its age would not be known. */
   async #oldMarkers(): Promise<Marked[]> {
     const { events, clock } = this.deps;
     const seen = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** The events of contract 70 as data: a webhook may ask for one before the plugin that emits it is there. */
+/** The events of contract 70 as data: a webhook may subscribe to one before the plugin that emits it is installed. */
 
 /** Answers the test button alone; nobody subscribes to it. */
 export const TEST_EVENT = 'webhook.test';
@@ -31,7 +31,7 @@ export interface EventName {
 
 /**
  * What a webhook may ask for by name, beside `*`.
- * @param registered the events of all plugins that are there
+ * @param registered the events of all installed plugins
  */
 export function subscribable(registered: readonly string[]): EventName[] {
   const others = registered.filter((name) => !(name in CONTRACT_EVENTS) && name !== TEST_EVENT);

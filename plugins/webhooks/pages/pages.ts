@@ -46,7 +46,7 @@ export function panels(registry: Webhooks): PanelSpec[] {
   ];
 }
 
-/** The form, new or of a webhook that is there; with what was typed when it was refused. */
+/** The form, of a new or a known webhook; with what was typed when it was refused. */
 async function editor({ registry }: PageParts, request: HttpRequest, problem?: Problem): Promise<View> {
   const id = request.params['id'];
   const known =

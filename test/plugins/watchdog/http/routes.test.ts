@@ -190,6 +190,8 @@ describe('watchdog routes', function () {
     expect((below.json['monitors'] as { source: string }[]).map(({ source }) => source)).to.deep.equal(['child']);
     expect(refused(await get('/status?state=fine'))).to.equal('400 invalid_request');
     expect(refused(await get('/status?colour=red'))).to.equal('400 invalid_request');
+    await beat({ source: 'noted', interval: 0.05 });
+    expect((await get('/metrics?source=noted&colour=red')).status, 'no list').to.equal(200);
   });
 
   it('makes, shows, changes and deletes monitors, by source and id', async () => {
