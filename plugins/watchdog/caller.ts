@@ -5,7 +5,7 @@ import type { Principal } from '../../ports/http.js';
 export interface Caller {
   /** What the audit log and the timeline show. */
   name: string;
-  /** Id of its token; null without one. */
+  /** Id of its token, of a sub-token that of its master, whose limits it shares; null without one. */
   token: string | null;
   /** The only project it may touch; null: all. */
   project: string | null;
@@ -15,8 +15,8 @@ export interface Caller {
 
 export function callerOf(principal: Principal): Caller {
   if (principal.kind === 'token') {
-    const { id, name, project, source } = principal;
-    return { name, token: id, project, source };
+    const { id, parent_id, name, project, source } = principal;
+    return { name, token: parent_id ?? id, project, source };
   }
   if (principal.kind === 'session') return { name: principal.username, token: null, project: null, source: null };
   if (principal.kind === 'shared_key') return { name: 'shared key', token: null, project: null, source: null };

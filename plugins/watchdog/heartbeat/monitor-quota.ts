@@ -1,5 +1,5 @@
 /**
- * How many monitors the heartbeats of one token may create (contract 00, limits: `monitors_per_token`). The count is kept in
+ * How many monitors the heartbeats of one token may create, its sub-tokens included (contract 00, limits). The count is kept in
  * this process and taken anew from the store now and then, so other processes and deletions are noticed; between two
  * processes a token may pass the limit by what they create within that time.
  */

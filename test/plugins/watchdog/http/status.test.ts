@@ -119,6 +119,8 @@ describe('watchdog status', function () {
     expect((await beat('e')).status, 'one of its monitors was deleted').to.equal(201);
     const many = await Promise.all(['f', 'g', 'h'].map((source) => beat(source)));
     expect(many.map(({ status }) => status)).to.deep.equal([422, 422, 422]);
+    const sub = await site.api('POST', '/api/tokens/v1/provision', ping, { name: 'sub' });
+    expect((await beat('i', sub.json['token'] as string)).status, 'a sub-token shares the limit').to.equal(422);
   });
 
   describe('for a token of one project', () => {
