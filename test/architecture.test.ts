@@ -1,11 +1,14 @@
 /** Who may import whom (docs/architecture.md), judged over every source file; and proof that the judge can see. */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { factsOf } from './architecture/imports.js';
+import { ruleRows } from './architecture/rules.js';
 import { judge, projectRoot, sources } from './architecture/tree.js';
 
 const ROOT = projectRoot();
+/** In one folder. */
+const MOST_FILES = 25;
 const PLANTED = join(ROOT, 'test', 'fixtures', 'violations');
 
 describe('architecture', () => {
@@ -30,6 +33,20 @@ describe('architecture', () => {
   it('says nothing about the planted plugin that keeps the rules', async () => {
     const { violations } = await judge(PLANTED);
     expect(violations.filter((line) => line.startsWith('plugins/good/'))).to.deep.equal([]);
+  });
+
+  it('is what docs/architecture.md shows', async () => {
+    const page = await readFile(join(ROOT, 'docs', 'architecture.md'), 'utf8');
+    const table = /## Who may import whom\n([\s\S]*?)\n## /.exec(page)?.[1] ?? '';
+    const shown = table.split('\n').filter((line) => line.startsWith('| `'));
+    expect(shown.map((line) => line.replaceAll(/ +/g, ' '))).to.deep.equal(ruleRows());
+  });
+
+  it('keeps folders small', async () => {
+    const files = (await sources(ROOT)).filter((file) => !file.startsWith('test/'));
+    const sizes = new Map<string, number>();
+    for (const file of files) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+    expect([...sizes].filter(([, n]) => n > MOST_FILES)).to.deep.equal([]);
   });
 
   const forms: [string, string][] = [

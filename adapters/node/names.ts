@@ -9,6 +9,8 @@ import { Resolver } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import { BoundedMap } from '../../lib/bounded-map.js';
+import { SingleFlight } from '../../lib/single-flight.js';
 
 export interface NamesOptions {
   /** DNS servers, `address:port`. Default: the system's. */
@@ -45,8 +47,8 @@ export class Names {
   readonly #resolver: Resolver;
   readonly #hosts: Watched<Map<string, LookupAddress[]>>;
   readonly #search: Watched<SearchList>;
-  readonly #known = new Map<string, { addresses: LookupAddress[]; until: number }>();
-  readonly #asking = new Map<string, Promise<LookupAddress[]>>();
+  readonly #known = new BoundedMap<LookupAddress[]>({ most: MAX_NAMES });
+  readonly #asking = new SingleFlight<LookupAddress[]>();
 
   constructor({ servers, hosts = HOSTS, resolvConf = RESOLV_CONF, timeoutMs = 2_000 }: NamesOptions = {}) {
     this.#resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
@@ -59,13 +61,7 @@ export class Names {
   async resolve(hostname: string): Promise<LookupAddress[]> {
     const name = hostname.toLowerCase();
     const known = this.#known.get(name);
-    if (known !== undefined && known.until > performance.now()) return known.addresses;
-    let asking = this.#asking.get(name);
-    if (asking === undefined) {
-      asking = this.#find(name).finally(() => this.#asking.delete(name));
-      this.#asking.set(name, asking);
-    }
-    return asking;
+    return known ?? this.#asking.share(name, () => this.#find(name));
   }
 
   async #find(asked: string): Promise<LookupAddress[]> {
@@ -78,7 +74,7 @@ export class Names {
       try {
         const found = await this.#ask(candidate);
         const addresses = found.map(({ address }) => familyOf(address));
-        this.#remember(asked, addresses, Math.min(...found.map(({ ttl }) => ttl * 1000), MAX_TTL_MS));
+        this.#known.set(asked, addresses, Math.min(...found.map(({ ttl }) => ttl * 1000), MAX_TTL_MS));
         return addresses;
       } catch (error) {
         fault = error as Coded;
@@ -86,11 +82,6 @@ export class Names {
       }
     }
     throw fault;
-  }
-
-  #remember(name: string, addresses: LookupAddress[], ttlMs: number): void {
-    if (this.#known.size >= MAX_NAMES) this.#known.clear();
-    this.#known.set(name, { addresses, until: performance.now() + ttlMs });
   }
 
   /** Both families at once. @throws what the first family said, when neither has an address */

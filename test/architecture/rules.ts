@@ -225,3 +225,10 @@ export function violationsOf(file: string, { imports, globals }: FileFacts): str
   const used = [...new Set(globals)].filter((name) => GLOBALS[name]?.files.test(file) === false);
   return [...found, ...used.map((name) => `${file} uses ${name}: ${GLOBALS[name]?.says}`)];
 }
+
+/** The rules as rows of a table: which files, and what they may import (docs/architecture.md shows them). */
+export const ruleRows = (): string[] =>
+  RULES.filter(({ says }) => says !== '').map(({ files, says }) => {
+    const path = files.source.replaceAll(/\\(.)/g, '$1').replaceAll(/[\^$]/g, '');
+    return `| \`${path.replaceAll('|', ', ')}\` | ${says} |`;
+  });

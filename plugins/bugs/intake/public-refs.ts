@@ -7,7 +7,8 @@
  * costs: a token's report of an error that is repeated across this change is counted once more. Rejected: keeping what a
  * token may have sent in both spaces, because then it swallows as before.
  */
-import type { Collection } from '../../../ports/store.js';
+import { pages } from '../../../lib/paging.js';
+import type { Collection, Find } from '../../../ports/store.js';
 import { hashOf } from '../deps.js';
 import type { ItemDoc, RefDoc } from '../items/model.js';
 import { publicRefId } from './client-refs.js';
@@ -21,10 +22,9 @@ export async function publicRefsApart(items: Collection<ItemDoc>, refs: Collecti
 }
 
 async function moveOwn(items: Collection<ItemDoc>, refs: Collection<RefDoc>): Promise<void> {
-  let after: string | null = null;
-  do {
-    const page = await items.find({ filter: { type: 'error', client_ref: { exists: true } }, limit: BATCH, after });
-    const own = new Map(page.items.map((item) => [hashOf(item.project, item.client_ref ?? ''), item]));
+  const reported = { filter: { type: 'error', client_ref: { exists: true } }, limit: BATCH };
+  for await (const page of pages(items, reported)) {
+    const own = new Map(page.map((item) => [hashOf(item.project, item.client_ref ?? ''), item]));
     const found = await refs.find({ filter: { id: { in: [...own.keys()] } }, limit: BATCH });
     const moving = found.items.flatMap((ref) => {
       const item = own.get(ref.id);
@@ -33,23 +33,15 @@ async function moveOwn(items: Collection<ItemDoc>, refs: Collection<RefDoc>): Pr
     // The new one first: cut off between the two, both are there, and the next run removes the old one.
     await refs.bulk(moving.map(({ ref, to }) => ({ insert: { ...ref, id: to } })));
     await refs.bulk(moving.map(({ ref }) => ({ remove: { id: ref.id } })));
-    after = page.next;
-  } while (after !== null);
+  }
 }
 
 async function dropOthers(items: Collection<ItemDoc>, refs: Collection<RefDoc>): Promise<void> {
-  let after: string | null = null;
-  do {
-    const page = await refs.find({
-      filter: { expires_at: { gt: '' } },
-      sort: [['expires_at', 'asc']],
-      limit: BATCH,
-      after,
-    });
-    const ids = [...new Set(page.items.map(({ item_id }) => item_id))];
+  const repeats: Find = { filter: { expires_at: { gt: '' } }, sort: [['expires_at', 'asc']], limit: BATCH };
+  for await (const page of pages(refs, repeats)) {
+    const ids = [...new Set(page.map(({ item_id }) => item_id))];
     const errors = await items.find({ filter: { id: { in: ids }, type: 'error' }, limit: BATCH });
     const known = new Set(errors.items.map(({ id }) => id));
-    await refs.bulk(page.items.filter((ref) => known.has(ref.item_id)).map(({ id }) => ({ remove: { id } })));
-    after = page.next;
-  } while (after !== null);
+    await refs.bulk(page.filter((ref) => known.has(ref.item_id)).map(({ id }) => ({ remove: { id } })));
+  }
 }
