@@ -5,7 +5,7 @@
 //   npm test -- plugins/bugs cli   only the files whose path has one of these words
 //
 // SVC_TEST_MONGODB_URL  a MongoDB to test against; without it, what mongodb-memory-server can get
-// SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks` – fail when these suites did not run
+// SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks`, `promtool` – fail when these suites did not run
 // SVC_TEST_TIMES        a number: list that many of the slowest files
 import { fork } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
@@ -97,7 +97,11 @@ for (const { file, ms } of slowest) console.log(`${(ms / 1000).toFixed(1).padSta
 
 const ran = results.flatMap((result) => result.ran);
 /** An engine counts as tested when the storage contract ran on it, the browser when its walk did. */
-const SUITES = { browser: 'web: a walk in a real browser', sdks: 'sentry sdks java: reports' };
+const SUITES = {
+  browser: 'web: a walk in a real browser',
+  sdks: 'sentry sdks java: reports',
+  promtool: 'metrics of the service is what promtool takes',
+};
 const tested = (name) => ran.some((title) => title.startsWith(SUITES[name] ?? `documentstore contract: ${name} `));
 const engines = ['memory', 'sqlite', 'mongodb'].filter(tested).join(', ') || 'none';
 const without = tested('mongodb')

@@ -34,8 +34,14 @@ export class Bugs implements BugsApi {
     @inject(Rekeying) private readonly rekeying: Rekeying,
   ) {}
 
-  record(report: Report, options?: { texts?: boolean }): Promise<Recorded> {
-    return this.intake.record(report, options);
+  async record(report: Report, options?: { texts?: boolean }): Promise<Recorded> {
+    const done = await this.intake.record(report, options);
+    this.deps.reports.recorded(report, done);
+    return done;
+  }
+
+  refused(source: Report['source']): void {
+    this.deps.reports.refused(source);
   }
 
   async unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number> {

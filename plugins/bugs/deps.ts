@@ -24,6 +24,7 @@ import type {
   StoredOccurrence,
   TextsDoc,
 } from './items/model.js';
+import type { ReportMetrics } from './report-metrics.js';
 
 export interface BugsConfig {
   hour_high: number;
@@ -72,6 +73,7 @@ export interface Deps {
   ) => Promise<boolean>;
   /** 0 ≤ x < 1 */
   random: () => number;
+  reports: ReportMetrics;
 }
 
 export const DEPS = token<Deps>('bugs.deps');

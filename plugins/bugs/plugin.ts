@@ -17,6 +17,7 @@ import { Numbers } from './pages/numbers.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { routes } from './http/routes.js';
+import { ReportMetrics } from './report-metrics.js';
 import { buildServices } from './services.js';
 
 const config = joi.object({
@@ -90,6 +91,7 @@ export default definePlugin<BugsConfig>({
       filters: () => ctx.extensions(REPORT_FILTERS),
       emit: (event, data, options) => ctx.emit(event, data, options),
       random: Math.random,
+      reports: new ReportMetrics(ctx.ports.metrics),
     };
     const services = buildServices(ctx, deps);
     const { bugs, board } = services;

@@ -70,15 +70,23 @@ export class Intake implements ErrorIntake {
     return results;
   }
 
+  refused(source: 'app' | 'sdk'): void {
+    this.bugs.refused(source);
+  }
+
   async #element(value: unknown, principal: TokenPrincipal, faults: unknown[]): Promise<Answer | Failed> {
     const read = element(value);
     if ('fields' in read) {
+      this.refused('app');
       return { error: { code: 'validation_failed', message: 'Some fields are wrong.', fields: read.fields } };
     }
     try {
       return await this.one(read.body, principal);
     } catch (error) {
-      if (error instanceof ServiceError) return { error: failureOf(error) };
+      if (error instanceof ServiceError) {
+        this.refused('app');
+        return { error: failureOf(error) };
+      }
       faults.push(error);
       this.log.error({ err: error, project: read.body.project }, 'a report of a list was not recorded');
       return { error: { code: 'internal_error', message: 'The service failed; send this report again.' } };

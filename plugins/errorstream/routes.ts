@@ -23,6 +23,7 @@ export const routes = (intake: Intake): RouteSpec[] => [
     errors: ['unknown_project'],
     cors: true,
     limits: { rate: 'intake', inflate: true, cost: costOf },
+    onRefused: () => intake.refused('app'),
     handle: (request) => handle(intake, request),
   },
 ];

@@ -17,6 +17,11 @@ export class SentryIntake {
     @inject(PORT.ids) private readonly ids: Pick<Ids, 'uuid'>,
   ) {}
 
+  /** A call was answered with an error. */
+  refused(): void {
+    this.errors.refused('sdk');
+  }
+
   /**
    * Records the events of an envelope, in their order; other items are passed over. Resolves after the commit.
    * @returns the id of the event, or of the envelope when it has none; null when neither has

@@ -165,6 +165,8 @@ export interface BugsApi {
    * @throws ServiceError unknown_project
    */
   record(report: Report, options?: { texts?: boolean }): Promise<Recorded>;
+  /** A report was refused, here or on its way here: counted for `GET /metrics`. */
+  refused(source: Report['source']): void;
   /** Unmutes what a rule muted, in batches. Answers how many. @throws the signal's reason between two batches */
   unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number>;
   /**

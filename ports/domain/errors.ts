@@ -84,6 +84,8 @@ export interface ErrorIntake {
    * @throws ServiceError unknown_project, validation_failed (neither message nor class)
    */
   record(report: ErrorReport, sender: ErrorSender): Promise<ErrorAnswer | PublicAnswer>;
+  /** A report was refused on its way here: counted for `GET /metrics`. */
+  refused(source: 'app' | 'sdk'): void;
 }
 
 export const ERROR_INTAKE = token<ErrorIntake>('errorstream.intake');

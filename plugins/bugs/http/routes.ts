@@ -45,6 +45,7 @@ const report = ({ bugs, secrets }: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/report`,
   operationId: 'reportBug',
+  onRefused: () => bugs.refused('agent'),
   summary: 'Report a bug, a feature request or an error',
   tool: tools.report,
   description:

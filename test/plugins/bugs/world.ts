@@ -11,7 +11,8 @@ import { buildServices, type Services } from '../../../plugins/bugs/services.js'
 import type { BugEvent, Item, Report } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projects.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { RecordingLog } from '../../kernel/fakes.js';
+import { ReportMetrics } from '../../../plugins/bugs/report-metrics.js';
+import { fakeMetrics, RecordingLog } from '../../kernel/fakes.js';
 import { ManualClock } from '../../support/clock.js';
 import { PluginStores } from '../../support/stores.js';
 
@@ -100,6 +101,7 @@ export function worldOn(
       return true;
     },
     random: Math.random,
+    reports: new ReportMetrics(fakeMetrics),
   };
   change(deps);
   const scope = Scope.root({});
