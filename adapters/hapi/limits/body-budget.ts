@@ -1,8 +1,8 @@
 /**
  * Bytes of bodies that are held at once, with a share for each owner (a token, a session, an address). A newcomer always
  * gets room: when its owner's share is used up, the owner's oldest body that is still arriving gives way, and when the
- * whole is used up, the oldest of the owner with the most. So whoever holds bodies back loses them first, and nobody else
- * waits. A body that has arrived whole is at work and is never asked to give way.
+ * whole is used up, the oldest of the owner with the most. So a caller that holds bodies back loses them first, and nobody
+ * else waits. A body that has arrived whole is at work and is never asked to give way.
  */
 
 /** What an open body costs beside its bytes: its socket, parser and buffers. It bounds the number of bodies too. */
