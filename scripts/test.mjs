@@ -5,7 +5,7 @@
 //   npm test -- plugins/bugs cli   only the files whose path has one of these words
 //
 // SVC_TEST_MONGODB_URL  a MongoDB to test against; without it, what mongodb-memory-server can get
-// SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks`, `promtool` – fail when these suites did not run
+// SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks`, `promtool`, `openapi` – fail when these suites did not run
 // SVC_TEST_TIMES        a number: list that many of the slowest files
 import { fork } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
@@ -101,6 +101,7 @@ const SUITES = {
   browser: 'web: a walk in a real browser',
   sdks: 'sentry sdks java: reports',
   promtool: 'metrics of the service is what promtool takes',
+  openapi: 'openapi.json before foreign programs makes a python client',
 };
 const tested = (name) => ran.some((title) => title.startsWith(SUITES[name] ?? `documentstore contract: ${name} `));
 const engines = ['memory', 'sqlite', 'mongodb'].filter(tested).join(', ') || 'none';
