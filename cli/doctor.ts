@@ -73,7 +73,9 @@ async function plugins(configuration: Configuration): Promise<string> {
     const all = service.kernel.system.plugins();
     const failed = all.filter(({ state }) => state === 'failed');
     if (failed.length > 0) throw new Error(failed.map(({ id, reason }) => `${id}: ${reason}`).join('; '));
-    return `${all.filter(({ state }) => state === 'ready').length} ready`;
+    const off = all.filter(({ state }) => state === 'off').map(({ id }) => id);
+    const ready = `${all.filter(({ state }) => state === 'ready').length} ready`;
+    return off.length === 0 ? ready : `${ready}, switched off: ${off.join(', ')}`;
   } finally {
     await service.stop();
   }

@@ -40,7 +40,7 @@ export class Scope {
   }
 
   /** For a token its value; for a class something else in its place, as tests need it. */
-  bind<T>(key: Key<T> | string, value: T): void {
+  bind<T>(key: Key<T>, value: T): void {
     this.#container.register<T>(injectionToken(key), { useValue: value });
   }
 
@@ -51,12 +51,6 @@ export class Scope {
   services<R extends Readonly<Record<string, Class<unknown>>>>(classes: R): Instances<R> {
     const made = Object.entries(classes).map(([name, type]) => [name, this.#instance(type)]);
     return Object.fromEntries(made) as Instances<R>;
-  }
-
-  /** A new instance. @throws as `services` does */
-  construct<T>(type: Class<T>): T {
-    this.#prepare(type, []);
-    return this.#container.resolve<T>(injectionToken(type));
   }
 
   #instance<T>(type: Class<T>): T {

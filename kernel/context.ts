@@ -61,7 +61,6 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
     },
     extensions,
     services: (classes) => scope.services(classes),
-    construct: (type) => scope.construct(type),
     bind: (key, value) => scope.bind(key, value),
     emit: async (event, data, options = {}) => {
       if (!events.has(event)) throw new NotInManifest(`the event "${event}"`, 'events');

@@ -19,6 +19,7 @@ import type { Instances } from './container.js';
 import type { Catalogue } from './errors.js';
 import type { Class, Key } from './inject.js';
 
+export { listen } from '../ports/events.js';
 export { event, extend, extensionPoint, token } from '../ports/token.js';
 export type { EventType, Extension, ExtensionPoint, Token } from '../ports/token.js';
 export { injectable } from 'tsyringe';
@@ -216,10 +217,8 @@ export interface PluginContext<C = Record<string, unknown>> {
    * constructor names: bound values, tokens that the manifest `needs`, and other classes, each once.
    */
   services<R extends Readonly<Record<string, Class<unknown>>>>(classes: R): Instances<R>;
-  /** A new instance of one class. */
-  construct<T>(type: Class<T>): T;
   /** Puts a value into this plugin's container, for `@inject(token)`. */
-  bind<T>(key: Key<T> | string, value: T): void;
+  bind<T>(key: Key<T>, value: T): void;
   /**
    * Emits an event of the manifest. False when a durable listener failed: keep it in the outbox and emit it again with
    * the same `id` (ports/events.ts).

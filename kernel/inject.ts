@@ -27,18 +27,14 @@ export type Injection<T> = <C extends Class<unknown>, I extends number>(
 ) => void;
 
 /** Names what a constructor's parameter gets; on every parameter of an `@injectable()` class. */
-export function inject<T>(key: Key<T>): Injection<T>;
-/** By a name that the compiler cannot check. */
-export function inject(key: string): ParameterDecorator;
-export function inject<T>(key: Key<T> | string): Injection<T> {
+export function inject<T>(key: Key<T>): Injection<T> {
   const token = injectionToken(key);
   return (target, member, index) => injectAt(token)(target, member, index);
 }
 
 /** As tsyringe knows the key: a class as itself, a token by its name. @throws TypeError for nothing */
-export function injectionToken<T>(key: Key<T> | string): InjectionToken<T> {
+export function injectionToken<T>(key: Key<T>): InjectionToken<T> {
   if (typeof key === 'function') return key as unknown as InjectionToken<T>;
-  if (typeof key === 'string') return key;
   if (typeof (key as Partial<Token<T>> | undefined)?.name === 'string') return key.name;
   throw new TypeError('@inject names nothing: do two modules import each other?');
 }

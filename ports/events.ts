@@ -31,4 +31,13 @@ export interface EventBus {
   emit<T>(event: DomainEvent<T>): Promise<boolean>;
 }
 
+/** A listener whose `handle` is typed by the event. */
+export function listen<T>(
+  { event }: EventType<T>,
+  handle: (event: DomainEvent<T>) => Promise<void> | void,
+  options: { durable?: boolean } = {},
+): ListenSpec {
+  return { event, ...options, handle: (told) => handle(told as DomainEvent<T>) };
+}
+
 export type { EventType };

@@ -1,24 +1,46 @@
-// Writes docs/plugin-api.md, the public surface of plugins, from the compiled declarations (after a build):
-//   node scripts/plugin-api.mjs            writes the page
-//   node scripts/plugin-api.mjs --print    prints it; `--dist <folder>` reads another build
-// The surface is `kernel/contract` and every port that it names, directly or through another.
+// Writes the public surface of plugins from the compiled declarations (after a build):
+//   node scripts/plugin-api.mjs                     writes docs/plugin-api.md and docs/plugin-domain.md
+//   node scripts/plugin-api.mjs --print <page>      prints `plugin-api` or `plugin-domain`; `--dist <folder>` reads another build
+// A page holds its entry and every module that this one names, directly or through another, unless the other page has it.
 import { readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, posix } from 'node:path';
+import { join, posix } from 'node:path';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 
 const root = join(import.meta.dirname, '..');
-const page = join(root, 'docs', 'plugin-api.md');
 const { values } = parseArgs({
-  options: { print: { type: 'boolean' }, dist: { type: 'string', default: join(root, 'dist') } },
+  options: { print: { type: 'string' }, dist: { type: 'string', default: join(root, 'dist') } },
 });
 
-/** Declarations by path (`ports/store`), the contract first, then in the order in which they are named. */
-async function surface() {
+const PAGES = {
+  'plugin-api': {
+    entry: 'kernel/contract',
+    has: () => true,
+    head: [
+      '# The plugin API\n',
+      'Made by `node scripts/plugin-api.mjs` from the compiled declarations; do not edit. A test compares it with the code, so',
+      'that no change of the public surface goes unseen. `PLUGIN_API` rises only with a breaking change.\n',
+      'A plugin imports all of it from `aos/plugin`.\n',
+    ],
+  },
+  'plugin-domain': {
+    entry: 'ports/domain/index',
+    has: (path) => path.startsWith('ports/domain/'),
+    head: [
+      '# What plugins offer each other\n',
+      'Made by `node scripts/plugin-api.mjs` from the compiled declarations; do not edit. A test compares it with the code.\n',
+      'A plugin imports all of it from `aos/domain`: tokens for `needs` and `uses`, extension points for `extends`, events for',
+      '`listen`, and the types of what each of them stands for. Other types are those of [the plugin API](plugin-api.md).\n',
+    ],
+  },
+};
+
+/** Declarations by path (`ports/store`), the entry first, then in the order in which they are named. */
+async function surface({ entry, has }) {
   const found = new Map();
-  const waiting = ['kernel/contract'];
+  const waiting = [entry];
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
-    if (found.has(path)) continue;
+    if (found.has(path) || !has(path)) continue;
     const text = await readFile(join(values.dist, `${path}.d.ts`), 'utf8');
     found.set(path, text.replace(/^\/\/# sourceMappingURL=.*$/m, '').trim());
     for (const [, module] of text.matchAll(/ from '(\.{1,2}\/[^']+)\.js';/g))
@@ -27,22 +49,18 @@ async function surface() {
   return found;
 }
 
-async function report() {
-  const sections = [...(await surface())].map(([path, text]) => `## ${path}\n\n\`\`\`ts\n${text}\n\`\`\`\n`);
-  const text = [
-    '# The plugin API\n',
-    'Made by `node scripts/plugin-api.mjs` from the compiled declarations; do not edit. A test compares it with the code, so',
-    'that no change of the public surface goes unseen. `PLUGIN_API` rises only with a breaking change.\n',
-    'A plugin imports all of it from `aos/plugin`.\n',
-    ...sections,
-  ].join('\n');
-  return format(text, {
-    ...(await resolveConfig(page)),
-    parser: 'markdown',
-    filepath: join(dirname(page), 'plugin-api.md'),
-  });
+async function report(name) {
+  const file = join(root, 'docs', `${name}.md`);
+  const page = PAGES[name];
+  const sections = [...(await surface(page))].map(([path, text]) => `## ${path}\n\n\`\`\`ts\n${text}\n\`\`\`\n`);
+  const text = [...page.head, ...sections].join('\n');
+  return { file, text: await format(text, { ...(await resolveConfig(file)), parser: 'markdown', filepath: file }) };
 }
 
-const text = await report();
-if (values.print) process.stdout.write(text);
-else await writeFile(page, text);
+if (values.print !== undefined) process.stdout.write((await report(values.print)).text);
+else {
+  for (const name of Object.keys(PAGES)) {
+    const { file, text } = await report(name);
+    await writeFile(file, text);
+  }
+}

@@ -3,12 +3,11 @@
  * way in. The error stream reaches it through `bugs.api`.
  */
 import joi from 'joi';
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend, listen } from '../../kernel/contract.js';
 import { ACCOUNTS, LIVE_TOKENS } from '../../ports/domain/access.js';
 import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
-import type { ReleasePublished } from '../../ports/domain/releases.js';
-import type { DomainEvent } from '../../ports/events.js';
+import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, Deps } from './deps.js';
 import { MIGRATIONS } from './migrations.js';
@@ -115,13 +114,7 @@ export default definePlugin<BugsConfig>({
         { name: 'sweep', everyMs: 30_000, run: () => bugs.sweep() },
         { name: 'forget', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => bugs.forget(signal) },
       ],
-      listens: [
-        {
-          event: 'release.published',
-          durable: true,
-          handle: (event) => bugs.released(event as DomainEvent<ReleasePublished>),
-        },
-      ],
+      listens: [listen(RELEASE_PUBLISHED, (event) => bugs.released(event), { durable: true })],
       start: () => bugs.reconcile(),
       stop: () => bugs.stop(),
     };

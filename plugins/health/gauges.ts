@@ -1,5 +1,5 @@
 /** What Prometheus reads of the service as a whole; a fact that cannot be had is NaN, as its format allows. */
-import type { SystemInfo } from '../../ports/domain/system.js';
+import type { PluginState, SystemInfo } from '../../ports/domain/system.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { HealthService } from './service.js';
 
@@ -19,6 +19,18 @@ export function gauges(metrics: Metrics, system: SystemInfo, health: HealthServi
     'aos_plugins_failed',
     'Plugins that are not ready',
     () => system.plugins().filter((p) => p.state === 'failed').length,
+  );
+  metrics.gauges(
+    'aos_plugin_ok',
+    '1 while a plugin has not failed and its own health says that it is ok',
+    'plugin',
+    system.plugins().map(({ id }) => id),
+    async () => {
+      const own = await system.health();
+      const ok = ({ id, state }: PluginState): boolean =>
+        state === 'ready' ? own[id]?.ok !== false : state !== 'failed';
+      return Object.fromEntries(system.plugins().map((plugin) => [plugin.id, Number(ok(plugin))]));
+    },
   );
   metrics.gauge('aos_migrations_pending', 'Migrations that have not run', () =>
     orNaN(async () => (await system.migrations()).pending.length),

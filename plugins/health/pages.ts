@@ -3,7 +3,7 @@ import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/access.js';
 import type { JobInfo, Jobs } from '../../ports/jobs.js';
-import type { SystemInfo } from '../../ports/domain/system.js';
+import type { PluginState, SystemInfo } from '../../ports/domain/system.js';
 import type { MigrationRun } from './migration-run.js';
 import type { HealthReport } from './report.js';
 import type { HealthService } from './service.js';
@@ -87,6 +87,15 @@ function jobRow(job: JobInfo): object {
   };
 }
 
+/** A plugin with what its own health says, the facts that are no objects. */
+function pluginRow(plugin: PluginState, { checks }: HealthReport): object {
+  const { ok = true, state: _state, reason: _reason, ...details } = checks.plugins[plugin.id] ?? {};
+  const facts = Object.entries(details)
+    .filter(([, value]) => value !== null && typeof value !== 'object')
+    .map(([label, value]) => ({ label, value }));
+  return { ...plugin, state: plugin.state === 'ready' && !ok ? 'not ok' : plugin.state, facts };
+}
+
 async function systemView(services: PageServices, request: HttpRequest): Promise<View> {
   const { health, system, jobs, audit } = services;
   const cursor = typeof request.query['cursor'] === 'string' ? request.query['cursor'] : null;
@@ -108,7 +117,7 @@ async function systemView(services: PageServices, request: HttpRequest): Promise
     ],
     store_bytes: bytes,
     free_bytes: report.checks.disk.free_bytes,
-    plugins: system.plugins(),
+    plugins: system.plugins().map((plugin) => pluginRow(plugin, report)),
     jobs: list.map(jobRow),
     audit: log.items.map((entry) => ({
       ...entry,

@@ -25,6 +25,15 @@ interface Check {
   error?: string;
 }
 
+/** A plugin and what its own health says. */
+export interface PluginCheck {
+  state: string;
+  reason: string | null;
+  /** False: it has failed, or its health says so. A plugin that is off is ok. */
+  ok: boolean;
+  [detail: string]: unknown;
+}
+
 export interface HealthReport {
   healthy: boolean;
   version: string;
@@ -38,7 +47,7 @@ export interface HealthReport {
     webhooks: Check & { queued: unknown; oldest_age_seconds: unknown; disabled: unknown };
     release_store: Check & { protection: unknown; last_selftest_at: unknown };
     disk: Check & { free_bytes: number | null };
-    plugins: Record<string, { state: string; reason: string | null }>;
+    plugins: Record<string, PluginCheck>;
   };
 }
 
@@ -56,13 +65,21 @@ function module<K extends string>(
   return { ...fields, ...(own[id] ?? { ok: true }) };
 }
 
+function pluginCheck({ id, state, reason }: PluginState, { own }: Findings): PluginCheck {
+  const said = state === 'ready' ? own[id] : undefined;
+  return { ...said, state, reason, ok: said?.ok ?? state !== 'failed' };
+}
+
 function jobsCheck(jobs: Findings['jobs']): HealthReport['checks']['jobs'] {
   if ('error' in jobs) return { ok: false, running: 0, failing: [], error: jobs.error };
   const failing = jobs.filter((job) => job.fail_reason !== null).map((job) => job.name);
   return { ok: failing.length === 0, running: jobs.filter((job) => job.running).length, failing };
 }
 
-/** `healthy` = database ok, evaluator ok, nothing pending (contract 95); the other checks inform. */
+/**
+ * `healthy` = database ok, evaluator ok, nothing pending (contract 95), and no plugin is not ok whose manifest says that its
+ * health decides; the other checks inform.
+ */
 export function report(
   findings: Findings,
   about: { version: string; time: string; uptime_seconds: number; min_free_bytes: number },
@@ -72,8 +89,10 @@ export function report(
     'error' in database ? { ok: false, latency_ms: null, error: database.error } : { ok: true, ...database };
   const evaluator = module('watchdog', { last_run_at: null, age_seconds: null }, findings);
   const known = !('error' in schema);
+  const plugins = Object.fromEntries(findings.plugins.map((plugin) => [plugin.id, pluginCheck(plugin, findings)]));
+  const decided = findings.plugins.every(({ id, decides_health }) => !decides_health || plugins[id]?.ok !== false);
   return {
-    healthy: db.ok && evaluator.ok && known && schema.pending.length === 0,
+    healthy: db.ok && evaluator.ok && known && schema.pending.length === 0 && decided,
     version: about.version,
     time: about.time,
     uptime_seconds: about.uptime_seconds,
@@ -87,7 +106,7 @@ export function report(
       webhooks: module('webhooks', { queued: 0, oldest_age_seconds: null, disabled: [] }, findings),
       release_store: module('releases', { protection: null, last_selftest_at: null }, findings),
       disk: { ok: free_bytes !== null && free_bytes >= about.min_free_bytes, free_bytes },
-      plugins: Object.fromEntries(findings.plugins.map(({ id, state, reason }) => [id, { state, reason }])),
+      plugins,
     },
   };
 }

@@ -42,7 +42,13 @@ const healthShape = named(
           .object()
           .pattern(
             joi.string(),
-            joi.object({ state: joi.string().required(), reason: joi.string().allow(null).required() }),
+            joi
+              .object({
+                ok: joi.boolean().required(),
+                state: joi.string().required(),
+                reason: joi.string().allow(null).required(),
+              })
+              .unknown(),
           )
           .required(),
       })
@@ -56,7 +62,10 @@ const migrated = named('Migrated', whole({ applied: names, pending: names }));
 function forReader(principal: Principal, report: HealthReport): HealthReport {
   if (principal.kind !== 'token' || (principal.project === null && principal.source === null)) return report;
   const { webhooks, jobs } = report.checks;
-  const checks = { ...report.checks, webhooks: { ...webhooks, disabled: [] }, jobs: { ...jobs, failing: [] } };
+  const plugins = Object.fromEntries(
+    Object.entries(report.checks.plugins).map(([id, { ok, state, reason }]) => [id, { ok, state, reason }]),
+  );
+  const checks = { ...report.checks, webhooks: { ...webhooks, disabled: [] }, jobs: { ...jobs, failing: [] }, plugins };
   return { ...report, checks };
 }
 
@@ -69,7 +78,7 @@ function probes({ health }: Services): RouteSpec[] {
       errors: ['not_ready'],
       summary: 'Health of the service',
       description:
-        'Answers 200 also when unhealthy; with `strict=1` then 503. `healthy` means: the database answers, the evaluator runs, no migration is pending. A module that is not installed is `ok` with `state: "not_installed"`.',
+        'Answers 200 also when unhealthy; with `strict=1` then 503. `healthy` means: the database answers, the evaluator runs, no migration is pending, and no plugin whose health decides is not ok. A module that is not installed is `ok` with `state: "not_installed"`.',
       access: MONITORING,
       input: { query: joi.object({ strict: joi.boolean().truthy('1').falsy('0').description('503 when unhealthy') }) },
       output: healthShape,

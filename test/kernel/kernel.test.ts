@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import Joi from 'joi';
-import { inject, injectable, type Plugin, type PluginContext, type PluginParts } from '../../kernel/contract.js';
+import { inject, injectable, PORT, type Plugin, type PluginContext, type PluginParts } from '../../kernel/contract.js';
 import { BootStopped, CriticalPluginFailed } from '../../kernel/faults.js';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import type { DocumentStore } from '../../ports/store.js';
@@ -21,6 +21,7 @@ const plugin = (
   setup,
   ...more,
 });
+const NOTES = token<unknown>('notes');
 const quiet = (id: string, more: Partial<Plugin> = {}): Plugin => plugin(id, () => ({}), more);
 const states = ({ kernel }: Harness): Record<string, string> =>
   Object.fromEntries(
@@ -341,10 +342,10 @@ describe('kernel', () => {
       @injectable()
       class Counter {
         constructor(
-          @inject('notes') readonly notes: unknown,
-          @inject('base.api') readonly base: { name: string },
-          @inject('clock') readonly clock: { iso(): string },
-          @inject('config') readonly config: { limit: number },
+          @inject(NOTES) readonly notes: unknown,
+          @inject(token<{ name: string }>('base.api')) readonly base: { name: string },
+          @inject(PORT.clock) readonly clock: { iso(): string },
+          @inject(token<{ limit: number }>('config')) readonly config: { limit: number },
         ) {}
       }
       let made: Counter | undefined;
@@ -353,8 +354,8 @@ describe('kernel', () => {
         plugin(
           'user',
           (ctx) => {
-            ctx.bind('notes', ctx.collection('notes'));
-            made = ctx.construct(Counter);
+            ctx.bind(NOTES, ctx.collection('notes'));
+            made = ctx.services({ counter: Counter }).counter;
             expect(ctx.resolve(token('base.api'))).to.equal(made.base);
             return {};
           },
@@ -364,7 +365,9 @@ describe('kernel', () => {
             config: Joi.object({ limit: Joi.number().default(7) }),
           },
         ),
-        plugin('stranger', (ctx) => ({ health: async () => ({ ok: true, found: ctx.construct(Counter).notes }) })),
+        plugin('stranger', (ctx) => ({
+          health: async () => ({ ok: true, found: ctx.services({ counter: Counter }).counter.notes }),
+        })),
       ]);
       expect(states(service)).to.deep.equal({ base: 'ready', user: 'ready', stranger: 'ready' });
       expect(made?.config.limit).to.equal(7);
@@ -376,13 +379,13 @@ describe('kernel', () => {
       @injectable()
       class Half {
         constructor(
-          @inject('clock') readonly clock: unknown,
+          @inject(PORT.clock) readonly clock: unknown,
           readonly rest: string,
         ) {}
       }
       const made = await start([
         plugin('half', (ctx) => {
-          ctx.construct(Half);
+          ctx.services({ half: Half });
           return {};
         }),
       ]);

@@ -157,7 +157,6 @@ export async function contextFor<C>(plugin: Plugin<C>, w: World, config: Partial
     find: (({ name }) => w.others[name]) as PluginContext['find'],
     extensions,
     services: (classes) => scope.services(classes),
-    construct: (type) => scope.construct(type),
     bind: (key, value) => scope.bind(key, value),
     emit: async () => true,
   };

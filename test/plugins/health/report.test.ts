@@ -25,6 +25,28 @@ const of = (more: Partial<Findings>): HealthReport => report({ ...good, ...more 
 describe('health report', () => {
   it('a healthy service', () => expect(of({}).healthy).to.equal(true));
 
+  it('shows every plugin’s state and what its own health says', () => {
+    const found = of({
+      plugins: [plugin('chat', 'ready'), plugin('quiet', 'ready'), plugin('broken', 'failed'), plugin('gone', 'off')],
+      own: { chat: { ok: false, queued: 7 }, quiet: { ok: true } },
+    });
+    expect(found.checks.plugins).to.deep.equal({
+      chat: { state: 'ready', reason: null, ok: false, queued: 7 },
+      quiet: { state: 'ready', reason: null, ok: true },
+      broken: { state: 'failed', reason: null, ok: false },
+      gone: { state: 'off', reason: null, ok: true },
+    });
+    expect(found.healthy).to.equal(true);
+  });
+
+  it('unhealthy when a plugin whose health decides is not ok, or has failed', () => {
+    const chat = { ...plugin('chat', 'ready'), decides_health: true };
+    expect(of({ plugins: [chat], own: { chat: { ok: true } } }).healthy).to.equal(true);
+    expect(of({ plugins: [chat], own: { chat: { ok: false } } }).healthy).to.equal(false);
+    expect(of({ plugins: [{ ...chat, state: 'failed' }] }).healthy).to.equal(false);
+    expect(of({ plugins: [{ ...chat, state: 'off' }] }).healthy).to.equal(true);
+  });
+
   it('unhealthy without database, evaluator or schema, or with something pending', () => {
     expect(of({ database: { error: 'x' } }).healthy).to.equal(false);
     expect(of({ schema: { error: 'x' } }).healthy).to.equal(false);

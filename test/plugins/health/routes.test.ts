@@ -40,7 +40,7 @@ describe('GET /api/health', () => {
       webhooks: { ok: true, state: 'not_installed', queued: 0, oldest_age_seconds: null, disabled: [] },
       release_store: { ok: true, state: 'not_installed', protection: null, last_selftest_at: null },
       disk: { ok: true, free_bytes: 10 ** 10 },
-      plugins: { health: { state: 'ready', reason: null } },
+      plugins: { health: { state: 'ready', reason: null, ok: true } },
     });
     expect((route('/api/health').output as ObjectSchema).validate(body).error).to.equal(undefined);
   });

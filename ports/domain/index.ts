@@ -1,0 +1,13 @@
+/**
+ * What plugins offer each other (`aos/domain`): tokens with their interfaces, extension points, and events with the types
+ * of their data. docs/plugin-domain.md is made from it, and a test compares them.
+ */
+export * from './access.js';
+export * from './bugs.js';
+export * from './dashboard.js';
+export * from './errors.js';
+export * from './projects.js';
+export * from './releases.js';
+export * from './system.js';
+export * from './watchdog.js';
+export * from './webhooks.js';
