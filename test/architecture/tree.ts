@@ -53,7 +53,7 @@ export async function judge(root: string): Promise<Judgement> {
     seen.set(layer, (seen.get(layer) ?? 0) + 1);
   }
   const violations = [...facts].flatMap(([file, found]) => violationsOf(file, found));
-  return { violations: [...violations, ...circles(facts)], seen };
+  return { violations: [...violations, ...circles(facts), ...fileCircles(facts)], seen };
 }
 
 /** Units that import each other, in full, with a file for each step. */
@@ -74,6 +74,19 @@ function circles(facts: ReadonlyMap<string, FileFacts>): string[] {
     const because = circle.slice(1).map((to, i) => steps.get(circle[i] as string)?.get(to));
     return `circle ${circle.join(' → ')}: ${because.join(', ')}`;
   });
+}
+
+/** Files of one unit that import each other, types included: a circle that nobody can read from its beginning. */
+function fileCircles(facts: ReadonlyMap<string, FileFacts>): string[] {
+  const bare = (file: string): string => file.replace(/\.(ts|mts|cts)$/, '');
+  const known = new Set([...facts.keys()].map(bare));
+  const files = [...facts].flatMap(([file, { imports }]) => {
+    const unit = unitOf(file);
+    if (unit === 'test' || unit === 'scripts') return [];
+    const targets = imports.flatMap(({ module }) => targetOf(file, module) ?? []);
+    return [{ id: bare(file), after: targets.filter((target) => known.has(target) && unitOf(target) === unit) }];
+  });
+  return dependencyOrder(files).circles.map((circle) => `circle of files: ${circle.join(' → ')}`);
 }
 
 /** The folder of the sources, wherever the compiled tests lie; they may be built outside of it. */
