@@ -41,8 +41,8 @@ export const CODES = {
   internal_error: [500, 'A fault of the service; the log has it under the request id.'],
   totp_not_supported: [501, 'The account is protected by TOTP, which this path cannot ask for.'],
   overloaded: [503, 'Too much at once; `Retry-After` says when to come back.'],
-  not_ready: [503, 'The part of the service behind this path is starting, stopping or failed.'],
-  insufficient_storage: [507, 'The disk is full.'],
+  not_ready: [503, 'The part of the service behind this path is starting, stopping or failed, or the store is away.'],
+  insufficient_storage: [507, 'The disk is full, or less is free than `health.min_free_bytes`; reads go on.'],
 } as const satisfies Catalogue;
 
 /** Codes with the status that each answers and what it means, in one sentence. */

@@ -7,6 +7,7 @@
  */
 import { AUTHENTICATOR } from '../ports/domain/access.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
+import { STORAGE_SPACE } from '../ports/storage-space.js';
 import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { JobSpec } from '../ports/jobs.js';
 import type { Token } from '../ports/token.js';
@@ -241,7 +242,8 @@ export class Kernel {
 
   async #mount(): Promise<string> {
     const authenticator = this.service(AUTHENTICATOR) ?? this.#nobody();
-    const mounted = { routes: this.routes(), pages: this.pages(), panels: this.panels(), authenticator };
+    const space = this.service(STORAGE_SPACE) ?? null;
+    const mounted = { routes: this.routes(), pages: this.pages(), panels: this.panels(), authenticator, space };
     await this.parts.http?.mount(mounted);
     return `${mounted.routes.length} routes, ${mounted.pages.length} pages`;
   }

@@ -1,4 +1,5 @@
 /** The server that the kernel mounts everything on (ports/http.ts has what is mounted). */
+import type { StorageSpace } from './storage-space.js';
 import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from './http.js';
 import type { RouteTools } from './tools.js';
 
@@ -9,6 +10,8 @@ export interface HttpServer {
     pages: readonly MountedPage[];
     panels: readonly MountedPanel[];
     authenticator: Authenticator;
+    /** Asked by routes with `limits.space`; absent: nobody watches it. */
+    space?: StorageSpace | null;
   }): Promise<void>;
   /** Listens; answers the address it listens on, `http://127.0.0.1:8080`. */
   start(): Promise<string>;

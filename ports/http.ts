@@ -225,6 +225,8 @@ export interface RouteSpec {
     inflate?: boolean;
     /** Parse JSON whatever the content type says (Sentry SDKs), or hand over the raw bytes as a Buffer. */
     payload?: 'json' | 'json-any-type' | 'raw';
+    /** Refused with 507 while less is free than `health.min_free_bytes`: an intake, whose writes can wait at the sender. */
+    space?: boolean;
     /** Further headers of a 429, for clients that do not go by `Retry-After`. @param seconds what it says */
     refused?: (seconds: number) => Record<string, string>;
   };

@@ -177,6 +177,22 @@ export class StoreConflict extends Error {
   }
 }
 
+/** The disk below the store is full, or its quota used up: nothing was written. The HTTP adapter answers 507. */
+export class StoreFull extends Error {
+  override name = 'StoreFull';
+  constructor(options?: ErrorOptions) {
+    super('the store has no room left', options);
+  }
+}
+
+/** The store's server cannot be reached, or serves no writes at the moment. The HTTP adapter answers 503. */
+export class StoreUnavailable extends Error {
+  override name = 'StoreUnavailable';
+  constructor(options?: ErrorOptions) {
+    super('the store cannot be reached', options);
+  }
+}
+
 /** A cursor that this store did not make for this sort. The HTTP adapter answers 400 `invalid_cursor`. */
 export class InvalidCursor extends Error {
   override name = 'InvalidCursor';

@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { isBoom } from '@hapi/boom';
 import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hapi';
 import type { HttpServer } from '../../ports/http-server.js';
+import type { StorageSpace } from '../../ports/storage-space.js';
 import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from '../../ports/http.js';
 import type { RouteTools } from '../../ports/tools.js';
 import { addressReader } from './transport/address.js';
@@ -77,6 +78,7 @@ export class HapiServer implements HttpServer {
     pages: readonly MountedPage[];
     panels: readonly MountedPanel[];
     authenticator: Authenticator;
+    space?: StorageSpace | null;
   }): Promise<void> {
     this.#routes = parts.routes;
     const owners = [...parts.pages, ...parts.panels].map(({ plugin, views }) => [plugin, views] as const);
@@ -103,6 +105,7 @@ export class HapiServer implements HttpServer {
     options.metrics.gauge('aos_http_requests_in_flight', 'Requests at work', () => this.#inFlight.count);
     return {
       authenticator: parts.authenticator,
+      space: parts.space ?? null,
       limits: new RateLimits(limits, clock),
       bodies: new BodyReader({ limits, timeoutMs: options.bodyTimeoutMs ?? 60_000, mostBytes }),
       inFlight: this.#inFlight,

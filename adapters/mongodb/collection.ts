@@ -1,5 +1,5 @@
 /** A collection of MongoDB: each method is one command, or a few that keep the port's promise on a standalone server. */
-import { MongoBulkWriteError, MongoServerError, type Collection as Driver } from 'mongodb';
+import { MongoBulkWriteError, type Collection as Driver } from 'mongodb';
 import { afterStretches, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { applyUpdate, jsonText, plainUpdate, seedOf } from '../../ports/document.js';
 import {
@@ -16,6 +16,7 @@ import {
   type WriteOp,
   type WriteResult,
 } from '../../ports/store.js';
+import { DUPLICATE_KEY, translated } from './errors.js';
 import {
   conflictOf,
   fieldName,
@@ -28,25 +29,11 @@ import {
   type Stored,
 } from './translate.js';
 
-const DUPLICATE_KEY = 11000;
-/** BadValue, TypeMismatch, PathNotViable: the field does not hold what the operator works on. */
-const UNFIT = new Set<unknown>([2, 14, 28]);
 const UPSERT_ATTEMPTS = 3;
 /** Ids in one command. */
 const CHUNK = 1000;
 /** Operations of one bulk under way at a time. */
 const CONCURRENCY = 16;
-
-/** The driver's errors as the port's. */
-export function translated(error: unknown): unknown {
-  if (!(error instanceof MongoServerError)) return error;
-  if (error.code === DUPLICATE_KEY) {
-    return new StoreConflict(
-      conflictOf({ keyPattern: error['keyPattern'] as object | undefined, message: error.message }),
-    );
-  }
-  return UNFIT.has(error.code) ? new TypeError(error.message, { cause: error }) : error;
-}
 
 export class MongoCollection<T extends Doc> implements Collection<T> {
   readonly #driver: Driver<Stored>;
@@ -59,7 +46,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   async get(id: string): Promise<T | null> {
-    const stored = await this.#driver.findOne({ _id: id });
+    const stored = await this.#read(() => this.#driver.findOne({ _id: id }));
     return stored && (fromStored(stored) as T);
   }
 
@@ -84,20 +71,18 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   #rows(filter: Query, sort: Find['sort'], limit: number): Promise<Stored[]> {
-    return this.#driver.find(filter, { sort: toSort(sort), limit, batchSize: limit }).toArray();
+    return this.#read(() => this.#driver.find(filter, { sort: toSort(sort), limit, batchSize: limit }).toArray());
   }
 
   async count(filter: Filter = {}): Promise<number> {
-    return this.#driver.countDocuments(toQuery(filter));
+    return this.#read(() => this.#driver.countDocuments(toQuery(filter)));
   }
 
   async groupCount(path: string, filter: Filter = {}): Promise<{ key: Scalar; n: number }[]> {
-    const groups = await this.#driver
-      .aggregate<{ _id: Scalar | undefined; n: number }>([
-        { $match: toQuery(filter) },
-        { $group: { _id: `$${fieldName(path)}`, n: { $sum: 1 } } },
-      ])
-      .toArray();
+    const stages = [{ $match: toQuery(filter) }, { $group: { _id: `$${fieldName(path)}`, n: { $sum: 1 } } }];
+    const groups = await this.#read(() =>
+      this.#driver.aggregate<{ _id: Scalar | undefined; n: number }>(stages).toArray(),
+    );
     const counts = new Map<Scalar, number>();
     for (const { _id: key = null, n } of groups) counts.set(key, (counts.get(key) ?? 0) + n);
     return [...counts].map(([key, n]) => ({ key, n }));
@@ -125,7 +110,8 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   #changeOne(filter: Filter, update: Update, { sort }: ChangeOptions): Promise<Stored | null> {
     const operators = toUpdate(update);
     const query = toQuery(filter);
-    if (Object.keys(operators).length === 0) return this.#driver.findOne(query, { sort: toSort(sort) });
+    if (Object.keys(operators).length === 0)
+      return this.#read(() => this.#driver.findOne(query, { sort: toSort(sort) }));
     return this.#write(() =>
       this.#driver.findOneAndUpdate(query, operators, { sort: toSort(sort), returnDocument: 'after' }),
     );
@@ -152,9 +138,9 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   async #many(filter: Filter, limit: number | undefined, write: (query: Query) => Promise<number>): Promise<number> {
     if (limit === undefined) return this.#write(() => write(toQuery(filter)));
     if (limit < 1) return 0;
-    const rows = await this.#driver
-      .find(toQuery(filter), { projection: { _id: 1 }, sort: { _id: 1 }, limit })
-      .toArray();
+    const rows = await this.#read(() =>
+      this.#driver.find(toQuery(filter), { projection: { _id: 1 }, sort: { _id: 1 }, limit }).toArray(),
+    );
     let n = 0;
     for (let i = 0; i < rows.length; i += CHUNK) {
       const ids = rows.slice(i, i + CHUNK).map((row) => row._id);
@@ -185,9 +171,9 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
       await this.#track(this.#driver.insertMany(docs, { ordered: false }));
       return [];
     } catch (error) {
-      if (!(error instanceof MongoBulkWriteError)) throw error;
+      if (!(error instanceof MongoBulkWriteError)) throw translated(error);
       const errors = [error.writeErrors].flat();
-      if (errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw error;
+      if (errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw translated(error);
       return errors.map(({ index, errmsg = '', err }) => {
         const keyPattern = (err as { keyPattern?: object }).keyPattern;
         return [index, conflictOf({ keyPattern, message: errmsg })];
@@ -202,6 +188,14 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     } catch (error) {
       if (error instanceof StoreConflict) return { conflict: error.index };
       throw error;
+    }
+  }
+
+  async #read<V>(work: () => Promise<V>): Promise<V> {
+    try {
+      return await work();
+    } catch (error) {
+      throw translated(error);
     }
   }
 

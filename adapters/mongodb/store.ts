@@ -1,10 +1,11 @@
 /**
  * The DocumentStore on MongoDB 5 to 8 and compatible servers. Writes are acknowledged by a majority, reads go to the primary
- * (a read sees an awaited write); losing the connection is the driver's to retry, and its errors reach the caller as they are.
+ * (a read sees an awaited write); losing the connection is the driver's to retry, and what it gives up is StoreUnavailable.
  */
 import { MongoClient, MongoServerError, type Db } from 'mongodb';
 import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
-import { MongoCollection, translated } from './collection.js';
+import { MongoCollection } from './collection.js';
+import { translated } from './errors.js';
 import { toIndex, type Stored } from './translate.js';
 
 export interface MongoOptions {

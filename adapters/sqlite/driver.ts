@@ -29,6 +29,11 @@ export function isBusy(error: unknown): boolean {
   return (resultCode(error) & 0xff) === 5;
 }
 
+/** The disk is full, or the file may not grow. */
+export function isFull(error: unknown): boolean {
+  return (resultCode(error) & 0xff) === 13;
+}
+
 /** The column in `UNIQUE constraint failed: table.column`, or undefined for any other error. */
 export function violatedColumn(error: unknown): string | undefined {
   if ((resultCode(error) & 0xff) !== 19 || !(error instanceof Error)) return undefined;

@@ -2,7 +2,8 @@
  * What the main thread and the workers say to each other. Arguments and documents travel as JSON text: cheaper than a
  * structured clone of objects, and a body goes to the file and back without being parsed on the way.
  */
-import { StoreConflict, type Filter, type Scalar, type Sort, type Update } from '../../ports/store.js';
+import { StoreConflict, StoreFull, type Filter, type Scalar, type Sort, type Update } from '../../ports/store.js';
+import { isFull } from './driver.js';
 
 export type WriteKind = 'insert' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping';
 export type ReadKind = 'get' | 'find' | 'ids' | 'count' | 'groupCount';
@@ -45,6 +46,7 @@ export type Outcome = { value: unknown } | { conflict: string } | { error: strin
 
 export function outcomeOf(error: unknown): Outcome {
   if (error instanceof StoreConflict) return { conflict: error.index };
+  if (isFull(error)) return { error: String(error), name: 'StoreFull' };
   if (error instanceof Error) return { error: error.message, name: error.name };
   return { error: String(error), name: 'Error' };
 }
@@ -55,5 +57,6 @@ const ERRORS: Record<string, new (message: string) => Error> = { TypeError, Rang
 export function unwrap(outcome: Outcome): unknown {
   if ('value' in outcome) return outcome.value;
   if ('conflict' in outcome) throw new StoreConflict(outcome.conflict);
+  if (outcome.name === 'StoreFull') throw new StoreFull({ cause: outcome.error });
   throw new (ERRORS[outcome.name] ?? Error)(outcome.error);
 }

@@ -1,7 +1,7 @@
 /** What the plugin offers the others (ports/domain/bugs.ts), and the runs of its jobs. */
 import { inject, injectable } from '../../kernel/contract.js';
 import { isoOf } from '../../lib/time.js';
-import type { BugsApi, Recorded, Report } from '../../ports/domain/bugs.js';
+import type { BugsApi, Recorded, Report, UserFeedback } from '../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { Alarms } from './muting/alarms.js';
@@ -14,6 +14,8 @@ import { Leases } from './claims/leases.js';
 import { planUnmute } from './muting/muting.js';
 import { Outbox } from './items/outbox.js';
 import { ClientRefs } from './intake/client-refs.js';
+import { Removal } from './items/removal.js';
+import { Feedback } from './items/feedback.js';
 import { Rekeying } from './merging/rekeying.js';
 import { WINDOW_MS } from './intake/sampling.js';
 
@@ -32,6 +34,8 @@ export class Bugs implements BugsApi {
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(Alarms) private readonly alarms: Alarms,
     @inject(Rekeying) private readonly rekeying: Rekeying,
+    @inject(Removal) private readonly removal: Removal,
+    @inject(Feedback) private readonly comments: Feedback,
   ) {}
 
   async record(report: Report, options?: { texts?: boolean }): Promise<Recorded> {
@@ -42,6 +46,10 @@ export class Bugs implements BugsApi {
 
   refused(source: Report['source']): void {
     this.deps.reports.refused(source);
+  }
+
+  feedback(given: UserFeedback): Promise<boolean> {
+    return this.comments.add(given);
   }
 
   async unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number> {
@@ -72,12 +80,13 @@ export class Bugs implements BugsApi {
     return this.builds.onPublished(event);
   }
 
-  /** Every 10 s: what a crash or a failed listener left untold, references left open, merges and splits cut off. */
+  /** Every 10 s: what a crash or a failed listener left untold, references left open, merges, splits and deletions cut off. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     await this.outbox.reconcile(signal);
     await this.refs.tidy();
     await this.refs.reconcile();
     await this.rekeying.reconcile(signal);
+    await this.removal.reconcile();
   }
 
   /** Every 30 s: leases that ran out, items whose release is there, alarms that a crash left untold. */
@@ -87,12 +96,14 @@ export class Bugs implements BugsApi {
     await this.alarms.reconcile();
   }
 
-  /** Hourly: payloads older than 30 days go, in batches. */
+  /** Hourly: payloads older than 30 days go, and items whose time is over, in batches. */
   async forget(signal?: AbortSignal): Promise<void> {
     const before = isoOf(this.deps.clock.now() - WINDOW_MS);
     while ((await this.deps.occurrences.remove({ received_at: { lt: before } }, 1000)) > 0) {
       if (signal?.aborted === true) return;
     }
+    const { retention_days: days } = this.deps.config;
+    if (days !== null) await this.removal.retain(days, signal);
   }
 
   /** Before the store closes: nothing that was answered is left half told. */

@@ -45,6 +45,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'keys', indexes: [{ fields: ['item_id'] }] },
   { name: 'families', indexes: [] },
   { name: 'floods', indexes: [] },
+  { name: 'removals', indexes: [{ fields: ['open_at'] }, { fields: ['expires_at'] }] },
   { name: 'refs', indexes: [{ fields: ['open_at'] }, { fields: ['expires_at'] }] },
   { name: 'occurrences', indexes: [{ fields: ['item_id', 'received_at'] }, { fields: ['received_at'] }] },
   { name: 'comments', indexes: [{ fields: ['item_id', 'created_at'] }] },

@@ -1,7 +1,7 @@
 /** What the services of this plugin are built on; bound as one value, so that a test puts its own in its place. */
 import { hash } from 'node:crypto';
 import { token } from '../../kernel/contract.js';
-import type { AccountDirectory, LiveTokens } from '../../ports/domain/access.js';
+import type { AccountDirectory, AuditLog, LiveTokens } from '../../ports/domain/access.js';
 import type { ReportFilter } from '../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
@@ -20,6 +20,7 @@ import type {
   KeyDoc,
   MoveDoc,
   RefDoc,
+  RemovalDoc,
   SavedViewDoc,
   StoredOccurrence,
   TextsDoc,
@@ -31,6 +32,8 @@ export interface BugsConfig {
   hour_critical: number;
   /** How far behind now a delta query's `server_time` stays (contract 00, lists). */
   delta_margin_seconds: number;
+  /** Ended items that were not seen for so long are deleted; null: never. */
+  retention_days: number | null;
 }
 
 export interface GroupingSettings {
@@ -45,6 +48,7 @@ export interface Deps {
   keys: Collection<KeyDoc>;
   families: Collection<FamilyDoc>;
   floods: Collection<FloodDoc>;
+  removals: Collection<RemovalDoc>;
   refs: Collection<RefDoc>;
   occurrences: Collection<StoredOccurrence>;
   comments: Collection<CommentDoc>;
@@ -66,6 +70,8 @@ export interface Deps {
   builds: Collection<BuildDoc>;
   /** What mutes occurrences. */
   filters: () => readonly ReportFilter[];
+  /** Undefined while no plugin provides it. */
+  audit: () => AuditLog | undefined;
   emit: (
     event: string,
     data: object,

@@ -4,7 +4,7 @@
  */
 import joi from 'joi';
 import { definePlugin, extend, listen } from '../../kernel/contract.js';
-import { ACCOUNTS, LIVE_TOKENS } from '../../ports/domain/access.js';
+import { ACCOUNTS, AUDIT, LIVE_TOKENS } from '../../ports/domain/access.js';
 import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
@@ -41,6 +41,17 @@ const config = joi.object({
     .description(
       'How far `server_time` of a delta query stays behind now: more than clocks of several processes differ',
     ),
+  retention_days: joi
+    .number()
+    .integer()
+    .min(1)
+    .max(36_500)
+    .unit('days')
+    .allow(null)
+    .default(null)
+    .description(
+      'Items that are closed, will not be fixed or are duplicates, and were not seen for so long, are deleted. Not given: they are kept for ever.',
+    ),
 });
 
 export default definePlugin<BugsConfig>({
@@ -50,6 +61,7 @@ export default definePlugin<BugsConfig>({
   title: 'Bug tracker',
   critical: true,
   needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name],
+  uses: [AUDIT.name],
   provides: [BUGS.name, ERROR_GROUPS.name, MUTING.name],
   extensionPoints: [REPORT_FILTERS.point, ITEM_ACTIONS.point],
   extends: [PROJECT_USAGE.point],
@@ -70,6 +82,7 @@ export default definePlugin<BugsConfig>({
       keys: ctx.collection('keys'),
       families: ctx.collection('families'),
       floods: ctx.collection('floods'),
+      removals: ctx.collection('removals'),
       refs: ctx.collection('refs'),
       occurrences: ctx.collection('occurrences'),
       comments: ctx.collection('comments'),
@@ -88,6 +101,7 @@ export default definePlugin<BugsConfig>({
       liveTokens: ctx.resolve(LIVE_TOKENS),
       builds: ctx.collection('builds'),
       filters: () => ctx.extensions(REPORT_FILTERS),
+      audit: () => ctx.find(AUDIT),
       emit: (event, data, options) => ctx.emit(event, data, options),
       random: Math.random,
       reports: new ReportMetrics(ctx.ports.metrics),

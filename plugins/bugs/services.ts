@@ -6,6 +6,7 @@ import { DEPS, type Deps } from './deps.js';
 import { Intake } from './intake/intake.js';
 import { Bulk } from './items/bulk.js';
 import { Discussion } from './items/discussion.js';
+import { Removal } from './items/removal.js';
 import { Edits } from './items/edits.js';
 import { SecretGuard } from './items/secret-guard.js';
 import { Board } from './lists/board.js';
@@ -28,6 +29,7 @@ const SERVICES = {
   filters: Filters,
   bulk: Bulk,
   merging: Merging,
+  removal: Removal,
   stats: Stats,
   views: SavedViews,
   secrets: SecretGuard,

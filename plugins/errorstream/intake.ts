@@ -10,13 +10,22 @@
 import { inject, injectable, PORT, type Logger } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
 import { BUGS, type BugsApi } from '../../ports/domain/bugs.js';
-import type { ErrorAnswer, ErrorIntake, ErrorReport, ErrorSender, PublicAnswer } from '../../ports/domain/errors.js';
+import type {
+  ErrorAnswer,
+  ErrorIntake,
+  ErrorReport,
+  ErrorSender,
+  FeedbackReport,
+  PublicAnswer,
+} from '../../ports/domain/errors.js';
 import type { TokenPrincipal } from '../../ports/http.js';
 import { answerOf, publicAnswerOf } from './answer.js';
 import { element, type ErrorBody } from './body.js';
 import { reportOf } from './report.js';
 
 const SIDE_BY_SIDE = 8;
+/** The class of feedback that belongs to no known error. */
+const FEEDBACK = 'UserFeedback';
 
 export type Answer = ErrorAnswer | PublicAnswer;
 
@@ -40,6 +49,28 @@ export class Intake implements ErrorIntake {
       throw denied('This token belongs to another project.');
     }
     return this.record(body, { id: principal.id, source: 'app', intake: principal.token_kind === 'intake' });
+  }
+
+  /** A comment on the error's item, else an item of its own (ports/domain/errors.ts). */
+  async feedback(given: FeedbackReport, sender: ErrorSender): Promise<void> {
+    const { project, id, event_id, message, name, email, url, environment, app_version } = given;
+    const text = [[name, email && `<${email}>`].filter(Boolean).join(' '), url, message].filter(Boolean).join('\n');
+    const intake_key = sender.intake === true ? sender.id : null;
+    if (event_id !== null) {
+      const about = { project, event_ref: event_id, client_ref: id, intake_key, text };
+      if (await this.bugs.feedback(about)) return;
+    }
+    const report: ErrorReport = {
+      project,
+      error_level: 'warning',
+      error_message: message,
+      exception_class: FEEDBACK,
+      environment,
+      app_version,
+      client_ref: id,
+      context: { name, email, url, event_id },
+    };
+    await this.record(report, sender);
   }
 
   /** Every way in ends here (ports/domain/errors.ts). */

@@ -22,7 +22,7 @@ export const routes = (intake: Intake): RouteSpec[] => [
     output: reportOutput,
     errors: ['unknown_project'],
     cors: true,
-    limits: { rate: 'intake', inflate: true, cost: costOf },
+    limits: { rate: 'intake', space: true, inflate: true, cost: costOf },
     onRefused: () => intake.refused('app'),
     handle: (request) => handle(intake, request),
   },

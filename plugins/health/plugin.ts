@@ -3,11 +3,13 @@ import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/access.js';
 import { SYSTEM } from '../../ports/domain/system.js';
+import { STORAGE_SPACE } from '../../ports/storage-space.js';
 import { gauges } from './gauges.js';
 import { MigrationRun } from './migration-run.js';
 import { pages } from './pages.js';
 import { routes } from './routes.js';
 import { HealthService, type HealthConfig } from './service.js';
+import { DiskSpace } from './space.js';
 
 export default definePlugin<HealthConfig>({
   id: 'health',
@@ -16,6 +18,7 @@ export default definePlugin<HealthConfig>({
   title: 'Health and migrations',
   critical: true,
   needs: [SYSTEM.name, AUDIT.name],
+  provides: [STORAGE_SPACE.name],
   tags: {
     health: 'Whether the service works, for people and for probes.',
     metrics: 'Numbers for Prometheus.',
@@ -28,20 +31,23 @@ export default definePlugin<HealthConfig>({
       .integer()
       .min(0)
       .default(256 * 1024 * 1024)
-      .description('Below this much free space in the data directory the disk check fails'),
+      .description(
+        'Below this much free space in the data directory the disk check fails, and intakes (errors, reports, heartbeats) answer 507. 0: never.',
+      ),
   }),
   from: import.meta.url,
   setup(ctx) {
     const system = ctx.resolve(SYSTEM);
     const audit = ctx.resolve(AUDIT);
     const { jobs, metrics } = ctx.ports;
-    const { health, run } = ctx.services({ health: HealthService, run: MigrationRun });
+    const { health, run, space } = ctx.services({ health: HealthService, run: MigrationRun, space: DiskSpace });
     return {
+      services: { [STORAGE_SPACE.name]: space },
       routes: routes({ health, run, system, metrics }),
       pages: pages({ health, run, system, jobs, audit }),
-      start: () => {
+      start: async () => {
         gauges(metrics, system, health);
-        return Promise.resolve();
+        await space.ask();
       },
       stop: () => run.settled(),
     };

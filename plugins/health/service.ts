@@ -14,7 +14,7 @@ export interface HealthConfig {
 }
 
 /** The plugin's section of the configuration. */
-const CONFIG = token<HealthConfig>('config');
+export const CONFIG = token<HealthConfig>('config');
 
 export class NoAnswer extends Error {
   override name = 'NoAnswer';

@@ -1,11 +1,12 @@
 /** Envelopes and stored events on their way to the error stream (contract 21, Sentry SDK intake). */
 import { inject, injectable, PORT, type Ids } from '../../kernel/contract.js';
 import { denied, notFound, ServiceError } from '../../kernel/errors.js';
-import { ERROR_INTAKE, type ErrorIntake } from '../../ports/domain/errors.js';
+import { ERROR_INTAKE, type ErrorIntake, type ErrorSender } from '../../ports/domain/errors.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { TokenPrincipal } from '../../ports/http.js';
 import type { Envelope } from './envelope.js';
 import { eventIdOf, reportOf } from './event.js';
+import { feedbackOf, isFeedback } from './feedback.js';
 import { MOST_VALUES, readJson } from './json.js';
 import { record, type Loose } from './values.js';
 
@@ -23,7 +24,7 @@ export class SentryIntake {
   }
 
   /**
-   * Records the events of an envelope, in their order; other items are passed over. Resolves after the commit.
+   * Records the events of an envelope, in their order, then what users say; other items are passed over. Resolves after the commit.
    * @returns the id of the event, or of the envelope when it has none; null when neither has
    * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json; the first
    * event's that was refused, when all the others had their turn: their ids make that they count once when sent again
@@ -42,6 +43,17 @@ export class SentryIntake {
         if (first) id = own;
         first = false;
         await this.#record(event, project, own, sender);
+      } catch (error) {
+        refusals.push(error);
+      }
+    }
+    // After the events: one of them may be what a user speaks of.
+    for (const { type, payload } of items.filter((item) => isFeedback(item.type))) {
+      try {
+        const given = feedbackOf(type, await eventOf(payload), project, () => this.#newId());
+        if (given === null) continue;
+        await this.errors.feedback(given, senderOf(sender));
+        id ??= given.id;
       } catch (error) {
         refusals.push(error);
       }
@@ -69,17 +81,19 @@ export class SentryIntake {
   }
 
   async #record(event: Loose, project: string, id: string, sender: TokenPrincipal): Promise<void> {
-    await this.errors.record(reportOf(event, { project, id }), {
-      id: sender.id,
-      source: 'sdk',
-      intake: sender.token_kind === 'intake',
-    });
+    await this.errors.record(reportOf(event, { project, id }), senderOf(sender));
   }
 
   #newId(): string {
     return this.ids.uuid().replaceAll('-', '');
   }
 }
+
+const senderOf = ({ id, token_kind }: TokenPrincipal): ErrorSender => ({
+  id,
+  source: 'sdk',
+  intake: token_kind === 'intake',
+});
 
 /** @throws ServiceError invalid_json */
 async function eventOf(bytes: Buffer): Promise<Loose> {

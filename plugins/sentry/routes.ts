@@ -5,6 +5,7 @@ import { ServiceError } from '../../kernel/errors.js';
 import { Reply, type TokenPrincipal } from '../../ports/http.js';
 import { keyOf } from './credential.js';
 import { readEnvelope, type Envelope } from './envelope.js';
+import { isFeedback } from './feedback.js';
 import type { SentryIntake } from './intake.js';
 import { quietHeader } from './skipped.js';
 
@@ -39,6 +40,7 @@ const shared = {
 
 const limits = {
   rate: 'intake',
+  space: true,
   inflate: true,
   payload: 'raw',
   // All categories, for this key: every item comes out of the same bucket.
@@ -62,13 +64,13 @@ function envelopeOf(body: unknown): Envelope | string {
   return envelope;
 }
 
-/** Every event counts; an envelope without any counts as one (contract 00, limits). */
+/** Every event and every feedback counts; an envelope without any counts as one (contract 00, limits). */
 export function costOf(body: unknown): number {
   const envelope = envelopeOf(body);
   if (typeof envelope === 'string') return 1;
   return Math.max(
     1,
-    envelope.items.reduce((sum, { type }) => sum + (type === 'event' ? 1 : 0), 0),
+    envelope.items.reduce((sum, { type }) => sum + (type === 'event' || isFeedback(type) ? 1 : 0), 0),
   );
 }
 
@@ -82,7 +84,7 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
     aliases: ['/api/{number}/envelope'],
     summary: 'Take an envelope of a Sentry SDK',
     description:
-      'Events become occurrences of the error stream. Other items are passed over, and `X-Sentry-Rate-Limits` asks the SDK ' +
+      'Events become occurrences of the error stream, feedback of users (`feedback`, `user_report`) a comment on the item of its event, or an item of its own. Other items are passed over, and `X-Sentry-Rate-Limits` asks the SDK ' +
       `to keep their kind to itself for an hour. ${KEY}`,
     limits: { ...limits, cost: costOf },
     handle: async ({ body, params: path, principal }) => {

@@ -23,7 +23,6 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   trace_metric: 'trace_metric',
   statsd: 'metric_bucket',
   attachment: 'attachment',
-  feedback: 'feedback',
 };
 
 /** The value of `X-Sentry-Rate-Limits`; null when the envelope held nothing of the kind. */

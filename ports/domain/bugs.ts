@@ -158,6 +158,18 @@ export interface Item {
   untrusted_fields: string[];
 }
 
+/** What a user of an application says about an error that was reported. */
+export interface UserFeedback {
+  project: string;
+  /** `client_ref` of the error's report. */
+  event_ref: string;
+  /** Its own: a repeat adds nothing. */
+  client_ref: string;
+  /** As in `Report`. */
+  intake_key: string | null;
+  text: string;
+}
+
 export interface BugsApi {
   /**
    * Groups, counts and stores one report; resolves after the commit.
@@ -167,6 +179,8 @@ export interface BugsApi {
   record(report: Report, options?: { texts?: boolean }): Promise<Recorded>;
   /** A report was refused, here or on its way here: counted for `GET /metrics`. */
   refused(source: Report['source']): void;
+  /** Adds it as a comment to the item that counted the error; false when there is none that takes it. */
+  feedback(given: UserFeedback): Promise<boolean>;
   /** Unmutes what a rule muted, in batches. Answers how many. @throws the signal's reason between two batches */
   unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number>;
   /**

@@ -78,7 +78,27 @@ export interface ErrorAnswer {
   truncated: string[];
 }
 
+/** What a user of an application says: about an error, or of their own accord. */
+export interface FeedbackReport {
+  project: string;
+  /** At most 200 characters: a repeat adds nothing. */
+  id: string;
+  /** `client_ref` of the error that it is about. */
+  event_id: string | null;
+  message: string;
+  name: string | null;
+  email: string | null;
+  url: string | null;
+  environment: string | null;
+  app_version: string | null;
+}
+
 export interface ErrorIntake {
+  /**
+   * Adds the feedback as a comment to the item that counted its error; without one it becomes an item of its own.
+   * @throws ServiceError unknown_project
+   */
+  feedback(given: FeedbackReport, sender: ErrorSender): Promise<void>;
   /**
    * Cuts, groups, counts and stores one report; resolves after the commit.
    * @throws ServiceError unknown_project, validation_failed (neither message nor class)

@@ -28,6 +28,17 @@ export const PLUGIN_NOT_READY = new Failure('not_ready', 'The part of the servic
 });
 export const OVERLOADED = new Failure('overloaded', 'Too many requests at once.', { headers: { 'retry-after': '1' } });
 
+export const NO_SPACE = new Failure(
+  'insufficient_storage',
+  'There is no room for new data; what is acknowledged stays.',
+  {
+    headers: { 'retry-after': '60' },
+  },
+);
+export const NO_STORE = new Failure('not_ready', 'The store cannot be reached; nothing was changed by this call.', {
+  headers: { 'retry-after': '5' },
+});
+
 /** Adapters and plugins may be loaded from several copies of a module, so errors are told apart by name, not by class. */
 const named = (thrown: unknown, name: string): thrown is Error => thrown instanceof Error && thrown.name === name;
 
@@ -60,6 +71,8 @@ export function failureOf(thrown: unknown): Failure | null {
     return new Failure('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
   if (named(thrown, 'StoreConflict'))
     return new Failure('conflict', 'Something with this name exists, or the state changed meanwhile.');
+  if (named(thrown, 'StoreFull')) return NO_SPACE;
+  if (named(thrown, 'StoreUnavailable')) return NO_STORE;
   const known = isBoom(thrown) ? BOOM[thrown.output.statusCode] : undefined;
   return known ? new Failure(known[0], known[1]) : null;
 }

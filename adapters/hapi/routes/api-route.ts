@@ -8,6 +8,7 @@ import { Redirect, Reply, type Authenticator, type MountedRoute, type RateClass 
 import type { Clock } from '../../../ports/clock.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Logger } from '../../../ports/logger.js';
+import type { StorageSpace } from '../../../ports/storage-space.js';
 import type { AddressOf } from '../transport/address.js';
 import type { HttpResponse } from '../transport/http-response.js';
 import { authenticate, extracted } from '../access/authenticate.js';
@@ -18,7 +19,16 @@ import { CORS_HEADERS } from '../transport/cors.js';
 import { CSRF_FAILED, csrfMatches, SESSION_COOKIE } from '../access/csrf.js';
 import { tellRefusal } from '../access/refusals.js';
 import { failureResponse, JSON_TYPE, refusedJson, successJson } from '../errors/envelope.js';
-import { Failure, failureOf, internal, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../errors/failure.js';
+import {
+  Failure,
+  failureOf,
+  internal,
+  NO_SPACE,
+  OVERLOADED,
+  PLUGIN_NOT_READY,
+  STOPPING,
+  textOf,
+} from '../errors/failure.js';
 import { AccessPolicy, MISSING } from '../access/access-policy.js';
 import { checkedHeaders, requestId, type standardHeaders } from '../transport/headers.js';
 import type { InFlight, Place } from '../limits/in-flight.js';
@@ -33,6 +43,8 @@ import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
 /** What every route shares. */
 export interface RouteServices {
   authenticator: Authenticator;
+  /** Null: nobody watches it. */
+  space: StorageSpace | null;
   limits: RateLimits;
   bodies: BodyReader;
   inFlight: InFlight;
@@ -144,6 +156,7 @@ export class ApiRoute {
     if (limited) return limited;
     const refused = this.policy.public ? null : this.policy.refuses(call.principal);
     if (refused) return refused;
+    if (spec.limits?.space === true && this.shared.space?.short() === true) return NO_SPACE;
     const params = paramsFit(this.#params, call.params);
     if (params === null) return new Failure('not_found', 'There is nothing under this path.');
     call.params = params;

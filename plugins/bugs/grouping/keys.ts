@@ -92,6 +92,25 @@ export class Keys {
     return met(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
   }
 
+  /** The item was deleted: nothing leads this report to it any more. Its other keys went with it. */
+  async release({ project, dedup_key, bare_key }: Keyed, itemId: string): Promise<void> {
+    const { keys, families } = this.deps;
+    this.forget();
+    await keys.remove({ id: hashOf(project, dedup_key), item_id: itemId });
+    for (;;) {
+      const family = await families.get(hashOf(project, bare_key));
+      if (family === null) return;
+      const { id, rev } = family;
+      if (family.newest === itemId) {
+        if ((await families.remove({ id, rev })) > 0) return;
+        continue;
+      }
+      const set = family.unadopted === itemId ? { unadopted: null } : {};
+      const update = { set, inc: { rev: 1 }, pull: { recent: { field: 'item', in: [itemId] } } };
+      if ((await families.change({ id, rev }, update)) !== null) return;
+    }
+  }
+
   /** Leads a key to an item; false when it leads somewhere already. */
   async #lead({ project }: Keyed, key: string, item_id: string): Promise<boolean> {
     try {

@@ -6,6 +6,7 @@ import type { BulkRequest } from '../items/bulk.js';
 import { callerIn } from '../caller.js';
 import { cleanJson } from '../intake/clean.js';
 import type { Edit } from '../items/edits.js';
+import type { RemovalOptions } from '../items/removal.js';
 import type { LeaseRequest, ReleaseRequest } from '../claims/leases.js';
 import type { MergeOptions } from '../merging/merging.js';
 import { BASE, idOf, MANAGE, REPORT } from './paths.js';
@@ -23,6 +24,7 @@ const bodyOf = (request: HttpRequest): unknown => cleanJson(request.body as Json
 
 export const changingRoutes = (services: Services): RouteSpec[] => [
   edit(services),
+  remove(services),
   bulk(services),
   merge(services),
   split(services),
@@ -46,6 +48,26 @@ const edit = ({ edits }: Services): RouteSpec => ({
   handle: async (request) => ({
     item: await edits.edit(idOf(request), callerIn(request), bodyOf(request) as Edit, request.headers['if-match']),
   }),
+});
+
+const remove = ({ removal }: Services): RouteSpec => ({
+  method: 'DELETE',
+  path: `${BASE}/bugs/{id}`,
+  operationId: 'deleteItem',
+  summary: 'Delete an item for good',
+  description:
+    'Removes the item with its texts, occurrences, comments, history, grouping keys and references; the next such report begins ' +
+    'a new item. Under a live lease the current `claim_token` is needed, or `force` with a `reason`, in the body or the query. ' +
+    '409 `conflict` while other items are duplicates of it.',
+  access: { scope: MANAGE },
+  input: { params, query: schemas.removalQuery, body: schemas.removalBody, optionalBody: true },
+  output: shapes.deletedOutput,
+  errors: [...CLAIMED, 'reason_required'],
+  handle: async (request) => {
+    const options = { ...(request.query as RemovalOptions), ...(bodyOf(request) as RemovalOptions | null) };
+    await removal.remove(idOf(request), request.principal, options);
+    return { deleted: true };
+  },
 });
 
 const bulk = ({ bulk: service }: Services): RouteSpec => ({

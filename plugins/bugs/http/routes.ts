@@ -56,6 +56,7 @@ const report = ({ bugs, secrets }: Services): RouteSpec => ({
   status: [200, 201],
   output: shapes.reportOutput,
   errors: ['unknown_project'],
+  limits: { space: true },
   handle: async (request) => {
     const caller = callerIn(request);
     const { report: given, truncated } = reportOf(request.body as ReportBody, caller);

@@ -50,6 +50,7 @@ export const item = named(
     regressed_at: at,
     regressed_in_build: outside,
     late_count: count,
+    flooded_count: count,
     severity_locked: joi.boolean(),
     claim: claim.allow(null),
     claim_count: count,
@@ -70,6 +71,7 @@ export const item = named(
 
 const lease = named('Lease', whole({ claim_token: joi.string(), expires_at: instant, lease_seconds: count }));
 export const grantedOutput = named('ClaimedItem', whole({ item, lease }));
+export const deletedOutput = whole({ deleted: joi.boolean().valid(true) });
 export const itemOutput = named('ItemAnswer', whole({ item }));
 export const reportOutput = named(
   'BugReported',

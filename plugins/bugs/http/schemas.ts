@@ -217,6 +217,14 @@ export const mergeBody = named(
     force: joi.boolean(),
   }),
 );
+/** What a deletion under a live lease needs; clients that send no body with DELETE say it in the query. */
+const removal = {
+  reason: editBody.extract('reason'),
+  claim_token: claimToken,
+  force: joi.boolean(),
+};
+export const removalQuery = joi.object(removal);
+export const removalBody = named('RemovalRequest', joi.object(removal));
 export const splitBody = joi.object({});
 
 const sorting = {

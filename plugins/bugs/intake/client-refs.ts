@@ -72,6 +72,11 @@ export class ClientRefs {
     }
   }
 
+  /** Its item was deleted: the reference is free again. */
+  async release(id: string, itemId: string): Promise<void> {
+    await this.deps.refs.remove({ id, item_id: itemId });
+  }
+
   /** The report is counted by another item than the one its reference was bound to (a duplicate's target). */
   async rebind(id: string, from: string, to: string): Promise<void> {
     await this.deps.refs.change({ id, item_id: from }, { set: { item_id: to } });

@@ -11,6 +11,8 @@ export interface IncomingReport extends Moment {
   ref: { id: string; helper: boolean } | null;
   /** The item had no origin before; this report brings one. */
   adopted: boolean;
+  /** The item is still to be made by this report: nobody else can know its id. */
+  fresh: boolean;
   /** The flood rule led it here. */
   flooded: boolean;
 }

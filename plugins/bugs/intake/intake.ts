@@ -20,7 +20,7 @@ import { ChangeSet, laneOfReport, together } from '../items/change-set.js';
 import { Items } from '../items/items.js';
 import { Keys, met, type Decision, type Keyed } from '../grouping/keys.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
-import type { ItemDoc, OutboxEntry } from '../items/model.js';
+import type { ItemDoc, OutboxEntry, RefDoc } from '../items/model.js';
 import { NewGroups } from './new-groups.js';
 import { Outbox } from '../items/outbox.js';
 import { overflowKeyed, overflowReport } from './overflow.js';
@@ -39,6 +39,8 @@ import { withoutNote, CountBatcher } from './count-batcher.js';
 import { itemView } from '../items/view.js';
 
 const ATTEMPTS = 100;
+/** Items that may be deleted under one report. */
+const DELETIONS = 5;
 
 interface Counted {
   doc: ItemDoc;
@@ -103,13 +105,24 @@ export class Intake {
   async record(given: Report, options: { texts?: boolean } = {}): Promise<Recorded> {
     const report = await this.#accepted(given);
     const keyed = { project: report.project, report, ...groupingOf(report, this.deps.grouping.masks) };
+    for (let attempt = 0; attempt < DELETIONS; attempt++) {
+      const done = await this.#recordOnce(report, keyed, options);
+      if (done !== null) return done;
+    }
+    throw conflict('The item is being deleted; send the report again.');
+  }
+
+  /** Null when the item that the report was led to has been deleted: nothing leads there any more. */
+  async #recordOnce(report: Report, keyed: Keyed, options: { texts?: boolean }): Promise<Recorded | null> {
     const refId = report.client_ref ? this.refs.idOf(report.project, report.client_ref, isPublic(report)) : null;
     const [known, before] = await Promise.all([
       this.keys.known(report.project, keyed.dedup_key),
       refId === null ? null : this.refs.find(refId),
     ]);
-    if (before?.open_at === null)
-      return this.#answer(await this.#repeat(before.item_id), keyed.dedup_key, report, false, options);
+    if (before?.open_at === null) {
+      const repeated = await this.#repeat(before);
+      return repeated && this.#answer(repeated, keyed.dedup_key, report, false, options);
+    }
     const found = before?.item_id ?? known;
     const place = found === null ? await this.#place(keyed, report) : { ...met(found), keyed, report };
     const bound =
@@ -118,6 +131,7 @@ export class Intake {
         : before !== null
           ? { ref: before, mine: false }
           : await this.refs.bind(refId, report.project, place.item_id);
+    const id = bound?.ref.item_id ?? place.item_id;
     const incoming: IncomingReport = {
       ...this.#moment(report),
       report: place.report,
@@ -125,9 +139,15 @@ export class Intake {
       key: place.keyed.dedup_key,
       adopted: place.adopted,
       flooded: place.flooded,
+      fresh: place.fresh && id === place.item_id,
       ref: bound && { id: bound.ref.id, helper: !bound.mine },
     };
-    const counted = await this.#count(bound?.ref.item_id ?? place.item_id, incoming);
+    const counted = await this.#count(id, incoming);
+    if (counted === null) {
+      await this.keys.release(place.keyed, id);
+      if (bound !== null) await this.refs.release(bound.ref.id, id);
+      return null;
+    }
     const done = counted.outcome === 'repeated' ? { ...counted, sampled: false } : await this.#after(counted, incoming);
     return this.#answer(done, place.keyed.dedup_key, report, done.sampled, options);
   }
@@ -167,7 +187,8 @@ export class Intake {
     return { now, occurred: Math.min(Math.max(occurred, isPublic(report) ? now - OLDEST_PUBLIC_MS : occurred), now) };
   }
 
-  async #count(firstId: string, incoming: IncomingReport): Promise<Counted> {
+  /** Null when the item was deleted. */
+  async #count(firstId: string, incoming: IncomingReport): Promise<Counted | null> {
     const passed = new Set<string>();
     let id = firstId;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -175,6 +196,7 @@ export class Intake {
       if (blind !== null) return blind;
       const item = await this.deps.items.get(id);
       if (item === null) {
+        if (!incoming.fresh && (await this.#isDeleted(id))) return null;
         const doc = await this.#create(id, incoming);
         if (doc !== null) return { doc, outcome: 'created', regression: false, entries: doc.outbox, sampled: null };
         continue;
@@ -306,11 +328,18 @@ export class Intake {
     if (rule !== undefined) await this.filters.hit(rule, isoOf(now));
   }
 
-  /** A known reference: nothing is counted. */
-  async #repeat(itemId: string): Promise<Counted> {
-    const doc = await this.deps.items.get(itemId);
-    if (doc === null) throw conflict('The report with this client_ref is being stored; try again.');
-    return quiet(doc, 'repeated');
+  async #isDeleted(id: string): Promise<boolean> {
+    return (await this.deps.removals.get(id)) !== null;
+  }
+
+  /** A known reference: nothing is counted. Null when its item was deleted, and the reference with it. */
+  async #repeat({ id, item_id }: RefDoc): Promise<Counted | null> {
+    const doc = await this.deps.items.get(item_id);
+    if (doc !== null) return quiet(doc, 'repeated');
+    if (!(await this.#isDeleted(item_id)))
+      throw conflict('The report with this client_ref is being stored; try again.');
+    await this.refs.release(id, item_id);
+    return null;
   }
 
   async #answer(

@@ -1,6 +1,7 @@
 /**
  * Takes secrets out of text (contract 21, intake): authorization headers and credentials, password-like keys in query
- * strings and prose, private keys, card numbers, this service's own tokens, user information in URLs. Pure.
+ * strings and prose, private keys, card numbers, well-known tokens of others and this service's own, user information in
+ * URLs. Pure.
  *
  * It runs on the intake's hot path and on hostile text, so every pattern starts at a literal, holds no two neighbours that
  * match the same character without a bound, and runs only where a plain search found its literal. Scrubbing twice is
@@ -9,6 +10,7 @@
  * Rejected: entropy (hashes and ids are what error texts are made of), and scrubbing when shown (then it is on disk).
  */
 import { KnownTexts } from './known-texts.js';
+import { scrubKnownTokens, TOKEN_HINT } from './known-tokens.js';
 
 export const SCRUBBED = '[scrubbed]';
 
@@ -158,7 +160,7 @@ const known = new KnownTexts(16 * 1024 * 1024);
 
 /** The text without secrets; the same text when there are none. */
 export function scrubText(text: string): string {
-  if (text.length < 8 || (text.length <= SHORT && !SUSPECT.test(text))) return text;
+  if (text.length < 8 || (text.length <= SHORT && !SUSPECT.test(text) && !TOKEN_HINT.test(text))) return text;
   if (text.length < LONG) return scrubUntilWhole(text);
   if (known.has(text)) return text;
   const scrubbed = scrubUntilWhole(text);
@@ -184,6 +186,7 @@ function scrubCredentials(text: string): string {
   if (out.includes('PRIVATE KEY')) out = scrubKeys(out);
   if (out.includes('svc_') || out.includes('wd_live_')) out = out.replace(OWN_TOKEN, SCRUBBED);
   if (out.includes('eyJ')) out = out.replace(JWT, SCRUBBED);
+  out = scrubKnownTokens(out, SCRUBBED);
   if (out.includes('://') && out.includes('@')) out = out.replace(USER_INFO, scrubUserInfo);
   const lower = out.toLowerCase();
   return NAME_HINT.test(lower) ? scrubNamed(out, lower) : out;

@@ -152,6 +152,18 @@ export interface FamilyDoc {
   recent: { key: string; item: string }[];
 }
 
+/** An item that was deleted, or is being deleted (removal.ts). */
+export interface RemovalDoc {
+  /** The item's. */
+  id: string;
+  /** Its own references. */
+  refs: string[];
+  /** Null when everything of it is gone. */
+  open_at: string | null;
+  /** Until then a report may name the item; null while it is open. */
+  expires_at: string | null;
+}
+
 /** New items of one project, type, class and origin (contract 21, flood). */
 export interface FloodDoc {
   /** Hash of project and source. */

@@ -48,7 +48,7 @@ const ping = ({ intake, beats }: Services): RouteSpec => ({
     'the server counts. What cannot be sampled is named in `dropped_metrics` and never costs the heartbeat.',
   access: PING,
   input: { body: schemas.heartbeatBody },
-  limits: { rate: 'intake', bytes: HEARTBEAT_BYTES },
+  limits: { rate: 'intake', space: true, bytes: HEARTBEAT_BYTES },
   status: [200, 201],
   output: schemas.heartbeatOutput,
   errors: ['source_mismatch'],
@@ -105,7 +105,7 @@ const annotate = ({ timeline }: Services): RouteSpec => ({
   summary: 'Note something on the timeline of a monitor',
   access: PING,
   input: { body: schemas.eventBody },
-  limits: { rate: 'intake', bytes: HEARTBEAT_BYTES },
+  limits: { rate: 'intake', space: true, bytes: HEARTBEAT_BYTES },
   status: 201,
   output: schemas.eventOutput,
   handle: async (request) =>

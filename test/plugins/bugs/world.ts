@@ -78,6 +78,7 @@ export function worldOn(
     keys: store.collection(nameOf('keys')),
     families: store.collection(nameOf('families')),
     floods: store.collection(nameOf('floods')),
+    removals: store.collection(nameOf('removals')),
     refs: store.collection(nameOf('refs')),
     occurrences: store.collection(nameOf('occurrences')),
     comments: store.collection(nameOf('comments')),
@@ -90,12 +91,13 @@ export function worldOn(
     log,
     new_groups_per_hour: 0,
     grouping: { flood_items: 25, masks: {} },
-    config: { hour_high: 100, hour_critical: 1000, delta_margin_seconds: 10 },
+    config: { hour_high: 100, hour_critical: 1000, delta_margin_seconds: 10, retention_days: null },
     projects: PROJECTS,
     accounts: { named: async (name) => ACCOUNTS.find((account) => account === name.toLowerCase()) ?? null },
     liveTokens: { heldIn: async (text) => text.includes(LIVE) },
     builds: store.collection(nameOf('builds')),
     filters: () => [],
+    audit: () => undefined,
     emit: async (event, data, { id }) => {
       told.push({ id, event, data: data as BugEvent });
       return true;

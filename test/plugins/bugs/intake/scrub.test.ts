@@ -54,9 +54,33 @@ const SECRETS: readonly (readonly [text: string, secret: string, left: string])[
   ),
   [`cut svc_live_${BASE62.slice(0, 20)}`, BASE62.slice(0, 20), 'cut [scrubbed]'],
   ['jwt eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln end', 'eyJzdWI', 'jwt [scrubbed] end'],
+  // Put together here, so that no scanner of sources takes them for real ones.
+  ...(
+    [
+      ['AKIA', 'IOSFODNN7EXAMPLE'],
+      ['ghp_', BASE62.slice(0, 36)],
+      ['github_pat_', `11ABCDEFG0_${BASE62}`],
+      ['glpat-', 'abcDEF1234567890-_xy'],
+      ['xoxb-', '123456789012-abcdefABCDEF'],
+      ['sk_live_', BASE62.slice(0, 24)],
+      ['AIza', `Sy${BASE62.slice(0, 33)}`],
+      ['npm_', BASE62.slice(0, 36)],
+      ['sk-proj-', BASE62],
+      ['hf_', BASE62.slice(0, 34)],
+      ['SG.', `${BASE62.slice(0, 22)}.${BASE62}`],
+      ['shpat_', 'a1b2c3d4'.repeat(4)],
+      ['hvs.', BASE62.slice(0, 30)],
+    ] as const
+  ).flatMap(([prefix, rest]) => [
+    [`called with ${prefix}${rest}, refused`, rest, 'called with [scrubbed], refused'] as const,
+    [`${prefix}${rest}`, rest, '[scrubbed]'] as const,
+  ]),
 ];
 
 const HARMLESS = [
+  'task-1 of sk-SK locale, risk-free; npm_config_cache, SG.Core, hf_hub, ghp_',
+  'AKIALIKEWORD and AIzawa, xoxo-kisses, glpat- is a prefix',
+  'sk-learn-contrib-estimator-of-many-words-without-figures',
   "Duplicate entry 'bob@x.io' for key 'users.email'",
   "Access denied for user 'root'@'localhost' (using password: YES)",
   'Unexpected token: punc (})',

@@ -1,0 +1,36 @@
+/** The driver's errors as the port's. */
+import { MongoError, MongoServerError } from 'mongodb';
+import { StoreConflict, StoreFull, StoreUnavailable } from '../../ports/store.js';
+import { conflictOf } from './translate.js';
+
+export const DUPLICATE_KEY = 11000;
+/** BadValue, TypeMismatch, PathNotViable: the field does not hold what the operator works on. */
+const UNFIT = new Set<unknown>([2, 14, 28]);
+/** OutOfDiskSpace */
+const FULL = new Set<unknown>([14031]);
+/**
+ * HostUnreachable, HostNotFound, NetworkTimeout, ShutdownInProgress, PrimarySteppedDown, WriteConcernFailed without a majority,
+ * SocketException, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange, NotPrimary.
+ */
+const AWAY = new Set<unknown>([6, 7, 89, 91, 100, 189, 9001, 10107, 10058, 11600, 11602, 13435, 13436]);
+/** No server answered, or the connection went; by name, since some of these classes are not exported. */
+const UNREACHABLE =
+  /^Mongo(?:Network|NetworkTimeout|ServerSelection|NotConnected|TopologyClosed|PoolCleared|PoolClosed|WaitQueueTimeout|ConnectionPool|OperationTimeout)\w*Error$|^PoolCleared/;
+
+/** What to throw in place of what the driver threw; the same error where the port has no word for it. */
+export function translated(error: unknown): unknown {
+  if (!(error instanceof MongoError)) return error;
+  if (error instanceof MongoServerError) {
+    if (error.code === DUPLICATE_KEY) {
+      const keyPattern = error['keyPattern'] as object | undefined;
+      return new StoreConflict(conflictOf({ keyPattern, message: error.message }));
+    }
+    if (UNFIT.has(error.code)) return new TypeError(error.message, { cause: error });
+    if (FULL.has(error.code)) return new StoreFull({ cause: error });
+    if (AWAY.has(error.code)) return new StoreUnavailable({ cause: error });
+    // What ended a bulk before a server answered it.
+    const ended: unknown = error.errorResponse;
+    if (ended instanceof MongoError) return translated(ended);
+  }
+  return UNREACHABLE.test(error.name) ? new StoreUnavailable({ cause: error }) : error;
+}

@@ -1,0 +1,46 @@
+/**
+ * What users of an application say about an error of theirs: a comment on the item that counted it, found by the event's
+ * `client_ref`. In the space of who sends it, so that a public key reaches no item but by events of its own kind.
+ *
+ * Order: the feedback's own reference is bound (marker `open_at`) → the comment, in the item's write → the reference is
+ * finished, so that a repeat adds nothing. What a crash leaves open is taken back by `ClientRefs.reconcile`.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict } from '../../../kernel/errors.js';
+import type { UserFeedback } from '../../../ports/domain/bugs.js';
+import { DEPS, type Deps } from '../deps.js';
+import { cleanText } from '../intake/clean.js';
+import { ClientRefs } from '../intake/client-refs.js';
+import { scrubText } from '../intake/scrub-text.js';
+import { Items } from './items.js';
+
+/** Who wrote it is part of the text: the author's name would be whatever somebody sent. */
+const AUTHOR = 'user feedback';
+const LONGEST = 16_384;
+/** Beyond so many on one item, further ones are items of their own. */
+const MOST = 100;
+
+@injectable()
+export class Feedback {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Items) private readonly items: Items,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
+  ) {}
+
+  /** False when no item has counted the event, or it has enough of them. Resolves after the commit. */
+  async add({ project, event_ref, client_ref, intake_key, text }: UserFeedback): Promise<boolean> {
+    const isPublic = intake_key !== null;
+    const event = await this.refs.find(this.refs.idOf(project, event_ref, isPublic));
+    const item = event === null ? null : await this.deps.items.get(event.item_id);
+    if (item === null || (await this.deps.comments.count({ item_id: item.id, author: AUTHOR })) >= MOST) return false;
+    const id = this.refs.idOf(project, client_ref, isPublic);
+    const { ref, mine } = await this.refs.bind(id, project, item.id);
+    if (!mine && ref.open_at === null) return true;
+    if (!mine) throw conflict('This feedback is being stored; send it again.');
+    const body = scrubText(cleanText(text)).slice(0, LONGEST);
+    await this.items.change(item.id, AUTHOR, (_, change) => void change.comment(body));
+    this.refs.finish({ id, project, item_id: item.id, own: false, helped: false });
+    return true;
+  }
+}

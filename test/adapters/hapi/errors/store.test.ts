@@ -1,0 +1,36 @@
+/** What a caller is told when the store has no room, or is away (contract 00, error codes). */
+import { expect } from 'chai';
+import type { RouteSpec } from '../../../../kernel/contract.js';
+import { StoreFull, StoreUnavailable } from '../../../../ports/store.js';
+import { TestServer } from '../support.js';
+
+const failing = (path: string, error: () => Error): RouteSpec => ({
+  method: 'GET',
+  path,
+  summary: 'Fails',
+  access: 'public',
+  handle: () => {
+    throw error();
+  },
+});
+
+describe('hapi: a store that fails', () => {
+  let server: TestServer;
+  before(async () => {
+    server = await TestServer.create({
+      routes: [failing('/api/full', () => new StoreFull()), failing('/api/away', () => new StoreUnavailable())],
+    });
+  });
+
+  for (const [path, status, code] of [
+    ['/api/full', 507, 'insufficient_storage'],
+    ['/api/away', 503, 'not_ready'],
+  ] as const) {
+    it(`${path} is ${status}, and says when to come back`, async () => {
+      const answer = await server.ask('GET', path);
+      expect(answer.status).to.equal(status);
+      expect(answer.body['error']).to.include({ code });
+      expect(Number(answer.headers['retry-after'])).to.be.greaterThan(0);
+    });
+  }
+});

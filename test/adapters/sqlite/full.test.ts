@@ -1,0 +1,42 @@
+/** A disk that is full: the port's own error, and what is stored stays (contract 00, limits). */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Connection } from '../../../adapters/sqlite/connection.js';
+import { unwrap, type WriteRequest } from '../../../adapters/sqlite/messages.js';
+import { commit } from '../../../adapters/sqlite/writer.js';
+import { performRead } from '../../../adapters/sqlite/reads.js';
+import { StoreFull } from '../../../ports/store.js';
+
+describe('sqlite: no room left', () => {
+  let folder: string;
+  let connection: Connection;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-full-'));
+    connection = new Connection({ path: join(folder, 'aos.db'), durability: 'normal' });
+    commit(connection, [['ensure', '', JSON.stringify([{ name: 'notes', indexes: [] }])]]);
+  });
+  after(async () => {
+    connection.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const insert = (id: string, size: number): WriteRequest => [
+    'insert',
+    'notes',
+    JSON.stringify({ id, text: 'x'.repeat(size) }),
+  ];
+
+  it('is told as StoreFull, by each write that did not fit, and leaves what was there', () => {
+    expect(commit(connection, [insert('before', 10)])).to.have.nested.property('[0].value');
+    connection.driver.exec('PRAGMA max_page_count = 40');
+    const outcomes = commit(connection, [insert('small', 10), insert('large', 1_000_000)]);
+    expect(() => unwrap(outcomes[1] ?? { value: null })).to.throw(StoreFull);
+    connection.driver.exec('PRAGMA max_page_count = 1000000');
+    expect(commit(connection, [insert('after', 1_000_000)])).to.have.nested.property('[0].value');
+    expect(performRead(connection, ['count', 'notes', JSON.stringify({ id: { in: ['before', 'after'] } })])).to.equal(
+      2,
+    );
+  });
+});

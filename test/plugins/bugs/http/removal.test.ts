@@ -1,0 +1,44 @@
+/** `DELETE /bugs/{id}` over HTTP (contract 20, endpoints). */
+import { expect } from 'chai';
+import { error, Stand } from '../../errorstream/stand.js';
+
+const MANAGE = 'master:bugtracker:manage';
+const BASE = '/api/bugtracker/v1/bugs';
+
+describe('bugs: DELETE /bugs/{id}', () => {
+  let stand: Stand;
+  let ref: string;
+  beforeEach(async () => {
+    stand = await Stand.create();
+    ref = (await stand.post(error())).body['ref'] as unknown as string;
+  });
+  afterEach(() => stand.stop());
+
+  const remove = (query = '', json?: object) =>
+    stand.server.ask('DELETE', `${BASE}/${ref}${query}`, { bearer: MANAGE, ...(json && { json }) });
+
+  it('answers deleted, and then not found', async () => {
+    const answer = await remove();
+    expect(answer.status).to.equal(200);
+    expect(answer.body).to.deep.equal({ status: 'success', deleted: true });
+    expect((await remove()).status).to.equal(404);
+    expect((await stand.post(error())).status).to.equal(201);
+  });
+
+  const FORCED: readonly { name: string; query: string; json?: object }[] = [
+    { name: 'in its body', query: '', json: { force: true, reason: 'personal data' } },
+    { name: 'in its query', query: '?force=true&reason=personal%20data' },
+  ];
+  for (const { name, query, json } of FORCED) {
+    it(`takes the override of a lease ${name}`, async () => {
+      await stand.server.ask('POST', `${BASE}/${ref}/claim`, { bearer: MANAGE, json: { agent: 'a' } });
+      expect((await remove()).body['error']).to.include({ code: 'already_claimed' });
+      expect((await remove(query, json)).status).to.equal(200);
+    });
+  }
+
+  it('is not for those who may only report', async () => {
+    const answer = await stand.server.ask('DELETE', `${BASE}/${ref}`, { bearer: 'master:bugtracker:report' });
+    expect(answer.status).to.equal(403);
+  });
+});

@@ -1,0 +1,86 @@
+/** Whether there is room for what intakes write (contract 00, limits). */
+import { expect } from 'chai';
+import { DiskSpace } from '../../../plugins/health/space.js';
+import { TestService } from '../../support/service.js';
+
+describe('health: room for intakes', () => {
+  const make = (min_free_bytes: number) => {
+    const state = { free: 100, at: 0, asked: 0 };
+    const system = {
+      freeBytes: async () => {
+        state.asked += 1;
+        if (Number.isNaN(state.free)) throw new Error('no such folder');
+        return state.free;
+      },
+    };
+    const lines: string[] = [];
+    const log = {
+      warn: (_: object, text: string) => void lines.push(text),
+      info: (_: object, text: string) => void lines.push(text),
+    };
+    return { state, lines, space: new DiskSpace(system, { monotonic: () => state.at }, { min_free_bytes }, log) };
+  };
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('is short below the limit, and tells both changes once', async () => {
+    const { state, lines, space } = make(50);
+    await space.ask();
+    expect(space.short()).to.equal(false);
+    state.free = 49;
+    for (let i = 0; i < 3; i++) {
+      state.at += 1000;
+      space.short();
+      await settle();
+    }
+    expect(space.short()).to.equal(true);
+    state.free = 50;
+    state.at += 1000;
+    space.short();
+    await settle();
+    expect(space.short()).to.equal(false);
+    expect(lines).to.have.length(2);
+  });
+
+  it('asks the disk once a second at most, and never where the limit is 0', () => {
+    const { state, space } = make(50);
+    for (let i = 0; i < 100; i++) space.short();
+    expect(state.asked).to.equal(1);
+    const none = make(0);
+    expect(none.space.short()).to.equal(false);
+    expect(none.state.asked).to.equal(0);
+  });
+
+  it('is not short where the disk cannot be asked', async () => {
+    const { state, space } = make(50);
+    state.free = NaN;
+    await space.ask();
+    expect(space.short()).to.equal(false);
+  });
+});
+
+describe('intakes without room', function () {
+  this.timeout(60_000);
+
+  it('answer 507, while everything else goes on', async () => {
+    const service = await TestService.started({ SVC_HEALTH__MIN_FREE_BYTES: String(2 ** 52) });
+    try {
+      const token = await service.token('bugtracker:report,bugtracker:read,watchdog:ping,projects:manage');
+      await service.request('POST', '/api/projects/v1/projects', token, { slug: 'shop' });
+      const intakes: [string, object][] = [
+        ['/api/errors/v1/report', { project: 'shop', error_level: 'error', error_message: 'x' }],
+        ['/api/bugtracker/v1/report', { project: 'shop', title: 'x' }],
+        ['/api/watchdog/v1/heartbeat', { source: 'shop', interval: 60 }],
+      ];
+      for (const [path, body] of intakes) {
+        const answer = await service.request('POST', path, token, body);
+        expect([path, answer.status]).to.deep.equal([path, 507]);
+        expect(answer.body['error']).to.include({ code: 'insufficient_storage' });
+      }
+      const store = await fetch(`${service.url}/api/1/store/?sentry_key=${token}`, { method: 'POST', body: '{}' });
+      expect(store.status).to.equal(507);
+      expect((await service.request('GET', '/api/bugtracker/v1/bugs', token)).status).to.equal(200);
+    } finally {
+      await service.dispose();
+    }
+  });
+});
