@@ -255,7 +255,30 @@ export type {
   PanelSpec,
   RouteSpec,
 };
+export type * from '../ports/cipher.js';
+export type * from '../ports/hasher.js';
+export type * from '../ports/jobs.js';
+export type * from '../ports/metrics.js';
+export type * from '../ports/outbound.js';
+export type * from '../ports/processes.js';
 export type * from '../ports/store.js';
+export type * from '../ports/tools.js';
+export { matches } from '../ports/document.js';
+export { OutboundError } from '../ports/outbound.js';
+export { InvalidCursor, StoreConflict } from '../ports/store.js';
 export { deleted, pageOf, whole } from './shapes.js';
 export { created, named, Redirect, Reply, stated, text, View } from '../ports/http.js';
-export type { Access, AccessRule, HttpRequest, PageResult, Principal } from '../ports/http.js';
+export type {
+  Access,
+  AccessRule,
+  Authenticator,
+  HttpRequest,
+  PageResult,
+  Principal,
+  Refusal,
+  Role,
+  SessionPrincipal,
+  TokenKind,
+  TokenPrincipal,
+  ToolSpec,
+} from '../ports/http.js';
