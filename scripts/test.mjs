@@ -18,6 +18,8 @@ const worker = join(dirname(fileURLToPath(import.meta.url)), 'test-worker.mjs');
 const words = process.argv.slice(2);
 /** Files that start real programs take longest: first, so that no core waits for one at the end. */
 const LONG_FIRST = ['faults/', 'browser/', 'start/', 'conformance/', 'adapters/', 'kernel/'];
+/** Files that judge how quickly the service answers under attack: one by one, after all others. */
+const ALONE = ['faults/floods'];
 const FILE_TIMEOUT_MS = 15 * 60_000;
 
 async function testFiles(folder) {
@@ -75,20 +77,30 @@ if (queue.length === 0) {
 
 const began = Date.now();
 const results = [];
-const lanes = Math.min(4, availableParallelism(), queue.length);
-await Promise.all(
-  Array.from({ length: lanes }, async () => {
-    const state = { child: start() };
-    for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
-      const result = await runOne(state, file);
-      results.push(result);
-      const mark = result.failures.length > 0 ? 'FAILED' : 'ok    ';
-      console.log(`${mark} ${nameOf(file)}  ${result.passed} in ${(result.ms / 1000).toFixed(1)} s`);
-    }
-    state.child.removeAllListeners('exit');
-    state.child.kill();
-  }),
+const isAlone = (file) => ALONE.some((begin) => nameOf(file).startsWith(begin));
+
+/** Runs files, `lanes` at once. */
+async function run(files, lanes) {
+  await Promise.all(
+    Array.from({ length: Math.min(lanes, files.length) }, async () => {
+      const state = { child: start() };
+      for (let file = files.shift(); file !== undefined; file = files.shift()) {
+        const result = await runOne(state, file);
+        results.push(result);
+        const mark = result.failures.length > 0 ? 'FAILED' : 'ok    ';
+        console.log(`${mark} ${nameOf(file)}  ${result.passed} in ${(result.ms / 1000).toFixed(1)} s`);
+      }
+      state.child.removeAllListeners('exit');
+      state.child.kill();
+    }),
+  );
+}
+const last = queue.filter(isAlone);
+await run(
+  queue.filter((file) => !isAlone(file)),
+  Math.min(4, availableParallelism()),
 );
+await run(last, 1);
 
 const failures = results.flatMap((result) => result.failures);
 failures.forEach(({ title, text }, i) => console.error(`\n${i + 1}) ${title}\n${text}`));

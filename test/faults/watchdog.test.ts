@@ -165,7 +165,7 @@ describe('faults: the watchdog', function () {
         const WHEN = ['before', 'after', 'at once'];
         for (let round = 0; round < ROUNDS; round++) {
           const source = `host-${round}`;
-          const first = await ping(source, 0.01);
+          const first = await ping(source, 0.05);
           await until('down is due', () => Date.now() > Date.parse(String(first.body['down_after'])));
           const evaluate = () => service.request('POST', `${BASE}/evaluate`, SHARED_KEY);
           await killed(WHEN[round % 3] as string, evaluate);
@@ -245,7 +245,7 @@ describe('faults: the watchdog', function () {
       const service = await TestService.started({ ...NO_LIMITS, ...settings, SVC_WATCHDOG__SCHEDULER: 'false' });
       try {
         const token = await service.token('watchdog:ping,watchdog:read');
-        const first = await service.request('POST', `${BASE}/ping`, token, { source: 'a', interval: 0.01 });
+        const first = await service.request('POST', `${BASE}/ping`, token, { source: 'a', interval: 0.05 });
         await until('down is due', () => Date.now() > Date.parse(String(first.body['down_after'])));
         const done = await aos(service.env, ['tick', '--quiet']);
         expect([done.code, done.stdout, done.stderr]).to.deep.equal([0, 'a: up -> down\n', '']);
