@@ -1,6 +1,6 @@
 /**
- * The composition root: configuration → adapters → kernel → plugins. The only file that may import everything; whoever
- * wants to know where an adapter comes from looks here and nowhere else.
+ * The composition root: configuration → adapters → kernel → plugins. The only file that may import everything, and
+ * the only one that chooses adapters.
  */
 import 'reflect-metadata';
 import { mkdir, readFile, rm } from 'node:fs/promises';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { freeBytes } from '../main.js';
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
-/** Files whose content is nobody else's business. */
+/** Files that only their owner may read. */
 const PRIVATE = /\.db(-wal|-shm)?$|key/;
 
 /** The path, or the nearest folder above it that is there. */

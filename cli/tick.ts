@@ -32,7 +32,7 @@ async function runJobs(jobs: Pick<Jobs, 'list' | 'runNow'>, signal: AbortSignal)
   return failed;
 }
 
-function told(run: RunRecord, failed: readonly Failed[], quiet: boolean): string[] {
+function linesOf(run: RunRecord, failed: readonly Failed[], quiet: boolean): string[] {
   const changes = run.changes.map(
     ({ source, from, to, suppressed_by }) =>
       `${source}: ${from} -> ${to}${suppressed_by === null ? '' : ` (suppressed by ${suppressed_by})`}`,
@@ -62,7 +62,7 @@ export const tick: CommandSpec = {
       const failed = done.also ?? [];
       return {
         json: { run: done.run, release_store: null, ...(failed.length > 0 && { failed }) },
-        text: told(done.run, failed, quiet).join('\n'),
+        text: linesOf(done.run, failed, quiet).join('\n'),
         exit: failed.length > 0 || done.run.errors > 0 || done.run.result !== 'ok' ? EXIT.error : EXIT.ok,
       };
     });

@@ -39,7 +39,7 @@ export interface Configuration {
   origin(key: string): string;
   /** One plugin's section, validated, with defaults, frozen. @throws ConfigError */
   section<T>(id: string, schema: joi.ObjectSchema<T>): T;
-  /** @throws ConfigError when a section belongs to nobody. */
+  /** @throws ConfigError when a section belongs to no plugin. */
   refuseUnknown(ids: Iterable<string>): void;
 }
 

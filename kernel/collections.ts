@@ -5,7 +5,7 @@ import type { FullManifest } from './manifest.js';
 /** What a plugin did that its manifest does not say. */
 export class NotInManifest extends Error {
   override name = 'NotInManifest';
-  /** @param member of the manifest where it would have to stand. */
+  /** @param member of the manifest that would have to declare it. */
   constructor(what: string, member: string) {
     super(`${what} is not in its manifest: declare it in \`${member}\``);
   }

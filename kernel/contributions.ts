@@ -1,5 +1,5 @@
 /**
- * Judges what `setup` returned: shapes, an access on every route, scopes that somebody registered, services as the
+ * Judges what `setup` returned: shapes, an access on every route, scopes that are registered, services as the
  * manifest promised, and names that no other plugin has taken. What is in order is kept even when something else is
  * not, so that the routes of a failed plugin can answer 503.
  */
@@ -263,7 +263,7 @@ function accessFaults(access: unknown, scopes: ReadonlySet<string>): string[] {
   return [access].flat().flatMap((rule: unknown) => ruleFaults(rule, scopes));
 }
 
-const unknownRule = (rule: unknown): string => `has an access that nobody knows: ${JSON.stringify(rule)}`;
+const unknownRule = (rule: unknown): string => `has an unknown access: ${JSON.stringify(rule)}`;
 const isSession = (rule: object): boolean => {
   const role: unknown = (rule as { session?: unknown }).session;
   return role === 'admin' || role === 'member';

@@ -31,14 +31,14 @@ export class InProcessEvents implements EventBus {
   async emit<T>(event: DomainEvent<T>): Promise<boolean> {
     const frozen = Object.freeze({ ...event });
     const listeners = this.#listeners.filter((l) => l.event === '*' || l.event === event.event);
-    const told = Promise.all(listeners.map((listener) => this.#tell(listener, frozen))).then((kept) =>
+    const delivered = Promise.all(listeners.map((listener) => this.#tell(listener, frozen))).then((kept) =>
       kept.every((ok) => ok),
     );
-    this.#underWay.add(told);
+    this.#underWay.add(delivered);
     try {
-      return await told;
+      return await delivered;
     } finally {
-      this.#underWay.delete(told);
+      this.#underWay.delete(delivered);
     }
   }
 

@@ -1,7 +1,7 @@
 /**
  * `@inject`, checked by the compiler: a parameter must take what its key gives. A key is a class (its one instance in the
- * plugin's container) or a token (a value that was bound). tsyringe does the injecting; its own `inject` would let any key
- * stand at any parameter.
+ * plugin's container) or a token (a value that was bound). tsyringe does the injecting; its own `inject` accepts any key
+ * at any parameter.
  */
 // tsyringe's decorators need it before any of them runs.
 import 'reflect-metadata';
@@ -10,7 +10,7 @@ import type { Token } from '../ports/token.js';
 
 export type Class<T> = abstract new (...args: never[]) => T;
 
-/** What stands for a value of type `T` in a plugin's container. */
+/** The key of a value of type `T` in a plugin's container. */
 export type Key<T> = Class<T> | Token<T>;
 
 /** What the compiler shows where a key does not fit its parameter. */

@@ -241,7 +241,7 @@ export class Kernel {
   }
 
   async #mount(): Promise<string> {
-    const authenticator = this.service(AUTHENTICATOR) ?? this.#nobody();
+    const authenticator = this.service(AUTHENTICATOR) ?? this.#noAuthenticator();
     const space = this.service(STORAGE_SPACE) ?? null;
     const mounted = { routes: this.routes(), pages: this.pages(), panels: this.panels(), authenticator, space };
     await this.parts.http?.mount(mounted);
@@ -249,7 +249,7 @@ export class Kernel {
   }
 
   /** Without an access plugin no credential is known, so only public routes open. */
-  #nobody(): Authenticator {
+  #noAuthenticator(): Authenticator {
     this.parts.log.warn({}, 'no plugin provides access.authenticator: no credential will be accepted');
     const { ids } = this.parts;
     return { bearer: async () => null, session: async () => null, csrf: () => ids.secret() };

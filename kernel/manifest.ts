@@ -56,12 +56,12 @@ const text = (pattern: RegExp, shape: string) =>
     .pattern(pattern)
     .messages({ 'string.pattern.base': `{{#label}} must be ${shape}` });
 const list = (items: Joi.Schema) =>
-  Joi.array().items(items).unique().messages({ 'array.unique': '{{#label}} stands twice' });
+  Joi.array().items(items).unique().messages({ 'array.unique': '{{#label}} appears twice' });
 const named = (items: Joi.Schema, key: string) =>
   Joi.array()
     .items(items)
     .unique(key)
-    .messages({ 'array.unique': `{{#label}}: its ${key} stands twice` });
+    .messages({ 'array.unique': `{{#label}}: its ${key} appears twice` });
 
 const id = text(ID, 'lower-case letters and digits, a letter first, 2 to 32 in all');
 const tokenName = text(/^[a-z][a-z0-9]*(\.[a-z][a-z0-9_-]*)+$/, 'the name of a token such as "bugs.api"');

@@ -34,12 +34,12 @@ function firstFree(waiting: ReadonlyMap<string, ReadonlySet<string>>): string | 
 
 function findCircles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const circles: string[][] = [];
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const id of graph.keys()) {
-    const circle = told.has(id) ? null : shortestCircle(graph, id);
+    const circle = reported.has(id) ? null : shortestCircle(graph, id);
     if (circle === null) continue;
     circles.push(circle);
-    for (const member of circle) told.add(member);
+    for (const member of circle) reported.add(member);
   }
   return circles;
 }

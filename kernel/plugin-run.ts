@@ -42,7 +42,7 @@ export class Services {
     this.#values.set(name, { value, owner });
   }
 
-  /** Undefined when nobody provides it, not yet, or its provider has failed. */
+  /** Undefined when no plugin provides it, when it is not yet provided, or when its provider has failed. */
   get(name: string): unknown {
     const found = this.#values.get(name);
     return found === undefined || found.owner?.state === 'failed' ? undefined : found.value;

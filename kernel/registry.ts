@@ -198,7 +198,7 @@ function orderOf(judged: readonly Installed[], faults: Fault[]): string[] {
     const steps = circle.slice(1).map((to, i) => reasons.get(`${circle[i]} ${to}`));
     faults.push({
       plugin: circle[0] as string,
-      fault: `stands on a circle: ${circle.join(' → ')} (${steps.join(', ')})`,
+      fault: `is on a circle: ${circle.join(' → ')} (${steps.join(', ')})`,
       mend: 'take away one of these steps; an event or an extension point breaks a circle',
     });
   }

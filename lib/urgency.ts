@@ -3,7 +3,7 @@
 type ErrorLevel = 'fatal' | 'error' | 'warning';
 type Severity = 'low' | 'medium' | 'high' | 'critical';
 
-/** Environments in which nobody is woken up. */
+/** Environments whose errors wake no one up. */
 const LOWER = new Set(['dev', 'development', 'local', 'test', 'testing', 'ci', 'qa', 'staging']);
 const URGENCY: Record<ErrorLevel, readonly [production: Severity, elsewhere: Severity]> = {
   fatal: ['critical', 'high'],

@@ -41,7 +41,7 @@ export function compareText(a: string, b: string): number {
     let x = a.charCodeAt(i);
     let y = b.charCodeAt(i);
     if (x === y) continue;
-    // A surrogate stands for a code point above U+FFFF, so it sorts above every other unit.
+    // A surrogate is half of a code point above U+FFFF, so it sorts above every other unit.
     if (x >= 0xd800 && x <= 0xdfff) x += 0x10000;
     if (y >= 0xd800 && y <= 0xdfff) y += 0x10000;
     return x - y;
@@ -138,7 +138,7 @@ function split(path: string): [string[], string] {
 
 /**
  * Writes `value` at `path`, creating objects on the way.
- * @throws TypeError when something other than an object stands in the way (null too: MongoDB cannot write through it).
+ * @throws TypeError when something other than an object is in the way (null too: MongoDB cannot write through it).
  */
 function write(doc: Tree, path: string, value: Json): void {
   const [keys, last] = split(path);

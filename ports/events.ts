@@ -37,7 +37,7 @@ export function listen<T>(
   handle: (event: DomainEvent<T>) => Promise<void> | void,
   options: { durable?: boolean } = {},
 ): ListenSpec {
-  return { event, ...options, handle: (told) => handle(told as DomainEvent<T>) };
+  return { event, ...options, handle: (received) => handle(received as DomainEvent<T>) };
 }
 
 export type { EventType };

@@ -332,7 +332,7 @@ export interface Authenticator {
   session(cookie: string): Promise<SessionPrincipal | null>;
   /** The CSRF token that belongs to a cookie value (a session's, or an anonymous visitor's at the login form). */
   csrf(cookie: string): string;
-  /** Told of every refusal, for the security log. */
+  /** Called for every refusal, for the security log. */
   refused?(refusal: Refusal): void;
 }
 

@@ -33,7 +33,7 @@ export const PATH = /^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/;
 export type Condition =
   | Scalar
   | {
-      /** Equal to one of these; null stands for missing. An empty list matches nothing. */
+      /** Equal to one of these; null matches a missing field. An empty list matches nothing. */
       in?: readonly Scalar[];
       /** Not equal; `{ne: null}` means present. A missing field differs from every non-null value. */
       ne?: Scalar;
@@ -133,7 +133,7 @@ export interface Collection<T extends Doc> {
   /** Every match, at most `limit`; not atomic as a whole. Answers how many. */
   changeMany(filter: Filter, update: Update, limit?: number): Promise<number>;
   remove(filter: Filter, limit?: number): Promise<number>;
-  /** Unordered: each operation stands alone; those of one call travel together. */
+  /** Unordered and independent operations, sent in one round trip. */
   bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]>;
 }
 

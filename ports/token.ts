@@ -1,6 +1,6 @@
 /**
- * Typed names. A token stands for a service that one plugin provides and others ask for; an event type for the shape of
- * an event's data; an extension point for what others may add to a plugin. All are plain data: two with the same name are
+ * Typed names. A token names a service that one plugin provides and others ask for; an event type names the shape
+ * of an event's data; an extension point names what others may add to a plugin. All are plain data: two with the same name are
  * the same, so a plugin written in plain JavaScript, or loaded from another copy of this module, meets ours.
  */
 

@@ -212,7 +212,7 @@ export class AgendaJobs implements Jobs {
   async drain(timeoutMs = 10_000): Promise<void> {
     this.repository.stopping = true;
     if (this.started) await this.agenda.stop(false);
-    // A lock that came in during this turn has now reached Agenda's queue, which nobody works off any more.
+    // A lock that came in during this turn is now in Agenda's queue, which no longer runs.
     await new Promise((resolve) => setImmediate(resolve));
     await this.repository.releaseUnstarted();
     const grace = Math.min(1_000, timeoutMs / 5);

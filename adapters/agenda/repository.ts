@@ -1,7 +1,7 @@
 /**
  * Agenda's storage over the DocumentStore, so that jobs run on every engine. Every change of a locked job names the
  * lock's token: a process that lost its lock (it was too slow, or stopped by a debugger) can neither start nor finish
- * the job that somebody else has taken over.
+ * a job that another process has taken over.
  *
  * Times are this machine's; a lock outlives its job's time limit by a margin that also covers clocks that differ a
  * little. Agenda's own watch over `lockedAt` is switched off (`FAR`): the limit is kept in jobs.ts, by the job's own.
@@ -102,7 +102,7 @@ export class StoreJobRepository implements JobRepository {
     return this.parameters(taken.doc, token);
   }
 
-  /** Locks the document named like the job, for `runNow`; undefined when somebody else has it. */
+  /** Locks the document named like the job, for `runNow`; undefined when another process holds it. */
   async lockNamed(name: string, repeat: number | string | undefined, data: Json): Promise<JobParameters | undefined> {
     const lease = this.leaseMs(name) ?? 0;
     const setOnInsert = { name, fail_count: 0, ...(repeat === undefined ? {} : { repeat }) };
@@ -217,7 +217,7 @@ export class StoreJobRepository implements JobRepository {
     }
   }
 
-  /** Gives locks back. Nobody waits for it: a fault is logged, and the lock ends by itself. */
+  /** Gives locks back in the background: a fault is logged, and the lock expires by itself. */
   private async giveBack(tokens: readonly string[]): Promise<void> {
     for (const token of tokens) {
       const held = this.held.get(token);

@@ -1,6 +1,6 @@
 /**
  * The thread in which passwords are hashed: one job at a time, so a pool of two never uses more than two cores. The
- * synchronous calls of bcryptjs are the right ones here; the asynchronous ones would only yield to nobody.
+ * synchronous calls of bcryptjs are right here: this thread has no other work to yield to.
  */
 import { parentPort, threadId } from 'node:worker_threads';
 import bcrypt from 'bcryptjs';

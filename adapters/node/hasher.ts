@@ -18,7 +18,7 @@ const COST = 12;
 const MAX_COST = 15;
 const MAX_ARGON_KIB = 256 * 1024;
 const QUEUE = 256;
-/** bcrypt of a random text that nobody knows: verified against when there is no account, so that both take as long. */
+/** bcrypt of a discarded random text, verified when there is no account, so that both cases take equally long. */
 const NOBODY = '$2y$12$8PzxKShfq6YCUa5LQEwlUeL0PHEKPohULbSYokL4qkE5rtbXMSTSu';
 
 type Task = HashJob extends infer J ? (J extends { id: number } ? Omit<J, 'id'> : never) : never;
@@ -96,7 +96,7 @@ export class ThreadHasher implements PasswordHasher {
       if (!worker) return;
       const waiting = this.queue.shift() as Waiting;
       this.busy.set(worker, waiting);
-      // While a password is being hashed somebody waits for it; only an idle thread may let the process end.
+      // A caller waits while a password is hashed; only an idle thread may let the process end.
       worker.ref();
       worker.postMessage(waiting.job, []);
     }

@@ -1,7 +1,7 @@
 /**
  * UUIDv7 (RFC 9562, method 1: a counter in `rand_a`) and secrets from the system's random source.
  *
- * Within one process ids strictly increase, also when the clock stands still or goes back, so that "newest first" by id
+ * Within one process ids strictly increase, even when the clock stops or goes back, so that "newest first" by id
  * is the order of creation. Rejected: `crypto.randomUUID` (version 4: it scatters the primary key's pages), and
  * `byte % 62` for secrets (the first eight letters would come up more often).
  */

@@ -2,7 +2,7 @@
  * One `aos serve` per embedded store. `server.lock` in the data directory says who has it; `server.json` says to programs
  * where that server listens (contract 95).
  *
- * The lock is a file created exclusively (a link to a finished file, so that nobody reads half of one), with the owner's
+ * The lock is a file created exclusively (a link to a finished file, so that no reader sees half of one), with the owner's
  * pid and start time: a pid alone may have been given to another process since. A dead owner's lock is replaced under a
  * second lock named after the dead one's nonce, taken in the same way, so that of two processes that find it dead only
  * one goes on. The owner touches the file; a lock of another host (a container on the same volume, whose pids mean
@@ -70,7 +70,7 @@ async function readOwner(path: string): Promise<Owner | null> {
       return { pid, started: started ?? null, host, nonce };
     }
   } catch {
-    // Below: a lock that nobody can read has no owner who could be alive.
+    // Below: an unreadable lock has no owner that could be alive.
   }
   return { pid: 0, started: null, host: hostname(), nonce: 'unreadable' };
 }
@@ -84,7 +84,7 @@ async function take(path: string, self: Owner): Promise<Owner | null> {
     if (owner.pid > 0 && (await alive(owner, path))) return owner;
     const takeover = `${path}.${owner.nonce.replace(/[^\w-]/g, '').slice(0, 40)}`;
     const other = await take(takeover, self);
-    // Somebody else is replacing the dead owner: that one is the owner to be.
+    // Another process is replacing the dead owner and becomes the owner.
     if (other) return other;
     try {
       if ((await readOwner(path))?.nonce !== owner.nonce) continue;

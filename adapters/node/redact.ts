@@ -2,7 +2,7 @@
  * What a log line may hold: values of fields whose name speaks of a secret are replaced, token-shaped text is cut out of
  * every string, errors become plain objects, and nothing is deeper or longer than a line should be.
  *
- * Rejected: pino's `redact` paths, which must name every place beforehand; a secret turns up where nobody thought of it.
+ * Rejected: pino's `redact` paths, which must name every place beforehand; secrets turn up in unexpected places.
  */
 const SECRET_NAME =
   /pass(word|wd|phrase)?$|^pwd$|secret|token|authori[sz]ation|cookie|credential|api_?key|(shared|webhook|license|data|private|signing|intake|claim)_?key|^key$|^dsn$|totp|^otp|^pem$|^session_id$/i;

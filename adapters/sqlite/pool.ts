@@ -1,6 +1,6 @@
 /**
  * Worker threads that share one queue. Two ways of sending:
- *  - `one`: a free thread gets one request, so a slow query of a reader delays nobody while another thread is free;
+ *  - `one`: a free thread gets one request, so a slow query delays no other reader while another thread is free;
  *  - `stream`: requests go out at once, a few per message, without waiting for answers. The worker takes what has arrived
  *    as one batch (serve.ts): the group commit. Waiting for the answer before sending more would let the two threads work in
  *    turns: all callers of a batch come back together, and the writer would wait while they are served.

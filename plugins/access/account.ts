@@ -8,7 +8,7 @@ export const ROLES = ['admin', 'member', 'installer'] as const satisfies readonl
 
 export interface Account extends Doc {
   username: string;
-  /** `usernameKey(username)`: the unique index stands on it. */
+  /** `usernameKey(username)`: the field of the unique index. */
   username_key: string;
   role: Role;
   disabled: boolean;

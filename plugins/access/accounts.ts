@@ -155,7 +155,7 @@ export class Accounts {
     return accountView(changed.doc);
   }
 
-  /** For whoever has lost the device and the recovery codes. Ends the account's sessions. */
+  /** For a user who has lost the device and the recovery codes. Ends the account's sessions. */
   async resetTotp(actor: Actor, id: string): Promise<AccountView> {
     const changed = await this.rows.change({ id }, { set: NO_TOTP, inc: { epoch: 1 } });
     if (changed === null) throw notFound(`account ${id}`);

@@ -1,6 +1,6 @@
 /**
- * Writes that an answer does not wait for (`last_used_at`, a session's last sign of life). They are kept count of, so
- * that a stopping process finishes them, and their failure is logged: nobody else would hear of it.
+ * Writes that an answer does not wait for (`last_used_at`, a session's last sign of life). They are counted, so
+ * that a stopping process finishes them. Their failure is logged, because no caller sees it.
  */
 import { PORT, inject, injectable, type Logger } from '../../kernel/contract.js';
 

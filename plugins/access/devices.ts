@@ -1,7 +1,7 @@
 /**
- * Device cookies (contract 10, accounts): a browser that has logged in to an account carries a signed mark of it and is
- * throttled by a count of its own, so that nobody can lock an administrator out by failing logins from elsewhere. The mark
- * opens nothing: it takes the password all the same.
+ * Device cookies (contract 10, accounts): a browser that has logged in to an account carries a signed cookie for it and
+ * has its own throttle count, so that failed logins from elsewhere cannot lock an administrator out. The cookie opens
+ * nothing: the password is still required.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { PORT, inject, injectable, type Ids } from '../../kernel/contract.js';

@@ -2,7 +2,7 @@
  * The first administrator (contract 00, first start). Every process that finds the user table empty inserts the account
  * under one and the same id, so the primary key lets one of them win, whatever name each was configured with.
  *
- * The password is told to the winner alone. Should it crash before printing it, `aos user passwd` sets another.
+ * Only the winner gets the password. If it crashes before printing it, `aos user passwd` sets another.
  */
 import type { Collection, Ids } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';

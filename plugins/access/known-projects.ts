@@ -1,4 +1,4 @@
-/** What others say about projects, as one: a token is bound to one that somebody knows. */
+/** The providers of projects as one: a token can be bound only to a project that one of them knows. */
 import type { TokenProjects } from '../../ports/domain/access.js';
 
 export class KnownProjects implements TokenProjects {

@@ -1,6 +1,6 @@
 /**
- * The web login in its two steps: password, and where the account has TOTP, a code. Between them stands a challenge of
- * five minutes, kept like a session under the hash of what the browser holds; it opens nothing but the second step.
+ * The web login in its two steps: password, and where the account has TOTP, a code. A challenge links them for
+ * five minutes. It is stored like a session, under the hash of its cookie, and opens only the second step.
  */
 import {
   PORT,

@@ -20,7 +20,7 @@ export type SecurityEvent =
 
 export interface Seen {
   event: SecurityEvent;
-  /** An account, or the route that was asked for. Never what somebody typed into a field. */
+  /** An account, or the requested route. Never text from a form field. */
   target: string;
   address: string;
   request_id: string | null;

@@ -70,7 +70,7 @@ export class Tokens implements TokenIssuer {
     return tokenPrincipal(doc);
   }
 
-  /** @throws ServiceError validation_failed with `scopes` when nobody registered one of them. */
+  /** @throws ServiceError validation_failed with `scopes` when one of them is not registered. */
   checkScopes(scopes: readonly string[]): void {
     const known = this.system.scopes();
     const unknown = scopes.filter((scope) => !known.includes(scope));

@@ -1,6 +1,6 @@
 /**
  * The interface description as something to read: operations in groups, each with its fields, answers and a command to
- * copy. The index reads only names; the fields are drawn group by group, when somebody looks: all at once would hold the
+ * copy. The index reads only names; the fields are rendered group by group, on demand: all at once would block the
  * event loop for tenths of a second.
  */
 import { exampleOf, resolve, rowsOf, typeOf, type SchemaRow } from './schema.js';

@@ -64,7 +64,7 @@ export class MigrationRun {
       return await Promise.race([run, patience]);
     } finally {
       clearTimeout(timer);
-      // A run that outlives this call fails into `failure`, which the page shows; nobody awaits it any more.
+      // A run that outlives this call fails into `failure`, which the page shows; no caller awaits it any more.
       run.catch((error: unknown) => this.log.error({ err: error }, 'the migration run failed'));
     }
   }

@@ -1,7 +1,7 @@
 /**
  * The health report (contract 95) as a pure function of what was asked. Modules that this service does not have yet, or
  * was built without, are `ok` with `state: 'not_installed'`: their absence is a fact and no fault.
- * Rejected: leaving such checks out. Whoever watches the service would have to know which version has which check.
+ * Rejected: leaving such checks out. Monitoring would then have to know which version has which check.
  */
 import type { HealthResult } from '../../kernel/contract.js';
 import type { JobInfo } from '../../ports/jobs.js';

@@ -83,7 +83,7 @@ async function answer<T>(question: Promise<T>, patience = PATIENCE_MS): Promise<
   try {
     return { value: await Promise.race([question, late]) };
   } catch (error) {
-    // The reason goes to a reader with a credential; text of drivers may carry addresses, so only its kind is told.
+    // The reason is shown to callers with a credential; texts of drivers may contain addresses, so only the kind is shown.
     return { error: error instanceof NoAnswer ? error.message : error instanceof Error ? error.name : 'failed' };
   } finally {
     clearTimeout(timer);

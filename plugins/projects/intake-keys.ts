@@ -43,7 +43,7 @@ export class IntakeKeys {
     return { ...page, items: page.items.map(view) };
   }
 
-  /** The key is told here and nowhere else. */
+  /** Only this answer contains the key. */
   async create(actor: Actor, slug: string, given?: string): Promise<{ id: string; key: string; dsn: string }> {
     const project = await this.projects.need(typeof actor === 'string' ? { kind: 'public' } : actor, slug);
     const name = (given ?? '').trim() || `intake ${slug}`;

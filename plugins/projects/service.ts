@@ -228,7 +228,7 @@ export class Projects implements ProjectDirectory {
     return changed.doc;
   }
 
-  /** Never the same twice, in any process; a creation that fails leaves a gap, which harms nobody. */
+  /** Never the same twice, in any process; a creation that fails leaves a gap, which does no harm. */
   async #nextNumber(): Promise<number> {
     const changed = await this.counters.change({ id: 'number' }, { inc: { n: 1 } }, { upsert: true });
     return changed?.doc.n ?? 1;

@@ -62,7 +62,7 @@ export default definePlugin<WebhooksConfig>({
   config,
   scopes: ['webhooks:manage'],
   events: [TEST_EVENT, WEBHOOK_DISABLED.event],
-  tags: { webhooks: 'Who is told of events, what was delivered to them, and the log of events.' },
+  tags: { webhooks: 'Receivers of events, their deliveries, and the event log.' },
   collections: [
     { name: 'webhooks', indexes: [{ fields: ['enabled'] }, { fields: ['disabled_at'] }, { fields: ['project_slug'] }] },
     {

@@ -45,8 +45,8 @@ export interface Report {
   context?: Json;
   breadcrumbs?: Json;
   /**
-   * Id of the public intake key that it came with; null: a credential that is nobody's secret but its owner's. Such reports
-   * have a space of `client_ref` and a budget of new groups of their own.
+   * Id of the public intake key that it came with; null: a secret credential. Reports with a
+   * public key have their own `client_ref` space and their own budget of new groups.
    */
   intake_key?: string | null;
   /** An ignore rule matched: recorded and counted, muted. Left out: the bug tracker asks the ignore rules. */

@@ -1,7 +1,7 @@
 /** What the dashboard lets others add: the first steps that it shows while the service is empty. */
 import { extensionPoint } from '../token.js';
 
-/** A command that somebody types into a terminal on the way to the first report. */
+/** A terminal command on the way to the first report. */
 export interface FirstStep {
   /** Steps are shown by rising order. */
   order: number;

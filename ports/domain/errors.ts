@@ -28,7 +28,7 @@ export interface ErrorReport {
   tags?: string[] | null;
   context?: { [key: string]: Json } | null;
   breadcrumbs?: Json[] | null;
-  /** Replaces the grouping; `{{ default }}` stands for it. */
+  /** Replaces the grouping; `{{ default }}` is the default grouping. */
   fingerprint?: string[] | null;
 }
 

@@ -53,9 +53,9 @@ describe('kernel/container', () => {
     expect(scope.services({ reader: Reader }).reader.store).to.equal(fake);
   });
 
-  it('names the class and the token that nobody bound', () => {
+  it('names the class and the token that is not bound', () => {
     expect(() => Scope.root().services({ writer: Writer })).to.throw(
-      'Store: its constructor needs "name", which nobody bound',
+      'Store: its constructor needs "name", which is not bound',
     );
   });
 

@@ -59,12 +59,12 @@ describe('kernel/contributions', () => {
     [
       'an unknown rule',
       { routes: [route('/a', { access: { role: 'admin' } })] },
-      'route GET /a: has an access that nobody knows: {"role":"admin"}',
+      'route GET /a: has an unknown access: {"role":"admin"}',
     ],
     [
       'two rules in one',
       { routes: [route('/a', { access: { scope: 'one:read', sharedKey: true } })] },
-      'route GET /a: has an access that nobody knows: {"scope":"one:read","sharedKey":true}',
+      'route GET /a: has an unknown access: {"scope":"one:read","sharedKey":true}',
     ],
     ['a misspelt member', { routes: [route('/a', { acess: 'public' })] }, 'route GET /a: acess is not known here'],
     ['a path without slash', { routes: [route('a')] }, 'route GET a: path must start with /'],

@@ -102,7 +102,7 @@ describe('kernel/registry', () => {
         plugin('two', { provides: ['two.api'], needs: ['one.api'] }),
       ]),
     ).to.deep.equal([
-      `plugin one: stands on a circle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}`,
+      `plugin one: is on a circle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}`,
     ]);
     expect(
       faultsOf([
@@ -110,7 +110,7 @@ describe('kernel/registry', () => {
         plugin('rules', { provides: ['rules.api'], extends: ['page.actions'] }),
       ]),
     ).to.deep.equal([
-      `plugin page: stands on a circle: page → rules → page (page needs "rules.api" of rules, rules extends "page.actions" of page); ${mend}`,
+      `plugin page: is on a circle: page → rules → page (page needs "rules.api" of rules, rules extends "page.actions" of page); ${mend}`,
     ]);
   });
 

@@ -48,7 +48,7 @@ describe('the zoo of plugins', () => {
         line('title is not allowed to be empty'),
         line('scopes[0] must be a scope such as "chat:read"'),
         line('collections[0].indexes[0] is unique and must have exactly one field'),
-        line('migrations[1]: its number stands twice'),
+        line('migrations[1]: its number appears twice'),
         line('config must be a joi object schema'),
         line('setup must be of type function'),
         line('colour is not a member of a manifest'),
@@ -57,7 +57,7 @@ describe('the zoo of plugins', () => {
 
     it('cycle-a, cycle-b: the circle in full', async () => {
       expect(await faultsOf('./cycle-a.js', './cycle-b.js')).to.deep.equal([
-        'plugin cyclea: stands on a circle: cyclea → cycleb → cyclea (cyclea needs "cycleb.api" of cycleb, cycleb comes after cyclea); take away one of these steps; an event or an extension point breaks a circle',
+        'plugin cyclea: is on a circle: cyclea → cycleb → cyclea (cyclea needs "cycleb.api" of cycleb, cycleb comes after cyclea); take away one of these steps; an event or an extension point breaks a circle',
       ]);
     });
 

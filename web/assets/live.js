@@ -1,5 +1,5 @@
-// Lists that follow by themselves: comfort only. While the tab is seen, asks every few seconds what changed since the last
-// mark (`data-live`, web/partials/live.hbs) and writes numbers into the rows that stand there. Rows never move: new ones are
+// Live lists: comfort only. While the tab is visible, asks every few seconds what changed since the last mark
+// (`data-live`, web/partials/live.hbs) and updates the numbers in the existing rows. Rows never move: new ones are
 // announced with a link. Ages of all times on the page are kept true, too.
 (() => {
   const EVERY_MS = 4000;

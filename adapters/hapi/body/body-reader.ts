@@ -79,8 +79,8 @@ export class BodyReader {
   }
 
   /**
-   * The beginning of a body that may hold a credential, inflated, and how to read on once its sender is known. Only the
-   * first kilobytes are read and inflated for somebody without a credential.
+   * The beginning of a body that may hold a credential, inflated, and how to read on once its sender is known. A caller
+   * without a credential gets only the first kilobytes read and inflated.
    */
   async head(req: IncomingMessage, route: RouteBody, address: string, keep: Keep): Promise<HeadOfBody | Failure> {
     const sender = { key: address, known: false };

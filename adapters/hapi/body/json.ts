@@ -1,6 +1,6 @@
 /**
- * Bytes from outside → JSON value. What is checked before parsing: UTF-8, nesting (deep values overflow the stack of
- * whoever walks them later) and the number of values (each costs validation time on the one event loop).
+ * Bytes from outside → JSON value. Checked before parsing: UTF-8, nesting (code that walks deep values later overflows its
+ * stack) and the number of values (each costs validation time on the one event loop).
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -36,8 +36,8 @@ export function parseJson(bytes: Buffer, most = MAX_VALUES): unknown {
 }
 
 /**
- * Too few bytes and brackets to hold too many values or levels, wherever they stand: two native searches in place of a walk
- * over every byte. Nearly every body is plain; one that is not may still be harmless, which the walk decides.
+ * True when the bytes and brackets are too few for too many values or levels: two native searches instead of a walk over
+ * every byte. Nearly every body passes; the walk decides about the others.
  */
 function isPlain(bytes: Buffer, most: number): boolean {
   // A value beside another costs two bytes at least, its comma and itself.

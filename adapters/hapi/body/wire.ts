@@ -47,7 +47,7 @@ export class WireBody {
     readonly lease: BodyLease,
   ) {}
 
-  /** Opens the body and lets its sender go on; the caller closes the lease when nobody needs the bytes any more. */
+  /** Opens the body and lets its sender go on; the caller closes the lease when the bytes are no longer needed. */
   static open(req: IncomingMessage, limit: number, budget: BodyBudget, owner: string): WireBody | Failure {
     const declared = req.headers['content-length'];
     if (declared !== undefined && Number(declared) > limit) return tooLarge(limit);

@@ -39,13 +39,13 @@ export const NO_STORE = new Failure('not_ready', 'The store cannot be reached; n
   headers: { 'retry-after': '5' },
 });
 
-/** Adapters and plugins may be loaded from several copies of a module, so errors are told apart by name, not by class. */
+/** Adapters and plugins may be loaded from several copies of a module, so errors are distinguished by name, not by class. */
 const named = (thrown: unknown, name: string): thrown is Error => thrown instanceof Error && thrown.name === name;
 
 /** The boom statuses that hapi itself can produce, in our words. */
 const BOOM: Record<number, [ErrorCode, string]> = {
   400: ['invalid_request', 'The request is malformed.'],
-  // inert, for a path that leads out of its folder: nobody needs to hear that there is one.
+  // From inert, for a path that leads out of its folder. The answer does not reveal that the path exists.
   403: ['not_found', 'There is nothing under this path.'],
   404: ['not_found', 'There is nothing under this path.'],
   408: ['invalid_request', 'The request did not arrive in time.'],
@@ -55,7 +55,7 @@ const BOOM: Record<number, [ErrorCode, string]> = {
   503: ['overloaded', 'Too many requests at once.'],
 };
 
-/** What a caller is told about anything that was thrown; null for a fault of ours, which the log must hear about. */
+/** What the caller learns about a thrown value; null for a fault of the service, which goes to the log. */
 export function failureOf(thrown: unknown): Failure | null {
   if (thrown instanceof Failure) return thrown;
   if (thrown instanceof ServiceError) {

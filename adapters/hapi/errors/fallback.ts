@@ -57,7 +57,7 @@ export class Fallback {
   readonly boom = async (request: Request, h: ResponseToolkit, error: Boom): Promise<Lifecycle.ReturnValue> => {
     let failure = failureOf(error);
     if (!failure) {
-      // 499: the caller has gone, nobody reads the answer.
+      // 499: the caller has gone and reads no answer.
       if (error.output.statusCode === 499) return h.continue;
       this.shared.log.error(
         { request_id: this.#id(request), path: request.path, err: error },

@@ -1,8 +1,8 @@
 /**
  * Bytes of bodies that are held at once, with a share for each owner (a token, a session, an address). A newcomer always
  * gets room: when its owner's share is used up, the owner's oldest body that is still arriving gives way, and when the
- * whole is used up, the oldest of the owner with the most. So a caller that holds bodies back loses them first, and nobody
- * else waits. A body that has arrived whole is at work and is never asked to give way.
+ * whole is used up, the oldest of the owner with the most. So a caller that holds bodies back loses them first, and no
+ * other caller waits. A body that has arrived whole is in use and never gives way.
  */
 
 /** What an open body costs beside its bytes: its socket, parser and buffers. It bounds the number of bodies too. */
@@ -83,7 +83,7 @@ function giveWay(owner: Owner | null, self: BodyLease): boolean {
   return false;
 }
 
-/** One body's part of a budget, from its first byte until nobody needs it any more. */
+/** One body's part of a budget, from its first byte until it is no longer needed. */
 export class BodyLease {
   #place: { budget: BodyBudget; owner: Owner } | null = null;
   #bytes = 0;
@@ -115,7 +115,7 @@ export class BodyLease {
     return false;
   }
 
-  /** It has arrived whole: from here on it gives way to nobody. */
+  /** The body has arrived whole: from here on it no longer gives way. */
   arrived(): void {
     this.#place?.owner.arriving.delete(this);
   }

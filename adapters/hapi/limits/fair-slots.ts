@@ -1,5 +1,5 @@
 /**
- * A few places for costly work. Owners that wait take turns, so that one that asks for hundreds delays nobody else.
+ * A few slots for costly work. Waiting owners take turns, so an owner that asks for hundreds does not delay the others.
  * Rejected: p-limit and p-queue, which serve in the order of asking.
  */
 export class FairSlots {

@@ -14,7 +14,7 @@ interface Rule {
 }
 
 export interface SchemaOptions {
-  /** Says too that joi refuses `''` where nobody allowed it: for what a caller sends. */
+  /** Also states that joi refuses `''` unless it is allowed: for input. */
   strict?: boolean;
   /** Keeps a schema with a name and answers the reference to it; absent: it is written out where it is used. */
   keep?: (name: string, schema: JsonSchema) => JsonSchema;
@@ -66,7 +66,7 @@ export function jsonSchema(described: Description, options: SchemaOptions = {}):
   return { ...reference, ...beside };
 }
 
-/** What the name stands for: without what was added where it is used. */
+/** The named schema itself, without additions from the place of use. */
 export function inner(described: Description, options: SchemaOptions): JsonSchema {
   const { flags = {}, allow = [], ...rest } = described;
   const { default: _default, description: _description, ...own } = flags;

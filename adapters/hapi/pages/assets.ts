@@ -55,7 +55,7 @@ export class Assets {
     return [...new Set(plugins)].map((id) => `${id}/${STYLE}`).filter((path) => this.#versions.has(path));
   }
 
-  /** Mounts the files. Answers the paths, for whoever keeps a table of them. */
+  /** Mounts the files. Answers their paths, for the table of known paths. */
   async serve(server: Server): Promise<string[]> {
     await server.register(Inert);
     server.encoder('br', () => createBrotliCompress(QUICK));

@@ -1,7 +1,7 @@
 /**
- * A message for the next page, carried by a short-lived cookie. It is marked with the authenticator's key: otherwise
- * whoever can set a cookie for a neighbouring host could put words into our mouth. The mark's input starts with `flash.`,
- * which no session or visitor cookie does, so a mark is never a form token and the other way round.
+ * A message for the next page, carried by a short-lived cookie. It is signed with the authenticator's key: otherwise
+ * a neighbouring host that sets a cookie could choose the text. The signed input starts with `flash.`; that of a session or
+ * visitor cookie never does, so a signature is never a form token, nor the reverse.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Authenticator, Cookie, Flash } from '../../../ports/http.js';

@@ -127,7 +127,7 @@ export class PageRoute {
     return failures.take(key) ? result : failures.refusal(key);
   }
 
-  /** With the form again where the page knows how, so that nobody has to find the way back. */
+  /** Shows the form again where the page supports it, so that the visitor need not navigate back. */
   #refused(failure: Failure, request: Request, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
     const { again } = this.mounted.spec;
     if (!again || wantsJson(request)) {

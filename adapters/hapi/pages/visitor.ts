@@ -1,4 +1,4 @@
-/** Who looks at a page: session or stranger, with which cookies, and what every view is told about it. */
+/** The visitor of a page: session or stranger, the cookies, and the fields that every view gets. */
 import { randomBytes } from 'node:crypto';
 import type { SessionPrincipal, View } from '../../../ports/http.js';
 import type { Request } from '@hapi/hapi';

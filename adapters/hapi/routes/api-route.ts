@@ -1,6 +1,6 @@
 /**
  * One route of a plugin, from the request to its answer. The order is the contract's: path and method (the router), then
- * credential, rate limit, body, validation; so nobody without a credential gets a body read, let alone parsed.
+ * credential, rate limit, body, validation; so a body without a credential is neither read nor parsed.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { networkOf } from '../../../lib/addresses.js';
@@ -217,7 +217,7 @@ export class ApiRoute {
     if (!this.#reads || SAFE.has(call.method)) return MISSING;
     const { bodies, limits } = this.shared;
     const address = networkOf(call.address);
-    // Before a byte is read for somebody without a credential.
+    // Before a byte is read for a caller without a credential.
     const limited = limits.checkKeyless(address);
     if (limited) return limited;
     const body = await idle(place, () => bodies.head(request.raw.req, this.#bodyOptions, address, call.keep));

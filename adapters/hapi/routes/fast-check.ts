@@ -9,7 +9,7 @@
  */
 import type { Description, Schema } from 'joi';
 
-/** True: joi, told to convert nothing, takes the value and leaves it as it is. False says nothing. */
+/** True: joi, without conversion, accepts the value and leaves it unchanged. False proves nothing. */
 export type FastCheck = (value: unknown) => boolean;
 
 const never: FastCheck = () => false;

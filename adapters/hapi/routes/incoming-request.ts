@@ -57,7 +57,7 @@ export class IncomingRequest implements HttpRequest {
   /** Keeps the body's room until the request is answered. */
   readonly keep = (lease: BodyLease): void => void (this.#lease = lease);
 
-  /** The request is answered: nobody needs its body any more. */
+  /** The request is answered: its body is no longer needed. */
   finish(): void {
     this.#lease?.close();
   }

@@ -101,11 +101,11 @@ export class QueryRule {
         ? `is not a parameter of this path; ${this.#known === '' ? 'it takes none' : `it takes ${this.#known}`}`
         : null,
     );
-    const told = Object.entries(fields).map(([name, text]): [string, string] => [
+    const refused = Object.entries(fields).map(([name, text]): [string, string] => [
       name,
       Array.isArray(query[name]) && !this.#lists.includes(name) ? 'is given more than once' : text,
     ]);
-    return new Failure('invalid_request', 'Some query parameters are wrong.', { fields: Object.fromEntries(told) });
+    return new Failure('invalid_request', 'Some query parameters are wrong.', { fields: Object.fromEntries(refused) });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * The client's address: the peer's, or the last untrusted one in `X-Forwarded-For` when the peer is a trusted proxy
- * (contract 00, limits). Read from the right: what stands further left was written by whom we do not trust.
+ * (contract 00, limits). Read from the right: the entries further left come from untrusted peers.
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -21,7 +21,7 @@ export function addressReader(trusted: readonly string[]): AddressOf {
     const chain = (Array.isArray(forwarded) ? forwarded.join() : forwarded).split(',');
     for (let i = chain.length - 1; i >= 0; i--) {
       const next = plain(chain[i] ?? '');
-      // A proxy that writes no address tells us nothing; the last known one stands.
+      // A proxy that writes no address gives no information; the last known address counts.
       if (isIP(next) === 0) return address;
       address = next;
       if (!isTrusted(address)) return address;

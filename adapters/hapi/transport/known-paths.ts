@@ -3,7 +3,7 @@ import type { HttpMethod } from '../../../ports/http.js';
 
 export interface KnownPath {
   path: string;
-  /** As they are mounted, upper case; GET stands for HEAD too. */
+  /** As they are mounted, upper case; GET includes HEAD. */
   methods: ReadonlySet<HttpMethod>;
   /** Its routes answer without the envelope. */
   bare: boolean;

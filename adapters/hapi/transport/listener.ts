@@ -1,6 +1,6 @@
 /**
- * The TCP side. hapi's listener is given to it, so that two things can be ours: what a caller reads whose bytes are no
- * HTTP at all (an envelope, not a bare line), and when `100 Continue` is said: only once somebody wants the body.
+ * The TCP side. hapi gets its listener from here, so that we control two things: the answer to bytes that are not HTTP
+ * (an envelope, not a bare line), and when `100 Continue` is sent: only once a route wants the body.
  */
 import {
   createServer,

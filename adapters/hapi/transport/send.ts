@@ -38,7 +38,7 @@ function sendEarly(
   headers: Record<string, string | string[]>,
   { status, body }: HttpResponse,
 ): void {
-  // Whoever waits for `100 Continue` sends nothing more, or everything: only a new connection is sure.
+  // A client that waits for `100 Continue` sends nothing more, or everything: only a new connection is safe.
   if (awaitsContinue(req)) headers['connection'] = 'close';
   else if (headers['connection'] === 'close') delete headers['connection'];
   res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body ?? '') });

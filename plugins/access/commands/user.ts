@@ -26,7 +26,7 @@ async function passwordFor(call: CommandCall, ids: Ids): Promise<{ password: str
 }
 
 const brief = ({ id, username, role, disabled }: AccountView): object => ({ id, username, role, disabled });
-const told = (shown: { password?: string }): string =>
+const passwordLine = (shown: { password?: string }): string =>
   shown.password === undefined ? '' : `\npassword: ${shown.password}`;
 
 export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
@@ -64,7 +64,7 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
           password,
         });
         const json = { id: account.id, username: account.username, role: account.role, ...shown };
-        return { json, text: `created ${account.username} (${account.role})${told(shown)}` };
+        return { json, text: `created ${account.username} (${account.role})${passwordLine(shown)}` };
       },
     },
     {
@@ -75,7 +75,10 @@ export function userCommands(accounts: Accounts, ids: Ids): CommandSpec[] {
         const account = await idOf(call);
         const { password, shown } = await passwordFor(call, ids);
         const changed = await accounts.setPassword(by('passwd'), account, password);
-        return { json: { ...brief(changed), ...shown }, text: `password of ${changed.username} set${told(shown)}` };
+        return {
+          json: { ...brief(changed), ...shown },
+          text: `password of ${changed.username} set${passwordLine(shown)}`,
+        };
       },
     },
     change(

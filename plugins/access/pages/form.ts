@@ -33,7 +33,7 @@ export function localPath(given: string): string {
   return /^\/(?![/\\])[^\s\\\p{Cc}]{0,1000}$/u.test(given) ? given : '/';
 }
 
-/** The signed-in account behind a page's request; the adapter lets nobody else through. */
+/** The signed-in account behind a page's request; the adapter refuses every other caller. */
 export function signedIn(request: HttpRequest): Extract<HttpRequest['principal'], { kind: 'session' }> {
   if (request.principal.kind !== 'session') throw new ServiceError('unauthorized', 'Sign in first.');
   return request.principal;

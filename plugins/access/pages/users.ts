@@ -32,7 +32,7 @@ export function userPages(services: Services): PageSpec[] {
     });
   };
 
-  /** A form on the detail page. Whoever takes the own right to be here is not sent back here. */
+  /** A form on the detail page. A user who takes away their own right to this page is redirected elsewhere. */
   const action = (
     name: string,
     run: (request: HttpRequest, id: string) => Promise<AccountView>,

@@ -24,7 +24,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const escape = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
 
-/** Mail programs know little CSS, and nothing of a style sheet: the styles stand at the elements. */
+/** Mail programs support little CSS and no style sheets: the styles are inline. */
 export function htmlOf({ lines, more, url }: Message): string {
   const rows = lines.map(
     (line) =>

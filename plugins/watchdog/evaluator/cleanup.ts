@@ -13,7 +13,7 @@ import { HOUR_MS } from '../metrics/samples.js';
 const DAY_MS = 24 * HOUR_MS;
 export const KEEP_SAMPLES_MS = 14 * DAY_MS;
 const KEEP_RUNS_MS = 14 * DAY_MS;
-/** Longer than four of the longest intervals: an older gap credits nobody. */
+/** Longer than four of the longest intervals: an older gap credits no monitor. */
 const KEEP_OUTAGES_MS = 5 * 366 * DAY_MS;
 const BATCH = 500;
 const BUDGET_MS = 5_000;

@@ -68,7 +68,7 @@ export class Outages {
     await marks.change({ id: ALIVE }, { set: { at: isoOf(now) } }, { upsert: true });
   }
 
-  /** Every gap, one that is still open too. `open`: nobody has stamped for longer than a gap takes. */
+  /** Every gap, including an open one. `open`: no process has stamped for longer than a gap takes. */
   async gaps(): Promise<{ gaps: Gap[]; open: boolean }> {
     const { marks, outages, clock } = this.deps;
     const now = clock.now();

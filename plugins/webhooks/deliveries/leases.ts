@@ -67,7 +67,7 @@ export class Leases {
     return { leased, more: next !== null };
   }
 
-  /** Frees deliveries whose lease nobody has touched for `LEASE_MS`. Answers how many. */
+  /** Frees deliveries whose lease was not renewed for `LEASE_MS`. Answers how many. */
   async takeBack(): Promise<number> {
     const { deliveries, clock } = this.deps;
     const seen = new Map<string, number>();

@@ -49,7 +49,7 @@ export class Fanout {
     try {
       await this.deps.events.insert(doc);
     } catch (error) {
-      // Told before: its webhooks were chosen then, and its marker, if it is still there, leads to them.
+      // A repeat: its webhooks were chosen the first time, and its marker, if it still exists, leads to them.
       if (error instanceof StoreConflict) return;
       throw error;
     }

@@ -1,6 +1,6 @@
 /** The events of contract 70 as data: a webhook may subscribe to one before the plugin that emits it is installed. */
 
-/** Answers the test button alone; nobody subscribes to it. */
+/** Sent by the test button only; no webhook can subscribe to it. */
 export const TEST_EVENT = 'webhook.test';
 
 /** Every event, those of plugins that come later included. */
