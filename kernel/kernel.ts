@@ -7,7 +7,7 @@
  */
 import { AUTHENTICATOR } from '../ports/domain/access.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
-import { STORAGE_SPACE } from '../ports/storage-space.js';
+import { STORAGE_SPACE } from '../ports/domain/health.js';
 import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { JobSpec } from '../ports/jobs.js';
 import type { Token } from '../ports/token.js';

@@ -1,5 +1,5 @@
 /** The server that the kernel mounts everything on (ports/http.ts has what is mounted). */
-import type { StorageSpace } from './storage-space.js';
+import type { StorageSpace } from './domain/health.js';
 import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from './http.js';
 import type { RouteTools } from './tools.js';
 

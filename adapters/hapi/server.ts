@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { isBoom } from '@hapi/boom';
 import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hapi';
 import type { HttpServer } from '../../ports/http-server.js';
-import type { StorageSpace } from '../../ports/storage-space.js';
+import type { StorageSpace } from '../../ports/domain/health.js';
 import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from '../../ports/http.js';
 import type { RouteTools } from '../../ports/tools.js';
 import { addressReader } from './transport/address.js';

@@ -3,7 +3,7 @@ import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/access.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import { STORAGE_SPACE } from '../../ports/storage-space.js';
+import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { gauges } from './gauges.js';
 import { MigrationRun } from './migration-run.js';
 import { pages } from './pages.js';

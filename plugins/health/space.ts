@@ -4,7 +4,7 @@
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
-import type { StorageSpace } from '../../ports/storage-space.js';
+import type { StorageSpace } from '../../ports/domain/health.js';
 import { CONFIG, type HealthConfig } from './service.js';
 
 const FRESH_MS = 1_000;

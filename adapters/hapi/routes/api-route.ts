@@ -8,7 +8,7 @@ import { Redirect, Reply, type Authenticator, type MountedRoute, type RateClass 
 import type { Clock } from '../../../ports/clock.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Logger } from '../../../ports/logger.js';
-import type { StorageSpace } from '../../../ports/storage-space.js';
+import type { StorageSpace } from '../../../ports/domain/health.js';
 import type { AddressOf } from '../transport/address.js';
 import type { HttpResponse } from '../transport/http-response.js';
 import { authenticate, extracted } from '../access/authenticate.js';
