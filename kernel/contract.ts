@@ -26,6 +26,7 @@ export { injectable } from 'tsyringe';
 export { inject, type Class, type Key } from './inject.js';
 export type { Instances } from './container.js';
 export { orAgain, type Problem } from './again.js';
+export { timeParameter } from './parameters.js';
 export {
   conflict,
   denied,

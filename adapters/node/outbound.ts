@@ -9,6 +9,7 @@
 import type { LookupAddress } from 'node:dns';
 import { OutboundError, type Outbound, type OutboundRequest, type OutboundResponse } from '../../ports/outbound.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
+import { BoundedMap } from '../../lib/bounded-map.js';
 import { Deadlines } from './deadlines.js';
 import { judgeAddress, judgeUrl, literalHost, type UrlVerdict } from './egress.js';
 import { exchange, StaleConnection, type Exchanged, type Route } from './exchange.js';
@@ -25,13 +26,14 @@ export interface OutboundOptions {
 /** URLs and addresses that were judged lately: the judgement is a pure function, and webhooks are few. */
 const REMEMBERED = 1_000;
 
+type Remembered<T extends {}> = WeakMap<EgressPolicy, BoundedMap<T>>;
 type Judged = { verdict: URL; literal: LookupAddress | null } | { verdict: UrlVerdict };
 
 export class NodeOutbound implements Outbound {
   private readonly resolve: (hostname: string) => Promise<LookupAddress[]>;
   private readonly sockets = keptSockets();
-  private readonly urls = new WeakMap<EgressPolicy, Map<string, Judged>>();
-  private readonly verdicts = new WeakMap<EgressPolicy, Map<string, string | null>>();
+  private readonly urls: Remembered<Judged> = new WeakMap();
+  private readonly verdicts: Remembered<{ reason: string | null }> = new WeakMap();
 
   constructor(private readonly options: OutboundOptions = {}) {
     const names = new Names();
@@ -87,25 +89,19 @@ export class NodeOutbound implements Outbound {
     }
     if (found.length === 0) throw new OutboundError('dns', `${hostname} has no address`);
     for (const { address } of found) {
-      const reason = remembered(this.verdicts, policy, address, () => judgeAddress(address, policy));
+      const { reason } = remembered(this.verdicts, policy, address, () => ({ reason: judgeAddress(address, policy) }));
       if (reason !== null) throw new OutboundError('blocked', `${hostname}: ${reason}`);
     }
     return found;
   }
 }
 
-function remembered<T>(
-  store: WeakMap<EgressPolicy, Map<string, T>>,
-  policy: EgressPolicy,
-  key: string,
-  make: () => T,
-): T {
-  let map = store.get(policy);
-  if (map === undefined) store.set(policy, (map = new Map<string, T>()));
-  let value = map.get(key);
-  if (value === undefined) {
-    if (map.size >= REMEMBERED) map.clear();
-    map.set(key, (value = make()));
-  }
+function remembered<T extends {}>(store: Remembered<T>, policy: EgressPolicy, key: string, make: () => T): T {
+  let known = store.get(policy);
+  if (known === undefined) store.set(policy, (known = new BoundedMap<T>({ most: REMEMBERED })));
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const value = make();
+  known.set(key, value);
   return value;
 }

@@ -1,7 +1,8 @@
 /**
  * A request's body as it comes over the wire: capped while it arrives, so that a body without `Content-Length` is refused
- * as early as one with; its first bytes can be had before the rest is asked for. hapi's own parser was rejected: it
- * cannot charge a budget while bytes arrive, has no least rate, and cannot stop after the bytes that hold a credential.
+ * as early as one with; its first bytes can be had before the rest is asked for. hapi's own parser was tried: `output: 'data'`
+ * cannot charge a budget while bytes arrive, has no least rate, and cannot stop after the bytes that hold a credential;
+ * `output: 'stream'` hands out the request itself, with no timeout, and with no cap on a body without `Content-Length`.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Failure, OVERLOADED } from '../errors/failure.js';

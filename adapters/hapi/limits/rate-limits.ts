@@ -1,7 +1,8 @@
 /**
  * Token buckets (contract 00, limits), in memory, per process: a limit protects the process that counts. Shared counters
- * in the store were rejected, they would put a write into the path that they protect; rate-limiter-flexible too, which counts
- * in fixed windows, where the contract wants buckets that refill evenly.
+ * in the store were rejected, they would put a write into the path that they protect. rate-limiter-flexible was tried: it
+ * counts in windows that refill at once (at 60 calls a minute, 119 passed within two seconds), counts refused
+ * calls too, can never let a call pass that costs more than the whole, and keeps every key until its window ends.
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';

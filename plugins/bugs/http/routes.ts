@@ -1,7 +1,6 @@
 /** The routes of the bug tracker (contract 20, endpoints): reporting and reading. A handler translates; the services decide. */
-import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
+import { timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { denied, invalidQuery } from '../../../kernel/errors.js';
-import { normalizedTime } from '../../../lib/time.js';
 import { Reply } from '../../../ports/http.js';
 import { callerIn, mayTouch } from '../caller.js';
 import type { Part } from '../items/discussion.js';
@@ -106,7 +105,10 @@ const list = (services: Services): RouteSpec => ({
     const query = request.query as BugsQuery;
     if (query.action === 'next') return fetchNext(services, request, query);
     refuse(request.query, NEXT_ONLY, 'only with action=next');
-    return services.lists.list(callerIn(request), { ...query, updated_since: instant(query.updated_since) });
+    return services.lists.list(callerIn(request), {
+      ...query,
+      updated_since: timeParameter('updated_since', query.updated_since),
+    });
   },
 });
 
@@ -139,14 +141,6 @@ async function fetchNext(
   const occurrence =
     granted.item !== null && caller.by_tool === true ? await discussion.newest(granted.item.id) : undefined;
   return new Reply(200, { ...granted, ...(occurrence && { occurrence }) }).header('cache-control', 'no-store');
-}
-
-/** Any offset becomes UTC with milliseconds: the store compares text. */
-function instant(text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const time = normalizedTime(text);
-  if (time === null) throw invalidQuery({ updated_since: 'must be an RFC 3339 timestamp' });
-  return time;
 }
 
 const detail = ({ lists }: Services): RouteSpec => ({

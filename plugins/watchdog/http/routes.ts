@@ -1,7 +1,6 @@
 /** The routes of the watchdog (contract 30, endpoints). A handler translates; the services decide. */
-import { created, deleted, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
-import { conflict, invalidQuery } from '../../../kernel/errors.js';
-import { normalizedTime } from '../../../lib/time.js';
+import { created, deleted, text, timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { conflict } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 import { callerOf, mayReport, readerOf } from '../caller.js';
 import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
@@ -124,7 +123,7 @@ const events = ({ timeline }: Services): RouteSpec => ({
   output: schemas.eventPage,
   handle: (request) => {
     const query = request.query as TimelineQuery;
-    const times = { since: instant('since', query.since), until: instant('until', query.until) };
+    const times = { since: timeParameter('since', query.since), until: timeParameter('until', query.until) };
     return timeline.page({ ...query, ...defined(times) }, readerOf(request.principal));
   },
 });
@@ -162,7 +161,7 @@ const metrics = ({ histories, monitors: service }: Services): RouteSpec => ({
     const query = request.query as unknown as HistoryQuery & { source: string };
     const caller = readerOf(request.principal);
     mayReport(caller, query.source);
-    const times = { from: instant('from', query.from), to: instant('to', query.to) };
+    const times = { from: timeParameter('from', query.from), to: timeParameter('to', query.to) };
     return histories.history(await service.need(query.source, caller), { ...query, ...defined(times) });
   },
 });
@@ -246,14 +245,6 @@ function monitors({ monitors: service, status: lists, audit }: Services): RouteS
       },
     },
   ];
-}
-
-/** Any offset becomes UTC with milliseconds: the store compares text. */
-function instant(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const time = normalizedTime(text);
-  if (time === null) throw invalidQuery({ [name]: 'must be an RFC 3339 timestamp' });
-  return time;
 }
 
 const defined = <T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } =>

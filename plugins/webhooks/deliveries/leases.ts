@@ -7,6 +7,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
+import { StalenessTracker } from '../../../lib/staleness.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Find } from '../../../ports/store.js';
 import type { Delivery } from './delivery.js';
@@ -26,10 +27,11 @@ export class Leases {
   /** Of this instance, never of the host: a restart is another one. */
   readonly instance: string;
   readonly #active = new Set<string>();
-  #seen = new Map<string, number>();
+  readonly #held: StalenessTracker;
 
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'deliveries' | 'clock' | 'ids'>) {
     this.instance = this.deps.ids.uuid();
+    this.#held = new StalenessTracker(() => this.deps.clock.monotonic());
   }
 
   /** This process works on it: its lease is not taken back here, however old it is. */
@@ -69,19 +71,15 @@ export class Leases {
 
   /** Frees deliveries whose lease was not renewed for `LEASE_MS`. Answers how many. */
   async takeBack(): Promise<number> {
-    const { deliveries, clock } = this.deps;
-    const seen = new Map<string, number>();
+    const round = this.#held.round();
     let n = 0;
     const leased: Find = { filter: { lease_by: { gt: '' } }, sort: [['lease_by', 'asc']], limit: PAGE };
-    for await (const { id, lease_by, lease_n } of each(deliveries, leased)) {
+    for await (const { id, lease_by, lease_n } of each(this.deps.deliveries, leased)) {
       if (this.#active.has(id)) continue;
-      const key = `${id} ${lease_by} ${lease_n}`;
-      const first = this.#seen.get(key) ?? clock.monotonic();
-      seen.set(key, first);
-      if (clock.monotonic() - first < LEASE_MS) continue;
+      if (round.ageMs(`${id} ${lease_by} ${lease_n}`) < LEASE_MS) continue;
       if (await this.#release({ id, lease_by, lease_n })) n += 1;
     }
-    this.#seen = seen;
+    round.end();
     return n;
   }
 

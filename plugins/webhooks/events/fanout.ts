@@ -6,6 +6,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
+import { StalenessTracker } from '../../../lib/staleness.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { type Find, StoreConflict } from '../../../ports/store.js';
 import { newDelivery } from '../deliveries/delivery.js';
@@ -27,8 +28,8 @@ type Marked = Pick<StoredEvent, 'id' | 'fan_by' | 'fan_at'>;
 
 @injectable()
 export class Fanout {
-  /** Markers of others → when they were first seen. */
-  #seen = new Map<string, number>();
+  /** Markers of other processes. */
+  readonly #markers: StalenessTracker;
   /** Our own events of which a delivery could not be stored. */
   readonly #failed = new Set<string>();
   #done: string[] = [];
@@ -39,7 +40,9 @@ export class Fanout {
     @inject(Directory) private readonly directory: Directory,
     @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
-  ) {}
+  ) {
+    this.#markers = new StalenessTracker(() => this.deps.clock.monotonic());
+  }
 
   /** Resolves when the event is stored, with the webhooks that it is for. The same event again changes nothing. */
   async store(event: DomainEvent): Promise<void> {
@@ -89,21 +92,17 @@ export class Fanout {
 
   /** Markers of other processes that have not changed for long enough. Every one is looked at, or its age would not be known. */
   async #oldMarkers(): Promise<Marked[]> {
-    const { events, clock } = this.deps;
-    const seen = new Map<string, number>();
+    const round = this.#markers.round();
     const old: Marked[] = [];
     const marked: Find = {
       filter: { fan_at: { gt: '' }, fan_by: { ne: this.queue.instance } },
       sort: [['fan_at', 'asc']],
       limit: BATCH,
     };
-    for await (const { id, fan_by, fan_at } of each(events, marked)) {
-      const key = `${id} ${fan_by} ${fan_at}`;
-      const first = this.#seen.get(key) ?? clock.monotonic();
-      seen.set(key, first);
-      if (clock.monotonic() - first >= LEFTOVER_MS) old.push({ id, fan_by, fan_at });
+    for await (const { id, fan_by, fan_at } of each(this.deps.events, marked)) {
+      if (round.ageMs(`${id} ${fan_by} ${fan_at}`) >= LEFTOVER_MS) old.push({ id, fan_by, fan_at });
     }
-    this.#seen = seen;
+    round.end();
     return old;
   }
 

@@ -1,5 +1,6 @@
 /** Signing secrets: sealed at rest, opened for one attempt, the previous one valid for a day (contract 70, rotation). */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { isoOf } from '../../../lib/time.js';
 import { DEPS, type Deps } from '../deps.js';
 import { ROTATION_MS, type Webhook } from './webhook.js';
@@ -12,7 +13,7 @@ const OPENED = 500;
 
 @injectable()
 export class Secrets {
-  readonly #opened = new Map<string, string>();
+  readonly #opened = new BoundedMap<string>({ most: OPENED });
 
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'cipher' | 'clock' | 'webhook_key'>) {}
 
@@ -45,7 +46,6 @@ export class Secrets {
     let secret = this.#opened.get(key);
     if (secret === undefined) {
       secret = this.deps.cipher.open(sealed, purpose(id));
-      if (this.#opened.size >= OPENED) this.#opened.clear();
       this.#opened.set(key, secret);
     }
     return secret;

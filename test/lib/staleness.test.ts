@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { StalenessTracker } from '../../lib/staleness.js';
+
+describe('StalenessTracker', () => {
+  let now = 0;
+  let tracker: StalenessTracker;
+
+  beforeEach(() => {
+    now = 0;
+    tracker = new StalenessTracker(() => now);
+  });
+
+  const look = (...marks: string[]): number[] => {
+    const round = tracker.round();
+    const ages = marks.map((mark) => round.ageMs(mark));
+    round.end();
+    return ages;
+  };
+
+  it('tells how long a mark has been seen unchanged', () => {
+    expect(look('a 1')).to.deep.equal([0]);
+    now = 400;
+    expect(look('a 1', 'b 1')).to.deep.equal([400, 0]);
+    now = 1_000;
+    expect(look('a 1', 'b 1')).to.deep.equal([1_000, 600]);
+  });
+
+  it('begins again with a mark that changed, and with one that was gone for a round', () => {
+    look('a 1', 'b 1');
+    now = 500;
+    expect(look('a 2')).to.deep.equal([0]);
+    now = 900;
+    expect(look('a 2', 'b 1')).to.deep.equal([400, 0]);
+  });
+
+  it('forgets nothing by a round that broke off', () => {
+    look('a 1', 'b 1');
+    now = 300;
+    tracker.round().ageMs('a 1');
+    now = 700;
+    expect(look('a 1', 'b 1')).to.deep.equal([700, 700]);
+  });
+});
