@@ -1,15 +1,15 @@
 /** Writes: what each update operator leaves, conflicts, bulk. */
 import { expect } from 'chai';
 import { StoreConflict, type Collection, type Doc, type Json, type Update } from '../../ports/store.js';
-import { rejection, type Bench } from './store.js';
+import { rejection, type Fixture } from './store.js';
 
 type Row = Doc & { [field: string]: Json | undefined };
 
-export function changes(bench: Bench): void {
+export function changes(fixture: Fixture): void {
   const collection = async (unique: readonly string[] = []): Promise<Collection<Row>> => {
-    const name = bench.name();
-    await bench.store.ensure([{ name, indexes: unique.map((field) => ({ fields: [field], unique: true })) }]);
-    return bench.store.collection<Row>(name);
+    const name = fixture.name();
+    await fixture.store.ensure([{ name, indexes: unique.map((field) => ({ fields: [field], unique: true })) }]);
+    return fixture.store.collection<Row>(name);
   };
 
   describe('insert and get', () => {
@@ -95,12 +95,12 @@ export function changes(bench: Bench): void {
     });
 
     it('can come later, over documents that are there', async () => {
-      const name = bench.name();
-      const rows = bench.store.collection<Row>(name);
+      const name = fixture.name();
+      const rows = fixture.store.collection<Row>(name);
       await rows.bulk([{ insert: { id: 'a', ref: 'x', at: 2 } }, { insert: { id: 'b', at: 1 } }]);
       const spec = { name, indexes: [{ fields: ['ref'], unique: true }, { fields: ['at'] }] };
-      await Promise.all([bench.store.ensure([spec]), bench.store.ensure([spec])]);
-      await bench.store.ensure([spec]);
+      await Promise.all([fixture.store.ensure([spec]), fixture.store.ensure([spec])]);
+      await fixture.store.ensure([spec]);
       expect(await rejection(rows.insert({ id: 'c', ref: 'x' }))).to.be.instanceOf(StoreConflict);
       expect(
         (await rows.find({ filter: { at: { gte: 1 } }, sort: [['at', 'asc']] })).items.map((row) => row.id),
@@ -176,7 +176,7 @@ export function changes(bench: Bench): void {
         const doc = { id: 'a', ...(before as object) };
         await rows.insert(doc);
         // The test server takes $inc on null for 0 (its README names it): a real one refuses.
-        if (bench.store.engine === 'mongodb' && /null/.test(title)) return;
+        if (fixture.store.engine === 'mongodb' && /null/.test(title)) return;
         expect(await rejection(rows.change({ id: 'a' }, update))).to.be.instanceOf(TypeError);
         expect(await rows.get('a')).to.deep.equal(doc);
       });
@@ -267,8 +267,8 @@ export function changes(bench: Bench): void {
   });
 
   it('ping and size answer', async () => {
-    expect(await bench.store.ping()).to.be.at.least(0);
-    const size = await bench.store.size();
+    expect(await fixture.store.ping()).to.be.at.least(0);
+    const size = await fixture.store.size();
     if (size !== null) expect(size).to.be.greaterThan(0);
   });
 }

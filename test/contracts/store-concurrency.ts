@@ -1,7 +1,7 @@
 /** What must hold when many callers act at once. */
 import { expect } from 'chai';
 import { StoreConflict, type Doc } from '../../ports/store.js';
-import type { Bench } from './store.js';
+import type { Fixture } from './store.js';
 
 interface Item extends Doc {
   n?: number;
@@ -14,12 +14,12 @@ interface Item extends Doc {
 
 const times = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
-export function concurrency(bench: Bench): void {
+export function concurrency(fixture: Fixture): void {
   describe('many callers', () => {
     it('64 claims over 40 items: 40 winners, each item once', async () => {
-      const name = bench.name();
-      await bench.store.ensure([{ name, indexes: [{ fields: ['state', 'at'] }] }]);
-      const items = bench.store.collection<Item>(name);
+      const name = fixture.name();
+      await fixture.store.ensure([{ name, indexes: [{ fields: ['state', 'at'] }] }]);
+      const items = fixture.store.collection<Item>(name);
       await items.bulk(times(40).map((i) => ({ insert: { id: `i${i}`, state: 'open', at: (i * 7) % 40 } })));
       const claims = await Promise.all(
         times(64).map((i) =>
@@ -37,7 +37,7 @@ export function concurrency(bench: Bench): void {
     });
 
     it('no increment is lost', async () => {
-      const items = bench.store.collection<Item>(bench.name());
+      const items = fixture.store.collection<Item>(fixture.name());
       await items.insert({ id: 'a', n: 0 });
       const results = await Promise.all(times(200).map(() => items.change({ id: 'a' }, { inc: { n: 1 } })));
       expect(new Set(results.map((result) => result?.doc.n)).size).to.equal(200);
@@ -45,7 +45,7 @@ export function concurrency(bench: Bench): void {
     });
 
     it('compare-and-set: one of many wins each revision', async () => {
-      const items = bench.store.collection<Item>(bench.name());
+      const items = fixture.store.collection<Item>(fixture.name());
       await items.insert({ id: 'a', rev: 1 });
       const results = await Promise.all(
         times(20).map((i) => items.change({ id: 'a', rev: 1 }, { inc: { rev: 1 }, set: { holder: `h${i}` } })),
@@ -54,7 +54,7 @@ export function concurrency(bench: Bench): void {
     });
 
     it('upserts of one id: created once, every one counted', async () => {
-      const items = bench.store.collection<Item>(bench.name());
+      const items = fixture.store.collection<Item>(fixture.name());
       const results = await Promise.all(
         times(50).map((i) =>
           items.change({ id: 'k' }, { inc: { n: 1 }, setOnInsert: { holder: `h${i}` } }, { upsert: true }),
@@ -65,9 +65,9 @@ export function concurrency(bench: Bench): void {
     });
 
     it('inserts with one unique value: one wins, the others learn which index', async () => {
-      const name = bench.name();
-      await bench.store.ensure([{ name, indexes: [{ fields: ['ref'], unique: true }] }]);
-      const items = bench.store.collection<Item>(name);
+      const name = fixture.name();
+      await fixture.store.ensure([{ name, indexes: [{ fields: ['ref'], unique: true }] }]);
+      const items = fixture.store.collection<Item>(name);
       const results = await Promise.allSettled(times(50).map((i) => items.insert({ id: `i${i}`, ref: 'same' })));
       const lost = results.filter((result) => result.status === 'rejected').map((result) => result.reason as unknown);
       expect(lost).to.have.length(49);

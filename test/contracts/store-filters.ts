@@ -1,7 +1,7 @@
 /** Filters: what each operator matches, and above all what it does not. */
 import { expect } from 'chai';
 import type { Doc, Filter, Json } from '../../ports/store.js';
-import { rejection, type Bench } from './store.js';
+import { rejection, type Fixture } from './store.js';
 
 type Row = Doc & { [field: string]: Json };
 
@@ -24,10 +24,10 @@ const VALUES: { [id: string]: Json } = {
   umlaut: 'ärger',
 };
 
-export function filters(bench: Bench): void {
+export function filters(fixture: Fixture): void {
   describe('filters', () => {
     const seed = async () => {
-      const rows = bench.store.collection<Row>(bench.name());
+      const rows = fixture.store.collection<Row>(fixture.name());
       await rows.bulk(
         Object.entries(VALUES).map(([id, v]) => ({ insert: (id === 'missing' ? { id } : { id, v, o: { v } }) as Row })),
       );
@@ -94,10 +94,10 @@ export function filters(bench: Bench): void {
         it('match exactly', async () => {
           const rows = await seed();
           if (indexed) {
-            const name = bench.name();
-            await bench.store.ensure([{ name, indexes: [{ fields: ['v'] }, { fields: ['o.v', 'v'] }] }]);
+            const name = fixture.name();
+            await fixture.store.ensure([{ name, indexes: [{ fields: ['v'] }, { fields: ['o.v', 'v'] }] }]);
             const all = (await rows.find({ limit: 1000 })).items;
-            const other = bench.store.collection<Row>(name);
+            const other = fixture.store.collection<Row>(name);
             await other.bulk(all.map((insert) => ({ insert })));
             await expectAll(other);
           } else await expectAll(rows);
@@ -113,7 +113,7 @@ export function filters(bench: Bench): void {
     };
 
     it('has and has_any look at the elements of arrays, by type', async () => {
-      const rows = bench.store.collection<Row>(bench.name());
+      const rows = fixture.store.collection<Row>(fixture.name());
       const tags: { [id: string]: Json } = {
         a: ['x', 'y'],
         b: ['1', true],
@@ -136,7 +136,7 @@ export function filters(bench: Bench): void {
     });
 
     it('stores and compares lone surrogates as U+FFFD', async () => {
-      const rows = bench.store.collection<Row>(bench.name());
+      const rows = fixture.store.collection<Row>(fixture.name());
       await rows.insert({ id: 'a', v: 'x\ud800y', nested: [{ k: '\\ud800 \udc00' }] });
       expect(await rows.get('a')).to.deep.equal({ id: 'a', v: 'x\ufffdy', nested: [{ k: '\\ud800 \ufffd' }] });
       expect(await rows.count({ v: 'x\ud800y' })).to.equal(1);
@@ -144,15 +144,15 @@ export function filters(bench: Bench): void {
     });
 
     it('groupCount counts per value, missing as null, by type', async () => {
-      const name = bench.name();
-      const rows = bench.store.collection<Row>(name);
+      const name = fixture.name();
+      const rows = fixture.store.collection<Row>(name);
       const values = ['a', 'a', 1, true, true, true, '1', null, undefined, 0, false];
       await rows.bulk(values.map((v, i) => ({ insert: { id: `r${i}`, v, p: i < 9 ? 'p' : 'q' } as Row })));
       const groups = async (filter?: Filter): Promise<string[]> =>
         (await rows.groupCount('v', filter)).map(({ key, n }) => `${JSON.stringify(key)}:${n}`).sort();
       const expected = ['"1":1', '"a":2', '0:1', '1:1', 'false:1', 'null:2', 'true:3'];
       expect(await groups()).to.deep.equal(expected);
-      await bench.store.ensure([{ name, indexes: [{ fields: ['p', 'v'] }] }]);
+      await fixture.store.ensure([{ name, indexes: [{ fields: ['p', 'v'] }] }]);
       expect(await groups(), 'indexed').to.deep.equal(expected);
       expect(await groups({ p: 'q' })).to.deep.equal(['0:1', 'false:1']);
       expect(await rows.groupCount('id', { p: 'q' })).to.have.deep.members([
@@ -162,7 +162,7 @@ export function filters(bench: Bench): void {
     });
 
     it('refuses a path that is no field path', async () => {
-      const rows = bench.store.collection<Row>(bench.name());
+      const rows = fixture.store.collection<Row>(fixture.name());
       await rows.insert({ id: 'a' });
       for (const path of ['$where', 'a b', "x'", 'a"b', '__proto__', 'A', 'a..b', '']) {
         expect(await rejection(rows.find({ filter: { [path]: 1 } })), path).to.be.instanceOf(TypeError);
@@ -170,11 +170,11 @@ export function filters(bench: Bench): void {
         expect(await rejection(rows.change({ id: 'a' }, { set: { [path]: 1 } })), path).to.be.instanceOf(TypeError);
         expect(await rejection(rows.groupCount(path)), path).to.be.instanceOf(TypeError);
       }
-      expect(() => bench.store.collection('a"b')).to.throw(TypeError);
+      expect(() => fixture.store.collection('a"b')).to.throw(TypeError);
     });
 
     it('a collection that does not exist is empty', async () => {
-      const rows = bench.store.collection<Row>(bench.name());
+      const rows = fixture.store.collection<Row>(fixture.name());
       expect(await rows.get('a')).to.equal(null);
       expect(await rows.find()).to.deep.equal({ items: [], next: null });
       expect(await rows.count()).to.equal(0);

@@ -1,7 +1,7 @@
 /** Sorting and keyset pages. */
 import { expect } from 'chai';
 import { InvalidCursor, type Collection, type Doc, type Filter, type Scalar, type Sort } from '../../ports/store.js';
-import { rejection, type Bench } from './store.js';
+import { rejection, type Fixture } from './store.js';
 
 interface Row extends Doc {
   a?: Scalar;
@@ -20,12 +20,12 @@ async function walk(rows: Collection<Row>, sort: Sort, limit: number, filter: Fi
   return ids;
 }
 
-export function pages(bench: Bench): void {
+export function pages(fixture: Fixture): void {
   describe('pages', () => {
     const seed = async (docs: readonly Row[], indexes: readonly string[][] = []): Promise<Collection<Row>> => {
-      const name = bench.name();
-      await bench.store.ensure([{ name, indexes: indexes.map((fields) => ({ fields })) }]);
-      const rows = bench.store.collection<Row>(name);
+      const name = fixture.name();
+      await fixture.store.ensure([{ name, indexes: indexes.map((fields) => ({ fields })) }]);
+      const rows = fixture.store.collection<Row>(name);
       await rows.bulk(docs.map((insert) => ({ insert })));
       return rows;
     };
@@ -55,8 +55,8 @@ export function pages(bench: Bench): void {
     });
 
     it('text beyond U+FFFF by code point', async function () {
-      if (bench.utf16Order !== undefined) {
-        process.stdout.write(`      not run: ${bench.utf16Order}\n`);
+      if (fixture.utf16Order !== undefined) {
+        process.stdout.write(`      not run: ${fixture.utf16Order}\n`);
         this.skip();
       }
       const rows = await seed(['😀', '\uffee', '\ue000', 'z'].map((a, i) => ({ id: `r${i}`, a })));

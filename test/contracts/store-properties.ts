@@ -3,17 +3,17 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import type { Collection, Doc } from '../../ports/store.js';
-import type { Bench } from './store.js';
+import type { Fixture } from './store.js';
 import { arbitraryDoc, arbitraryFilter, arbitrarySort, arbitraryUpdate } from './arbitraries.js';
 
-export function properties(bench: Bench): void {
+export function properties(fixture: Fixture): void {
   describe('as the reference', () => {
     const pair = async (docs: readonly Doc[]): Promise<[Collection<Doc>, Collection<Doc>]> => {
-      const name = bench.name();
-      await bench.store.ensure([
+      const name = fixture.name();
+      await fixture.store.ensure([
         { name, indexes: [{ fields: ['s'] }, { fields: ['n', 's'] }, { fields: ['o.s', 'n'] }] },
       ]);
-      const subject = bench.store.collection<Doc>(name);
+      const subject = fixture.store.collection<Doc>(name);
       const reference = new MemoryStore().collection<Doc>(name);
       const inserts = docs.map((insert) => ({ insert }));
       expect(await subject.bulk(inserts)).to.deep.equal(await reference.bulk(inserts));

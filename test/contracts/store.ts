@@ -18,7 +18,7 @@ export interface StoreContract {
 }
 
 /** The open store, and collections that no other test uses. */
-export interface Bench {
+export interface Fixture {
   readonly store: DocumentStore;
   readonly utf16Order: string | undefined;
   name(): string;
@@ -30,7 +30,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
     let store: DocumentStore | undefined;
     let names = 0;
     const run = Date.now().toString(36);
-    const bench: Bench = {
+    const fixture: Fixture = {
       get store(): DocumentStore {
         if (!store) throw new Error('the store is not open');
         return store;
@@ -52,11 +52,11 @@ export function storeContract(engine: string, contract: StoreContract): void {
       await contract.close?.();
     });
 
-    filters(bench);
-    pages(bench);
-    changes(bench);
-    concurrency(bench);
-    properties(bench);
+    filters(fixture);
+    pages(fixture);
+    changes(fixture);
+    concurrency(fixture);
+    properties(fixture);
   });
 }
 

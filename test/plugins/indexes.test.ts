@@ -5,24 +5,24 @@ import access from '../../plugins/access/plugin.js';
 import { COLLECTIONS } from '../../plugins/bugs/collections.js';
 import projects from '../../plugins/projects/plugin.js';
 import { unserved, WatchedStore } from '../support/watched.js';
-import { Site } from './access/site.js';
-import { ensured, errorReport, itemIn, MANAGER, settled, worldOn, type World } from './bugs/world.js';
+import { HttpFixture } from './access/http-fixture.js';
+import { ensured, errorReport, itemIn, MANAGER, settled, fixtureOn, type Fixture } from './bugs/fixture.js';
 
 describe('declared indexes', function () {
   this.timeout(20_000);
 
   it('serve what access and projects ask', async () => {
     const store = new WatchedStore();
-    const site = await Site.open({ store });
+    const http = await HttpFixture.open({ store });
     try {
-      const bearer = await site.token(['projects:manage', 'projects:read', 'bugtracker:report']);
+      const bearer = await http.token(['projects:manage', 'projects:read', 'bugtracker:report']);
       const base = '/api/projects/v1/projects';
-      await site.api('POST', base, bearer, { slug: 'shop' });
-      await site.api('POST', `${base}/shop/intake-keys`, bearer, {});
+      await http.api('POST', base, bearer, { slug: 'shop' });
+      await http.api('POST', `${base}/shop/intake-keys`, bearer, {});
       for (const path of [base, `${base}/shop`, `${base}/shop/intake-keys`, '/api/tokens/v1/self'])
-        expect((await site.api('GET', path, bearer)).status, path).to.equal(200);
-      await site.api('POST', '/api/tokens/v1/provision', bearer, { name: 'sub' });
-      const browser = await site.signedIn();
+        expect((await http.api('GET', path, bearer)).status, path).to.equal(200);
+      await http.api('POST', '/api/tokens/v1/provision', bearer, { name: 'sub' });
+      const browser = await http.signedIn();
       for (const path of [
         '/account',
         '/admin/users',
@@ -33,11 +33,11 @@ describe('declared indexes', function () {
         '/tokens',
       ])
         await browser.get(path);
-      await site.parts.projects.byNumber(1);
-      await site.api('DELETE', `${base}/shop`, bearer);
-      await site.harness.jobs.runNow('access.sweep');
+      await http.parts.projects.byNumber(1);
+      await http.api('DELETE', `${base}/shop`, bearer);
+      await http.harness.jobs.runNow('access.sweep');
     } finally {
-      await site.stop();
+      await http.stop();
     }
     for (const plugin of [access, projects]) {
       const { without, looked } = unserved(store.asked, plugin.id, plugin.collections ?? []);
@@ -48,32 +48,37 @@ describe('declared indexes', function () {
 
   const statuses = ['open', 'in_progress', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'];
 
-  async function use(world: World): Promise<void> {
-    for (const status of statuses) await itemIn(world, status);
-    const { id, ref } = await world.bugs.record(errorReport({ client_ref: 'r', file_path: 'a.ts' }));
-    await world.bugs.record(errorReport({ client_ref: 's' }));
-    await world.bugs.record(errorReport({ muted_by: { rule_id: 'x', reason: 'y' } }));
-    await world.leases.next(MANAGER, { agent: 'a' }, { project: 'alpha' });
-    await world.discussion.comment(id, MANAGER, 'hi');
-    await world.lists.detail(ref, MANAGER);
+  async function use(fixture: Fixture): Promise<void> {
+    for (const status of statuses) await itemIn(fixture, status);
+    const { id, ref } = await fixture.bugs.record(errorReport({ client_ref: 'r', file_path: 'a.ts' }));
+    await fixture.bugs.record(errorReport({ client_ref: 's' }));
+    await fixture.bugs.record(errorReport({ muted_by: { rule_id: 'x', reason: 'y' } }));
+    await fixture.leases.next(MANAGER, { agent: 'a' }, { project: 'alpha' });
+    await fixture.discussion.comment(id, MANAGER, 'hi');
+    await fixture.lists.detail(ref, MANAGER);
     for (const sort of ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count'] as const)
-      await world.lists.list(MANAGER, { sort, project: ['alpha'], tag: ['x'], q: ['y'] });
-    await world.lists.list(MANAGER, { updated_since: '2026-01-01T00:00:00.000Z', status: ['open', 'closed'] });
-    await world.lists.projects(MANAGER);
-    await Promise.all([world.board.counts(), world.board.attention(5), world.board.perHour(24), world.board.list({})]);
-    await world.bugs.unmuteRule('x');
-    await settled(world);
-    world.clock.advance(31 * 86_400_000);
-    await world.bugs.reconcile();
-    await world.bugs.sweep();
-    await world.bugs.forget();
-    await settled(world);
+      await fixture.lists.list(MANAGER, { sort, project: ['alpha'], tag: ['x'], q: ['y'] });
+    await fixture.lists.list(MANAGER, { updated_since: '2026-01-01T00:00:00.000Z', status: ['open', 'closed'] });
+    await fixture.lists.projects(MANAGER);
+    await Promise.all([
+      fixture.board.counts(),
+      fixture.board.attention(5),
+      fixture.board.perHour(24),
+      fixture.board.list({}),
+    ]);
+    await fixture.bugs.unmuteRule('x');
+    await settled(fixture);
+    fixture.clock.advance(31 * 86_400_000);
+    await fixture.bugs.reconcile();
+    await fixture.bugs.sweep();
+    await fixture.bugs.forget();
+    await settled(fixture);
   }
 
   it('serve what the bug tracker asks', async () => {
     const store = new WatchedStore();
     await ensured(store);
-    await use(worldOn(store));
+    await use(fixtureOn(store));
     const { without, looked } = unserved(store.asked, 'bugs', COLLECTIONS);
     expect(without).to.deep.equal([]);
     expect(looked).to.be.greaterThan(50);
@@ -82,8 +87,8 @@ describe('declared indexes', function () {
   it('are missed when one is not declared', async () => {
     const store = new WatchedStore();
     await ensured(store);
-    const world = worldOn(store);
-    await world.lists.list(MANAGER, {});
+    const fixture = fixtureOn(store);
+    await fixture.lists.list(MANAGER, {});
     const bare = COLLECTIONS.map(({ name }) => ({ name, indexes: [] }));
     expect(unserved(store.asked, 'bugs', bare).without.join()).to.include('items.find');
   });

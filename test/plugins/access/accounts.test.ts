@@ -7,11 +7,11 @@ import type { Services } from '../../../plugins/access/assemble.js';
 import { passwordProblem } from '../../../plugins/access/password.js';
 import access from '../../../plugins/access/plugin.js';
 import type { RosterDoc } from '../../../plugins/access/roster.js';
-import { PASSWORD, services, world, type World } from './bench.js';
+import { PASSWORD, services, fixtureOn, type Fixture } from './fixture.js';
 import { refused } from './refused.js';
 
 describe('access: accounts', () => {
-  let w: World;
+  let w: Fixture;
   let s: Services;
   const rows = () => w.store.collection<Account>('access_accounts');
   const roster = () => w.store.collection<RosterDoc>('access_roster');
@@ -21,7 +21,7 @@ describe('access: accounts', () => {
     (await s.accounts.list()).filter(({ role, disabled }) => role === 'admin' && !disabled);
 
   beforeEach(async () => {
-    w = await world();
+    w = await fixtureOn();
     s = await services(w);
   });
 

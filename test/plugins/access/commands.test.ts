@@ -7,11 +7,11 @@ import type { CommandResult, CommandSpec } from '../../../kernel/contract.js';
 import { AUTHENTICATOR, CREDENTIALS } from '../../../ports/domain/access.js';
 import type { Authenticator } from '../../../ports/http.js';
 import type { CredentialCheck } from '../../../ports/domain/access.js';
-import { PASSWORD, setUp, world, type World } from './bench.js';
+import { PASSWORD, setUp, fixtureOn, type Fixture } from './fixture.js';
 import { refused } from './refused.js';
 
 describe('access and projects: commands', () => {
-  let w: World;
+  let w: Fixture;
   let commands: CommandSpec[];
 
   const run = (
@@ -35,7 +35,7 @@ describe('access and projects: commands', () => {
     });
 
   beforeEach(async () => {
-    w = await world();
+    w = await fixtureOn();
     const parts = [await setUp(access, w), await setUp(projects, w)];
     commands = parts.flatMap((one) => one.commands ?? []);
     await run('user create', { username: 'root', role: 'admin', 'password-stdin': true }, [], `${PASSWORD}\n`);

@@ -5,13 +5,13 @@ import type { Account } from '../../../plugins/access/account.js';
 import type { Services } from '../../../plugins/access/assemble.js';
 import { waitSeconds } from '../../../plugins/access/throttle.js';
 import type { Role } from '../../../ports/http.js';
-import { PASSWORD, services, world, type World } from './bench.js';
+import { PASSWORD, services, fixtureOn, type Fixture } from './fixture.js';
 import { refused } from './refused.js';
 
 const ADDRESS = '192.0.2.7';
 
 describe('access: credentials', () => {
-  let w: World;
+  let w: Fixture;
   let s: Services;
   const rows = () => w.store.collection<Account>('access_accounts');
   const make = (username: string, role: Role = 'admin') =>
@@ -21,7 +21,7 @@ describe('access: credentials', () => {
   const wrong = (more = {}, p = s) => refused(check('wrong', more, p));
 
   beforeEach(async () => {
-    w = await world();
+    w = await fixtureOn();
     s = await services(w);
     await make('ada');
     await make('spare');

@@ -2,8 +2,8 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import { PASSWORD, SHARED_KEY } from './bench.js';
-import { Site, type Browser } from './site.js';
+import { PASSWORD, SHARED_KEY } from './fixture.js';
+import { HttpFixture, type Browser } from './http-fixture.js';
 
 const PROVISION = '/api/tokens/v1/provision';
 const SELF = '/api/tokens/v1/self';
@@ -11,17 +11,17 @@ const SELF = '/api/tokens/v1/self';
 describe('access: HTTP', function () {
   this.timeout(20_000);
 
-  let site: Site;
+  let fixture: HttpFixture;
 
   beforeEach(async () => {
-    site = await Site.open();
+    fixture = await HttpFixture.open();
   });
 
-  afterEach(() => site.stop());
+  afterEach(() => fixture.stop());
 
   describe('token routes', () => {
     it('provision: 201 with the token once, and no-store', async () => {
-      const answer = await site.api('POST', PROVISION, await site.token(['bugtracker:report']), {
+      const answer = await fixture.api('POST', PROVISION, await fixture.token(['bugtracker:report']), {
         name: 'agent',
         extra: 1,
       });
@@ -51,7 +51,7 @@ describe('access: HTTP', function () {
     ];
     for (const [what, body, status, code, field] of cases) {
       it(`provision with ${what}: ${status} ${code}`, async () => {
-        const answer = await site.api('POST', PROVISION, await site.token(['bugtracker:report']), body);
+        const answer = await fixture.api('POST', PROVISION, await fixture.token(['bugtracker:report']), body);
         expect(answer.status).to.equal(status);
         expect(answer.json.error?.code).to.equal(code);
         if (field !== undefined) expect(answer.json.error?.fields).to.have.property(field);
@@ -59,7 +59,7 @@ describe('access: HTTP', function () {
     }
 
     it('provision takes 90 days', async () => {
-      const answer = await site.api('POST', PROVISION, await site.token([]), {
+      const answer = await fixture.api('POST', PROVISION, await fixture.token([]), {
         name: 'a',
         expires_in_seconds: 90 * 86_400,
       });
@@ -69,27 +69,27 @@ describe('access: HTTP', function () {
 
     it('provision is closed to every other credential', async () => {
       for (const kind of ['sub', 'setup', 'intake', 'watchdog'] as const) {
-        const { token } = await site.parts.tokens.issue({
+        const { token } = await fixture.parts.tokens.issue({
           kind,
           name: 'x',
           scopes: ['setup:install'],
           source: 's',
           created_by: 'x',
         });
-        const answer = await site.api('POST', PROVISION, token, { name: 'a' });
+        const answer = await fixture.api('POST', PROVISION, token, { name: 'a' });
         expect([answer.status, answer.json.error?.code], kind).to.deep.equal([403, 'insufficient_scope']);
       }
-      expect((await site.api('POST', PROVISION, SHARED_KEY, { name: 'a' })).json.error?.code).to.equal(
+      expect((await fixture.api('POST', PROVISION, SHARED_KEY, { name: 'a' })).json.error?.code).to.equal(
         'insufficient_scope',
       );
-      const none = await site.api('POST', PROVISION, null, { name: 'a' });
+      const none = await fixture.api('POST', PROVISION, null, { name: 'a' });
       expect(none.status).to.equal(401);
       expect(none.headers['www-authenticate']).to.match(/^Bearer/);
     });
 
     it('self: the flat record without the secret', async () => {
-      const token = await site.token(['bugtracker:read']);
-      const answer = await site.api('GET', SELF, token);
+      const token = await fixture.token(['bugtracker:read']);
+      const answer = await fixture.api('GET', SELF, token);
       expect(answer.status).to.equal(200);
       const fields = [
         'id',
@@ -113,30 +113,30 @@ describe('access: HTTP', function () {
 
     it('self is closed to setup tokens and intake keys', async () => {
       for (const kind of ['setup', 'intake'] as const) {
-        const { token } = await site.parts.tokens.issue({
+        const { token } = await fixture.parts.tokens.issue({
           kind,
           name: 'x',
           scopes: ['setup:install'],
           created_by: 'x',
         });
-        expect((await site.api('GET', SELF, token)).status, kind).to.equal(403);
+        expect((await fixture.api('GET', SELF, token)).status, kind).to.equal(403);
       }
     });
 
     it('a sub-token revokes itself, a master does not', async () => {
-      const master = await site.token(['bugtracker:read']);
-      const { token: sub } = (await site.api('POST', PROVISION, master, { name: 'a' })).json as { token: string };
-      expect((await site.api('DELETE', SELF, sub)).json).to.deep.equal({ status: 'success', deleted: true });
-      expect((await site.api('GET', SELF, sub)).status).to.equal(401);
-      const refused = await site.api('DELETE', SELF, master);
+      const master = await fixture.token(['bugtracker:read']);
+      const { token: sub } = (await fixture.api('POST', PROVISION, master, { name: 'a' })).json as { token: string };
+      expect((await fixture.api('DELETE', SELF, sub)).json).to.deep.equal({ status: 'success', deleted: true });
+      expect((await fixture.api('GET', SELF, sub)).status).to.equal(401);
+      const refused = await fixture.api('DELETE', SELF, master);
       expect([refused.status, refused.json.error?.code]).to.deep.equal([403, 'insufficient_scope']);
-      expect((await site.api('GET', SELF, master)).status).to.equal(200);
+      expect((await fixture.api('GET', SELF, master)).status).to.equal(200);
     });
   });
 
   describe('login', () => {
     it('shows the form, and leads to where one wanted to go', async () => {
-      const browser = site.browser();
+      const browser = fixture.browser();
       const away = await browser.get('/users');
       expect(away.status).to.be.oneOf([302, 303]);
       const page = await browser.get('/login?next=%2Fusers');
@@ -158,29 +158,29 @@ describe('access: HTTP', function () {
 
     for (const next of ['//evil.test', 'https://evil.test', '/\\evil.test', 'javascript:alert(1)', '/a\r\nb']) {
       it(`goes home instead of to ${JSON.stringify(next)}`, async () => {
-        const answer = await site.browser().post('/login', { username: 'admin', password: PASSWORD, next });
+        const answer = await fixture.browser().post('/login', { username: 'admin', password: PASSWORD, next });
         expect([answer.status, answer.headers['location']]).to.deep.equal([303, '/']);
       });
     }
 
     it('401 with the form again, name kept, password not', async () => {
-      const answer = await site.browser().post('/login', { username: 'ad"min', password: 'wrong-secret' });
+      const answer = await fixture.browser().post('/login', { username: 'ad"min', password: 'wrong-secret' });
       expect(answer.status).to.equal(401);
       expect(answer.text).to.include('name="password"').and.include('ad&quot;min').and.not.include('wrong-secret');
     });
 
     it('403 csrf_failed without the token, or with another visitor’s', async () => {
-      const browser = site.browser();
+      const browser = fixture.browser();
       await browser.get('/login');
       expect((await browser.raw('/login', { username: 'admin', password: PASSWORD })).status).to.equal(403);
-      const other = /name="csrf_token" value="([^"]+)"/.exec((await site.browser().get('/login')).text)?.[1] ?? '';
+      const other = /name="csrf_token" value="([^"]+)"/.exec((await fixture.browser().get('/login')).text)?.[1] ?? '';
       const answer = await browser.raw('/login', { username: 'admin', password: PASSWORD, csrf_token: other });
       expect(answer.status).to.equal(403);
       expect(browser.cookies.has('svc_session')).to.equal(false);
     });
 
     it('429 with the form again', async () => {
-      const browser = site.browser();
+      const browser = fixture.browser();
       for (let i = 0; i < 6; i++)
         expect((await browser.post('/login', { username: 'admin', password: 'x' })).status).to.equal(401);
       const answer = await browser.post('/login', { username: 'admin', password: PASSWORD });
@@ -190,17 +190,17 @@ describe('access: HTTP', function () {
     });
 
     it('403 with the form for an installer', async () => {
-      const admin = await site.signedIn();
+      const admin = await fixture.signedIn();
       await admin.post('/users', { username: 'guide', role: 'installer', password: PASSWORD });
-      const answer = await site.browser().post('/login', { username: 'guide', password: PASSWORD });
+      const answer = await fixture.browser().post('/login', { username: 'guide', password: PASSWORD });
       expect(answer.status).to.equal(403);
       expect(answer.text).to.include('name="password"');
     });
 
     it('gives another session at every login; logout ends this one', async () => {
-      const browser = await site.signedIn();
+      const browser = await fixture.signedIn();
       const first = browser.cookies.get('svc_session');
-      const stranger = site.browser();
+      const stranger = fixture.browser();
       stranger.cookies.set('svc_session', first ?? '');
       expect((await stranger.get('/account')).status).to.equal(200);
       const out = await browser.post('/logout', {}, '/account');
@@ -216,8 +216,8 @@ describe('access: HTTP', function () {
     const session = async (browser: Browser): Promise<number> => (await browser.get('/account')).status;
 
     it('changes the password: current one asked, all sessions end', async () => {
-      const browser = await site.signedIn();
-      const other = await site.signedIn();
+      const browser = await fixture.signedIn();
+      const other = await fixture.signedIn();
       const form = {
         current_password: PASSWORD,
         password: 'another-long-phrase',
@@ -239,12 +239,12 @@ describe('access: HTTP', function () {
       expect([done.status, done.headers['location']]).to.deep.equal([303, '/login']);
       expect(await session(browser)).not.to.equal(200);
       expect(await session(other)).not.to.equal(200);
-      expect(await session(await site.signedIn('admin', 'another-long-phrase'))).to.equal(200);
+      expect(await session(await fixture.signedIn('admin', 'another-long-phrase'))).to.equal(200);
     });
 
     it('lists the own sessions and ends one', async () => {
-      const browser = await site.signedIn();
-      const other = await site.signedIn();
+      const browser = await fixture.signedIn();
+      const other = await fixture.signedIn();
       const page = await browser.get('/account');
       const ids = [...page.text.matchAll(/\/account\/sessions\/([0-9a-f]{64})\/end/g)].map(([, id]) => id ?? '');
       expect(ids).to.have.length(2);
@@ -257,7 +257,7 @@ describe('access: HTTP', function () {
     });
 
     it('enrols TOTP with QR code and recovery codes, asks for it at the next login, and switches it off', async () => {
-      const browser = await site.signedIn();
+      const browser = await fixture.signedIn();
       const refused = await browser.post('/account/totp', { totp_password: 'nope' }, '/account');
       expect(refused.status).to.equal(422);
       expect(
@@ -267,7 +267,7 @@ describe('access: HTTP', function () {
       expect(page.text).to.include('src="data:image/svg+xml;base64,');
       const secret = /[A-Z2-7]{32}/.exec(page.text)?.[0] ?? '';
       const code = (): string =>
-        new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: site.clock.now() });
+        new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: fixture.clock.now() });
       expect((await browser.post('/account/totp/enable', { code: '000000' }, '/account/totp')).status).to.equal(422);
       const before = browser.cookies.get('svc_session');
       const on = await browser.post('/account/totp/enable', { code: code() }, '/account/totp');
@@ -277,8 +277,8 @@ describe('access: HTTP', function () {
       expect(browser.cookies.get('svc_session')).not.to.equal(before);
       expect(await session(browser)).to.equal(200);
 
-      site.clock.forward(60_000);
-      const next = site.browser();
+      fixture.clock.forward(60_000);
+      const next = fixture.browser();
       const step = await next.post('/login', { username: 'admin', password: PASSWORD, next: '/account' });
       expect(step.status).to.equal(200);
       expect(step.text).to.include('name="code"');
@@ -294,7 +294,7 @@ describe('access: HTTP', function () {
       expect(off.status).to.equal(303);
       expect(await session(next)).to.equal(200);
       expect(await session(browser)).not.to.equal(200);
-      expect(await session(await site.signedIn())).to.equal(200);
+      expect(await session(await fixture.signedIn())).to.equal(200);
     });
   });
 
@@ -303,9 +303,9 @@ describe('access: HTTP', function () {
       new RegExp(`/users/([0-9a-f-]{36})">${username}<`).exec((await admin.get('/users')).text)?.[1] ?? '';
 
     it('is closed to members, with a page that says who may', async () => {
-      const admin = await site.signedIn();
+      const admin = await fixture.signedIn();
       await admin.post('/users', { username: 'mem', role: 'member', password: PASSWORD });
-      const member = await site.signedIn('mem');
+      const member = await fixture.signedIn('mem');
       for (const path of ['/users', '/tokens', '/tokens/new']) {
         const answer = await member.get(path);
         expect(answer.status, path).to.equal(403);
@@ -318,7 +318,7 @@ describe('access: HTTP', function () {
     });
 
     it('creates, and shows what is wrong without the password', async () => {
-      const admin = await site.signedIn();
+      const admin = await fixture.signedIn();
       const bad = await admin.post('/users', { username: 'a:b', role: 'member', password: 'password1234' });
       expect(bad.status).to.equal(422);
       expect(bad.text)
@@ -335,7 +335,7 @@ describe('access: HTTP', function () {
     });
 
     it('protects the last active administrator and says why', async () => {
-      const admin = await site.signedIn();
+      const admin = await fixture.signedIn();
       const id = await idOf(admin, 'admin');
       const page = await admin.get(`/users/${id}`);
       expect(page.text).to.include('last active administrator').and.not.include(`/users/${id}/delete`);
@@ -351,15 +351,15 @@ describe('access: HTTP', function () {
     });
 
     it('disables, enables, sets a password, resets TOTP, deletes; all of it in the audit log', async () => {
-      const admin = await site.signedIn();
+      const admin = await fixture.signedIn();
       await admin.post('/users', { username: 'mem', role: 'member', password: PASSWORD });
       const id = await idOf(admin, 'mem');
-      const member = await site.signedIn('mem');
+      const member = await fixture.signedIn('mem');
       const act = async (action: string, form: Record<string, string> = {}): Promise<number> =>
         (await admin.post(`/users/${id}/${action}`, form, `/users/${id}`)).status;
       expect(await act('disable')).to.equal(303);
       expect((await member.get('/account')).status).not.to.equal(200);
-      expect((await site.browser().post('/login', { username: 'mem', password: PASSWORD })).status).to.equal(401);
+      expect((await fixture.browser().post('/login', { username: 'mem', password: PASSWORD })).status).to.equal(401);
       expect(await act('enable')).to.equal(303);
       expect(await act('password', { password: 'short' })).to.equal(422);
       expect(await act('password', { password: 'another-long-phrase' })).to.equal(303);
@@ -368,7 +368,7 @@ describe('access: HTTP', function () {
       expect(await act('role', { role: 'installer' })).to.equal(303);
       expect(await act('delete')).to.equal(303);
       expect((await admin.get(`/users/${id}`)).status).to.equal(404);
-      const { items } = await site.parts.audit.recent(20);
+      const { items } = await fixture.parts.audit.recent(20);
       const changes = items.filter(({ target, action }) => target === 'mem' && action.startsWith('user.'));
       const own = changes.map(({ actor, action }) => `${actor} ${action}`);
       expect(own).to.have.members(
@@ -379,17 +379,17 @@ describe('access: HTTP', function () {
     });
 
     it('sends administrators to /account for their own password', async () => {
-      const admin = await site.signedIn();
+      const admin = await fixture.signedIn();
       const id = await idOf(admin, 'admin');
       const answer = await admin.post(`/users/${id}/password`, { password: 'another-long-phrase' }, '/users');
       expect([answer.status, answer.headers['location']]).to.deep.equal([303, '/account']);
-      expect((await site.signedIn()).cookies.has('svc_session')).to.equal(true);
+      expect((await fixture.signedIn()).cookies.has('svc_session')).to.equal(true);
     });
   });
 
   describe('tokens page', () => {
     it('creates a master token and shows it once', async () => {
-      const admin = await site.signedIn();
+      const admin = await fixture.signedIn();
       const form = {
         name: 'ci <b>',
         scopes: ['bugtracker:report', 'license:read'],
@@ -400,7 +400,7 @@ describe('access: HTTP', function () {
       const made = await admin.post('/tokens', form, '/tokens/new');
       expect(made.status).to.equal(200);
       const token = /svc_live_[0-9A-Za-z]{43}/.exec(made.text)?.[0] ?? '';
-      expect((await site.api('GET', SELF, token)).json).to.deep.include({
+      expect((await fixture.api('GET', SELF, token)).json).to.deep.include({
         name: 'ci <b>',
         scopes: ['bugtracker:report', 'license:read'],
         created_by: 'admin',
@@ -410,7 +410,7 @@ describe('access: HTTP', function () {
     });
 
     it('422 with the form, what was typed and ticked kept', async () => {
-      const admin = await site.signedIn();
+      const admin = await fixture.signedIn();
       const answer = await admin.post('/tokens', { name: '', scopes: 'license:read', source: 'web 1' }, '/tokens/new');
       expect(answer.status).to.equal(422);
       expect(answer.text)
@@ -419,12 +419,17 @@ describe('access: HTTP', function () {
     });
 
     it('counts sub-tokens, revokes and deletes', async () => {
-      const admin = await site.signedIn();
-      const { id, token } = await site.parts.tokens.issue({ kind: 'master', name: 'ci', scopes: [], created_by: 'x' });
-      const { token: sub } = (await site.api('POST', PROVISION, token, { name: 'a' })).json as { token: string };
+      const admin = await fixture.signedIn();
+      const { id, token } = await fixture.parts.tokens.issue({
+        kind: 'master',
+        name: 'ci',
+        scopes: [],
+        created_by: 'x',
+      });
+      const { token: sub } = (await fixture.api('POST', PROVISION, token, { name: 'a' })).json as { token: string };
       expect((await admin.get('/tokens')).text).to.match(/data-label="Sub-tokens" class="num">1</);
       expect((await admin.post(`/tokens/${id}/revoke`, {}, '/tokens')).status).to.equal(303);
-      expect((await site.api('GET', SELF, sub)).status).to.equal(401);
+      expect((await fixture.api('GET', SELF, sub)).status).to.equal(401);
       expect((await admin.get('/tokens?kind=sub')).text).to.include('revoked');
       expect((await admin.post(`/tokens/${id}/delete`, {}, '/tokens')).status).to.equal(303);
       expect((await admin.post(`/tokens/${id}/delete`, {}, '/tokens/new')).status).to.equal(404);

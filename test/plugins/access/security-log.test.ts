@@ -3,10 +3,10 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import type { AuditEntry } from '../../../ports/domain/access.js';
 import { MOST_PER_WINDOW } from '../../../plugins/access/security-log.js';
-import { services, world, PASSWORD } from './bench.js';
+import { services, fixtureOn, PASSWORD } from './fixture.js';
 import type { Services } from '../../../plugins/access/assemble.js';
 import { refused } from './refused.js';
-import { Site } from './site.js';
+import { HttpFixture } from './http-fixture.js';
 
 const FROM = { address: '203.0.113.7', request_id: 'req-1', place: 'web' } as const;
 
@@ -18,7 +18,7 @@ async function entries(s: Services): Promise<AuditEntry[]> {
 describe('access: the security log', () => {
   let s: Services;
   beforeEach(async () => {
-    s = await services(await world());
+    s = await services(await fixtureOn());
     await s.accounts.create('system', { username: 'ada', role: 'admin', password: PASSWORD });
   });
   afterEach(() => s.background.settled());
@@ -77,25 +77,27 @@ describe('access: the security log', () => {
   });
 
   it('failed log-ins of a page count for the address, as refused tokens do', async () => {
-    const site = await Site.open({ limits: { auth_failures_per_minute: 3 } });
+    const fixture = await HttpFixture.open({ limits: { auth_failures_per_minute: 3 } });
     try {
       const statuses: number[] = [];
       for (const username of ['a1', 'b2', 'c3', 'd4'])
-        statuses.push((await site.browser().post('/login', { username, password: 'wrong' })).status);
+        statuses.push((await fixture.browser().post('/login', { username, password: 'wrong' })).status);
       expect(statuses).to.deep.equal([401, 401, 401, 429]);
     } finally {
-      await site.stop();
+      await fixture.stop();
     }
   });
 
   it('refused tokens, scopes and forms, and provisioning, are entries through the real server', async () => {
-    const site = await Site.open();
+    const fixture = await HttpFixture.open();
     try {
-      await site.api('GET', '/api/tokens/v1/self', `svc_live_${'x'.repeat(43)}`);
-      await site.api('GET', '/api/projects/v1/projects', await site.token(['bugtracker:report']));
-      await site.api('POST', '/api/tokens/v1/provision', await site.token(['bugtracker:report']), { name: 'sub' });
-      await (await site.signedIn()).raw('/logout', {});
-      const actions = (await site.parts.audit.recent(100)).items.map(({ action }) => action);
+      await fixture.api('GET', '/api/tokens/v1/self', `svc_live_${'x'.repeat(43)}`);
+      await fixture.api('GET', '/api/projects/v1/projects', await fixture.token(['bugtracker:report']));
+      await fixture.api('POST', '/api/tokens/v1/provision', await fixture.token(['bugtracker:report']), {
+        name: 'sub',
+      });
+      await (await fixture.signedIn()).raw('/logout', {});
+      const actions = (await fixture.parts.audit.recent(100)).items.map(({ action }) => action);
       expect(actions).to.include.members([
         'credential.refused',
         'csrf.refused',
@@ -103,7 +105,7 @@ describe('access: the security log', () => {
         'login.succeeded',
       ]);
     } finally {
-      await site.stop();
+      await fixture.stop();
     }
   });
 });

@@ -6,14 +6,14 @@ import type { Account } from '../../../plugins/access/account.js';
 import type { Services } from '../../../plugins/access/assemble.js';
 import type { SessionDoc } from '../../../plugins/access/sessions.js';
 import type { Role } from '../../../ports/http.js';
-import { PASSWORD, services, sha256, world, type World } from './bench.js';
+import { PASSWORD, services, sha256, fixtureOn, type Fixture } from './fixture.js';
 import { refused } from './refused.js';
 
 const HOUR = 3_600_000;
 const BROWSER = { address: '192.0.2.7', userAgent: 'test' };
 
 describe('access: sessions', () => {
-  let w: World;
+  let w: Fixture;
   let s: Services;
   const rows = () => w.store.collection<SessionDoc>('access_sessions');
   const make = (username: string, role: Role = 'admin') =>
@@ -26,7 +26,7 @@ describe('access: sessions', () => {
   const alive = (cookie: string, p = s) => p.authenticator.session(cookie);
 
   beforeEach(async () => {
-    w = await world();
+    w = await fixtureOn();
     s = await services(w);
     await make('ada');
     await make('root');

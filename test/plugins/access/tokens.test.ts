@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { extend } from '../../../kernel/contract.js';
 import { TOKEN_PROJECTS } from '../../../ports/domain/access.js';
 import { refused } from './refused.js';
-import { services, SCOPES, sha256, SHARED_KEY, world, type World } from './bench.js';
+import { services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from './fixture.js';
 import type { Services } from '../../../plugins/access/assemble.js';
 import { provision } from '../../../plugins/access/provision.js';
 import type { TokenDoc } from '../../../plugins/access/token.js';
@@ -19,14 +19,14 @@ async function principal(s: Services, token: string): Promise<TokenPrincipal> {
 }
 
 describe('access: tokens', () => {
-  let w: World;
+  let w: Fixture;
   let s: Services;
 
   const master = async (scopes = ['bugtracker:manage', 'watchdog:ping'], more: object = {}) =>
     s.tokens.issue({ kind: 'master', name: 'ci', scopes, created_by: 'admin', ...more });
 
   beforeEach(async () => {
-    w = await world();
+    w = await fixtureOn();
     w.added.push(extend(TOKEN_PROJECTS, { has: async (slug) => slug === 'shop', slugs: async () => ['shop'] }));
     s = await services(w);
   });
@@ -73,7 +73,7 @@ describe('access: tokens', () => {
     expect(await s.authenticator.bearer(SHARED_KEY)).to.deep.equal({ kind: 'shared_key' });
     expect(await s.authenticator.bearer(`${SHARED_KEY} `)).to.equal(null);
     const { AccessAuthenticator } = await import('../../../plugins/access/authenticator.js');
-    const { cipher } = await import('./bench.js');
+    const { cipher } = await import('./fixture.js');
     const open = new AccessAuthenticator({ shared_key: '' }, cipher, s.tokens, s.sessions, s.security);
     expect(await open.bearer('')).to.equal(null);
   });

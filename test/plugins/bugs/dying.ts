@@ -1,6 +1,6 @@
 /** A process that dies at one of its writes, before it reached the store or after. */
 import type { Collection, Doc, DocumentStore } from '../../../ports/store.js';
-import { settled, type World } from './world.js';
+import { settled, type Fixture } from './fixture.js';
 
 const WRITES = new Set(['insert', 'change', 'changeMany', 'remove', 'bulk']);
 export class Died extends Error {}
@@ -26,14 +26,14 @@ export function dying(store: DocumentStore, n: number, late: boolean): { store: 
 }
 
 /** False when the process died on the way. */
-export async function attempt(world: World, run: (world: World) => Promise<unknown>): Promise<boolean> {
+export async function attempt(fixture: Fixture, run: (fixture: Fixture) => Promise<unknown>): Promise<boolean> {
   try {
-    await run(world);
+    await run(fixture);
     return true;
   } catch (error) {
     if (error instanceof Died) return false;
     throw error;
   } finally {
-    await settled(world);
+    await settled(fixture);
   }
 }

@@ -1,7 +1,7 @@
-/** The plugin's routes over HTTP, on a world's services. */
+/** The plugin's routes over HTTP, on a fixture's services. */
 import { routes } from '../../../plugins/bugs/http/routes.js';
 import { TestServer, type Asked } from '../../adapters/hapi/support.js';
-import type { World } from './world.js';
+import type { Fixture } from './fixture.js';
 
 export const BASE = '/api/bugtracker/v1';
 export const REPORT = 'master:bugtracker:report';
@@ -21,8 +21,8 @@ export type Ask = (
 export type AskFreely = (...asked: Parameters<Ask>) => Promise<{ status: number; body: Record<string, unknown> }>;
 
 /** Asks below the API's base, as somebody who may manage unless told otherwise. */
-export async function httpOf(world: World): Promise<Ask> {
-  const server = await TestServer.create({ routes: routes(world) });
+export async function httpOf(fixture: Fixture): Promise<Ask> {
+  const server = await TestServer.create({ routes: routes(fixture) });
   return (method, path, json, { bearer = MANAGE, headers = {} } = {}) =>
     server.ask(method, `${BASE}${path}`, { bearer, headers, ...(json !== undefined && { json }) });
 }

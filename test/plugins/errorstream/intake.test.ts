@@ -5,7 +5,7 @@ import type { Asked, Loose } from '../../adapters/hapi/support.js';
 import { NO_LIMITS } from '../../adapters/hapi/support.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { Collection, Doc, DocumentStore } from '../../../ports/store.js';
-import { error, PATH, Stand, TOKEN } from './stand.js';
+import { error, PATH, Fixture, TOKEN } from './fixture.js';
 
 const OUT = (
   'status id ref created ignored ignore_rule_id dedup_key title severity urgency ' +
@@ -16,12 +16,12 @@ const value = (answer: Asked, name: string): unknown => answer.body[name];
 const results = (answer: Asked): Loose[] => answer.body['results'] as unknown as Loose[];
 
 describe('errorstream: intake', () => {
-  let stand: Stand;
-  beforeEach(async () => (stand = await Stand.create()));
-  afterEach(() => stand.stop());
+  let fixture: Fixture;
+  beforeEach(async () => (fixture = await Fixture.create()));
+  afterEach(() => fixture.stop());
 
   it('answers 201 for a new group and 200 for a counted one, with exactly the fields of the contract', async () => {
-    const first = await stand.post(error());
+    const first = await fixture.post(error());
     expect(first.status).to.equal(201);
     expect(first.body).to.have.all.keys(OUT);
     expect(first.body).to.deep.include({
@@ -41,7 +41,7 @@ describe('errorstream: intake', () => {
       truncated: [],
     });
     expect(value(first, 'dedup_key')).to.match(/^v2:[0-9a-f]{40}$/);
-    const second = await stand.post(error({ line: 12, environment: 'dev' }));
+    const second = await fixture.post(error({ line: 12, environment: 'dev' }));
     expect(second.status).to.equal(200);
     expect(second.body).to.have.all.keys(OUT);
     expect(second.body).to.deep.include({ created: false, hit_count: 2, hour_count: 2, id: value(first, 'id') });
@@ -64,9 +64,9 @@ describe('errorstream: intake', () => {
       unknown_field: 1,
     };
     const { file: _, ...rest } = error(sent) as { file: string };
-    const answer = await stand.post({ ...rest, file_path: 'src/cart.ts' });
+    const answer = await fixture.post({ ...rest, file_path: 'src/cart.ts' });
     expect(answer.status).to.equal(201);
-    const { item, occurrences } = await stand.detail(value(answer, 'id') as string);
+    const { item, occurrences } = await fixture.detail(value(answer, 'id') as string);
     expect(item).to.deep.include({
       type: 'error',
       source: 'app',
@@ -95,25 +95,25 @@ describe('errorstream: intake', () => {
 
   it('takes the receive time for the time of what happened later, or never said', async () => {
     for (const occurred_at of ['2031-01-01T00:00:00Z', null]) {
-      const answer = await stand.post(error({ occurred_at, exception_class: `At${occurred_at}` }));
-      const { item } = await stand.detail(value(answer, 'id') as string);
-      expect(item['first_seen_at']).to.equal(stand.service.clock.iso());
+      const answer = await fixture.post(error({ occurred_at, exception_class: `At${occurred_at}` }));
+      const { item } = await fixture.detail(value(answer, 'id') as string);
+      expect(item['first_seen_at']).to.equal(fixture.service.clock.iso());
     }
   });
 
   it('counts a client_ref once', async () => {
-    const first = await stand.post(error({ client_ref: 'r-1' }));
-    const again = await stand.post(error({ client_ref: 'r-1', error_message: 'something else' }));
+    const first = await fixture.post(error({ client_ref: 'r-1' }));
+    const again = await fixture.post(error({ client_ref: 'r-1', error_message: 'something else' }));
     expect([first.status, again.status]).to.deep.equal([201, 200]);
     expect(again.body).to.deep.include({ id: value(first, 'id'), created: false, hit_count: 1, sampled: false });
   });
 
   it('takes a message without class and a class without message', async () => {
-    const bare = await stand.post({ project: 'alpha', error_level: 'fatal', error_message: 'it breaks' });
+    const bare = await fixture.post({ project: 'alpha', error_level: 'fatal', error_message: 'it breaks' });
     expect(bare.body).to.deep.include({ title: 'it breaks', urgency: 'critical' });
-    const silent = await stand.post(error({ error_message: '' }));
+    const silent = await fixture.post(error({ error_message: '' }));
     expect([silent.status, value(silent, 'title')]).to.deep.equal([201, 'CartError']);
-    const nothing = await stand.post(error({ error_message: ' ', exception_class: '' }));
+    const nothing = await fixture.post(error({ error_message: ' ', exception_class: '' }));
     expect(seen(nothing)).to.deep.equal([422, 'validation_failed']);
     expect(nothing.fields).to.have.all.keys('error_message');
   });
@@ -139,11 +139,11 @@ describe('errorstream: intake', () => {
   ];
   for (const [name, fields, path] of bad) {
     it(`refuses ${name}, alone and in a list`, async () => {
-      const alone = await stand.post(error(fields));
+      const alone = await fixture.post(error(fields));
       expect(seen(alone)).to.deep.equal([422, 'validation_failed']);
       expect(alone.fields).to.have.all.keys(path);
-      expect(await stand.items()).to.equal(0);
-      const list = await stand.post([error(fields), error()]);
+      expect(await fixture.items()).to.equal(0);
+      const list = await fixture.post([error(fields), error()]);
       expect(list.status).to.equal(200);
       const [wrong, right] = results(list);
       expect(wrong).to.have.all.keys('error');
@@ -155,20 +155,20 @@ describe('errorstream: intake', () => {
 
   it('refuses what is no object, and an unknown project', async () => {
     for (const body of ['"x"', '5', 'null', 'true', '{', '']) {
-      const answer = await stand.server.ask('POST', PATH, {
+      const answer = await fixture.server.ask('POST', PATH, {
         bearer: TOKEN,
         payload: body,
         headers: { 'content-type': 'application/json' },
       });
       expect(seen(answer), body).to.deep.equal([400, 'invalid_json']);
     }
-    expect(seen(await stand.post(error({ project: 'nowhere' })))).to.deep.equal([422, 'unknown_project']);
-    expect(await stand.items()).to.equal(0);
+    expect(seen(await fixture.post(error({ project: 'nowhere' })))).to.deep.equal([422, 'unknown_project']);
+    expect(await fixture.items()).to.equal(0);
   });
 
   describe('limits', () => {
     it('cuts what is longer and names it as the caller did', async () => {
-      const answer = await stand.post(
+      const answer = await fixture.post(
         error({
           error_message: 'm'.repeat(9000),
           exception_class: 'C'.repeat(300),
@@ -197,7 +197,7 @@ describe('errorstream: intake', () => {
         'stack_trace',
         'tags',
       ]);
-      const { item, occurrences } = await stand.detail(value(answer, 'id') as string);
+      const { item, occurrences } = await fixture.detail(value(answer, 'id') as string);
       expect(item['error_message']).to.have.lengthOf(8192);
       expect(item['stack_trace']).to.have.lengthOf(65_536);
       expect(item['exception_class']).to.have.lengthOf(200);
@@ -212,7 +212,7 @@ describe('errorstream: intake', () => {
     });
 
     it('cuts nothing that is as long as allowed, counted in characters', async () => {
-      const answer = await stand.post(
+      const answer = await fixture.post(
         error({
           error_message: '😀'.repeat(8192),
           exception_class: 'ß'.repeat(200),
@@ -229,7 +229,7 @@ describe('errorstream: intake', () => {
   describe('lists', () => {
     it('answers each element in its place, as if they had come one by one', async () => {
       const at = (file?: string) => error({ file, exception_class: 'E', error_message: 'm' });
-      const answer = await stand.post([
+      const answer = await fixture.post([
         at(),
         at('a/cart.ts'),
         at('a/checkout.ts'),
@@ -250,20 +250,20 @@ describe('errorstream: intake', () => {
       expect(number?.['error']).to.deep.include({ code: 'validation_failed' });
       expect(nowhere?.['error']).to.deep.include({ code: 'unknown_project' });
       expect(other).to.deep.include({ created: true, hit_count: 1 });
-      expect(await stand.items()).to.equal(3);
+      expect(await fixture.items()).to.equal(3);
     });
 
     it('takes a hundred, not more and not none', async () => {
-      const full = await stand.post(Array.from({ length: 100 }, (_, i) => error({ exception_class: `C${i % 10}` })));
+      const full = await fixture.post(Array.from({ length: 100 }, (_, i) => error({ exception_class: `C${i % 10}` })));
       expect(full.status).to.equal(200);
       expect(results(full)).to.have.lengthOf(100);
       expect(Math.max(...results(full).map((one) => one['hit_count'] as unknown as number))).to.equal(10);
-      expect(await stand.items()).to.equal(10);
-      expect(seen(await stand.post(Array.from({ length: 101 }, () => error())))).to.deep.equal([
+      expect(await fixture.items()).to.equal(10);
+      expect(seen(await fixture.post(Array.from({ length: 101 }, () => error())))).to.deep.equal([
         422,
         'validation_failed',
       ]);
-      expect(seen(await stand.post([]))).to.deep.equal([422, 'validation_failed']);
+      expect(seen(await fixture.post([]))).to.deep.equal([422, 'validation_failed']);
     });
   });
 
@@ -277,10 +277,10 @@ describe('errorstream: intake', () => {
       it(`may be ${encoding}`, async () => {
         const headers = { 'content-type': 'application/json', 'content-encoding': encoding };
         const big = pack(JSON.stringify(error({ stack_trace: 's'.repeat(2_000_000) })));
-        const answer = await stand.server.ask('POST', PATH, { bearer: TOKEN, headers, payload: big });
+        const answer = await fixture.server.ask('POST', PATH, { bearer: TOKEN, headers, payload: big });
         expect([answer.status, value(answer, 'truncated')]).to.deep.equal([201, ['stack_trace']]);
         const bomb = pack(JSON.stringify(error({ stack_trace: 's'.repeat(9_000_000) })));
-        const refused = await stand.server.ask('POST', PATH, { bearer: TOKEN, headers, payload: bomb });
+        const refused = await fixture.server.ask('POST', PATH, { bearer: TOKEN, headers, payload: bomb });
         expect(seen(refused)).to.deep.equal([413, 'payload_too_large']);
       });
     }
@@ -288,24 +288,24 @@ describe('errorstream: intake', () => {
 
   describe('credentials', () => {
     it('asks for the scope, or an intake key of the project', async () => {
-      expect(seen(await stand.post(error(), { bearer: 'master:bugtracker:read' }))).to.deep.equal([
+      expect(seen(await fixture.post(error(), { bearer: 'master:bugtracker:read' }))).to.deep.equal([
         403,
         'insufficient_scope',
       ]);
-      expect(seen(await stand.post(error(), { bearer: 'nonsense' }))).to.deep.equal([401, 'unauthorized']);
+      expect(seen(await fixture.post(error(), { bearer: 'nonsense' }))).to.deep.equal([401, 'unauthorized']);
       const own = { bearer: 'intake:', headers: { 'x-test-project': 'alpha' } };
-      expect((await stand.post(error(), own)).status).to.equal(201);
+      expect((await fixture.post(error(), own)).status).to.equal(201);
       const other = { bearer: 'intake:', headers: { 'x-test-project': 'beta' } };
-      expect(seen(await stand.post(error(), other))).to.deep.equal([403, 'insufficient_scope']);
-      const list = await stand.post([error(), error({ project: 'beta' })], other);
+      expect(seen(await fixture.post(error(), other))).to.deep.equal([403, 'insufficient_scope']);
+      const list = await fixture.post([error(), error({ project: 'beta' })], other);
       expect(results(list)[0]?.['error']).to.deep.include({ code: 'insufficient_scope' });
       expect(results(list)[1]).to.deep.include({ created: true });
     });
 
     it('lets browsers of other origins in', async () => {
-      const answer = await stand.post(error(), { headers: { origin: 'https://shop.example' } });
+      const answer = await fixture.post(error(), { headers: { origin: 'https://shop.example' } });
       expect(answer.headers['access-control-allow-origin']).to.equal('*');
-      const asked = await stand.server.ask('OPTIONS', PATH, {
+      const asked = await fixture.server.ask('OPTIONS', PATH, {
         headers: { origin: 'https://shop.example', 'access-control-request-method': 'POST' },
       });
       expect([asked.status, asked.headers['access-control-allow-origin']]).to.deep.equal([204, '*']);
@@ -318,20 +318,20 @@ describe('errorstream: intake', () => {
         error_message: `login failed: password=${password}`,
         context: { password, url: `/a?token=${password}` },
       });
-    const first = await stand.post(body('hunter2-sesame'));
-    const second = await stand.post(body('other-sesame'));
+    const first = await fixture.post(body('hunter2-sesame'));
+    const second = await fixture.post(body('other-sesame'));
     expect(value(first, 'title')).to.equal('CartError: login failed: password=[scrubbed]');
     expect(value(second, 'id')).to.equal(value(first, 'id'));
-    expect(JSON.stringify(await stand.detail(value(first, 'id') as string))).not.to.include('sesame');
+    expect(JSON.stringify(await fixture.detail(value(first, 'id') as string))).not.to.include('sesame');
   });
 });
 
 describe('errorstream: rates', () => {
   it('counts every element of a list', async () => {
-    const stand = await Stand.create({}, { limits: { ...NO_LIMITS, intake_per_minute: 60, intake_burst: 10 } });
+    const fixture = await Fixture.create({}, { limits: { ...NO_LIMITS, intake_per_minute: 60, intake_burst: 10 } });
     try {
-      expect((await stand.post(Array.from({ length: 8 }, () => error()))).status).to.equal(200);
-      const refused = await stand.post(Array.from({ length: 3 }, () => error()));
+      expect((await fixture.post(Array.from({ length: 8 }, () => error()))).status).to.equal(200);
+      const refused = await fixture.post(Array.from({ length: 3 }, () => error()));
       expect(seen(refused)).to.deep.equal([429, 'rate_limited']);
       expect(refused.headers).to.include.keys(
         'retry-after',
@@ -339,9 +339,9 @@ describe('errorstream: rates', () => {
         'ratelimit-remaining',
         'ratelimit-reset',
       );
-      expect((await stand.post(error())).status).to.equal(200);
+      expect((await fixture.post(error())).status).to.equal(200);
     } finally {
-      await stand.stop();
+      await fixture.stop();
     }
   });
 });
@@ -368,18 +368,18 @@ describe('errorstream: faults', () => {
   it('answers 500 when nothing of a list was recorded, and names the elements otherwise', async () => {
     let broken = false;
     const store = breakable(new MemoryStore(), (name) => broken && name === 'bugs_families');
-    const stand = await Stand.create({ store });
+    const fixture = await Fixture.create({ store });
     try {
-      expect((await stand.post(error({ exception_class: 'Known' }))).status).to.equal(201);
+      expect((await fixture.post(error({ exception_class: 'Known' }))).status).to.equal(201);
       broken = true;
-      const some = await stand.post([error({ exception_class: 'Known' }), error({ exception_class: 'New' })]);
+      const some = await fixture.post([error({ exception_class: 'Known' }), error({ exception_class: 'New' })]);
       expect(some.status).to.equal(200);
       expect(results(some)[0]).to.deep.include({ hit_count: 2 });
       expect(results(some)[1]?.['error']).to.deep.include({ code: 'internal_error' });
-      expect(stand.service.log.messages('error')).to.include('a report of a list was not recorded');
-      expect(seen(await stand.post([error({ exception_class: 'New' })]))).to.deep.equal([500, 'internal_error']);
+      expect(fixture.service.log.messages('error')).to.include('a report of a list was not recorded');
+      expect(seen(await fixture.post([error({ exception_class: 'New' })]))).to.deep.equal([500, 'internal_error']);
     } finally {
-      await stand.stop();
+      await fixture.stop();
     }
   });
 });

@@ -1,20 +1,20 @@
 /** What an intake key is told: nothing but the name of the item and its own report (contract 21, intake). */
 import { expect } from 'chai';
 import type { Loose } from '../../adapters/hapi/support.js';
-import { error, Stand, TOKEN } from './stand.js';
+import { error, Fixture, TOKEN } from './fixture.js';
 
 const KEY = 'intake:alpha';
 const AGENT = 'master:bugtracker:report bugtracker:manage';
 const TOLD = ['created', 'id', 'ignored', 'overflow', 'ref', 'sampled', 'status', 'title', 'truncated'];
 
 describe('errorstream: answers to an intake key', () => {
-  let stand: Stand;
+  let fixture: Fixture;
   before(async () => {
-    stand = await Stand.create();
+    fixture = await Fixture.create();
   });
-  after(() => stand.stop());
+  after(() => fixture.stop());
 
-  const send = (json: unknown) => stand.post(json, { bearer: KEY });
+  const send = (json: unknown) => fixture.post(json, { bearer: KEY });
 
   it('hold only what a public key may know', async () => {
     for (const status of [201, 200]) {
@@ -34,8 +34,8 @@ describe('errorstream: answers to an intake key', () => {
   });
 
   it('tell the title of the report, whatever the item is called', async () => {
-    const agent = await stand.post(error({ exception_class: 'Known', error_message: 'seen 1' }));
-    await stand.server.ask('PATCH', `/api/bugtracker/v1/bugs/${agent.body['id'] as unknown as string}`, {
+    const agent = await fixture.post(error({ exception_class: 'Known', error_message: 'seen 1' }));
+    await fixture.server.ask('PATCH', `/api/bugtracker/v1/bugs/${agent.body['id'] as unknown as string}`, {
       bearer: AGENT,
       json: { title: 'Secret: acquisition of Initech', severity: 'low' },
     });
@@ -46,7 +46,7 @@ describe('errorstream: answers to an intake key', () => {
 
   it('tell nothing of an internal item by its client_ref, and do not keep it from being made', async () => {
     const ticket = { client_ref: 'TICKET-1' };
-    const bug = await stand.server.ask('POST', '/api/bugtracker/v1/report', {
+    const bug = await fixture.server.ask('POST', '/api/bugtracker/v1/report', {
       bearer: TOKEN,
       json: { project: 'alpha', title: 'Unannounced feature broken', ...ticket },
     });
@@ -54,7 +54,7 @@ describe('errorstream: answers to an intake key', () => {
     expect(probe.status).to.equal(201);
     expect(probe.body['id']).not.to.equal(bug.body['id']);
     await send(error({ exception_class: 'Squatter', client_ref: 'TICKET-2' }));
-    const late = await stand.server.ask('POST', '/api/bugtracker/v1/report', {
+    const late = await fixture.server.ask('POST', '/api/bugtracker/v1/report', {
       bearer: TOKEN,
       json: { project: 'alpha', title: 'The real one', client_ref: 'TICKET-2' },
     });
@@ -63,7 +63,7 @@ describe('errorstream: answers to an intake key', () => {
   });
 
   it('are whole for a token', async () => {
-    const answer = await stand.post(error());
+    const answer = await fixture.post(error());
     expect(answer.body).to.include.keys('dedup_key', 'severity', 'item_status', 'hit_count');
     expect(answer.body).not.to.have.property('overflow');
   });
@@ -82,15 +82,15 @@ describe('errorstream: answers to an intake key', () => {
 
 describe('errorstream: an intake key that floods', () => {
   it('is answered overflow beyond its new groups, and goes on with known ones', async () => {
-    const stand = await Stand.create({ app: { limits: { new_groups_per_hour: 2 } } });
-    const send = async (exception_class: string) => stand.post(error({ exception_class }), { bearer: KEY });
+    const fixture = await Fixture.create({ app: { limits: { new_groups_per_hour: 2 } } });
+    const send = async (exception_class: string) => fixture.post(error({ exception_class }), { bearer: KEY });
     try {
       const overflows = [];
       for (const name of ['A', 'B', 'C', 'D', 'A']) overflows.push((await send(name)).body['overflow']);
       expect(overflows).to.deep.equal([false, false, true, true, false]);
-      expect(await stand.items()).to.equal(3);
+      expect(await fixture.items()).to.equal(3);
     } finally {
-      await stand.stop();
+      await fixture.stop();
     }
   });
 });

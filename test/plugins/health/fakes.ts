@@ -98,7 +98,7 @@ export interface Recorded {
   details: unknown;
 }
 
-export function world(system: SystemInfo, jobs: readonly JobInfo[] = []) {
+export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
   const clock = fakeClock();
   const recorded: Recorded[] = [];
   const audit: AuditLog = {

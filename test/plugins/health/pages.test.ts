@@ -2,17 +2,17 @@ import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../kernel/contract.js';
 import { checkRows, pages } from '../../../plugins/health/pages.js';
 import { renderFile } from '../../web/templates.js';
-import { fakeSystem, job, request, session, world } from './fakes.js';
+import { fakeSystem, job, request, session, fixtureOf } from './fakes.js';
 
-type World = ReturnType<typeof world>;
+type Fixture = ReturnType<typeof fixtureOf>;
 
-function page(all: World, path: string, method = 'GET'): PageSpec {
+function page(all: Fixture, path: string, method = 'GET'): PageSpec {
   const found = pages(all).find((spec) => spec.path === path && (spec.method ?? 'GET') === method);
   if (!found) throw new Error(`no page ${method} ${path}`);
   return found;
 }
 
-async function shown(all: World, path: string, role: 'admin' | 'member', query = {}): Promise<string> {
+async function shown(all: Fixture, path: string, role: 'admin' | 'member', query = {}): Promise<string> {
   const view = (await page(all, path).handle(request(session(role), { path, query }))) as View;
   const context = { ...view.context, path, query, csrf_token: 'token' };
   return renderFile(`plugins/health/views/${view.template}.hbs`, context);
@@ -22,27 +22,27 @@ const pending = { applied: [], pending: ['bugs:002-b', 'bugs:003-c'], current: n
 
 describe('/migrations', () => {
   it('shows what is applied and pending, and lets administrators run it', async () => {
-    const all = world(fakeSystem({ migrations: () => Promise.resolve(pending) }));
+    const all = fixtureOf(fakeSystem({ migrations: () => Promise.resolve(pending) }));
     const html = await shown(all, '/migrations', 'admin');
     expect(html).to.include('bugs:002-b').and.include('Applies 2 migrations').and.include('action="/migrations"');
     expect(html.match(/<h1/g)).to.have.length(1);
   });
 
   it('shows members the command instead', async () => {
-    const all = world(fakeSystem({ migrations: () => Promise.resolve(pending) }));
+    const all = fixtureOf(fakeSystem({ migrations: () => Promise.resolve(pending) }));
     const html = await shown(all, '/migrations', 'member');
     expect(html).to.include('aos migrate').and.not.include('<form');
     expect(page(all, '/migrations', 'POST').access).to.deep.equal({ session: 'admin' });
   });
 
   it('has a badge only while something is pending', async () => {
-    const badge = (all: World): Promise<number | null> | undefined => page(all, '/migrations').nav?.badge?.();
-    expect(await badge(world(fakeSystem()))).to.equal(null);
-    expect(await badge(world(fakeSystem({ migrations: () => Promise.resolve(pending) })))).to.equal(2);
+    const badge = (all: Fixture): Promise<number | null> | undefined => page(all, '/migrations').nav?.badge?.();
+    expect(await badge(fixtureOf(fakeSystem()))).to.equal(null);
+    expect(await badge(fixtureOf(fakeSystem({ migrations: () => Promise.resolve(pending) })))).to.equal(2);
   });
 
   it('a short run is told on the next page', async () => {
-    const all = world(fakeSystem({ migrate: () => Promise.resolve({ applied: ['bugs:002-b'], pending: [] }) }));
+    const all = fixtureOf(fakeSystem({ migrate: () => Promise.resolve({ applied: ['bugs:002-b'], pending: [] }) }));
     const answer = (await page(all, '/migrations', 'POST').handle(request(session('admin')))) as Redirect;
     expect(answer).to.be.instanceOf(Redirect).and.include({ location: '/migrations' });
     expect(answer.flash).to.deep.equal({ tone: 'success', message: '1 migration applied.' });
@@ -54,7 +54,7 @@ describe('/migrations', () => {
     const long = new Promise<{ applied: string[]; pending: string[] }>((resolve) => {
       finish = () => resolve({ applied: ['bugs:002-b'], pending: [] });
     });
-    const all = world(
+    const all = fixtureOf(
       fakeSystem({ migrations: () => Promise.resolve({ ...pending, pending: ['bugs:003-c'] }), migrate: () => long }),
     );
     const outcome = await all.run.start(session('admin'), 2, 1);
@@ -69,7 +69,7 @@ describe('/migrations', () => {
   });
 
   it('a run that fails says so, on the page too', async () => {
-    const all = world(fakeSystem({ migrate: () => Promise.reject(new Error('bugs:002-b: duplicate <key>')) }));
+    const all = fixtureOf(fakeSystem({ migrate: () => Promise.reject(new Error('bugs:002-b: duplicate <key>')) }));
     const answer = (await page(all, '/migrations', 'POST').handle(request(session('admin')))) as Redirect;
     expect(answer.flash?.tone).to.equal('danger');
     expect(await shown(all, '/migrations', 'admin'))
@@ -94,7 +94,7 @@ describe('/system', () => {
         },
       ],
     });
-    const all = world(system, [job('bugs.outbox', { fail_reason: 'Error: <i>', fail_count: 2 }), job('bugs.new')]);
+    const all = fixtureOf(system, [job('bugs.outbox', { fail_reason: 'Error: <i>', fail_count: 2 }), job('bugs.new')]);
     const html = await shown(all, '/system', 'member');
     for (const text of [
       'AOS 1.2.3',
@@ -114,12 +114,12 @@ describe('/system', () => {
   });
 
   it('pages through the audit log', async () => {
-    const html = await shown(world(fakeSystem()), '/system', 'admin', { cursor: 'abc' });
+    const html = await shown(fixtureOf(fakeSystem()), '/system', 'admin', { cursor: 'abc' });
     expect(html).to.include('href="/system?cursor&#x3D;25%3Aabc"').and.include('href="/system"');
   });
 
   it('checks become rows; empty facts are left out', async () => {
-    const report = await world(fakeSystem(), [job('a.b', { fail_reason: 'x' })]).health.report();
+    const report = await fixtureOf(fakeSystem(), [job('a.b', { fail_reason: 'x' })]).health.report();
     const rows = checkRows(report);
     expect(rows.map((row) => row.name)).to.deep.equal([
       'database',

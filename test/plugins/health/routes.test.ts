@@ -4,12 +4,12 @@ import { Redirect, Reply, type HttpRequest, type RouteSpec } from '../../../kern
 import { ServiceError } from '../../../kernel/errors.js';
 import type { SystemInfo } from '../../../ports/domain/system.js';
 import { routes } from '../../../plugins/health/routes.js';
-import { fakeSystem, request, session, SHARED, world } from './fakes.js';
+import { fakeSystem, request, session, SHARED, fixtureOf } from './fakes.js';
 
 const NAMES = ['database', 'evaluator', 'jobs', 'webhooks', 'release_store', 'disk', 'plugins'];
 
 function mounted(more: Partial<SystemInfo> = {}) {
-  const all = world(fakeSystem(more));
+  const all = fixtureOf(fakeSystem(more));
   const table = routes(all);
   const route = (path: string): RouteSpec => {
     const found = table.find((spec) => spec.path === path);

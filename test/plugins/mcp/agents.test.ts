@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { engines } from '../../support/engines.js';
 import { aosJson, TestService } from '../../support/service.js';
-import { Agent, ALL, createToken, granted, sourceToken } from './stand.js';
+import { Agent, ALL, createToken, granted, sourceToken } from './fixture.js';
 
 const TOOLS = [
   'claim',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { projectRoot } from '../../architecture/tree.js';
 import { TestService } from '../../support/service.js';
-import { ALL } from './stand.js';
+import { ALL } from './fixture.js';
 
 interface Ran {
   code: number | null;

@@ -1,7 +1,7 @@
 /** `/mcp` as bytes on the wire: what the transport and JSON-RPC ask for, revision by revision. */
 import { expect } from 'chai';
 import { SHARED_KEY, TestService } from '../../support/service.js';
-import { ALL } from './stand.js';
+import { ALL } from './fixture.js';
 
 interface Rpc {
   jsonrpc: string;

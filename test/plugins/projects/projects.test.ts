@@ -2,9 +2,9 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { dsn } from '../../../plugins/projects/project.js';
-import { PASSWORD, SHARED_KEY } from '../access/bench.js';
+import { PASSWORD, SHARED_KEY } from '../access/fixture.js';
 import { refused } from '../access/refused.js';
-import { Site, type Answer } from '../access/site.js';
+import { HttpFixture, type Answer } from '../access/http-fixture.js';
 
 const BASE = '/api/projects/v1/projects';
 
@@ -18,7 +18,7 @@ interface Shown {
 describe('projects', function () {
   this.timeout(20_000);
 
-  let site: Site;
+  let fixture: HttpFixture;
   let manage: string;
 
   const call = (
@@ -26,16 +26,16 @@ describe('projects', function () {
     path = '',
     body?: object,
     bearer: string | null = manage,
-  ): Promise<Answer> => site.api(method, `${BASE}${path}`, bearer, body);
+  ): Promise<Answer> => fixture.api(method, `${BASE}${path}`, bearer, body);
   const create = async (slug: string): Promise<Shown> => (await call('POST', '', { slug })).json['project'] as Shown;
   const outcome = ({ status, json }: Answer): [number, string | undefined] => [status, json.error?.code];
 
   beforeEach(async () => {
-    site = await Site.open();
-    manage = await site.token(['projects:manage']);
+    fixture = await HttpFixture.open();
+    manage = await fixture.token(['projects:manage']);
   });
 
-  afterEach(() => site.stop());
+  afterEach(() => fixture.stop());
 
   it('creates with the defaults of the contract', async () => {
     const answer = await call('POST', '', { slug: 'shop', unknown_field: 1 });
@@ -52,8 +52,8 @@ describe('projects', function () {
         cache_ttl_hours: 72,
         require_signed: false,
         archived: false,
-        created_at: site.clock.iso(),
-        updated_at: site.clock.iso(),
+        created_at: fixture.clock.iso(),
+        updated_at: fixture.clock.iso(),
       },
     });
   });
@@ -95,7 +95,7 @@ describe('projects', function () {
 
   it('changes what is given and nothing else', async () => {
     await create('shop');
-    site.clock.forward(1000);
+    fixture.clock.forward(1000);
     const answer = await call('PATCH', '/shop', {
       name: 'Shop',
       repo_url: 'https://git.test/shop',
@@ -139,7 +139,7 @@ describe('projects', function () {
 
   it('reads with projects:read, and changes with projects:manage alone', async () => {
     await create('shop');
-    const read = await site.token(['projects:read']);
+    const read = await fixture.token(['projects:read']);
     expect((await call('GET', '/shop', undefined, read)).status).to.equal(200);
     expect((await call('GET', '/shop/intake-keys', undefined, read)).status).to.equal(200);
     for (const [method, path, body] of [
@@ -154,7 +154,7 @@ describe('projects', function () {
         'insufficient_scope',
       ]);
     }
-    expect(outcome(await call('GET', '', undefined, await site.token(['license:manage'])))).to.deep.equal([
+    expect(outcome(await call('GET', '', undefined, await fixture.token(['license:manage'])))).to.deep.equal([
       403,
       'insufficient_scope',
     ]);
@@ -165,7 +165,7 @@ describe('projects', function () {
   it('shows a bound token its own project alone', async () => {
     await create('shop');
     await create('blog');
-    const bound = await site.token(['projects:manage'], 'shop');
+    const bound = await fixture.token(['projects:manage'], 'shop');
     expect(
       ((await call('GET', '?include_total=true', undefined, bound)).json['items'] as Shown[]).map(({ slug }) => slug),
     ).to.deep.equal(['shop']);
@@ -191,14 +191,20 @@ describe('projects', function () {
   describe('archiving and deleting', () => {
     it('refuses reports and publishes while archived, and undoes it', async () => {
       await create('shop');
-      expect(await site.parts.projects.accepting('shop')).to.include({ slug: 'shop', number: 1 });
+      expect(await fixture.parts.projects.accepting('shop')).to.include({ slug: 'shop', number: 1 });
       expect((await call('POST', '/shop/archive')).json['project']).to.include({ archived: true });
       expect((await call('POST', '/shop/archive', {})).json['project']).to.include({ archived: true });
-      expect(await refused(site.parts.projects.accepting('shop'))).to.include({ status: 422, code: 'unknown_project' });
-      expect(await site.parts.projects.get('shop')).to.include({ archived: true });
+      expect(await refused(fixture.parts.projects.accepting('shop'))).to.include({
+        status: 422,
+        code: 'unknown_project',
+      });
+      expect(await fixture.parts.projects.get('shop')).to.include({ archived: true });
       expect((await call('POST', '/shop/unarchive')).json['project']).to.include({ archived: false });
-      expect(await site.parts.projects.accepting('shop')).to.include({ archived: false });
-      expect(await refused(site.parts.projects.accepting('nope'))).to.include({ status: 422, code: 'unknown_project' });
+      expect(await fixture.parts.projects.accepting('shop')).to.include({ archived: false });
+      expect(await refused(fixture.parts.projects.accepting('nope'))).to.include({
+        status: 422,
+        code: 'unknown_project',
+      });
       expect(outcome(await call('POST', '/nope/archive'))).to.deep.equal([404, 'not_found']);
     });
 
@@ -208,15 +214,15 @@ describe('projects', function () {
       expect((await call('DELETE', '/shop')).json).to.deep.equal({ status: 'success', deleted: true });
       expect(outcome(await call('GET', '/shop'))).to.deep.equal([404, 'not_found']);
       expect(outcome(await call('DELETE', '/shop'))).to.deep.equal([404, 'not_found']);
-      expect((await site.api('GET', '/api/tokens/v1/self', key)).status).to.equal(401);
+      expect((await fixture.api('GET', '/api/tokens/v1/self', key)).status).to.equal(401);
     });
 
     it('409 for a project in use, which stays as it was', async () => {
       await create('shop');
       await create('old');
       await call('POST', '/old/archive');
-      site.parts.uses['releases'] = async () => false;
-      site.parts.uses['bug items'] = async (slug) => slug !== 'free';
+      fixture.parts.uses['releases'] = async () => false;
+      fixture.parts.uses['bug items'] = async (slug) => slug !== 'free';
       const answer = await call('DELETE', '/shop');
       expect(outcome(answer)).to.deep.equal([409, 'conflict']);
       expect(answer.json.error?.message).to.include('bug items').and.not.include('releases');
@@ -228,8 +234,8 @@ describe('projects', function () {
     it('is archived while it asks what hangs on it', async () => {
       await create('shop');
       let during: boolean | undefined;
-      site.parts.uses['items'] = async (slug) => {
-        during = (await site.parts.projects.get(slug))?.archived;
+      fixture.parts.uses['items'] = async (slug) => {
+        during = (await fixture.parts.projects.get(slug))?.archived;
         return false;
       };
       await call('DELETE', '/shop');
@@ -256,9 +262,9 @@ describe('projects', function () {
         revoked_at: null,
       });
       for (const path of ['/api/tokens/v1/self', BASE, `${BASE}/shop`]) {
-        expect((await site.api('GET', path, key)).status, path).to.equal(403);
+        expect((await fixture.api('GET', path, key)).status, path).to.equal(403);
       }
-      expect(await site.parts.tokens.find(id)).to.include({ kind: 'intake', project: 'shop', expires_at: null });
+      expect(await fixture.parts.tokens.find(id)).to.include({ kind: 'intake', project: 'shop', expires_at: null });
     });
 
     it('are revoked by their own project alone', async () => {
@@ -266,18 +272,18 @@ describe('projects', function () {
       await create('blog');
       const { id, key } = (await call('POST', '/shop/intake-keys')).json as unknown as { id: string; key: string };
       expect(outcome(await call('DELETE', `/blog/intake-keys/${id}`))).to.deep.equal([404, 'not_found']);
-      expect((await site.api('GET', '/api/tokens/v1/self', key)).status).to.equal(403);
+      expect((await fixture.api('GET', '/api/tokens/v1/self', key)).status).to.equal(403);
       expect((await call('DELETE', `/shop/intake-keys/${id}`)).json).to.deep.equal({
         status: 'success',
         deleted: true,
       });
-      expect((await site.api('GET', '/api/tokens/v1/self', key)).status).to.equal(401);
+      expect((await fixture.api('GET', '/api/tokens/v1/self', key)).status).to.equal(401);
       expect(outcome(await call('POST', '/nope/intake-keys'))).to.deep.equal([404, 'not_found']);
     });
 
     it('no other token can be revoked as an intake key', async () => {
       await create('shop');
-      const bound = await site.parts.tokens.issue({
+      const bound = await fixture.parts.tokens.issue({
         kind: 'master',
         name: 'm',
         scopes: [],
@@ -296,14 +302,14 @@ describe('projects', function () {
 
   it('finds by number', async () => {
     const { number } = await create('shop');
-    expect(await site.parts.projects.byNumber(number)).to.include({ slug: 'shop' });
-    expect(await site.parts.projects.byNumber(99)).to.equal(null);
-    expect(await site.parts.projects.get('__proto__')).to.equal(null);
+    expect(await fixture.parts.projects.byNumber(number)).to.include({ slug: 'shop' });
+    expect(await fixture.parts.projects.byNumber(99)).to.equal(null);
+    expect(await fixture.parts.projects.get('__proto__')).to.equal(null);
   });
 
   describe('pages', () => {
     it('creates, edits, archives, makes and revokes a key, deletes', async () => {
-      const admin = await site.signedIn();
+      const admin = await fixture.signedIn();
       expect((await admin.get('/projects')).text).to.include('aos project create shop');
       const bad = await admin.post(
         '/projects',
@@ -342,7 +348,7 @@ describe('projects', function () {
       expect(page.text).not.to.include(secret);
       const revoke = /\/projects\/shop\/intake-keys\/[0-9a-f-]{36}\/revoke/.exec(page.text)?.[0] ?? '';
       expect((await admin.post(revoke, {}, '/projects/shop')).status).to.equal(303);
-      expect((await site.api('GET', '/api/tokens/v1/self', secret)).status).to.equal(401);
+      expect((await fixture.api('GET', '/api/tokens/v1/self', secret)).status).to.equal(401);
 
       expect((await admin.post('/projects/shop/archive', {}, '/projects/shop')).status).to.equal(303);
       expect((await admin.post('/projects/shop/unarchive', {}, '/projects/shop')).status).to.equal(303);
@@ -350,7 +356,7 @@ describe('projects', function () {
         '/projects',
       );
       expect((await admin.get('/projects/shop')).status).to.equal(404);
-      const { items } = await site.parts.audit.recent(20);
+      const { items } = await fixture.parts.audit.recent(20);
       expect(items.map(({ action }) => action)).to.include.members([
         'project.created',
         'project.changed',
@@ -364,8 +370,8 @@ describe('projects', function () {
 
     it('says on the page why a project in use cannot be deleted', async () => {
       await create('shop');
-      site.parts.uses['bug items'] = async () => true;
-      const admin = await site.signedIn();
+      fixture.parts.uses['bug items'] = async () => true;
+      const admin = await fixture.signedIn();
       const answer = await admin.post('/projects/shop/delete', {}, '/projects/shop');
       expect(answer.status).to.equal(409);
       expect(answer.text).to.include('it can only be archived');
@@ -373,8 +379,8 @@ describe('projects', function () {
 
     it('lets members read and nothing else', async () => {
       await create('shop');
-      await (await site.signedIn()).post('/users', { username: 'mem', role: 'member', password: PASSWORD });
-      const member = await site.signedIn('mem');
+      await (await fixture.signedIn()).post('/users', { username: 'mem', role: 'member', password: PASSWORD });
+      const member = await fixture.signedIn('mem');
       const page = await member.get('/projects/shop');
       expect(page.status).to.equal(200);
       expect(page.text).not.to.include('/projects/shop/archive').and.not.include('/projects/shop/edit');

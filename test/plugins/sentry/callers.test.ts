@@ -2,23 +2,23 @@
 import { expect } from 'chai';
 import { NO_LIMITS } from '../../adapters/hapi/support.js';
 import { sentryEnvelope } from '../../load/sentry-envelope.js';
-import { ENVELOPE, event, KEY, Stand, STORE } from './stand.js';
+import { ENVELOPE, event, KEY, Fixture, STORE } from './fixture.js';
 
 describe('sentry intake: limits', () => {
-  let stand: Stand;
+  let fixture: Fixture;
   before(async () => {
-    stand = await Stand.create({
+    fixture = await Fixture.create({
       limits: { ...NO_LIMITS, intake_per_minute: 6, intake_burst: 4, auth_failures_per_minute: 2 },
     });
   });
-  after(() => stand.stop());
+  after(() => fixture.stop());
 
   it('tells in Sentry’s words when to come back', async () => {
     const several = ['{}', ...[1, 2, 3].map(() => `{"type":"event"}\n${JSON.stringify(event())}`)].join('\n');
-    expect((await stand.post(ENVELOPE, several)).status).to.equal(200);
-    expect((await stand.post(ENVELOPE, sentryEnvelope(event()))).status).to.equal(200);
+    expect((await fixture.post(ENVELOPE, several)).status).to.equal(200);
+    expect((await fixture.post(ENVELOPE, sentryEnvelope(event()))).status).to.equal(200);
     for (const path of [ENVELOPE, STORE]) {
-      const answer = await stand.post(path, sentryEnvelope(event()));
+      const answer = await fixture.post(path, sentryEnvelope(event()));
       expect(answer.status).to.equal(429);
       const wait = String(answer.headers['retry-after']);
       expect(wait).to.match(/^\d+$/);
@@ -33,23 +33,23 @@ describe('sentry intake: limits', () => {
   it('so also to whoever tries wrong keys too often', async () => {
     const wrong = { 'x-sentry-auth': 'Sentry sentry_key=wrong' };
     const statuses = [];
-    for (let i = 0; i < 3; i++) statuses.push((await stand.post(ENVELOPE, sentryEnvelope(event()), wrong)).status);
+    for (let i = 0; i < 3; i++) statuses.push((await fixture.post(ENVELOPE, sentryEnvelope(event()), wrong)).status);
     expect(statuses).to.deep.equal([401, 401, 429]);
-    const last = await stand.post(ENVELOPE, sentryEnvelope(event()), wrong);
+    const last = await fixture.post(ENVELOPE, sentryEnvelope(event()), wrong);
     expect(last.headers['x-sentry-rate-limits']).to.equal(`${String(last.headers['retry-after'])}::key`);
   });
 });
 
 describe('sentry intake: browsers of other origins', () => {
-  let stand: Stand;
+  let fixture: Fixture;
   before(async () => {
-    stand = await Stand.create();
+    fixture = await Fixture.create();
   });
-  after(() => stand.stop());
+  after(() => fixture.stop());
 
   for (const path of [ENVELOPE, STORE, '/api/errors/v1/report']) {
     it(`may ask ${path}`, async () => {
-      const preflight = await stand.server.ask('OPTIONS', path, {
+      const preflight = await fixture.server.ask('OPTIONS', path, {
         headers: {
           origin: 'https://shop.example.org',
           'access-control-request-method': 'POST',
@@ -67,8 +67,8 @@ describe('sentry intake: browsers of other origins', () => {
 
   it('read the answers', async () => {
     const origin = { origin: 'https://shop.example.org' };
-    const good = await stand.post(`${ENVELOPE}?sentry_key=${KEY}`, sentryEnvelope(event()), origin);
-    const bad = await stand.post(ENVELOPE, sentryEnvelope(event()), origin);
+    const good = await fixture.post(`${ENVELOPE}?sentry_key=${KEY}`, sentryEnvelope(event()), origin);
+    const bad = await fixture.post(ENVELOPE, sentryEnvelope(event()), origin);
     expect([good.status, bad.status]).to.deep.equal([200, 401]);
     for (const { headers } of [good, bad]) expect(headers['access-control-allow-origin']).to.equal('*');
   });

@@ -1,7 +1,7 @@
 /** Feedback of users: a comment on the item of its event, or an item of its own (contract 21, Sentry SDK intake). */
 import { expect } from 'chai';
 import type { Loose } from '../../adapters/hapi/support.js';
-import { ENVELOPE, event, newId, Stand } from './stand.js';
+import { ENVELOPE, event, newId, Fixture } from './fixture.js';
 
 const lines = (...items: [type: string, payload: object][]): string =>
   ['{}', ...items.map(([type, payload]) => `{"type":"${type}"}\n${JSON.stringify(payload)}`)].join('\n');
@@ -23,16 +23,16 @@ const feedback = (event_id: string, about: string | null, fields: object = {}): 
 });
 
 describe('sentry intake: feedback of users', () => {
-  let stand: Stand;
+  let fixture: Fixture;
   beforeEach(async () => {
-    stand = await Stand.create();
+    fixture = await Fixture.create();
   });
-  afterEach(() => stand.stop());
+  afterEach(() => fixture.stop());
 
   const comments = async (): Promise<Loose[]> => {
-    const [item] = await stand.items();
+    const [item] = await fixture.items();
     const path = `/api/bugtracker/v1/bugs/${item?.['ref'] as unknown as string}/comments`;
-    const answer = await stand.server.ask('GET', path, { bearer: 'master:bugtracker:read' });
+    const answer = await fixture.server.ask('GET', path, { bearer: 'master:bugtracker:read' });
     return answer.body['items'] as unknown as Loose[];
   };
 
@@ -42,9 +42,9 @@ describe('sentry intake: feedback of users', () => {
       ['user_report', { event_id: a, name: 'Bob', email: 'bob@example.org', comments: 'It broke.' }],
       ['event', { ...event(), event_id: a }],
     );
-    expect((await stand.post(ENVELOPE, sent)).status).to.equal(200);
-    expect((await stand.post(ENVELOPE, lines(['feedback', feedback(b, a)]))).status).to.equal(200);
-    expect(await stand.items()).to.have.length(1);
+    expect((await fixture.post(ENVELOPE, sent)).status).to.equal(200);
+    expect((await fixture.post(ENVELOPE, lines(['feedback', feedback(b, a)]))).status).to.equal(200);
+    expect(await fixture.items()).to.have.length(1);
     const bodies = (await comments()).map((comment) => comment['body']);
     expect(bodies).to.have.members(['Bob <bob@example.org>\nIt broke.', 'Jane <jane@example.org>\nThe cart is empty!']);
     expect((await comments())[0]).to.include({ author: 'user feedback' });
@@ -52,36 +52,36 @@ describe('sentry intake: feedback of users', () => {
 
   it('is added once, however often it is sent', async () => {
     const id = newId();
-    await stand.post(ENVELOPE, lines(['event', { ...event(), event_id: id }]));
+    await fixture.post(ENVELOPE, lines(['event', { ...event(), event_id: id }]));
     const said = lines(['feedback', feedback(newId(), id)]);
     for (let i = 0; i < 3; i++) {
-      expect((await stand.post(ENVELOPE, said)).status).to.equal(200);
+      expect((await fixture.post(ENVELOPE, said)).status).to.equal(200);
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(await comments()).to.have.length(1);
   });
 
   it('is an item of its own without an event, or with one that is not known', async () => {
-    await stand.post(ENVELOPE, lines(['feedback', feedback(newId(), null)]));
-    await stand.post(ENVELOPE, lines(['feedback', feedback(newId(), newId(), { message: 'No way to pay' })]));
-    const titles = (await stand.items()).map((item) => item['title']);
+    await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), null)]));
+    await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), newId(), { message: 'No way to pay' })]));
+    const titles = (await fixture.items()).map((item) => item['title']);
     expect(titles).to.have.members(['UserFeedback: The cart is empty!', 'UserFeedback: No way to pay']);
   });
 
   it('holds no secrets, and reaches no item by a client_ref of a token', async () => {
-    await stand.server.ask('POST', '/api/bugtracker/v1/report', {
+    await fixture.server.ask('POST', '/api/bugtracker/v1/report', {
       bearer: 'master:bugtracker:report',
       json: { project: 'shop', title: 'Internal', client_ref: 'aaaabbbbccccddddaaaabbbbccccdddd' },
     });
     const said = feedback(newId(), 'aaaabbbbccccddddaaaabbbbccccdddd', { message: 'my password=hunter2' });
-    await stand.post(ENVELOPE, lines(['feedback', said]));
-    const items = await stand.items();
+    await fixture.post(ENVELOPE, lines(['feedback', said]));
+    const items = await fixture.items();
     expect(items.map((item) => item['title'])).to.have.members(['Internal', 'UserFeedback: my password=[scrubbed]']);
   });
 
   it('says nothing where it is empty', async () => {
-    const answer = await stand.post(ENVELOPE, lines(['feedback', feedback(newId(), null, { message: ' ' })]));
+    const answer = await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), null, { message: ' ' })]));
     expect(answer.status).to.equal(200);
-    expect(await stand.items()).to.deep.equal([]);
+    expect(await fixture.items()).to.deep.equal([]);
   });
 });

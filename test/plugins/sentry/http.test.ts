@@ -5,22 +5,22 @@ import fc from 'fast-check';
 import type { RouteSpec } from '../../../ports/http.js';
 import { TestServer, type Asked } from '../../adapters/hapi/support.js';
 import { sentryEnvelope, sentryEvent } from '../../load/sentry-envelope.js';
-import { AUTH, ENVELOPE, event, KEY, newId, Stand, STORE } from './stand.js';
+import { AUTH, ENVELOPE, event, KEY, newId, Fixture, STORE } from './fixture.js';
 
 describe('sentry intake', () => {
-  let stand: Stand;
+  let fixture: Fixture;
   beforeEach(async () => {
-    stand = await Stand.create();
+    fixture = await Fixture.create();
   });
-  afterEach(() => stand.stop());
+  afterEach(() => fixture.stop());
 
   it('answers an envelope with the event’s id and nothing else, and the item is there', async () => {
     const one = event({ event_id: 'FC6D8C0C-43FC-4630-AD85-0EE518F1B9D0', level: 'fatal' });
-    const answer = await stand.post(ENVELOPE, sentryEnvelope(one));
+    const answer = await fixture.post(ENVELOPE, sentryEnvelope(one));
     expect(answer.status).to.equal(200);
     expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
     expect(answer.body).to.deep.equal({ id: 'fc6d8c0c43fc4630ad850ee518f1b9d0' });
-    const [item, ...others] = await stand.items();
+    const [item, ...others] = await fixture.items();
     expect(others).to.deep.equal([]);
     expect(item).to.include({
       type: 'error',
@@ -37,11 +37,11 @@ describe('sentry intake', () => {
     for (const path of [STORE, '/api/7/store', '/api/7/envelope']) {
       const one = event();
       const body = path.includes('store') ? JSON.stringify(one) : sentryEnvelope(one);
-      const answer = await stand.post(path, body);
+      const answer = await fixture.post(path, body);
       expect(answer.status, path).to.equal(200);
       expect(answer.body).to.deep.equal({ id: one['event_id'] });
     }
-    expect((await stand.items())[0]).to.include({ hit_count: 3 });
+    expect((await fixture.items())[0]).to.include({ hit_count: 3 });
   });
 
   const ways: [name: string, path: string, headers: Record<string, string>][] = [
@@ -51,7 +51,7 @@ describe('sentry intake', () => {
   ];
   for (const [name, path, headers] of ways) {
     it(`takes the key from ${name}`, async () => {
-      expect((await stand.post(path, sentryEnvelope(event()), headers)).status).to.equal(200);
+      expect((await fixture.post(path, sentryEnvelope(event()), headers)).status).to.equal(200);
     });
   }
 
@@ -61,7 +61,7 @@ describe('sentry intake', () => {
       ...spec,
       credential: (given) => (spec.credential?.(given) === 'abc' ? 'master:bugtracker:report' : null),
     });
-    const routes = (stand.service.http.mounted?.routes ?? []).map(({ spec }) => judged(spec));
+    const routes = (fixture.service.http.mounted?.routes ?? []).map(({ spec }) => judged(spec));
     const plain = await TestServer.create({ routes });
     const envelope = sentryEnvelope(event(), 'https://abc@aos.example.org/7');
     expect((await plain.ask('POST', ENVELOPE, { payload: envelope })).status).to.equal(200);
@@ -87,22 +87,22 @@ describe('sentry intake', () => {
   for (const [name, path, headers, status, error] of refused) {
     it(`refuses ${name} with ${status}`, async () => {
       const body = path.includes('store') ? JSON.stringify(event()) : sentryEnvelope(event());
-      const answer = await stand.post(path, body, headers);
+      const answer = await fixture.post(path, body, headers);
       expect([answer.status, answer.code]).to.deep.equal([status, error]);
-      expect(await stand.items()).to.deep.equal([]);
+      expect(await fixture.items()).to.deep.equal([]);
     });
   }
 
   it('lets a token for all projects report by any number, and tells it which there is not', async () => {
     const headers = { 'x-sentry-auth': 'Sentry sentry_key=master:bugtracker:report' };
-    expect((await stand.post('/api/8/envelope/', sentryEnvelope(event()), headers)).status).to.equal(200);
-    expect((await stand.items())[0]).to.include({ project: 'other' });
-    expect((await stand.post('/api/77/envelope/', sentryEnvelope(event()), headers)).status).to.equal(404);
+    expect((await fixture.post('/api/8/envelope/', sentryEnvelope(event()), headers)).status).to.equal(200);
+    expect((await fixture.items())[0]).to.include({ project: 'other' });
+    expect((await fixture.post('/api/77/envelope/', sentryEnvelope(event()), headers)).status).to.equal(404);
   });
 
   it('refuses an archived project as the intake does', async () => {
     const headers = { 'x-sentry-auth': 'Sentry sentry_key=intake:old' };
-    const answer = await stand.post('/api/9/envelope/', sentryEnvelope(event()), headers);
+    const answer = await fixture.post('/api/9/envelope/', sentryEnvelope(event()), headers);
     expect([answer.status, answer.code]).to.deep.equal([422, 'unknown_project']);
   });
 
@@ -115,23 +115,23 @@ describe('sentry intake', () => {
       'x',
     ];
     for (const type of types) {
-      const answer = await stand.post(ENVELOPE, sentryEnvelope(event()), { ...AUTH, 'content-type': type });
+      const answer = await fixture.post(ENVELOPE, sentryEnvelope(event()), { ...AUTH, 'content-type': type });
       expect(answer.status, type).to.equal(200);
     }
     const encodings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
     for (const [encoding, compress] of Object.entries(encodings)) {
       const body = compress(Buffer.from(sentryEnvelope(event())));
-      expect((await stand.post(ENVELOPE, body, { ...AUTH, 'content-encoding': encoding })).status, encoding).to.equal(
+      expect((await fixture.post(ENVELOPE, body, { ...AUTH, 'content-encoding': encoding })).status, encoding).to.equal(
         200,
       );
     }
     const bare = deflateRawSync(Buffer.from(JSON.stringify(event())));
-    expect((await stand.post(STORE, bare, { ...AUTH, 'content-encoding': 'deflate' })).status).to.equal(200);
-    expect((await stand.items())[0]).to.include({ hit_count: types.length + 4 });
+    expect((await fixture.post(STORE, bare, { ...AUTH, 'content-encoding': 'deflate' })).status).to.equal(200);
+    expect((await fixture.items())[0]).to.include({ hit_count: types.length + 4 });
   });
 
   it('takes a chunked body without content type', async () => {
-    await stand.server.start();
+    await fixture.server.start();
     const bytes = Buffer.from(sentryEnvelope(event()));
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -139,10 +139,15 @@ describe('sentry intake', () => {
         controller.close();
       },
     });
-    const response = await fetch(stand.server.url + ENVELOPE, { method: 'POST', body, headers: AUTH, duplex: 'half' });
+    const response = await fetch(fixture.server.url + ENVELOPE, {
+      method: 'POST',
+      body,
+      headers: AUTH,
+      duplex: 'half',
+    });
     expect([response.status, Object.keys((await response.json()) as object)]).to.deep.equal([200, ['id']]);
-    expect((await stand.items())[0]).to.include({ hit_count: 1 });
-    await stand.server.stop();
+    expect((await fixture.items())[0]).to.include({ hit_count: 1 });
+    await fixture.server.stop();
   });
 
   it('stores no secret that an event brings along', async () => {
@@ -153,9 +158,9 @@ describe('sentry intake', () => {
     const frames = [{ filename: 'cart.py', lineno: 1, vars: { api_key: 'very-secret-4' } }];
     const exception = [{ type: 'CartError', value: 'token=very-secret-5', stacktrace: { frames } }];
     const extra = [['dsn', 'https://user:very-secret-6@example.org/7']];
-    await stand.post(STORE, JSON.stringify(event({ request, exception, extra: { extra } })));
-    const [item] = await stand.items();
-    const detail = await stand.server.ask('GET', `/api/bugtracker/v1/bugs/${item?.['id'] as unknown as string}`, {
+    await fixture.post(STORE, JSON.stringify(event({ request, exception, extra: { extra } })));
+    const [item] = await fixture.items();
+    const detail = await fixture.server.ask('GET', `/api/bugtracker/v1/bugs/${item?.['id'] as unknown as string}`, {
       bearer: 'master:bugtracker:read',
     });
     expect(detail.text).to.include('CartError').and.to.not.include('very-secret');
@@ -170,27 +175,27 @@ describe('sentry intake', () => {
     const id = '0123456789abcdef0123456789abcdef';
     const dashed = '01234567-89AB-CDEF-0123-456789abcdef';
     for (const event_id of [id, dashed, id]) {
-      const answer = await stand.post(ENVELOPE, sentryEnvelope(event({ event_id })));
+      const answer = await fixture.post(ENVELOPE, sentryEnvelope(event({ event_id })));
       expect(answer.body).to.deep.equal({ id });
     }
-    expect((await stand.post(STORE, JSON.stringify(event({ event_id: id })))).status).to.equal(200);
-    expect((await stand.items())[0]).to.include({ hit_count: 1 });
+    expect((await fixture.post(STORE, JSON.stringify(event({ event_id: id })))).status).to.equal(200);
+    expect((await fixture.items())[0]).to.include({ hit_count: 1 });
   });
 
   it('takes the id from the envelope’s header, and makes one where there is none', async () => {
     const { event_id, ...rest } = event();
     const body = `${JSON.stringify({ event_id })}\n{"type":"event"}\n${JSON.stringify(rest)}\n`;
-    expect((await stand.post(ENVELOPE, body)).body).to.deep.equal({ id: event_id });
-    const made = await stand.post(ENVELOPE, `{}\n{"type":"event"}\n${JSON.stringify(rest)}\n`);
+    expect((await fixture.post(ENVELOPE, body)).body).to.deep.equal({ id: event_id });
+    const made = await fixture.post(ENVELOPE, `{}\n{"type":"event"}\n${JSON.stringify(rest)}\n`);
     const { id } = made.body;
     expect(id).to.match(/^[0-9a-f]{32}$/);
-    const [item] = await stand.items();
+    const [item] = await fixture.items();
     expect(item).to.include({ hit_count: 2, client_ref: event_id });
   });
 
   it('passes over every other item, and asks the SDK to keep them to itself', async () => {
     const session = `${JSON.stringify({ sent_at: '2026-11-20T08:15:30Z' })}\n{"type":"session"}\n{"sid":"x","init":true}\n`;
-    const alone = await stand.post(ENVELOPE, session);
+    const alone = await fixture.post(ENVELOPE, session);
     expect([alone.status, alone.body]).to.deep.equal([200, {}]);
     expect(alone.headers['x-sentry-rate-limits']).to.equal('3600:session:key');
     const one = event();
@@ -204,27 +209,27 @@ describe('sentry intake', () => {
       '{"type":"nobody_knows"}\nno json',
       '{"type":"constructor"}\n',
     ].join('\n');
-    const answer = await stand.post(ENVELOPE, mixed);
+    const answer = await fixture.post(ENVELOPE, mixed);
     expect([answer.status, answer.body]).to.deep.equal([200, { id: one['event_id'] }]);
     expect(answer.headers['x-sentry-rate-limits']).to.equal('3600:transaction;attachment:key');
-    expect(await stand.items()).to.have.length(1);
-    const plain = await stand.post(ENVELOPE, sentryEnvelope(event()));
+    expect(await fixture.items()).to.have.length(1);
+    const plain = await fixture.post(ENVELOPE, sentryEnvelope(event()));
     expect(plain.headers).to.not.have.property('x-sentry-rate-limits');
   });
 
   it('passes over a transaction in the store', async () => {
-    const answer = await stand.post(STORE, JSON.stringify({ event_id: newId(), type: 'transaction', spans: [] }));
+    const answer = await fixture.post(STORE, JSON.stringify({ event_id: newId(), type: 'transaction', spans: [] }));
     expect(answer.status).to.equal(200);
-    expect(await stand.items()).to.deep.equal([]);
+    expect(await fixture.items()).to.deep.equal([]);
   });
 
   it('records every event of an envelope that holds several, also beside one that is no JSON', async () => {
     const parts = [event(), event(), event()].map((one) => `{"type":"event"}\n${JSON.stringify(one)}`);
-    expect((await stand.post(ENVELOPE, ['{}', ...parts].join('\n'))).status).to.equal(200);
+    expect((await fixture.post(ENVELOPE, ['{}', ...parts].join('\n'))).status).to.equal(200);
     const broken = ['{}', parts[0], '{"type":"event"}\n{"event_id":', `{"type":"event"}\n${JSON.stringify(event())}`];
-    const answer = await stand.post(ENVELOPE, broken.join('\n'));
+    const answer = await fixture.post(ENVELOPE, broken.join('\n'));
     expect([answer.status, answer.code]).to.deep.equal([400, 'invalid_json']);
-    expect((await stand.items())[0]).to.include({ hit_count: 4 });
+    expect((await fixture.items())[0]).to.include({ hit_count: 4 });
   });
 
   const malformed: [name: string, path: string, body: string][] = [
@@ -239,38 +244,38 @@ describe('sentry intake', () => {
   ];
   for (const [name, path, body] of malformed) {
     it(`refuses ${name} with 400`, async () => {
-      const answer = await stand.post(path, body);
+      const answer = await fixture.post(path, body);
       expect([answer.status, answer.code]).to.deep.equal([400, 'invalid_json']);
     });
   }
 
   it('keeps to the intake’s sizes: on the wire and inflated', async () => {
     const large = { ...AUTH, 'content-encoding': 'gzip' };
-    expect((await stand.post(ENVELOPE, Buffer.alloc(1024 * 1024 + 1, 'x'))).status).to.equal(413);
-    expect((await stand.post(ENVELOPE, gzipSync(Buffer.alloc(9 * 1024 * 1024, ' ')), large)).status).to.equal(413);
+    expect((await fixture.post(ENVELOPE, Buffer.alloc(1024 * 1024 + 1, 'x'))).status).to.equal(413);
+    expect((await fixture.post(ENVELOPE, gzipSync(Buffer.alloc(9 * 1024 * 1024, ' ')), large)).status).to.equal(413);
     const big = event({ extra: { text: 'x'.repeat(3_000_000) } });
-    expect((await stand.post(ENVELOPE, gzipSync(Buffer.from(sentryEnvelope(big))), large)).status).to.equal(200);
-    expect((await stand.items())[0]).to.include({ hit_count: 1 });
+    expect((await fixture.post(ENVELOPE, gzipSync(Buffer.from(sentryEnvelope(big))), large)).status).to.equal(200);
+    expect((await fixture.items())[0]).to.include({ hit_count: 1 });
   });
 
   it('groups by the fingerprint where there is one, and by the default where it says so', async () => {
-    const send = (fields: object): Promise<Asked> => stand.post(STORE, JSON.stringify(event(fields)));
+    const send = (fields: object): Promise<Asked> => fixture.post(STORE, JSON.stringify(event(fields)));
     await send({});
     await send({ fingerprint: ['{{ default }}'] });
     await send({ fingerprint: ['carts'], exception: [{ type: 'CartError', value: 'another text' }] });
     await send({ fingerprint: ['carts'] });
-    expect((await stand.items()).map((item) => item['hit_count'])).to.deep.equal([2, 2]);
+    expect((await fixture.items()).map((item) => item['hit_count'])).to.deep.equal([2, 2]);
   });
 
   it('meets a plain report of the same error', async () => {
     const frames = [{ filename: 'src/cart.ts', function: 'total', lineno: 41, colno: 7 }];
-    await stand.post(
+    await fixture.post(
       STORE,
       JSON.stringify(
         event({ platform: 'node', exception: [{ type: 'CartError', value: 'no price', stacktrace: { frames } }] }),
       ),
     );
-    const answer = await stand.server.ask('POST', '/api/errors/v1/report', {
+    const answer = await fixture.server.ask('POST', '/api/errors/v1/report', {
       bearer: 'master:bugtracker:report',
       json: {
         project: 'shop',
@@ -286,8 +291,8 @@ describe('sentry intake', () => {
   it('takes the benchmark’s envelopes, of about the size they promise', async () => {
     const body = sentryEnvelope(sentryEvent(3, newId(), 4096));
     expect(body.length).to.be.within(3500, 4400);
-    expect((await stand.post(ENVELOPE, body)).status).to.equal(200);
-    expect((await stand.items())[0]).to.include({
+    expect((await fixture.post(ENVELOPE, body)).status).to.equal(200);
+    expect((await fixture.items())[0]).to.include({
       exception_class: 'Failure3',
       file_path: '/srv/app/src/orders/module3.ts',
     });
@@ -310,7 +315,7 @@ describe('sentry intake', () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(ENVELOPE, STORE), body, async (path, payload) => {
-        const answer = await stand.post(path, payload);
+        const answer = await fixture.post(path, payload);
         expect([200, 400, 422], JSON.stringify(answer.body)).to.include(answer.status);
       }),
       { numRuns: 200 },

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { parseFrames } from '../../../plugins/bugs/grouping/frames.js';
 import { normaliseOrigin } from '../../../plugins/bugs/grouping/origin.js';
-import { ENVELOPE, Stand } from './stand.js';
+import { ENVELOPE, Fixture } from './fixture.js';
 
 type Fields = Record<string, unknown>;
 
@@ -96,17 +96,17 @@ const EXPECTED: Record<string, Expected> = {
 const envelope = (name: string): Promise<Buffer> => readFile(new URL(`${name}.envelope`, FOLDER));
 
 describe('sentry intake: recorded envelopes', () => {
-  let stand: Stand;
+  let fixture: Fixture;
   before(async () => {
-    stand = await Stand.create();
+    fixture = await Fixture.create();
     for (const name of Object.keys(EXPECTED))
-      expect((await stand.post(ENVELOPE, await envelope(name))).status, name).to.equal(200);
+      expect((await fixture.post(ENVELOPE, await envelope(name))).status, name).to.equal(200);
   });
-  after(() => stand.stop());
+  after(() => fixture.stop());
 
   const itemOf = async (name: string): Promise<Fields> => {
     const { class: exceptionClass, title, origin } = EXPECTED[name] as Expected;
-    const items = (await stand.items()) as unknown as Fields[];
+    const items = (await fixture.items()) as unknown as Fields[];
     const found = items.filter((item) => item['title'] === title && item['exception_class'] === exceptionClass);
     const one = found.find((item) => normaliseOrigin(item['file_path'] as string) === origin);
     expect(one, JSON.stringify(items.map((item) => [item['title'], item['file_path']]))).not.to.equal(undefined);
@@ -126,9 +126,9 @@ describe('sentry intake: recorded envelopes', () => {
   }
 
   it('makes one group of one panic, and others of others', async () => {
-    const before = (await stand.items()).length;
-    expect((await stand.post(ENVELOPE, await envelope('rust-panic-index-again'))).status).to.equal(200);
-    expect(await stand.items()).to.have.length(before);
+    const before = (await fixture.items()).length;
+    expect((await fixture.post(ENVELOPE, await envelope('rust-panic-index-again'))).status).to.equal(200);
+    expect(await fixture.items()).to.have.length(before);
     expect(await itemOf('rust-panic-index')).to.include({ hit_count: 2 });
   });
 

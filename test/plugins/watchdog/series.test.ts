@@ -6,18 +6,18 @@ import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import watchdog from '../../../plugins/watchdog/plugin.js';
 import webhooks from '../../../plugins/webhooks/plugin.js';
 import { until } from '../../harness.js';
-import { Site } from '../access/site.js';
+import { HttpFixture } from '../access/http-fixture.js';
 import { Receiver, status } from '../webhooks/receiver.js';
 
 describe('numbers of watchdog and webhooks', function () {
   this.timeout(20_000);
-  let site: Site;
+  let fixture: HttpFixture;
   let metrics: PrometheusMetrics;
   let to: Receiver;
 
   beforeEach(async () => {
     metrics = new PrometheusMetrics();
-    site = await Site.open({
+    fixture = await HttpFixture.open({
       store: new MemoryStore(),
       plugins: [watchdog, webhooks],
       parts: { metrics, outbound: new NodeOutbound() },
@@ -25,7 +25,7 @@ describe('numbers of watchdog and webhooks', function () {
     to = await Receiver.open(status(204));
   });
   afterEach(async () => {
-    await site.stop();
+    await fixture.stop();
     await to.close();
   });
 
@@ -48,12 +48,12 @@ describe('numbers of watchdog and webhooks', function () {
   });
 
   it('counts monitors by state and deliveries by outcome', async () => {
-    const token = await site.token(['watchdog:ping', 'webhooks:manage']);
-    await site.api('POST', '/api/webhooks/v1/webhooks', token, { name: 'a', url: to.url, events: '*' });
-    for (const source of ['a', 'b']) await site.api('POST', '/api/watchdog/v1/ping', token, { source });
-    await site.api('POST', '/api/watchdog/v1/ping', token, { source: 'c', status: 'stopped' });
-    const event = { id: 'evt_1', event: 'bug.created', timestamp: site.clock.iso(), project_slug: null, data: {} };
-    await site.harness.kernel.events.emit(event);
+    const token = await fixture.token(['watchdog:ping', 'webhooks:manage']);
+    await fixture.api('POST', '/api/webhooks/v1/webhooks', token, { name: 'a', url: to.url, events: '*' });
+    for (const source of ['a', 'b']) await fixture.api('POST', '/api/watchdog/v1/ping', token, { source });
+    await fixture.api('POST', '/api/watchdog/v1/ping', token, { source: 'c', status: 'stopped' });
+    const event = { id: 'evt_1', event: 'bug.created', timestamp: fixture.clock.iso(), project_slug: null, data: {} };
+    await fixture.harness.kernel.events.emit(event);
     await until('the outcome', async () =>
       (await lines()).includes('aos_webhook_deliveries_total{outcome="success"} 1'),
     );

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../../kernel/errors.js';
 import type { Caller } from '../../../../plugins/bugs/caller.js';
 import type { Granted } from '../../../../plugins/bugs/claims/leases.js';
 import { ManualClock } from '../../../support/clock.js';
-import { codeOf, MANAGER, memoryWorld, report, settled, shown, STORES, worldOn, type World } from '../world.js';
+import { codeOf, MANAGER, memoryFixture, report, settled, shown, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 const OTHER: Caller = { ...MANAGER, id: 'tok-other', name: 'other' };
 const HOUR = 3_600_000;
@@ -20,21 +20,22 @@ async function refusal(run: Promise<unknown>): Promise<ServiceError> {
 }
 
 describe('bugs: leases', () => {
-  let world: World;
+  let fixture: Fixture;
   let id: string;
   beforeEach(async () => {
-    world = await memoryWorld();
-    ({ id } = await world.bugs.record(report()));
+    fixture = await memoryFixture();
+    ({ id } = await fixture.bugs.record(report()));
   });
-  const claim = (caller = MANAGER, request = {}) => world.leases.claim(id, caller, { agent: caller.name, ...request });
+  const claim = (caller = MANAGER, request = {}) =>
+    fixture.leases.claim(id, caller, { agent: caller.name, ...request });
 
   it('grants 1,800 s unless asked otherwise, and stores no token', async () => {
     const { item, lease } = await claim();
     expect(lease.lease_seconds).to.equal(1800);
-    expect(Date.parse(lease.expires_at) - world.clock.now()).to.equal(1_800_000);
+    expect(Date.parse(lease.expires_at) - fixture.clock.now()).to.equal(1_800_000);
     expect(item).to.include({ status: 'in_progress', claim_count: 1 });
     expect(item.claim).to.have.all.keys('agent', 'claimed_at', 'expires_at', 'renewals');
-    expect(JSON.stringify(await world.deps.items.get(id))).to.not.include(lease.claim_token);
+    expect(JSON.stringify(await fixture.deps.items.get(id))).to.not.include(lease.claim_token);
   });
 
   it('refuses a live foreign lease and says whose it is', async () => {
@@ -49,36 +50,36 @@ describe('bugs: leases', () => {
     const second = await claim();
     expect(second.item.claim_count).to.equal(1);
     expect(second.lease.claim_token).to.not.equal(first.lease.claim_token);
-    expect(await codeOf(world.leases.renew(id, MANAGER, { claim_token: first.lease.claim_token }))).to.equal(
+    expect(await codeOf(fixture.leases.renew(id, MANAGER, { claim_token: first.lease.claim_token }))).to.equal(
       'lease_lost',
     );
-    expect(await codeOf(world.leases.renew(id, MANAGER, { claim_token: second.lease.claim_token }))).to.equal('none');
+    expect(await codeOf(fixture.leases.renew(id, MANAGER, { claim_token: second.lease.claim_token }))).to.equal('none');
     expect(await codeOf(claim(MANAGER, { agent: 'someone else' }))).to.equal('already_claimed');
   });
 
   it('renews from now, and ends 24 hours after the claim', async () => {
     let { lease } = await claim(MANAGER, { lease_seconds: 14_400 });
-    const claimed = world.clock.now();
+    const claimed = fixture.clock.now();
     for (let h = 3; h <= 21; h += 3) {
-      world.clock.advance(3 * HOUR);
-      ({ lease } = await world.leases.renew(id, MANAGER, { claim_token: lease.claim_token }));
+      fixture.clock.advance(3 * HOUR);
+      ({ lease } = await fixture.leases.renew(id, MANAGER, { claim_token: lease.claim_token }));
     }
     expect(Date.parse(lease.expires_at)).to.equal(claimed + 24 * HOUR);
-    world.clock.advance(HOUR);
-    expect(await codeOf(world.leases.renew(id, MANAGER, { claim_token: lease.claim_token }))).to.equal('lease_limit');
-    world.clock.advance(3 * HOUR);
-    expect(await codeOf(world.leases.renew(id, MANAGER, { claim_token: lease.claim_token }))).to.equal('lease_limit');
+    fixture.clock.advance(HOUR);
+    expect(await codeOf(fixture.leases.renew(id, MANAGER, { claim_token: lease.claim_token }))).to.equal('lease_limit');
+    fixture.clock.advance(3 * HOUR);
+    expect(await codeOf(fixture.leases.renew(id, MANAGER, { claim_token: lease.claim_token }))).to.equal('lease_limit');
     expect((await claim()).item.claim_count).to.equal(2);
   });
 
   it('sees an expired lease as gone before anything wrote it', async () => {
     const { lease } = await claim();
-    world.clock.advance(1_800_000);
-    expect(await shown(world, id)).to.include({ status: 'open', claim: null });
-    expect((await world.deps.items.get(id))?.status).to.equal('in_progress');
-    expect(await codeOf(world.leases.renew(id, MANAGER, { claim_token: lease.claim_token }))).to.equal('lease_lost');
-    expect(await codeOf(world.leases.release(id, MANAGER, lease))).to.equal('lease_lost');
-    expect(await codeOf(world.edits.edit(id, MANAGER, { title: 'x', claim_token: lease.claim_token }))).to.equal(
+    fixture.clock.advance(1_800_000);
+    expect(await shown(fixture, id)).to.include({ status: 'open', claim: null });
+    expect((await fixture.deps.items.get(id))?.status).to.equal('in_progress');
+    expect(await codeOf(fixture.leases.renew(id, MANAGER, { claim_token: lease.claim_token }))).to.equal('lease_lost');
+    expect(await codeOf(fixture.leases.release(id, MANAGER, lease))).to.equal('lease_lost');
+    expect(await codeOf(fixture.edits.edit(id, MANAGER, { title: 'x', claim_token: lease.claim_token }))).to.equal(
       'lease_lost',
     );
     expect((await claim(OTHER)).item).to.include({ status: 'in_progress', claim_count: 2 });
@@ -86,87 +87,87 @@ describe('bugs: leases', () => {
 
   it('writes what ran out, so that a delta query tells of it', async () => {
     await claim();
-    world.clock.advance(1_800_001);
-    const since = world.clock.iso();
-    world.clock.advance(1000);
-    await world.bugs.sweep();
-    const answer = await world.lists.list(MANAGER, { updated_since: since });
+    fixture.clock.advance(1_800_001);
+    const since = fixture.clock.iso();
+    fixture.clock.advance(1000);
+    await fixture.bugs.sweep();
+    const answer = await fixture.lists.list(MANAGER, { updated_since: since });
     expect(answer.items.map(({ status }) => status)).to.deep.equal(['open']);
   });
 
   it('hands out an item five times without result, then asks for a person', async () => {
     for (let i = 1; i <= 5; i++) {
-      const granted = await world.leases.next(MANAGER, { lease_seconds: 60 }, {});
+      const granted = await fixture.leases.next(MANAGER, { lease_seconds: 60 }, {});
       expect(granted.item?.claim_count).to.equal(i);
-      world.clock.advance(60_000);
+      fixture.clock.advance(60_000);
     }
-    expect(await world.leases.next(MANAGER, {}, {})).to.deep.equal({ item: null });
-    expect((await shown(world, id)).status).to.equal('needs_info');
-    await world.edits.edit(id, MANAGER, { status: 'open' });
-    expect((await world.leases.next(MANAGER, {}, {})).item?.id).to.equal(id);
+    expect(await fixture.leases.next(MANAGER, {}, {})).to.deep.equal({ item: null });
+    expect((await shown(fixture, id)).status).to.equal('needs_info');
+    await fixture.edits.edit(id, MANAGER, { status: 'open' });
+    expect((await fixture.leases.next(MANAGER, {}, {})).item?.id).to.equal(id);
   });
 
   it('renews with any write by the holder', async () => {
     const { lease } = await claim(MANAGER, { lease_seconds: 600 });
-    world.clock.advance(500_000);
-    const item = await world.edits.edit(id, MANAGER, { title: 'New', claim_token: lease.claim_token });
-    expect(Date.parse(item.claim?.expires_at ?? '')).to.equal(world.clock.now() + 600_000);
-    world.clock.advance(500_000);
-    await world.discussion.comment(id, MANAGER, 'found it', lease.claim_token);
-    expect(Date.parse((await shown(world, id)).claim?.expires_at ?? '')).to.equal(world.clock.now() + 600_000);
+    fixture.clock.advance(500_000);
+    const item = await fixture.edits.edit(id, MANAGER, { title: 'New', claim_token: lease.claim_token });
+    expect(Date.parse(item.claim?.expires_at ?? '')).to.equal(fixture.clock.now() + 600_000);
+    fixture.clock.advance(500_000);
+    await fixture.discussion.comment(id, MANAGER, 'found it', lease.claim_token);
+    expect(Date.parse((await shown(fixture, id)).claim?.expires_at ?? '')).to.equal(fixture.clock.now() + 600_000);
   });
 
   it('lets nobody else write under a live lease, unless forced with a reason', async () => {
     await claim();
-    expect(await codeOf(world.edits.edit(id, OTHER, { title: 'x' }))).to.equal('already_claimed');
-    expect(await codeOf(world.edits.edit(id, OTHER, { title: 'x', claim_token: 'wrong' }))).to.equal('lease_lost');
-    expect(await codeOf(world.edits.edit(id, OTHER, { title: 'x', force: true }))).to.equal('reason_required');
-    expect(await codeOf(world.edits.edit(id, OTHER, { title: 'x', force: true, reason: 'agent is gone' }))).to.equal(
+    expect(await codeOf(fixture.edits.edit(id, OTHER, { title: 'x' }))).to.equal('already_claimed');
+    expect(await codeOf(fixture.edits.edit(id, OTHER, { title: 'x', claim_token: 'wrong' }))).to.equal('lease_lost');
+    expect(await codeOf(fixture.edits.edit(id, OTHER, { title: 'x', force: true }))).to.equal('reason_required');
+    expect(await codeOf(fixture.edits.edit(id, OTHER, { title: 'x', force: true, reason: 'agent is gone' }))).to.equal(
       'none',
     );
-    expect((await shown(world, id)).status).to.equal('in_progress');
+    expect((await shown(fixture, id)).status).to.equal('in_progress');
   });
 
   it('refuses a token where nobody holds the item', async () => {
-    expect(await codeOf(world.edits.edit(id, MANAGER, { title: 'x', claim_token: 'stale' }))).to.equal('lease_lost');
-    expect(await codeOf(world.discussion.comment(id, MANAGER, 'hi', 'stale'))).to.equal('lease_lost');
-    expect(await world.deps.comments.count()).to.equal(0);
+    expect(await codeOf(fixture.edits.edit(id, MANAGER, { title: 'x', claim_token: 'stale' }))).to.equal('lease_lost');
+    expect(await codeOf(fixture.discussion.comment(id, MANAGER, 'hi', 'stale'))).to.equal('lease_lost');
+    expect(await fixture.deps.comments.count()).to.equal(0);
   });
 
   it('orders by severity, then regressions, then age; skips muted and other agents’ items', async () => {
-    const make = async (title: string, fields: object) => (await world.bugs.record(report({ title, ...fields }))).id;
-    await world.edits.edit(id, MANAGER, { status: 'wont_fix', reason: 'out of the way' });
+    const make = async (title: string, fields: object) => (await fixture.bugs.record(report({ title, ...fields }))).id;
+    await fixture.edits.edit(id, MANAGER, { status: 'wont_fix', reason: 'out of the way' });
     const low = await make('low', { severity: 'low' });
-    world.clock.advance(1000);
+    fixture.clock.advance(1000);
     const old = await make('old', {});
-    world.clock.advance(1000);
+    fixture.clock.advance(1000);
     const again = await make('again', {});
-    world.clock.advance(1000);
+    fixture.clock.advance(1000);
     const urgent = await make('urgent', { severity: 'critical' });
     await make('muted', { severity: 'critical', muted_by: { rule_id: 'r', reason: 'noise' } });
     const mine = await make('for b', { severity: 'critical', target_agent: 'b' });
-    await world.edits.edit(again, MANAGER, { status: 'closed' });
-    world.clock.advance(61_000);
-    await world.edits.edit(again, MANAGER, { severity: 'low' });
-    await world.bugs.record(report({ title: 'again' }));
+    await fixture.edits.edit(again, MANAGER, { status: 'closed' });
+    fixture.clock.advance(61_000);
+    await fixture.edits.edit(again, MANAGER, { severity: 'low' });
+    await fixture.bugs.record(report({ title: 'again' }));
     const order: (string | undefined)[] = [];
-    for (let i = 0; i < 4; i++) order.push((await world.leases.next(MANAGER, { agent: 'a' }, {})).item?.id);
+    for (let i = 0; i < 4; i++) order.push((await fixture.leases.next(MANAGER, { agent: 'a' }, {})).item?.id);
     expect(order).to.deep.equal([urgent, old, again, low]);
-    expect(await world.leases.next(MANAGER, { agent: 'a' }, {})).to.deep.equal({ item: null });
-    expect((await world.leases.next(MANAGER, { agent: 'b' }, {})).item?.id).to.equal(mine);
+    expect(await fixture.leases.next(MANAGER, { agent: 'a' }, {})).to.deep.equal({ item: null });
+    expect((await fixture.leases.next(MANAGER, { agent: 'b' }, {})).item?.id).to.equal(mine);
   });
 
   it('narrows by filters and by the token’s project', async () => {
-    const other = (await world.bugs.record(report({ project: 'beta', tags: ['ui'] }))).id;
+    const other = (await fixture.bugs.record(report({ project: 'beta', tags: ['ui'] }))).id;
     const bound: Caller = { ...MANAGER, project: 'beta' };
-    const granted = await world.leases.next(bound, {}, world.lists.filter(bound, {}));
+    const granted = await fixture.leases.next(bound, {}, fixture.lists.filter(bound, {}));
     expect(granted.item?.id).to.equal(other);
-    expect(await world.leases.next(bound, {}, world.lists.filter(bound, {}))).to.deep.equal({ item: null });
-    expect(() => world.lists.filter(bound, { project: ['alpha'] }))
+    expect(await fixture.leases.next(bound, {}, fixture.lists.filter(bound, {}))).to.deep.equal({ item: null });
+    expect(() => fixture.lists.filter(bound, { project: ['alpha'] }))
       .to.throw(ServiceError)
       .with.property('code', 'insufficient_scope');
-    expect(await codeOf(world.leases.claim(id, bound, {}))).to.equal('insufficient_scope');
-    expect(await codeOf(world.leases.claim('alpha-77', bound, {}))).to.equal('not_found');
+    expect(await codeOf(fixture.leases.claim(id, bound, {}))).to.equal('insufficient_scope');
+    expect(await codeOf(fixture.leases.claim('alpha-77', bound, {}))).to.equal('not_found');
   });
 });
 
@@ -177,14 +178,14 @@ for (const engine of STORES) {
     it('64 parallel action=next of two processes over 40 items: 40 winners, each item once', async () => {
       const { store, close } = await engine.open();
       const clock = new ManualClock();
-      const both = [worldOn(store, clock), worldOn(store, clock)] as const;
+      const both = [fixtureOn(store, clock), fixtureOn(store, clock)] as const;
       try {
         await Promise.all(
           Array.from({ length: 40 }, (_, i) => both[0].bugs.record(report({ title: 'x'.repeat(i + 1) }))),
         );
         const answers = await Promise.all(
           Array.from({ length: 64 }, (_, i) =>
-            (both[i % 2] as World).leases.next({ ...MANAGER, id: `tok-${i}` }, { agent: `agent ${i}` }, {}),
+            (both[i % 2] as Fixture).leases.next({ ...MANAGER, id: `tok-${i}` }, { agent: `agent ${i}` }, {}),
           ),
         );
         const won = answers.filter((answer): answer is Granted => answer.item !== null);
@@ -192,25 +193,25 @@ for (const engine of STORES) {
         expect(new Set(won.map(({ item }) => item.id)).size).to.equal(40);
         expect(new Set(won.map(({ lease }) => lease.claim_token)).size).to.equal(40);
       } finally {
-        for (const world of both) await settled(world);
+        for (const fixture of both) await settled(fixture);
         await close();
       }
     });
 
     it('16 parallel claims of one item: one winner', async () => {
       const { store, close } = await engine.open();
-      const world = worldOn(store);
+      const fixture = fixtureOn(store);
       try {
-        const { id } = await world.bugs.record(report());
+        const { id } = await fixture.bugs.record(report());
         const codes = await Promise.all(
           Array.from({ length: 16 }, (_, i) =>
-            codeOf(world.leases.claim(id, { ...MANAGER, id: `tok-${i}` }, { agent: 'a' })),
+            codeOf(fixture.leases.claim(id, { ...MANAGER, id: `tok-${i}` }, { agent: 'a' })),
           ),
         );
         expect(codes.filter((code) => code === 'none')).to.have.lengthOf(1);
         expect(codes.filter((code) => code === 'already_claimed')).to.have.lengthOf(15);
       } finally {
-        await settled(world);
+        await settled(fixture);
         await close();
       }
     });

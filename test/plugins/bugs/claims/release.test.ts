@@ -1,7 +1,7 @@
 /** Giving an item back, and what a 409 about a lease says (contract 20, leases and next). Over HTTP, on every engine. */
 import { expect } from 'chai';
 import { httpOf, MANAGE, OTHER, type AskFreely } from '../http.js';
-import { ENGINES, report, settled, worldOn, type World } from '../world.js';
+import { ENGINES, report, settled, fixtureOn, type Fixture } from '../fixture.js';
 
 interface Refused {
   code: string;
@@ -12,18 +12,18 @@ const errorOf = (body: Record<string, unknown>): Refused => body['error'] as Ref
 
 for (const engine of ENGINES) {
   describe(`bugs: release on ${engine.name}`, () => {
-    let world: World;
+    let fixture: Fixture;
     let ask: AskFreely;
     let close: (() => Promise<void>) | null = null;
 
     beforeEach(async function () {
       const opened = await engine.open(() => this.skip());
-      world = worldOn(opened.store);
+      fixture = fixtureOn(opened.store);
       close = async () => {
-        await settled(world);
+        await settled(fixture);
         await opened.close();
       };
-      ask = await httpOf(world);
+      ask = await httpOf(fixture);
     });
     afterEach(async () => {
       await close?.();
@@ -31,7 +31,7 @@ for (const engine of ENGINES) {
     });
 
     const make = async (title: string, severity: 'low' | 'critical' = 'low'): Promise<string> =>
-      (await world.bugs.record(report({ title, severity }))).ref;
+      (await fixture.bugs.record(report({ title, severity }))).ref;
 
     const next = async (agent = 'a', bearer = MANAGE, query = ''): Promise<{ ref: string; token: string } | null> => {
       const { status, body } = await ask('POST', `/bugs?action=next${query}`, { agent }, { bearer });
@@ -55,9 +55,9 @@ for (const engine of ENGINES) {
       expect(await next('a', MANAGE, '&q=forged&q=real')).to.equal(null);
       expect((await next('b'))?.ref).to.equal(forged);
       expect((await release(forged, 'x'.repeat(43))).status).to.equal(409);
-      world.clock.advance(3_600_000);
+      fixture.clock.advance(3_600_000);
       expect((await next('a', OTHER))?.ref, 'the lease of b ran out').to.equal(forged);
-      world.clock.advance(24 * 3_600_000);
+      fixture.clock.advance(24 * 3_600_000);
       expect((await next())?.ref).to.equal(forged);
     });
 
@@ -118,9 +118,9 @@ for (const engine of ENGINES) {
       };
       const expired = await make('Expired');
       const expiredToken = await claim(expired);
-      world.clock.advance(1_800_001);
+      fixture.clock.advance(1_800_001);
       expect(await why(expired, expiredToken)).to.deep.equal(['expired', undefined]);
-      await world.bugs.sweep();
+      await fixture.bugs.sweep();
       expect(await why(expired, expiredToken)).to.deep.equal(['expired', undefined]);
       await claim(expired, OTHER);
       expect(await why(expired, expiredToken)).to.deep.equal(['taken', false]);

@@ -5,21 +5,21 @@ import { coarse } from '../../../../plugins/bugs/grouping/coarse.js';
 import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
 import { EARLIER_MASKS, mask } from '../../../../plugins/bugs/grouping/mask.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
-import { errorReport, memoryWorld, report, settled, type World } from '../world.js';
+import { errorReport, memoryFixture, report, settled, type Fixture } from '../fixture.js';
 
 /** Short words of letters and digits, which stay as they are. */
 const strange = (n: number): Report => errorReport({ title: `E: ${n}`, error_message: `no seat ${n}A in hall Q${n}` });
 
 describe('bugs: flood', () => {
-  let world: World;
+  let fixture: Fixture;
   beforeEach(async () => {
-    world = await memoryWorld();
+    fixture = await memoryFixture();
   });
-  afterEach(() => settled(world));
+  afterEach(() => settled(fixture));
 
   const idsOf = async (from: number, to: number, fields: Partial<Report> = {}): Promise<string[]> => {
     const ids: string[] = [];
-    for (let n = from; n <= to; n++) ids.push((await world.bugs.record({ ...strange(n), ...fields })).id);
+    for (let n = from; n <= to; n++) ids.push((await fixture.bugs.record({ ...strange(n), ...fields })).id);
     return ids;
   };
 
@@ -27,21 +27,21 @@ describe('bugs: flood', () => {
     const first = await idsOf(1, 25);
     expect(new Set(first).size).to.equal(25);
     expect(new Set(await idsOf(26, 60))).to.deep.equal(new Set([first[0]]));
-    expect((await world.deps.items.get(first[0] ?? ''))?.flooded).to.equal(35);
-    expect(await world.deps.items.count()).to.equal(25);
+    expect((await fixture.deps.items.get(first[0] ?? ''))?.flooded).to.equal(35);
+    expect(await fixture.deps.items.count()).to.equal(25);
   });
 
   it('counts every key that it led there in that item from then on', async () => {
     const [first] = await idsOf(1, 30);
-    world.clock.advance(3 * 3_600_000);
-    expect((await world.bugs.record(strange(28))).id).to.equal(first);
-    expect((await world.deps.items.get(first ?? ''))?.flooded).to.equal(5);
+    fixture.clock.advance(3 * 3_600_000);
+    expect((await fixture.bugs.record(strange(28))).id).to.equal(first);
+    expect((await fixture.deps.items.get(first ?? ''))?.flooded).to.equal(5);
   });
 
   it('makes items again when the hour is over', async () => {
     await idsOf(1, 25);
-    world.clock.advance(3_600_001);
-    expect((await world.bugs.record(strange(70))).created).to.equal(true);
+    fixture.clock.advance(3_600_001);
+    expect((await fixture.bugs.record(strange(70))).created).to.equal(true);
   });
 
   it('lets go on what has another class, origin, type or wording', async () => {
@@ -54,19 +54,19 @@ describe('bugs: flood', () => {
       { type: 'bug' as const },
       { fingerprint: ['mine'] },
     ]) {
-      expect(await world.bugs.record({ ...strange(99), ...fields })).to.include({ created: true });
+      expect(await fixture.bugs.record({ ...strange(99), ...fields })).to.include({ created: true });
     }
   });
 
   it('leaves bugs and features alone, whose titles are meant', async () => {
     for (let n = 1; n <= 40; n++)
-      expect(await world.bugs.record(report({ title: `Step ${n}` }))).to.include({ created: true });
+      expect(await fixture.bugs.record(report({ title: `Step ${n}` }))).to.include({ created: true });
   });
 
   it('may be switched off', async () => {
-    world.deps.grouping.flood_items = 0;
+    fixture.deps.grouping.flood_items = 0;
     expect(new Set(await idsOf(1, 40)).size).to.equal(40);
-    expect(await world.deps.floods.count()).to.equal(0);
+    expect(await fixture.deps.floods.count()).to.equal(0);
   });
 
   it('masks every word with a digit, and nothing else', () => {
@@ -84,17 +84,17 @@ describe('bugs: groups from before a mask was added', () => {
   const late = (ms: number): Report => errorReport({ error_message: `timed out after ${ms} ms`, title: `E: ${ms}` });
 
   it('go on under their new key', async () => {
-    const world = await memoryWorld();
+    const fixture = await memoryFixture();
     const before = groupingOf(late(31), EARLIER_MASKS).dedup_key;
-    world.deps.grouping.masks = EARLIER_MASKS;
-    const old = await world.bugs.record(late(31));
+    fixture.deps.grouping.masks = EARLIER_MASKS;
+    const old = await fixture.bugs.record(late(31));
     expect(old.dedup_key).to.equal(before);
-    world.deps.grouping.masks = {};
-    const same = await world.bugs.record(late(31));
+    fixture.deps.grouping.masks = {};
+    const same = await fixture.bugs.record(late(31));
     expect(same).to.include({ id: old.id, created: false });
     expect(same.dedup_key).not.to.equal(before);
-    expect(await world.bugs.record(late(1673))).to.include({ id: old.id, created: false });
-    await settled(world);
+    expect(await fixture.bugs.record(late(1673))).to.include({ id: old.id, created: false });
+    await settled(fixture);
   });
 
   it('are looked for only where a mask makes a difference', () => {

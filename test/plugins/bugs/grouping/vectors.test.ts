@@ -4,7 +4,7 @@ import { cases } from '../../../support/vectors.js';
 import { urgencyOf } from '../../../../lib/urgency.js';
 import { reportOf, type ReportBody } from '../../../../plugins/bugs/http/report-body.js';
 import type { ErrorLevel, Report } from '../../../../ports/domain/bugs.js';
-import { errorReport, MANAGER, memoryWorld, settled } from '../world.js';
+import { errorReport, MANAGER, memoryFixture, settled } from '../fixture.js';
 
 /** As the error stream would hand it over. */
 function errorOf(body: Record<string, string>): Report {
@@ -28,15 +28,15 @@ describe('bugs: grouping vectors', () => {
 
   for (const { name, endpoint, a, b, same_group } of cases) {
     it(`${name}: ${same_group ? 'one item' : 'two items'}`, async () => {
-      const world = await memoryWorld();
+      const fixture = await memoryFixture();
       const native = endpoint.startsWith('/api/errors/');
       const ids: string[] = [];
       for (const body of [a, b]) {
         const report = native ? errorOf(body) : reportOf(body as unknown as ReportBody, MANAGER).report;
-        ids.push((await world.bugs.record(report)).id);
+        ids.push((await fixture.bugs.record(report)).id);
       }
       expect(ids[0] === ids[1]).to.equal(same_group);
-      await settled(world);
+      await settled(fixture);
     });
   }
 });

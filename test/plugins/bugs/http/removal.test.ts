@@ -1,28 +1,28 @@
 /** `DELETE /bugs/{id}` over HTTP (contract 20, endpoints). */
 import { expect } from 'chai';
-import { error, Stand } from '../../errorstream/stand.js';
+import { error, Fixture } from '../../errorstream/fixture.js';
 
 const MANAGE = 'master:bugtracker:manage';
 const BASE = '/api/bugtracker/v1/bugs';
 
 describe('bugs: DELETE /bugs/{id}', () => {
-  let stand: Stand;
+  let fixture: Fixture;
   let ref: string;
   beforeEach(async () => {
-    stand = await Stand.create();
-    ref = (await stand.post(error())).body['ref'] as unknown as string;
+    fixture = await Fixture.create();
+    ref = (await fixture.post(error())).body['ref'] as unknown as string;
   });
-  afterEach(() => stand.stop());
+  afterEach(() => fixture.stop());
 
   const remove = (query = '', json?: object) =>
-    stand.server.ask('DELETE', `${BASE}/${ref}${query}`, { bearer: MANAGE, ...(json && { json }) });
+    fixture.server.ask('DELETE', `${BASE}/${ref}${query}`, { bearer: MANAGE, ...(json && { json }) });
 
   it('answers deleted, and then not found', async () => {
     const answer = await remove();
     expect(answer.status).to.equal(200);
     expect(answer.body).to.deep.equal({ status: 'success', deleted: true });
     expect((await remove()).status).to.equal(404);
-    expect((await stand.post(error())).status).to.equal(201);
+    expect((await fixture.post(error())).status).to.equal(201);
   });
 
   const FORCED: readonly { name: string; query: string; json?: object }[] = [
@@ -31,14 +31,14 @@ describe('bugs: DELETE /bugs/{id}', () => {
   ];
   for (const { name, query, json } of FORCED) {
     it(`takes the override of a lease ${name}`, async () => {
-      await stand.server.ask('POST', `${BASE}/${ref}/claim`, { bearer: MANAGE, json: { agent: 'a' } });
+      await fixture.server.ask('POST', `${BASE}/${ref}/claim`, { bearer: MANAGE, json: { agent: 'a' } });
       expect((await remove()).body['error']).to.include({ code: 'already_claimed' });
       expect((await remove(query, json)).status).to.equal(200);
     });
   }
 
   it('is not for those who may only report', async () => {
-    const answer = await stand.server.ask('DELETE', `${BASE}/${ref}`, { bearer: 'master:bugtracker:report' });
+    const answer = await fixture.server.ask('DELETE', `${BASE}/${ref}`, { bearer: 'master:bugtracker:report' });
     expect(answer.status).to.equal(403);
   });
 });

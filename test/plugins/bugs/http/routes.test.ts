@@ -7,7 +7,7 @@ import { definePlugin } from '../../../../kernel/contract.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import { boot } from '../../../harness.js';
 import { TestServer, type Asked } from '../../../adapters/hapi/support.js';
-import { memoryWorld, settled, type World } from '../world.js';
+import { memoryFixture, settled, type Fixture } from '../fixture.js';
 
 const REPORT = 'master:bugtracker:report';
 const READ = 'master:bugtracker:read';
@@ -15,13 +15,13 @@ const MANAGE = 'master:bugtracker:manage';
 const BASE = '/api/bugtracker/v1';
 
 describe('bugs: routes', () => {
-  let world: World;
+  let fixture: Fixture;
   let server: TestServer;
   beforeEach(async () => {
-    world = await memoryWorld();
-    server = await TestServer.create({ routes: routes(world) });
+    fixture = await memoryFixture();
+    server = await TestServer.create({ routes: routes(fixture) });
   });
-  afterEach(() => settled(world));
+  afterEach(() => settled(fixture));
 
   const ask = (
     method: string,
@@ -75,7 +75,7 @@ describe('bugs: routes', () => {
       const answer = await ask('POST', '/report', REPORT, body);
       expect(seen(answer)).to.deep.equal([422, 'validation_failed']);
       expect(answer.fields).to.have.property(field);
-      expect(await world.deps.items.count()).to.equal(0);
+      expect(await fixture.deps.items.count()).to.equal(0);
     });
   }
 

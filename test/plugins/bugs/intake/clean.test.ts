@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { cleanJson, cleanText } from '../../../../plugins/bugs/intake/clean.js';
 import type { Json } from '../../../../ports/store.js';
-import { memoryWorld, report, settled } from '../world.js';
+import { memoryFixture, report, settled } from '../fixture.js';
 
 describe('bugs: text from outside', () => {
   it('keeps whole text as it is and mends the rest', () => {
@@ -32,11 +32,11 @@ describe('bugs: text from outside', () => {
   });
 
   it('stores a report that carries broken text', async () => {
-    const world = await memoryWorld();
-    const done = await world.bugs.record(report({ title: 'x\ud800', client_ref: 'r\0', tags: ['\0'] }), {
+    const fixture = await memoryFixture();
+    const done = await fixture.bugs.record(report({ title: 'x\ud800', client_ref: 'r\0', tags: ['\0'] }), {
       texts: true,
     });
     expect(done.item).to.deep.include({ title: 'x\ufffd', client_ref: 'r\ufffd', tags: ['\ufffd'] });
-    await settled(world);
+    await settled(fixture);
   });
 });

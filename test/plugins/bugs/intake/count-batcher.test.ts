@@ -4,18 +4,18 @@ import fc from 'fast-check';
 import { summed } from '../../../../plugins/bugs/intake/count-batcher.js';
 import { applyUpdate } from '../../../../ports/document.js';
 import type { Update } from '../../../../ports/store.js';
-import { errorReport, settled, STORES, worldOn, type World } from '../world.js';
+import { errorReport, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 for (const { name, open } of STORES) {
   describe(`bugs: counting what comes at once (${name})`, () => {
     let close: () => Promise<void>;
-    let world: World;
+    let fixture: Fixture;
     let writes = 0;
     let failure: Error | null = null;
     beforeEach(async () => {
       const opened = await open();
       ({ close } = opened);
-      world = worldOn(opened.store, undefined, (deps) => {
+      fixture = fixtureOn(opened.store, undefined, (deps) => {
         deps.items = new Proxy(deps.items, {
           get: (target, method) => {
             if (method === 'change') writes++;
@@ -25,8 +25,8 @@ for (const { name, open } of STORES) {
           },
         });
       });
-      await world.bugs.record(errorReport());
-      await settled(world);
+      await fixture.bugs.record(errorReport());
+      await settled(fixture);
       writes = 0;
       failure = null;
     });
@@ -35,7 +35,7 @@ for (const { name, open } of STORES) {
     it('writes less often than it counts, and every report learns its own count', async () => {
       const counts = await Promise.all(
         Array.from({ length: 40 }, async () => {
-          const { hit_count, hour_count, created, item } = await world.bugs.record(errorReport());
+          const { hit_count, hour_count, created, item } = await fixture.bugs.record(errorReport());
           expect([created, item.hit_count, item.hour_count]).to.deep.equal([false, hit_count, hour_count]);
           return [hit_count, hour_count];
         }),
@@ -48,21 +48,21 @@ for (const { name, open } of STORES) {
     it('counts once whoever brings a client_ref, beside those without', async () => {
       await Promise.all(
         Array.from({ length: 24 }, (_, i) =>
-          world.bugs.record(errorReport(i % 3 === 0 ? { client_ref: `r${i % 2}` } : {})),
+          fixture.bugs.record(errorReport(i % 3 === 0 ? { client_ref: `r${i % 2}` } : {})),
         ),
       );
-      await settled(world);
-      const [item] = (await world.deps.items.find()).items;
+      await settled(fixture);
+      const [item] = (await fixture.deps.items.find()).items;
       expect(item?.hit_count).to.equal(1 + 16 + 2);
     });
 
     it('keeps groups apart, and what was read meanwhile', async () => {
       await Promise.all(
         Array.from({ length: 30 }, (_, i) =>
-          world.bugs.record(errorReport({ exception_class: `E${i % 3}`, app_version: `1.${i}` })),
+          fixture.bugs.record(errorReport({ exception_class: `E${i % 3}`, app_version: `1.${i}` })),
         ),
       );
-      const { items } = await world.deps.items.find({ sort: [['created_at', 'asc']] });
+      const { items } = await fixture.deps.items.find({ sort: [['created_at', 'asc']] });
       expect(
         items.filter(({ exception_class: name }) => /^E\d$/.test(name ?? '')).map(({ hit_count: n }) => n),
       ).to.deep.equal([10, 10, 10]);
@@ -70,7 +70,7 @@ for (const { name, open } of STORES) {
 
     it('fails together when the store does', async () => {
       failure = new Error('disk full');
-      const settledAll = await Promise.allSettled(Array.from({ length: 5 }, () => world.bugs.record(errorReport())));
+      const settledAll = await Promise.allSettled(Array.from({ length: 5 }, () => fixture.bugs.record(errorReport())));
       expect(settledAll.map((result) => result.status)).to.deep.equal(Array.from({ length: 5 }, () => 'rejected'));
     });
   });

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { attempt, Died, dying } from '../dying.js';
-import { ensured, errorReport, MANAGER, settled, worldOn } from '../world.js';
+import { ensured, errorReport, MANAGER, settled, fixtureOn } from '../fixture.js';
 
 const SCENES: readonly { name: string; before: number; ref: boolean }[] = [
   { name: 'a first report with client_ref', before: 0, ref: true },
@@ -19,15 +19,15 @@ describe('bugs: kill -9 at every write', () => {
       it(`${name}, ${late ? 'after' : 'before'} it reached the store`, async () => {
         for (let n = 1; ; n++) {
           const store = await ensured(new MemoryStore());
-          const first = worldOn(store);
+          const first = fixtureOn(store);
           for (let i = 0; i < before; i++) await first.bugs.record(errorReport({ client_ref: `old-${i}` }));
           await settled(first);
           const one = errorReport(ref ? { client_ref: 'the-one' } : {});
           const { store: dead, died } = dying(store, n, late);
-          const victim = worldOn(dead, first.clock);
-          const answered = await attempt(victim, (world) => world.bugs.record(one));
+          const victim = fixtureOn(dead, first.clock);
+          const answered = await attempt(victim, (fixture) => fixture.bugs.record(one));
 
-          const heir = worldOn(store, first.clock);
+          const heir = fixtureOn(store, first.clock);
           const again = await heir.bugs.record(one);
           await settled(heir);
           const items = await heir.deps.items.find({ limit: 100 });
@@ -55,15 +55,15 @@ describe('bugs: kill -9 at every write', () => {
 
   it('a change that was answered is told, also when the process dies right behind it', async () => {
     const store = await ensured(new MemoryStore());
-    const first = worldOn(store);
+    const first = fixtureOn(store);
     const { id } = await first.bugs.record(errorReport());
     await settled(first);
-    const victim = worldOn(store, first.clock, (deps) => {
+    const victim = fixtureOn(store, first.clock, (deps) => {
       deps.emit = () => Promise.reject(new Died());
     });
     await victim.edits.edit(id, MANAGER, { status: 'resolved' });
     await settled(victim);
-    const heir = worldOn(store, first.clock);
+    const heir = fixtureOn(store, first.clock);
     heir.clock.advance(11_000);
     await heir.bugs.reconcile();
     await settled(heir);

@@ -4,38 +4,38 @@ import fc from 'fast-check';
 import type { Recorded, Report } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../support/clock.js';
-import { codeOf, errorReport, MANAGER, report, settled, shown, STORES, worldOn, type World } from '../world.js';
+import { codeOf, errorReport, MANAGER, report, settled, shown, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 for (const engine of STORES) {
   describe(`bugs: intake on ${engine.name}`, function () {
     this.timeout(60_000);
     let store: DocumentStore;
     let close: () => Promise<void>;
-    let worlds: World[];
+    let fixtures: Fixture[];
     /** A process of its own over the one store. */
-    const process = (): World => {
-      const world = worldOn(store, worlds[0]?.clock ?? new ManualClock());
-      worlds.push(world);
-      return world;
+    const process = (): Fixture => {
+      const fixture = fixtureOn(store, fixtures[0]?.clock ?? new ManualClock());
+      fixtures.push(fixture);
+      return fixture;
     };
 
     beforeEach(async () => {
-      worlds = [];
+      fixtures = [];
       ({ store, close } = await engine.open());
     });
     afterEach(async () => {
-      for (const world of worlds) await settled(world);
+      for (const fixture of fixtures) await settled(fixture);
       await close();
     });
 
-    const total = async (world: World): Promise<{ items: number; hits: number }> => {
-      const page = await world.deps.items.find({ limit: 1000 });
+    const total = async (fixture: Fixture): Promise<{ items: number; hits: number }> => {
+      const page = await fixture.deps.items.find({ limit: 1000 });
       return { items: page.items.length, hits: page.items.reduce((sum, item) => sum + item.hit_count, 0) };
     };
 
     it('creates, then counts', async () => {
-      const world = process();
-      const first = await world.bugs.record(errorReport());
+      const fixture = process();
+      const first = await fixture.bugs.record(errorReport());
       expect(first).to.include({
         ref: 'alpha-1',
         created: true,
@@ -44,7 +44,7 @@ for (const engine of STORES) {
         hour_count: 1,
         sampled: true,
       });
-      const second = await world.bugs.record(errorReport());
+      const second = await fixture.bugs.record(errorReport());
       expect(second).to.include({
         id: first.id,
         created: false,
@@ -54,25 +54,25 @@ for (const engine of STORES) {
         sampled: true,
       });
       expect(second.item.rev).to.equal(1);
-      await settled(world);
-      expect(world.told.map(({ event }) => event)).to.deep.equal(['bug.created']);
+      await settled(fixture);
+      expect(fixture.told.map(({ event }) => event)).to.deep.equal(['bug.created']);
     });
 
     it('refuses an unknown project and stores nothing', async () => {
-      const world = process();
-      expect(await codeOf(world.bugs.record(report({ project: 'nowhere' })))).to.equal('unknown_project');
-      expect(await total(world)).to.deep.equal({ items: 0, hits: 0 });
-      expect(await world.deps.keys.count()).to.equal(0);
+      const fixture = process();
+      expect(await codeOf(fixture.bugs.record(report({ project: 'nowhere' })))).to.equal('unknown_project');
+      expect(await total(fixture)).to.deep.equal({ items: 0, hits: 0 });
+      expect(await fixture.deps.keys.count()).to.equal(0);
     });
 
     it('makes one item of 50 parallel first reports from two processes', async () => {
       const both = [process(), process()];
       const answers = await Promise.all(
-        Array.from({ length: 50 }, (_, i) => (both[i % 2] as World).bugs.record(errorReport())),
+        Array.from({ length: 50 }, (_, i) => (both[i % 2] as Fixture).bugs.record(errorReport())),
       );
       expect(answers.filter(({ created }) => created)).to.have.lengthOf(1);
       expect(new Set(answers.map(({ id }) => id)).size).to.equal(1);
-      expect(await total(both[0] as World)).to.deep.equal({ items: 1, hits: 50 });
+      expect(await total(both[0] as Fixture)).to.deep.equal({ items: 1, hits: 50 });
       await Promise.all(both.map(settled));
       expect(both.flatMap(({ told }) => told)).to.have.lengthOf(1);
     });
@@ -80,64 +80,68 @@ for (const engine of STORES) {
     it('makes one item of 50 parallel identical client_refs from two processes, and counts once', async () => {
       const both = [process(), process()];
       const one = report({ client_ref: 'ref-1' });
-      const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => (both[i % 2] as World).bugs.record(one)));
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => (both[i % 2] as Fixture).bugs.record(one)),
+      );
       expect(answers.filter(({ created }) => created)).to.have.lengthOf(1);
       expect(answers.filter(({ repeated }) => repeated)).to.have.lengthOf(49);
-      expect(await total(both[0] as World)).to.deep.equal({ items: 1, hits: 1 });
+      expect(await total(both[0] as Fixture)).to.deep.equal({ items: 1, hits: 1 });
     });
 
     it('makes one item of one client_ref with different texts, in parallel', async () => {
-      const world = process();
+      const fixture = process();
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, i) =>
-          world.bugs.record(report({ title: `Text ${'x'.repeat(i)}`, client_ref: 'same' })),
+          fixture.bugs.record(report({ title: `Text ${'x'.repeat(i)}`, client_ref: 'same' })),
         ),
       );
       expect(new Set(answers.map(({ id }) => id)).size).to.equal(1);
-      expect(await total(world)).to.deep.equal({ items: 1, hits: 1 });
+      expect(await total(fixture)).to.deep.equal({ items: 1, hits: 1 });
     });
 
     it('remembers a further occurrence by its client_ref, for 30 days; an item’s for ever', async () => {
-      const world = process();
-      await world.bugs.record(errorReport({ client_ref: 'a' }));
-      const b = await world.bugs.record(errorReport({ client_ref: 'b' }));
+      const fixture = process();
+      await fixture.bugs.record(errorReport({ client_ref: 'a' }));
+      const b = await fixture.bugs.record(errorReport({ client_ref: 'b' }));
       expect(b).to.include({ deduplicated: true, hit_count: 2 });
-      await settled(world);
-      expect(await world.bugs.record(errorReport({ client_ref: 'b' }))).to.include({ repeated: true, hit_count: 2 });
-      world.clock.advance(31 * 86_400_000);
-      await world.bugs.reconcile();
-      expect(await world.bugs.record(errorReport({ client_ref: 'b' }))).to.include({ repeated: false, hit_count: 3 });
-      expect(await world.bugs.record(errorReport({ client_ref: 'a' }))).to.include({ repeated: true, hit_count: 3 });
+      await settled(fixture);
+      expect(await fixture.bugs.record(errorReport({ client_ref: 'b' }))).to.include({ repeated: true, hit_count: 2 });
+      fixture.clock.advance(31 * 86_400_000);
+      await fixture.bugs.reconcile();
+      expect(await fixture.bugs.record(errorReport({ client_ref: 'b' }))).to.include({ repeated: false, hit_count: 3 });
+      expect(await fixture.bugs.record(errorReport({ client_ref: 'a' }))).to.include({ repeated: true, hit_count: 3 });
     });
 
     it('keeps no note of finished references in the item', async () => {
-      const world = process();
-      const { id } = await world.bugs.record(errorReport());
-      await Promise.all(Array.from({ length: 80 }, (_, i) => world.bugs.record(errorReport({ client_ref: `r${i}` }))));
-      await settled(world);
-      await world.bugs.reconcile();
-      expect((await world.deps.items.get(id))?.inflight).to.deep.equal({});
-      expect((await world.deps.items.get(id))?.hit_count).to.equal(81);
-      expect(await world.deps.refs.count({ open_at: null })).to.equal(80);
+      const fixture = process();
+      const { id } = await fixture.bugs.record(errorReport());
+      await Promise.all(
+        Array.from({ length: 80 }, (_, i) => fixture.bugs.record(errorReport({ client_ref: `r${i}` }))),
+      );
+      await settled(fixture);
+      await fixture.bugs.reconcile();
+      expect((await fixture.deps.items.get(id))?.inflight).to.deep.equal({});
+      expect((await fixture.deps.items.get(id))?.hit_count).to.equal(81);
+      expect(await fixture.deps.refs.count({ open_at: null })).to.equal(80);
     });
 
     const from = (file_path: string | null): Partial<Report> => ({ file_path });
-    const sequence = async (world: World, files: (string | null)[]): Promise<number[]> => {
+    const sequence = async (fixture: Fixture, files: (string | null)[]): Promise<number[]> => {
       const ids: string[] = [];
-      for (const file of files) ids.push((await world.bugs.record(errorReport(from(file)))).id);
+      for (const file of files) ids.push((await fixture.bugs.record(errorReport(from(file)))).id);
       const known = [...new Set(ids)];
       return ids.map((id) => known.indexOf(id) + 1);
     };
 
     it('lets an origin adopt an item without one: none, cart, checkout, none are 1, 1, 2, 1', async () => {
-      const world = process();
-      expect(await sequence(world, [null, 'src/cart.ts', 'src/checkout.ts', null])).to.deep.equal([1, 1, 2, 1]);
-      expect((await shown(world, 'alpha-1')).file_path).to.equal('src/cart.ts');
+      const fixture = process();
+      expect(await sequence(fixture, [null, 'src/cart.ts', 'src/checkout.ts', null])).to.deep.equal([1, 1, 2, 1]);
+      expect((await shown(fixture, 'alpha-1')).file_path).to.equal('src/cart.ts');
     });
 
     it('lets a report without origin meet the newest: cart, checkout, none, cart are 1, 2, 2, 1', async () => {
-      const world = process();
-      expect(await sequence(world, ['src/cart.ts', 'src/checkout.ts', null, 'src/cart.ts'])).to.deep.equal([
+      const fixture = process();
+      expect(await sequence(fixture, ['src/cart.ts', 'src/checkout.ts', null, 'src/cart.ts'])).to.deep.equal([
         1, 2, 2, 1,
       ]);
     });
@@ -148,33 +152,36 @@ for (const engine of STORES) {
         const message = `parallel ${'x'.repeat(round + 1)}`;
         const fields = (i: number) => ({ error_message: message, ...from(i % 2 === 0 ? null : 'src/cart.ts') });
         const answers = await Promise.all(
-          Array.from({ length: 8 }, (_, i) => (both[(i >> 1) % 2] as World).bugs.record(errorReport(fields(i)))),
+          Array.from({ length: 8 }, (_, i) => (both[(i >> 1) % 2] as Fixture).bugs.record(errorReport(fields(i)))),
         );
         expect(new Set(answers.map(({ id }) => id)).size).to.equal(1);
       }
     });
 
     it('keeps 5 and a reservoir of 45 payloads while it counts every occurrence', async () => {
-      const world = process();
+      const fixture = process();
       let last: Recorded | undefined;
-      for (let i = 0; i < 120; i++) last = await world.bugs.record(errorReport({ host: `h${i}` }));
+      for (let i = 0; i < 120; i++) last = await fixture.bugs.record(errorReport({ host: `h${i}` }));
       expect(last?.hit_count).to.equal(120);
-      const page = await world.discussion.page('alpha-1', MANAGER, 'occurrences', { limit: 200, include_total: true });
+      const page = await fixture.discussion.page('alpha-1', MANAGER, 'occurrences', {
+        limit: 200,
+        include_total: true,
+      });
       expect(page.total).to.equal(50);
       const hosts = (page.items as { host: string }[]).map(({ host }) => host);
       for (const host of ['h0', 'h1', 'h2', 'h3', 'h4']) expect(hosts).to.include(host);
-      expect(await world.deps.occurrences.count({ item_id: last?.id ?? '' })).to.equal(50);
+      expect(await fixture.deps.occurrences.count({ item_id: last?.id ?? '' })).to.equal(50);
     });
 
     it('samples anew after 30 days, when the old payloads are gone', async () => {
-      const world = process();
-      for (let i = 0; i < 60; i++) await world.bugs.record(errorReport());
-      world.clock.advance(31 * 86_400_000);
-      await world.bugs.forget();
-      expect(await world.deps.occurrences.count()).to.equal(0);
-      expect((await world.bugs.record(errorReport())).sampled).to.equal(true);
-      expect((await world.bugs.record(errorReport())).sampled).to.equal(true);
-      expect(await world.deps.occurrences.count()).to.equal(2);
+      const fixture = process();
+      for (let i = 0; i < 60; i++) await fixture.bugs.record(errorReport());
+      fixture.clock.advance(31 * 86_400_000);
+      await fixture.bugs.forget();
+      expect(await fixture.deps.occurrences.count()).to.equal(0);
+      expect((await fixture.bugs.record(errorReport())).sampled).to.equal(true);
+      expect((await fixture.bugs.record(errorReport())).sampled).to.equal(true);
+      expect(await fixture.deps.occurrences.count()).to.equal(2);
     });
 
     it('counts each accepted report once, in one item per key, whatever the order', async () => {
@@ -190,14 +197,14 @@ for (const engine of STORES) {
         fc.asyncProperty(
           fc.array(fc.array(incoming, { minLength: 1, maxLength: 6 }), { maxLength: 6 }),
           async (batches) => {
-            const world = process();
+            const fixture = process();
             const prefix = `run ${'x'.repeat(++run)} `;
             const seen: (Recorded & { bound: boolean })[] = [];
             for (const batch of batches) {
-              world.clock.advance(61_000);
+              fixture.clock.advance(61_000);
               const answers = await Promise.all(
                 batch.map(({ message, file, ref }) =>
-                  world.bugs.record(
+                  fixture.bugs.record(
                     errorReport({
                       error_message: prefix + message,
                       file_path: file,
@@ -208,11 +215,11 @@ for (const engine of STORES) {
               );
               seen.push(...answers.map((answer, i) => ({ ...answer, bound: batch[i]?.ref !== null })));
               for (const [i, { resolve }] of batch.entries()) {
-                if (resolve) await codeOf(world.edits.edit(answers[i]?.id ?? '', MANAGER, { status: 'resolved' }));
+                if (resolve) await codeOf(fixture.edits.edit(answers[i]?.id ?? '', MANAGER, { status: 'resolved' }));
               }
             }
             const ids = [...new Set(seen.map(({ id }) => id))];
-            const docs = await Promise.all(ids.map((id) => world.deps.items.get(id)));
+            const docs = await Promise.all(ids.map((id) => fixture.deps.items.get(id)));
             const hits = docs.reduce((sum, doc) => sum + (doc?.hit_count ?? 0), 0);
             expect(hits).to.equal(seen.filter(({ repeated }) => !repeated).length);
             expect(seen.filter(({ created }) => created)).to.have.lengthOf(ids.length);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { OccurrenceDoc } from '../../../../plugins/bugs/items/model.js';
 import { pack, replacing, unpack } from '../../../../plugins/bugs/intake/payload.js';
 import { applyUpdate, plainUpdate } from '../../../../ports/document.js';
-import { errorReport, MANAGER, settled, STORES, worldOn } from '../world.js';
+import { errorReport, MANAGER, settled, STORES, fixtureOn } from '../fixture.js';
 
 const STACK = `Error: boom\n${'    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(100)}`;
 
@@ -84,46 +84,46 @@ describe('bugs: payloads', () => {
   for (const { name, open } of STORES) {
     it(`are shown decompressed, also beside those that an earlier version left whole (${name})`, async () => {
       const { store, close } = await open();
-      const world = worldOn(store);
+      const fixture = fixtureOn(store);
       try {
-        const { id } = await world.bugs.record(errorReport({ stack_trace: STACK, context: { a: [1] }, tags: ['t'] }));
+        const { id } = await fixture.bugs.record(errorReport({ stack_trace: STACK, context: { a: [1] }, tags: ['t'] }));
         const old = occurrence({ id: `${id}:7`, item_id: id, received_at: '2000-01-01T00:00:00.000Z', host: 'old' });
-        await world.deps.occurrences.insert(old);
-        const page = await world.discussion.page(id, MANAGER, 'occurrences', {});
+        await fixture.deps.occurrences.insert(old);
+        const page = await fixture.discussion.page(id, MANAGER, 'occurrences', {});
         const [fresh, kept] = page.items as Record<string, unknown>[];
         expect(fresh)
           .to.include({ stack_trace: STACK, error_message: 'cart is empty' })
           .and.not.to.have.property('packed');
         expect(fresh).to.deep.include({ context: { a: [1] }, tags: ['t'] });
         expect(kept).to.include({ stack_trace: STACK, host: 'old' });
-        const [stored] = (await world.deps.occurrences.find({ filter: { id: `${id}:0` } })).items;
+        const [stored] = (await fixture.deps.occurrences.find({ filter: { id: `${id}:0` } })).items;
         expect(stored).to.have.property('packed');
         expect(stored).not.to.have.property('stack_trace');
       } finally {
-        await settled(world);
+        await settled(fixture);
         await close();
       }
     });
 
     it(`go after 30 days, by the hourly job, and not before (${name})`, async () => {
       const { store, close } = await open();
-      const world = worldOn(store);
+      const fixture = fixtureOn(store);
       try {
-        const { id } = await world.bugs.record(errorReport({ stack_trace: STACK }));
-        const count = (): Promise<number> => world.deps.occurrences.count({ item_id: id });
-        world.clock.advance(30 * 86_400_000 - 1000);
-        await world.bugs.record(errorReport());
-        await world.bugs.forget();
+        const { id } = await fixture.bugs.record(errorReport({ stack_trace: STACK }));
+        const count = (): Promise<number> => fixture.deps.occurrences.count({ item_id: id });
+        fixture.clock.advance(30 * 86_400_000 - 1000);
+        await fixture.bugs.record(errorReport());
+        await fixture.bugs.forget();
         expect(await count()).to.equal(2);
-        world.clock.advance(2000);
-        await world.bugs.forget();
+        fixture.clock.advance(2000);
+        await fixture.bugs.forget();
         expect(await count()).to.equal(1);
-        world.clock.advance(30 * 86_400_000);
-        await world.bugs.forget();
+        fixture.clock.advance(30 * 86_400_000);
+        await fixture.bugs.forget();
         expect(await count()).to.equal(0);
-        expect((await world.deps.items.get(id))?.hit_count).to.equal(2);
+        expect((await fixture.deps.items.get(id))?.hit_count).to.equal(2);
       } finally {
-        await settled(world);
+        await settled(fixture);
         await close();
       }
     });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { publicRefsApart } from '../../../../plugins/bugs/intake/public-refs.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
-import { ensured, errorReport, memoryWorld, report, settled, STORES, worldOn, type World } from '../world.js';
+import { ensured, errorReport, memoryFixture, report, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 
 const KEY = 'tok-intake';
@@ -11,69 +11,69 @@ const public_ = (fields: Partial<Report> = {}): Report =>
 
 for (const { name, open } of STORES) {
   describe(`bugs: client_ref of intake keys on ${name}`, () => {
-    let world: World;
+    let fixture: Fixture;
     let close: () => Promise<void>;
     beforeEach(async () => {
       const opened = await open();
       close = opened.close;
-      world = worldOn(opened.store);
+      fixture = fixtureOn(opened.store);
     });
     afterEach(async () => {
-      await settled(world);
+      await settled(fixture);
       await close();
     });
 
     it('never meet what a token sent', async () => {
-      const agent = await world.bugs.record(report({ client_ref: 'TICKET-1', title: 'Private plans' }));
-      const app = await world.bugs.record(public_({ client_ref: 'TICKET-1' }));
+      const agent = await fixture.bugs.record(report({ client_ref: 'TICKET-1', title: 'Private plans' }));
+      const app = await fixture.bugs.record(public_({ client_ref: 'TICKET-1' }));
       expect(app).to.include({ created: true, repeated: false });
       expect(app.id).not.to.equal(agent.id);
     });
 
     it('swallow nothing that a token sends later', async () => {
-      const app = await world.bugs.record(public_({ client_ref: 'TICKET-1' }));
-      const agent = await world.bugs.record(report({ client_ref: 'TICKET-1', title: 'The real report' }));
+      const app = await fixture.bugs.record(public_({ client_ref: 'TICKET-1' }));
+      const agent = await fixture.bugs.record(report({ client_ref: 'TICKET-1', title: 'The real report' }));
       expect(agent).to.include({ created: true, repeated: false });
       expect(agent.id).not.to.equal(app.id);
     });
 
     it('know their own repeats, in any order, in parallel, and after the notes are gone', async () => {
       const one = public_({ client_ref: 'event-1' });
-      const all = await Promise.all(Array.from({ length: 8 }, () => world.bugs.record(one)));
-      await settled(world);
-      await world.bugs.reconcile();
-      all.push(await world.bugs.record(one));
+      const all = await Promise.all(Array.from({ length: 8 }, () => fixture.bugs.record(one)));
+      await settled(fixture);
+      await fixture.bugs.reconcile();
+      all.push(await fixture.bugs.record(one));
       expect(new Set(all.map(({ id }) => id)).size).to.equal(1);
       expect(all.filter(({ created }) => created)).to.have.length(1);
-      expect((await world.deps.items.get(all[0]?.id ?? ''))?.hit_count).to.equal(1);
+      expect((await fixture.deps.items.get(all[0]?.id ?? ''))?.hit_count).to.equal(1);
       // The item's own is remembered as long as the item.
-      world.clock.advance(40 * 86_400_000);
-      await world.bugs.reconcile();
-      expect(await world.bugs.record(one)).to.include({ repeated: true });
+      fixture.clock.advance(40 * 86_400_000);
+      await fixture.bugs.reconcile();
+      expect(await fixture.bugs.record(one)).to.include({ repeated: true });
     });
   });
 }
 
 describe('bugs: new groups of an intake key', () => {
-  let world: World;
+  let fixture: Fixture;
   beforeEach(async () => {
-    world = worldOn(await ensured(new MemoryStore()), undefined, (deps) => {
+    fixture = fixtureOn(await ensured(new MemoryStore()), undefined, (deps) => {
       deps.new_groups_per_hour = 3;
     });
   });
-  afterEach(() => settled(world));
+  afterEach(() => settled(fixture));
 
   const nth = (n: number, fields: Partial<Report> = {}): Report =>
     public_({ exception_class: `E${n}`, error_message: 'boom', title: `E${n}: boom`, ...fields });
 
   it('beyond the limit are counted in one overflow item of the project, which keeps what was sent', async () => {
-    for (const n of [1, 2, 3]) expect(await world.bugs.record(nth(n))).to.include({ created: true, overflow: false });
+    for (const n of [1, 2, 3]) expect(await fixture.bugs.record(nth(n))).to.include({ created: true, overflow: false });
     const over = [];
-    for (const n of [4, 5, 6]) over.push(await world.bugs.record(nth(n, { client_ref: `r${n}` })));
+    for (const n of [4, 5, 6]) over.push(await fixture.bugs.record(nth(n, { client_ref: `r${n}` })));
     expect(over.map(({ overflow }) => overflow)).to.deep.equal([true, true, true]);
     expect(new Set(over.map(({ id }) => id)).size).to.equal(1);
     expect(over[1]).to.include({ created: false, title: 'E5: boom' });
-    const { item, occurrences } = await world.lists.detail(over[0]?.id ?? '', {
+    const { item, occurrences } = await fixture.lists.detail(over[0]?.id ?? '', {
       id: 'm',
       name: 'm',
       project: null,
@@ -86,40 +86,43 @@ describe('bugs: new groups of an intake key', () => {
       'E5',
       'E6',
     ]);
-    expect(await world.deps.items.count()).to.equal(4);
+    expect(await fixture.deps.items.count()).to.equal(4);
   });
 
   it('does not stop groups that are known, tokens, or other keys', async () => {
-    for (const n of [1, 2, 3, 4]) await world.bugs.record(nth(n));
-    expect(await world.bugs.record(nth(2))).to.include({ created: false, overflow: false, hit_count: 2 });
-    expect(await world.bugs.record(nth(7, { intake_key: null }))).to.include({ created: true, overflow: false });
-    expect(await world.bugs.record(nth(8, { intake_key: 'tok-other' }))).to.include({ created: true, overflow: false });
+    for (const n of [1, 2, 3, 4]) await fixture.bugs.record(nth(n));
+    expect(await fixture.bugs.record(nth(2))).to.include({ created: false, overflow: false, hit_count: 2 });
+    expect(await fixture.bugs.record(nth(7, { intake_key: null }))).to.include({ created: true, overflow: false });
+    expect(await fixture.bugs.record(nth(8, { intake_key: 'tok-other' }))).to.include({
+      created: true,
+      overflow: false,
+    });
   });
 
   it('knows a repeat of what overflowed', async () => {
-    for (const n of [1, 2, 3]) await world.bugs.record(nth(n));
+    for (const n of [1, 2, 3]) await fixture.bugs.record(nth(n));
     const sent = nth(4, { client_ref: 'r' });
-    const first = await world.bugs.record(sent);
-    await settled(world);
-    expect(await world.bugs.record(sent)).to.include({ id: first.id, repeated: true, overflow: true });
+    const first = await fixture.bugs.record(sent);
+    await settled(fixture);
+    expect(await fixture.bugs.record(sent)).to.include({ id: first.id, repeated: true, overflow: true });
   });
 
   it('may be made again when the hour is over', async () => {
-    for (const n of [1, 2, 3, 4]) await world.bugs.record(nth(n));
-    world.clock.advance(61 * 60_000);
-    expect(await world.bugs.record(nth(9))).to.include({ created: true, overflow: false });
+    for (const n of [1, 2, 3, 4]) await fixture.bugs.record(nth(n));
+    fixture.clock.advance(61 * 60_000);
+    expect(await fixture.bugs.record(nth(9))).to.include({ created: true, overflow: false });
   });
 
   it('counts a project of its own for each overflow', async () => {
-    for (const n of [1, 2, 3]) await world.bugs.record(nth(n));
-    const [a, b] = [await world.bugs.record(nth(4)), await world.bugs.record(nth(5, { project: 'beta' }))];
+    for (const n of [1, 2, 3]) await fixture.bugs.record(nth(n));
+    const [a, b] = [await fixture.bugs.record(nth(4)), await fixture.bugs.record(nth(5, { project: 'beta' }))];
     expect([a.overflow, b.overflow]).to.deep.equal([true, true]);
     expect(a.id).not.to.equal(b.id);
   });
 
   it('does not raise the overflow item by the level of what was sent, nor mute it', async () => {
-    for (const n of [1, 2, 3]) await world.bugs.record(nth(n));
-    const over = await world.bugs.record(
+    for (const n of [1, 2, 3]) await fixture.bugs.record(nth(n));
+    const over = await fixture.bugs.record(
       nth(4, { error_level: 'fatal', severity: 'critical', muted_by: { rule_id: 'r', reason: 'x' } }),
     );
     expect(over.item).to.include({ severity: 'high', muted: false });
@@ -128,13 +131,13 @@ describe('bugs: new groups of an intake key', () => {
 
 describe('bugs: the clock of an intake key', () => {
   it('moves the first sighting back no further than payloads are kept', async () => {
-    const world = await memoryWorld();
+    const fixture = await memoryFixture();
     const ancient = { occurred_at: '1970-01-01T00:00:00.000Z' };
-    const app = await world.bugs.record(public_(ancient));
-    const trusted = await world.bugs.record(errorReport({ ...ancient, exception_class: 'T' }));
-    expect(Date.parse(app.item.first_seen_at)).to.equal(world.clock.now() - 30 * 86_400_000);
+    const app = await fixture.bugs.record(public_(ancient));
+    const trusted = await fixture.bugs.record(errorReport({ ...ancient, exception_class: 'T' }));
+    expect(Date.parse(app.item.first_seen_at)).to.equal(fixture.clock.now() - 30 * 86_400_000);
     expect(trusted.item.first_seen_at).to.equal(ancient.occurred_at);
-    await settled(world);
+    await settled(fixture);
   });
 });
 
@@ -142,22 +145,25 @@ for (const { name, open } of STORES) {
   describe(`bugs: references from before keys had a space of their own, on ${name}`, () => {
     it('leave the tokens’ space where they belong to errors, and stay where they belong to bugs', async () => {
       const { store, close } = await open();
-      const world = worldOn(store);
-      const { items, refs } = world.deps;
-      const bug = await world.bugs.record(report({ client_ref: 'BUG-1' }));
-      const error = await world.bugs.record(errorReport({ client_ref: 'event-1' }));
-      await world.bugs.record(errorReport({ client_ref: 'event-2' }));
-      await settled(world);
+      const fixture = fixtureOn(store);
+      const { items, refs } = fixture.deps;
+      const bug = await fixture.bugs.record(report({ client_ref: 'BUG-1' }));
+      const error = await fixture.bugs.record(errorReport({ client_ref: 'event-1' }));
+      await fixture.bugs.record(errorReport({ client_ref: 'event-2' }));
+      await settled(fixture);
       for (let run = 0; run < 2; run++) await publicRefsApart(items, refs);
       expect(await refs.count()).to.equal(2);
 
-      expect(await world.bugs.record(report({ client_ref: 'BUG-1' }))).to.include({ id: bug.id, repeated: true });
-      expect(await world.bugs.record(public_({ client_ref: 'event-1' }))).to.include({ id: error.id, repeated: true });
+      expect(await fixture.bugs.record(report({ client_ref: 'BUG-1' }))).to.include({ id: bug.id, repeated: true });
+      expect(await fixture.bugs.record(public_({ client_ref: 'event-1' }))).to.include({
+        id: error.id,
+        repeated: true,
+      });
       for (const client_ref of ['event-1', 'event-2']) {
-        const real = await world.bugs.record(report({ client_ref, title: `The real ${client_ref}` }));
+        const real = await fixture.bugs.record(report({ client_ref, title: `The real ${client_ref}` }));
         expect(real).to.include({ created: true, repeated: false });
       }
-      await settled(world);
+      await settled(fixture);
       await close();
     });
   });

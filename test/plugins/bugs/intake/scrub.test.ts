@@ -5,7 +5,7 @@ import { isSecretKey, scrubJson, scrubReport } from '../../../../plugins/bugs/in
 import { SCRUBBED, scrubText } from '../../../../plugins/bugs/intake/scrub-text.js';
 import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
 import type { Json } from '../../../../ports/store.js';
-import { errorReport, memoryWorld, settled, shown } from '../world.js';
+import { errorReport, memoryFixture, settled, shown } from '../fixture.js';
 
 const BASE62 = 'AbCdEfGhIjKlMnOpQrStUvWxYz0123456789aBcDeFg';
 const KEY = `-----BEGIN RSA PRIVATE KEY-----\nMIIEow${'x'.repeat(64)}\n-----END RSA PRIVATE KEY-----`;
@@ -316,10 +316,10 @@ describe('bugs: scrubbing reports', () => {
   });
 
   it('nothing that is stored holds the secret', async () => {
-    const world = await memoryWorld();
+    const fixture = await memoryFixture();
     const secret = `wd_live_${BASE62}`;
     const message = `sent ${secret}`;
-    const { id } = await world.bugs.record(
+    const { id } = await fixture.bugs.record(
       errorReport({
         title: message,
         error_message: message,
@@ -328,11 +328,11 @@ describe('bugs: scrubbing reports', () => {
         client_ref: secret,
       }),
     );
-    expect((await shown(world, id)).error_message).to.equal('sent [scrubbed]');
+    expect((await shown(fixture, id)).error_message).to.equal('sent [scrubbed]');
     for (const name of ['items', 'texts', 'occurrences', 'activity', 'refs'] as const) {
-      const { items } = await world.deps[name].find({ limit: 100 });
+      const { items } = await fixture.deps[name].find({ limit: 100 });
       expect(JSON.stringify(items), name).not.to.include(BASE62).and.not.to.include('sesame');
     }
-    await settled(world);
+    await settled(fixture);
   });
 });

@@ -13,13 +13,13 @@ import {
   ensured,
   itemIn,
   MANAGER,
-  memoryWorld,
+  memoryFixture,
   report,
   settled,
   shown,
-  worldOn,
-  type World,
-} from '../world.js';
+  fixtureOn,
+  type Fixture,
+} from '../fixture.js';
 
 interface Result {
   id: string;
@@ -39,34 +39,38 @@ const titled = (i: number): string =>
 for (const engine of ENGINES) {
   describe(`bugs: bulk on ${engine.name}`, function () {
     this.timeout(30_000);
-    let world: World;
+    let fixture: Fixture;
     let close: () => Promise<void>;
     let ask: Ask;
     before(async function () {
       const opened = await engine.open(() => this.skip());
       close = opened.close;
-      world = worldOn(opened.store);
-      ask = await httpOf(world);
+      fixture = fixtureOn(opened.store);
+      ask = await httpOf(fixture);
     });
     after(async () => {
-      if (world === undefined) return;
-      await settled(world);
+      if (fixture === undefined) return;
+      await settled(fixture);
       await close();
     });
     const bulk = (body: object) => ask('POST', '/bugs/bulk', body);
 
     it('changes all by id or ref: 200', async () => {
-      const ids = [await itemIn(world, 'open'), await itemIn(world, 'needs_info'), await itemIn(world, 'in_progress')];
-      const { ref } = await shown(world, ids[1] as string);
-      const before = await shown(world, ids[0] as string);
-      world.clock.advance(3_600_000);
+      const ids = [
+        await itemIn(fixture, 'open'),
+        await itemIn(fixture, 'needs_info'),
+        await itemIn(fixture, 'in_progress'),
+      ];
+      const { ref } = await shown(fixture, ids[1] as string);
+      const before = await shown(fixture, ids[0] as string);
+      fixture.clock.advance(3_600_000);
       const set = { status: 'resolved', resolved_in_build: '1.0', tags: ['swept'], severity: 'high' };
       const answer = await bulk({ ids: [ids[0], ref, ids[2]], set: { ...set, unknown: 1 }, unknown: 1 });
       expect(answer.status).to.equal(200);
       expect(answer.body['updated']).to.equal(3);
       expect(resultsOf(answer).map(({ id, ok }) => [id, ok])).to.deep.equal(ids.map((id) => [id, true]));
       for (const id of ids) {
-        const item = await shown(world, id);
+        const item = await shown(fixture, id);
         expect(item).to.include({ status: 'resolved', resolved_in_build: '1.0', severity: 'high' });
         expect(item).to.include({ severity_locked: true, claim: null });
         expect(item.tags).to.deep.equal(['swept']);
@@ -76,11 +80,11 @@ for (const engine of ENGINES) {
 
     it('fails item by item: 207, and every other one is changed', async () => {
       const [open, closed, target] = [
-        await itemIn(world, 'open'),
-        await itemIn(world, 'closed'),
-        await itemIn(world, 'open'),
+        await itemIn(fixture, 'open'),
+        await itemIn(fixture, 'closed'),
+        await itemIn(fixture, 'open'),
       ];
-      const before = await shown(world, closed);
+      const before = await shown(fixture, closed);
       const answer = await bulk({
         ids: [open, closed, 'alpha-9999', open],
         set: { status: 'needs_info', title: 'Asked' },
@@ -88,22 +92,22 @@ for (const engine of ENGINES) {
       expect([answer.status, answer.body['updated']]).to.deep.equal([207, 1]);
       expect(codesOf(answer)).to.deep.equal([null, 'invalid_transition', 'not_found']);
       expect(resultsOf(answer)[2]?.id).to.equal('alpha-9999');
-      expect(await shown(world, open)).to.include({ status: 'needs_info', title: 'Asked' });
-      expect(await shown(world, closed)).to.deep.equal(before);
+      expect(await shown(fixture, open)).to.include({ status: 'needs_info', title: 'Asked' });
+      expect(await shown(fixture, closed)).to.deep.equal(before);
       const doubles = await bulk({ ids: [open, target], set: { status: 'duplicate', duplicate_of: target } });
       expect([doubles.status, ...codesOf(doubles)]).to.deep.equal([207, null, 'validation_failed']);
-      expect(await shown(world, open)).to.include({ status: 'duplicate', duplicate_of: target });
+      expect(await shown(fixture, open)).to.include({ status: 'duplicate', duplicate_of: target });
     });
 
     it('takes a filter with the count that the caller saw', async () => {
       const tag = 'counted';
       const ids: string[] = [];
       for (let i = 0; i < 5; i++)
-        ids.push((await world.bugs.record(report({ title: `${titled(i)} ${tag}`, tags: [tag] }))).id);
+        ids.push((await fixture.bugs.record(report({ title: `${titled(i)} ${tag}`, tags: [tag] }))).id);
       const set = { status: 'wont_fix', reason: 'too many' };
       const wrong = await bulk({ filter: { tag }, expected_count: 4, set });
       expect([wrong.status, wrong.code, wrong.body['error']?.['count']]).to.deep.equal([409, 'conflict', 5]);
-      for (const id of ids) expect(await shown(world, id)).to.include({ status: 'open', rev: 1 });
+      for (const id of ids) expect(await shown(fixture, id)).to.include({ status: 'open', rev: 1 });
       const right = await bulk({
         filter: { tag: [tag], status: ['open', 'needs_info'], muted: false },
         expected_count: 5,
@@ -111,14 +115,14 @@ for (const engine of ENGINES) {
       });
       expect([right.status, right.body['updated']]).to.deep.equal([200, 5]);
       expect(resultsOf(right).map(({ id }) => id)).to.have.members(ids);
-      for (const id of ids) expect(await shown(world, id)).to.include({ status: 'wont_fix', reason: 'too many' });
+      for (const id of ids) expect(await shown(fixture, id)).to.include({ status: 'wont_fix', reason: 'too many' });
       const none = await bulk({ filter: { tag, status: 'open' }, expected_count: 0, set });
       expect([none.status, none.body['updated'], resultsOf(none)]).to.deep.equal([200, 0, []]);
     });
 
     it('respects leases, each item with its own token', async () => {
       const lease = async (): Promise<{ id: string; ref: string; token: string }> => {
-        const id = await itemIn(world, 'open');
+        const id = await itemIn(fixture, 'open');
         const { body } = await ask('POST', `/bugs/${id}/claim`, { agent: 'holder' }, { bearer: OTHER });
         const item = body['item'] as unknown as Item;
         return { id, ref: item.ref, token: body['lease']?.['claim_token'] as unknown as string };
@@ -142,7 +146,7 @@ for (const engine of ENGINES) {
       expect(codesOf(forced)).to.deep.equal(['reason_required']);
       const reasoned = await bulk({ ids: [c.id], set: { status: 'open', force: true, reason: 'the agent is gone' } });
       expect(reasoned.status).to.equal(200);
-      expect((await shown(world, c.id)).claim).to.equal(null);
+      expect((await shown(fixture, c.id)).claim).to.equal(null);
     });
 
     it('is 404 when every id is unknown', async () => {
@@ -189,7 +193,7 @@ for (const engine of ENGINES) {
 describe('bugs: bulk', () => {
   it('fixes the ids at the count: what stops matching is a failed result, what starts to is left alone', async () => {
     const store = await ensured(new MemoryStore());
-    const plain = worldOn(store);
+    const plain = fixtureOn(store);
     const ids: string[] = [];
     for (let i = 0; i < 40; i++) ids.push((await plain.bugs.record(report({ title: titled(i) }))).id);
     const late = await itemIn(plain, 'closed', 'Reopened meanwhile');
@@ -197,7 +201,7 @@ describe('bugs: bulk', () => {
       await plain.edits.edit(ids[39] as string, MANAGER, { status: 'closed' });
       await plain.edits.edit(late, MANAGER, { status: 'open' });
     };
-    const world = worldOn(store, plain.clock, (deps) => {
+    const fixture = fixtureOn(store, plain.clock, (deps) => {
       const { items } = deps;
       const find: Collection<ItemDoc>['find'] = async (query) => {
         const page = await items.find(query);
@@ -210,7 +214,7 @@ describe('bugs: bulk', () => {
         get: (target, name) => (name === 'find' ? find : (Reflect.get(target, name) as () => void).bind(target)),
       });
     });
-    const answer = await world.bulk.run(
+    const answer = await fixture.bulk.run(
       { filter: { status: ['open'] }, expected_count: 40, set: { status: 'wont_fix', reason: 'old' } },
       MANAGER,
     );
@@ -218,56 +222,56 @@ describe('bugs: bulk', () => {
     expect(answer.results.filter(({ ok }) => !ok).map(({ id, error }) => [id, error?.code])).to.deep.equal([
       [ids[39], 'conflict'],
     ]);
-    expect((await shown(world, late)).status).to.equal('open');
-    await settled(world);
+    expect((await shown(fixture, late)).status).to.equal('open');
+    await settled(fixture);
   });
 
   it('changes 1,000 items, and not one of 1,001', async () => {
-    const world = await memoryWorld();
-    const { id } = await world.bugs.record(report());
-    await settled(world);
-    const doc = (await world.deps.items.get(id)) as ItemDoc;
+    const fixture = await memoryFixture();
+    const { id } = await fixture.bugs.record(report());
+    await settled(fixture);
+    const doc = (await fixture.deps.items.get(id)) as ItemDoc;
     const copies = Array.from({ length: 1000 }, (_, i) => ({ ...doc, id: `${id}-${i}`, ref: `alpha-${i + 2}` }));
-    await world.deps.items.bulk(copies.map((insert) => ({ insert })));
+    await fixture.deps.items.bulk(copies.map((insert) => ({ insert })));
     const run = (expected_count: number) =>
-      world.bulk.run(
+      fixture.bulk.run(
         { filter: { project: ['alpha'], status: ['open'] }, expected_count, set: { status: 'closed' } },
         MANAGER,
       );
     expect(await codeOf(run(1000))).to.equal('conflict');
-    expect(await world.deps.items.count({ status: 'closed' })).to.equal(0);
-    expect(await world.bulk.count({ status: ['open'] }, MANAGER)).to.equal(1001);
-    await world.edits.edit('alpha-1', MANAGER, { status: 'closed' });
+    expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(0);
+    expect(await fixture.bulk.count({ status: ['open'] }, MANAGER)).to.equal(1001);
+    await fixture.edits.edit('alpha-1', MANAGER, { status: 'closed' });
     const { updated, results } = await run(1000);
     expect([updated, results.length]).to.deep.equal([1000, 1000]);
-    await settled(world);
-    expect(world.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(1001);
+    await settled(fixture);
+    expect(fixture.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(1001);
   });
 
   it('leaves other projects alone', async () => {
-    const world = await memoryWorld();
-    const mine = (await world.bugs.record(report({ title: 'Mine' }))).id;
-    const theirs = await world.bugs.record(report({ title: 'Theirs', project: 'beta' }));
+    const fixture = await memoryFixture();
+    const mine = (await fixture.bugs.record(report({ title: 'Mine' }))).id;
+    const theirs = await fixture.bugs.record(report({ title: 'Theirs', project: 'beta' }));
     const caller = { ...MANAGER, project: 'alpha' };
     const set = { title: 'Changed' };
-    const { results, updated } = await world.bulk.run({ ids: [mine, theirs.ref], set }, caller);
+    const { results, updated } = await fixture.bulk.run({ ids: [mine, theirs.ref], set }, caller);
     expect(updated).to.equal(1);
     expect(results[1]).to.deep.include({ id: theirs.ref, ok: false });
     expect(results[1]).not.to.have.property('ref');
     expect(results[1]?.error?.code).to.equal('insufficient_scope');
-    const all = await world.bulk.run({ filter: {}, expected_count: 1, set }, caller);
+    const all = await fixture.bulk.run({ filter: {}, expected_count: 1, set }, caller);
     expect(all.results.map(({ id }) => id)).to.deep.equal([mine]);
-    expect(await codeOf(world.bulk.run({ filter: { project: ['beta'] }, expected_count: 1, set }, caller))).to.equal(
+    expect(await codeOf(fixture.bulk.run({ filter: { project: ['beta'] }, expected_count: 1, set }, caller))).to.equal(
       'insufficient_scope',
     );
-    expect((await shown(world, theirs.id)).title).to.equal('Theirs');
+    expect((await shown(fixture, theirs.id)).title).to.equal('Theirs');
   });
 
   it('sees leases that ran out as open', async () => {
-    const world = await memoryWorld();
-    await itemIn(world, 'in_progress');
-    world.clock.advance(3_600_000);
-    const { updated } = await world.bulk.run(
+    const fixture = await memoryFixture();
+    await itemIn(fixture, 'in_progress');
+    fixture.clock.advance(3_600_000);
+    const { updated } = await fixture.bulk.run(
       { filter: { status: ['open'] }, expected_count: 1, set: { status: 'closed' } },
       MANAGER,
     );
@@ -275,10 +279,10 @@ describe('bugs: bulk', () => {
   });
 
   it('is counted in the bucket of bulk calls', async () => {
-    const world = await memoryWorld();
-    const id = await itemIn(world, 'open');
+    const fixture = await memoryFixture();
+    const id = await itemIn(fixture, 'open');
     const limits = { ...NO_LIMITS, bulk_per_minute: 2 };
-    const server = await TestServer.create({ routes: routes(world) }, { limits });
+    const server = await TestServer.create({ routes: routes(fixture) }, { limits });
     const bulk = () =>
       server.ask('POST', `${BASE}/bugs/bulk`, { bearer: MANAGE, json: { ids: [id], set: { title: 'x' } } });
     expect((await bulk()).status).to.equal(200);

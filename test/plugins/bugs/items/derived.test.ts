@@ -8,18 +8,18 @@ import { ServiceError } from '../../../../kernel/errors.js';
 import { derived } from '../../../../plugins/bugs/items/change-set.js';
 import type { Edit } from '../../../../plugins/bugs/items/edits.js';
 import type { ErrorLevel } from '../../../../ports/domain/bugs.js';
-import { errorReport, MANAGER, memoryWorld, report, settled, type World } from '../world.js';
+import { errorReport, MANAGER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
 
-type Step = (world: World, ref: string) => Promise<unknown>;
+type Step = (fixture: Fixture, ref: string) => Promise<unknown>;
 
 const edit =
   (fields: Edit): Step =>
-  (world, ref) =>
-    world.edits.edit(ref, MANAGER, { ...fields, force: true, reason: 'because' });
+  (fixture, ref) =>
+    fixture.edits.edit(ref, MANAGER, { ...fields, force: true, reason: 'because' });
 const occur =
   (more: object): Step =>
-  (world, ref) =>
-    world.bugs.record(ref === 'alpha-2' ? errorReport(more) : report({ title: `Item ${ref}`, ...more }));
+  (fixture, ref) =>
+    fixture.bugs.record(ref === 'alpha-2' ? errorReport(more) : report({ title: `Item ${ref}`, ...more }));
 
 const MUTE = { rule_id: 'rule-1', reason: 'noise' };
 const level = fc.constantFrom<ErrorLevel>('fatal', 'error', 'warning');
@@ -31,21 +31,21 @@ const steps = fc.oneof<fc.Arbitrary<[string, Step]>[]>(
     level.map((error_level) => occur({ error_level, muted_by: null })),
   ),
   fc.constant(['report of 2.0', occur({ app_version: '2.0', muted_by: null })]),
-  fc.constant(['unmute', (world) => world.bugs.unmuteRule('rule-1')]),
-  fc.constant(['claim', (world, ref) => world.leases.claim(ref, MANAGER, { agent: 'a' })]),
-  fc.constant(['next', (world) => world.leases.next(MANAGER, { agent: 'b' }, {})]),
+  fc.constant(['unmute', (fixture) => fixture.bugs.unmuteRule('rule-1')]),
+  fc.constant(['claim', (fixture, ref) => fixture.leases.claim(ref, MANAGER, { agent: 'a' })]),
+  fc.constant(['next', (fixture) => fixture.leases.next(MANAGER, { agent: 'b' }, {})]),
   fc.constant([
     'renew',
-    async (world, ref) => {
-      const { lease } = await world.leases.claim(ref, MANAGER, { agent: 'c' });
-      await world.leases.renew(ref, MANAGER, lease);
+    async (fixture, ref) => {
+      const { lease } = await fixture.leases.claim(ref, MANAGER, { agent: 'c' });
+      await fixture.leases.renew(ref, MANAGER, lease);
     },
   ]),
   fc.constant([
     'release',
-    async (world, ref) => {
-      const { lease } = await world.leases.claim(ref, MANAGER, { agent: 'd' });
-      await world.leases.release(ref, MANAGER, lease);
+    async (fixture, ref) => {
+      const { lease } = await fixture.leases.claim(ref, MANAGER, { agent: 'd' });
+      await fixture.leases.release(ref, MANAGER, lease);
     },
   ]),
   fc.tuple(
@@ -61,11 +61,11 @@ const steps = fc.oneof<fc.Arbitrary<[string, Step]>[]>(
     fc.constantFrom('1.0', '2.0', null).map((build) => edit({ resolved_in_build: build })),
   ),
   fc.constant(['duplicate', edit({ status: 'duplicate', duplicate_of: 'alpha-3' })]),
-  fc.constant(['split', (world, ref) => world.merging.split(ref, MANAGER)]),
-  fc.constant(['comment', (world, ref) => world.discussion.comment(ref, MANAGER, 'hello')]),
-  fc.constant(['publish', (world) => world.published('1.0')]),
-  fc.constant(['hour', async (world) => world.clock.advance(3_600_000)]),
-  fc.constant(['sweep', (world) => world.bugs.sweep()]),
+  fc.constant(['split', (fixture, ref) => fixture.merging.split(ref, MANAGER)]),
+  fc.constant(['comment', (fixture, ref) => fixture.discussion.comment(ref, MANAGER, 'hello')]),
+  fc.constant(['publish', (fixture) => fixture.published('1.0')]),
+  fc.constant(['hour', async (fixture) => fixture.clock.advance(3_600_000)]),
+  fc.constant(['sweep', (fixture) => fixture.bugs.sweep()]),
 );
 
 describe('bugs: derived fields', () => {
@@ -74,16 +74,16 @@ describe('bugs: derived fields', () => {
       fc.asyncProperty(
         fc.array(fc.tuple(fc.constantFrom('alpha-1', 'alpha-2'), steps), { minLength: 1, maxLength: 25 }),
         async (story) => {
-          const world = await memoryWorld();
-          await world.bugs.record(report({ title: 'Item alpha-1' }));
-          await world.bugs.record(errorReport());
-          await world.bugs.record(report({ title: 'Target' }));
+          const fixture = await memoryFixture();
+          await fixture.bugs.record(report({ title: 'Item alpha-1' }));
+          await fixture.bugs.record(errorReport());
+          await fixture.bugs.record(report({ title: 'Target' }));
           for (const [ref, [, step]] of story)
-            await step(world, ref).catch((error: unknown) => {
+            await step(fixture, ref).catch((error: unknown) => {
               if (!(error instanceof ServiceError)) throw error;
             });
-          await settled(world);
-          for (const item of (await world.deps.items.find()).items) {
+          await settled(fixture);
+          for (const item of (await fixture.deps.items.find()).items) {
             const { lane, queue_key, build_key, severity_rank } = item;
             expect({ lane, queue_key, build_key, severity_rank }, item.ref).to.deep.equal(derived(item));
           }

@@ -5,7 +5,7 @@ import { judge } from '../../../../plugins/bugs/releases/regression.js';
 import { slotOf } from '../../../../plugins/bugs/intake/sampling.js';
 import { HOT_QUERIES } from '../hot-queries.js';
 import { COLLECTIONS } from '../../../../plugins/bugs/collections.js';
-import { errorReport, itemIn, MANAGER, memoryWorld, report, settled, shown, type World } from '../world.js';
+import { errorReport, itemIn, MANAGER, memoryFixture, report, settled, shown, type Fixture } from '../fixture.js';
 
 describe('bugs: pure rules', () => {
   it('compares versions by numeric segments of any length, suffixes as in SemVer', () => {
@@ -85,22 +85,22 @@ describe('bugs: pure rules', () => {
 });
 
 describe('bugs: what occurrences do', () => {
-  let world: World;
+  let fixture: Fixture;
   beforeEach(async () => {
-    world = await memoryWorld();
+    fixture = await memoryFixture();
   });
   const told = async (): Promise<string[]> => {
-    await settled(world);
-    return world.told.map(({ event }) => event);
+    await settled(fixture);
+    return fixture.told.map(({ event }) => event);
   };
 
   it('reopens what occurs again in the fixed version, one step more severe', async () => {
-    const { id } = await world.bugs.record(errorReport({ app_version: '1.0' }));
-    await world.edits.edit(id, MANAGER, { status: 'resolved', resolved_in_build: '1.1' });
-    const late = await world.bugs.record(errorReport({ app_version: '1.0' }));
+    const { id } = await fixture.bugs.record(errorReport({ app_version: '1.0' }));
+    await fixture.edits.edit(id, MANAGER, { status: 'resolved', resolved_in_build: '1.1' });
+    const late = await fixture.bugs.record(errorReport({ app_version: '1.0' }));
     expect(late).to.include({ regression: false, hit_count: 2 });
     expect(late.item).to.include({ status: 'resolved', late_count: 1, last_build: '1.0' });
-    const again = await world.bugs.record(errorReport({ app_version: '1.1.0' }));
+    const again = await fixture.bugs.record(errorReport({ app_version: '1.1.0' }));
     expect(again).to.include({ regression: true, hit_count: 3 });
     expect(again.item).to.include({
       status: 'open',
@@ -112,96 +112,100 @@ describe('bugs: what occurrences do', () => {
       late_count: 1,
     });
     expect(await told()).to.deep.equal(['bug.created', 'bug.resolved', 'bug.created', 'bug.critical']);
-    expect(world.told[2]?.data).to.include({ regression: true, severity: 'critical', item_status: 'open' });
+    expect(fixture.told[2]?.data).to.include({ regression: true, severity: 'critical', item_status: 'open' });
   });
 
   it('counts parallel occurrences of one regression once', async () => {
-    const { id } = await world.bugs.record(errorReport());
-    await world.edits.edit(id, MANAGER, { status: 'closed' });
-    world.clock.advance(61_000);
-    const answers = await Promise.all(Array.from({ length: 20 }, () => world.bugs.record(errorReport())));
+    const { id } = await fixture.bugs.record(errorReport());
+    await fixture.edits.edit(id, MANAGER, { status: 'closed' });
+    fixture.clock.advance(61_000);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fixture.bugs.record(errorReport())));
     expect(answers.filter(({ regression }) => regression)).to.have.lengthOf(1);
-    expect(await shown(world, id)).to.include({ hit_count: 21, regression_count: 1, status: 'open' });
+    expect(await shown(fixture, id)).to.include({ hit_count: 21, regression_count: 1, status: 'open' });
   });
 
   it('never reopens wont_fix and features', async () => {
-    const declined = await itemIn(world, 'wont_fix', 'Declined');
-    world.clock.advance(100_000);
-    await world.bugs.record(report({ title: 'Declined' }));
-    expect(await shown(world, declined)).to.include({ status: 'wont_fix', hit_count: 2 });
-    const wish = await world.bugs.record(report({ type: 'feature', title: 'Dark mode' }));
-    await world.edits.edit(wish.id, MANAGER, { status: 'closed' });
-    world.clock.advance(100_000);
-    const again = await world.bugs.record(report({ type: 'feature', title: 'Dark mode' }));
+    const declined = await itemIn(fixture, 'wont_fix', 'Declined');
+    fixture.clock.advance(100_000);
+    await fixture.bugs.record(report({ title: 'Declined' }));
+    expect(await shown(fixture, declined)).to.include({ status: 'wont_fix', hit_count: 2 });
+    const wish = await fixture.bugs.record(report({ type: 'feature', title: 'Dark mode' }));
+    await fixture.edits.edit(wish.id, MANAGER, { status: 'closed' });
+    fixture.clock.advance(100_000);
+    const again = await fixture.bugs.record(report({ type: 'feature', title: 'Dark mode' }));
     expect(again).to.include({ id: wish.id, created: false });
     expect(again.item.status).to.equal('closed');
     expect((await told()).filter((event) => event === 'feature.created')).to.have.lengthOf(1);
   });
 
   it('raises with the rolling hour, upwards only, never when locked', async () => {
-    const { id } = await world.bugs.record(report());
-    for (let i = 1; i < 99; i++) await world.bugs.record(report());
-    expect((await shown(world, id)).severity).to.equal('medium');
-    expect((await world.bugs.record(report())).item).to.include({ severity: 'high', hour_count: 100 });
-    world.clock.advance(61 * 60_000);
-    expect(await shown(world, id)).to.include({ severity: 'high', hour_count: 0, hit_count: 100 });
-    await world.edits.edit(id, MANAGER, { severity: 'low' });
-    for (let i = 0; i < 100; i++) await world.bugs.record(report());
-    expect(await shown(world, id)).to.include({ severity: 'low', hour_count: 100 });
-    expect(Object.keys((await world.deps.items.get(id))?.minutes ?? {})).to.have.lengthOf(2);
+    const { id } = await fixture.bugs.record(report());
+    for (let i = 1; i < 99; i++) await fixture.bugs.record(report());
+    expect((await shown(fixture, id)).severity).to.equal('medium');
+    expect((await fixture.bugs.record(report())).item).to.include({ severity: 'high', hour_count: 100 });
+    fixture.clock.advance(61 * 60_000);
+    expect(await shown(fixture, id)).to.include({ severity: 'high', hour_count: 0, hit_count: 100 });
+    await fixture.edits.edit(id, MANAGER, { severity: 'low' });
+    for (let i = 0; i < 100; i++) await fixture.bugs.record(report());
+    expect(await shown(fixture, id)).to.include({ severity: 'low', hour_count: 100 });
+    expect(Object.keys((await fixture.deps.items.get(id))?.minutes ?? {})).to.have.lengthOf(2);
   });
 
   it('raises with a higher error_level', async () => {
-    const { id } = await world.bugs.record(errorReport({ error_level: 'warning', severity: 'medium' }));
-    expect((await world.bugs.record(errorReport({ error_level: 'warning' }))).item.severity).to.equal('medium');
+    const { id } = await fixture.bugs.record(errorReport({ error_level: 'warning', severity: 'medium' }));
+    expect((await fixture.bugs.record(errorReport({ error_level: 'warning' }))).item.severity).to.equal('medium');
     expect(
-      (await world.bugs.record(errorReport({ error_level: 'error', environment: 'staging' }))).item.severity,
+      (await fixture.bugs.record(errorReport({ error_level: 'error', environment: 'staging' }))).item.severity,
     ).to.equal('medium');
-    expect((await world.bugs.record(errorReport({ error_level: 'fatal' }))).item).to.include({
+    expect((await fixture.bugs.record(errorReport({ error_level: 'fatal' }))).item).to.include({
       severity: 'critical',
       error_level: 'fatal',
     });
     expect(await told()).to.deep.equal(['bug.created', 'bug.critical']);
-    expect((await shown(world, id)).rev).to.equal(2);
+    expect((await shown(fixture, id)).rev).to.equal(2);
   });
 
   it('tells nothing of a muted item until an occurrence matches no rule', async () => {
     const muted_by = { rule_id: 'rule-1', reason: 'known noise' };
-    const { id } = await world.bugs.record(errorReport({ severity: 'critical', error_level: 'fatal', muted_by }));
-    expect(await shown(world, id)).to.include({ muted: true, muted_reason: 'known noise', muted_by_rule_id: 'rule-1' });
-    await world.bugs.record(errorReport({ error_level: 'fatal', muted_by }));
+    const { id } = await fixture.bugs.record(errorReport({ severity: 'critical', error_level: 'fatal', muted_by }));
+    expect(await shown(fixture, id)).to.include({
+      muted: true,
+      muted_reason: 'known noise',
+      muted_by_rule_id: 'rule-1',
+    });
+    await fixture.bugs.record(errorReport({ error_level: 'fatal', muted_by }));
     expect(await told()).to.deep.equal([]);
-    const loud = await world.bugs.record(errorReport({ error_level: 'fatal' }));
+    const loud = await fixture.bugs.record(errorReport({ error_level: 'fatal' }));
     expect(loud.item).to.include({ muted: false, muted_by_rule_id: null, hit_count: 3 });
     expect(await told()).to.deep.equal(['bug.created', 'bug.critical']);
-    await world.bugs.record(errorReport({ muted_by }));
-    expect(await shown(world, id)).to.include({ muted: true, hit_count: 4 });
+    await fixture.bugs.record(errorReport({ muted_by }));
+    expect(await shown(fixture, id)).to.include({ muted: true, hit_count: 4 });
   });
 
   it('unmutes what a rule muted; the next occurrence tells what was never told', async () => {
     const muted_by = { rule_id: 'rule-1', reason: 'known noise' };
-    await world.bugs.record(errorReport({ muted_by }));
-    expect(await world.bugs.unmuteRule('rule-1')).to.equal(1);
+    await fixture.bugs.record(errorReport({ muted_by }));
+    expect(await fixture.bugs.unmuteRule('rule-1')).to.equal(1);
     expect(await told()).to.deep.equal([]);
-    await world.bugs.record(errorReport());
-    await world.bugs.record(errorReport());
+    await fixture.bugs.record(errorReport());
+    await fixture.bugs.record(errorReport());
     expect(await told()).to.deep.equal(['bug.created']);
   });
 
   it('closes what a publish fixes, by version or build, wont_fix and duplicate aside', async () => {
     const set = async (title: string, status: string, build: string): Promise<string> => {
-      const id = await itemIn(world, status, title);
-      await world.edits.edit(id, MANAGER, { resolved_in_build: build });
+      const id = await itemIn(fixture, status, title);
+      await fixture.edits.edit(id, MANAGER, { resolved_in_build: build });
       return id;
     };
     const byVersion = await set('version', 'resolved', '2.0');
     const byBuild = await set('build', 'open', 'nightly');
     const declined = await set('declined', 'wont_fix', '2.0');
     const later = await set('later', 'open', '2.1');
-    await world.bugs.released({
+    await fixture.bugs.released({
       id: 'evt_1',
       event: 'release.published',
-      timestamp: world.clock.iso(),
+      timestamp: fixture.clock.iso(),
       project_slug: 'alpha',
       data: {
         product: 'alpha',
@@ -215,12 +219,12 @@ describe('bugs: what occurrences do', () => {
       },
     });
     const statuses = await Promise.all(
-      [byVersion, byBuild, declined, later].map(async (id) => (await shown(world, id)).status),
+      [byVersion, byBuild, declined, later].map(async (id) => (await shown(fixture, id)).status),
     );
     expect(statuses).to.deep.equal(['closed', 'closed', 'wont_fix', 'open']);
-    await world.published('2.1');
-    await world.bugs.sweep();
-    expect((await shown(world, later)).status).to.equal('closed');
+    await fixture.published('2.1');
+    await fixture.bugs.sweep();
+    expect((await shown(fixture, later)).status).to.equal('closed');
     expect((await told()).filter((event) => event === 'bug.resolved')).to.have.lengthOf(3);
   });
 });

@@ -1,27 +1,27 @@
 /** What a change of status asks for, and what follows from it. Which changes there are: walk.test.ts. */
 import { expect } from 'chai';
-import { codeOf, itemIn, MANAGER, memoryWorld, report, shown, type World } from '../world.js';
+import { codeOf, itemIn, MANAGER, memoryFixture, report, shown, type Fixture } from '../fixture.js';
 
 describe('bugs: what a transition asks for', () => {
-  let world: World;
+  let fixture: Fixture;
   beforeEach(async () => {
-    world = await memoryWorld();
+    fixture = await memoryFixture();
   });
 
   it('refuses wont_fix without reason and leaves the other fields alone', async () => {
-    const id = await itemIn(world, 'open', 'Left alone');
-    expect(await codeOf(world.edits.edit(id, MANAGER, { status: 'wont_fix', title: 'New' }))).to.equal(
+    const id = await itemIn(fixture, 'open', 'Left alone');
+    expect(await codeOf(fixture.edits.edit(id, MANAGER, { status: 'wont_fix', title: 'New' }))).to.equal(
       'reason_required',
     );
-    expect((await shown(world, id)).title).to.equal('Left alone');
+    expect((await shown(fixture, id)).title).to.equal('Left alone');
   });
 
   it('refuses a duplicate without target, of itself, in a circle, of another project, of nothing', async () => {
-    const a = await itemIn(world, 'open', 'A');
-    const b = await itemIn(world, 'open', 'B');
-    const foreign = (await world.bugs.record(report({ project: 'beta', title: 'C' }))).id;
+    const a = await itemIn(fixture, 'open', 'A');
+    const b = await itemIn(fixture, 'open', 'B');
+    const foreign = (await fixture.bugs.record(report({ project: 'beta', title: 'C' }))).id;
     const patch = (id: string, duplicate_of?: string) =>
-      codeOf(world.edits.edit(id, MANAGER, { status: 'duplicate', duplicate_of }));
+      codeOf(fixture.edits.edit(id, MANAGER, { status: 'duplicate', duplicate_of }));
     expect(await patch(a)).to.equal('validation_failed');
     expect(await patch(a, a)).to.equal('validation_failed');
     expect(await patch(a, foreign)).to.equal('validation_failed');
@@ -31,41 +31,41 @@ describe('bugs: what a transition asks for', () => {
   });
 
   it('takes a ref as duplicate_of, and forwards later occurrences', async () => {
-    const target = await world.bugs.record(report({ title: 'Target' }));
-    const id = await itemIn(world, 'open', 'Copy');
-    await world.edits.edit(id, MANAGER, { status: 'duplicate', duplicate_of: target.ref });
-    const again = await world.bugs.record(report({ title: 'Copy' }));
+    const target = await fixture.bugs.record(report({ title: 'Target' }));
+    const id = await itemIn(fixture, 'open', 'Copy');
+    await fixture.edits.edit(id, MANAGER, { status: 'duplicate', duplicate_of: target.ref });
+    const again = await fixture.bugs.record(report({ title: 'Copy' }));
     expect(again.id).to.equal(target.id);
     expect(again.hit_count).to.equal(2);
-    expect((await shown(world, id)).hit_count).to.equal(1);
+    expect((await shown(fixture, id)).hit_count).to.equal(1);
   });
 
   it('takes blank text for none, as a report does', async () => {
-    const id = await itemIn(world, 'open');
-    await world.edits.edit(id, MANAGER, { target_agent: 'x', environment: 'ci' });
+    const id = await itemIn(fixture, 'open');
+    await fixture.edits.edit(id, MANAGER, { target_agent: 'x', environment: 'ci' });
     const edit = { title: ' Trimmed ', target_agent: '', environment: ' ', resolved_in_build: '' };
-    expect(await world.edits.edit(id, MANAGER, edit)).to.include({
+    expect(await fixture.edits.edit(id, MANAGER, edit)).to.include({
       title: 'Trimmed',
       target_agent: null,
       environment: null,
       resolved_in_build: null,
     });
-    expect((await world.leases.next(MANAGER, { agent: 'anybody' }, {})).item?.id).to.equal(id);
+    expect((await fixture.leases.next(MANAGER, { agent: 'anybody' }, {})).item?.id).to.equal(id);
   });
 
   it('checks If-Match', async () => {
-    const id = await itemIn(world, 'open');
-    expect(await codeOf(world.edits.edit(id, MANAGER, { title: 'x' }, '"7"'))).to.equal('precondition_failed');
-    expect(await codeOf(world.edits.edit(id, MANAGER, { title: 'x' }, '"1"'))).to.equal('none');
-    expect((await shown(world, id)).rev).to.equal(2);
+    const id = await itemIn(fixture, 'open');
+    expect(await codeOf(fixture.edits.edit(id, MANAGER, { title: 'x' }, '"7"'))).to.equal('precondition_failed');
+    expect(await codeOf(fixture.edits.edit(id, MANAGER, { title: 'x' }, '"1"'))).to.equal('none');
+    expect((await shown(fixture, id)).rev).to.equal(2);
   });
 
   it('shows in the history what a duplicate repeats, and that it repeats something else now', async () => {
-    const [id, a, b] = [await itemIn(world, 'open'), await itemIn(world, 'open'), await itemIn(world, 'open')];
-    await world.edits.edit(id, MANAGER, { status: 'duplicate', duplicate_of: a, reason: 'the same' });
-    await world.edits.edit(id, MANAGER, { duplicate_of: b });
-    await world.bugs.stop();
-    const { items } = await world.deps.activity.find({ filter: { item_id: id }, sort: [['at', 'asc']] });
+    const [id, a, b] = [await itemIn(fixture, 'open'), await itemIn(fixture, 'open'), await itemIn(fixture, 'open')];
+    await fixture.edits.edit(id, MANAGER, { status: 'duplicate', duplicate_of: a, reason: 'the same' });
+    await fixture.edits.edit(id, MANAGER, { duplicate_of: b });
+    await fixture.bugs.stop();
+    const { items } = await fixture.deps.activity.find({ filter: { item_id: id }, sort: [['at', 'asc']] });
     expect(items.slice(1).map(({ action, data }) => [action, data])).to.deep.equal([
       ['status', { from: 'open', to: 'duplicate', reason: 'the same', duplicate_of: a }],
       ['edited', { fields: ['duplicate_of'], changes: [{ field: 'duplicate_of', from: a, to: b }] }],
@@ -73,36 +73,36 @@ describe('bugs: what a transition asks for', () => {
   });
 
   it('locks the severity that a person set, and tells of critical once', async () => {
-    const id = await itemIn(world, 'open');
-    const item = await world.edits.edit(id, MANAGER, { severity: 'critical' });
+    const id = await itemIn(fixture, 'open');
+    const item = await fixture.edits.edit(id, MANAGER, { severity: 'critical' });
     expect(item.severity_locked).to.equal(true);
-    await world.edits.edit(id, MANAGER, { severity: 'low' });
-    await world.edits.edit(id, MANAGER, { urgency: 'critical' });
-    await world.bugs.stop();
-    expect(world.told.filter(({ event }) => event === 'bug.critical')).to.have.lengthOf(1);
+    await fixture.edits.edit(id, MANAGER, { severity: 'low' });
+    await fixture.edits.edit(id, MANAGER, { urgency: 'critical' });
+    await fixture.bugs.stop();
+    expect(fixture.told.filter(({ event }) => event === 'bug.critical')).to.have.lengthOf(1);
   });
 
   it('tells bug.resolved once per cycle', async () => {
-    const id = await itemIn(world, 'resolved');
-    await world.edits.edit(id, MANAGER, { status: 'closed' });
-    await world.bugs.stop();
-    expect(world.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(1);
-    await world.edits.edit(id, MANAGER, { status: 'open' });
-    await world.edits.edit(id, MANAGER, { status: 'closed' });
-    await world.bugs.stop();
-    expect(world.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(2);
+    const id = await itemIn(fixture, 'resolved');
+    await fixture.edits.edit(id, MANAGER, { status: 'closed' });
+    await fixture.bugs.stop();
+    expect(fixture.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(1);
+    await fixture.edits.edit(id, MANAGER, { status: 'open' });
+    await fixture.edits.edit(id, MANAGER, { status: 'closed' });
+    await fixture.bugs.stop();
+    expect(fixture.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(2);
   });
 
   it('closes at once what a published release fixes, and clears resolved_in_build on reopening', async () => {
-    await world.published('1.2.0', 'nightly-7');
-    const a = await itemIn(world, 'open', 'by version');
-    expect((await world.edits.edit(a, MANAGER, { status: 'resolved', resolved_in_build: '1.2' })).status).to.equal(
+    await fixture.published('1.2.0', 'nightly-7');
+    const a = await itemIn(fixture, 'open', 'by version');
+    expect((await fixture.edits.edit(a, MANAGER, { status: 'resolved', resolved_in_build: '1.2' })).status).to.equal(
       'closed',
     );
-    const b = await itemIn(world, 'open', 'by build');
-    const closed = await world.edits.edit(b, MANAGER, { resolved_in_build: 'nightly-7' });
+    const b = await itemIn(fixture, 'open', 'by build');
+    const closed = await fixture.edits.edit(b, MANAGER, { resolved_in_build: 'nightly-7' });
     expect(closed.status).to.equal('closed');
-    const open = await world.edits.edit(b, MANAGER, { status: 'open' });
+    const open = await fixture.edits.edit(b, MANAGER, { status: 'open' });
     expect(open.resolved_in_build).to.equal(null);
     expect(open.reopened_at).to.be.a('string');
     expect(open.closed_at).to.equal(null);

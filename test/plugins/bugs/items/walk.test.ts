@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Item, ItemStatus } from '../../../../ports/domain/bugs.js';
 import type { Asked } from '../../../adapters/hapi/support.js';
 import { httpOf, OTHER, REPORT, type Ask } from '../http.js';
-import { ENGINES, settled, worldOn, type World } from '../world.js';
+import { ENGINES, settled, fixtureOn, type Fixture } from '../fixture.js';
 
 const STATUSES: readonly ItemStatus[] = [
   'open',
@@ -75,7 +75,7 @@ interface Case {
 for (const engine of ENGINES) {
   describe(`bugs: every transition over HTTP on ${engine.name}`, function () {
     this.timeout(60_000);
-    let world: World;
+    let fixture: Fixture;
     let close: () => Promise<void>;
     let ask: Ask;
     let n = 0;
@@ -83,12 +83,12 @@ for (const engine of ENGINES) {
     before(async function () {
       const opened = await engine.open(() => this.skip());
       close = opened.close;
-      world = worldOn(opened.store);
-      ask = await httpOf(world);
+      fixture = fixtureOn(opened.store);
+      ask = await httpOf(fixture);
     });
     after(async () => {
-      if (world === undefined) return;
-      await settled(world);
+      if (fixture === undefined) return;
+      await settled(fixture);
       await close();
     });
 
@@ -143,17 +143,17 @@ for (const engine of ENGINES) {
         case 'release':
           return ask('POST', `/bugs/${item.id}/release`, { claim_token: token });
         case 'expiry':
-          world.clock.advance(60_000);
+          fixture.clock.advance(60_000);
           return ask('GET', `/bugs?tag=${item.tags[0]}`);
         case 'publish': {
           const data = { product: 'alpha', version: build, build: null, channel: 'stable', platform: 'any' };
           const rest = { signed: false, closed_items: [], closed_count: 0 };
           const event = { id: `evt_${build}`, event: 'release.published', timestamp: '', project_slug: 'alpha' };
-          await world.bugs.released({ ...event, data: { ...data, ...rest } });
+          await fixture.bugs.released({ ...event, data: { ...data, ...rest } });
           return null;
         }
         case 'occurrence':
-          world.clock.advance(61_000);
+          fixture.clock.advance(61_000);
           return ask('POST', '/report', sent(item.title, item.tags[0] ?? ''), { bearer: REPORT });
         case 'merge':
           return ask('POST', `/bugs/${item.id}/merge`, { into: target.ref, ...lease });
@@ -164,7 +164,7 @@ for (const engine of ENGINES) {
     }
 
     const detail = async (id: string) => {
-      await settled(world);
+      await settled(fixture);
       const body = await fine(ask('GET', `/bugs/${id}`));
       return { item: body['item'] as unknown as Item, parts: [body['comments'], body['activity']] };
     };
@@ -178,9 +178,9 @@ for (const engine of ENGINES) {
           patch(at.item.id, { resolved_in_build: at.build, ...(from === 'in_progress' && { claim_token: at.token }) }),
         );
       const before = await detail(at.item.id);
-      const doc = await world.deps.items.get(at.item.id);
+      const doc = await fixture.deps.items.get(at.item.id);
       expect(before.item.status).to.equal(from);
-      world.told.length = 0;
+      fixture.told.length = 0;
       const answer = await move(by, from, to, at);
       const now = await detail(at.item.id);
 
@@ -197,8 +197,8 @@ for (const engine of ENGINES) {
         if (by === 'occurrence') return checkCounted(at, before.item, now.item);
         if (by === 'expiry' || by === 'next') expect(now.item.status).to.equal(from);
         expect(now).to.deep.equal(before);
-        expect(await world.deps.items.get(at.item.id)).to.deep.equal(doc);
-        expect(world.told).to.deep.equal([]);
+        expect(await fixture.deps.items.get(at.item.id)).to.deep.equal(doc);
+        expect(fixture.told).to.deep.equal([]);
         return;
       }
       if (answer !== null) expect(answer.status, answer.text).to.equal(200);
@@ -224,7 +224,7 @@ for (const engine of ENGINES) {
       if (to === 'resolved') expect(now.resolved_at).to.be.a('string');
       if (to === 'closed') expect(now.closed_at).to.be.a('string');
       const fixed = (to === 'resolved' || to === 'closed') && from !== 'resolved';
-      expect(world.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(fixed ? 1 : 0);
+      expect(fixture.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(fixed ? 1 : 0);
       const final = !AT_WORK.includes(from);
       if (to !== 'open' || !final) return;
       expect(now).to.include({ resolved_in_build: null, resolved_at: null, closed_at: null, duplicate_of: null });

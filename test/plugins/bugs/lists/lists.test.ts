@@ -7,31 +7,31 @@ import {
   errorReport,
   itemIn,
   MANAGER,
-  memoryWorld,
+  memoryFixture,
   report,
   settled,
   shown,
   STORES,
-  worldOn,
-  type World,
-} from '../world.js';
+  fixtureOn,
+  type Fixture,
+} from '../fixture.js';
 
 describe('bugs: lists', () => {
-  let world: World;
+  let fixture: Fixture;
   beforeEach(async () => {
-    world = await memoryWorld();
+    fixture = await memoryFixture();
   });
   const titles = async (request: object, caller: Caller = MANAGER): Promise<string[]> =>
-    (await world.lists.list(caller, request)).items.map(({ title }) => title);
+    (await fixture.lists.list(caller, request)).items.map(({ title }) => title);
 
   it('filters; repeated values are alternatives', async () => {
-    await world.bugs.record(
+    await fixture.bugs.record(
       report({ title: 'Alpha ONE', tags: ['ui', 'slow'], commit_sha: 'c1', push_id: 'p', target_agent: 'fixer' }),
     );
-    await world.bugs.record(
+    await fixture.bugs.record(
       report({ title: 'Two', severity: 'critical', error_message: 'Straße GESPERRT', project: 'beta' }),
     );
-    await world.bugs.record(
+    await fixture.bugs.record(
       errorReport({ title: 'Three', environment: 'prod', exception_class: 'app.Boom', error_level: 'fatal' }),
     );
     const sorted = async (request: object): Promise<string[]> => (await titles(request)).toSorted();
@@ -46,15 +46,15 @@ describe('bugs: lists', () => {
       await sorted({ environment: ['prod'], error_level: ['fatal'], exception_class: ['app.Boom'] }),
     ).to.deep.equal(['Three']);
     expect(await sorted({ target_agent: ['fixer'], commit_sha: ['c1'], push_id: ['p'] })).to.deep.equal(['Alpha ONE']);
-    await world.leases.claim('alpha-1', MANAGER, { agent: 'bot' });
+    await fixture.leases.claim('alpha-1', MANAGER, { agent: 'bot' });
     expect(await sorted({ claimed_by: ['bot'], status: ['in_progress'] })).to.deep.equal(['Alpha ONE']);
     expect(await sorted({ muted: [false], regression: [false], status: ['open'] })).to.deep.equal(['Three', 'Two']);
   });
 
   it('sorts by severity by rank, and by last_seen_at unless asked', async () => {
     for (const severity of ['low', 'critical', 'medium', 'high'] as const) {
-      await world.bugs.record(report({ title: severity, severity }));
-      world.clock.advance(1000);
+      await fixture.bugs.record(report({ title: severity, severity }));
+      fixture.clock.advance(1000);
     }
     expect(await titles({ sort: 'severity' })).to.deep.equal(['critical', 'high', 'medium', 'low']);
     expect(await titles({ sort: 'severity', order: 'asc' })).to.deep.equal(['low', 'medium', 'high', 'critical']);
@@ -63,16 +63,16 @@ describe('bugs: lists', () => {
 
   it('pages, counts when asked, and refuses a cursor of another list', async () => {
     for (let i = 0; i < 5; i++)
-      await world.bugs.record(report({ title: `t${i}`, description: 'long', error_message: 'e'.repeat(i + 1) }));
-    const first = await world.lists.list(MANAGER, { limit: 3, include_total: true });
+      await fixture.bugs.record(report({ title: `t${i}`, description: 'long', error_message: 'e'.repeat(i + 1) }));
+    const first = await fixture.lists.list(MANAGER, { limit: 3, include_total: true });
     expect(first).to.include({ total: 5, has_more: true });
     expect(first.items[0]).to.include({ description: 'long' });
-    const second = await world.lists.list(MANAGER, { limit: 3, cursor: first.next_cursor });
+    const second = await fixture.lists.list(MANAGER, { limit: 3, cursor: first.next_cursor });
     expect(second).to.include({ has_more: false, next_cursor: null });
     expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).to.equal(5);
-    for (const request of [{ sort: 'hit_count' as const }, { updated_since: world.clock.iso() }]) {
+    for (const request of [{ sort: 'hit_count' as const }, { updated_since: fixture.clock.iso() }]) {
       try {
-        await world.lists.list(MANAGER, { ...request, cursor: first.next_cursor });
+        await fixture.lists.list(MANAGER, { ...request, cursor: first.next_cursor });
         expect.fail('taken');
       } catch (error) {
         expect(error).to.be.instanceOf(InvalidCursor);
@@ -81,8 +81,8 @@ describe('bugs: lists', () => {
   });
 
   it('shows every field, and names those that came from outside', async () => {
-    const { id, ref } = await world.bugs.record(errorReport({ stack_trace: 'at x', client_ref: 'c' }));
-    const item = await shown(world, ref);
+    const { id, ref } = await fixture.bugs.record(errorReport({ stack_trace: 'at x', client_ref: 'c' }));
+    const item = await shown(fixture, ref);
     expect(item).to.include({
       id,
       ref,
@@ -101,7 +101,7 @@ describe('bugs: lists', () => {
       'client_ref',
       'file_path',
     ]);
-    const edited = await world.edits.edit(id, MANAGER, { title: 'Cart fails when empty', description: 'seen by me' });
+    const edited = await fixture.edits.edit(id, MANAGER, { title: 'Cart fails when empty', description: 'seen by me' });
     expect(edited.untrusted_fields).to.deep.equal([
       'error_message',
       'stack_trace',
@@ -114,21 +114,21 @@ describe('bugs: lists', () => {
   });
 
   it('keeps a bound token to its project', async () => {
-    await world.bugs.record(report({ title: 'A' }));
-    await world.bugs.record(report({ title: 'B', project: 'beta' }));
+    await fixture.bugs.record(report({ title: 'A' }));
+    await fixture.bugs.record(report({ title: 'B', project: 'beta' }));
     const bound: Caller = { ...MANAGER, project: 'beta' };
     expect(await titles({}, bound)).to.deep.equal(['B']);
-    expect(await codeOf(world.lists.list(bound, { project: ['alpha'] }))).to.equal('insufficient_scope');
-    expect(await codeOf(world.lists.detail('alpha-1', bound))).to.equal('insufficient_scope');
-    expect(await codeOf(world.lists.detail('no such', bound))).to.equal('not_found');
-    expect((await world.lists.projects(bound)).map(({ slug }) => slug)).to.deep.equal(['beta']);
+    expect(await codeOf(fixture.lists.list(bound, { project: ['alpha'] }))).to.equal('insufficient_scope');
+    expect(await codeOf(fixture.lists.detail('alpha-1', bound))).to.equal('insufficient_scope');
+    expect(await codeOf(fixture.lists.detail('no such', bound))).to.equal('not_found');
+    expect((await fixture.lists.projects(bound)).map(({ slug }) => slug)).to.deep.equal(['beta']);
   });
 
   it('counts open items and knows the newest version', async () => {
-    await itemIn(world, 'open');
-    await itemIn(world, 'closed');
-    for (const version of ['1.9', '1.10', '1.2']) await world.published(version);
-    expect((await world.lists.projects(MANAGER))[0]).to.deep.equal({
+    await itemIn(fixture, 'open');
+    await itemIn(fixture, 'closed');
+    for (const version of ['1.9', '1.10', '1.2']) await fixture.published(version);
+    expect((await fixture.lists.projects(MANAGER))[0]).to.deep.equal({
       slug: 'alpha',
       name: 'alpha',
       open_count: 1,
@@ -137,11 +137,11 @@ describe('bugs: lists', () => {
   });
 
   it('lets a reporting token comment on its own items only', async () => {
-    const { id } = await world.bugs.record(report({ reported_by: 'tok-1' }));
+    const { id } = await fixture.bugs.record(report({ reported_by: 'tok-1' }));
     const own: Caller = { id: 'tok-1', name: 'one', project: null, manage: false, kind: 'token' };
-    expect((await world.discussion.comment(id, own, 'more')).comment).to.include({ body: 'more', author: 'one' });
-    expect(await codeOf(world.discussion.comment(id, { ...own, id: 'tok-2' }, 'x'))).to.equal('insufficient_scope');
-    const detail = await world.lists.detail(id, MANAGER);
+    expect((await fixture.discussion.comment(id, own, 'more')).comment).to.include({ body: 'more', author: 'one' });
+    expect(await codeOf(fixture.discussion.comment(id, { ...own, id: 'tok-2' }, 'x'))).to.equal('insufficient_scope');
+    const detail = await fixture.lists.detail(id, MANAGER);
     expect(detail.comments).to.have.lengthOf(1);
     expect((detail.activity as { action: string }[]).map(({ action }) => action)).to.deep.equal([
       'commented',
@@ -156,8 +156,8 @@ for (const engine of STORES) {
 
     it('misses nothing while two processes write, one slow and one with a lagging clock', async () => {
       const { store, close } = await engine.open();
-      const writer = worldOn(store);
-      const lagging = worldOn(store, undefined, (deps) => {
+      const writer = fixtureOn(store);
+      const lagging = fixtureOn(store, undefined, (deps) => {
         deps.clock = {
           now: () => writer.clock.now() - 4000,
           iso: () => new Date(writer.clock.now() - 4000).toISOString(),
@@ -178,8 +178,8 @@ for (const engine of STORES) {
       try {
         for (let round = 0; round < 25; round++) {
           const writes = Array.from({ length: 6 }, (_, i) => {
-            const world = i % 2 === 0 ? writer : lagging;
-            return world.bugs.record(report({ title: `item ${'x'.repeat((round * 5 + i) % 40)}` }));
+            const fixture = i % 2 === 0 ? writer : lagging;
+            return fixture.bugs.record(report({ title: `item ${'x'.repeat((round * 5 + i) % 40)}` }));
           });
           const [, answers] = await Promise.all([poll(), Promise.all(writes)]);
           expect(answers).to.have.lengthOf(6);
@@ -199,7 +199,7 @@ for (const engine of STORES) {
 
 describe('bugs: the safe mark', () => {
   it('stays behind a write that is under way', async () => {
-    const world = await memoryWorld();
+    const fixture = await memoryFixture();
     const arrived: string[] = [];
     let finish: () => void = () => undefined;
     const gate = new Promise<void>((resolve) => {
@@ -209,14 +209,14 @@ describe('bugs: the safe mark', () => {
       arrived.push('insert');
       return gate;
     };
-    const items = new Proxy(world.deps.items, {
+    const items = new Proxy(fixture.deps.items, {
       get: (target, name) => (name === 'insert' ? held : (Reflect.get(target, name) as () => unknown).bind(target)),
     });
-    const slow = worldOn(world.store, world.clock, (deps) => Object.assign(deps, { items }));
-    const began = world.clock.iso();
+    const slow = fixtureOn(fixture.store, fixture.clock, (deps) => Object.assign(deps, { items }));
+    const began = fixture.clock.iso();
     const writing = slow.bugs.record(report());
     while (arrived.length === 0) await new Promise(setImmediate);
-    world.clock.advance(3_600_000);
+    fixture.clock.advance(3_600_000);
     const { server_time = '' } = await slow.lists.list(MANAGER, { updated_since: began });
     expect(server_time <= began, server_time).to.equal(true);
     finish();

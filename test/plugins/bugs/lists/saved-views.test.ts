@@ -1,7 +1,7 @@
 /** Saved views: an account's own, and what it shares. */
 import { expect } from 'chai';
 import { MOST_VIEWS, viewerOf, type Viewer } from '../../../../plugins/bugs/lists/saved-views.js';
-import { codeOf, ENGINES, memoryWorld, worldOn, type World } from '../world.js';
+import { codeOf, ENGINES, memoryFixture, fixtureOn, type Fixture } from '../fixture.js';
 
 const ANN: Viewer = { id: 'user:ann', name: 'ann', admin: false };
 const BOB: Viewer = { id: 'user:bob', name: 'bob', admin: false };
@@ -10,56 +10,56 @@ const ROOT: Viewer = { id: 'user:root', name: 'root', admin: true };
 for (const engine of ENGINES) {
   describe(`bugs: saved views on ${engine.name}`, function () {
     this.timeout(30_000);
-    let world: World;
+    let fixture: Fixture;
     let close: () => Promise<void>;
     beforeEach(async function () {
       const opened = await engine.open(() => this.skip());
       close = opened.close;
-      world = worldOn(opened.store);
+      fixture = fixtureOn(opened.store);
     });
     afterEach(async function () {
       if (this.currentTest?.isPending() !== true) await close();
     });
     const names = async (viewer: Viewer): Promise<string[]> =>
-      (await world.views.list(viewer)).map(({ name, mine }) => (mine ? name : `${name} (theirs)`));
+      (await fixture.views.list(viewer)).map(({ name, mine }) => (mine ? name : `${name} (theirs)`));
 
     it('are the account’s own until it shares them', async () => {
-      await world.views.save(ANN, { name: 'Mine', query: { status: 'open' } });
-      await world.views.save(ANN, { name: 'Crashes', shared: true, query: { type: ['error'], sort: 'hit_count' } });
-      await world.views.save(BOB, { name: 'Bob’s', query: { muted: 'true', tag: ['a', 'b'] } });
+      await fixture.views.save(ANN, { name: 'Mine', query: { status: 'open' } });
+      await fixture.views.save(ANN, { name: 'Crashes', shared: true, query: { type: ['error'], sort: 'hit_count' } });
+      await fixture.views.save(BOB, { name: 'Bob’s', query: { muted: 'true', tag: ['a', 'b'] } });
       expect(await names(ANN)).to.deep.equal(['Crashes', 'Mine']);
       expect(await names(BOB)).to.deep.equal(['Bob’s', 'Crashes (theirs)']);
-      const [own] = await world.views.list(BOB);
+      const [own] = await fixture.views.list(BOB);
       expect(own?.query).to.deep.equal({ muted: [true], tag: ['a', 'b'] });
-      expect(await world.views.find(own?.id ?? '', ANN)).to.equal(null);
+      expect(await fixture.views.find(own?.id ?? '', ANN)).to.equal(null);
     });
 
     it('are replaced under the same name, whatever its case', async () => {
-      const first = await world.views.save(ANN, { name: 'Mine', shared: true, query: { status: 'open' } });
-      const second = await world.views.save(ANN, { name: ' MINE ', query: { status: ['closed'] } });
+      const first = await fixture.views.save(ANN, { name: 'Mine', shared: true, query: { status: 'open' } });
+      const second = await fixture.views.save(ANN, { name: ' MINE ', query: { status: ['closed'] } });
       expect(second.id).to.equal(first.id);
-      expect(await world.views.list(BOB)).to.deep.equal([]);
-      expect((await world.views.list(ANN)).map(({ name, query }) => [name, query])).to.deep.equal([
+      expect(await fixture.views.list(BOB)).to.deep.equal([]);
+      expect((await fixture.views.list(ANN)).map(({ name, query }) => [name, query])).to.deep.equal([
         ['MINE', { status: ['closed'] }],
       ]);
     });
 
     it('are removed by their owner, and shared ones by an administrator', async () => {
-      const mine = await world.views.save(ANN, { name: 'Mine', query: {} });
-      const shared = await world.views.save(ANN, { name: 'Shared', shared: true, query: {} });
-      expect(await codeOf(world.views.remove(mine.id, ROOT))).to.equal('not_found');
-      expect(await codeOf(world.views.remove(shared.id, BOB))).to.equal('insufficient_scope');
-      await world.views.remove(shared.id, ROOT);
-      await world.views.remove(mine.id, ANN);
-      expect(await codeOf(world.views.remove(mine.id, ANN))).to.equal('not_found');
-      expect(await world.views.list(ANN)).to.deep.equal([]);
+      const mine = await fixture.views.save(ANN, { name: 'Mine', query: {} });
+      const shared = await fixture.views.save(ANN, { name: 'Shared', shared: true, query: {} });
+      expect(await codeOf(fixture.views.remove(mine.id, ROOT))).to.equal('not_found');
+      expect(await codeOf(fixture.views.remove(shared.id, BOB))).to.equal('insufficient_scope');
+      await fixture.views.remove(shared.id, ROOT);
+      await fixture.views.remove(mine.id, ANN);
+      expect(await codeOf(fixture.views.remove(mine.id, ANN))).to.equal('not_found');
+      expect(await fixture.views.list(ANN)).to.deep.equal([]);
     });
   });
 }
 
 describe('bugs: saved views', () => {
   it('hold what the list takes, and nothing else', async () => {
-    const world = await memoryWorld();
+    const fixture = await memoryFixture();
     const refused: object[] = [
       { colour: 'red' },
       { status: 'gone' },
@@ -69,20 +69,20 @@ describe('bugs: saved views', () => {
       { status: [] },
     ];
     for (const query of refused) {
-      expect(await codeOf(world.views.save(ANN, { name: 'x', query })), JSON.stringify(query)).to.equal(
+      expect(await codeOf(fixture.views.save(ANN, { name: 'x', query })), JSON.stringify(query)).to.equal(
         'validation_failed',
       );
     }
     for (const name of ['', '  ', 'x'.repeat(81)])
-      expect(await codeOf(world.views.save(ANN, { name, query: {} }))).to.equal('validation_failed');
+      expect(await codeOf(fixture.views.save(ANN, { name, query: {} }))).to.equal('validation_failed');
   });
 
   it('are bounded in number', async () => {
-    const world = await memoryWorld();
-    for (let i = 0; i < MOST_VIEWS; i++) await world.views.save(ANN, { name: `View ${i}`, query: {} });
-    expect(await codeOf(world.views.save(ANN, { name: 'One more', query: {} }))).to.equal('validation_failed');
-    await world.views.save(ANN, { name: 'View 1', shared: true, query: { q: 'again' } });
-    await world.views.save(BOB, { name: 'Another account', query: {} });
+    const fixture = await memoryFixture();
+    for (let i = 0; i < MOST_VIEWS; i++) await fixture.views.save(ANN, { name: `View ${i}`, query: {} });
+    expect(await codeOf(fixture.views.save(ANN, { name: 'One more', query: {} }))).to.equal('validation_failed');
+    await fixture.views.save(ANN, { name: 'View 1', shared: true, query: { q: 'again' } });
+    await fixture.views.save(BOB, { name: 'Another account', query: {} });
   });
 
   it('belong to whoever is signed in', () => {

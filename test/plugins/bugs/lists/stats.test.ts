@@ -10,12 +10,12 @@ import {
   errorReport,
   itemIn,
   MANAGER,
-  memoryWorld,
+  memoryFixture,
   report,
   settled,
-  worldOn,
-  type World,
-} from '../world.js';
+  fixtureOn,
+  type Fixture,
+} from '../fixture.js';
 
 const DAY = 86_400_000;
 const dayOf = (days: readonly StatsDay[], date: string): Omit<StatsDay, 'date'> => {
@@ -31,36 +31,36 @@ const dayOf = (days: readonly StatsDay[], date: string): Omit<StatsDay, 'date'> 
 for (const engine of ENGINES) {
   describe(`bugs: stats on ${engine.name}`, function () {
     this.timeout(30_000);
-    let world: World;
+    let fixture: Fixture;
     let close: () => Promise<void>;
     beforeEach(async function () {
       const opened = await engine.open(() => this.skip());
       close = opened.close;
-      world = worldOn(opened.store);
-      world.clock.set('2026-11-20T08:15:30.123Z');
+      fixture = fixtureOn(opened.store);
+      fixture.clock.set('2026-11-20T08:15:30.123Z');
     });
     afterEach(async function () {
       if (this.currentTest?.isPending() === true) return;
-      await settled(world);
+      await settled(fixture);
       await close();
     });
 
     it('counts by status, severity and project, and what happened on each day', async () => {
-      await itemIn(world, 'open');
-      await itemIn(world, 'needs_info');
-      const fixed = await itemIn(world, 'resolved');
-      await world.edits.edit(fixed, MANAGER, { status: 'closed' });
-      await itemIn(world, 'closed');
-      await itemIn(world, 'in_progress');
-      await world.bugs.record(report({ project: 'beta', title: 'Elsewhere', severity: 'critical' }));
-      const error = await world.bugs.record(errorReport());
-      await world.edits.edit(error.id, MANAGER, { status: 'resolved' });
-      world.clock.advance(DAY);
-      await world.bugs.record(errorReport());
+      await itemIn(fixture, 'open');
+      await itemIn(fixture, 'needs_info');
+      const fixed = await itemIn(fixture, 'resolved');
+      await fixture.edits.edit(fixed, MANAGER, { status: 'closed' });
+      await itemIn(fixture, 'closed');
+      await itemIn(fixture, 'in_progress');
+      await fixture.bugs.record(report({ project: 'beta', title: 'Elsewhere', severity: 'critical' }));
+      const error = await fixture.bugs.record(errorReport());
+      await fixture.edits.edit(error.id, MANAGER, { status: 'resolved' });
+      fixture.clock.advance(DAY);
+      await fixture.bugs.record(errorReport());
       // A person's reopening is no regression.
-      await world.edits.edit(fixed, MANAGER, { status: 'open' });
-      await world.edits.edit(fixed, MANAGER, { status: 'resolved' });
-      const ask = await httpOf(world);
+      await fixture.edits.edit(fixed, MANAGER, { status: 'open' });
+      await fixture.edits.edit(fixed, MANAGER, { status: 'resolved' });
+      const ask = await httpOf(fixture);
       const answer = await ask('GET', '/stats', undefined, { bearer: READ });
       expect(answer.status).to.equal(200);
       expect(answer.body['by_status']).to.deep.equal({
@@ -86,10 +86,10 @@ for (const engine of ENGINES) {
     });
 
     it('shows a token of one project that project alone', async () => {
-      await itemIn(world, 'open');
-      const other = await world.bugs.record(report({ project: 'beta', title: 'Elsewhere' }));
-      await world.edits.edit(other.id, MANAGER, { status: 'closed' });
-      const stats = await world.stats.of({ project: 'beta' });
+      await itemIn(fixture, 'open');
+      const other = await fixture.bugs.record(report({ project: 'beta', title: 'Elsewhere' }));
+      await fixture.edits.edit(other.id, MANAGER, { status: 'closed' });
+      const stats = await fixture.stats.of({ project: 'beta' });
       expect(stats.by_project).to.deep.equal({ beta: 1 });
       expect(stats.by_status).to.include({ open: 0, closed: 1 });
       expect(stats.per_day[29]).to.deep.equal({ date: '2026-11-20', new: 1, resolved: 1, regressed: 0 });
@@ -99,64 +99,64 @@ for (const engine of ENGINES) {
 
 describe('bugs: stats', () => {
   it('move with the window', async () => {
-    const world = await memoryWorld();
-    await itemIn(world, 'open');
-    expect((await world.stats.of(MANAGER)).per_day[29]?.new).to.equal(1);
-    world.clock.advance(30 * DAY);
-    const { per_day, by_status } = await world.stats.of(MANAGER);
+    const fixture = await memoryFixture();
+    await itemIn(fixture, 'open');
+    expect((await fixture.stats.of(MANAGER)).per_day[29]?.new).to.equal(1);
+    fixture.clock.advance(30 * DAY);
+    const { per_day, by_status } = await fixture.stats.of(MANAGER);
     expect(per_day.reduce((sum, day) => sum + day.new, 0)).to.equal(0);
     expect(by_status.open).to.equal(1);
   });
 
   it('are counted once for all who ask meanwhile, and never before they asked', async () => {
     let counts = 0;
-    const plain = await memoryWorld();
-    const world = worldOn(plain.store, plain.clock, (deps) => {
+    const plain = await memoryFixture();
+    const fixture = fixtureOn(plain.store, plain.clock, (deps) => {
       const groupCount = deps.activity.groupCount.bind(deps.activity);
       deps.activity.groupCount = (...args) => {
         counts += 1;
         return groupCount(...args);
       };
     });
-    const first = world.stats.of(MANAGER);
-    await itemIn(world, 'open');
-    const later = await Promise.all(Array.from({ length: 20 }, () => world.stats.of(MANAGER)));
+    const first = fixture.stats.of(MANAGER);
+    await itemIn(fixture, 'open');
+    const later = await Promise.all(Array.from({ length: 20 }, () => fixture.stats.of(MANAGER)));
     for (const { by_status } of later) expect(by_status.open).to.equal(1);
     await first;
     expect(counts).to.be.lessThan(4);
-    expect((await world.stats.of(MANAGER)).by_status.open).to.equal(1);
+    expect((await fixture.stats.of(MANAGER)).by_status.open).to.equal(1);
   });
 
   it('are kept for a while where counting takes long, a second per 100,000 items', async () => {
     let open = 250_000;
-    const plain = await memoryWorld();
-    const world = worldOn(plain.store, plain.clock, (deps) => {
+    const plain = await memoryFixture();
+    const fixture = fixtureOn(plain.store, plain.clock, (deps) => {
       deps.items.groupCount = (path) => Promise.resolve(path === 'status' ? [{ key: 'open', n: open }] : []);
     });
-    const shows = async () => (await world.stats.of(MANAGER)).by_status.open;
+    const shows = async () => (await fixture.stats.of(MANAGER)).by_status.open;
     expect(await shows()).to.equal(250_000);
     open += 1;
-    world.clock.advance(2_400);
+    fixture.clock.advance(2_400);
     expect(await shows()).to.equal(250_000);
-    world.clock.advance(100);
+    fixture.clock.advance(100);
     expect(await shows()).to.equal(250_001);
   });
 
   it('ask for bugtracker:read', async () => {
-    const ask = await httpOf(await memoryWorld());
+    const ask = await httpOf(await memoryFixture());
     expect((await ask('GET', '/stats', undefined, { bearer: REPORT })).status).to.equal(403);
   });
 
   it('count once what a crash left to the job', async () => {
     for (const late of [false, true]) {
       const store = await ensured(new MemoryStore());
-      const first = worldOn(store);
+      const first = fixtureOn(store);
       const id = await itemIn(first, 'open');
       await settled(first);
       // Its first write is the item, its second the history.
-      const victim = worldOn(dying(store, 2, late).store, first.clock);
+      const victim = fixtureOn(dying(store, 2, late).store, first.clock);
       expect(await attempt(victim, () => victim.edits.edit(id, MANAGER, { status: 'resolved' }))).to.equal(false);
-      const heir = worldOn(store, first.clock);
+      const heir = fixtureOn(store, first.clock);
       heir.clock.advance(11_000);
       await heir.bugs.reconcile();
       await settled(heir);

@@ -12,126 +12,126 @@ import {
   ensured,
   errorReport,
   MANAGER,
-  memoryWorld,
+  memoryFixture,
   report,
   settled,
   shown,
-  worldOn,
-  type World,
-} from '../world.js';
+  fixtureOn,
+  type Fixture,
+} from '../fixture.js';
 
 const errorOf = (name: string): Report => errorReport({ exception_class: name, title: name, error_message: name });
-const make = async (world: World, name: string): Promise<string> => (await world.bugs.record(errorOf(name))).id;
+const make = async (fixture: Fixture, name: string): Promise<string> => (await fixture.bugs.record(errorOf(name))).id;
 /** Which item counts the next report of this name. */
 const countedAt = make;
-const historyOf = async (world: World, id: string): Promise<string[]> => {
-  await settled(world);
-  const page = await world.deps.activity.find({ filter: { item_id: id }, sort: [['at', 'asc']] });
+const historyOf = async (fixture: Fixture, id: string): Promise<string[]> => {
+  await settled(fixture);
+  const page = await fixture.deps.activity.find({ filter: { item_id: id }, sort: [['at', 'asc']] });
   return page.items.map(({ action }) => action);
 };
 
 for (const engine of ENGINES) {
   describe(`bugs: merge and split on ${engine.name}`, function () {
     this.timeout(30_000);
-    let world: World;
-    let other: World;
+    let fixture: Fixture;
+    let other: Fixture;
     let close: () => Promise<void>;
     beforeEach(async function () {
       const opened = await engine.open(() => this.skip());
       close = opened.close;
-      world = worldOn(opened.store);
-      other = worldOn(opened.store, world.clock);
+      fixture = fixtureOn(opened.store);
+      other = fixtureOn(opened.store, fixture.clock);
     });
     afterEach(async function () {
       if (this.currentTest?.isPending() === true) return;
-      await settled(world);
+      await settled(fixture);
       await settled(other);
       await close();
     });
 
     it('counts at the target from then on, and at the item again after the split', async () => {
-      const [a, b] = [await make(world, 'A'), await make(world, 'B')];
-      const merged = await world.merging.merge(a, b, MANAGER);
+      const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
+      const merged = await fixture.merging.merge(a, b, MANAGER);
       expect(merged).to.include({ id: a, status: 'duplicate', duplicate_of: b, hit_count: 1 });
-      expect(await countedAt(world, 'A')).to.equal(b);
+      expect(await countedAt(fixture, 'A')).to.equal(b);
       expect(await countedAt(other, 'A')).to.equal(b);
-      expect((await shown(world, a)).hit_count).to.equal(1);
-      expect((await shown(world, b)).hit_count).to.equal(3);
-      const split = await world.merging.split(a, MANAGER);
+      expect((await shown(fixture, a)).hit_count).to.equal(1);
+      expect((await shown(fixture, b)).hit_count).to.equal(3);
+      const split = await fixture.merging.split(a, MANAGER);
       expect(split).to.include({ id: a, status: 'open', duplicate_of: null, hit_count: 1 });
       expect(split.reopened_at).to.be.a('string');
-      expect(await countedAt(world, 'A')).to.equal(a);
+      expect(await countedAt(fixture, 'A')).to.equal(a);
       other.clock.advance(2_000);
       expect(await countedAt(other, 'A')).to.equal(a);
-      expect(await countedAt(world, 'B')).to.equal(b);
-      expect(await world.deps.moves.count()).to.equal(0);
+      expect(await countedAt(fixture, 'B')).to.equal(b);
+      expect(await fixture.deps.moves.count()).to.equal(0);
     });
 
     it('leads through chains, and gives back exactly what was taken', async () => {
-      const [a, b, c] = [await make(world, 'A'), await make(world, 'B'), await make(world, 'C')];
-      await world.merging.merge(a, b, MANAGER);
-      await world.merging.merge(b, c, MANAGER);
-      for (const name of ['A', 'B', 'C']) expect(await countedAt(world, name)).to.equal(c);
-      await world.merging.split(b, MANAGER);
-      for (const name of ['A', 'B']) expect(await countedAt(world, name)).to.equal(b);
-      await world.merging.merge(b, c, MANAGER);
-      await world.merging.split(a, MANAGER);
-      expect(await countedAt(world, 'A')).to.equal(a);
-      expect(await countedAt(world, 'B')).to.equal(c);
+      const [a, b, c] = [await make(fixture, 'A'), await make(fixture, 'B'), await make(fixture, 'C')];
+      await fixture.merging.merge(a, b, MANAGER);
+      await fixture.merging.merge(b, c, MANAGER);
+      for (const name of ['A', 'B', 'C']) expect(await countedAt(fixture, name)).to.equal(c);
+      await fixture.merging.split(b, MANAGER);
+      for (const name of ['A', 'B']) expect(await countedAt(fixture, name)).to.equal(b);
+      await fixture.merging.merge(b, c, MANAGER);
+      await fixture.merging.split(a, MANAGER);
+      expect(await countedAt(fixture, 'A')).to.equal(a);
+      expect(await countedAt(fixture, 'B')).to.equal(c);
     });
 
     it('takes every key of an item along, those of features too', async () => {
-      const bare = await world.bugs.record(errorReport({ file_path: null }));
-      const adopted = await world.bugs.record(errorReport());
+      const bare = await fixture.bugs.record(errorReport({ file_path: null }));
+      const adopted = await fixture.bugs.record(errorReport());
       expect(adopted.id).to.equal(bare.id);
-      const b = await make(world, 'B');
-      await world.merging.merge(bare.ref, b, MANAGER);
+      const b = await make(fixture, 'B');
+      await fixture.merging.merge(bare.ref, b, MANAGER);
       for (const file_path of [null, 'src/cart.ts']) {
-        expect((await world.bugs.record(errorReport({ file_path }))).id).to.equal(b);
+        expect((await fixture.bugs.record(errorReport({ file_path }))).id).to.equal(b);
       }
-      await world.merging.split(bare.id, MANAGER);
+      await fixture.merging.split(bare.id, MANAGER);
       for (const file_path of [null, 'src/cart.ts']) {
-        expect((await world.bugs.record(errorReport({ file_path }))).id).to.equal(bare.id);
+        expect((await fixture.bugs.record(errorReport({ file_path }))).id).to.equal(bare.id);
       }
-      const wish = (title: string) => world.bugs.record(report({ type: 'feature', title }));
+      const wish = (title: string) => fixture.bugs.record(report({ type: 'feature', title }));
       const [dark, night] = [await wish('Dark mode'), await wish('A theme for the night')];
-      await world.merging.merge(night.id, dark.id, MANAGER);
+      await fixture.merging.merge(night.id, dark.id, MANAGER);
       expect((await wish('A theme for the night!')).id).to.equal(dark.id);
-      await world.merging.split(night.id, MANAGER);
+      await fixture.merging.split(night.id, MANAGER);
       expect((await wish('A theme for the night')).id).to.equal(night.id);
     });
 
     it('lets one of two opposite merges win, in two processes', async () => {
       for (let i = 0; i < 5; i++) {
-        const [a, b] = [await make(world, `Pair${'abcde'[i]}`), await make(other, `Twin${'abcde'[i]}`)];
+        const [a, b] = [await make(fixture, `Pair${'abcde'[i]}`), await make(other, `Twin${'abcde'[i]}`)];
         const codes = await Promise.all([
-          codeOf(world.merging.merge(a, b, MANAGER)),
+          codeOf(fixture.merging.merge(a, b, MANAGER)),
           codeOf(other.merging.merge(b, a, MANAGER)),
         ]);
         expect(codes.toSorted()).to.deep.equal(['none', 'validation_failed']);
         const target = codes[0] === 'none' ? b : a;
         for (const name of [`Pair${'abcde'[i]}`, `Twin${'abcde'[i]}`])
-          expect(await countedAt(worldOn(world.store, world.clock), name)).to.equal(target);
+          expect(await countedAt(fixtureOn(fixture.store, fixture.clock), name)).to.equal(target);
       }
     });
 
     it('agrees with itself after many parallel merges and splits', async () => {
       const names = ['A', 'B', 'C', 'D', 'E', 'F'];
       const ids = new Map<string, string>();
-      for (const name of names) ids.set(name, await make(world, name));
+      for (const name of names) ids.set(name, await make(fixture, name));
       const id = (i: number): string => ids.get(names[i % names.length] ?? '') ?? '';
       const allowed = ['none', 'validation_failed', 'invalid_transition'];
       const codes = await Promise.all(
         Array.from({ length: 24 }, (_, i) => {
-          const { merging } = i % 2 === 0 ? world : other;
+          const { merging } = i % 2 === 0 ? fixture : other;
           const run = i % 3 === 2 ? merging.split(id(i), MANAGER) : merging.merge(id(i), id(i * 5 + 1), MANAGER);
           return codeOf(run);
         }),
       );
       for (const code of codes) expect(code).to.be.oneOf(allowed);
-      await settled(world);
+      await settled(fixture);
       await settled(other);
-      const fresh = worldOn(world.store, world.clock);
+      const fresh = fixtureOn(fixture.store, fixture.clock);
       for (const name of names) {
         let end = await shown(fresh, ids.get(name) ?? '');
         for (let i = 0; end.status === 'duplicate' && i < names.length; i++)
@@ -141,24 +141,24 @@ for (const engine of ENGINES) {
         expect(key.items.map((doc) => doc.counts_at ?? doc.item_id)).to.deep.equal([end.id]);
         expect(await countedAt(fresh, name)).to.equal(end.id);
       }
-      expect(await world.deps.moves.count()).to.equal(0);
+      expect(await fixture.deps.moves.count()).to.equal(0);
     });
   });
 }
 
 describe('bugs: merge and split over HTTP', () => {
-  let world: World;
+  let fixture: Fixture;
   let ask: Ask;
   beforeEach(async () => {
-    world = await memoryWorld();
-    ask = await httpOf(world);
+    fixture = await memoryFixture();
+    ask = await httpOf(fixture);
   });
-  afterEach(() => settled(world));
+  afterEach(() => settled(fixture));
   const merge = (id: string, body: object, headers: Record<string, string> = {}) =>
     ask('POST', `/bugs/${id}/merge`, body, { headers });
 
   it('answers {item}, and takes refs', async () => {
-    const [a, b] = [await world.bugs.record(errorOf('A')), await world.bugs.record(errorOf('B'))];
+    const [a, b] = [await fixture.bugs.record(errorOf('A')), await fixture.bugs.record(errorOf('B'))];
     const merged = await merge(a.ref, { into: b.ref, unknown: 1 });
     expect(merged.status).to.equal(200);
     expect(merged.body['item']).to.include({ id: a.id, status: 'duplicate', duplicate_of: b.id });
@@ -168,11 +168,11 @@ describe('bugs: merge and split over HTTP', () => {
   });
 
   it('refuses what cannot be merged, and changes nothing then', async () => {
-    const [a, b] = [await make(world, 'A'), await make(world, 'B')];
-    const foreign = (await world.bugs.record({ ...errorOf('F'), project: 'beta' })).id;
-    await world.merging.merge(b, a, MANAGER);
-    await settled(world);
-    const before = await world.deps.items.get(a);
+    const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
+    const foreign = (await fixture.bugs.record({ ...errorOf('F'), project: 'beta' })).id;
+    await fixture.merging.merge(b, a, MANAGER);
+    await settled(fixture);
+    const before = await fixture.deps.items.get(a);
     for (const into of [a, b, foreign, 'alpha-999', '']) {
       const answer = await merge(a, { into });
       expect([answer.status, answer.code], into).to.deep.equal([422, 'validation_failed']);
@@ -181,11 +181,11 @@ describe('bugs: merge and split over HTTP', () => {
     expect((await merge(a, {})).status).to.equal(422);
     expect((await merge('alpha-999', { into: a })).status).to.equal(404);
     expect((await ask('POST', '/bugs/alpha-999/split', {})).status).to.equal(404);
-    expect(await world.deps.items.get(a)).to.deep.equal(before);
+    expect(await fixture.deps.items.get(a)).to.deep.equal(before);
   });
 
   it('respects leases, revisions, and statuses that are final', async () => {
-    const [a, b, c] = [await make(world, 'A'), await make(world, 'B'), await make(world, 'C')];
+    const [a, b, c] = [await make(fixture, 'A'), await make(fixture, 'B'), await make(fixture, 'C')];
     const { body } = await ask('POST', `/bugs/${a}/claim`, { agent: 'x' }, { bearer: OTHER });
     const claim_token = body['lease']?.['claim_token'];
     expect((await merge(a, { into: b })).code).to.equal('already_claimed');
@@ -197,50 +197,50 @@ describe('bugs: merge and split over HTTP', () => {
     expect((await merge(a, { into: b })).status).to.equal(200);
     // Into another one instead.
     expect((await merge(a, { into: c })).body['item']).to.include({ duplicate_of: c });
-    expect(await countedAt(world, 'A')).to.equal(c);
-    await world.edits.edit(b, MANAGER, { status: 'closed' });
+    expect(await countedAt(fixture, 'A')).to.equal(c);
+    await fixture.edits.edit(b, MANAGER, { status: 'closed' });
     expect((await merge(b, { into: c })).code).to.equal('invalid_transition');
     expect((await ask('POST', `/bugs/${b}/split`, {})).code).to.equal('invalid_transition');
   });
 
   it('leaves the revision of the other item alone', async () => {
-    const [a, b] = [await make(world, 'A'), await make(world, 'B')];
+    const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
     expect((await merge(a, { into: b })).status).to.equal(200);
-    expect((await shown(world, b)).rev).to.equal(1);
+    expect((await shown(fixture, b)).rev).to.equal(1);
     expect((await ask('PATCH', `/bugs/${b}`, { title: 'x' }, { headers: { 'if-match': '"1"' } })).status).to.equal(200);
   });
 
   it('tells both histories', async () => {
-    const [a, b] = [await make(world, 'A'), await make(world, 'B')];
-    await world.merging.merge(a, b, MANAGER);
-    await world.merging.split(a, MANAGER);
-    expect(await historyOf(world, a)).to.deep.equal(['created', 'status', 'status']);
-    expect(await historyOf(world, b)).to.deep.equal(['created', 'merged', 'split']);
+    const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
+    await fixture.merging.merge(a, b, MANAGER);
+    await fixture.merging.split(a, MANAGER);
+    expect(await historyOf(fixture, a)).to.deep.equal(['created', 'status', 'status']);
+    expect(await historyOf(fixture, b)).to.deep.equal(['created', 'merged', 'split']);
   });
 
   it('moves the keys with a PATCH too', async () => {
-    const [a, b] = [await make(world, 'A'), await make(world, 'B')];
-    await world.edits.edit(a, MANAGER, { status: 'duplicate', duplicate_of: b });
-    const [key] = (await world.deps.keys.find({ filter: { item_id: a } })).items;
+    const [a, b] = [await make(fixture, 'A'), await make(fixture, 'B')];
+    await fixture.edits.edit(a, MANAGER, { status: 'duplicate', duplicate_of: b });
+    const [key] = (await fixture.deps.keys.find({ filter: { item_id: a } })).items;
     expect(key?.counts_at).to.equal(b);
-    await world.edits.edit(a, MANAGER, { status: 'open' });
-    expect(await countedAt(world, 'A')).to.equal(a);
+    await fixture.edits.edit(a, MANAGER, { status: 'open' });
+    expect(await countedAt(fixture, 'A')).to.equal(a);
   });
 
   it('reopens a resolved target by a forwarded occurrence, and leaves a client_ref with its item', async () => {
-    const a = await world.bugs.record({ ...errorOf('A'), client_ref: 'r1' });
-    const b = await make(world, 'B');
-    await world.merging.merge(a.id, b, MANAGER);
-    await world.edits.edit(b, MANAGER, { status: 'resolved' });
-    world.clock.advance(61_000);
-    expect(await world.bugs.record({ ...errorOf('A'), client_ref: 'r1' })).to.include({ id: a.id, repeated: true });
-    expect(await world.bugs.record(errorOf('A'))).to.include({ id: b, regression: true });
+    const a = await fixture.bugs.record({ ...errorOf('A'), client_ref: 'r1' });
+    const b = await make(fixture, 'B');
+    await fixture.merging.merge(a.id, b, MANAGER);
+    await fixture.edits.edit(b, MANAGER, { status: 'resolved' });
+    fixture.clock.advance(61_000);
+    expect(await fixture.bugs.record({ ...errorOf('A'), client_ref: 'r1' })).to.include({ id: a.id, repeated: true });
+    expect(await fixture.bugs.record(errorOf('A'))).to.include({ id: b, regression: true });
   });
 });
 
 describe('bugs: a merge that dies', () => {
   /** Whatever stands there afterwards agrees, and nothing is left to do. */
-  async function agrees(heir: World, a: string, b: string): Promise<Item> {
+  async function agrees(heir: Fixture, a: string, b: string): Promise<Item> {
     const item = await shown(heir, a);
     const home = item.status === 'duplicate' ? b : a;
     expect(await countedAt(heir, 'A')).to.equal(home);
@@ -259,12 +259,12 @@ describe('bugs: a merge that dies', () => {
       let n = 1;
       for (let through = false; !through; n++) {
         const store = await ensured(new MemoryStore());
-        const first = worldOn(store);
+        const first = fixtureOn(store);
         const [a, b] = [await make(first, 'A'), await make(first, 'B')];
         await settled(first);
-        const victim = worldOn(dying(store, n, late).store, first.clock);
+        const victim = fixtureOn(dying(store, n, late).store, first.clock);
         through = await attempt(victim, () => victim.merging.merge(a, b, MANAGER));
-        const heir = worldOn(store, first.clock);
+        const heir = fixtureOn(store, first.clock);
         const merged = (await agrees(heir, a, b)).status === 'duplicate';
         // The same call again answers as if nothing had been.
         expect((await heir.merging.merge(a, b, MANAGER)).status).to.equal('duplicate');
@@ -278,13 +278,13 @@ describe('bugs: a merge that dies', () => {
       let n = 1;
       for (let through = false; !through; n++) {
         const store = await ensured(new MemoryStore());
-        const first = worldOn(store);
+        const first = fixtureOn(store);
         const [a, b] = [await make(first, 'A'), await make(first, 'B')];
         await first.merging.merge(a, b, MANAGER);
         await settled(first);
-        const victim = worldOn(dying(store, n, late).store, first.clock);
+        const victim = fixtureOn(dying(store, n, late).store, first.clock);
         through = await attempt(victim, () => victim.merging.split(a, MANAGER));
-        const heir = worldOn(store, first.clock);
+        const heir = fixtureOn(store, first.clock);
         // The caller repeats the split at once, before any job has run.
         const again = await codeOf(heir.merging.split(a, MANAGER));
         expect(again).to.be.oneOf(['none', 'invalid_transition']);
@@ -297,14 +297,14 @@ describe('bugs: a merge that dies', () => {
 
   it('is repaired by the job alone when nobody repeats the split', async () => {
     const store = await ensured(new MemoryStore());
-    const first = worldOn(store);
+    const first = fixtureOn(store);
     const [a, b] = [await make(first, 'A'), await make(first, 'B')];
     await first.merging.merge(a, b, MANAGER);
     await settled(first);
     // Its first write is the marker, its third the key.
-    const victim = worldOn(dying(store, 3, false).store, first.clock);
+    const victim = fixtureOn(dying(store, 3, false).store, first.clock);
     expect(await attempt(victim, () => victim.merging.split(a, MANAGER))).to.equal(false);
-    const heir = worldOn(store, first.clock);
+    const heir = fixtureOn(store, first.clock);
     expect((await shown(heir, a)).status).to.equal('open');
     expect(await countedAt(heir, 'A')).to.equal(b);
     heir.clock.advance(11_000);
@@ -314,11 +314,11 @@ describe('bugs: a merge that dies', () => {
 
   it('does not undo a split that overtakes it', async () => {
     const store = await ensured(new MemoryStore());
-    const first = worldOn(store);
+    const first = fixtureOn(store);
     const [a, b] = [await make(first, 'A'), await make(first, 'B')];
     let overtaken = false;
     // The merge has computed where the key leads; before it writes that, somebody else splits.
-    const slow = worldOn(store, first.clock, (deps) => {
+    const slow = fixtureOn(store, first.clock, (deps) => {
       const { keys } = deps;
       deps.keys = new Proxy(keys, {
         get(target: Collection<Doc & { item_id: string }>, name) {
@@ -336,7 +336,7 @@ describe('bugs: a merge that dies', () => {
     await slow.merging.merge(a, b, MANAGER);
     expect(overtaken).to.equal(true);
     expect((await shown(first, a)).status).to.equal('open');
-    expect(await countedAt(worldOn(store, first.clock), 'A')).to.equal(a);
+    expect(await countedAt(fixtureOn(store, first.clock), 'A')).to.equal(a);
   });
 });
 
@@ -347,9 +347,9 @@ describe('bugs: merges and splits at random', () => {
     const step = fc.record({ split: fc.boolean(), at: index, into: index, by: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        const world = await memoryWorld();
+        const fixture = await memoryFixture();
         const ids: string[] = [];
-        for (const name of names) ids.push(await make(world, name));
+        for (const name of names) ids.push(await make(fixture, name));
         const links = new Map<number, number>();
         const end = (i: number): number => (links.has(i) ? end(links.get(i) as number) : i);
         const leadsTo = (i: number, to: number): boolean => {
@@ -359,16 +359,18 @@ describe('bugs: merges and splits at random', () => {
         for (const { split, at, into, by } of steps) {
           const [item, target] = [ids[at] as string, ids[into] as string];
           if (split) {
-            const run = by ? world.merging.split(item, MANAGER) : world.edits.edit(item, MANAGER, { status: 'open' });
+            const run = by
+              ? fixture.merging.split(item, MANAGER)
+              : fixture.edits.edit(item, MANAGER, { status: 'open' });
             await codeOf(run);
             links.delete(at);
           } else if (!leadsTo(into, at)) {
-            await world.merging.merge(item, target, MANAGER);
+            await fixture.merging.merge(item, target, MANAGER);
             links.set(at, into);
-          } else expect(await codeOf(world.merging.merge(item, target, MANAGER))).to.equal('validation_failed');
-          for (const [i, name] of names.entries()) expect(await countedAt(world, name)).to.equal(ids[end(i)]);
+          } else expect(await codeOf(fixture.merging.merge(item, target, MANAGER))).to.equal('validation_failed');
+          for (const [i, name] of names.entries()) expect(await countedAt(fixture, name)).to.equal(ids[end(i)]);
         }
-        await settled(world);
+        await settled(fixture);
       }),
       { numRuns: 40 },
     );

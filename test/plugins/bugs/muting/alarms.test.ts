@@ -7,7 +7,7 @@ import { minuteKey, rateOf } from '../../../../plugins/bugs/items/rate.js';
 import type { ReportFilter, Mute } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../support/clock.js';
-import { ensured, errorReport, settled, STORES, worldOn, type World } from '../world.js';
+import { ensured, errorReport, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 const MINUTE = 60_000;
 const mute = (alarm_threshold: number | null, rule_id = 'rule'): Mute => ({
@@ -15,8 +15,8 @@ const mute = (alarm_threshold: number | null, rule_id = 'rule'): Mute => ({
   reason: 'noise',
   alarm_threshold,
 });
-const noisy = (world: World, threshold: number, rule?: string) =>
-  world.bugs.record(errorReport({ muted_by: mute(threshold, rule) }));
+const noisy = (fixture: Fixture, threshold: number, rule?: string) =>
+  fixture.bugs.record(errorReport({ muted_by: mute(threshold, rule) }));
 
 /** Rules that only say which thresholds there are. */
 const watching = (threshold: number, since: string): ReportFilter => ({
@@ -26,9 +26,9 @@ const watching = (threshold: number, since: string): ReportFilter => ({
   page: async () => null,
 });
 
-async function exceeded(...worlds: World[]): Promise<{ id: string; data: Record<string, unknown> }[]> {
-  for (const world of worlds) await settled(world);
-  return worlds
+async function exceeded(...fixtures: Fixture[]): Promise<{ id: string; data: Record<string, unknown> }[]> {
+  for (const fixture of fixtures) await settled(fixture);
+  return fixtures
     .flatMap(({ told }) => told)
     .filter(({ event }) => event === 'error.rate_exceeded')
     .map(({ id, data }) => ({ id, data: data as unknown as Record<string, unknown> }));
@@ -83,16 +83,16 @@ describe('bugs: the rate of a muted group', () => {
     );
     await fc.assert(
       fc.asyncProperty(steps, fc.integer({ min: 1, max: 8 }), async (given, threshold) => {
-        const world = worldOn(await ensured(new MemoryStore()));
+        const fixture = fixtureOn(await ensured(new MemoryStore()));
         const model = new Model();
         for (const { wait, hits } of given) {
-          world.clock.advance(wait);
+          fixture.clock.advance(wait);
           for (let i = 0; i < hits; i++) {
-            await noisy(world, threshold);
-            model.hit(world.clock.now(), threshold);
+            await noisy(fixture, threshold);
+            model.hit(fixture.clock.now(), threshold);
           }
         }
-        expect((await exceeded(world)).map(({ data }) => data['count'])).to.deep.equal(model.fired);
+        expect((await exceeded(fixture)).map(({ data }) => data['count'])).to.deep.equal(model.fired);
       }),
       { numRuns: 60 },
     );
@@ -106,44 +106,44 @@ describe('bugs: the rate of a muted group', () => {
       afterEach(() => close());
 
       it('is told once, with its cause, and moves no revision', async () => {
-        const world = worldOn(store);
-        const first = await noisy(world, 3);
-        for (let i = 0; i < 9; i++) await noisy(world, 3);
-        const told = await exceeded(world);
+        const fixture = fixtureOn(store);
+        const first = await noisy(fixture, 3);
+        for (let i = 0; i < 9; i++) await noisy(fixture, 3);
+        const told = await exceeded(fixture);
         expect(told).to.have.length(1);
         expect(told[0]?.data).to.deep.equal({ id: first.id, ref: first.ref, rule_id: 'rule', count: 4, threshold: 3 });
-        expect(world.told.map(({ event }) => event)).to.deep.equal(['error.rate_exceeded']);
-        const item = await world.deps.items.get(first.id);
+        expect(fixture.told.map(({ event }) => event)).to.deep.equal(['error.rate_exceeded']);
+        const item = await fixture.deps.items.get(first.id);
         expect(item).to.include({ hit_count: 10, rev: 1 });
         expect(item?.outbox).to.deep.equal([]);
       });
 
       it('is told again only after the count has fallen to the threshold', async () => {
-        const world = worldOn(store);
-        for (let i = 0; i < 4; i++) await noisy(world, 3);
-        world.clock.advance(30 * MINUTE);
-        await noisy(world, 3);
-        world.clock.advance(29 * MINUTE);
-        await noisy(world, 3);
-        expect(await exceeded(world)).to.have.length(1);
-        world.clock.advance(MINUTE);
-        await noisy(world, 3);
-        expect(await exceeded(world)).to.have.length(1);
-        await noisy(world, 3);
-        expect((await exceeded(world)).map(({ data }) => data['count'])).to.deep.equal([4, 4]);
+        const fixture = fixtureOn(store);
+        for (let i = 0; i < 4; i++) await noisy(fixture, 3);
+        fixture.clock.advance(30 * MINUTE);
+        await noisy(fixture, 3);
+        fixture.clock.advance(29 * MINUTE);
+        await noisy(fixture, 3);
+        expect(await exceeded(fixture)).to.have.length(1);
+        fixture.clock.advance(MINUTE);
+        await noisy(fixture, 3);
+        expect(await exceeded(fixture)).to.have.length(1);
+        await noisy(fixture, 3);
+        expect((await exceeded(fixture)).map(({ data }) => data['count'])).to.deep.equal([4, 4]);
       });
 
       it('of 64 parallel reports, through two processes, one tells', async () => {
         const clock = new ManualClock();
-        const worlds = [worldOn(store, clock), worldOn(store, clock)];
+        const fixtures = [fixtureOn(store, clock), fixtureOn(store, clock)];
         const burst = (): Promise<unknown> =>
-          Promise.all(Array.from({ length: 64 }, (_, i) => noisy(worlds[i % 2] as World, 20)));
-        await noisy(worlds[0] as World, 20);
+          Promise.all(Array.from({ length: 64 }, (_, i) => noisy(fixtures[i % 2] as Fixture, 20)));
+        await noisy(fixtures[0] as Fixture, 20);
         await burst();
-        expect(await exceeded(...worlds)).to.have.length(1);
+        expect(await exceeded(...fixtures)).to.have.length(1);
         clock.advance(61 * MINUTE);
         await burst();
-        const told = await exceeded(...worlds);
+        const told = await exceeded(...fixtures);
         expect(told).to.have.length(2);
         expect(new Set(told.map(({ id }) => id)).size).to.equal(2);
       });
@@ -152,55 +152,55 @@ describe('bugs: the rate of a muted group', () => {
         const slow = new ManualClock();
         const fast = new ManualClock();
         fast.advance(MINUTE);
-        const worlds = [worldOn(store, slow), worldOn(store, fast)];
-        for (let i = 0; i < 40; i++) await noisy(worlds[i % 2] as World, 7);
-        expect(await exceeded(...worlds)).to.have.length(1);
+        const fixtures = [fixtureOn(store, slow), fixtureOn(store, fast)];
+        for (let i = 0; i < 40; i++) await noisy(fixtures[i % 2] as Fixture, 7);
+        expect(await exceeded(...fixtures)).to.have.length(1);
       });
 
       it('a process that dies between the count and the event is made up for, by the next occurrence', async () => {
         const clock = new ManualClock();
-        const world = worldOn(store, clock);
-        for (let i = 0; i < 3; i++) await noisy(world, 3);
+        const fixture = fixtureOn(store, clock);
+        for (let i = 0; i < 3; i++) await noisy(fixture, 3);
         await countedAndDead(store, clock);
-        expect(await exceeded(world)).to.have.length(0);
-        await noisy(world, 3);
-        expect((await exceeded(world)).map(({ data }) => data['count'])).to.deep.equal([5]);
+        expect(await exceeded(fixture)).to.have.length(0);
+        await noisy(fixture, 3);
+        expect((await exceeded(fixture)).map(({ data }) => data['count'])).to.deep.equal([5]);
       });
 
       it('and by the job, when no occurrence comes, hours later too', async () => {
         const clock = new ManualClock();
-        const world = worldOn(store, clock, (deps) => {
+        const fixture = fixtureOn(store, clock, (deps) => {
           deps.filters = () => [watching(3, clock.iso())];
         });
-        for (let i = 0; i < 3; i++) await noisy(world, 3);
+        for (let i = 0; i < 3; i++) await noisy(fixture, 3);
         await countedAndDead(store, clock);
-        const heir = worldOn(store, clock, (deps) => {
+        const heir = fixtureOn(store, clock, (deps) => {
           deps.filters = () => [watching(3, '2026-01-01T00:00:00.000Z')];
         });
         clock.advance(3 * 60 * MINUTE);
         await heir.bugs.sweep();
         await heir.bugs.sweep();
-        expect((await exceeded(world, heir)).map(({ data }) => data['count'])).to.deep.equal([4]);
+        expect((await exceeded(fixture, heir)).map(({ data }) => data['count'])).to.deep.equal([4]);
       });
 
       it('a rule that is newer than the rate has nothing to tell of it', async () => {
         const clock = new ManualClock();
-        const world = worldOn(store, clock, (deps) => {
+        const fixture = fixtureOn(store, clock, (deps) => {
           deps.filters = () => [watching(3, '2026-12-01T00:00:00.000Z')];
         });
-        const { id } = await world.bugs.record(errorReport());
-        for (let i = 0; i < 9; i++) await world.bugs.record(errorReport());
+        const { id } = await fixture.bugs.record(errorReport());
+        for (let i = 0; i < 9; i++) await fixture.bugs.record(errorReport());
         clock.advance(2 * 60 * MINUTE);
-        expect(await world.muting.mute(id, mute(3))).to.equal(true);
-        await world.bugs.sweep();
-        await noisy(world, 3);
-        expect(await exceeded(world)).to.deep.equal([]);
+        expect(await fixture.muting.mute(id, mute(3))).to.equal(true);
+        await fixture.bugs.sweep();
+        await noisy(fixture, 3);
+        expect(await exceeded(fixture)).to.deep.equal([]);
       });
 
       it('an event that no listener took is told again, under its id', async () => {
         const clock = new ManualClock();
         const ids: string[] = [];
-        const deaf = worldOn(store, clock, (deps) => {
+        const deaf = fixtureOn(store, clock, (deps) => {
           deps.emit = async (_event, _data, { id }) => {
             ids.push(id);
             return false;
@@ -209,29 +209,29 @@ describe('bugs: the rate of a muted group', () => {
         for (let i = 0; i < 3; i++) await noisy(deaf, 2);
         await settled(deaf);
         clock.advance(10_001);
-        const heir = worldOn(store, clock);
+        const heir = fixtureOn(store, clock);
         await heir.bugs.reconcile();
         expect((await exceeded(heir)).map(({ id }) => id)).to.deep.equal(ids);
       });
 
       it('crosses for each group on its own, and not for reports without a threshold', async () => {
-        const world = worldOn(store);
+        const fixture = fixtureOn(store);
         const of = (name: string, threshold: number | null) =>
-          world.bugs.record(
+          fixture.bugs.record(
             errorReport({ exception_class: name, title: name, file_path: `${name}.ts`, muted_by: mute(threshold) }),
           );
         for (let i = 0; i < 3; i++) await Promise.all([of('A', 2), of('B', 2), of('C', null), of('D', 5)]);
-        expect((await exceeded(world)).map(({ data }) => data['ref'])).to.have.length(2);
+        expect((await exceeded(fixture)).map(({ data }) => data['ref'])).to.have.length(2);
       });
 
       /** The next count of the group, whose process is gone before it could look at it. */
       async function countedAndDead(on: DocumentStore, clock: ManualClock): Promise<void> {
-        const item = (await worldOn(on, clock).deps.items.find({ limit: 1 })).items[0];
+        const item = (await fixtureOn(on, clock).deps.items.find({ limit: 1 })).items[0];
         const update = {
           inc: { hit_count: 1, [`minutes.${minuteKey(clock.now())}`]: 1 },
           max: { updated_at: clock.iso() },
         };
-        await worldOn(on, clock).deps.items.change({ id: item?.id ?? '' }, update);
+        await fixtureOn(on, clock).deps.items.change({ id: item?.id ?? '' }, update);
       }
     });
   }

@@ -12,15 +12,15 @@ import { TRANSITIONS } from '../../../../plugins/bugs/items/transitions.js';
 import type { SessionPrincipal } from '../../../../ports/http.js';
 import { request, session } from '../../health/fakes.js';
 import { renderFile } from '../../../web/templates.js';
-import { errorReport, itemIn, MANAGER, memoryWorld, report, settled, shown, type World } from '../world.js';
+import { errorReport, itemIn, MANAGER, memoryFixture, report, settled, shown, type Fixture } from '../fixture.js';
 
 const HOSTILE = '<script>alert(1)</script>';
 const MEMBER = session('member') as SessionPrincipal;
 
 describe('bugs: pages', () => {
-  let world: World;
+  let fixture: Fixture;
   beforeEach(async () => {
-    world = await memoryWorld();
+    fixture = await memoryFixture();
     actions = [];
   });
 
@@ -28,9 +28,9 @@ describe('bugs: pages', () => {
 
   function page(path: string, method = 'GET'): PageSpec {
     const all = pages({
-      services: world,
-      deps: world.deps,
-      numbers: new Numbers(world.stats, world.clock),
+      services: fixture,
+      deps: fixture.deps,
+      numbers: new Numbers(fixture.stats, fixture.clock),
       actions: () => actions,
       baseUrl: () => 'http://aos.test',
     });
@@ -66,22 +66,22 @@ describe('bugs: pages', () => {
     });
 
     it('shows items with status, severity, hits and who holds them until when', async () => {
-      const { ref } = await world.bugs.record(report({ title: 'Total is wrong', severity: 'critical' }));
-      await world.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
+      const { ref } = await fixture.bugs.record(report({ title: 'Total is wrong', severity: 'critical' }));
+      await fixture.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
       const html = await list();
       expect(html).to.include('Total is wrong').and.include(`href="/bugs/${ref}"`).and.include('text-critical');
       expect(html).to.include('in progress').and.include('fixer-7').and.include('1 item');
     });
 
     it('counts what waits in each quick view, muted items aside, and leads to the same list', async () => {
-      await world.bugs.record(report({ title: 'One', severity: 'critical' }));
-      await world.bugs.record(report({ title: 'Two' }));
+      await fixture.bugs.record(report({ title: 'One', severity: 'critical' }));
+      await fixture.bugs.record(report({ title: 'Two' }));
       const muted_by = { rule_id: 'r-1', reason: 'noise' };
-      await world.bugs.record(errorReport({ error_message: 'muted', severity: 'critical', muted_by }));
-      await itemIn(world, 'in_progress', 'Held');
-      await itemIn(world, 'needs_info', 'Asked');
-      await itemIn(world, 'resolved', 'Fixed');
-      expect(await world.board.counts()).to.deep.equal({
+      await fixture.bugs.record(errorReport({ error_message: 'muted', severity: 'critical', muted_by }));
+      await itemIn(fixture, 'in_progress', 'Held');
+      await itemIn(fixture, 'needs_info', 'Asked');
+      await itemIn(fixture, 'resolved', 'Fixed');
+      expect(await fixture.board.counts()).to.deep.equal({
         open: 2,
         critical: 1,
         regressed: 0,
@@ -98,8 +98,8 @@ describe('bugs: pages', () => {
     });
 
     it('filters by the address; what the form leaves empty is no filter', async () => {
-      await world.bugs.record(report({ title: 'Tagged', tags: ['mail'] }));
-      await world.bugs.record(report({ title: 'Other', project: 'beta' }));
+      await fixture.bugs.record(report({ title: 'Tagged', tags: ['mail'] }));
+      await fixture.bugs.record(report({ title: 'Other', project: 'beta' }));
       const empty = { q: [''], status: [''], type: [''], severity: [''], project: [''], sort: '', cursor: '' };
       expect(await list(empty))
         .to.include('Tagged')
@@ -128,8 +128,8 @@ describe('bugs: pages', () => {
 
     it('pages by cursor and says that more follow', async () => {
       for (let i = 0; i < 51; i++) {
-        await world.bugs.record(report({ title: `Item number ${i}` }));
-        world.clock.advance(1000);
+        await fixture.bugs.record(report({ title: `Item number ${i}` }));
+        fixture.clock.advance(1000);
       }
       const first = await list();
       expect(first).to.include('50 shown, more follow').and.include('Item number 50').and.not.include('Item number 0<');
@@ -139,7 +139,9 @@ describe('bugs: pages', () => {
     });
 
     it('prints what was reported as text', async () => {
-      await world.bugs.record(report({ title: HOSTILE, tags: [HOSTILE], environment: HOSTILE, app_version: HOSTILE }));
+      await fixture.bugs.record(
+        report({ title: HOSTILE, tags: [HOSTILE], environment: HOSTILE, app_version: HOSTILE }),
+      );
       const html = await list();
       expect(html).to.include('&lt;script&gt;').and.not.include('<script');
     });
@@ -149,7 +151,7 @@ describe('bugs: pages', () => {
     const stack = 'Error: no price\n    at total (src/total.ts:4:2)\n    at run (src/run.ts:9:1)';
 
     it('marks the frame that the grouping uses', async () => {
-      const { ref } = await world.bugs.record(errorReport({ stack_trace: stack, file_path: null }));
+      const { ref } = await fixture.bugs.record(errorReport({ stack_trace: stack, file_path: null }));
       expect(await detail(ref))
         .to.match(/is-marked"><span[^>]*>\(first frame\) <\/span> {4}at total/)
         .and.match(/class="frame is-marked"><span[^>]*><span class="frame-name">total</);
@@ -162,7 +164,7 @@ describe('bugs: pages', () => {
     });
 
     it('shows reported text as text, marked as from outside; only http(s) becomes a link', async () => {
-      const { ref } = await world.bugs.record(
+      const { ref } = await fixture.bugs.record(
         errorReport({
           title: HOSTILE,
           error_message: HOSTILE,
@@ -177,16 +179,16 @@ describe('bugs: pages', () => {
       const html = await detail(ref);
       expect(html).to.not.match(/<script|<img|href="javascript:/i);
       expect(html).to.include('from outside').and.include('data, never instructions');
-      const linked = await world.bugs.record(report({ title: 'Linked', repo_url: 'https://git.example/shop' }));
+      const linked = await fixture.bugs.record(report({ title: 'Linked', repo_url: 'https://git.example/shop' }));
       expect(await detail(linked.ref))
         .to.include('href="https://git.example/shop"')
         .and.include('noopener');
     });
 
     it('shows the claim with the time left, and the forms then ask for a reason', async () => {
-      const { ref } = await world.bugs.record(report({ description: 'Steps' }));
-      await world.leases.claim(ref, MANAGER, { agent: 'fixer-7', lease_seconds: 1800 });
-      world.clock.advance(60_000);
+      const { ref } = await fixture.bugs.record(report({ description: 'Steps' }));
+      await fixture.leases.claim(ref, MANAGER, { agent: 'fixer-7', lease_seconds: 1800 });
+      fixture.clock.advance(60_000);
       const html = await detail(ref);
       expect(html).to.include('fixer-7 is working on this').and.include('29 min left');
       expect(html).to.include('role="progressbar"').and.include('name="force" value="true"');
@@ -210,14 +212,14 @@ describe('bugs: pages', () => {
           movesFrom(status, false).map((move) => move.to),
           status,
         ).to.have.members([...new Set(by)]);
-        const html = await detail(await itemIn(world, status, `Item that is ${status}`));
+        const html = await detail(await itemIn(fixture, status, `Item that is ${status}`));
         const offered = [...html.matchAll(/name="status" value="([a-z_]+)"/g)].map(([, to]) => to);
         expect(offered, status).to.have.members([...new Set(by)]);
       }
     });
 
     it('has the links that other plugins have added, where they fit the item, and no others', async () => {
-      const { ref } = await world.bugs.record(errorReport());
+      const { ref } = await fixture.bugs.record(errorReport());
       expect(await detail(ref)).not.to.include('Ask the oracle');
       actions.push({ label: 'Ask the oracle', icon: 'search', href: (one) => `/oracle?about=${one.ref}` });
       actions.push({ label: 'Never', icon: 'search', href: () => null });
@@ -232,20 +234,20 @@ describe('bugs: pages', () => {
     });
 
     it('links a duplicate to the item it repeats', async () => {
-      const html = await detail(await itemIn(world, 'duplicate', 'Again'));
+      const html = await detail(await itemIn(fixture, 'duplicate', 'Again'));
       expect(html)
         .to.match(/Repeats <a href="\/bugs\/alpha-\d+">/)
         .and.include('Target of Again');
     });
 
     it('pages occurrences, comments and activity each by itself', async () => {
-      const { id, ref } = await world.bugs.record(errorReport());
+      const { id, ref } = await fixture.bugs.record(errorReport());
       for (let i = 0; i < 25; i++) {
-        world.clock.advance(1000);
-        await world.discussion.comment(id, MANAGER, `Comment ${i}`);
-        await world.bugs.record(errorReport({ error_message: 'cart is empty', host: `web-${i}` }));
+        fixture.clock.advance(1000);
+        await fixture.discussion.comment(id, MANAGER, `Comment ${i}`);
+        await fixture.bugs.record(errorReport({ error_message: 'cart is empty', host: `web-${i}` }));
       }
-      await settled(world);
+      await settled(fixture);
       const html = await detail(ref);
       expect(html).to.include('web-24').and.include('Comment 0<').and.not.include('web-19<');
       const cursor = /\?occurrences&#x3D;([^"#]+)#occurrences/.exec(html)?.[1] ?? '';
@@ -257,21 +259,21 @@ describe('bugs: pages', () => {
 
   describe('forms', () => {
     it('a comment is kept with the account’s name, line ends as typed', async () => {
-      const { ref } = await world.bugs.record(report());
+      const { ref } = await fixture.bugs.record(report());
       const answer = (await post(ref, 'comments', { body: 'One\r\nTwo' })) as Redirect;
       expect(answer)
         .to.be.instanceOf(Redirect)
         .and.include({ location: `/bugs/${ref}#comments` });
-      const { comments } = await world.lists.detail(ref, MANAGER);
+      const { comments } = await fixture.lists.detail(ref, MANAGER);
       expect(comments[0]).to.deep.include({ body: 'One\nTwo', author: MEMBER.username });
       expect(await detail(ref)).to.include(`<b>${MEMBER.username}</b> commented`);
     });
 
     it('a status change is recorded in the history with its reason', async () => {
-      const { ref } = await world.bugs.record(report());
+      const { ref } = await fixture.bugs.record(report());
       const answer = (await post(ref, 'status', { status: 'wont_fix', reason: 'as designed' })) as Redirect;
       expect(answer.flash).to.deep.equal({ tone: 'success', message: 'The item is now won’t fix.' });
-      const { item, activity } = await world.lists.detail(ref, MANAGER);
+      const { item, activity } = await fixture.lists.detail(ref, MANAGER);
       expect(item).to.include({ status: 'wont_fix', reason: 'as designed' });
       expect(activity[0]).to.deep.include({ action: 'status', actor: MEMBER.username });
       expect(await detail(ref))
@@ -280,9 +282,9 @@ describe('bugs: pages', () => {
     });
 
     it('resolving takes the version that carries the fix', async () => {
-      const { ref } = await world.bugs.record(report());
+      const { ref } = await fixture.bugs.record(report());
       await post(ref, 'status', { status: 'resolved', resolved_in_build: ' 2.4.1 ', reason: '' });
-      expect(await shown(world, ref)).to.include({ status: 'resolved', resolved_in_build: '2.4.1', reason: null });
+      expect(await shown(fixture, ref)).to.include({ status: 'resolved', resolved_in_build: '2.4.1', reason: null });
     });
 
     const refused: [what: string, name: string, body: object, status: number, says: RegExp][] = [
@@ -297,36 +299,36 @@ describe('bugs: pages', () => {
     ];
     for (const [what, name, body, status, says] of refused) {
       it(`${what}: ${status}, the page again, nothing changed`, async () => {
-        const { ref } = await world.bugs.record(report());
-        const before = await shown(world, ref);
+        const { ref } = await fixture.bugs.record(report());
+        const before = await shown(fixture, ref);
         const view = (await post(ref, name, { ...body, reason: (body as { reason?: string }).reason ?? '' })) as View;
         expect(view.status).to.equal(status);
         const html = render(view, `/bugs/${ref}/${name}`);
         expect(html).to.match(says).and.include('Nothing was changed');
         expect(html).to.not.include(`href="/bugs/${ref}/${name}`);
-        expect(await shown(world, ref)).to.deep.equal(before);
+        expect(await shown(fixture, ref)).to.deep.equal(before);
       });
     }
 
     it('under a live lease nothing changes without a reason; with one the lease is overridden and told', async () => {
-      const { ref } = await world.bugs.record(report());
-      await world.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
+      const { ref } = await fixture.bugs.record(report());
+      await fixture.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
       expect(((await post(ref, 'status', { status: 'closed' })) as View).status).to.equal(409);
       expect(((await post(ref, 'status', { status: 'closed', force: 'true' })) as View).status).to.equal(422);
-      expect((await shown(world, ref)).claim?.agent).to.equal('fixer-7');
+      expect((await shown(fixture, ref)).claim?.agent).to.equal('fixer-7');
       await post(ref, 'status', { status: 'closed', force: 'true', reason: 'done by hand' });
-      expect(await shown(world, ref)).to.include({ status: 'closed', claim: null });
+      expect(await shown(fixture, ref)).to.include({ status: 'closed', claim: null });
       expect(await detail(ref))
         .to.include('overrode the lease of fixer-7')
         .and.include('done by hand');
     });
 
     it('severity is set and kept, or left to the service', async () => {
-      const { ref } = await world.bugs.record(report());
+      const { ref } = await fixture.bugs.record(report());
       await post(ref, 'severity', { severity: 'critical', severity_locked: 'true' });
-      expect(await shown(world, ref)).to.include({ severity: 'critical', severity_locked: true });
+      expect(await shown(fixture, ref)).to.include({ severity: 'critical', severity_locked: true });
       await post(ref, 'severity', { severity: 'low' });
-      expect(await shown(world, ref)).to.include({ severity: 'low', severity_locked: false });
+      expect(await shown(fixture, ref)).to.include({ severity: 'low', severity_locked: false });
     });
 
     it('members may', () => {
@@ -343,8 +345,8 @@ describe('bugs: pages', () => {
       render((await send('/bugs/bulk/confirm', body)) as View, '/bugs/bulk/confirm');
 
     it('the list sends ids and filters, and the page names what will happen', async () => {
-      const one = await world.bugs.record(report({ title: 'First' }));
-      const two = await world.bugs.record(report({ title: HOSTILE }));
+      const one = await fixture.bugs.record(report({ title: 'First' }));
+      const two = await fixture.bugs.record(report({ title: HOSTILE }));
       const html = await asked({ ids: [one.id, two.id, two.id], action: 'status:closed', match: 'status=open' });
       expect(html)
         .to.include('Close 2 items?')
@@ -356,32 +358,32 @@ describe('bugs: pages', () => {
     });
 
     it('everything that matches is counted, and its number is sent back', async () => {
-      for (let i = 0; i < 25; i++) await world.bugs.record(report({ title: `Item ${i}` }));
-      await world.bugs.record(report({ title: 'Elsewhere', project: 'beta' }));
+      for (let i = 0; i < 25; i++) await fixture.bugs.record(report({ title: `Item ${i}` }));
+      await fixture.bugs.record(report({ title: 'Elsewhere', project: 'beta' }));
       const form = { scope: 'filter', action: 'severity:high', match: 'project=alpha&sort=hit_count' };
       const html = await asked(form);
       expect(html).to.include('Set severity high on 25 items?').and.include('5 further items');
       const done = (await send('/bugs/bulk', { ...form, expected_count: '25' })) as Redirect;
       expect(done.flash).to.deep.equal({ tone: 'success', message: '25 items are now high.' });
       expect(done.location).to.equal('/bugs?project=alpha&sort=hit_count');
-      expect(await world.deps.items.count({ severity: 'high', project: 'alpha' })).to.equal(25);
+      expect(await fixture.deps.items.count({ severity: 'high', project: 'alpha' })).to.equal(25);
       const late = (await send('/bugs/bulk', { ...form, action: 'severity:low', expected_count: '24' })) as View;
       expect(late.status).to.equal(409);
       expect(render(late, '/bugs/bulk')).to.include('The filter matches 25 items').and.include('value="25"');
-      expect(await world.deps.items.count({ severity: 'low' })).to.equal(0);
+      expect(await fixture.deps.items.count({ severity: 'low' })).to.equal(0);
     });
 
     it('tells apart what was changed and what was not, with 207', async () => {
-      const free = await world.bugs.record(report({ title: 'Free' }));
-      const held = await world.bugs.record(report({ title: 'Held' }));
-      await world.leases.claim(held.id, MANAGER, { agent: 'fixer-7' });
+      const free = await fixture.bugs.record(report({ title: 'Free' }));
+      const held = await fixture.bugs.record(report({ title: 'Held' }));
+      await fixture.leases.claim(held.id, MANAGER, { agent: 'fixer-7' });
       const view = (await send('/bugs/bulk', { ids: [free.id, held.id, 'gone'], action: 'status:resolved' })) as View;
       expect(view.status).to.equal(207);
       const html = render(view, '/bugs/bulk');
       expect(html).to.include('1 item is now resolved; 2 of 3 could not be changed').and.include('role="status"');
       expect(html).to.include('Another agent').and.include('Try 2 items again').and.include('value="gone"');
       expect(html.indexOf('Held')).to.be.lessThan(html.indexOf('Free'));
-      expect((await shown(world, held.ref)).status).to.equal('in_progress');
+      expect((await shown(fixture, held.ref)).status).to.equal('in_progress');
     });
 
     const refused: [what: string, body: object, says: RegExp][] = [
@@ -392,22 +394,22 @@ describe('bugs: pages', () => {
     ];
     for (const [what, body, says] of refused) {
       it(`${what}: 422, the page again, nothing changed`, async () => {
-        const { id, ref } = await world.bugs.record(report());
-        const before = await shown(world, ref);
+        const { id, ref } = await fixture.bugs.record(report());
+        const before = await shown(fixture, ref);
         const view = (await send('/bugs/bulk', { ids: id, ...body })) as View;
         expect(view.status).to.equal(422);
         expect(render(view, '/bugs/bulk')).to.match(says);
-        expect(await shown(world, ref)).to.deep.equal(before);
+        expect(await shown(fixture, ref)).to.deep.equal(before);
       });
     }
 
     it('tags replace, an agent is set and taken away', async () => {
-      const { id, ref } = await world.bugs.record(report({ tags: ['old'] }));
+      const { id, ref } = await fixture.bugs.record(report({ tags: ['old'] }));
       await send('/bugs/bulk', { ids: id, action: 'tags', tags: ' mail, ui ,mail' });
       await send('/bugs/bulk', { ids: id, action: 'target_agent', target_agent: 'fixer-7' });
-      expect(await shown(world, ref)).to.deep.include({ tags: ['mail', 'ui'], target_agent: 'fixer-7' });
+      expect(await shown(fixture, ref)).to.deep.include({ tags: ['mail', 'ui'], target_agent: 'fixer-7' });
       await send('/bugs/bulk', { ids: id, action: 'target_agent', target_agent: '' });
-      expect(await shown(world, ref)).to.include({ target_agent: null });
+      expect(await shown(fixture, ref)).to.include({ target_agent: null });
     });
 
     const back: [what: string, body: object, says: RegExp][] = [
@@ -438,7 +440,7 @@ describe('bugs: pages', () => {
     const send = async (path: string, body: object, params: Record<string, string> = {}): Promise<Redirect> =>
       (await page(path, 'POST').handle(request(MEMBER, { method: 'POST', body, params }))) as Redirect;
 
-    it('keep filters and order under a name, stand beside the quick views, and can be removed', async () => {
+    it('keep filters and order under a name, appear beside the quick views, and can be removed', async () => {
       const match = 'severity=high&severity=critical&sort=hit_count';
       const saved = await send('/bugs/views', { name: 'Grave <b>', match, shared: 'true' });
       expect(saved.flash?.message).to.include('Grave <b>').and.include('for everybody');
@@ -446,7 +448,7 @@ describe('bugs: pages', () => {
       expect(html)
         .to.include('Grave &lt;b&gt;')
         .and.match(/href="[^"]*severity[^"]*" aria-current="page" title="Saved view, shared/);
-      const [view] = await world.views.list({ id: `user:${MEMBER.account_id}`, name: MEMBER.username, admin: false });
+      const [view] = await fixture.views.list({ id: `user:${MEMBER.account_id}`, name: MEMBER.username, admin: false });
       const gone = await send('/bugs/views/{id}/delete', { match }, { id: view?.id ?? '' });
       expect(gone.location).to.include('/bugs?severity=critical');
       expect(await list()).to.not.include('Grave');
@@ -462,9 +464,11 @@ describe('bugs: pages', () => {
 
   describe('merge and split', () => {
     it('finds targets of the same project by ref, title or class, and never duplicates or itself', async () => {
-      const { ref } = await world.bugs.record(errorReport({ title: 'Cart is empty', error_message: 'cart is empty' }));
-      const other = await world.bugs.record(report({ title: 'Empty cart again' }));
-      await world.bugs.record(report({ title: 'Empty cart elsewhere', project: 'beta' }));
+      const { ref } = await fixture.bugs.record(
+        errorReport({ title: 'Cart is empty', error_message: 'cart is empty' }),
+      );
+      const other = await fixture.bugs.record(report({ title: 'Empty cart again' }));
+      await fixture.bugs.record(report({ title: 'Empty cart elsewhere', project: 'beta' }));
       const html = await detail(ref, { find: 'EMPTY CART' });
       expect(html).to.include('Empty cart again').and.not.include('elsewhere');
       expect(await detail(ref, { find: other.ref })).to.include(`value="${other.ref}"`);
@@ -473,12 +477,12 @@ describe('bugs: pages', () => {
     });
 
     it('merges and splits, both ways linked and told', async () => {
-      const one = await world.bugs.record(report({ title: 'One' }));
-      const two = await world.bugs.record(report({ title: 'Two' }));
+      const one = await fixture.bugs.record(report({ title: 'One' }));
+      const two = await fixture.bugs.record(report({ title: 'Two' }));
       expect(((await post(one.ref, 'merge', { into: '' })) as View).status).to.equal(422);
       expect(((await post(one.ref, 'merge', { into: one.ref })) as View).status).to.equal(422);
       await post(one.ref, 'merge', { into: two.ref });
-      await settled(world);
+      await settled(fixture);
       expect(await detail(one.ref)).to.match(new RegExp(`Repeats <a href="/bugs/${two.ref}">`));
       const html = await detail(two.ref);
       expect(html).to.include('Repeated by').and.include(`action="/bugs/${one.ref}/split"`);
@@ -486,27 +490,27 @@ describe('bugs: pages', () => {
       const back = (await post(one.ref, 'split', { back: two.ref })) as Redirect;
       expect(back.location).to.equal(`/bugs/${two.ref}`);
       expect(((await post(one.ref, 'split', { back: '//evil.example' })) as View).status).to.equal(409);
-      expect(await shown(world, one.ref)).to.include({ status: 'open', duplicate_of: null });
+      expect(await shown(fixture, one.ref)).to.include({ status: 'open', duplicate_of: null });
     });
 
     it('a person takes the item and gives it back, also while an agent holds it', async () => {
-      const { ref } = await world.bugs.record(report());
-      await world.leases.claim(ref, MANAGER, { agent: 'a' });
+      const { ref } = await fixture.bugs.record(report());
+      await fixture.leases.claim(ref, MANAGER, { agent: 'a' });
       expect(await detail(ref)).to.include('I take it');
       const taken = (await post(ref, 'assignee', { take: 'true' })) as Redirect;
       expect(taken.flash?.message).to.equal('The item is yours.');
-      expect(await shown(world, ref)).to.include({ assignee: MEMBER.username, status: 'in_progress' });
+      expect(await shown(fixture, ref)).to.include({ assignee: MEMBER.username, status: 'in_progress' });
       expect(await detail(ref))
         .to.include('Give it back')
         .and.match(/\/bugs\?assignee(?:=|&#x3D;)member/);
       await post(ref, 'assignee', { take: 'false' });
-      expect(await shown(world, ref)).to.include({ assignee: null });
+      expect(await shown(fixture, ref)).to.include({ assignee: null });
     });
 
     it('tags and agent are saved', async () => {
-      const { ref } = await world.bugs.record(report({ tags: ['a'] }));
+      const { ref } = await fixture.bugs.record(report({ tags: ['a'] }));
       await post(ref, 'labels', { tags: 'b, c', target_agent: ' fixer-7 ' });
-      expect(await shown(world, ref)).to.deep.include({ tags: ['b', 'c'], target_agent: 'fixer-7' });
+      expect(await shown(fixture, ref)).to.deep.include({ tags: ['b', 'c'], target_agent: 'fixer-7' });
       const html = await detail(ref);
       expect(html).to.include('value="b, c"').and.include('{&quot;agent&quot;:&quot;fixer-7&quot;}');
     });
@@ -517,15 +521,15 @@ describe('bugs: pages', () => {
       ((await page('/bugs/live').handle(request(MEMBER, { query: query as never }))) as Reply).body as never;
 
     it('is told since a mark, and whether it still fits the filters', async () => {
-      const one = await world.bugs.record(errorReport());
-      world.clock.advance(60_000);
-      const { mark } = await live({ since: world.clock.iso(), status: ['open'] });
-      expect(Date.parse(mark)).to.be.at.most(world.clock.now());
-      world.clock.advance(60_000);
-      await world.bugs.record(errorReport());
-      const two = await world.bugs.record(report({ title: 'New' }));
-      await world.edits.edit(one.id, MANAGER, { status: 'wont_fix', reason: 'x' });
-      await settled(world);
+      const one = await fixture.bugs.record(errorReport());
+      fixture.clock.advance(60_000);
+      const { mark } = await live({ since: fixture.clock.iso(), status: ['open'] });
+      expect(Date.parse(mark)).to.be.at.most(fixture.clock.now());
+      fixture.clock.advance(60_000);
+      await fixture.bugs.record(errorReport());
+      const two = await fixture.bugs.record(report({ title: 'New' }));
+      await fixture.edits.edit(one.id, MANAGER, { status: 'wont_fix', reason: 'x' });
+      await settled(fixture);
       const { rows } = await live({ since: mark, status: ['open'] });
       expect(rows.find(({ ref }) => ref === one.ref)).to.include({ fits: false, hit_count: 2, status: 'wont_fix' });
       expect(rows.find(({ ref }) => ref === two.ref)).to.include({ fits: true, hit_count: 1 });
@@ -534,10 +538,10 @@ describe('bugs: pages', () => {
     });
 
     it('hands out at most a hundred, and the mark goes on from there', async () => {
-      const since = world.clock.iso();
+      const since = fixture.clock.iso();
       for (let i = 0; i < 103; i++) {
-        await world.bugs.record(report({ title: `Item ${i}` }));
-        world.clock.advance(1000);
+        await fixture.bugs.record(report({ title: `Item ${i}` }));
+        fixture.clock.advance(1000);
       }
       const first = await live({ since });
       expect(first.rows).to.have.length(100);
@@ -547,16 +551,16 @@ describe('bugs: pages', () => {
   });
 
   it('days outlive their hours, and the page shows both', async () => {
-    const { id, ref } = await world.bugs.record(errorReport());
+    const { id, ref } = await fixture.bugs.record(errorReport());
     for (let day = 0; day < 20; day++) {
       for (let hour = 0; hour < 24; hour++) {
-        world.clock.advance(3_600_000);
-        await world.bugs.record(errorReport());
+        fixture.clock.advance(3_600_000);
+        await fixture.bugs.record(errorReport());
       }
     }
-    await settled(world);
-    const doc = await world.deps.items.get(id);
-    expect(doc === null ? [] : world.board.days(doc).reduce((a, b) => a + b, 0)).to.equal(481);
+    await settled(fixture);
+    const doc = await fixture.deps.items.get(id);
+    expect(doc === null ? [] : fixture.board.days(doc).reduce((a, b) => a + b, 0)).to.equal(481);
     expect(Object.keys(doc?.hours ?? {})).to.have.length.below(80);
     expect(await detail(ref))
       .to.include('Occurrences per day, last 30 days')
@@ -565,23 +569,23 @@ describe('bugs: pages', () => {
 
   describe('the dashboard’s card', () => {
     const load = async (): Promise<string | null> => {
-      const view = await panels(world.board, new Numbers(world.stats, world.clock))[0]?.load(MEMBER);
+      const view = await panels(fixture.board, new Numbers(fixture.stats, fixture.clock))[0]?.load(MEMBER);
       return view ? render(view, '/') : null;
     };
 
     it('is not there when nothing is critical or regressed', async () => {
-      await world.bugs.record(report({ severity: 'high' }));
+      await fixture.bugs.record(report({ severity: 'high' }));
       expect(await load()).to.equal(null);
     });
 
     it('shows critical items that nobody holds, and regressions of any severity', async () => {
-      await world.bugs.record(report({ title: 'Down', severity: 'critical' }));
-      const held = await world.bugs.record(report({ title: 'Held', severity: 'critical' }));
-      await world.leases.claim(held.id, MANAGER, {});
-      const back = await world.bugs.record(errorReport({ severity: 'low', error_level: 'warning' }));
-      await world.edits.edit(back.id, MANAGER, { status: 'resolved' });
-      world.clock.advance(120_000);
-      await world.bugs.record(errorReport({ severity: 'low', error_level: 'warning' }));
+      await fixture.bugs.record(report({ title: 'Down', severity: 'critical' }));
+      const held = await fixture.bugs.record(report({ title: 'Held', severity: 'critical' }));
+      await fixture.leases.claim(held.id, MANAGER, {});
+      const back = await fixture.bugs.record(errorReport({ severity: 'low', error_level: 'warning' }));
+      await fixture.edits.edit(back.id, MANAGER, { status: 'resolved' });
+      fixture.clock.advance(120_000);
+      await fixture.bugs.record(errorReport({ severity: 'low', error_level: 'warning' }));
       const html = await load();
       expect(html).to.include('Down').and.include('cart is empty').and.include('regression').and.include('2 open');
       expect(html).to.not.include('Held');
@@ -594,15 +598,15 @@ describe('bugs: pages', () => {
   });
 
   it('adds up errors per hour over all groups, and is silent before the first', async () => {
-    expect(await world.board.perHour(24)).to.equal(null);
-    await world.bugs.record(report());
-    world.clock.advance(20_000);
-    expect(await world.board.perHour(24)).to.equal(null);
-    await world.bugs.record(errorReport());
-    await world.bugs.record(errorReport({ error_message: 'another' }));
-    world.clock.advance(3_600_000);
-    await world.bugs.record(errorReport());
-    const sums = await world.board.perHour(24);
+    expect(await fixture.board.perHour(24)).to.equal(null);
+    await fixture.bugs.record(report());
+    fixture.clock.advance(20_000);
+    expect(await fixture.board.perHour(24)).to.equal(null);
+    await fixture.bugs.record(errorReport());
+    await fixture.bugs.record(errorReport({ error_message: 'another' }));
+    fixture.clock.advance(3_600_000);
+    await fixture.bugs.record(errorReport());
+    const sums = await fixture.board.perHour(24);
     expect(sums?.counts.slice(-2)).to.deep.equal([2, 1]);
     expect(sums).to.include({ groups: 2, complete: true });
   });

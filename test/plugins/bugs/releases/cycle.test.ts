@@ -14,27 +14,27 @@ import type { BuildDoc, ItemDoc } from '../../../../plugins/bugs/items/model.js'
 import { judge } from '../../../../plugins/bugs/releases/regression.js';
 import { boot, until, type Harness } from '../../../harness.js';
 import { fakeProjects } from '../../../support/projects.js';
-import { errorReport, MANAGER, memoryWorld, report, settled, shown, type World } from '../world.js';
+import { errorReport, MANAGER, memoryFixture, report, settled, shown, type Fixture } from '../fixture.js';
 
 const HOUR = 3_600_000;
 
 describe('bugs: an item that was fixed', () => {
-  let world: World;
-  beforeEach(async () => (world = await memoryWorld()));
+  let fixture: Fixture;
+  beforeEach(async () => (fixture = await memoryFixture()));
 
   async function fixed(fields: object): Promise<string> {
-    const { id } = await world.bugs.record(errorReport({ app_version: '1.0' }));
-    await world.edits.edit(id, MANAGER, fields);
+    const { id } = await fixture.bugs.record(errorReport({ app_version: '1.0' }));
+    await fixture.edits.edit(id, MANAGER, fields);
     return id;
   }
   const again = (fields: Parameters<typeof errorReport>[0]): Promise<Recorded> =>
-    world.bugs.record(errorReport(fields));
+    fixture.bugs.record(errorReport(fields));
 
   it('(a) with a build: a version at or above it is a regression, one below is late and changes nothing else', async () => {
     const id = await fixed({ status: 'closed', resolved_in_build: '2.10' });
     for (const app_version of ['2.9.99', '2.10-rc.1', '1'])
       expect(await again({ app_version })).to.include({ regression: false });
-    const before = await shown(world, id);
+    const before = await shown(fixture, id);
     expect(before).to.include({
       status: 'closed',
       late_count: 3,
@@ -44,12 +44,12 @@ describe('bugs: an item that was fixed', () => {
       rev: 2,
     });
     expect(await again({ app_version: '2.10.0' })).to.include({ regression: true });
-    expect(await shown(world, id)).to.include({
+    expect(await shown(fixture, id)).to.include({
       status: 'open',
       regression: true,
       regression_count: 1,
       regressed_in_build: '2.10.0',
-      regressed_at: world.clock.iso(),
+      regressed_at: fixture.clock.iso(),
       resolved_in_build: null,
       closed_at: null,
       late_count: 3,
@@ -58,36 +58,36 @@ describe('bugs: an item that was fixed', () => {
 
   it('(b) without a build: what occurred over 60 s after the fix, by when it occurred, whatever its version', async () => {
     const id = await fixed({ status: 'resolved' });
-    const at = Date.parse((await shown(world, id)).resolved_at ?? '');
+    const at = Date.parse((await shown(fixture, id)).resolved_at ?? '');
     const iso = (ms: number): string => new Date(at + ms).toISOString();
-    world.clock.advance(2 * HOUR);
+    fixture.clock.advance(2 * HOUR);
     expect(await again({ occurred_at: iso(-1) })).to.include({ regression: false });
     expect(await again({ occurred_at: iso(60_000), app_version: '9.9' })).to.include({ regression: false });
-    expect((await shown(world, id)).status).to.equal('resolved');
+    expect((await shown(fixture, id)).status).to.equal('resolved');
     expect(await again({ occurred_at: iso(60_001), app_version: '0.0.1' })).to.include({ regression: true });
   });
 
   it('(b) a time in the future is the receive time', async () => {
     await fixed({ status: 'resolved' });
-    world.clock.advance(30_000);
-    const future = new Date(world.clock.now() + HOUR).toISOString();
+    fixture.clock.advance(30_000);
+    const future = new Date(fixture.clock.now() + HOUR).toISOString();
     expect(await again({ occurred_at: future })).to.include({ regression: false });
   });
 
   it('(b) counts from resolved_at, also where it was closed later', async () => {
     const id = await fixed({ status: 'resolved' });
-    world.clock.advance(HOUR);
-    await world.edits.edit(id, MANAGER, { status: 'closed' });
-    world.clock.advance(30_000);
+    fixture.clock.advance(HOUR);
+    await fixture.edits.edit(id, MANAGER, { status: 'closed' });
+    fixture.clock.advance(30_000);
     expect(await again({})).to.include({ regression: true });
   });
 
   it('(c) with a build, and the occurrence names none: counted, nothing more', async () => {
     const id = await fixed({ status: 'closed', resolved_in_build: '2.0' });
-    world.clock.advance(HOUR);
+    fixture.clock.advance(HOUR);
     for (const app_version of [null, 'v2', 'main-4f2a', ''])
       expect(await again({ app_version })).to.include({ regression: false });
-    expect(await shown(world, id)).to.include({ status: 'closed', late_count: 0, hit_count: 5 });
+    expect(await shown(fixture, id)).to.include({ status: 'closed', late_count: 0, hit_count: 5 });
   });
 
   it('is judged by numeric segments whatever their spelling (property)', () => {
@@ -108,50 +108,50 @@ describe('bugs: an item that was fixed', () => {
 });
 
 describe('bugs: severity', () => {
-  let world: World;
-  beforeEach(async () => (world = await memoryWorld()));
+  let fixture: Fixture;
+  beforeEach(async () => (fixture = await memoryFixture()));
 
   it('rises with the rolling hour: at 100 high, at 1,000 critical and told once; hits of other hours do not add up', async () => {
-    const { id } = await world.bugs.record(report({ severity: 'low' }));
+    const { id } = await fixture.bugs.record(report({ severity: 'low' }));
     const bump = async (minute: number, n: number): Promise<void> => {
-      await world.deps.items.change({ id }, { inc: { [`minutes.m${minute}`]: n, hit_count: n } });
+      await fixture.deps.items.change({ id }, { inc: { [`minutes.m${minute}`]: n, hit_count: n } });
     };
-    const minute = (): number => Math.floor(world.clock.now() / 60_000);
+    const minute = (): number => Math.floor(fixture.clock.now() / 60_000);
     await bump(minute() - 60, 5000);
-    for (let i = 0; i < 98; i++) await world.bugs.record(report());
-    expect((await shown(world, id)).severity).to.equal('low');
-    expect((await world.bugs.record(report())).item).to.include({ severity: 'high', hour_count: 100 });
+    for (let i = 0; i < 98; i++) await fixture.bugs.record(report());
+    expect((await shown(fixture, id)).severity).to.equal('low');
+    expect((await fixture.bugs.record(report())).item).to.include({ severity: 'high', hour_count: 100 });
     await bump(minute() - 59, 898);
-    expect((await world.bugs.record(report())).item).to.include({ severity: 'high', hour_count: 999 });
-    expect((await world.bugs.record(report())).item).to.include({ severity: 'critical', hour_count: 1000 });
-    await world.bugs.record(report());
-    await settled(world);
-    expect(world.told.map(({ event }) => event)).to.deep.equal(['bug.created', 'bug.critical']);
-    world.clock.advance(2 * HOUR);
-    expect((await world.bugs.record(report())).item).to.include({ severity: 'critical', hour_count: 1 });
+    expect((await fixture.bugs.record(report())).item).to.include({ severity: 'high', hour_count: 999 });
+    expect((await fixture.bugs.record(report())).item).to.include({ severity: 'critical', hour_count: 1000 });
+    await fixture.bugs.record(report());
+    await settled(fixture);
+    expect(fixture.told.map(({ event }) => event)).to.deep.equal(['bug.created', 'bug.critical']);
+    fixture.clock.advance(2 * HOUR);
+    expect((await fixture.bugs.record(report())).item).to.include({ severity: 'critical', hour_count: 1 });
   });
 
   it('a muted item rises, and nothing is told of it', async () => {
     const muted_by = { rule_id: 'r', reason: 'noise' };
     for (let i = 0; i < 100; i++)
-      await world.bugs.record(errorReport({ muted_by, severity: 'medium', error_level: 'warning' }));
-    const raised = await world.bugs.record(errorReport({ muted_by, error_level: 'fatal' }));
+      await fixture.bugs.record(errorReport({ muted_by, severity: 'medium', error_level: 'warning' }));
+    const raised = await fixture.bugs.record(errorReport({ muted_by, error_level: 'fatal' }));
     expect(raised.item).to.include({ severity: 'critical', muted: true });
-    await settled(world);
-    expect(world.told).to.deep.equal([]);
-    await world.bugs.record(errorReport());
-    await settled(world);
-    expect(world.told.map(({ event }) => event)).to.deep.equal(['bug.created', 'bug.critical']);
+    await settled(fixture);
+    expect(fixture.told).to.deep.equal([]);
+    await fixture.bugs.record(errorReport());
+    await settled(fixture);
+    expect(fixture.told.map(({ event }) => event)).to.deep.equal(['bug.created', 'bug.critical']);
   });
 
   it('a higher level that raises no severity is kept, and is no revision', async () => {
-    const first = await world.bugs.record(errorReport({ error_level: 'warning', severity: 'critical' }));
-    const again = await world.bugs.record(errorReport({ error_level: 'fatal', severity: 'critical' }));
+    const first = await fixture.bugs.record(errorReport({ error_level: 'warning', severity: 'critical' }));
+    const again = await fixture.bugs.record(errorReport({ error_level: 'fatal', severity: 'critical' }));
     expect(again.item).to.include({ rev: first.item.rev, error_level: 'fatal', severity: 'critical' });
-    await world.edits.edit(first.id, MANAGER, { severity: 'low' });
-    const locked = await shown(world, first.id);
-    await world.bugs.record(errorReport({ error_level: 'fatal' }));
-    expect(await shown(world, first.id)).to.include({ rev: locked.rev, severity: 'low', severity_locked: true });
+    await fixture.edits.edit(first.id, MANAGER, { severity: 'low' });
+    const locked = await shown(fixture, first.id);
+    await fixture.bugs.record(errorReport({ error_level: 'fatal' }));
+    expect(await shown(fixture, first.id)).to.include({ rev: locked.rev, severity: 'low', severity_locked: true });
   });
 
   it('a regression raises by one step, never a locked one', async () => {
@@ -162,10 +162,10 @@ describe('bugs: severity', () => {
       ['medium', true, 'medium'],
     ] as const) {
       const title = `Regresses ${before}`;
-      const { id } = await world.bugs.record(report({ title, severity: before }));
-      await world.edits.edit(id, MANAGER, { status: 'resolved', resolved_in_build: '1.0', severity_locked: locked });
-      await world.bugs.record(report({ title, app_version: '1.0' }));
-      expect((await shown(world, id)).severity, before).to.equal(after);
+      const { id } = await fixture.bugs.record(report({ title, severity: before }));
+      await fixture.edits.edit(id, MANAGER, { status: 'resolved', resolved_in_build: '1.0', severity_locked: locked });
+      await fixture.bugs.record(report({ title, app_version: '1.0' }));
+      expect((await shown(fixture, id)).severity, before).to.equal(after);
     }
   });
 });

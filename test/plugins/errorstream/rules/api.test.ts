@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { RuleView } from '../../../../plugins/errorstream/rules/rule.js';
 import { TEMPLATE_ID } from '../../../../plugins/errorstream/rules/names.js';
 import type { Asked, Loose } from '../../../adapters/hapi/support.js';
-import { error, Stand } from '../stand.js';
+import { error, Fixture } from '../fixture.js';
 
 const BASE = '/api/errors/v1/ignore-rules';
 const MANAGE = 'master:bugtracker:read,bugtracker:manage';
@@ -14,12 +14,12 @@ const FIELDS = (
 const NOBODY = '01980000-0000-7000-8000-0000000000ff';
 
 describe('ignore rules: API', () => {
-  let stand: Stand;
-  beforeEach(async () => (stand = await Stand.create()));
-  afterEach(() => stand.stop());
+  let fixture: Fixture;
+  beforeEach(async () => (fixture = await Fixture.create()));
+  afterEach(() => fixture.stop());
 
   const ask = (method: string, path: string, json?: unknown, bearer = MANAGE): Promise<Asked> =>
-    stand.server.ask(method, BASE + path, { bearer, ...(json === undefined ? {} : { json }) });
+    fixture.server.ask(method, BASE + path, { bearer, ...(json === undefined ? {} : { json }) });
   const body = (fields: object = {}): object => ({
     match_type: 'contains',
     pattern: 'cart is empty',
@@ -54,21 +54,21 @@ describe('ignore rules: API', () => {
 
   it('is asked by the intake: `ignored` and `ignore_rule_id`, singly and in a list', async () => {
     const rule = await made({ alarm_threshold: 2 });
-    const first = await stand.post(error());
+    const first = await fixture.post(error());
     expect(first.status).to.equal(201);
     expect(first.body).to.include({ ignored: true, ignore_rule_id: rule.id, item_status: 'open', hit_count: 1 });
-    const list = await stand.post([error(), error({ error_message: 'another thing', file: 'b.ts' })]);
+    const list = await fixture.post([error(), error({ error_message: 'another thing', file: 'b.ts' })]);
     const results = list.body['results'] as unknown as Loose[];
     expect(results.map(({ ignored, ignore_rule_id }) => [ignored, ignore_rule_id])).to.deep.equal([
       [true, rule.id],
       [false, null],
     ]);
-    const { item } = await stand.detail(text(first, 'id'));
+    const { item } = await fixture.detail(text(first, 'id'));
     expect(item).to.include({ muted: true, muted_reason: 'noise', muted_by_rule_id: rule.id, hit_count: 2 });
     expect((await ask('GET', `/${rule.id}`)).body['rule']).to.include({ hit_count: 2 });
     await ask('PATCH', `/${rule.id}`, { enabled: false });
-    expect((await stand.detail(text(first, 'id'))).item).to.include({ muted: false });
-    expect((await stand.post(error())).body).to.include({ ignored: false, ignore_rule_id: null });
+    expect((await fixture.detail(text(first, 'id'))).item).to.include({ muted: false });
+    expect((await fixture.post(error())).body).to.include({ ignored: false, ignore_rule_id: null });
   });
 
   const refused: [what: string, fields: object, status: number, code: string, field: string | null][] = [
@@ -128,10 +128,15 @@ describe('ignore rules: API', () => {
 
   it('changes what is given alone; nothing given changes nothing', async () => {
     const rule = await made({ project: 'alpha', alarm_threshold: 5 });
-    stand.service.clock.advance(1000);
+    fixture.service.clock.advance(1000);
     expect((await ask('PATCH', `/${rule.id}`, {})).body['rule']).to.deep.equal(rule);
     const changed = (await ask('PATCH', `/${rule.id}`, { alarm_threshold: null, name: 'n' })).body['rule'];
-    expect(changed).to.deep.equal({ ...rule, alarm_threshold: null, name: 'n', updated_at: stand.service.clock.iso() });
+    expect(changed).to.deep.equal({
+      ...rule,
+      alarm_threshold: null,
+      name: 'n',
+      updated_at: fixture.service.clock.iso(),
+    });
   });
 
   it('deletes, and knows it no more', async () => {
@@ -176,7 +181,7 @@ describe('ignore rules: API', () => {
   });
 
   it('previews without a reason, and stores nothing', async () => {
-    await stand.post(error());
+    await fixture.post(error());
     const answer = await ask('POST', '/preview', { match_type: 'regex', pattern: '^cart' });
     expect(answer.status).to.equal(200);
     expect(answer.body).to.include({ count: 1, complete: true });
@@ -194,15 +199,15 @@ describe('ignore rules: API', () => {
   });
 
   it('applies, also without a body; a disabled rule is 409', async () => {
-    const reported = await stand.post(error());
+    const reported = await fixture.post(error());
     const rule = await made();
     const dry = await ask('POST', `/${rule.id}/apply`, { dry_run: true });
     expect(dry.body).to.deep.include({ matched: 1, muted: 0, skipped: 0 });
-    expect((await stand.detail(text(reported, 'id'))).item).to.include({ muted: false });
+    expect((await fixture.detail(text(reported, 'id'))).item).to.include({ muted: false });
     const done = await ask('POST', `/${rule.id}/apply`);
     expect(done.status).to.equal(200);
     expect(done.body).to.deep.include({ matched: 1, muted: 1, skipped: 0 });
-    expect((await stand.detail(text(reported, 'id'))).item).to.include({
+    expect((await fixture.detail(text(reported, 'id'))).item).to.include({
       muted: true,
       muted_by_rule_id: rule.id,
     });

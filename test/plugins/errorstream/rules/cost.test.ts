@@ -5,8 +5,8 @@ import type { Collection, Doc, DocumentStore } from '../../../../ports/store.js'
 import { WatchedStore, unserved } from '../../../support/watched.js';
 import { COLLECTIONS as ITEMS } from '../../../../plugins/bugs/collections.js';
 import { COLLECTIONS } from '../../../../plugins/errorstream/rules/collections.js';
-import { ensured, errorReport, settled } from '../../bugs/world.js';
-import { MEMBER, rulesOn, type RuleWorld } from './world.js';
+import { ensured, errorReport, settled } from '../../bugs/fixture.js';
+import { MEMBER, rulesOn, type RuleFixture } from './fixture.js';
 
 /** The store, with every call noted as `collection.method`. */
 function noted(store: DocumentStore, calls: string[]): DocumentStore {
@@ -27,35 +27,35 @@ function noted(store: DocumentStore, calls: string[]): DocumentStore {
 
 describe('ignore rules: what they cost a report', () => {
   const calls: string[] = [];
-  let world: RuleWorld;
+  let fixture: RuleFixture;
   beforeEach(async () => {
-    world = await rulesOn(noted(await ensured(new MemoryStore()), calls));
-    world.bugs.deps.random = () => 0.999_999;
-    for (let i = 0; i < 60; i++) await world.bugs.bugs.record(errorReport());
-    await settled(world.bugs);
+    fixture = await rulesOn(noted(await ensured(new MemoryStore()), calls));
+    fixture.bugs.deps.random = () => 0.999_999;
+    for (let i = 0; i < 60; i++) await fixture.bugs.bugs.record(errorReport());
+    await settled(fixture.bugs);
     calls.length = 0;
   });
   const record = async (fields: Parameters<typeof errorReport>[0] = {}): Promise<void> => {
-    await world.bugs.bugs.record(errorReport(fields));
-    await settled(world.bugs);
+    await fixture.bugs.bugs.record(errorReport(fields));
+    await settled(fixture.bugs);
   };
 
   it('without rules: nothing', async () => {
-    expect(world.book.match(errorReport())).to.equal(null);
+    expect(fixture.book.match(errorReport())).to.equal(null);
     await record();
     expect(calls).to.deep.equal(['items.change']);
   });
 
   it('with rules that do not match: nothing', async () => {
-    for (let i = 0; i < 20; i++) await world.rule({ pattern: `x${i}`, match_type: i % 2 ? 'regex' : 'contains' });
+    for (let i = 0; i < 20; i++) await fixture.rule({ pattern: `x${i}`, match_type: i % 2 ? 'regex' : 'contains' });
     calls.length = 0;
-    expect(world.book.match(errorReport())).to.equal(null);
+    expect(fixture.book.match(errorReport())).to.equal(null);
     await record();
     expect(calls).to.deep.equal(['items.change']);
   });
 
   it('a hit: the count, and the rule’s counter; the rate asks for no write until it is crossed', async () => {
-    await world.rule({ alarm_threshold: 1000 });
+    await fixture.rule({ alarm_threshold: 1000 });
     await record();
     calls.length = 0;
     await record();
@@ -63,18 +63,18 @@ describe('ignore rules: what they cost a report', () => {
   });
 
   it('64 hits at once share a few writes of the counter', async () => {
-    const { id } = await world.rule();
+    const { id } = await fixture.rule();
     await record();
     calls.length = 0;
-    await Promise.all(Array.from({ length: 64 }, () => world.bugs.bugs.record(errorReport())));
+    await Promise.all(Array.from({ length: 64 }, () => fixture.bugs.bugs.record(errorReport())));
     expect(calls.filter((call) => call === 'rules.change').length).to.be.below(32);
-    expect(await world.stored(id)).to.include({ hit_count: 65 });
+    expect(await fixture.stored(id)).to.include({ hit_count: 65 });
   });
 
   it('after a second: one small read, behind the report', async () => {
-    world.clock.advance(1_001);
-    expect(world.book.match(errorReport())).to.equal(null);
-    await world.book.reload();
+    fixture.clock.advance(1_001);
+    expect(fixture.book.match(errorReport())).to.equal(null);
+    await fixture.book.reload();
     expect(calls.filter((call) => !call.startsWith('revisions.'))).to.deep.equal([]);
   });
 });
@@ -83,21 +83,21 @@ describe('ignore rules: declared indexes', () => {
   it('serve what is asked', async () => {
     const store = new WatchedStore();
     await ensured(store);
-    const world = await rulesOn(store);
-    const rule = await world.rule({ alarm_threshold: 1 });
-    for (let i = 0; i < 3; i++) await world.bugs.bugs.record(errorReport());
-    await world.registry.page(MEMBER, { limit: 50, enabled: true });
-    await world.registry.preview(MEMBER, { match_type: 'contains', pattern: 'cart', project: 'alpha' });
-    await world.registry.begin(MEMBER, rule.id);
-    await world.runs.settled();
-    await world.registry.apply(MEMBER, rule.id, {});
-    await world.registry.change(MEMBER, rule.id, { pattern: 'cart' });
-    await world.bugs.bugs.sweep();
-    await world.registry.muted(rule.id, 5);
-    await world.registry.remove(MEMBER, rule.id);
-    world.clock.advance(20_000);
-    await world.tick();
-    await settled(world.bugs);
+    const fixture = await rulesOn(store);
+    const rule = await fixture.rule({ alarm_threshold: 1 });
+    for (let i = 0; i < 3; i++) await fixture.bugs.bugs.record(errorReport());
+    await fixture.registry.page(MEMBER, { limit: 50, enabled: true });
+    await fixture.registry.preview(MEMBER, { match_type: 'contains', pattern: 'cart', project: 'alpha' });
+    await fixture.registry.begin(MEMBER, rule.id);
+    await fixture.runs.settled();
+    await fixture.registry.apply(MEMBER, rule.id, {});
+    await fixture.registry.change(MEMBER, rule.id, { pattern: 'cart' });
+    await fixture.bugs.bugs.sweep();
+    await fixture.registry.muted(rule.id, 5);
+    await fixture.registry.remove(MEMBER, rule.id);
+    fixture.clock.advance(20_000);
+    await fixture.tick();
+    await settled(fixture.bugs);
     expect(unserved(store.asked, 'errorstream', COLLECTIONS).without).to.deep.equal([]);
     expect(unserved(store.asked, 'bugs', ITEMS).without).to.deep.equal([]);
   });

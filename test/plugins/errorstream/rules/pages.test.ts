@@ -5,22 +5,22 @@ import type { PageResult, PageSpec, View } from '../../../../kernel/contract.js'
 import { Redirect } from '../../../../kernel/contract.js';
 import { rulePages } from '../../../../plugins/errorstream/rules/pages.js';
 import type { ApplyDoc } from '../../../../plugins/errorstream/rules/documents.js';
-import { ensured, errorReport, settled, shown } from '../../bugs/world.js';
+import { ensured, errorReport, settled, shown } from '../../bugs/fixture.js';
 import { renderFile } from '../../../web/templates.js';
 import { request } from '../../health/fakes.js';
-import { MEMBER, migrated, rulesOn, type RuleWorld } from './world.js';
+import { MEMBER, migrated, rulesOn, type RuleFixture } from './fixture.js';
 
 const HOSTILE = '<script>alert(1)</script>';
 
 describe('ignore rules: pages', () => {
-  let world: RuleWorld;
+  let fixture: RuleFixture;
   let pages: PageSpec[];
   beforeEach(async () => {
-    world = await rulesOn(await ensured(new MemoryStore()));
-    pages = rulePages(world.registry, world.clock);
-    await migrated(world);
+    fixture = await rulesOn(await ensured(new MemoryStore()));
+    pages = rulePages(fixture.registry, fixture.clock);
+    await migrated(fixture);
   });
-  afterEach(() => settled(world.bugs));
+  afterEach(() => settled(fixture.bugs));
 
   async function visit(
     method: 'GET' | 'POST',
@@ -60,8 +60,8 @@ describe('ignore rules: pages', () => {
   });
 
   it('lists rules with their counters, and the template', async () => {
-    const rule = await world.rule({ name: HOSTILE, alarm_threshold: 1500, environment: 'ci', project: 'alpha' });
-    for (let i = 0; i < 3; i++) await world.bugs.bugs.record(errorReport({ environment: 'ci' }));
+    const rule = await fixture.rule({ name: HOSTILE, alarm_threshold: 1500, environment: 'ci', project: 'alpha' });
+    for (let i = 0; i < 3; i++) await fixture.bugs.bugs.record(errorReport({ environment: 'ci' }));
     const text = html(await visit('GET', '/ignore-rules'));
     for (const part of [`/ignore-rules/${rule.id}`, 'template', 'disabled', '1,500 an hour', 'alpha', '&lt;script&gt;'])
       expect(text, part).to.include(part);
@@ -71,7 +71,7 @@ describe('ignore rules: pages', () => {
   });
 
   it('a form that is filled in beforehand shows at once what it would mute', async () => {
-    await world.bugs.bugs.record(errorReport({ title: HOSTILE }));
+    await fixture.bugs.bugs.record(errorReport({ title: HOSTILE }));
     const query = { match_type: 'exception_class', pattern: 'E', project: 'alpha' };
     const text = html(await visit('GET', '/ignore-rules/new', { query }));
     expect(text).to.include('<b>1 group</b>').and.include('/bugs/alpha-1').and.include('&lt;script&gt;');
@@ -84,15 +84,15 @@ describe('ignore rules: pages', () => {
   });
 
   it('previews without storing, then saves', async () => {
-    await world.bugs.bugs.record(errorReport());
+    await fixture.bugs.bugs.record(errorReport());
     const looked = await visit('POST', '/ignore-rules', { body: typed({ action: 'preview', reason: '' }) });
     expect(html(looked)).to.include('<b>1 group</b>').and.include('value="cart is empty"');
-    expect((await world.registry.page(MEMBER, { limit: 50 })).items).to.have.length(1);
+    expect((await fixture.registry.page(MEMBER, { limit: 50 })).items).to.have.length(1);
     const saved = await visit('POST', '/ignore-rules', {
       body: typed({ alarm_threshold: '7', expires: '7', case_sensitive: 'true', project: 'alpha', name: '' }),
     });
     expect(saved).to.be.instanceOf(Redirect);
-    const [, rule] = (await world.registry.page(MEMBER, { limit: 50 })).items;
+    const [, rule] = (await fixture.registry.page(MEMBER, { limit: 50 })).items;
     expect(rule).to.include({
       name: 'cart is empty',
       alarm_threshold: 7,
@@ -100,7 +100,7 @@ describe('ignore rules: pages', () => {
       project: 'alpha',
       created_by: 'mara',
     });
-    expect(Date.parse(rule?.expires_at ?? '')).to.equal(world.clock.now() + 7 * 86_400_000);
+    expect(Date.parse(rule?.expires_at ?? '')).to.equal(fixture.clock.now() + 7 * 86_400_000);
   });
 
   it('says what is wrong, beside the field, and keeps what was typed', async () => {
@@ -118,38 +118,38 @@ describe('ignore rules: pages', () => {
   });
 
   it('edits: the expiry stays unless another is chosen; disabling is a tick', async () => {
-    const rule = await world.rule({ expires_at: '2027-01-01T00:00:00.000Z' });
+    const rule = await fixture.rule({ expires_at: '2027-01-01T00:00:00.000Z' });
     expect(html(await visit('GET', '/ignore-rules/{id}/edit', { id: rule.id }))).to.include('value="keep" selected');
     const body = typed({ expires: 'keep', pattern: 'cart' });
     expect(await visit('POST', '/ignore-rules/{id}/edit', { id: rule.id, body })).to.be.instanceOf(Redirect);
-    expect(await world.stored(rule.id)).to.include({
+    expect(await fixture.stored(rule.id)).to.include({
       pattern: 'cart',
       expires_at: '2027-01-01T00:00:00.000Z',
       enabled: true,
     });
     await visit('POST', '/ignore-rules/{id}/edit', { id: rule.id, body: typed({ enabled: undefined }) });
-    expect(await world.stored(rule.id)).to.include({ expires_at: null, enabled: false });
+    expect(await fixture.stored(rule.id)).to.include({ expires_at: null, enabled: false });
   });
 
   it('applies with progress: a bar while it runs, the outcome afterwards', async () => {
-    const { id: group } = await world.bugs.bugs.record(errorReport());
-    const rule = await world.rule();
+    const { id: group } = await fixture.bugs.bugs.record(errorReport());
+    const rule = await fixture.rule();
     expect(html(await visit('GET', '/ignore-rules/{id}', { id: rule.id }))).to.include('Apply to existing groups');
     expect(await visit('POST', '/ignore-rules/{id}/apply', { id: rule.id })).to.be.instanceOf(Redirect);
-    await world.runs.settled();
+    await fixture.runs.settled();
     const done = html(await visit('GET', '/ignore-rules/{id}', { id: rule.id }));
     expect(done).to.include('role="status"').and.include('1 of 1 groups match: 1 muted now, 0 muted already.');
     expect(done).to.include('/bugs/alpha-1');
-    expect((await shown(world.bugs, group)).muted).to.equal(true);
+    expect((await shown(fixture.bugs, group)).muted).to.equal(true);
 
     const half: Partial<ApplyDoc> = {
       state: 'running',
       scanned: 400,
       total: 1000,
       muted: 12,
-      beat_at: world.clock.iso(),
+      beat_at: fixture.clock.iso(),
     };
-    await world.deps.applies.change({ id: rule.id }, { set: { ...half } });
+    await fixture.deps.applies.change({ id: rule.id }, { set: { ...half } });
     const view = await visit('GET', '/ignore-rules/{id}', { id: rule.id });
     expect((view as View).context).to.include({ refresh_seconds: 2 });
     expect(html(view)).to.include('role="progressbar"').and.include('400 of 1,000 groups looked at, 12 muted');
@@ -159,18 +159,18 @@ describe('ignore rules: pages', () => {
   });
 
   it('enables, disables and deletes', async () => {
-    const { id } = await world.rule();
-    await world.bugs.bugs.record(errorReport());
+    const { id } = await fixture.rule();
+    await fixture.bugs.bugs.record(errorReport());
     expect(html(await visit('GET', '/ignore-rules/{id}', { id }))).to.include('Disable');
     await visit('POST', '/ignore-rules/{id}/disable', { id });
-    expect((await world.registry.muted(id, 1)).items).to.deep.equal([]);
+    expect((await fixture.registry.muted(id, 1)).items).to.deep.equal([]);
     const off = html(await visit('GET', '/ignore-rules/{id}', { id }));
     expect(off).to.include('Only an enabled rule').and.include(`/ignore-rules/${id}/enable`);
     await visit('POST', '/ignore-rules/{id}/enable', { id });
-    expect(await world.stored(id)).to.include({ enabled: true });
+    expect(await fixture.stored(id)).to.include({ enabled: true });
     const gone = await visit('POST', '/ignore-rules/{id}/delete', { id });
     expect(gone).to.include({ location: '/ignore-rules' });
-    expect(world.audited.map(({ action }) => action)).to.deep.equal(
+    expect(fixture.audited.map(({ action }) => action)).to.deep.equal(
       ['created', 'disabled', 'enabled', 'deleted'].map((what) => `ignore_rule.${what}`),
     );
   });

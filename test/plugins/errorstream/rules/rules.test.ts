@@ -2,68 +2,68 @@
 import { expect } from 'chai';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { TEMPLATE_ID } from '../../../../plugins/errorstream/rules/names.js';
-import { codeOf, errorReport, MANAGER, settled, shown, STORES } from '../../bugs/world.js';
+import { codeOf, errorReport, MANAGER, settled, shown, STORES } from '../../bugs/fixture.js';
 import { until } from '../../../harness.js';
-import { boundTo, MEMBER, migrated, rulesOn, type RuleWorld } from './world.js';
+import { boundTo, MEMBER, migrated, rulesOn, type RuleFixture } from './fixture.js';
 
 for (const { name, open } of STORES) {
   describe(`ignore rules on ${name}`, () => {
     let store: DocumentStore;
     let close: () => Promise<void>;
-    let world: RuleWorld;
+    let fixture: RuleFixture;
     beforeEach(async () => {
       ({ store, close } = await open());
-      world = await rulesOn(store);
+      fixture = await rulesOn(store);
     });
     afterEach(async () => {
-      await settled(world.bugs);
+      await settled(fixture.bugs);
       await close();
     });
 
-    const record = (fields: Parameters<typeof errorReport>[0] = {}) => world.bugs.bugs.record(errorReport(fields));
+    const record = (fields: Parameters<typeof errorReport>[0] = {}) => fixture.bugs.bugs.record(errorReport(fields));
     const told = async (): Promise<string[]> => {
-      await settled(world.bugs);
-      return world.bugs.told.map(({ event }) => event);
+      await settled(fixture.bugs);
+      return fixture.bugs.told.map(({ event }) => event);
     };
 
     it('a hit is recorded and counted, muted; the rule counts it; nothing is told', async () => {
-      const rule = await world.rule({ reason: 'known noise' });
+      const rule = await fixture.rule({ reason: 'known noise' });
       const first = await record();
       expect(first).to.include({ created: true, ignored_by: rule.id, hit_count: 1 });
       expect(first.item).to.include({ muted: true, muted_reason: 'known noise', muted_by_rule_id: rule.id });
-      world.clock.advance(1000);
+      fixture.clock.advance(1000);
       const again = await record();
       expect(again).to.include({ created: false, ignored_by: rule.id, hit_count: 2 });
-      expect(await world.registry.get(MEMBER, rule.id)).to.include({
+      expect(await fixture.registry.get(MEMBER, rule.id)).to.include({
         hit_count: 2,
-        last_hit_at: world.clock.iso(),
+        last_hit_at: fixture.clock.iso(),
         updated_at: rule.updated_at,
       });
       expect(await told()).to.deep.equal([]);
     });
 
     it('the first enabled rule by creation wins', async () => {
-      const off = await world.rule({ enabled: false });
-      const first = await world.rule({ pattern: 'cart' });
-      const second = await world.rule({ pattern: 'cart is empty', project: 'alpha' });
+      const off = await fixture.rule({ enabled: false });
+      const first = await fixture.rule({ pattern: 'cart' });
+      const second = await fixture.rule({ pattern: 'cart is empty', project: 'alpha' });
       expect((await record()).ignored_by).to.equal(first.id);
-      await world.registry.change(MEMBER, off.id, { enabled: true });
+      await fixture.registry.change(MEMBER, off.id, { enabled: true });
       expect((await record()).ignored_by).to.equal(off.id);
-      await world.registry.remove(MEMBER, off.id);
-      await world.registry.remove(MEMBER, first.id);
+      await fixture.registry.remove(MEMBER, off.id);
+      await fixture.registry.remove(MEMBER, first.id);
       expect((await record()).ignored_by).to.equal(second.id);
     });
 
     it('holds for errors alone, whatever way they come in', async () => {
-      const rule = await world.rule({ pattern: 'breaks' });
+      const rule = await fixture.rule({ pattern: 'breaks' });
       expect((await record({ type: 'bug', title: 'It breaks' })).ignored_by).to.equal(null);
       expect((await record({ source: 'agent', title: 'It breaks' })).ignored_by).to.equal(rule.id);
     });
 
     it('is held against what is stored: a secret is not there to be matched', async () => {
-      const rule = await world.rule({ pattern: 'hunter2' });
+      const rule = await fixture.rule({ pattern: 'hunter2' });
       expect((await record({ error_message: 'login failed, password=hunter2', title: 'x' })).ignored_by).to.equal(null);
-      await world.registry.change(MEMBER, rule.id, { pattern: 'login failed, password=' });
+      await fixture.registry.change(MEMBER, rule.id, { pattern: 'login failed, password=' });
       expect((await record({ error_message: 'login failed, password=hunter2', title: 'x' })).ignored_by).to.equal(
         rule.id,
       );
@@ -78,50 +78,50 @@ for (const { name, open } of STORES) {
       'other environment',
     ] as const) {
       it(`${change}: what it muted is unmuted, and the next occurrence tells of the group`, async () => {
-        const rule = await world.rule({ expires_at: new Date(world.clock.now() + 60_000).toISOString() });
+        const rule = await fixture.rule({ expires_at: new Date(fixture.clock.now() + 60_000).toISOString() });
         const { id } = await record();
-        if (change === 'disabled') await world.registry.change(MEMBER, rule.id, { enabled: false });
-        if (change === 'deleted') await world.registry.remove(MEMBER, rule.id);
-        if (change === 'edited') await world.registry.change(MEMBER, rule.id, { pattern: 'something else' });
-        if (change === 'moved to another project') await world.registry.change(MEMBER, rule.id, { project: 'beta' });
-        if (change === 'other environment') await world.registry.change(MEMBER, rule.id, { environment: 'ci' });
+        if (change === 'disabled') await fixture.registry.change(MEMBER, rule.id, { enabled: false });
+        if (change === 'deleted') await fixture.registry.remove(MEMBER, rule.id);
+        if (change === 'edited') await fixture.registry.change(MEMBER, rule.id, { pattern: 'something else' });
+        if (change === 'moved to another project') await fixture.registry.change(MEMBER, rule.id, { project: 'beta' });
+        if (change === 'other environment') await fixture.registry.change(MEMBER, rule.id, { environment: 'ci' });
         if (change === 'expired') {
-          world.clock.advance(60_000);
-          await world.tick();
+          fixture.clock.advance(60_000);
+          await fixture.tick();
         }
-        expect(await shown(world.bugs, id)).to.include({ muted: false, muted_reason: null, muted_by_rule_id: null });
+        expect(await shown(fixture.bugs, id)).to.include({ muted: false, muted_reason: null, muted_by_rule_id: null });
         expect(await told()).to.deep.equal([]);
         expect((await record()).ignored_by).to.equal(null);
         expect(await told()).to.deep.equal(['bug.created']);
-        world.clock.advance(10_000);
-        await world.tick();
-        if (change === 'deleted') expect(await world.stored(rule.id)).to.equal(null);
-        else expect(await world.stored(rule.id)).to.include({ settle_at: null });
+        fixture.clock.advance(10_000);
+        await fixture.tick();
+        if (change === 'deleted') expect(await fixture.stored(rule.id)).to.equal(null);
+        else expect(await fixture.stored(rule.id)).to.include({ settle_at: null });
       });
     }
 
     it('an expired rule matches nothing, before any job comes by', async () => {
-      await world.rule({ expires_at: new Date(world.clock.now() + 1).toISOString() });
+      await fixture.rule({ expires_at: new Date(fixture.clock.now() + 1).toISOString() });
       const { id } = await record();
-      world.clock.advance(1);
+      fixture.clock.advance(1);
       expect((await record()).item).to.include({ muted: false });
-      expect(await shown(world.bugs, id)).to.include({ muted: false, hit_count: 2 });
+      expect(await shown(fixture.bugs, id)).to.include({ muted: false, hit_count: 2 });
     });
 
     it('an edit that still matches keeps what is muted, and a new reason stands there', async () => {
-      const rule = await world.rule();
+      const rule = await fixture.rule();
       const { id } = await record();
-      await world.registry.change(MEMBER, rule.id, { pattern: 'cart', reason: 'reworded' });
-      expect(await shown(world.bugs, id)).to.include({ muted: true, muted_reason: 'reworded' });
-      await world.registry.change(MEMBER, rule.id, { name: 'renamed', alarm_threshold: 5 });
-      expect(await world.stored(rule.id)).to.include({ name: 'renamed', alarm_threshold: 5 });
-      expect(await shown(world.bugs, id)).to.include({ muted: true });
+      await fixture.registry.change(MEMBER, rule.id, { pattern: 'cart', reason: 'reworded' });
+      expect(await shown(fixture.bugs, id)).to.include({ muted: true, muted_reason: 'reworded' });
+      await fixture.registry.change(MEMBER, rule.id, { name: 'renamed', alarm_threshold: 5 });
+      expect(await fixture.stored(rule.id)).to.include({ name: 'renamed', alarm_threshold: 5 });
+      expect(await shown(fixture.bugs, id)).to.include({ muted: true });
     });
 
     it('an occurrence that matches no rule unmutes its group', async () => {
-      await world.rule({ pattern: 'order 1' });
+      await fixture.rule({ pattern: 'order 1' });
       const { id } = await record({ error_message: 'order 1234567 failed', title: 'order' });
-      expect(await shown(world.bugs, id)).to.include({ muted: true });
+      expect(await shown(fixture.bugs, id)).to.include({ muted: true });
       const other = await record({ error_message: 'order 7654321 failed', title: 'order' });
       expect(other).to.include({ id, ignored_by: null });
       expect(other.item).to.include({ muted: false, hit_count: 2 });
@@ -129,39 +129,39 @@ for (const { name, open } of STORES) {
     });
 
     it('counts a hit for a repeated client_ref only once, and says the same', async () => {
-      const rule = await world.rule();
+      const rule = await fixture.rule();
       const first = await record({ client_ref: 'r' });
       const again = await record({ client_ref: 'r' });
       expect(again).to.include({ repeated: true, ignored_by: rule.id, id: first.id });
-      expect(await world.stored(rule.id)).to.include({ hit_count: 1 });
+      expect(await fixture.stored(rule.id)).to.include({ hit_count: 1 });
     });
 
     it('counts every hit of 64 parallel reports', async () => {
-      const rule = await world.rule();
+      const rule = await fixture.rule();
       const done = await Promise.all(
         Array.from({ length: 64 }, (_, i) => record({ client_ref: i % 2 ? `r${i}` : null })),
       );
       expect(new Set(done.map(({ ignored_by }) => ignored_by))).to.deep.equal(new Set([rule.id]));
-      expect(await world.stored(rule.id)).to.include({ hit_count: 64 });
+      expect(await fixture.stored(rule.id)).to.include({ hit_count: 64 });
     });
 
     it('a regression of a muted group reopens it quietly; the occurrence that unmutes it tells', async () => {
       const { id } = await record({ app_version: '1.0' });
-      await world.bugs.edits.edit(id, MANAGER, { status: 'resolved', resolved_in_build: '1.1' });
-      const rule = await world.rule();
+      await fixture.bugs.edits.edit(id, MANAGER, { status: 'resolved', resolved_in_build: '1.1' });
+      const rule = await fixture.rule();
       expect(await record({ app_version: '1.1' })).to.include({ regression: true });
-      expect(await shown(world.bugs, id)).to.include({ status: 'open', muted: true, regression: true });
+      expect(await shown(fixture.bugs, id)).to.include({ status: 'open', muted: true, regression: true });
       expect(await told()).to.deep.equal(['bug.created', 'bug.resolved']);
-      await world.registry.change(MEMBER, rule.id, { enabled: false });
+      await fixture.registry.change(MEMBER, rule.id, { enabled: false });
       await record({ app_version: '1.1' });
       expect(await told()).to.include.members(['bug.created', 'bug.resolved', 'bug.critical']);
-      expect(world.bugs.told.filter(({ event }) => event === 'bug.created')).to.have.length(2);
-      expect(world.bugs.told.at(-2)?.data).to.include({ regression: true });
+      expect(fixture.bugs.told.filter(({ event }) => event === 'bug.created')).to.have.length(2);
+      expect(fixture.bugs.told.at(-2)?.data).to.include({ regression: true });
     });
 
     it('preview counts and shows groups, and stores nothing', async () => {
       for (let i = 0; i < 25; i++) {
-        world.clock.advance(1000);
+        fixture.clock.advance(1000);
         await record({
           exception_class: `E${String.fromCharCode(97 + i)}`,
           title: `E${i}: cart`,
@@ -169,19 +169,19 @@ for (const { name, open } of STORES) {
         });
       }
       await record({ error_message: 'other', title: 'other', exception_class: 'Other' });
-      const before = await world.deps.rules.count();
-      const preview = await world.registry.preview(MEMBER, { match_type: 'contains', pattern: 'CART' });
+      const before = await fixture.deps.rules.count();
+      const preview = await fixture.registry.preview(MEMBER, { match_type: 'contains', pattern: 'CART' });
       expect(preview).to.include({ count: 25, complete: true });
       expect(preview.samples).to.have.length(20);
       expect(preview.samples[0]).to.include({ exception_class: 'Ey', muted: false, error_message: 'cart is empty' });
-      const one = await world.registry.preview(MEMBER, {
+      const one = await fixture.registry.preview(MEMBER, {
         match_type: 'exception_class',
         pattern: 'Other',
         project: 'alpha',
       });
       expect(one.count).to.equal(1);
-      expect(await world.deps.rules.count()).to.equal(before);
-      expect((await world.bugs.board.list({ muted: [true] })).items).to.deep.equal([]);
+      expect(await fixture.deps.rules.count()).to.equal(before);
+      expect((await fixture.bugs.board.list({ muted: [true] })).items).to.deep.equal([]);
     });
 
     it('apply mutes what is there, in batches; again, it skips', async () => {
@@ -190,19 +190,19 @@ for (const { name, open } of STORES) {
       );
       await Promise.all(bulk);
       await record({ error_message: 'other', title: 'other', exception_class: 'Other' });
-      const rule = await world.rule();
-      expect(await world.registry.apply(MEMBER, rule.id, { dry_run: true })).to.deep.equal({
+      const rule = await fixture.rule();
+      expect(await fixture.registry.apply(MEMBER, rule.id, { dry_run: true })).to.deep.equal({
         matched: 430,
         muted: 0,
         skipped: 0,
       });
-      expect((await world.registry.muted(rule.id, 1)).items).to.deep.equal([]);
-      expect(await world.registry.apply(MEMBER, rule.id, {})).to.deep.equal({ matched: 430, muted: 430, skipped: 0 });
-      expect(await world.registry.apply(MEMBER, rule.id, {})).to.deep.equal({ matched: 430, muted: 0, skipped: 430 });
-      expect(await world.stored(rule.id)).to.include({ hit_count: 0 });
-      await world.registry.change(MEMBER, rule.id, { enabled: false });
-      expect((await world.registry.muted(rule.id, 1)).items).to.deep.equal([]);
-      expect(await codeOf(world.registry.apply(MEMBER, rule.id, {}))).to.equal('conflict');
+      expect((await fixture.registry.muted(rule.id, 1)).items).to.deep.equal([]);
+      expect(await fixture.registry.apply(MEMBER, rule.id, {})).to.deep.equal({ matched: 430, muted: 430, skipped: 0 });
+      expect(await fixture.registry.apply(MEMBER, rule.id, {})).to.deep.equal({ matched: 430, muted: 0, skipped: 430 });
+      expect(await fixture.stored(rule.id)).to.include({ hit_count: 0 });
+      await fixture.registry.change(MEMBER, rule.id, { enabled: false });
+      expect((await fixture.registry.muted(rule.id, 1)).items).to.deep.equal([]);
+      expect(await codeOf(fixture.registry.apply(MEMBER, rule.id, {}))).to.equal('conflict');
     }).timeout(60_000);
 
     it('an apply that was cut off is taken up by another process, from where it was', async () => {
@@ -211,9 +211,9 @@ for (const { name, open } of STORES) {
           record({ exception_class: `C${i}z`, title: `C${i}`, file_path: `f${i}.ts` }),
         ),
       );
-      const rule = await world.rule();
+      const rule = await fixture.rule();
       let pages = 0;
-      const victim = await rulesOn(store, world.clock, (deps) => {
+      const victim = await rulesOn(store, fixture.clock, (deps) => {
         const { muting } = deps;
         deps.muting = {
           count: (project) => muting.count(project),
@@ -224,27 +224,32 @@ for (const { name, open } of STORES) {
         };
       });
       await victim.registry.begin(MEMBER, rule.id);
-      await until('two batches', async () => (await world.registry.lastRun(rule.id))?.scanned === 400);
-      await world.tick();
-      expect(await world.registry.lastRun(rule.id)).to.include({
+      await until('two batches', async () => (await fixture.registry.lastRun(rule.id))?.scanned === 400);
+      await fixture.tick();
+      expect(await fixture.registry.lastRun(rule.id)).to.include({
         state: 'running',
         scanned: 400,
         muted: 400,
         total: 450,
       });
-      expect(await codeOf(world.registry.begin(MEMBER, rule.id))).to.equal('conflict');
-      world.clock.advance(15_001);
-      await world.tick();
-      await world.runs.settled();
-      expect(await world.registry.lastRun(rule.id)).to.include({
+      expect(await codeOf(fixture.registry.begin(MEMBER, rule.id))).to.equal('conflict');
+      fixture.clock.advance(15_001);
+      await fixture.tick();
+      await fixture.runs.settled();
+      expect(await fixture.registry.lastRun(rule.id)).to.include({
         state: 'done',
         scanned: 450,
         matched: 450,
         muted: 450,
       });
-      await world.registry.begin(MEMBER, rule.id);
-      await world.runs.settled();
-      expect(await world.registry.lastRun(rule.id)).to.include({ state: 'done', scanned: 450, muted: 0, skipped: 450 });
+      await fixture.registry.begin(MEMBER, rule.id);
+      await fixture.runs.settled();
+      expect(await fixture.registry.lastRun(rule.id)).to.include({
+        state: 'done',
+        scanned: 450,
+        muted: 0,
+        skipped: 450,
+      });
       expect(victim.audited.map(({ action }) => action)).to.deep.equal(['ignore_rule.applied']);
     }).timeout(60_000);
 
@@ -252,69 +257,69 @@ for (const { name, open } of STORES) {
       await Promise.all(
         Array.from({ length: 250 }, (_, i) => record({ exception_class: `C${i}z`, file_path: `f${i}.ts` })),
       );
-      const rule = await world.rule();
-      const applied = codeOf(world.registry.apply(MEMBER, rule.id, {}));
-      await world.registry.change(MEMBER, rule.id, { enabled: false });
+      const rule = await fixture.rule();
+      const applied = codeOf(fixture.registry.apply(MEMBER, rule.id, {}));
+      await fixture.registry.change(MEMBER, rule.id, { enabled: false });
       expect(await applied).to.equal('conflict');
-      world.clock.advance(10_000);
-      await world.tick();
-      expect((await world.registry.muted(rule.id, 1)).items).to.deep.equal([]);
+      fixture.clock.advance(10_000);
+      await fixture.tick();
+      expect((await fixture.registry.muted(rule.id, 1)).items).to.deep.equal([]);
     }).timeout(60_000);
 
     it('what a process dies over while it unmutes, the job of another one does', async () => {
-      const rule = await world.rule();
+      const rule = await fixture.rule();
       const { id } = await record();
-      const victim = await rulesOn(store, world.clock, (deps) => {
+      const victim = await rulesOn(store, fixture.clock, (deps) => {
         deps.bugs = { unmuteRule: () => Promise.reject(new Error('died')) };
       });
       await victim.registry.remove(MEMBER, rule.id).then(
         () => expect.fail('not answered'),
         (error: Error) => expect(error.message).to.equal('died'),
       );
-      expect(await shown(world.bugs, id)).to.include({ muted: true });
-      expect(await codeOf(world.registry.get(MEMBER, rule.id))).to.equal('not_found');
-      await world.tick();
-      expect(await shown(world.bugs, id)).to.include({ muted: false });
-      expect(await world.stored(rule.id)).to.not.equal(null);
-      world.clock.advance(5_000);
-      await world.tick();
-      expect(await world.stored(rule.id)).to.equal(null);
+      expect(await shown(fixture.bugs, id)).to.include({ muted: true });
+      expect(await codeOf(fixture.registry.get(MEMBER, rule.id))).to.equal('not_found');
+      await fixture.tick();
+      expect(await shown(fixture.bugs, id)).to.include({ muted: false });
+      expect(await fixture.stored(rule.id)).to.not.equal(null);
+      fixture.clock.advance(5_000);
+      await fixture.tick();
+      expect(await fixture.stored(rule.id)).to.equal(null);
     });
 
     it('a change is in force in this process at once, in another within two seconds', async () => {
-      const other = await rulesOn(store, world.clock);
-      const rule = await world.rule();
+      const other = await rulesOn(store, fixture.clock);
+      const rule = await fixture.rule();
       expect((await record()).ignored_by).to.equal(rule.id);
       expect((await other.bugs.bugs.record(errorReport())).ignored_by).to.equal(rule.id);
-      await world.registry.change(MEMBER, rule.id, { enabled: false });
+      await fixture.registry.change(MEMBER, rule.id, { enabled: false });
       expect((await record()).ignored_by).to.equal(null);
-      world.clock.advance(2_001);
+      fixture.clock.advance(2_001);
       expect((await other.bugs.bugs.record(errorReport())).ignored_by).to.equal(null);
       await settled(other.bugs);
     });
 
     it('in another process a second is enough where reports keep coming, and what it muted late is unmuted', async () => {
-      const other = await rulesOn(store, world.clock);
-      const rule = await world.rule();
+      const other = await rulesOn(store, fixture.clock);
+      const rule = await fixture.rule();
       await other.bugs.bugs.record(errorReport());
-      await world.registry.remove(MEMBER, rule.id);
+      await fixture.registry.remove(MEMBER, rule.id);
       const late = await other.bugs.bugs.record(errorReport({ exception_class: 'Late', file_path: 'late.ts' }));
       expect(late.ignored_by).to.equal(rule.id);
-      world.clock.advance(1_001);
+      fixture.clock.advance(1_001);
       await other.bugs.bugs.record(errorReport());
       await other.book.reload();
       expect((await other.bugs.bugs.record(errorReport())).ignored_by).to.equal(null);
-      world.clock.advance(5_000);
-      await world.tick();
-      expect(await shown(world.bugs, late.id)).to.include({ muted: false });
-      expect(await world.stored(rule.id)).to.equal(null);
+      fixture.clock.advance(5_000);
+      await fixture.tick();
+      expect(await shown(fixture.bugs, late.id)).to.include({ muted: false });
+      expect(await fixture.stored(rule.id)).to.equal(null);
       await settled(other.bugs);
     });
 
     it('the template is there once, disabled, and may be enabled', async () => {
-      await migrated(world);
-      await migrated(world);
-      const template = await world.registry.get(MEMBER, TEMPLATE_ID);
+      await migrated(fixture);
+      await migrated(fixture);
+      const template = await fixture.registry.get(MEMBER, TEMPLATE_ID);
       expect(template).to.include({ is_template: true, enabled: false, project: null, match_type: 'regex' });
       const messages = [
         "Duplicate entry 'a@b.example' for key 'users.email'",
@@ -325,45 +330,45 @@ for (const { name, open } of STORES) {
       ];
       for (const error_message of messages)
         expect((await record({ error_message })).ignored_by, error_message).to.equal(null);
-      await world.registry.change(MEMBER, TEMPLATE_ID, { enabled: true });
+      await fixture.registry.change(MEMBER, TEMPLATE_ID, { enabled: true });
       for (const error_message of messages)
         expect((await record({ error_message })).ignored_by, error_message).to.equal(TEMPLATE_ID);
     });
 
     it('audits what people do', async () => {
-      const { id } = await world.rule();
-      await world.registry.change(MEMBER, id, { pattern: 'x y' });
-      await world.registry.change(MEMBER, id, { enabled: false });
-      await world.registry.change(MEMBER, id, { enabled: true });
-      await world.registry.apply(MEMBER, id, { dry_run: true });
-      await world.registry.apply(MEMBER, id, {});
-      await world.registry.remove(MEMBER, id);
-      expect(world.audited.map(({ action }) => action)).to.deep.equal(
+      const { id } = await fixture.rule();
+      await fixture.registry.change(MEMBER, id, { pattern: 'x y' });
+      await fixture.registry.change(MEMBER, id, { enabled: false });
+      await fixture.registry.change(MEMBER, id, { enabled: true });
+      await fixture.registry.apply(MEMBER, id, { dry_run: true });
+      await fixture.registry.apply(MEMBER, id, {});
+      await fixture.registry.remove(MEMBER, id);
+      expect(fixture.audited.map(({ action }) => action)).to.deep.equal(
         ['created', 'changed', 'disabled', 'enabled', 'applied', 'deleted'].map((what) => `ignore_rule.${what}`),
       );
-      expect(new Set(world.audited.map(({ target }) => target))).to.deep.equal(new Set([id]));
+      expect(new Set(fixture.audited.map(({ target }) => target))).to.deep.equal(new Set([id]));
     });
 
     it('a token that is bound to a project sees its own rules and those of all, and changes its own alone', async () => {
       const alpha = boundTo('alpha');
-      const all = await world.rule({ pattern: 'everywhere' });
-      const beta = await world.rule({ pattern: 'beta', project: 'beta' });
-      const own = await world.registry.create(alpha, { match_type: 'contains', pattern: 'own', reason: 'r' });
+      const all = await fixture.rule({ pattern: 'everywhere' });
+      const beta = await fixture.rule({ pattern: 'beta', project: 'beta' });
+      const own = await fixture.registry.create(alpha, { match_type: 'contains', pattern: 'own', reason: 'r' });
       expect(own.project).to.equal('alpha');
-      const page = await world.registry.page(alpha, { limit: 50 });
+      const page = await fixture.registry.page(alpha, { limit: 50 });
       expect(page.items.map(({ id }) => id)).to.deep.equal([all.id, own.id]);
       expect(await page.count()).to.equal(2);
-      expect((await world.registry.get(alpha, all.id)).id).to.equal(all.id);
-      expect(await codeOf(world.registry.get(alpha, beta.id))).to.equal('insufficient_scope');
-      expect(await codeOf(world.registry.change(alpha, all.id, { reason: 'x' }))).to.equal('insufficient_scope');
-      expect(await codeOf(world.registry.change(alpha, own.id, { project: null }))).to.equal('insufficient_scope');
-      expect(await codeOf(world.registry.remove(alpha, all.id))).to.equal('insufficient_scope');
-      expect(await codeOf(world.registry.apply(alpha, beta.id, {}))).to.equal('insufficient_scope');
+      expect((await fixture.registry.get(alpha, all.id)).id).to.equal(all.id);
+      expect(await codeOf(fixture.registry.get(alpha, beta.id))).to.equal('insufficient_scope');
+      expect(await codeOf(fixture.registry.change(alpha, all.id, { reason: 'x' }))).to.equal('insufficient_scope');
+      expect(await codeOf(fixture.registry.change(alpha, own.id, { project: null }))).to.equal('insufficient_scope');
+      expect(await codeOf(fixture.registry.remove(alpha, all.id))).to.equal('insufficient_scope');
+      expect(await codeOf(fixture.registry.apply(alpha, beta.id, {}))).to.equal('insufficient_scope');
       expect(
-        await codeOf(world.registry.preview(alpha, { match_type: 'contains', pattern: 'x', project: 'beta' })),
+        await codeOf(fixture.registry.preview(alpha, { match_type: 'contains', pattern: 'x', project: 'beta' })),
       ).to.equal('insufficient_scope');
       await record({ project: 'beta' });
-      expect((await world.registry.preview(alpha, { match_type: 'contains', pattern: 'cart' })).count).to.equal(0);
+      expect((await fixture.registry.preview(alpha, { match_type: 'contains', pattern: 'cart' })).count).to.equal(0);
     });
   });
 }

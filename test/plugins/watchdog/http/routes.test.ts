@@ -2,26 +2,26 @@
 import { expect } from 'chai';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
-import { PASSWORD, SHARED_KEY } from '../../access/bench.js';
-import { Site, type Answer } from '../../access/site.js';
+import { PASSWORD, SHARED_KEY } from '../../access/fixture.js';
+import { HttpFixture, type Answer } from '../../access/http-fixture.js';
 
 const BASE = '/api/watchdog/v1';
 
 describe('watchdog routes', function () {
   this.timeout(20_000);
-  let site: Site;
+  let fixture: HttpFixture;
   let manage: string;
   let read: string;
   let ping: string;
   let bound: string;
 
   before(async () => {
-    site = await Site.open({ plugins: [dashboard, watchdog] });
-    manage = await site.token(['watchdog:manage', 'watchdog:ping']);
-    read = await site.token(['watchdog:read']);
-    ping = await site.token(['watchdog:ping']);
+    fixture = await HttpFixture.open({ plugins: [dashboard, watchdog] });
+    manage = await fixture.token(['watchdog:manage', 'watchdog:ping']);
+    read = await fixture.token(['watchdog:read']);
+    ping = await fixture.token(['watchdog:ping']);
     bound = (
-      await site.parts.tokens.issue({
+      await fixture.parts.tokens.issue({
         kind: 'watchdog',
         name: 'bound',
         scopes: ['watchdog:ping'],
@@ -30,11 +30,12 @@ describe('watchdog routes', function () {
       })
     ).token;
   });
-  after(() => site.stop());
+  after(() => fixture.stop());
 
   const beat = (body: object, token = ping, path = 'ping'): Promise<Answer> =>
-    site.api('POST', `${BASE}/${path}`, token, body);
-  const get = (path: string, token: string | null = read): Promise<Answer> => site.api('GET', `${BASE}${path}`, token);
+    fixture.api('POST', `${BASE}/${path}`, token, body);
+  const get = (path: string, token: string | null = read): Promise<Answer> =>
+    fixture.api('GET', `${BASE}${path}`, token);
   const refused = (answer: Answer): string => `${answer.status} ${answer.json.error?.code}`;
 
   it('takes heartbeats, 201 when they create', async () => {
@@ -88,19 +89,19 @@ describe('watchdog routes', function () {
     const large = await beat({ source: 'a', message: 'x'.repeat(66_000) });
     expect(refused(large)).to.equal('413 payload_too_large');
     expect(refused(await beat({ source: 'a' }, read))).to.equal('403 insufficient_scope');
-    expect(refused(await site.api('POST', `${BASE}/ping`, null, { source: 'a' }))).to.equal('401 unauthorized');
+    expect(refused(await fixture.api('POST', `${BASE}/ping`, null, { source: 'a' }))).to.equal('401 unauthorized');
     expect(refused(await beat({ source: 'other' }, bound))).to.equal('403 source_mismatch');
     expect((await beat({ source: 'bound/1' }, bound)).status).to.equal(201);
   });
 
   it('evaluates for the shared key alone, by GET and POST', async () => {
     for (const method of ['GET', 'POST'] as const) {
-      const answer = await site.api(method, `${BASE}/evaluate`, SHARED_KEY);
+      const answer = await fixture.api(method, `${BASE}/evaluate`, SHARED_KEY);
       expect(answer.status).to.equal(200);
       expect(answer.json['run']).to.include({ trigger: 'http', result: 'ok', errors: 0 });
     }
-    expect(refused(await site.api('POST', `${BASE}/evaluate`, manage))).to.equal('403 insufficient_scope');
-    expect(refused(await site.api('POST', `${BASE}/evaluate`, 'nonsense'))).to.equal('401 unauthorized');
+    expect(refused(await fixture.api('POST', `${BASE}/evaluate`, manage))).to.equal('403 insufficient_scope');
+    expect(refused(await fixture.api('POST', `${BASE}/evaluate`, 'nonsense'))).to.equal('401 unauthorized');
     const runs = await get('/runs?limit=1&include_total=true', SHARED_KEY);
     expect(runs.json['items']).to.have.lengthOf(1);
     expect(runs.json).to.include({ has_more: true });
@@ -108,17 +109,17 @@ describe('watchdog routes', function () {
   });
 
   it('answers 409 while another run holds the lease', async () => {
-    const leases = site.harness.store.collection<{ id: string }>('watchdog_leases');
-    const set = { holder: 'somebody', owner: null, expires_at: new Date(site.clock.now() + 30_000).toISOString() };
+    const leases = fixture.harness.store.collection<{ id: string }>('watchdog_leases');
+    const set = { holder: 'somebody', owner: null, expires_at: new Date(fixture.clock.now() + 30_000).toISOString() };
     await leases.change({ id: 'evaluator' }, { set });
-    expect(refused(await site.api('POST', `${BASE}/evaluate`, SHARED_KEY))).to.equal('409 conflict');
+    expect(refused(await fixture.api('POST', `${BASE}/evaluate`, SHARED_KEY))).to.equal('409 conflict');
     await leases.change({ id: 'evaluator' }, { set: { holder: null } });
   });
 
   it('notes events and lists the timeline', async () => {
     await beat({ source: 'noted' });
     const body = { source: 'noted', type: 'deploy', level: 'warning', message: '1.2.3', data: { build: 7 } };
-    const made = await site.api('POST', `${BASE}/event`, ping, body);
+    const made = await fixture.api('POST', `${BASE}/event`, ping, body);
     expect(made.status).to.equal(201);
     expect(made.json['event']).to.deep.include({ kind: 'annotation', ...body });
     const list = await get('/events?source=noted&include_total=true');
@@ -143,10 +144,10 @@ describe('watchdog routes', function () {
       'suppressed_by',
       'at',
     );
-    expect(refused(await site.api('POST', `${BASE}/event`, ping, { ...body, source: 'ghost' }))).to.equal(
+    expect(refused(await fixture.api('POST', `${BASE}/event`, ping, { ...body, source: 'ghost' }))).to.equal(
       '404 not_found',
     );
-    const wrong = await site.api('POST', `${BASE}/event`, ping, {
+    const wrong = await fixture.api('POST', `${BASE}/event`, ping, {
       source: 'noted',
       type: 'x'.repeat(65),
       level: 'fatal',
@@ -175,8 +176,8 @@ describe('watchdog routes', function () {
   });
 
   it('tells the status whole, with counts, filters and tree', async () => {
-    await site.api('POST', `${BASE}/monitors`, manage, { source: 'top' });
-    await site.api('POST', `${BASE}/monitors`, manage, { source: 'child', parent_source: 'top' });
+    await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'top' });
+    await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'child', parent_source: 'top' });
     const all = await get('/status?tree=1');
     expect(all.json).to.have.all.keys('status', 'generated_at', 'stale', 'counts', 'monitors', 'tree');
     expect(all.json['stale']).to.equal(false);
@@ -195,7 +196,7 @@ describe('watchdog routes', function () {
   });
 
   it('makes, shows, changes and deletes monitors, by source and id', async () => {
-    const made = await site.api('POST', `${BASE}/monitors`, manage, {
+    const made = await fixture.api('POST', `${BASE}/monitors`, manage, {
       source: 'x/y',
       name: 'X',
       interval_seconds: 5.5,
@@ -203,36 +204,38 @@ describe('watchdog routes', function () {
     expect(made.status).to.equal(201);
     const monitor = made.json['monitor'] as { id: string };
     expect(monitor).to.deep.include({ state: 'unknown', alarm: 'none', interval_seconds: 5.5, public: false });
-    expect(refused(await site.api('POST', `${BASE}/monitors`, manage, { source: 'x/y' }))).to.equal('409 conflict');
-    expect(refused(await site.api('POST', `${BASE}/monitors`, read, { source: 'z' }))).to.equal(
+    expect(refused(await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'x/y' }))).to.equal('409 conflict');
+    expect(refused(await fixture.api('POST', `${BASE}/monitors`, read, { source: 'z' }))).to.equal(
       '403 insufficient_scope',
     );
-    expect(refused(await site.api('POST', `${BASE}/monitors`, manage, { source: 'z', project: 'none' }))).to.equal(
+    expect(refused(await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'z', project: 'none' }))).to.equal(
       '422 unknown_project',
     );
-    expect(refused(await site.api('POST', `${BASE}/monitors`, manage, { source: 'z', parent_source: 'z' }))).to.equal(
-      '409 conflict',
-    );
+    expect(
+      refused(await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'z', parent_source: 'z' })),
+    ).to.equal('409 conflict');
     for (const name of ['x%2Fy', monitor.id]) {
       const shown = await get(`/monitors/${name}`);
       expect((shown.json['monitor'] as { source: string }).source).to.equal('x/y');
     }
     const path = `${BASE}/monitors/x%2Fy`;
-    const edited = await site.api('PATCH', path, manage, { description: 'd' });
+    const edited = await fixture.api('PATCH', path, manage, { description: 'd' });
     expect(edited.json['monitor']).to.include({ name: 'X', description: 'd', interval_seconds: 5.5 });
-    expect(refused(await site.api('PATCH', path, manage, { parent_source: 'x/y' }))).to.equal('409 conflict');
-    expect(refused(await site.api('PATCH', path, manage, { interval_seconds: -1 }))).to.equal('422 validation_failed');
-    expect(refused(await site.api('PATCH', `${BASE}/monitors/ghost`, manage, {}))).to.equal('404 not_found');
-    const { token } = await site.parts.tokens.issue({
+    expect(refused(await fixture.api('PATCH', path, manage, { parent_source: 'x/y' }))).to.equal('409 conflict');
+    expect(refused(await fixture.api('PATCH', path, manage, { interval_seconds: -1 }))).to.equal(
+      '422 validation_failed',
+    );
+    expect(refused(await fixture.api('PATCH', `${BASE}/monitors/ghost`, manage, {}))).to.equal('404 not_found');
+    const { token } = await fixture.parts.tokens.issue({
       kind: 'watchdog',
       name: 'x',
       scopes: ['watchdog:ping'],
       source: 'x/y',
       created_by: 'test',
     });
-    const gone = await site.api('DELETE', path, manage);
+    const gone = await fixture.api('DELETE', path, manage);
     expect(gone.json).to.deep.equal({ status: 'success', deleted: true });
-    expect(refused(await site.api('DELETE', path, manage))).to.equal('404 not_found');
+    expect(refused(await fixture.api('DELETE', path, manage))).to.equal('404 not_found');
     expect(refused(await get('/monitors/x%2Fy'))).to.equal('404 not_found');
     expect(refused(await beat({ source: 'x/y' }, token))).to.equal('401 unauthorized');
     const list = await get('/monitors?limit=2&include_total=true&q=o');
@@ -262,16 +265,16 @@ describe('watchdog routes', function () {
       ['GET', '/0', 'up'],
       ['POST', '/137', 'warning'],
     ] as const) {
-      const answer = await site.api(method, url(rest), null);
+      const answer = await fixture.api(method, url(rest), null);
       expect(answer.status, rest).to.equal(200);
       expect(answer.text, rest).to.equal('OK');
       const shown = await get('/monitors/bound%2F1');
       expect((shown.json['monitor'] as { state: string }).state, rest).to.equal(state);
     }
     for (const rest of ['/256', '/stop', '/-1'])
-      expect((await site.api('GET', url(rest), null)).status, rest).to.equal(404);
+      expect((await fixture.api('GET', url(rest), null)).status, rest).to.equal(404);
     for (const token of [`wd_live_${'x'.repeat(43)}`, manage, 'x']) {
-      expect((await site.api('GET', `/ping/${token}`, null)).status).to.equal(404);
+      expect((await fixture.api('GET', `/ping/${token}`, null)).status).to.equal(404);
     }
   });
 
@@ -279,52 +282,52 @@ describe('watchdog routes', function () {
     await beat({ source: '<shop>'.replace(/[<>]/g, '-') });
     const { id } = (await get('/monitors/-shop-')).json['monitor'] as { id: string };
     for (const path of [`/badge/${id}.svg`, `/status/${id}`])
-      expect((await site.api('GET', path, null)).status).to.equal(404);
-    await site.api('PATCH', `${BASE}/monitors/${id}`, manage, { public: true, name: '<b>&' });
-    const badge = await site.api('GET', `/badge/${id}.svg`, null);
+      expect((await fixture.api('GET', path, null)).status).to.equal(404);
+    await fixture.api('PATCH', `${BASE}/monitors/${id}`, manage, { public: true, name: '<b>&' });
+    const badge = await fixture.api('GET', `/badge/${id}.svg`, null);
     expect(badge.status).to.equal(200);
     expect(badge.headers['content-type']).to.include('image/svg+xml');
     expect(badge.text).to.include('&lt;b&gt;&amp;').and.include('>up<').and.not.include('<b>');
-    const page = await site.api('GET', `/status/${id}`, null);
+    const page = await fixture.api('GET', `/status/${id}`, null);
     expect(page.status).to.equal(200);
     expect(page.text).to.include('&lt;b&gt;').and.not.include('-shop-');
     for (const path of ['/badge/x.svg', `/badge/${id}.png`, '/status/-shop-']) {
-      expect((await site.api('GET', path, null)).status, path).to.equal(404);
+      expect((await fixture.api('GET', path, null)).status, path).to.equal(404);
     }
   });
 
   it('makes, shows once, lists and revokes tokens of a source on its page, for administrators', async () => {
     await beat({ source: 'tokens/1' });
     const here = '/monitors/tokens%2F1';
-    const browser = await site.signedIn();
+    const browser = await fixture.signedIn();
     const refusedForm = await browser.post(`${here}/tokens`, { name: '', expires_in_seconds: '7' }, here);
     expect(refusedForm.status).to.equal(422);
     const made = await browser.post(`${here}/tokens`, { name: 'cron <b>', expires_in_seconds: '2592000' }, here);
     expect(made.status).to.equal(200);
     const secret = /wd_live_[0-9A-Za-z]{43}/.exec(made.text)?.[0] ?? '';
     expect(made.text).to.include(`/ping/${secret}/$?`).and.include('cron &lt;b&gt;').and.not.include('cron <b>');
-    expect((await site.api('GET', `/ping/${secret}`, null)).status).to.equal(200);
+    expect((await fixture.api('GET', `/ping/${secret}`, null)).status).to.equal(200);
     expect(refused(await beat({ source: 'tokens/2' }, secret))).to.equal('403 source_mismatch');
     const page = await browser.get(here);
     expect(page.text).to.include('cron &lt;b&gt;').and.include(secret.slice(0, 12)).and.not.include(secret);
-    const [token] = await site.parts.tokens.list({ kind: 'watchdog', source: 'tokens/1' });
+    const [token] = await fixture.parts.tokens.list({ kind: 'watchdog', source: 'tokens/1' });
     expect(token).to.deep.include({ scopes: ['watchdog:ping'], source: 'tokens/1', created_by: 'admin' });
     await beat({ source: 'tokens/3' });
     const elsewhere = await browser.post(`/monitors/tokens%2F3/tokens/${token?.id}/revoke`, {}, '/monitors/tokens%2F3');
     expect(elsewhere.status).to.equal(404);
     const gone = await browser.post(`${here}/tokens/${token?.id}/revoke`, {}, here);
     expect(gone.headers['location']).to.equal(here);
-    expect((await site.api('GET', `/ping/${secret}`, null)).status).to.equal(404);
+    expect((await fixture.api('GET', `/ping/${secret}`, null)).status).to.equal(404);
     expect((await browser.get(here)).text).to.include('revoked');
-    expect((await site.parts.audit.recent(5)).items.map(({ action }) => action)).to.include.members([
+    expect((await fixture.parts.audit.recent(5)).items.map(({ action }) => action)).to.include.members([
       'token.created',
       'token.revoked',
     ]);
   });
 
   it('shows members a monitor without its tokens, and lets them make none', async () => {
-    await (await site.signedIn()).post('/users', { username: 'mia', role: 'member', password: PASSWORD });
-    const browser = await site.signedIn('mia');
+    await (await fixture.signedIn()).post('/users', { username: 'mia', role: 'member', password: PASSWORD });
+    const browser = await fixture.signedIn('mia');
     const here = '/monitors/tokens%2F1';
     const page = await browser.get(here);
     expect(page.status).to.equal(200);
@@ -333,7 +336,7 @@ describe('watchdog routes', function () {
   });
 
   it('has its pages: list, detail, form, tree; what is typed wrong is shown again', async () => {
-    const browser = await site.signedIn();
+    const browser = await fixture.signedIn();
     for (const path of [
       '/monitors',
       '/monitors?state=up&q=a',
@@ -362,7 +365,7 @@ describe('watchdog routes', function () {
     const gone = await browser.post('/monitors/ui%2F1/delete', {}, '/monitors/ui%2F1');
     expect(gone.headers['location']).to.equal('/monitors');
     expect((await browser.get('/monitors/ui%2F1')).status).to.equal(404);
-    expect((await site.parts.audit.recent(10)).items.map(({ action }) => action)).to.include.members([
+    expect((await fixture.parts.audit.recent(10)).items.map(({ action }) => action)).to.include.members([
       'monitor.created',
       'monitor.changed',
       'monitor.moved',

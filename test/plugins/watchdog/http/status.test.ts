@@ -4,8 +4,8 @@ import dashboard from '../../../../plugins/dashboard/plugin.js';
 import { freshMonitor } from '../../../../plugins/watchdog/monitors/monitor.js';
 import type { MonitorDoc } from '../../../../plugins/watchdog/model.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
-import { ids, SHARED_KEY } from '../../access/bench.js';
-import { Site, type Answer } from '../../access/site.js';
+import { ids, SHARED_KEY } from '../../access/fixture.js';
+import { HttpFixture, type Answer } from '../../access/http-fixture.js';
 
 const BASE = '/api/watchdog/v1';
 
@@ -13,21 +13,21 @@ type Shown = Record<string, unknown> & { source: string };
 
 describe('watchdog status', function () {
   this.timeout(30_000);
-  let site: Site;
+  let fixture: HttpFixture;
   let read: string;
 
   beforeEach(async () => {
-    site = await Site.open({ plugins: [dashboard, watchdog] });
-    read = await site.token(['watchdog:read']);
+    fixture = await HttpFixture.open({ plugins: [dashboard, watchdog] });
+    read = await fixture.token(['watchdog:read']);
   });
-  afterEach(() => site.stop());
+  afterEach(() => fixture.stop());
 
-  const get = (path: string, token = read): Promise<Answer> => site.api('GET', `${BASE}${path}`, token);
+  const get = (path: string, token = read): Promise<Answer> => fixture.api('GET', `${BASE}${path}`, token);
   const sources = (answer: Answer, list = 'monitors'): string[] =>
     (answer.json[list] as Shown[]).map(({ source }) => source);
   const fill = async (count: number, of: (i: number) => Partial<MonitorDoc> = () => ({})): Promise<void> => {
-    const monitors = site.harness.store.collection<MonitorDoc>('watchdog_monitors');
-    const now = site.clock.now();
+    const monitors = fixture.harness.store.collection<MonitorDoc>('watchdog_monitors');
+    const now = fixture.clock.now();
     for (let i = 0; i < count; i += 500) {
       const part = Array.from({ length: Math.min(500, count - i) }, (_, n) => {
         const source = `host-${String(i + n).padStart(6, '0')}`;
@@ -43,10 +43,10 @@ describe('watchdog status', function () {
     const whole = await get('/status');
     expect(whole.json).to.have.all.keys('status', 'generated_at', 'stale', 'counts', 'monitors');
     expect(sources(whole)).to.have.length(5_000);
-    const ping = await site.token(['watchdog:ping']);
-    await site.api('POST', `${BASE}/ping`, ping, { source: 'zz' });
+    const ping = await fixture.token(['watchdog:ping']);
+    await fixture.api('POST', `${BASE}/ping`, ping, { source: 'zz' });
     // A large snapshot may be 2 s old.
-    site.clock.forward(2_001);
+    fixture.clock.forward(2_001);
     const cut = await get('/status');
     expect(cut.json).to.include({ truncated: true });
     expect(cut.json['counts']).to.include({ up: 2_501, down: 2_500 });
@@ -89,9 +89,9 @@ describe('watchdog status', function () {
   });
 
   it('shows a caller its own heartbeat at once in a small store', async () => {
-    const ping = await site.token(['watchdog:ping']);
+    const ping = await fixture.token(['watchdog:ping']);
     for (let i = 0; i < 5; i++) {
-      await site.api('POST', `${BASE}/ping`, ping, { source: `own-${i}`, metrics: { n: i } });
+      await fixture.api('POST', `${BASE}/ping`, ping, { source: `own-${i}`, metrics: { n: i } });
       const answer = await get('/status');
       expect(answer.json['monitors']).to.have.length(i + 1);
       const single = await get(`/monitors/own-${i}`);
@@ -100,26 +100,27 @@ describe('watchdog status', function () {
   });
 
   it('refuses heartbeats that would create more monitors than a token may, and takes those of known ones', async () => {
-    await site.stop();
-    site = await Site.open({ plugins: [watchdog], limits: { monitors_per_token: 2 } });
-    const ping = await site.token(['watchdog:ping']);
-    const manage = await site.token(['watchdog:manage']);
-    const beat = (source: string, token = ping): Promise<Answer> => site.api('POST', `${BASE}/ping`, token, { source });
+    await fixture.stop();
+    fixture = await HttpFixture.open({ plugins: [watchdog], limits: { monitors_per_token: 2 } });
+    const ping = await fixture.token(['watchdog:ping']);
+    const manage = await fixture.token(['watchdog:manage']);
+    const beat = (source: string, token = ping): Promise<Answer> =>
+      fixture.api('POST', `${BASE}/ping`, token, { source });
     expect((await beat('a')).status).to.equal(201);
     expect((await beat('b')).status).to.equal(201);
     const third = await beat('c');
     expect(refused(third)).to.equal('422 validation_failed');
     expect(third.json.error?.fields?.['source']).to.include('limits.monitors_per_token');
     expect((await beat('a')).status).to.equal(200);
-    expect((await beat('c', await site.token(['watchdog:ping']))).status, 'another token').to.equal(201);
-    expect((await site.api('POST', `${BASE}/monitors`, manage, { source: 'd' })).status).to.equal(201);
+    expect((await beat('c', await fixture.token(['watchdog:ping']))).status, 'another token').to.equal(201);
+    expect((await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'd' })).status).to.equal(201);
     expect((await beat('d')).status, 'made by hand').to.equal(200);
-    await site.api('DELETE', `${BASE}/monitors/a`, manage);
-    site.clock.forward(1_001);
+    await fixture.api('DELETE', `${BASE}/monitors/a`, manage);
+    fixture.clock.forward(1_001);
     expect((await beat('e')).status, 'one of its monitors was deleted').to.equal(201);
     const many = await Promise.all(['f', 'g', 'h'].map((source) => beat(source)));
     expect(many.map(({ status }) => status)).to.deep.equal([422, 422, 422]);
-    const sub = await site.api('POST', '/api/tokens/v1/provision', ping, { name: 'sub' });
+    const sub = await fixture.api('POST', '/api/tokens/v1/provision', ping, { name: 'sub' });
     expect((await beat('i', sub.json['token'] as string)).status, 'a sub-token shares the limit').to.equal(422);
   });
 
@@ -127,21 +128,21 @@ describe('watchdog status', function () {
     let shop: string;
 
     beforeEach(async () => {
-      const admin = await site.token(['projects:manage', 'watchdog:manage']);
-      for (const slug of ['shop', 'blog']) await site.api('POST', '/api/projects/v1/projects', admin, { slug });
+      const admin = await fixture.token(['projects:manage', 'watchdog:manage']);
+      for (const slug of ['shop', 'blog']) await fixture.api('POST', '/api/projects/v1/projects', admin, { slug });
       const make = (source: string, project: string, parent_source: string | null): Promise<Answer> =>
-        site.api('POST', `${BASE}/monitors`, admin, { source, project, parent_source });
+        fixture.api('POST', `${BASE}/monitors`, admin, { source, project, parent_source });
       await make('secret-parent', 'blog', null);
       await make('shop-top', 'shop', 'secret-parent');
       await make('shop-child', 'shop', 'shop-top');
       await make('orphan', 'shop', 'no-such-monitor');
-      const ping = await site.token(['watchdog:ping']);
+      const ping = await fixture.token(['watchdog:ping']);
       for (const source of ['secret-parent', 'shop-top', 'shop-child']) {
-        await site.api('POST', `${BASE}/ping`, ping, { source, interval: 1 });
+        await fixture.api('POST', `${BASE}/ping`, ping, { source, interval: 1 });
       }
-      site.clock.forward(60_000);
-      await site.api('POST', `${BASE}/evaluate`, SHARED_KEY);
-      shop = await site.token(['watchdog:manage', 'watchdog:ping'], 'shop');
+      fixture.clock.forward(60_000);
+      await fixture.api('POST', `${BASE}/evaluate`, SHARED_KEY);
+      shop = await fixture.token(['watchdog:manage', 'watchdog:ping'], 'shop');
     });
 
     it('no read names a monitor of another project', async () => {
@@ -178,10 +179,10 @@ describe('watchdog status', function () {
         expect(refused(await get(path, shop)), path).to.equal('403 insufficient_scope');
       }
       const below = { source: 'mine', parent_source: 'secret-parent' };
-      expect(refused(await site.api('POST', `${BASE}/monitors`, shop, below))).to.equal('403 insufficient_scope');
-      const moved = await site.api('PATCH', `${BASE}/monitors/orphan`, shop, { parent_source: 'secret-parent' });
+      expect(refused(await fixture.api('POST', `${BASE}/monitors`, shop, below))).to.equal('403 insufficient_scope');
+      const moved = await fixture.api('PATCH', `${BASE}/monitors/orphan`, shop, { parent_source: 'secret-parent' });
       expect(refused(moved)).to.equal('403 insufficient_scope');
-      const renamed = await site.api('PATCH', `${BASE}/monitors/shop-top`, shop, { name: 'Top' });
+      const renamed = await fixture.api('PATCH', `${BASE}/monitors/shop-top`, shop, { name: 'Top' });
       expect(renamed.json['monitor']).to.include({ name: 'Top', parent_source: null });
       expect(renamed.text).to.not.include('secret-parent');
     });
@@ -192,7 +193,7 @@ describe('watchdog status', function () {
       await fill(900, (i) => ({
         parent_source: i < 150 ? null : `host-${String(i < 300 ? 0 : i - 150).padStart(6, '0')}`,
       }));
-      const browser = await site.signedIn();
+      const browser = await fixture.signedIn();
       const first = await browser.get('/hierarchy');
       expect(first.status, first.text).to.equal(200);
       expect(first.text.match(/class="tree-row"/g)).to.have.length(300);

@@ -5,7 +5,7 @@ import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { NodeOutbound } from '../../../../adapters/node/outbound.js';
 import webhooks from '../../../../plugins/webhooks/plugin.js';
 import { until } from '../../../harness.js';
-import { Site, type Answer } from '../../access/site.js';
+import { HttpFixture, type Answer } from '../../access/http-fixture.js';
 import { Receiver, status } from '../receiver.js';
 
 const BASE = '/api/webhooks/v1';
@@ -18,25 +18,25 @@ interface Shown {
 
 describe('webhooks: API', function () {
   this.timeout(20_000);
-  let site: Site;
+  let fixture: HttpFixture;
   let store: MemoryStore;
   let manage: string;
   let to: Receiver;
 
   beforeEach(async () => {
     store = new MemoryStore();
-    site = await Site.open({ store, plugins: [webhooks], parts: { outbound: new NodeOutbound() } });
-    manage = await site.token(['webhooks:manage', 'projects:manage']);
+    fixture = await HttpFixture.open({ store, plugins: [webhooks], parts: { outbound: new NodeOutbound() } });
+    manage = await fixture.token(['webhooks:manage', 'projects:manage']);
     to = await Receiver.open(status(200, {}, 'thanks'));
-    for (const slug of ['shop', 'blog']) await site.api('POST', '/api/projects/v1/projects', manage, { slug });
+    for (const slug of ['shop', 'blog']) await fixture.api('POST', '/api/projects/v1/projects', manage, { slug });
   });
   afterEach(async () => {
-    await site.stop();
+    await fixture.stop();
     await to.close();
   });
 
   const call = (method: Method, path: string, body?: object, bearer: string | null = manage): Promise<Answer> =>
-    site.api(method, BASE + path, bearer, body);
+    fixture.api(method, BASE + path, bearer, body);
   const outcome = ({ status: code, json }: Answer): [number, string | undefined] => [code, json.error?.code];
   const create = async (more: object = {}, bearer = manage): Promise<Shown> => {
     const answer = await call('POST', '/webhooks', { name: 'receiver', url: to.url, events: '*', ...more }, bearer);
@@ -44,8 +44,13 @@ describe('webhooks: API', function () {
     return answer.json['webhook'] as Shown;
   };
   const emit = async (event: object = {}): Promise<void> => {
-    const whole = { id: `evt_${Math.random()}`, event: 'bug.created', timestamp: site.clock.iso(), data: { ref: 'a' } };
-    expect(await site.harness.kernel.events.emit({ project_slug: null, ...whole, ...event })).to.equal(true);
+    const whole = {
+      id: `evt_${Math.random()}`,
+      event: 'bug.created',
+      timestamp: fixture.clock.iso(),
+      data: { ref: 'a' },
+    };
+    expect(await fixture.harness.kernel.events.emit({ project_slug: null, ...whole, ...event })).to.equal(true);
   };
 
   it('creates with a generated secret, shown once and stored sealed', async () => {
@@ -129,7 +134,7 @@ describe('webhooks: API', function () {
   });
 
   it('takes only the scope', async () => {
-    const other = await site.token(['projects:read']);
+    const other = await fixture.token(['projects:read']);
     expect(outcome(await call('GET', '/webhooks', undefined, other))).to.deep.equal([403, 'insufficient_scope']);
     expect(outcome(await call('GET', '/webhooks', undefined, null))).to.deep.equal([401, 'unauthorized']);
   });
@@ -180,8 +185,10 @@ describe('webhooks: API', function () {
     expect(log).to.have.length(1);
     expect(log[0]).to.deep.include({ event: 'bug.critical', project_slug: 'shop', data: { ref: 'shop-1' } });
     expect((await call('GET', '/events?event=bug.created')).json['items']).to.deep.equal([]);
-    expect((await call('GET', `/events?until=${site.clock.iso()}`)).json['items']).to.deep.equal([]);
-    expect((await call('GET', `/events?since=${site.clock.iso()}&project_slug=shop`)).json['items']).to.have.length(1);
+    expect((await call('GET', `/events?until=${fixture.clock.iso()}`)).json['items']).to.deep.equal([]);
+    expect((await call('GET', `/events?since=${fixture.clock.iso()}&project_slug=shop`)).json['items']).to.have.length(
+      1,
+    );
     expect(outcome(await call('GET', '/events?since=soon'))).to.deep.equal([400, 'invalid_request']);
     expect(outcome(await call('GET', `/webhooks/${id}/deliveries?state=lost`))).to.deep.equal([400, 'invalid_request']);
   });
@@ -202,12 +209,12 @@ describe('webhooks: API', function () {
     const answer = await call('POST', `/webhooks/${id}/rotate`);
     expect(answer.status).to.equal(200);
     expect(answer.json['secret']).to.match(/^whsec_/);
-    const until24 = new Date(site.clock.now() + 24 * 3_600_000).toISOString();
+    const until24 = new Date(fixture.clock.now() + 24 * 3_600_000).toISOString();
     expect(answer.json['webhook']).to.include({ previous_secret_until: until24 });
     await call('POST', `/webhooks/${id}/test`);
     expect(to.got[0]?.headers).to.have.property('x-svc-signature-previous');
     expect(to.got[0]?.headers['webhook-signature']?.split(' ')).to.have.length(2);
-    site.clock.forward(24 * 3_600_000 + 1);
+    fixture.clock.forward(24 * 3_600_000 + 1);
     await call('POST', `/webhooks/${id}/test`);
     expect(to.got[1]?.headers).to.not.have.property('x-svc-signature-previous');
   });
@@ -227,7 +234,7 @@ describe('webhooks: API', function () {
   });
 
   it('a project’s token sees and touches its own alone', async () => {
-    const bound = await site.token(['webhooks:manage'], 'shop');
+    const bound = await fixture.token(['webhooks:manage'], 'shop');
     const all = await create();
     const blog = await create({ project_slug: 'blog' });
     const own = await create({}, bound);
@@ -265,7 +272,7 @@ describe('webhooks: API', function () {
   });
 
   it('a project’s token is not shown what a private address answers', async () => {
-    const bound = await site.token(['webhooks:manage'], 'shop');
+    const bound = await fixture.token(['webhooks:manage'], 'shop');
     const { id } = await create({}, bound);
     await emit({ project_slug: 'shop' });
     const attempts = async (bearer: string): Promise<object[]> => {
@@ -285,7 +292,7 @@ describe('webhooks: API', function () {
   });
 
   it('a project’s token is not shown deliveries from when its webhook was of all projects', async () => {
-    const bound = await site.token(['webhooks:manage'], 'shop');
+    const bound = await fixture.token(['webhooks:manage'], 'shop');
     const { id } = await create();
     await emit({ project_slug: 'blog' });
     await until('the delivery', async () => {

@@ -6,25 +6,29 @@ import { NodeOutbound } from '../../../../adapters/node/outbound.js';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
 import webhooks from '../../../../plugins/webhooks/plugin.js';
 import { until } from '../../../harness.js';
-import { Site, type Browser } from '../../access/site.js';
-import { PASSWORD } from '../../access/bench.js';
+import { HttpFixture, type Browser } from '../../access/http-fixture.js';
+import { PASSWORD } from '../../access/fixture.js';
 import { Receiver, status } from '../receiver.js';
 
 describe('webhooks: pages', function () {
   this.timeout(20_000);
-  let site: Site;
+  let fixture: HttpFixture;
   let store: MemoryStore;
   let browser: Browser;
   let to: Receiver;
 
   beforeEach(async () => {
     store = new MemoryStore();
-    site = await Site.open({ store, plugins: [webhooks, dashboard], parts: { outbound: new NodeOutbound() } });
-    browser = await site.signedIn();
+    fixture = await HttpFixture.open({
+      store,
+      plugins: [webhooks, dashboard],
+      parts: { outbound: new NodeOutbound() },
+    });
+    browser = await fixture.signedIn();
     to = await Receiver.open(status(200, {}, '<b>thanks</b>'));
   });
   afterEach(async () => {
-    await site.stop();
+    await fixture.stop();
     await to.close();
   });
 
@@ -45,8 +49,8 @@ describe('webhooks: pages', function () {
     return path ?? expect.fail('no page of the webhook');
   };
   const emit = async (): Promise<void> => {
-    const event = { id: 'evt_1', event: 'bug.created', timestamp: site.clock.iso(), project_slug: null };
-    await site.harness.kernel.events.emit({ ...event, data: { ref: 'a-1', title: '<i>broken</i>' } });
+    const event = { id: 'evt_1', event: 'bug.created', timestamp: fixture.clock.iso(), project_slug: null };
+    await fixture.harness.kernel.events.emit({ ...event, data: { ref: 'a-1', title: '<i>broken</i>' } });
   };
   const delivered = (state: string): Promise<void> =>
     until(state, async () => (await store.collection('webhooks_deliveries').count({ state })) === 1);
@@ -121,7 +125,7 @@ describe('webhooks: pages', function () {
     const set = {
       enabled: false,
       failures: 20,
-      disabled_at: site.clock.iso(),
+      disabled_at: fixture.clock.iso(),
       disabled_reason: '20 deliveries in a row failed.',
     };
     await store.collection('webhooks_webhooks').change({ id }, { set });
@@ -156,7 +160,7 @@ describe('webhooks: pages', function () {
     await emit();
     await delivered('success');
     await browser.post('/users', { username: 'mel', role: 'member', password: PASSWORD });
-    const member = await site.signedIn('mel');
+    const member = await fixture.signedIn('mel');
     const [list, page, log] = [
       await member.get('/webhooks'),
       await member.get(path),

@@ -29,16 +29,16 @@ const bound = (spec: RouteSpec): RouteSpec => ({
   },
 });
 
-export class Stand {
+export class Fixture {
   private constructor(
     readonly service: Harness,
     readonly server: TestServer,
   ) {}
 
-  static async create(options: HarnessOptions = {}, server: Partial<HapiServerOptions> = {}): Promise<Stand> {
+  static async create(options: HarnessOptions = {}, server: Partial<HapiServerOptions> = {}): Promise<Fixture> {
     const service = await boot([fakeAccess, projects, bugs, errorstream], options);
     const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => bound(spec));
-    return new Stand(service, await TestServer.create({ routes }, server));
+    return new Fixture(service, await TestServer.create({ routes }, server));
   }
 
   post(json: unknown, options: { bearer?: string; headers?: Record<string, string> } = {}): Promise<Asked> {

@@ -67,7 +67,7 @@ export const cipher: Cipher = {
   derive: (purpose) => Buffer.from(hkdfSync('sha256', 'test data key', '', purpose, 32)),
 };
 
-/** Marks the hash with the scheme it stands for; remembers what it was asked. */
+/** Prefixes the hash with its scheme and remembers its calls. */
 export class FakeHasher implements PasswordHasher {
   readonly asked: { password: string; known: boolean }[] = [];
   hash = async (password: string, cost = 12): Promise<string> => `$2y$${cost}$${digest(password)}`;
@@ -96,7 +96,7 @@ export const SCOPES = [
   'watchdog:manage',
 ];
 
-export interface World {
+export interface Fixture {
   store: DocumentStore;
   clock: ManualClock;
   hasher: FakeHasher;
@@ -106,14 +106,14 @@ export interface World {
   added: Extension[];
 }
 
-export async function world(store: DocumentStore = new MemoryStore()): Promise<World> {
+export async function fixtureOn(store: DocumentStore = new MemoryStore()): Promise<Fixture> {
   await store.connect();
   const others = { 'kernel.system': { scopes: () => SCOPES } };
   return { store, clock: new ManualClock(), hasher: new FakeHasher(), others, added: [] };
 }
 
 /** What the kernel would give `plugin`, by its manifest. */
-export async function contextFor<C>(plugin: Plugin<C>, w: World, config: Partial<C> = {}): Promise<PluginContext<C>> {
+export async function contextFor<C>(plugin: Plugin<C>, w: Fixture, config: Partial<C> = {}): Promise<PluginContext<C>> {
   const specs = (plugin.collections ?? []).map((spec) => ({
     name: `${plugin.id}_${spec.name}`,
     indexes: spec.indexes,
@@ -162,14 +162,14 @@ export async function contextFor<C>(plugin: Plugin<C>, w: World, config: Partial
   };
 }
 
-/** The services of one process; several on one world stand for several processes. */
-export async function services(w: World, config: Partial<AccessConfig> = {}): Promise<Services> {
+/** The services of one process; several on one fixture act as several processes. */
+export async function services(w: Fixture, config: Partial<AccessConfig> = {}): Promise<Services> {
   // definePlugin answers every plugin's type; this one's configuration is known here.
   return assemble(await contextFor(access as unknown as Plugin<AccessConfig>, w, config));
 }
 
-/** What the plugin contributes, its services published to the world. */
-export async function setUp<C>(plugin: Plugin<C>, w: World, config: Partial<C> = {}): Promise<PluginParts> {
+/** What the plugin contributes, its services published to the fixture. */
+export async function setUp<C>(plugin: Plugin<C>, w: Fixture, config: Partial<C> = {}): Promise<PluginParts> {
   const parts = await plugin.setup(await contextFor(plugin, w, config));
   Object.assign(w.others, parts.services);
   w.added.push(...(parts.extensions ?? []));

@@ -8,7 +8,7 @@ import type { AuditEntry } from '../../../../ports/domain/access.js';
 import type { SessionPrincipal, TokenPrincipal } from '../../../../ports/http.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../support/clock.js';
-import { worldOn, type World } from '../../bugs/world.js';
+import { fixtureOn, type Fixture } from '../../bugs/fixture.js';
 
 export const MEMBER: SessionPrincipal = {
   kind: 'session',
@@ -29,8 +29,8 @@ export const boundTo = (project: string): TokenPrincipal => ({
   parent_id: null,
 });
 
-export interface RuleWorld extends RuleServices {
-  bugs: World;
+export interface RuleFixture extends RuleServices {
+  bugs: Fixture;
   deps: RuleDeps;
   clock: ManualClock;
   audited: { action: string; target: string; details: AuditEntry['details'] }[];
@@ -52,13 +52,13 @@ export async function rulesOn(
   store: DocumentStore,
   clock = new ManualClock(),
   change: (deps: RuleDeps) => void = () => undefined,
-): Promise<RuleWorld> {
+): Promise<RuleFixture> {
   await ensureRules(store);
   let services: RuleServices | undefined;
-  const bugs = worldOn(store, clock, (deps) => {
+  const bugs = fixtureOn(store, clock, (deps) => {
     deps.filters = () => (services === undefined ? [] : [services.book]);
   });
-  const audited: RuleWorld['audited'] = [];
+  const audited: RuleFixture['audited'] = [];
   const deps: RuleDeps = {
     rules: store.collection(nameOf('rules')),
     revisions: store.collection(nameOf('revisions')),
@@ -97,13 +97,13 @@ export async function rulesOn(
   };
 }
 
-export async function migrated(world: RuleWorld): Promise<void> {
+export async function migrated(fixture: RuleFixture): Promise<void> {
   for (const migration of MIGRATIONS) {
     await migration.run({
-      collection: (name) => world.bugs.store.collection(nameOf(name)),
-      clock: world.clock,
-      ids: world.deps.ids,
-      log: world.deps.log,
+      collection: (name) => fixture.bugs.store.collection(nameOf(name)),
+      clock: fixture.clock,
+      ids: fixture.deps.ids,
+      log: fixture.deps.log,
     });
   }
 }

@@ -39,7 +39,7 @@ const PROJECTS: ProjectDirectory = {
   },
 };
 
-/** Accounts that the world knows. */
+/** Accounts that the fixture knows. */
 const ACCOUNTS = ['alice', 'bob', 'member'];
 /** The one token that works. */
 export const LIVE = `svc_live_${'L'.repeat(43)}`;
@@ -50,7 +50,7 @@ export interface Told {
   data: BugEvent;
 }
 
-export interface World extends Services {
+export interface Fixture extends Services {
   store: DocumentStore;
   deps: Deps;
   clock: ManualClock;
@@ -65,11 +65,11 @@ const STORE = new PluginStores('bugs', COLLECTIONS);
 export const { nameOf, ensured } = STORE;
 
 /** A process of its own over the store. @param change what is not as it should be */
-export function worldOn(
+export function fixtureOn(
   store: DocumentStore,
   clock = new ManualClock(),
   change: (deps: Deps) => void = () => undefined,
-): World {
+): Fixture {
   const told: Told[] = [];
   const log = new RecordingLog();
   const deps: Deps = {
@@ -113,8 +113,8 @@ export function worldOn(
   return { ...rest, store, deps, clock, told, log, published };
 }
 
-export async function memoryWorld(): Promise<World> {
-  return worldOn(await ensured(new MemoryStore()));
+export async function memoryFixture(): Promise<Fixture> {
+  return fixtureOn(await ensured(new MemoryStore()));
 }
 
 export const STORES = STORE.embedded;
@@ -158,22 +158,22 @@ export async function codeOf(run: Promise<unknown>): Promise<string> {
 }
 
 /** Everything that goes on behind the answers has happened. */
-export const settled = (world: World): Promise<void> => world.bugs.stop();
+export const settled = (fixture: Fixture): Promise<void> => fixture.bugs.stop();
 
 let made = 0;
 
 /** A fresh item, brought into a status by the shortest way. Grouping would take ids in titles for the same thing, short numbers not. */
-export async function itemIn(world: World, status: string, title = `Item ${++made}`): Promise<string> {
-  const { id } = await world.bugs.record(report({ title }));
-  const edit = (fields: object) => world.edits.edit(id, MANAGER, fields);
-  if (status === 'in_progress') await world.leases.claim(id, MANAGER, { agent: 'a' });
+export async function itemIn(fixture: Fixture, status: string, title = `Item ${++made}`): Promise<string> {
+  const { id } = await fixture.bugs.record(report({ title }));
+  const edit = (fields: object) => fixture.edits.edit(id, MANAGER, fields);
+  if (status === 'in_progress') await fixture.leases.claim(id, MANAGER, { agent: 'a' });
   else if (status === 'wont_fix') await edit({ status, reason: 'as designed' });
   else if (status === 'duplicate')
-    await edit({ status, duplicate_of: (await world.bugs.record(report({ title: `Target of ${title}` }))).id });
+    await edit({ status, duplicate_of: (await fixture.bugs.record(report({ title: `Target of ${title}` }))).id });
   else if (status !== 'open') await edit({ status });
   return id;
 }
 
 /** The item as the API shows it. */
-export const shown = async (world: World, name: string): Promise<Item> =>
-  (await world.lists.detail(name, MANAGER)).item;
+export const shown = async (fixture: Fixture, name: string): Promise<Item> =>
+  (await fixture.lists.detail(name, MANAGER)).item;

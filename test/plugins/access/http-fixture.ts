@@ -20,7 +20,7 @@ import { PROJECT_USAGE, PROJECTS, type ProjectDirectory, type ProjectUsage } fro
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { boot, type Harness } from '../../harness.js';
 import { fakeMetrics } from '../../kernel/fakes.js';
-import { cipher, FakeHasher, ids, ManualClock, PASSWORD, SHARED_KEY } from './bench.js';
+import { cipher, FakeHasher, ids, ManualClock, PASSWORD, SHARED_KEY } from './fixture.js';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const OFF = {
@@ -80,7 +80,7 @@ export interface Answer {
   json: Record<string, unknown> & { error?: { code: string; message: string; fields?: Record<string, string> } };
 }
 
-export class Site {
+export class HttpFixture {
   private constructor(
     readonly harness: Harness,
     readonly server: HapiServer,
@@ -95,7 +95,7 @@ export class Site {
       parts?: Partial<KernelParts>;
       limits?: Record<string, number>;
     } = {},
-  ): Promise<Site> {
+  ): Promise<HttpFixture> {
     const clock = new ManualClock();
     const into: Partial<Probe> = {};
     const log = { debug() {}, info() {}, warn() {}, error() {}, child: () => log };
@@ -123,9 +123,9 @@ export class Site {
       sections: { access: { admin_user: 'admin', admin_password: PASSWORD } },
       parts: { http: server, clock, ids, cipher, hasher: new FakeHasher(), ...options.parts },
     });
-    const site = new Site(harness, server, clock, into as Probe);
-    await site.parts.ensureAdmin();
-    return site;
+    const fixture = new HttpFixture(harness, server, clock, into as Probe);
+    await fixture.parts.ensureAdmin();
+    return fixture;
   }
 
   /** A call of the API. */
@@ -184,7 +184,7 @@ function answerOf(response: Injected): Answer {
 export class Browser {
   readonly cookies = new Map<string, string>();
 
-  constructor(private readonly site: Site) {}
+  constructor(private readonly fixture: HttpFixture) {}
 
   async get(url: string): Promise<Answer> {
     return this.#send('GET', url, {});
@@ -207,7 +207,7 @@ export class Browser {
 
   async #send(method: 'GET' | 'POST', url: string, headers: Record<string, string>, payload?: string): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await this.site.server.inject({
+    const response = await this.fixture.server.inject({
       method,
       url,
       headers: { ...headers, cookie },

@@ -45,16 +45,16 @@ export const event = (fields: object = {}): Record<string, unknown> => ({
   ...fields,
 });
 
-export class Stand {
+export class Fixture {
   private constructor(
     readonly service: Harness,
     readonly server: TestServer,
   ) {}
 
-  static async create(options: Partial<HapiServerOptions> = {}): Promise<Stand> {
+  static async create(options: Partial<HapiServerOptions> = {}): Promise<Fixture> {
     const service = await boot([fakeAccess, projects, bugs, errorstream, sentry]);
     const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => bound(spec));
-    return new Stand(service, await TestServer.create({ routes }, options));
+    return new Fixture(service, await TestServer.create({ routes }, options));
   }
 
   post(path: string, payload: string | Buffer, headers: Record<string, string> = AUTH): Promise<Asked> {
