@@ -76,13 +76,14 @@ export interface HttpRequest {
   tool?: string;
 }
 
+/** Sent for every path of this host, HttpOnly, SameSite=Lax; under https it is Secure and travels as `__Host-<name>`. */
 export interface Cookie {
+  /** Without `__Host-`, as in `HttpRequest.cookies`. */
   name: string;
   /** null deletes it. */
   value: string | null;
   /** Absent: until the browser closes. */
   maxAgeSeconds?: number;
-  path?: string;
 }
 
 /** An answer other than 200 with an object. Handlers return plain objects for 200. */
@@ -328,7 +329,7 @@ export interface PanelSpec {
 export interface Authenticator {
   /** A Bearer value: a token of any kind, or the shared key; null when it is none, expired or revoked. */
   bearer(secret: string): Promise<Principal | null>;
-  /** The session of a `svc_session` cookie; null when it has ended. */
+  /** The session of a `svc_session` cookie's value; null when it has ended. */
   session(cookie: string): Promise<SessionPrincipal | null>;
   /** The CSRF token that belongs to a cookie value (a session's, or an anonymous visitor's at the login form). */
   csrf(cookie: string): string;

@@ -49,12 +49,14 @@ describe('conformance: limits and settings', function () {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('gives every token a bucket of its own, and the shared key none', async () => {
+  it('gives every master token a bucket of its own, its sub-tokens that of theirs, and the shared key none', async () => {
     const [first, second] = tokens as [string, string];
+    const stranger = await service.token('projects:manage');
     const list = (token: string) => ask(service, 'GET', '/api/projects/v1/projects', { token });
     for (let n = 0; n < 4; n++) expect((await list(first)).status).to.equal(200);
     expectLimited(await list(first));
-    expect((await list(second)).status).to.equal(200);
+    expectLimited(await list(second));
+    expect((await list(stranger)).status).to.equal(200);
     for (let n = 0; n < 12; n++) {
       const health = await ask(service, 'GET', '/api/health', { token: `${SHARED_KEY}-of-a-file` });
       expect(health.status).to.equal(200);
@@ -82,7 +84,7 @@ describe('conformance: limits and settings', function () {
   it('throttles failed logins per account, but not the browser that has logged in before', async () => {
     const known = new Browser(service);
     expect((await known.login('mem', PASSWORD)).status).to.equal(303);
-    known.cookies.delete('svc_session');
+    expect(known.cookies.delete('__Host-svc_session')).to.equal(true);
     const stranger = new Browser(service);
     const guess = async (n: number, password: string): Promise<Wire> =>
       stranger.open(
@@ -99,10 +101,22 @@ describe('conformance: limits and settings', function () {
     expect((await known.login('mem', PASSWORD)).status).to.equal(303);
   });
 
-  it('marks cookies Secure when the base URL is https', async () => {
+  it('keeps its cookies under __Host- names when the base URL is https, and takes no others', async () => {
     const browser = new Browser(service);
     await browser.login(ADMIN.username, ADMIN.password);
-    expect(browser.attributes.get('svc_session')).to.match(/; HttpOnly; SameSite=Lax; Secure$/);
+    expect([...browser.cookies.keys()].toSorted()).to.deep.equal([
+      '__Host-svc_anon',
+      '__Host-svc_device',
+      '__Host-svc_session',
+    ]);
+    for (const [name, attributes] of browser.attributes) {
+      expect(attributes, name).to.match(/^Path=\/; (Max-Age=\d+; )?HttpOnly; SameSite=Lax; Secure$/);
+    }
+    const session = browser.cookies.get('__Host-svc_session');
+    const me = (name: string) =>
+      ask(service, 'GET', '/account', { headers: { accept: 'text/html', cookie: `${name}=${session}` } });
+    expect((await me('__Host-svc_session')).status).to.equal(200);
+    expect((await me('svc_session')).status).to.equal(303);
     expect((await ask(service, 'GET', '/login')).headers.get('strict-transport-security')).to.match(/max-age=\d+/);
   });
 

@@ -16,13 +16,14 @@ export async function authenticate(
   authenticator: Authenticator,
   policy: AccessPolicy,
   headers: { authorization?: string | undefined; cookie?: string | undefined },
+  secure: boolean,
 ): Promise<Principal | Failure> {
   if (headers.authorization !== undefined) {
     const secret = bearerOf(headers.authorization);
     return secret === null ? UNAUTHORIZED : ((await authenticator.bearer(secret)) ?? UNAUTHORIZED);
   }
   if (policy.session === null) return MISSING;
-  const cookie = cookieOf(headers.cookie, SESSION_COOKIE);
+  const cookie = cookieOf(headers.cookie, SESSION_COOKIE, secure);
   return cookie ? ((await authenticator.session(cookie)) ?? UNAUTHORIZED) : MISSING;
 }
 

@@ -46,7 +46,7 @@ export function describeRoutes(mounted: readonly MountedRoute[], about: { versio
       schemas: components.schemas,
       responses: { ...shared, ...ANY_ERROR, ...(bare && ANY_BARE_ERROR) },
       headers: HEADERS,
-      securitySchemes: securitySchemes(routes),
+      securitySchemes: securitySchemes(routes, about.base_url.startsWith('https:')),
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { MountedRoute, RouteSpec } from '../../../ports/http.js';
 import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
+import { cookieName } from '../transport/cookies.js';
 import type { Components } from './components.js';
 import { isRequired, jsonSchema, type Description } from './json-schema.js';
 import { responses, type ResponseParts } from './responses.js';
@@ -58,7 +59,7 @@ const schemeOf = ({ name }: { name: string }): string =>
 const bearer = (description: string): Json => ({ type: 'http', scheme: 'bearer', description });
 
 /** The schemes that operations name. @param routes for those that take their credential from a place of their own */
-export function securitySchemes(routes: readonly MountedRoute[]): Json {
+export function securitySchemes(routes: readonly MountedRoute[], secure: boolean): Json {
   const own = routes.flatMap(({ spec }) => (spec.hidden === true ? [] : (spec.credentialIn ?? [])));
   return {
     token: bearer('A service token. The list names the scope it needs; a `…:manage` scope implies its `…:read`.'),
@@ -67,7 +68,7 @@ export function securitySchemes(routes: readonly MountedRoute[]): Json {
     session: {
       type: 'apiKey',
       in: 'cookie',
-      name: SESSION_COOKIE,
+      name: cookieName(SESSION_COOKIE, secure),
       description: 'A signed-in account; changes also carry `X-CSRF-Token`.',
     },
     ...Object.fromEntries(

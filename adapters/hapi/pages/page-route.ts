@@ -56,7 +56,7 @@ export class PageRoute {
     const { shared } = this;
     const began = shared.clock.monotonic();
     const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
-    const call = new IncomingRequest(id, request, shared.addressOf);
+    const call = new IncomingRequest(id, request, shared.addressOf, shared.secure);
     const answer = await this.#answer(request, call);
     this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
     return send(request, h, id, shared.headers.page, answer);
@@ -274,7 +274,7 @@ export async function notFoundPage(
   id: string,
   failure: Failure,
 ): Promise<HttpResponse> {
-  const call = new IncomingRequest(id, request, shared.addressOf);
+  const call = new IncomingRequest(id, request, shared.addressOf, shared.secure);
   let visitor = NOBODY;
   try {
     visitor = await visitorOf(shared, request);

@@ -42,8 +42,8 @@ export const anonOf = (cookies: Record<string, string>): string | undefined => {
   return value && ANON_SHAPE.test(value) ? value : undefined;
 };
 
-export async function visitorOf({ authenticator }: PageServices, request: Request): Promise<Visitor> {
-  const cookies = parseCookies(request.raw.req.headers['cookie']);
+export async function visitorOf({ authenticator, secure }: PageServices, request: Request): Promise<Visitor> {
+  const cookies = parseCookies(request.raw.req.headers['cookie'], secure);
   const cookie = cookies[SESSION_COOKIE];
   const session = cookie ? await authenticator.session(cookie) : null;
   if (session && cookie) return { session, cookies, csrfCookie: cookie, isNew: false };

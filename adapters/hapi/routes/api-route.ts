@@ -103,7 +103,7 @@ export class ApiRoute {
     const { inFlight } = shared;
     const began = shared.clock.monotonic();
     const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
-    const call = new IncomingRequest(id, request, shared.addressOf, calledBy(request));
+    const call = new IncomingRequest(id, request, shared.addressOf, shared.secure, calledBy(request));
     let answer: HttpResponse;
     const place = inFlight.stopping ? null : this.#place(call);
     if (place === null) answer = this.#refuse(inFlight.stopping ? STOPPING : OVERLOADED, id);
@@ -140,7 +140,12 @@ export class ApiRoute {
         if (outcome instanceof Failure) return outcome;
         body = outcome;
       } else {
-        const principal = await authenticate(this.shared.authenticator, this.policy, request.raw.req.headers);
+        const principal = await authenticate(
+          this.shared.authenticator,
+          this.policy,
+          request.raw.req.headers,
+          this.shared.secure,
+        );
         if (principal instanceof Failure) return principal;
         call.principal = principal;
       }
@@ -230,7 +235,7 @@ export class ApiRoute {
 
   /** A session's change must come from our page: `X-CSRF-Token`, or the field `csrf_token`. */
   async #proveForm(request: Request, call: IncomingRequest, place: Place): Promise<ReadBody | null | Failure> {
-    const cookie = [cookieOf(request.raw.req.headers['cookie'], SESSION_COOKIE)];
+    const cookie = [cookieOf(request.raw.req.headers['cookie'], SESSION_COOKIE, this.shared.secure)];
     const header = request.raw.req.headers['x-csrf-token'];
     if (header !== undefined) return csrfMatches(this.shared.authenticator, header, cookie) ? null : CSRF_FAILED;
     const read = await this.#read(request, call, place, true);

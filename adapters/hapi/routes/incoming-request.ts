@@ -27,6 +27,7 @@ export class IncomingRequest implements HttpRequest {
     readonly id: string,
     private readonly request: Request,
     private readonly addressOf: AddressOf,
+    private readonly secure: boolean,
     readonly tool?: string,
   ) {
     this.method = request.raw.req.method ?? 'GET';
@@ -68,7 +69,7 @@ export class IncomingRequest implements HttpRequest {
   }
 
   get cookies(): Readonly<Record<string, string>> {
-    this.#cookies ??= parseCookies(this.request.raw.req.headers['cookie']);
+    this.#cookies ??= parseCookies(this.request.raw.req.headers['cookie'], this.secure);
     return this.#cookies;
   }
 

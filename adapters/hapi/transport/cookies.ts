@@ -1,18 +1,31 @@
 /**
  * Cookies in and out. hapi's own parser is off: it refuses the whole request for one odd cookie of another application.
  * The package `cookie` was tried: it takes `__proto__` for a name and leaves quotation marks around values.
+ *
+ * Under https every cookie travels as `__Host-<name>`: a browser takes that name only from this very host over https, so
+ * no neighbouring host can plant or shadow one. Routes and pages know the plain name only.
  */
 import type { Cookie } from '../../../ports/http.js';
 
-/** Cookies of a `Cookie` header; the first of a name wins, names that could poison an object are left out. */
-export function parseCookies(header: string | undefined): Record<string, string> {
+const HOST = '__Host-';
+
+/** The name that a browser keeps a cookie by. @param secure the service is reached by https */
+export const cookieName = (name: string, secure: boolean): string => (secure ? HOST + name : name);
+
+/**
+ * Cookies of a `Cookie` header by their plain names; the first of a name wins, names that could poison an object are left
+ * out, and under https all that have no `__Host-`.
+ */
+export function parseCookies(header: string | undefined, secure: boolean): Record<string, string> {
   const cookies: Record<string, string> = {};
   if (!header) return cookies;
   for (const part of header.split(';', 100)) {
     const at = part.indexOf('=');
     if (at < 1) continue;
-    const name = part.slice(0, at).trim();
-    if (name === '__proto__' || Object.hasOwn(cookies, name)) continue;
+    const given = part.slice(0, at).trim();
+    if (secure && !given.startsWith(HOST)) continue;
+    const name = secure ? given.slice(HOST.length) : given;
+    if (name === '' || name === '__proto__' || Object.hasOwn(cookies, name)) continue;
     const raw = part.slice(at + 1).trim();
     cookies[name] = decode(raw.startsWith('"') && raw.endsWith('"') && raw.length > 1 ? raw.slice(1, -1) : raw);
   }
@@ -30,16 +43,15 @@ function decode(value: string): string {
 }
 
 /** One cookie's value without parsing the rest. */
-export function cookieOf(header: string | undefined, name: string): string | undefined {
-  return header?.includes(name) ? parseCookies(header)[name] : undefined;
+export function cookieOf(header: string | undefined, name: string, secure: boolean): string | undefined {
+  return header?.includes(name) ? parseCookies(header, secure)[name] : undefined;
 }
 
-/** `Set-Cookie`: always HttpOnly and SameSite=Lax, Secure when the service is reached by https (contract 10). */
+/** `Set-Cookie`: always Path=/, HttpOnly and SameSite=Lax, Secure and `__Host-` when reached by https (contract 10). */
 export function setCookie(cookie: Cookie, secure: boolean): string {
-  const { name, value, maxAgeSeconds, path } = cookie;
+  const { name, value, maxAgeSeconds } = cookie;
   if (!/^[\w.-]+$/.test(name)) throw new TypeError(`cookie name ${JSON.stringify(name)} is not a token`);
   const age =
     value === null ? '; Max-Age=0' : maxAgeSeconds === undefined ? '' : `; Max-Age=${Math.floor(maxAgeSeconds)}`;
-  const place = (path ?? '/').replace(/[;\r\n]/g, '');
-  return `${name}=${encodeURIComponent(value ?? '')}; Path=${place}${age}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+  return `${cookieName(name, secure)}=${encodeURIComponent(value ?? '')}; Path=/${age}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
 }

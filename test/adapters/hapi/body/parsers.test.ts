@@ -185,14 +185,18 @@ describe('hapi: parsers', () => {
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         const header = setCookie({ name: 'svc_x', value }, false);
         expect(header).to.match(/^svc_x=[^;\s]*; Path=\/; HttpOnly; SameSite=Lax$/);
-        expect(parseCookies(`a=b; ${header.split(';')[0]}; c`)['svc_x']).to.equal(value);
+        expect(parseCookies(`a=b; ${header.split(';')[0]}; c`, false)['svc_x']).to.equal(value);
+        const secure = setCookie({ name: 'svc_x', value }, true);
+        expect(secure).to.match(/^__Host-svc_x=[^;\s]*; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+        expect(parseCookies(`a=b; svc_x=planted; ${secure.split(';')[0]}; c`, true)).to.deep.equal({ svc_x: value });
       }),
     );
-    fc.assert(fc.property(fc.string(), (header) => void parseCookies(header)));
+    fc.assert(fc.property(fc.string(), fc.boolean(), (header, secure) => void parseCookies(header, secure)));
     expect(() => setCookie({ name: 'a b', value: '' }, false)).to.throw(TypeError);
-    expect(setCookie({ name: 'a', value: null, path: '/x; Domain=evil' }, true)).to.equal(
-      'a=; Path=/x Domain=evil; Max-Age=0; HttpOnly; SameSite=Lax; Secure',
+    expect(setCookie({ name: 'a', value: null }, true)).to.equal(
+      '__Host-a=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure',
     );
+    expect(parseCookies('__Host-__proto__=a; __Host-=b', true)).to.deep.equal({});
   });
 
   it('believes proxies from the right, as far as they are trusted', () => {

@@ -261,8 +261,12 @@ describe('hapi: pages', () => {
       },
       { base_url: 'https://aos.example' },
     );
-    const answer = await secure.ask('GET', '/cookie', as('member'));
-    expect(cookiesOf(answer)).to.deep.equal(['a=b; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure']);
+    const answer = await secure.ask('GET', '/cookie', {
+      headers: { accept: 'text/html', cookie: '__Host-svc_session=session-member' },
+    });
+    expect(cookiesOf(answer)).to.deep.equal(['__Host-a=b; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure']);
+    // What a neighbouring host could plant is nobody's session.
+    expect((await secure.ask('GET', '/cookie', as('member'))).status).to.equal(303);
     expect(answer.headers['strict-transport-security']).to.equal('max-age=31536000');
   });
 
