@@ -1,4 +1,4 @@
-/** What a report is answered with (contract 21, answer). */
+/** The answer to a report (contract 21, answer). */
 import joi from 'joi';
 import { named } from '../../kernel/contract.js';
 import type { Recorded } from '../../ports/domain/bugs.js';
@@ -25,7 +25,7 @@ export function answerOf(done: Recorded, truncated: string[]): ErrorAnswer {
   };
 }
 
-/** Field by field what a public key may know; nothing that others wrote, and no state (contract 21, intake). */
+/** The fields that a public key may see: no text that others wrote, and no state (contract 21, intake). */
 export const publicAnswerOf = (done: Recorded, truncated: string[]): PublicAnswer => ({
   id: done.id,
   ref: done.ref,
@@ -59,7 +59,7 @@ const single = {
   regression: joi.boolean().description('This occurrence reopened the group'),
   overflow: joi
     .boolean()
-    .description('To an intake key: it made too many new groups within the hour, this is the project’s overflow item'),
+    .description('For an intake key: it made too many new groups within the hour; this is the project’s overflow item'),
   sampled: joi.boolean().required().description('The payload of this occurrence was kept'),
   truncated: joi
     .array()
@@ -89,7 +89,7 @@ const results = joi
 
 const reported = named('ErrorReported', joi.object(single));
 
-/** One report is answered by itself, a list by `results`. */
+/** A single report gets its own answer, a list gets `results`. */
 export const reportOutput = {
   200: joi.alternatives(reported, named('ErrorsReported', joi.object({ results }))),
   201: reported,

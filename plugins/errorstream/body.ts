@@ -1,4 +1,4 @@
-/** What an application sends for one error (contract 21, intake), as it is validated. Limits that are cut are no rules here. */
+/** The body that reports one error (contract 21, intake). Limits that cut a field are not checked here. */
 import joi from 'joi';
 import { named, stated } from '../../kernel/contract.js';
 import { isTimestamp } from '../../lib/time.js';
@@ -7,7 +7,7 @@ import type { Json } from '../../ports/store.js';
 
 /** Elements of an array intake. */
 export const MOST_REPORTS = 100;
-/** An integer column and a JSON number both hold it. */
+/** Fits an integer column and a JSON number. */
 const MAX_LINE = 2_147_483_647;
 const CLIENT_REF = 200;
 const SLUG = 64;
@@ -88,7 +88,7 @@ export const errorBody = named(
       tags: texts.description('Cut at 32'),
       context: joi.object().allow(null).description('Cut at 32,768 characters of JSON'),
       breadcrumbs: joi.array().allow(null).description('The last 50 are kept, and at most 65,536 characters of JSON'),
-      fingerprint: texts.description('Replaces the grouping; `{{ default }}` stands for it'),
+      fingerprint: texts.description('Replaces the grouping; `{{ default }}` inserts it'),
     })
     .example({
       project: 'shop',
@@ -110,9 +110,8 @@ const list = joi
   .description('Each as a single report');
 
 /**
- * One report, or a list of them. The elements of a list are checked one by one, later: a bad one must not cost the others
- * their place (`element`). An object meets its condition and a list does not, so the errors are those of the form
- * that came.
+ * One report, or a list of them. The elements of a list are checked later, one by one (`element`), so that a bad element does
+ * not fail the others. The condition separates objects from lists, so each form gets its own errors.
  */
 export const intakeBody = joi.alternatives().try(list).conditional(joi.array(), { otherwise: errorBody });
 
@@ -124,7 +123,7 @@ const checked = errorBody.prefs({
   messages: { 'any.only': 'must be one of {{#valids}}', 'string.empty': 'must not be empty' },
 });
 
-/** One element of a list: the body, or what is wrong with it by field. */
+/** One element of a list: the body, or its errors by field. */
 export function element(value: unknown): { body: ErrorBody } | { fields: Record<string, string> } {
   const { value: body, error } = checked.validate(value) as { value: ErrorBody; error?: joi.ValidationError };
   if (error === undefined) return { body };

@@ -1,4 +1,4 @@
-/** The command that reports a first error, as every empty page offers it. Pure. */
+/** The command that reports a first error; every empty page shows it. Pure. */
 
 /** @param baseUrl `server.base_url` */
 export function firstErrorCommand(baseUrl: string): string {

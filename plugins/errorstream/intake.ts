@@ -1,11 +1,11 @@
 /**
- * Reports on their way to the bug tracker: one, or a list (contract 21, intake).
+ * Passes reports to the bug tracker: one, or a list (contract 21, intake).
  *
- * In a list, reports that may meet in one group (same project and class) go one after the other, in their order, because
- * the order of arrival decides what an unknown origin belongs to; the others go side by side, so that they share the
- * store's commits. Rejected: all at once (the answers would not be those of the same reports sent singly), and all in a
- * row (a hundred commits). At most eight are under way, and each begins in a turn of its own: cutting and grouping a
- * hundred large reports in one turn would hold up everybody else.
+ * In a list, reports that may belong to one group (same project and class) are recorded one after the other, in order,
+ * because the order of arrival decides which group an unknown origin joins. The others run in parallel and share the
+ * store's commits. Rejected: all in parallel (the answers would differ from those of single reports), and all in sequence
+ * (a hundred commits). At most eight run at a time, and each begins in its own turn of the event loop: cutting and grouping
+ * a hundred large reports in one turn would block all other requests.
  */
 import { inject, injectable, PORT, type Logger } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
@@ -48,10 +48,11 @@ export class Intake implements ErrorIntake {
     if (principal.project !== null && principal.project !== body.project) {
       throw denied('This token belongs to another project.');
     }
-    return this.record(body, { id: principal.id, source: 'app', intake: principal.token_kind === 'intake' });
+    const { id, name, token_kind } = principal;
+    return this.record(body, { id, name, source: 'app', intake: token_kind === 'intake' });
   }
 
-  /** A comment on the error's item, else an item of its own (ports/domain/errors.ts). */
+  /** Adds a comment to the error's item, or else makes a new item (ports/domain/errors.ts). */
   async feedback(given: FeedbackReport, sender: ErrorSender): Promise<void> {
     const { project, id, event_id, message, name, email, url, environment, app_version } = given;
     const text = [[name, email && `<${email}>`].filter(Boolean).join(' '), url, message].filter(Boolean).join('\n');
@@ -73,7 +74,7 @@ export class Intake implements ErrorIntake {
     await this.record(report, sender);
   }
 
-  /** Every way in ends here (ports/domain/errors.ts). */
+  /** Every intake ends here (ports/domain/errors.ts). */
   async record(body: ErrorBody | ErrorReport, sender: ErrorSender): Promise<Answer> {
     const { report, truncated } = reportOf(body, sender);
     const done = await this.bugs.record(report);
@@ -81,8 +82,8 @@ export class Intake implements ErrorIntake {
   }
 
   /**
-   * Records each element that can be; one that cannot be is answered with its error and keeps nothing else back.
-   * @throws what failed, when every element met a fault of the service: then nothing was recorded
+   * Records the elements one by one. A failed element is answered with its error and does not stop the others.
+   * @throws the first fault, when every element met a fault of the service: then nothing was recorded
    */
   async many(elements: readonly unknown[], principal: TokenPrincipal): Promise<(Answer | Failed)[]> {
     const results: (Answer | Failed)[] = [];
@@ -131,7 +132,7 @@ const failureOf = ({ code, message, fields }: ServiceError): Failed['error'] => 
   ...(fields && { fields }),
 });
 
-/** Indexes of the elements that may meet in one group, in their order. */
+/** Lists of indexes: the elements of one list may belong to one group and keep their order. */
 function lanesOf(elements: readonly unknown[]): number[][] {
   const lanes = new Map<string, number[]>();
   elements.forEach((value, index) => {
@@ -141,7 +142,7 @@ function lanesOf(elements: readonly unknown[]): number[][] {
     if (lane === undefined) lanes.set(key, [index]);
     else lane.push(index);
   });
-  // Taken from the end: the longest first, so that it does not finish alone.
+  // Workers take from the end. The longest list comes first, so that it does not finish alone.
   return [...lanes.values()].toSorted((a, b) => a.length - b.length);
 }
 

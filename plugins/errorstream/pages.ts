@@ -24,7 +24,7 @@ const SORTS = [
 ] as const;
 const HOURS = 24;
 
-/** What a form leaves empty is no filter. */
+/** An empty field of the form sets no filter. */
 const nothing = joi.any().valid('').strip();
 const list = (of: joi.StringSchema): joi.ArraySchema => joi.array().items(of, nothing).max(50);
 const word = (...values: readonly string[]): joi.StringSchema =>
@@ -56,7 +56,7 @@ interface Query {
   error_level?: (typeof LEVELS)[number][];
   status?: (typeof STATUSES)[number][];
   regression?: 'true';
-  /** Absent: without the muted ones. */
+  /** Absent: muted groups are left out. */
   muted?: 'true' | 'any';
   sort?: ErrorGroupQuery['sort'];
   cursor?: string;
@@ -86,7 +86,7 @@ function groupQuery({
   };
 }
 
-/** The query as it is written in an address; without the page of the list. */
+/** The query as the address holds it, without the list's cursor. */
 function searchOf({ cursor: _page, ...given }: Query): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) {
@@ -95,7 +95,7 @@ function searchOf({ cursor: _page, ...given }: Query): string {
   return search.toString();
 }
 
-/** The other filters stay; a cursor belongs to the list that made it. */
+/** A tab keeps the other filters but not the cursor, which belongs to one list. */
 function tabs(given: Query): object[] {
   const views = [
     { label: 'Active', muted: undefined },
@@ -115,7 +115,7 @@ function found(items: readonly ErrorGroup[], next: string | null, cursor: string
   return items.length === 1 ? '1 group' : `${items.length} groups`;
 }
 
-/** A class with its namespace; the short one begins the title already. */
+/** The class with its namespace. The title already begins with the short class. */
 function rowOf(group: ErrorGroup): ErrorGroup & { qualified: string | null; ignore_url: string } {
   const name = group.exception_class ?? '';
   const qualified = name !== '' && !group.title.startsWith(name) ? name : null;

@@ -1,6 +1,6 @@
 /**
- * The error stream (contract 21): a slim intake for an application's global exception handler. What it takes in becomes
- * items of the bug tracker, through `bugs.api`; grouping, counting and storing are done there, so that both ways in agree.
+ * The error stream (contract 21): a small intake for an application's global exception handler. Its reports become items of
+ * the bug tracker through `bugs.api`. The bug tracker groups, counts and stores them, so that both intakes agree.
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/access.js';
@@ -57,7 +57,7 @@ export default definePlugin({
         extend(FIRST_STEPS, {
           order: 30,
           title: 'Report the first error',
-          text: 'Equal errors become one item with a counter. Any language that speaks HTTP will do.',
+          text: 'Equal errors become one item with a counter. Any language that speaks HTTP works.',
           command: firstErrorCommand,
         }),
       ],

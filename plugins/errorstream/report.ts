@@ -1,4 +1,4 @@
-/** A validated body as a report for the bug tracker, cut to its limits (contract 21, intake). Pure. */
+/** Turns a validated body into a report for the bug tracker, cut to its limits (contract 21, intake). Pure. */
 import { invalid } from '../../kernel/errors.js';
 import { urgencyOf } from '../../lib/urgency.js';
 import type { Report } from '../../ports/domain/bugs.js';
@@ -24,11 +24,11 @@ export const LIMITS = {
   fingerprint_element: 1024,
 } as const;
 
-/** Cuts, and remembers what was cut under the name that the caller used. */
+/** Cuts fields, and remembers the names of those that were cut, as the caller used them. */
 class Cutter {
   readonly cut: string[] = [];
 
-  /** Blank text is none. */
+  /** Blank text counts as absent. */
   text(name: string, value: string | null | undefined, limit: number, by = cutText): string | null {
     if (value === null || value === undefined || value === '' || value.trim() === '') return null;
     return this.#noted(name, value, by(value, limit));
@@ -56,7 +56,7 @@ class Cutter {
   }
 }
 
-/** The first of several names that holds text, with that name. */
+/** The first of several fields that holds text, with its name. */
 function aliased(body: ErrorBody, ...names: readonly (keyof ErrorBody)[]): [name: string, value: string | null] {
   for (const name of names) {
     const value = body[name];
@@ -67,7 +67,7 @@ function aliased(body: ErrorBody, ...names: readonly (keyof ErrorBody)[]): [name
 
 /**
  * `truncated` names the fields that were cut, as the caller named them.
- * @throws ServiceError validation_failed when neither message nor class says anything
+ * @throws ServiceError validation_failed when message and class are both empty
  */
 export function reportOf(body: ErrorBody, sender: ErrorSender): { report: Report; truncated: string[] } {
   const cutter = new Cutter();
@@ -87,6 +87,7 @@ export function reportOf(body: ErrorBody, sender: ErrorSender): { report: Report
     severity: urgencyOf(body.error_level, environment),
     source: sender.source,
     reported_by: sender.id,
+    reporter: sender.name,
     intake_key: sender.intake === true ? sender.id : null,
     error_level: body.error_level,
     error_message: message,

@@ -2,23 +2,23 @@
 import { cutText } from './limits/cut.js';
 
 const LINE = 160;
-/** What contract 20 allows a title to be. */
+/** Characters of a title (contract 20). */
 const TITLE = 200;
 
 const FIRST_LINE = /\S[^\r\n\u2028\u2029]*/u;
 const firstLine = (text: string): string => (FIRST_LINE.exec(text)?.[0] ?? '').trimEnd();
-/** Generic arguments (.NET, Java, C++) and the address of PHP's anonymous classes: all that may hold separators of its own. */
+/** Generic arguments (.NET, Java, C++) and the address of PHP's anonymous classes: these may hold separators too. */
 const TAIL = /[`<[(\0].*$|@anonymous.*$/su;
-/** `$` (Java) and `+` (.NET) part nested classes, unless a number follows: `Cart$1` is the first nameless class in Cart. */
+/** `$` (Java) and `+` (.NET) separate nested classes, unless a number follows: `Cart$1` is an anonymous class in Cart. */
 const SEPARATOR = /::|[.\\/:]|[$+](?=[\p{L}_])/u;
 const NAME = /[\p{L}_]/u;
-/** What no name holds. Prose stays whole: cut at its colon, `password: x` would lose the word that gives the secret away. */
+/** Signs of prose. Prose stays whole: cut at the colon, `password: x` would lose the word that marks the secret. */
 const PROSE = /["'=]|\S\s+\S/u;
 
 /**
  * The last segment of a class name: `Connection` of `requests.exceptions.Connection`, `App\Db\Connection`,
  * `Net::Connection`, `errors/Connection`, `com.acme.Net$Connection`, `Acme.Net+Connection`.
- * Segments without letters are passed over; a name that has none, or only generic arguments, is taken whole.
+ * Segments without letters are skipped. A name without a usable segment, or of generic arguments only, stays whole.
  */
 export function shortClass(name: string): string {
   const whole = firstLine(name);
@@ -28,7 +28,7 @@ export function shortClass(name: string): string {
   return last?.replace(/^[*&\s]+/u, '').trim() || plain || whole;
 }
 
-/** @param exceptionClass may be null; then the title is the message's first line, at most 160 characters of it. */
+/** @param exceptionClass null: the title is the message's first line alone. 160 characters of that line count. */
 export function titleOf(exceptionClass: string | null, message: string): string {
   const line = cutText(firstLine(message), LINE);
   const short = exceptionClass === null ? '' : shortClass(exceptionClass);

@@ -1,16 +1,16 @@
 /**
- * An answer, divided into facts that the service vouches for and text that came from outside. What counts as a fact is
- * decided from the value: numbers, booleans, and short words without spaces (ids, states, times, slugs) whose field is not
- * known to hold outside text. Everything else is fenced, so a field that nobody thought of is fenced too.
+ * Divides an answer into facts that the service vouches for and text that came from outside. The value decides what is a
+ * fact: numbers, booleans, and short words without spaces (ids, states, times, slugs) in fields that are not known to hold
+ * outside text. Everything else is fenced, so a field that was forgotten is fenced too.
  */
 import { shortened, type Fence } from './fence.js';
 
 /** Ids, states, times, slugs, tokens. */
 const WORD = /^[\w.:+@/=~-]{0,64}$/;
 const KEY = /^[a-z][a-z0-9_]{0,63}$/;
-/** A list's own mark, opaque and of any length (contract 00, lists). */
+/** Cursors of lists, opaque and of any length (contract 00, lists). */
 const OPAQUE = new Set(['next_cursor']);
-/** What every text may show, however little is left of the answer's budget. */
+/** Characters that every text may show, even when the answer's budget is used up. */
 const LEAST = 200;
 
 export interface Limits {
@@ -23,22 +23,22 @@ export interface Limits {
 export interface OutsideText {
   /** `item.stack_trace`, `items[3].title` */
   field: string;
-  /** Seen whole, or cut. */
+  /** The text as shown: whole, or cut. */
   text: string;
-  /** Characters that it really has. */
+  /** Characters of the whole text. */
   length: number;
 }
 
 export interface Divided {
-  /** The answer without outside text. Members that are null are left out below the top. */
+  /** The answer without outside text. Null members are left out below the top level. */
   facts: Record<string, unknown>;
-  /** The whole answer; every outside text stands in the fence. */
+  /** The whole answer, with every outside text inside the fence. */
   whole: Record<string, unknown>;
   texts: OutsideText[];
 }
 
 interface Parts {
-  /** Undefined: nothing of it is a fact. */
+  /** Undefined when no part of it is a fact. */
   fact: unknown;
   whole: unknown;
 }
@@ -71,7 +71,7 @@ class Divider {
     this.#left = limits.all;
   }
 
-  /** @param inherited names that an object around it says are from outside */
+  /** @param inherited names that an enclosing object lists as outside text */
   object(
     value: Readonly<Record<string, unknown>>,
     path: string,
@@ -93,7 +93,7 @@ class Divider {
     return { fact, whole };
   }
 
-  /** What an object below is judged by: `claim.agent` of an item names `agent` of its claim. */
+  /** The names that apply to a nested object: `claim.agent` of an item means `agent` of its claim. */
   #below(outside: ReadonlySet<string>, key: string): ReadonlySet<string> {
     const named = [...outside].flatMap((name) => (name.startsWith(`${key}.`) ? [name.slice(key.length + 1)] : []));
     return named.length === 0 ? this.outside : new Set([...this.outside, ...named]);
@@ -105,7 +105,7 @@ class Divider {
     }
     if (Array.isArray(value)) return this.#list(value, path, outside, below);
     if (typeof value !== 'object' || value === null) return { fact: value, whole: value };
-    // Names of members can be text from outside as well.
+    // Names of members can come from outside too.
     const named = Object.keys(value).every((key) => KEY.test(key));
     return outside || !named
       ? this.#text(JSON.stringify(value), path)

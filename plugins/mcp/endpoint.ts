@@ -1,4 +1,4 @@
-/** `POST /mcp`: what the transport asks for before the protocol begins (origin, media types, JSON, batches). */
+/** `POST /mcp`: the transport's checks before the protocol begins (origin, media types, JSON, batches). */
 import { Reply, type HttpRequest } from '../../kernel/contract.js';
 import { acceptsJson, isJson, mayBatch, originFits } from './headers.js';
 import { BadMessage, INVALID_REQUEST, readMessage } from './message.js';
@@ -10,7 +10,7 @@ export interface EndpointParts {
   allowedOrigins: readonly string[];
 }
 
-/** Of the range that JSON-RPC leaves to servers. */
+/** From the range that JSON-RPC reserves for servers. */
 const REFUSED = -32_000;
 
 const refusal = (status: number, code: number, message: string): Reply =>

@@ -1,15 +1,18 @@
 /**
- * Text from outside, marked so that a model can tell it from what the service says. The mark carries a number that is drawn
- * for this one answer, after the text was written, so no text can close it. Rejected: a fixed mark, or quoting alone, which
- * a text can imitate; and filtering "instructions" out, which cannot be done and hides what was reported.
+ * Marks text from outside, so that a model can tell it from the service's own words. The mark carries a random number that
+ * is drawn for each answer, after the text was written, so no text can close it. Rejected: a fixed mark, or quoting alone,
+ * which a text can imitate; and filtering "instructions" out, which cannot work and hides the report.
  */
 import { randomBytes } from 'node:crypto';
 
-/** What a reader cannot see, or what moves other text: controls (ANSI escapes begin with one), format characters (bidi, zero width, tags), line separators, half characters, variation selectors. */
+/**
+ * Characters that are invisible or that move other text: controls (ANSI escapes begin with one), format characters (bidi,
+ * zero width, tags), line separators, half characters, variation selectors.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u{FE00}-\u{FE0E}\u{E0100}-\u{E01EF}]/gu;
 const MARK = /<(?=\/?untrusted)/gi;
 
-/** The text with nothing in it that is not seen: such characters as `\u{202e}`, line ends as `\n`, tabs kept. */
+/** The text with its invisible characters written as `\u{202e}`, line ends as `\n`, and tabs kept. */
 export function visible(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
@@ -19,10 +22,10 @@ export function visible(text: string): string {
     .replace(MARK, '‹');
 }
 
-/** At most `most` characters of what `visible` makes of it. */
+/** The first `most` characters of the visible text. */
 export const shortened = (text: string, most: number): string => cut(visible(cut(text, most)), most);
 
-/** Never half a character at the end. */
+/** Never splits a surrogate pair. */
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   return text.slice(0, /[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most);

@@ -1,11 +1,11 @@
 /**
- * Bytes → JSON-RPC message or batch. JSON that is too deep or too large in number is refused before the protocol library
- * walks it with recursive schemas. What is no JSON is a parse error of JSON-RPC, not of ours: an MCP client reads only these.
+ * Parses bytes into a JSON-RPC message or batch. JSON with too many levels or values is refused before the protocol library
+ * walks it with recursive schemas. Invalid JSON is a JSON-RPC parse error, because MCP clients read no other kind.
  */
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;
 
-/** As deep and as many as a JSON body of any other route may be. */
+/** The same bounds as for the JSON body of any other route. */
 const MAX_DEPTH = 64;
 const MAX_VALUES = 10_000;
 
@@ -18,7 +18,7 @@ export class BadMessage {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The message, a batch as an array; or what is wrong with it. */
+/** The message, or an array for a batch; else the error. */
 export function readMessage(bytes: Uint8Array): { body: unknown } | BadMessage {
   let body: unknown;
   try {
@@ -40,7 +40,7 @@ export function readMessage(bytes: Uint8Array): { body: unknown } | BadMessage {
 
 function batch(messages: unknown[]): { body: unknown[] } | BadMessage {
   if (messages.length === 0) return new BadMessage(INVALID_REQUEST, 'Invalid request: the batch is empty.');
-  // Nothing of an earlier request is under way here, and a request of the same batch that is cancelled is never answered.
+  // No earlier request is under way here. A cancelled request of the same batch would never be answered, so it runs.
   return { body: messages.filter((message) => !isCancellation(message)) };
 }
 
@@ -67,7 +67,7 @@ function isBounded(root: object): boolean {
   return true;
 }
 
-/** How many calls a body stands for. Looks only into what begins as a batch. */
+/** The number of calls in a body. Only a body that begins like a batch is parsed. */
 export function messagesIn(bytes: Uint8Array): number {
   const first = bytes.find((byte) => byte > 0x20);
   if (first !== 0x5b) return 1;

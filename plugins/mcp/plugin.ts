@@ -1,7 +1,6 @@
 /**
  * The endpoint for coding agents (contract 95): the Model Context Protocol over streamable HTTP. It knows no domain: its
- * tools are routes that declare `tool`, called through the same pipeline as any request. Delete this folder, and only the
- * endpoint is gone.
+ * tools are routes that declare `tool`, called through the same pipeline as any request. Nothing else depends on this folder.
  */
 import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';
@@ -50,18 +49,18 @@ export default definePlugin<McpConfig>({
           path: '/mcp',
           summary: 'Tools for coding agents (Model Context Protocol, streamable HTTP)',
           access: { anyToken: true },
-          // JSON-RPC with schemas of its own, and no operation of the REST interface.
+          // JSON-RPC has its own schemas and is no operation of the REST interface.
           hidden: true,
           limits: { payload: 'raw', cost: (body) => messagesIn(body as Uint8Array) },
           handle: endpoint.handle,
         },
       ],
       async start() {
-        // The library takes a fifth of a second to load: before anybody waits, and not in commands.
+        // The library takes a fifth of a second to load. It loads here, before the first request, and not in commands.
         const sdk = await import('@modelcontextprotocol/server');
         protocol = new Protocol({
           sdk,
-          // Routes are fixed once they are mounted; asked for the first time when a request comes.
+          // All routes are mounted by the time of the first request.
           tools: () => (toolbox ??= new Toolbox(system.tools())),
           version: ctx.app.version,
           log: ctx.log,

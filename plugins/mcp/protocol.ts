@@ -1,10 +1,10 @@
 /**
- * The Model Context Protocol, by its own library: every revision that it speaks, without sessions. Each request is served by
- * a server object of its own, so any process behind a load balancer can answer it. Rejected: sessions and event streams,
- * which would tie an agent to one process and which no tool here needs.
+ * The Model Context Protocol through its official library: every revision that the library speaks, without sessions. Each
+ * request gets its own server object, so any process behind a load balancer can answer it. Rejected: sessions and event
+ * streams, which would tie an agent to one process and which no tool here needs.
  *
- * Revisions up to 2025-11-25 are wired by hand to its transport, because the library's own wiring answers each call as an
- * event stream; one JSON object is what proxies and people at a terminal can read.
+ * Revisions up to 2025-11-25 are connected to the library's transport here, because the library itself would answer each
+ * call as an event stream. Proxies and people at a terminal can read one JSON object.
  */
 import type * as Sdk from '@modelcontextprotocol/server';
 import { Reply, type HttpRequest } from '../../kernel/contract.js';
@@ -19,13 +19,13 @@ export interface ProtocolParts {
   log: Logger;
 }
 
-/** The library wants both; what is sent is JSON, and `endpoint.ts` has seen that the client takes it. */
+/** The library requires both. The answer is JSON, and `endpoint.ts` has checked that the client accepts it. */
 const ACCEPT = 'application/json, text/event-stream';
-/** Only the path matters to nobody; a request object must have some address. */
+/** A `Request` must have an address; nothing reads this one. */
 const ADDRESS = 'http://localhost/mcp';
 
 export class Protocol {
-  /** Whose request the library's request stands for. */
+  /** The library's request → the caller's request. */
   readonly #callers = new WeakMap<Request, HttpRequest>();
   readonly #current: Sdk.McpHttpHandler;
   readonly #report: (error: Error) => void;
@@ -78,7 +78,7 @@ export class Protocol {
     return server;
   }
 
-  /** A fault of ours is told without its text. */
+  /** The error for a fault of the service carries no details; the log has them. */
   async #call(name: string, args: Record<string, unknown>, caller: HttpRequest): Promise<Sdk.CallToolResult | null> {
     try {
       return await this.parts.tools().call(name, args, caller);
@@ -100,7 +100,7 @@ function headersOf({ headers }: HttpRequest): Record<string, string> {
   return { ...Object.fromEntries(own), accept: ACCEPT, 'content-type': 'application/json' };
 }
 
-/** Streams of the library end by themselves here: nothing that it offers is ever told later. */
+/** Reads the whole answer. The library's streams end at once here, because this server sends no later notifications. */
 async function replyOf(response: Response): Promise<Reply> {
   const text = await response.text();
   const reply = new Reply(response.status, text === '' ? null : text);

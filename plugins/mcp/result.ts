@@ -1,14 +1,14 @@
-/** What a route answered, as the result of a tool: facts as JSON, outside text in the fence, errors with their code. Pure. */
+/** A route's answer as the result of a tool: facts as JSON, outside text in the fence, errors with their code. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RouteAnswer, RouteTool } from '../../ports/tools.js';
 import { divide, type Divided, type Limits } from './divide.js';
 import { Fence, visible } from './fence.js';
 import { NOTICE } from './guide.js';
 
-/** Characters of each text, and of all texts of an answer, that are shown unless more is asked for. */
+/** Characters shown of each text, and of all texts of an answer, unless the call asks for more. */
 export const TEXT = 8_000;
 const ALL = 40_000;
-/** What `text_limit` may ask for. */
+/** The largest `text_limit`. */
 export const MOST_TEXT = 65_536;
 
 export interface Shape extends Pick<RouteTool, 'answer' | 'lines'> {
@@ -44,7 +44,7 @@ function short({ facts }: Divided, names: readonly string[]): string {
   ].join('\n');
 }
 
-/** The service's own error: its message, its fields and what the tool takes are ours, all else is looked at like any answer. */
+/** An error of the service. Its message, fields and `takes` are the service's own; the rest is divided like any answer. */
 function failed({ body, headers }: RouteAnswer): CallToolResult {
   const { code, message, fields, takes, ...rest } = (body['error'] ?? {}) as Record<string, unknown>;
   const fence = new Fence();
@@ -76,11 +76,11 @@ function structured({ whole, texts }: Divided, { nonce }: Fence): Record<string,
     text.length < length ? [{ field, shown: text.length, length }] : [],
   );
   const fields = texts.map(({ field }) => field);
-  // First of all, so that it is read before the texts.
+  // First, so that the model reads it before the texts.
   return { untrusted: { notice: NOTICE, nonce, fields, ...(cut.length > 0 && { cut }) }, ...whole };
 }
 
-/** The text form: facts, then all outside text in one fence, each under a heading that carries the number too. */
+/** The text form: facts, then all outside texts in one fence, each under a heading that also carries the number. */
 function page({ facts, texts }: Pick<Divided, 'facts' | 'texts'>, fence: Fence): string {
   const json = JSON.stringify(facts);
   if (texts.length === 0) return json;

@@ -1,6 +1,6 @@
 /**
- * JSON Schema of a tool's arguments as an agent needs it: names, kinds, choices. What only refuses (lengths, patterns, null
- * where leaving out says the same) is the route's business, and its refusal explains it. Pure.
+ * JSON Schema of a tool's arguments, reduced to what an agent needs: names, types, choices. Lengths, patterns and
+ * meaningless nulls are left out: the route still checks them, and its error explains them. Pure.
  */
 type Schema = Record<string, unknown>;
 
@@ -22,10 +22,10 @@ const LEFT_OUT = new Set([
   'allOf',
 ]);
 
-/** Joi allows '' and null beside the choices; an agent that means them says them, and it is taken. */
+/** Joi also allows '' and null beside the choices. They are not listed, but the route accepts them. */
 const said = (choice: unknown): boolean => choice !== null && choice !== '';
 
-/** The schema without what does not help to call; `description` and `default` stay. */
+/** The schema without keywords that do not help a caller; `description` and `default` stay. */
 export function lean(schema: Schema): Schema {
   const out: Schema = {};
   for (const [keyword, value] of Object.entries(oneOf(schema))) {
@@ -36,12 +36,12 @@ export function lean(schema: Schema): Schema {
     else if (keyword === 'type' && Array.isArray(value)) out[keyword] = single(value.filter((type) => type !== 'null'));
     else out[keyword] = isSchema(value) ? lean(value) : value;
   }
-  // A choice among words says what kind it is.
+  // A list of words already shows the type.
   if (out['enum'] !== undefined && out['type'] === 'string') delete out['type'];
   return out;
 }
 
-/** Of alternatives the one that is not merely null or empty. */
+/** The first alternative that is not just null or empty. */
 function oneOf(schema: Schema): Schema {
   const { anyOf, oneOf: either, ...rest } = schema;
   const choices = [anyOf ?? either ?? []].flat().filter(isSchema);

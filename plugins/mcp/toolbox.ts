@@ -1,4 +1,4 @@
-/** The routes' tools as MCP lists and calls them. */
+/** Lists and calls the routes' tools for MCP. */
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import type { HttpRequest } from '../../ports/http.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../ports/tools.js';
@@ -6,7 +6,7 @@ import { MOST_TEXT, TEXT, toolResult } from './result.js';
 import { lean } from './schema.js';
 
 const LEAST_TEXT = 200;
-/** The one argument that is not the route's: how much of long texts is shown. Only where reading again costs nothing. */
+/** The only argument that is not the route's own: how much of each long text is shown. For tools that only read. */
 const TEXT_LIMIT = 'text_limit';
 const textLimitSchema = (preset: number): Record<string, string | number> => ({
   type: 'integer',
@@ -59,8 +59,8 @@ const takesTextLimit = (route: RouteTool): boolean =>
   route.readOnly === true && !Object.hasOwn(route.input['properties'] as object, TEXT_LIMIT);
 
 /**
- * Without a schema of the answer, which would be most of the list: an agent reads the answer itself, and it is fenced, cut and
- * shortened anyway. Hints that say what is assumed without them are left out.
+ * No output schema: it would make up most of the list, and the answer is fenced, cut and shortened anyway. Hints that equal
+ * the protocol's defaults are left out.
  */
 function listed(route: RouteTool): Tool {
   const { name, title, description, readOnly = false, destructive = false, idempotent = readOnly } = route;

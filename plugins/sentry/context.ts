@@ -1,6 +1,6 @@
 /**
- * What an event tells beside the error itself, as the report's `context`: what a person looks at first comes first, because
- * what does not fit at the end is cut (contract 21, intake). Pure.
+ * The rest of an event, as the report's `context`. The most useful members come first, because the end is cut when the
+ * context is too large (contract 21, intake). Pure.
  */
 import type { Json } from '../../ports/store.js';
 import type { StackFrame } from './frames.js';
@@ -8,7 +8,7 @@ import { line, list, record, shallow, text, type Loose } from './values.js';
 
 type JsonObject = { [key: string]: Json };
 
-/** Of source around the crash; SDKs send five or seven on each side. */
+/** Lines of source on each side of the crash. SDKs send five or seven. */
 const MOST_SOURCE_LINES = 20;
 
 /** @param crash the frame that the error comes from. @param message a log message beside an exception */
@@ -27,7 +27,7 @@ export function contextOf(event: Loose, crash: StackFrame | null, message: strin
   return Object.keys(context).length === 0 ? null : context;
 }
 
-/** The object, when there is something in it. */
+/** The object; null when it is empty. */
 function filled(value: unknown): Json | null {
   const object = record(value);
   return object === null || Object.keys(object).length === 0 ? null : shallow(object);

@@ -1,10 +1,10 @@
 /**
- * Sentry's envelope: a line of JSON, then items, each a line of JSON and a payload. With `length` the payload is so many
- * bytes of anything; without, it ends with its line. Only the frame is read here, in one pass and without a copy; a payload
- * that nobody wants is never looked at. Pure.
+ * Sentry's envelope: a line of JSON, then items, each a line of JSON and a payload. With `length` the payload is that many
+ * bytes; without it the payload ends with its line. Only the structure is read here, in one pass and without a copy. A
+ * payload is parsed only where its type is used. Pure.
  *
- * Strict where a mistake would cut payloads in the wrong place (a `length` that does not meet the end of a line), lenient
- * where it cannot: blank lines, a missing last line end, CR before LF.
+ * Strict where a mistake would cut payloads in the wrong place (a `length` that does not meet the end of a line). Lenient
+ * elsewhere: blank lines, a missing last line end, CR before LF.
  */
 import { record } from './values.js';
 
@@ -21,7 +21,7 @@ export interface Envelope {
 
 /** An SDK sends one event, or up to a hundred sessions. */
 const MOST_ITEMS = 1_000;
-/** Bytes of a header line: those of SDKs have some hundred. */
+/** Bytes of a header line. SDKs send a few hundred. */
 const LONGEST_HEADER = 16_384;
 const LF = 0x0a;
 const CR = 0x0d;
@@ -46,7 +46,7 @@ function jsonLine(bytes: Buffer, from: number, { to }: Line): Record<string, unk
   }
 }
 
-/** The first line alone; null when it is no JSON object. */
+/** The first line alone; null when it is not a JSON object. */
 export function envelopeHeader(bytes: Buffer): Record<string, unknown> | null {
   return jsonLine(bytes, 0, lineAt(bytes, 0));
 }
@@ -73,19 +73,19 @@ export function readEnvelope(bytes: Buffer): Envelope | string {
   return { header, items };
 }
 
-/** Behind line ends. */
+/** The index after any line ends. */
 function blank(bytes: Buffer, from: number): number {
   let at = from;
   while (bytes[at] === LF || bytes[at] === CR) at++;
   return at;
 }
 
-/** Behind a payload of so many bytes; null when a line or the envelope does not end there. */
+/** The index after a payload of `length` bytes; null when neither a line nor the envelope ends there. */
 function lengthEnd(bytes: Buffer, head: Line, length: unknown): number | null {
   if (typeof length !== 'number' || !Number.isSafeInteger(length) || length < 0) return null;
   const end = head.next + length;
   if (end > bytes.length) return null;
-  // Nothing was to be read: the next header may follow at once.
+  // The next header may follow an empty payload at once.
   if (length === 0) return end;
   const after = bytes[end] === CR ? bytes[end + 1] : bytes[end];
   return after === undefined || after === LF ? end : null;

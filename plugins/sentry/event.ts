@@ -1,6 +1,6 @@
 /**
- * A Sentry event → a report of the error stream (contract 21, Sentry SDK intake). Whatever an SDK leaves out or writes
- * differently is taken for what it means; nothing in an event makes it refused. Pure.
+ * Turns a Sentry event into a report of the error stream (contract 21, Sentry SDK intake). Missing fields and every known
+ * spelling are accepted: no field can make an event fail. Pure.
  */
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorReport } from '../../ports/domain/errors.js';
@@ -12,11 +12,11 @@ import { stackOf, type Thrown } from './stack.js';
 import { instant } from './time.js';
 import { line, list, record, records, shallow, text, type Loose } from './values.js';
 
-/** What the intake keeps, and one more: that it was cut is its business to note. */
+/** One more than the intake keeps, so that the intake sees the excess and notes the cut. */
 const MOST_TAGS = 33;
 const MOST_BREADCRUMBS = 51;
 const MOST_FINGERPRINT = 33;
-/** Of a chain of causes. */
+/** Exceptions read from a chain of causes. */
 const MOST_THROWN = 10;
 const HEADING = 500;
 const CLIENT_REF = 200;
@@ -33,13 +33,13 @@ const LEVELS: Readonly<Record<string, ErrorLevel>> = {
   log: 'warning',
 };
 
-/** `fatal`, `error`, or `warning` for everything below; an error without a level is one. */
+/** `fatal`, `error`, or `warning` for every lower level. Without a level an event is an `error`. */
 export function levelOf(level: unknown): ErrorLevel {
   const name = typeof level === 'string' ? level.toLowerCase() : '';
   return Object.hasOwn(LEVELS, name) ? (LEVELS[name] ?? 'error') : 'error';
 }
 
-/** The version in a release: `1.4.2` of `shop@1.4.2+b7`; null without one. */
+/** The version in a release: `1.4.2` of `shop@1.4.2+b7`; null when there is none. */
 export function versionOf(release: unknown): string | null {
   const given = line(release)?.trim();
   if (given === undefined) return null;
@@ -48,7 +48,7 @@ export function versionOf(release: unknown): string | null {
   return text(plus < 0 ? version : version.slice(0, plus));
 }
 
-/** An event's id as Sentry shows it: without dashes, in lower case; null when there is none of a sensible size. */
+/** An event's id as Sentry shows it: without dashes, in lower case; null when it is missing or too long. */
 export function eventIdOf(value: unknown): string | null {
   const id = line(value)?.trim().replaceAll('-', '').toLowerCase() ?? '';
   return id === '' || id.length > CLIENT_REF ? null : id;
@@ -56,7 +56,7 @@ export function eventIdOf(value: unknown): string | null {
 
 const COMMIT = /^[0-9a-f]{40}$/;
 
-/** @param about what is known beside the event: the project's slug, and the id that the answer names */
+/** @param about the project's slug, and the id that the answer names */
 export function reportOf(event: Loose, about: { project: string; id: string }): ErrorReport {
   const platform = line(event['platform'])?.toLowerCase() ?? null;
   const thrown = records(event['exception']).slice(-MOST_THROWN).reverse();
@@ -95,7 +95,7 @@ export function reportOf(event: Loose, about: { project: string; id: string }): 
 const isRust = (event: Loose, platform: string | null): boolean =>
   platform === 'rust' || line(record(event['sdk'])?.['name'])?.startsWith('sentry.rust') === true;
 
-/** Its own frames and those of the panic machinery come first; and nearly every `filename` is `mod.rs` or `lib.rs`. */
+/** Drops the frames of the SDK and of the panic machinery. Uses `abs_path`, since nearly every `filename` is `mod.rs` or `lib.rs`. */
 const asRust = ({ heading, frames }: Thrown): Thrown => {
   const named = frames.map((frame) => ({ ...frame, place: frame.absPath ?? frame.place }));
   return {
@@ -107,7 +107,7 @@ const asRust = ({ heading, frames }: Thrown): Thrown => {
 const crashOf = (chain: readonly Thrown[]): StackFrame | null =>
   chain.find(({ frames }) => frames.length > 0)?.frames[0] ?? null;
 
-/** An exception's text. Some SDKs send values that are none. */
+/** An exception's text. Some SDKs send objects and lists instead. */
 function valueOf(exception: Loose): string | null {
   const value = exception['value'];
   return record(value) !== null || Array.isArray(value) ? JSON.stringify(shallow(value)) : text(value);
@@ -118,7 +118,7 @@ function thrownOf(exception: Loose): Thrown {
   return { heading: parts.filter((part) => part !== null).join(': '), frames: framesOf(exception['stacktrace']) };
 }
 
-/** `logentry`, or `message` as text or in the same form; the formatted text where there is one. */
+/** `logentry`, or `message` as text or in the same form. The formatted text is preferred. */
 function messageOf(event: Loose): string | null {
   for (const given of [event['logentry'], event['message']]) {
     const entry = record(given);
@@ -128,10 +128,10 @@ function messageOf(event: Loose): string | null {
   return null;
 }
 
-/** Java's SDK takes the stack of a thread with itself on top. */
+/** Frames that Java's SDK adds on top when it takes a thread's stack. */
 const OBSERVER = /^(?:java\.lang\.Thread|dalvik\.system\.VMStack|io\.sentry\.\S*)$/;
 
-/** The stack of an event without exceptions: its own, or that of the thread that crashed or was running. */
+/** The stack of an event without exceptions: its own, else that of the crashed or current thread. */
 function looseFrames(event: Loose): StackFrame[] {
   const own = framesOf(event['stacktrace']);
   if (own.length > 0) return own;
@@ -142,7 +142,7 @@ function looseFrames(event: Loose): StackFrame[] {
   return first < 0 ? frames : frames.slice(first);
 }
 
-/** `key:value` of a map, of pairs, or of objects with `key` and `value`. */
+/** Tags as `key:value`, from a map, from pairs, or from objects with `key` and `value`. */
 function tagsOf(tags: unknown): string[] {
   const map = record(tags);
   if (map === null)
@@ -162,7 +162,7 @@ function tagOf(tag: unknown): string {
   return [line(key), line(value)].filter((part) => part !== null).join(':');
 }
 
-/** The newest, their times made readable. */
+/** The newest breadcrumbs, with readable times. */
 function breadcrumbsOf(breadcrumbs: unknown): Json[] | null {
   const crumbs = list(breadcrumbs).slice(-MOST_BREADCRUMBS);
   if (crumbs.length === 0) return null;

@@ -1,8 +1,8 @@
-/** One frame of an SDK's stack, read with care: every SDK leaves other fields out (contract 21, Sentry SDK intake). Pure. */
+/** One frame of an SDK's stack. Every SDK leaves out different fields (contract 21, Sentry SDK intake). Pure. */
 import { line, record, records, text, type Loose } from './values.js';
 
 export interface StackFrame {
-  /** `filename`, else `abs_path`, else `module`; null where the frame has no place (native code). */
+  /** `filename`, else `abs_path`, else `module`; null for native code, which has no place. */
   place: string | null;
   absPath: string | null;
   /** File name without its module. */
@@ -11,14 +11,14 @@ export interface StackFrame {
   function: string | null;
   line: number | null;
   column: number | null;
-  /** The line of source that it stands in. */
+  /** The source text of its line. */
   code: string | null;
   given: Loose;
 }
 
-/** Deeper stacks are recursion; what lies next to the crash is kept. */
+/** Deeper stacks are recursion. The frames nearest to the crash are kept. */
 const MOST_FRAMES = 250;
-/** What SDKs write where there is no file. */
+/** Names that SDKs write in place of a file. */
 const NOWHERE = new Set(['<anonymous>', '<unknown>', '<native>', 'native', '[native code]', '[internal]', 'unknown']);
 const MAX_LINE = 2_147_483_647;
 

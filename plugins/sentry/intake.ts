@@ -24,10 +24,11 @@ export class SentryIntake {
   }
 
   /**
-   * Records the events of an envelope, in their order, then what users say; other items are passed over. Resolves after the commit.
-   * @returns the id of the event, or of the envelope when it has none; null when neither has
-   * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json; the first
-   * event's that was refused, when all the others had their turn: their ids make that they count once when sent again
+   * Records the events of an envelope, in their order, then the feedback of users, and skips other items. Resolves after the
+   * commit.
+   * @returns the id of the first event; without events the id in the header, or null
+   * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json. When events
+   * fail, the first failure is thrown after all others have been recorded; their ids keep a repeat from counting twice
    */
   async envelope(number: number, { header, items }: Envelope, sender: TokenPrincipal): Promise<string | null> {
     const project = await this.#project(number, sender);
@@ -38,7 +39,7 @@ export class SentryIntake {
       if (type !== 'event') continue;
       try {
         const event = await eventOf(payload);
-        // The header's id is that of the one event that an envelope should hold.
+        // The header's id belongs to the one event that an envelope should hold.
         const own = eventIdOf(event['event_id']) ?? (first ? id : null) ?? this.#newId();
         if (first) id = own;
         first = false;
@@ -62,7 +63,7 @@ export class SentryIntake {
     return id;
   }
 
-  /** One event as it is. Transactions, which some SDKs send here too, are passed over. */
+  /** Records one bare event. Some SDKs also send transactions here; they are skipped. */
   async event(number: number, bytes: Buffer, sender: TokenPrincipal): Promise<string> {
     const project = await this.#project(number, sender);
     const event = await eventOf(bytes);
@@ -71,9 +72,9 @@ export class SentryIntake {
     return id;
   }
 
-  /** The slug. A key of a project is good for its number alone; a token for all projects for any. */
+  /** The project's slug. A key may use only the number of its own project; a token for all projects may use any. */
   async #project(number: number, { project }: TokenPrincipal): Promise<string> {
-    // The project of a key is remembered, its number is not looked for.
+    // A key names its project, so no search by number is needed.
     const found = project === null ? await this.projects.byNumber(number) : await this.projects.get(project);
     if (found === null) throw notFound(`project ${number}`);
     if (found.number !== number) throw denied('This key belongs to another project than the number in the path.');
@@ -89,8 +90,9 @@ export class SentryIntake {
   }
 }
 
-const senderOf = ({ id, token_kind }: TokenPrincipal): ErrorSender => ({
+const senderOf = ({ id, name, token_kind }: TokenPrincipal): ErrorSender => ({
   id,
+  name,
   source: 'sdk',
   intake: token_kind === 'intake',
 });

@@ -1,13 +1,12 @@
 /**
- * An event's bytes → JSON. Small ones in one go; a large one is walked first, with the loop given back in between, and
- * refused when it holds more values than an event can use: they, not its texts, are what parsing costs.
+ * Parses an event's bytes as JSON. Small events are parsed at once. A large one is scanned first, in slices that let the
+ * event loop run, and refused when it holds too many values: parsing time depends on values, not on the length of texts.
  *
- * Bytes that are no UTF-8 become U+FFFD, and what nests too deep is cut later (values.ts): an event is worth more than its
- * odd corner.
+ * Invalid UTF-8 becomes U+FFFD, and values.ts cuts what nests too deep. So one bad value does not cost the whole event.
  */
 import { isAscii } from 'node:buffer';
 
-/** Parsed in at most some 3 ms, whatever it holds. */
+/** Parsed within about 3 ms, whatever the content. */
 const SMALL = 128 * 1024;
 const STEP = 1024 * 1024;
 /** As many as the error intake takes (adapters/hapi/body/json.ts). */
@@ -16,7 +15,7 @@ export const MOST_VALUES = 50_000;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Undefined: it is no JSON, or holds too many values. */
+/** Undefined when the bytes are not JSON, or hold too many values. */
 export async function readJson(bytes: Buffer): Promise<unknown> {
   if (bytes.length > SMALL && !(await fits(bytes))) return undefined;
   try {

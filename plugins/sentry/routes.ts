@@ -1,4 +1,4 @@
-/** The two paths that Sentry's SDKs know (contract 21, Sentry SDK intake). */
+/** The two paths that Sentry's SDKs use (contract 21, Sentry SDK intake). */
 import joi from 'joi';
 import { named, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
@@ -43,15 +43,15 @@ const limits = {
   space: true,
   inflate: true,
   payload: 'raw',
-  // All categories, for this key: every item comes out of the same bucket.
+  // All categories for this key: every item counts against the same bucket.
   refused: (seconds: number) => ({ 'x-sentry-rate-limits': `${seconds}::key` }),
 } satisfies RouteSpec['limits'];
 
 const KEY =
-  'The key stands in `X-Sentry-Auth`, in `?sentry_key=`, or in the DSN of the envelope’s header. Bodies may be compressed ' +
+  'The key is in `X-Sentry-Auth`, in `?sentry_key=`, or in the DSN of the envelope’s header. Bodies may be compressed ' +
   '(gzip, deflate, br, zstd) and need no content type.';
 
-/** An envelope is read once, whoever asks first: for its cost, or to be recorded. */
+/** Each envelope is parsed once, although both its cost and its events are needed. */
 const read = new WeakMap<Buffer, Envelope | string>();
 
 function envelopeOf(body: unknown): Envelope | string {
@@ -84,8 +84,9 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
     aliases: ['/api/{number}/envelope'],
     summary: 'Take an envelope of a Sentry SDK',
     description:
-      'Events become occurrences of the error stream, feedback of users (`feedback`, `user_report`) a comment on the item of its event, or an item of its own. Other items are passed over, and `X-Sentry-Rate-Limits` asks the SDK ' +
-      `to keep their kind to itself for an hour. ${KEY}`,
+      'Events become occurrences of the error stream. Feedback of users (`feedback`, `user_report`) becomes a comment on the item ' +
+      'of its event, or a new item. Other items are skipped, and `X-Sentry-Rate-Limits` asks the SDK to send none of their kind ' +
+      `for an hour. ${KEY}`,
     limits: { ...limits, cost: costOf },
     handle: async ({ body, params: path, principal }) => {
       const envelope = envelopeOf(body);

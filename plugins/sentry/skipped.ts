@@ -1,13 +1,12 @@
 /**
- * Items that this service does not keep. The answer tells the SDK so in its own words, a rate limit of the category, and it
- * sends no more of them for a while: with tracing on, an application would otherwise spend the bucket of its errors on
- * transactions that nobody stores. Pure.
+ * Items that this service does not keep. The answer sets a rate limit for their category, so the SDK stops sending them for
+ * a while. Otherwise an application with tracing on would spend its rate limit on transactions that are thrown away. Pure.
  */
 import type { EnvelopeItem } from './envelope.js';
 
 const QUIET_SECONDS = 3600;
 
-/** Item type → the categories that SDKs file it under. Client reports, which are rare, have none. */
+/** Item type → the SDKs' categories for it. Client reports are rare and have none. */
 const CATEGORIES: Readonly<Record<string, string>> = {
   session: 'session',
   sessions: 'session',
@@ -25,7 +24,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   attachment: 'attachment',
 };
 
-/** The value of `X-Sentry-Rate-Limits`; null when the envelope held nothing of the kind. */
+/** The value of `X-Sentry-Rate-Limits`; null when the envelope held no such item. */
 export function quietHeader(items: readonly EnvelopeItem[]): string | null {
   const categories = new Set<string>();
   for (const { type } of items) {

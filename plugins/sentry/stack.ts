@@ -1,9 +1,9 @@
 /**
- * Frames as the text that the language itself would print, because grouping and pages read text, whoever reported: the
- * first frame of that text (contract 21) is the crash frame of the event. Where that frame lacks what its language's form
- * needs, the whole trace takes V8's form, which holds any file, line and function. Pure.
+ * Writes frames as the text that the language itself would print, because grouping and pages read text. The first frame of
+ * that text (contract 21) is the crash frame of the event. When that frame lacks what its language's form needs, the whole
+ * trace takes V8's form, which holds any file, line and function. Pure.
  *
- * The message is not repeated above the frames: it is a field of its own, and its words could be taken for a frame.
+ * The message is not repeated above the frames: it has its own field, and its words could look like a frame.
  */
 import type { StackFrame } from './frames.js';
 
@@ -17,7 +17,7 @@ export interface Thrown {
 
 export interface Stack {
   text: string;
-  /** Where the error comes from, as the text says it too; null where its method is all that is known. */
+  /** The file that the error comes from, as in the text; null when only the method is known. */
   file: string | null;
   line: number | null;
 }
@@ -33,20 +33,20 @@ interface Form {
 const GENERIC: Form = {
   fits: () => true,
   write: ({ place, function: name, line, column }) => {
-    // Without a number a place is not read as one.
+    // A place without a line number would not be read as a place.
     const where = place === null ? '<anonymous>' : `${place}:${line ?? 0}${column === null ? '' : `:${column}`}`;
     return name === null ? `    at ${where}` : `    at ${name.replaceAll(' (', '(')} (${where})`;
   },
   file: ({ place }) => place,
 };
 
-/** `File "cart.py", line 41, in total`, and below it the line of source. */
+/** `File "cart.py", line 41, in total`, with the line of source below it. */
 const PYTHON: Form = {
   fits: ({ place }) => place !== null,
   write: ({ place, function: name, line, code }) => {
     if (place === null) return `  in ${name ?? '?'}`;
     const head = `  File "${place.replaceAll('"', "'")}", line ${line ?? 0}, in ${name ?? '<module>'}`;
-    // Source that reads like a frame would be taken for one.
+    // Source text that looks like a frame would be read as a frame.
     return code === null || code.includes('File "') ? head : `${head}\n    ${code.trim()}`;
   },
   file: ({ place }) => place,
@@ -57,13 +57,13 @@ const JAVA_CLASS = /^[\w$]{1,200}(?:\.[\w$]{1,200}){0,30}$/;
 const JAVA_METHOD = /^[\w$<>-]{1,300}$/;
 const hasJavaFile = ({ file }: StackFrame): boolean => file !== null && JAVA_FILE.test(file);
 
-/** `com.acme.Cart.total(Cart.java:41)`; the package and the file are the place, as in Java's own traces. */
+/** `com.acme.Cart.total(Cart.java:41)`. Package and file together are the place, as in Java's own traces. */
 const JAVA: Form = {
   fits: ({ module, function: name }) => JAVA_CLASS.test(module ?? '') && JAVA_METHOD.test(name ?? ''),
   write: (frame) => {
     const { module, function: name, file, line } = frame;
     const number = line === null ? '' : `:${line}`;
-    // What Java itself says where the file is not known.
+    // Java's own text for an unknown file.
     const source = hasJavaFile(frame) ? `${file}${number}` : number === '' ? 'Unknown Source' : `SourceFile${number}`;
     return `\tat ${module === null ? '' : `${module}.`}${name ?? '?'}(${source})`;
   },
@@ -75,7 +75,7 @@ const JAVA: Form = {
 };
 
 const GO_FILE = /^[^ ]+\.go$/;
-/** The reader passes them over. */
+/** Frames that the reader of Go traces skips. */
 const GO_RUNTIME = /(?:^|\/src\/)runtime\//;
 
 /** The function on a line of its own, the place below it. */
@@ -90,7 +90,7 @@ const NET_NAME = /^[\p{L}_<][\p{L}\p{N}_.`<>+$|,[\]@&-]*$/u;
 const NET_PATH = /^(?:[A-Za-z]:)?[\\/]|^[\p{L}\p{N}_.-]{1,100}[\\/]/u;
 
 const NET_NAME_LENGTH = 1000;
-/** `decimal Cart.Total`, as newer SDKs say it: what the method returns goes, and its type, which the module names too. */
+/** Newer SDKs send `decimal Cart.Total`. The return type goes, and so does the type, which the module already names. */
 const NET_SPOKEN = /^.*[^,]\s(?=\S)/u;
 
 const netName = ({ module, function: name }: StackFrame): string => {
@@ -102,7 +102,7 @@ const netName = ({ module, function: name }: StackFrame): string => {
 const netPath = ({ file, absPath }: StackFrame): string | null =>
   [file, absPath].find((path) => path !== null && NET_PATH.test(path)) ?? null;
 
-/** `at Acme.Cart.Total() in /src/Cart.cs:line 41`; without a file the method is the place. */
+/** `at Acme.Cart.Total() in /src/Cart.cs:line 41`. Without a file the method is the place. */
 const DOTNET: Form = {
   fits: (crash) => {
     const name = netName(crash);
@@ -117,7 +117,7 @@ const DOTNET: Form = {
 
 const FORMS: Readonly<Record<string, Form>> = { python: PYTHON, java: JAVA, go: GO, csharp: DOTNET };
 
-/** @param chain the outermost exception first. @param platform `platform` of the event. Null when there is no frame at all */
+/** Null when there is no frame. @param chain the outermost exception first. @param platform `platform` of the event */
 export function stackOf(chain: readonly Thrown[], platform: string | null): Stack | null {
   const frames = chain.find((thrown) => thrown.frames.length > 0)?.frames;
   const crash = frames?.[0];
@@ -125,7 +125,7 @@ export function stackOf(chain: readonly Thrown[], platform: string | null): Stac
   const native = Object.hasOwn(FORMS, platform ?? '') ? FORMS[platform ?? ''] : undefined;
   const form = native?.fits(crash) ? native : GENERIC;
   const text = form === PYTHON ? innermostLast(chain) : outermostFirst(chain, form);
-  // .NET's own traces name a method where there is no file; elsewhere the next frame that has one is the place.
+  // .NET's own traces name a method when there is no file. Elsewhere the next frame with a file is the place.
   const at = form === GENERIC ? (frames.find(({ place }) => place !== null) ?? crash) : crash;
   return { text, file: form.file(at), line: at.line };
 }

@@ -1,6 +1,6 @@
-/** When an event happened, in whatever form an SDK says it. Pure. */
+/** The time of an event, from any form that an SDK sends. Pure. */
 
-/** Digits tell the unit: seconds are what SDKs should send, some send smaller ones. */
+/** The size of the number shows its unit. SDKs should send seconds; some send smaller units. */
 const UNITS: readonly [atLeast: number, perMs: number][] = [
   [1e17, 1e-6],
   [1e14, 1e-3],
@@ -11,7 +11,7 @@ const NUMBER = /^\d{1,20}(?:\.\d{1,12})?$/;
 const ISO = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s?([Zz]|[+-]\d\d:?\d\d)?$/;
 const MOST_MS = 8.64e15;
 
-/** RFC 3339 in UTC with milliseconds; null when it is no time. A time without a zone is UTC, as the protocol says. */
+/** RFC 3339 in UTC with milliseconds; null when the value is not a time. A time without a zone is UTC, as in the protocol. */
 export function instant(value: unknown): string | null {
   if (typeof value === 'number') return fromNumber(value);
   if (typeof value !== 'string' || value.length > 64) return null;

@@ -1,4 +1,4 @@
-/** Reading values of any shape: what SDKs send is described nowhere and checked by nobody before. Pure. */
+/** Reads values of any shape. No schema describes what SDKs send, and nothing has checked it before this. Pure. */
 import { boundJson } from '../../lib/json-bounds.js';
 import type { Json } from '../../ports/store.js';
 
@@ -8,7 +8,7 @@ export type Loose = Readonly<Record<string, unknown>>;
 export const record = (value: unknown): Record<string, unknown> | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
 
-/** Text that says something; numbers and truth values as text, null for anything else. */
+/** Text that is not blank. Numbers and booleans become text; anything else is null. */
 export function text(value: unknown): string | null {
   if (typeof value === 'string') return value.trim() === '' ? null : value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
@@ -17,7 +17,7 @@ export function text(value: unknown): string | null {
 /** One line of text. */
 export const line = (value: unknown): string | null => text(value)?.replace(/[\r\n\u2028\u2029]+/g, ' ') ?? null;
 
-/** `{values: […]}` and a bare list are the same; a single object is a list of one. */
+/** `{values: […]}` and a bare list mean the same; a single object is a list of one. */
 export function list(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   const holder = record(value);
@@ -28,9 +28,9 @@ export function list(value: unknown): readonly unknown[] {
 /** The objects of a list. */
 export const records = (value: unknown): Loose[] => list(value).filter((one): one is Loose => record(one) !== null);
 
-/** Deeper values are not kept: whoever walks them later does so by recursion. */
+/** Deeper values are dropped, because later code walks them by recursion. */
 const DEEPEST = 24;
 
-/** The same value; a copy only where it nests deeper than is kept. It came out of `JSON.parse`, so it is JSON. */
+/** The same value, or a copy when it nests too deep. It comes from `JSON.parse`, so it is JSON. */
 export const shallow = (value: unknown): Json =>
   boundJson(value, { depth: DEEPEST, deeper: (inner) => (Array.isArray(inner) ? '[…]' : '{…}') });

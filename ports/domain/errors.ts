@@ -36,6 +36,8 @@ export interface ErrorReport {
 export interface ErrorSender {
   /** A token's id. */
   id: string;
+  /** The token's name, which history shows. */
+  name: string;
   source: 'app' | 'sdk';
   /** It is a public intake key: what it may learn and do is bounded. */
   intake?: boolean;

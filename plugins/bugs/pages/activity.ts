@@ -1,4 +1,4 @@
-/** An item's history as sentences. An action that is not known here is shown by its name, so a new one needs no change. Pure. */
+/** An item's history as sentences. An unknown action is shown by its name, so a new one needs no change here. Pure. */
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 
@@ -16,7 +16,7 @@ export interface Line {
   actor: string | null;
   icon: string;
   text: string;
-  /** A reason that somebody gave. */
+  /** The reason given with the change. */
   reason: string | null;
   /** The other item that the sentence ends with. */
   ref?: string;
@@ -72,7 +72,7 @@ export const SOURCES: Record<Item['source'], string> = {
   sdk: 'An SDK',
 };
 
-/** A report's actor is a token's id, which tells a person nothing. */
+/** Older entries name a token's id as the actor, so the sentence names the kind of sender instead. */
 function createdLine({ at, data }: Entry): Line {
   const source = text(data['source']);
   const who = Object.hasOwn(SOURCES, source) ? SOURCES[source as Item['source']] : 'Somebody';

@@ -1,6 +1,6 @@
 /**
- * Cutting to a limit instead of refusing: a report is worth more than its tail (contract 21, intake). Everything is
- * counted in characters (code points), and nothing is copied that fits. Pure.
+ * Cuts to a limit instead of refusing, because a cut report is better than none (contract 21, intake). Limits count
+ * characters (code points). A value that fits is not copied. Pure.
  */
 import type { Json } from '../../../ports/store.js';
 
@@ -32,7 +32,7 @@ export function cutText(text: string, limit: number): string {
   return end === text.length ? text : text.slice(0, end);
 }
 
-/** The last `limit` characters: of a path, whose end says more than its beginning. */
+/** The last `limit` characters, for paths: their end says more than their beginning. */
 export function cutHead(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const start = startOf(text, limit);
@@ -41,18 +41,18 @@ export function cutHead(text: string, limit: number): string {
 
 const PYTHON = 'Traceback (most recent call last):\n';
 
-/** The end of a stack that matters: Python's origin is the last frame (contract 21, first frame), everyone else's the first. */
+/** Keeps the end that has the origin: the last frame in Python, the first in other languages (contract 21, first frame). */
 export function cutStack(text: string, limit: number): string {
   if (text.length <= limit || !text.startsWith(PYTHON)) return cutText(text, limit);
   const start = startOf(text, limit - PYTHON.length);
   return startOf(text, limit) === 0 ? text : PYTHON + text.slice(start);
 }
 
-/** Characters of a text; counting stops once they are over `limit`. */
+/** Characters of a text. Counting stops above `limit`. */
 const charactersOf = (text: string, limit: number): number =>
   text.length <= limit || endOf(text, limit) < text.length ? text.length : limit;
 
-/** What a value costs as JSON text, in characters, escapes aside; counting stops once it is over `limit`. */
+/** Characters of a value as JSON text, without escapes. Counting stops above `limit`. */
 export function sizeOf(value: Json, limit: number): number {
   if (typeof value === 'string') return charactersOf(value, Math.max(0, limit - 2)) + 2;
   if (value === null || typeof value !== 'object') return String(value).length;
@@ -68,12 +68,12 @@ export function sizeOf(value: Json, limit: number): number {
   return Math.max(2, size);
 }
 
-/** A text within an object that is too large keeps so much, so that it does not push its neighbours out. */
+/** Characters kept of one text in an object that is too large, so that it leaves room for its neighbours. */
 const LONGEST = 4096;
-/** Room for text that is worth keeping a piece of. */
+/** With less room than this a text is dropped, not cut. */
 const SHORTEST = 16;
 
-/** As much of a value as fits, first things first; undefined when nothing does. */
+/** As much of a value as fits, from its beginning; undefined when nothing fits. */
 function fit(value: Json, limit: number): Json | undefined {
   if (typeof value === 'string') {
     if (value.length <= LONGEST && value.length + 2 <= limit) return value;
@@ -107,7 +107,7 @@ export function cutObject(value: { [key: string]: Json }, limit: number): { [key
   return sizeOf(value, limit) <= limit ? value : (fit(value, limit) as { [key: string]: Json });
 }
 
-/** The newest: at most `count` elements from the end, and no more than fit into `limit` characters of JSON. */
+/** The newest elements: at most `count` from the end, and no more than fit into `limit` characters of JSON. */
 export function cutNewest(list: Json[], count: number, limit: number): Json[] {
   let from = list.length;
   let size = 1;

@@ -1,14 +1,14 @@
 /**
- * The rules as this process knows them, and the answer to the bug tracker's question (ports/domain/bugs.ts). Matching reads
- * no store: the rules are kept here, compiled.
+ * This process's copy of the ignore rules, as a report filter of the bug tracker (ports/domain/bugs.ts). The rules are kept
+ * here, compiled, so matching reads no store.
  *
- * A change in this process is in force before its answer goes out. Another process notices it by the revision, one small
- * document that every change raises after it is written: read again in the background when it is a second old, and before
- * anything is matched when it is two. So a change is in force everywhere within two seconds, and an idle process asks
- * nothing. A process that dies between a change and its revision was not answered; the rules are read whole every half
- * minute anyway.
+ * A change applies in this process before its call is answered. Other processes notice it by the revision, a small document
+ * that every change raises after the rule is written. A process reads the revision again in the background when its copy is
+ * one second old, and before it matches anything when its copy is two seconds old. So a change applies everywhere within
+ * two seconds, and an idle process reads nothing. If a process dies between the rule and the revision, its caller got no
+ * answer; all rules are read again every half minute anyway.
  *
- * Rejected: reading all rules every second (hundreds of documents for nothing), and a timer (an idle process would ask all day).
+ * Rejected: reading all rules every second (hundreds of documents for nothing), and a timer (idle processes would read too).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
@@ -63,18 +63,18 @@ export class RuleBook implements ReportFilter {
     return known ? `/ignore-rules/${ruleId}` : null;
   }
 
-  /** Every rule by creation, those included that are being deleted; their counters may be old. */
+  /** Every rule in order of creation, including those being deleted. Their counters may be old. */
   async all(): Promise<readonly Rule[]> {
     return (await this.reload()).rules;
   }
 
-  /** A rule was written: in force here when this resolves, elsewhere within two seconds. */
+  /** Call after writing a rule. The change applies here when this resolves, in other processes within two seconds. */
   async changed(): Promise<void> {
     await this.deps.revisions.change({ id: BOOK_ID }, { inc: { rev: 1 } }, { upsert: true });
     await this.reload();
   }
 
-  /** What the store holds now or later. Callers share the next read, and none gets one that began before it asked. */
+  /** Reads the store. Callers share a read, but only one that begins after they asked. */
   async reload(): Promise<RuleSet> {
     await this.#reads.fresh(BOOK_ID, () => this.#read());
     return this.#set as RuleSet;
@@ -93,7 +93,7 @@ export class RuleBook implements ReportFilter {
 
   async #read(): Promise<void> {
     const began = this.deps.clock.monotonic();
-    // The revision first: a change between the two reads is then noticed by the next.
+    // The revision comes first, so that the next read notices a change between the two.
     const rev = (await this.deps.revisions.get(BOOK_ID))?.rev ?? 0;
     if (this.#set === null || rev !== this.#rev || began - this.#loadedAt > WHOLE_MS) {
       const rules = await all(this.deps.rules, { limit: PAGE });

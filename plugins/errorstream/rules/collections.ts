@@ -11,7 +11,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'applies', indexes: [{ fields: ['state', 'beat_at'] }] },
 ];
 
-/** How MySQL, PostgreSQL, SQL Server, SQLite and MongoDB say that a value exists already. */
+/** The messages of MySQL, PostgreSQL, SQL Server, SQLite and MongoDB for a value that exists already. */
 export const DUPLICATES =
   "Duplicate entry '.*' for key|duplicate key value violates unique constraint|" +
   'Cannot insert duplicate key|UNIQUE constraint failed|E11000 duplicate key';
@@ -46,7 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
       try {
         await ctx.collection<Rule>('rules').insert(template(ctx.clock.iso()));
       } catch (error) {
-        // It ran before, up to here.
+        // An interrupted run got this far.
         if (!(error instanceof StoreConflict)) throw error;
       }
     },

@@ -1,4 +1,4 @@
-/** What the services of the ignore rules are built on; bound as one value. */
+/** The dependencies of the ignore rules' services, bound as one value. */
 import { token, type Clock, type Collection, type Ids, type Logger } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/access.js';
 import type { BugsApi, Muting } from '../../../ports/domain/bugs.js';
@@ -22,5 +22,5 @@ export interface RuleDeps {
 
 export const RULE_DEPS = token<RuleDeps>('errorstream.rules.deps');
 
-/** A turn for everybody else: searching must not hold up the event loop. */
+/** Lets the event loop run: a search must not block it. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

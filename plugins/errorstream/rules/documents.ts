@@ -1,13 +1,13 @@
 /** The stored documents of the ignore rules beside the rule itself (rule.ts). */
 import type { Doc } from '../../../kernel/contract.js';
 
-/** What applying a rule came to. */
+/** The result of applying a rule. */
 export interface Applied {
   /** Groups that match. */
   matched: number;
-  /** Groups that were muted now. */
+  /** Groups that this run muted. */
   muted: number;
-  /** Groups that match and are muted already. */
+  /** Groups that match and were muted already. */
   skipped: number;
 }
 
@@ -27,7 +27,7 @@ export interface ApplyDoc extends Doc, Applied {
   problem: string | null;
 }
 
-/** Rises with every change of a rule: how processes notice. */
+/** Rises with every change of a rule, so that other processes notice. */
 export interface RevisionDoc extends Doc {
   rev: number;
 }

@@ -1,4 +1,4 @@
-/** The posted form of a rule as the API's body, and the form again with what was refused. */
+/** Turns the posted form of a rule into the API's body, and shows the form again with its errors. */
 import type joi from 'joi';
 import type { HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -15,7 +15,7 @@ export const EXPIRIES = [
 
 export type Typed = Record<string, string>;
 
-/** The fields as they were typed, each once. */
+/** The fields as typed, each once. */
 export function typed(request: HttpRequest): Typed {
   const form: object = request.body !== null && typeof request.body === 'object' ? request.body : {};
   const fields = Object.entries(form).map(([name, value]): [string, unknown] => [name, [value].flat()[0]]);

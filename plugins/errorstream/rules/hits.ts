@@ -1,7 +1,7 @@
 /**
- * The counters of the rules: every muted occurrence raises its rule's `hit_count`, before it is answered. Hits of one rule
- * that arrive while a write is under way travel together in the next, so a storm of a thousand muted reports costs a
- * handful of writes, and a process that is killed loses no hit that was answered.
+ * The hit counters of the rules. Every muted occurrence raises its rule's `hit_count` before it is answered. Hits of one
+ * rule that arrive during a write share the next one. So a thousand muted reports at once cost a few writes, and a killed
+ * process loses no answered hit.
  *
  * Rejected: adding up in memory and writing once a second (a kill loses a second of answered hits), and one write per hit
  * (all of them to one document).
@@ -22,7 +22,7 @@ export class Hits {
 
   constructor(@inject(RULE_DEPS) private readonly deps: Pick<RuleDeps, 'rules'>) {}
 
-  /** Resolves after the commit. A rule that is gone counts nothing. @param at RFC 3339 */
+  /** Resolves after the commit. A deleted rule counts nothing. @param at RFC 3339 */
   add(ruleId: string, at: string): Promise<void> {
     const waiting = this.#waiting.get(ruleId);
     if (waiting !== undefined) {
@@ -41,7 +41,7 @@ export class Hits {
     const written = this.deps.rules
       .change({ id: ruleId }, { inc: { hit_count: batch.n }, max: { last_hit_at: batch.last } })
       .then(() => undefined);
-    // A failure is its callers'; the next batch does not wait for it for ever.
+    // The callers of this batch get the failure. The next batch runs all the same.
     const settled = written
       .catch(() => undefined)
       .finally(() => {

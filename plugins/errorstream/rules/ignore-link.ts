@@ -1,15 +1,15 @@
-/** The address of the form for a new ignore rule, filled in for what looks like a group (contract 80). Pure, linear. */
+/** The address of the form for a new ignore rule, filled in from a group (contract 80). Pure, linear. */
 import type { Item } from '../../../ports/domain/bugs.js';
 
 /** Characters of a pattern (contract 21, ignore rules). */
 const LONGEST = 500;
-/** Parts of a message that differ from one occurrence to the next: quoted values with a digit, ids, numbers. */
+/** The parts of a message that vary between occurrences: quoted values with a digit, ids, numbers. */
 const VARIABLE =
   /'[^']{0,200}\d[^']{0,200}'|"[^"]{0,200}\d[^"]{0,200}"|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b0x[0-9a-f]+\b|\b[0-9a-f]{16,}\b|\d+/gi;
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 
-/** `contains` for a title that is always the same, else a regular expression with its changing parts left open. */
+/** `contains` for a title without varying parts, else a regular expression that leaves those parts open. */
 export function patternLike(title: string): { match_type: 'contains' | 'regex'; pattern: string } {
   const text = Array.from(title.slice(0, 2 * LONGEST))
     .slice(0, LONGEST)

@@ -1,4 +1,4 @@
-/** /ignore-rules: rules with their counters, a form that shows what a rule would hide before it is saved (contract 80). */
+/** /ignore-rules: the rules with their counters, and a form that previews a rule before it is saved (contract 80). */
 import joi from 'joi';
 import {
   orAgain,
@@ -30,7 +30,7 @@ const KINDS: Record<RuleView['match_type'], string> = {
 };
 const kinds = MATCH_TYPES.map((value) => ({ value, label: KINDS[value] }));
 
-/** What a list and a detail say of a rule. */
+/** A rule as the list and its own page show it. */
 function stated(rule: RuleView, now: number): object {
   const expired = rule.expires_at !== null && Date.parse(rule.expires_at) <= now;
   const [state, tone] = !rule.enabled
@@ -81,7 +81,7 @@ export class RulePages {
     });
   }
 
-  /** The form, with what a prefilled pattern matches. */
+  /** The form, with a preview when the pattern is prefilled. */
   async blank(request: HttpRequest): Promise<PageResult> {
     const given = Object.entries(request.query as Typed);
     const form: Typed = { match_type: 'contains', enabled: 'true', ...Object.fromEntries(given) };
@@ -97,7 +97,7 @@ export class RulePages {
     return this.#editor({ id: rule.id, form: formOf(rule) });
   }
 
-  /** The posted form: looked at, or saved. */
+  /** The posted form: previewed, or saved. */
   save(request: HttpRequest): Promise<PageResult> {
     const form = typed(request);
     const id = request.params['id'];
@@ -110,7 +110,7 @@ export class RulePages {
           id === undefined
             ? await this.registry.create(request.principal, body)
             : await this.registry.change(request.principal, id, body);
-        const message = id === undefined ? 'Rule created. It mutes what occurs from now on.' : 'Rule saved.';
+        const message = id === undefined ? 'Rule created. It mutes matching errors from now on.' : 'Rule saved.';
         return new Redirect(`/ignore-rules/${rule.id}`, { tone: 'success', message });
       },
       (problem) => this.#editor({ ...editor, problem }),
@@ -154,7 +154,7 @@ export class RulePages {
       more: muted.more,
       run,
       running,
-      // The number of groups was taken when it began; more may have come since.
+      // The groups were counted when the run began; more may have come since.
       of: run === null ? 0 : Math.max(run.total, run.scanned, 1),
       ...(running && { refresh_seconds: 2 }),
       crumbs: [crumb, { label: rule.name }],
@@ -162,7 +162,7 @@ export class RulePages {
     });
   }
 
-  /** A button of a rule's page. What is refused is said on the same page. */
+  /** A button of a rule's page. An error appears on the same page. */
   act(run: (request: HttpRequest, id: string) => Promise<PageResult>): (request: HttpRequest) => Promise<PageResult> {
     return (request) =>
       orAgain(
@@ -242,15 +242,15 @@ export function rulePages(registry: Registry, clock: Clock): PageSpec[] {
     }),
     action('enable', async (request, id) => {
       await registry.change(request.principal, id, { enabled: true });
-      return to(id, 'Rule enabled: it mutes what occurs from now on.');
+      return to(id, 'Rule enabled. It mutes matching errors from now on.');
     }),
     action('disable', async (request, id) => {
       await registry.change(request.principal, id, { enabled: false });
-      return to(id, 'Rule disabled: what it muted is unmuted.');
+      return to(id, 'Rule disabled. Its groups are unmuted.');
     }),
     action('delete', async (request, id) => {
       await registry.remove(request.principal, id);
-      return new Redirect('/ignore-rules', { tone: 'success', message: 'Rule deleted: what it muted is unmuted.' });
+      return new Redirect('/ignore-rules', { tone: 'success', message: 'Rule deleted. Its groups are unmuted.' });
     }),
   ];
 }

@@ -1,16 +1,16 @@
 /**
- * How large a regular expression becomes when its counted repetitions are written out: `(ab){50}` costs two hundred. Known
- * before it is compiled, because compiling is what takes long: five hundred characters can ask for a hundred thousand
- * instructions. An upper estimate, in one pass; what is no valid pattern gets some number, and the engine says why. Pure.
+ * The size of a regular expression with its counted repetitions written out: `(ab){50}` costs two hundred. It is estimated
+ * before compiling, because compiling takes the time: five hundred characters can become a hundred thousand instructions.
+ * An upper bound, in one pass. An invalid pattern gets some number, and the engine then reports the error. Pure.
  */
 
-/** The braces of `\p{…}`, `\x{…}` and the like are no repetition. */
+/** The braces of `\p{…}`, `\x{…}` and the like do not repeat anything. */
 export const ESCAPE = /\\(?:[pPx]\{[^}]*\}|Q[\s\S]*?(?:\\E|$)|[\s\S]|$)/y;
 export const CLASS = /\[\^?\]?(?:\[:\^?\w+:\]|\\[\s\S]|[^\]\\])*(?:\]|$)/y;
 export const REPEAT = /\{(\d{1,6})(?:,(\d{0,6}))?\}/y;
 
 export function patternCost(pattern: string): number {
-  /** Sums of the groups that are open, the outermost first. */
+  /** Costs of the open groups, the outermost first. */
   const open: number[] = [];
   let sum = 0;
   let last = 0;
@@ -45,7 +45,7 @@ export function patternCost(pattern: string): number {
   return open.reduce((all, part) => all + part, sum);
 }
 
-/** What a sticky expression matches at this place. */
+/** The match of a sticky expression at this index. */
 export function at(sticky: RegExp, text: string, index: number): RegExpExecArray | null {
   sticky.lastIndex = index;
   return sticky.exec(text);

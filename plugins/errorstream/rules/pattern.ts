@@ -1,12 +1,12 @@
 /**
- * A rule's pattern, compiled (contract 21, ignore rules). Regular expressions run on RE2's algorithm in JavaScript: time
- * grows with the text, never with its powers, so no pattern can hang. It also grows with the pattern, so that both are
- * capped: at most `LARGEST` instructions, and together at most `STEPS` (instructions × characters), some ten milliseconds.
- * A pattern of up to 30 instructions (some 25 characters of plain text) sees the longest text whole; a larger one its beginning:
- * one of 100 instructions the first 2,600 characters.
+ * A rule's pattern, compiled (contract 21, ignore rules). Regular expressions run on RE2's algorithm in JavaScript: the time
+ * is linear in the text, so no pattern can hang. It also grows with the pattern, so both are capped: at most `LARGEST`
+ * instructions, and at most `STEPS` (instructions × characters) for a search, about ten milliseconds. A pattern of up to 30
+ * instructions (about 25 characters of plain text) searches the longest text whole. A larger one searches the beginning:
+ * with 100 instructions the first 2,600 characters.
  *
  * Rejected: JavaScript's own engine (`(a+)+$` on forty characters takes longer than a day), and a time limit (the same
- * report would match or not as the machine is busy).
+ * report would match or not, depending on the machine's load).
  */
 import { RE2JS, RE2JSException } from 're2js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -21,15 +21,15 @@ export const LARGEST = 1000;
 export const STEPS = 260_000;
 
 export interface Pattern {
-  /** Whether project and environment are those of the rule. */
+  /** Whether the rule applies to this project and environment. */
   admits(subject: Subject): boolean;
   /** @param folded the texts in lower case, made once for all rules */
   test(texts: Texts): boolean;
-  /** It may take milliseconds, so a turn is given to others around it. */
+  /** A search may take milliseconds, so the caller lets the event loop run between searches. */
   slow: boolean;
 }
 
-/** A subject's texts, in lower case when first asked for. */
+/** A subject's texts in lower case, computed on first use. */
 export class Texts {
   readonly plain: readonly string[];
   #folded: readonly string[] | null = null;
@@ -84,13 +84,13 @@ export function compile(rule: Matching): Pattern {
   };
 }
 
-/** Whether the text may match at all. */
+/** False when the text cannot match. */
 function mustHold({ pattern, case_sensitive }: Matching): (texts: Texts, i: number) => boolean {
   const literals = literalsOf(pattern);
   if (literals === null) return () => true;
   if (case_sensitive) return ({ plain }, i) => literals.some((literal) => plain[i]?.includes(literal));
   const wanted = literals.map((literal) => literal.toLowerCase());
-  // The engine takes the long s for an s, which lower case does not.
+  // The engine treats the long s (ſ) as an s, which lower case does not.
   return ({ folded }, i) => folded[i]?.includes('ſ') === true || wanted.some((literal) => folded[i]?.includes(literal));
 }
 

@@ -1,4 +1,4 @@
-/** The ignore rules and what people do with them: shared by the API and the pages (contract 21, ignore rules). */
+/** The ignore rules and their operations, shared by the API and the pages (contract 21, ignore rules). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, denied, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Mutable } from '../../../ports/domain/bugs.js';
@@ -12,7 +12,7 @@ import { Runs } from './runs.js';
 import { RuleReconciler } from './rule-reconciler.js';
 import { type Preview, RulePreview } from './rule-preview.js';
 
-/** All of them are kept compiled in every process. */
+/** Rules in all. Every process keeps all of them compiled. */
 const MOST_RULES = 1000;
 
 export interface RuleQuery {
@@ -23,7 +23,7 @@ export interface RuleQuery {
   match_type?: string | undefined;
 }
 
-/** A token that is bound to a project touches that project's rules, and sees those of all projects beside them. */
+/** A token that is bound to a project changes that project's rules. It also sees the rules for all projects. */
 const projectOf = (principal: Principal): string | null => (principal.kind === 'token' ? principal.project : null);
 
 type Changes = Partial<Omit<Rule, 'id'>>;
@@ -38,7 +38,7 @@ export class Registry {
     @inject(Runs) private readonly runs: Runs,
   ) {}
 
-  /** In the order in which they win: the oldest first. @throws InvalidCursor */
+  /** In order of precedence: the oldest first. @throws InvalidCursor */
   async page(
     principal: Principal,
     query: RuleQuery,
@@ -96,7 +96,7 @@ export class Registry {
     return viewOf(rule);
   }
 
-  /** Only what is given changes. @throws ServiceError not_found, and what `create` throws */
+  /** Changes only the given fields. @throws ServiceError not_found, and what `create` throws */
   async change(principal: Principal, id: string, input: RuleFields): Promise<RuleView> {
     const before = await this.#need(principal, id, 'write');
     const set = await this.#changes(principal, before, input);
@@ -117,7 +117,7 @@ export class Registry {
     return viewOf(written.doc);
   }
 
-  /** What it muted is unmuted. @throws ServiceError not_found, insufficient_scope */
+  /** Also unmutes the rule's groups. @throws ServiceError not_found, insufficient_scope */
   async remove(principal: Principal, id: string): Promise<void> {
     const rule = await this.#need(principal, id, 'write');
     const now = this.deps.clock.iso();
@@ -129,7 +129,7 @@ export class Registry {
     await this.#record(principal, 'deleted', rule, { pattern: rule.pattern, reason: rule.reason });
   }
 
-  /** Stores nothing, so it asks for no reason. @throws ServiceError invalid_pattern, unknown_project, insufficient_scope */
+  /** Stores nothing, so it requires no reason. @throws ServiceError invalid_pattern, unknown_project, insufficient_scope */
   async preview(principal: Principal, input: RuleFields & Pick<Matching, 'match_type' | 'pattern'>): Promise<Preview> {
     const given = input.project || projectOf(principal);
     const rule: Matching = {
@@ -142,7 +142,7 @@ export class Registry {
     return this.rulePreview.preview(rule);
   }
 
-  /** Mutes the groups that exist already; resolves when that is done. @throws ServiceError not_found, conflict */
+  /** Mutes the matching groups that exist already; resolves when that is done. @throws ServiceError not_found, conflict */
   async apply(
     principal: Principal,
     id: string,
@@ -154,13 +154,13 @@ export class Registry {
     return applied;
   }
 
-  /** Mutes them behind the answer. @throws ServiceError not_found, conflict */
+  /** The same in the background, after the answer. @throws ServiceError not_found, conflict */
   async begin(principal: Principal, id: string): Promise<void> {
     await this.#need(principal, id, 'write');
     await this.runs.start(id, principal);
   }
 
-  /** Groups that it mutes, the oldest first. */
+  /** The groups that a rule mutes, the oldest first. */
   async muted(id: string, limit: number): Promise<{ items: Mutable[]; more: boolean }> {
     const page = await this.deps.muting.page({ muted_by: id, limit });
     return { items: page.items, more: page.next !== null };
@@ -170,7 +170,7 @@ export class Registry {
     return this.runs.last(id);
   }
 
-  /** Slugs to choose from. */
+  /** Slugs for the form's choice of a project. */
   async projects(): Promise<string[]> {
     return (await this.deps.projects.list()).map(({ slug }) => slug);
   }
@@ -221,7 +221,7 @@ export class Registry {
   }
 }
 
-/** Changes of these may leave groups muted that no longer should be, or with an old reason. */
+/** Fields whose change may leave groups wrongly muted, or muted with an old reason. */
 const SETTLES = new Set([
   'match_type',
   'pattern',

@@ -40,10 +40,10 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
       method: 'GET',
       path: BASE,
       operationId: 'listIgnoreRules',
-      summary: 'List the ignore rules, in the order in which they win',
+      summary: 'List the ignore rules, in order of precedence',
       description:
-        'The oldest first: of several rules that match the first one mutes. A token that is bound to a project sees that ' +
-        'project’s rules and those of all projects.',
+        'The oldest first: of several matching rules the first one mutes. A token that is bound to a project sees that ' +
+        'project’s rules and the rules for all projects.',
       access: read,
       strictQuery: true,
       input: {
@@ -51,7 +51,7 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
           limit: joi.number().integer().min(1).max(200).default(50),
           cursor: joi.string().max(4096),
           include_total: joi.boolean().default(false),
-          project: joi.string().max(64).description('Rules of this project alone'),
+          project: joi.string().max(64).description('Only rules of this project'),
           enabled: joi.boolean(),
           match_type: joi.string().valid(...MATCH_TYPES),
         }),
@@ -69,8 +69,8 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
       operationId: 'createIgnoreRule',
       summary: 'Create an ignore rule',
       description:
-        'What matches from now on is recorded and counted, muted. In force here at once and in every other process within ' +
-        'two seconds. Groups that exist already are muted by `apply`.',
+        'Matching errors are muted from now on: recorded and counted, but kept quiet. The rule applies at once in this ' +
+        'process and within two seconds in every other. `apply` mutes the groups that exist already.',
       access: manage,
       input: { body: createBody },
       status: 201,
@@ -91,8 +91,8 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
         'IgnoreRulePreview',
         whole({
           count: count.description('Groups that match, muted ones included'),
-          samples: joi.array().items(sample).max(20).description('Those seen last'),
-          complete: joi.boolean().description('False: not every group could be looked at in time'),
+          samples: joi.array().items(sample).max(20).description('The groups seen last'),
+          complete: joi.boolean().description('False: there was not enough time to check every group'),
         }),
       ),
       handle: async ({ principal, body }) => registry.preview(principal, body as Given),
@@ -118,8 +118,8 @@ function memberRoutes(registry: Registry): RouteSpec[] {
       operationId: 'changeIgnoreRule',
       summary: 'Change an ignore rule',
       description:
-        'Groups that it muted and no longer matches are unmuted before this is answered; where that takes over five ' +
-        'seconds, the rest follows. Disabling unmutes all of them.',
+        'Groups that the rule muted and no longer matches are unmuted before the answer. If that takes more than five ' +
+        'seconds, the rest follows later. Disabling a rule unmutes all its groups.',
       access: manage,
       input: { params, body: changeBody },
       output: one,
@@ -132,7 +132,7 @@ function memberRoutes(registry: Registry): RouteSpec[] {
       method: 'DELETE',
       path: `${BASE}/{id}`,
       operationId: 'deleteIgnoreRule',
-      summary: 'Delete an ignore rule and unmute what it muted',
+      summary: 'Delete an ignore rule and unmute its groups',
       access: manage,
       input: { params },
       output: deleted,
@@ -146,8 +146,8 @@ function memberRoutes(registry: Registry): RouteSpec[] {
       path: `${BASE}/{id}/apply`,
       operationId: 'applyIgnoreRule',
       errors: ['conflict'],
-      summary: 'Mute the groups that exist already; answers when done',
-      description: 'Safe to repeat: what is muted already is skipped. With `dry_run` nothing is muted.',
+      summary: 'Mute the matching groups that exist already; answers when done',
+      description: 'Safe to repeat: groups that are muted already are skipped. With `dry_run` nothing is muted.',
       access: manage,
       limits: { rate: 'bulk' },
       input: { params, body: joi.object({ dry_run: joi.boolean().default(false) }), optionalBody: true },
@@ -155,7 +155,7 @@ function memberRoutes(registry: Registry): RouteSpec[] {
         'IgnoreRuleApplied',
         whole({
           matched: count.description('Groups that match'),
-          muted: count.description('Groups that were muted now'),
+          muted: count.description('Groups that this call muted'),
           skipped: count.description('Groups that match and were muted already'),
         }),
       ),

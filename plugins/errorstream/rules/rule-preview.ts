@@ -1,7 +1,7 @@
 /**
- * A rule tried on the stored groups: preview and retroactive apply (contract 21, preview and apply). Groups are walked by id
- * in batches, each in a turn of its own. Applying is safe to repeat: muted groups are skipped, so an apply that a crash cut
- * off is done again.
+ * Tries a rule on the stored groups: preview and retroactive apply (contract 21, preview and apply). It reads the groups by
+ * id in batches, each in its own turn of the event loop. Applying is safe to repeat, because muted groups are skipped; after
+ * a crash it runs again.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';
@@ -13,29 +13,29 @@ import { isActive, muteOf, type Matching, type Rule } from './rule.js';
 
 const BATCH = 200;
 const SAMPLES = 20;
-/** A person waits for a preview. */
+/** Milliseconds. A person waits for a preview. */
 const PREVIEW_MS = 8_000;
 const SLICE_MS = 5;
 
 export interface Preview {
   /** Groups that match. */
   count: number;
-  /** Those seen last, newest first. */
+  /** The matches seen last, newest first. */
   samples: Mutable[];
-  /** False: there are so many groups that not all were looked at in time. */
+  /** False: there was not enough time to check every group. */
   complete: boolean;
 }
 
 /** One batch of a walk. */
 export interface Step extends Applied {
   scanned: number;
-  /** Where the next begins; null at the end. */
+  /** Where the next batch begins; null at the end. */
   next: string | null;
 }
 
 @injectable()
 export class RulePreview {
-  /** A walk compiles its rule once. */
+  /** Each walk compiles its rule once. */
   readonly #compiled = new WeakMap<Matching, Pattern>();
 
   constructor(@inject(RULE_DEPS) private readonly deps: RuleDeps) {}
@@ -57,7 +57,7 @@ export class RulePreview {
     return { count, samples, complete: after === null };
   }
 
-  /** @throws ServiceError not_found, conflict when the rule mutes nothing, also when it changes meanwhile */
+  /** @throws ServiceError not_found, conflict when the rule is inactive or changes meanwhile */
   async apply(id: string, options: { dry_run?: boolean; signal?: AbortSignal } = {}): Promise<Applied> {
     const rule = await this.active(id, options.dry_run);
     const sum: Applied = { matched: 0, muted: 0, skipped: 0 };
@@ -73,7 +73,7 @@ export class RulePreview {
     return sum;
   }
 
-  /** The rule, when it may be applied. @throws ServiceError not_found, conflict */
+  /** The rule, if it may be applied. @throws ServiceError not_found, conflict */
   async active(id: string, dryRun = false): Promise<Rule> {
     const rule = await this.deps.rules.get(id);
     if (rule === null || rule.deleted_at !== null) throw notFound('ignore rule with this id');
@@ -82,7 +82,7 @@ export class RulePreview {
     return rule;
   }
 
-  /** One batch. @throws ServiceError not_found, conflict when the rule is not what it was */
+  /** One batch. @throws ServiceError not_found, conflict when the rule has changed */
   async step(rule: Rule, after: string | null, dryRun = false): Promise<Step> {
     const { matched, scanned, next } = await this.#matching(rule, after);
     const open = matched.filter(({ muted }) => !muted);
@@ -98,7 +98,7 @@ export class RulePreview {
     return { matched: matched.length, muted, skipped, scanned, next };
   }
 
-  /** Those of one batch that match. */
+  /** The matching groups of one batch. */
   async #matching(
     rule: Matching,
     after: string | null,

@@ -1,10 +1,10 @@
 /**
- * Follows up a change of a rule: groups that it muted and mutes no more are unmuted, and those that stay get the new
- * reason (contract 21, unmuting).
+ * Follows up a change of a rule: it unmutes the groups that the rule no longer mutes, and gives the others the new reason
+ * (contract 21, unmuting).
  *
- * Order: the rule with the marker `settle_at` (a deleted one stays, hidden, until then) → the groups → the marker goes. The
- * caller's own pass runs before its answer, for five seconds at most. The job makes another one later than any process can
- * still work with the rule as it was, and ends what a crash cut off.
+ * Order: the rule with the marker `settle_at` (a deleted rule stays, hidden, until the end) → the groups → the marker goes.
+ * The first pass runs before the answer, for at most five seconds. The job makes another pass when no process can still use
+ * the old rule, and it finishes the work after a crash.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each, pages } from '../../../lib/paging.js';
@@ -14,7 +14,7 @@ import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compile, Texts } from './pattern.js';
 import { isActive, muteOf, type Rule } from './rule.js';
 
-/** Longer than another process may go on with an old rule (book.ts), and a report may be under way. */
+/** Longer than a process may use an old rule (book.ts) and a report may be under way, together. */
 export const STALE_MS = 5_000;
 const ANSWER_MS = 5_000;
 const BATCH = 200;
@@ -26,7 +26,7 @@ export class RuleReconciler {
 
   constructor(@inject(RULE_DEPS) private readonly deps: RuleDeps) {}
 
-  /** The caller's pass. What it does not manage in time the job does. */
+  /** The pass before the answer. The job does the rest. */
   async now(rule: Rule): Promise<void> {
     const signal = AbortSignal.timeout(ANSWER_MS);
     try {
@@ -37,7 +37,7 @@ export class RuleReconciler {
     }
   }
 
-  /** The job: marked rules, and those whose time is up. */
+  /** The job: marked rules and expired rules. */
   async run(signal?: AbortSignal): Promise<void> {
     const now = this.deps.clock.now();
     const due = await this.deps.rules.find({
@@ -73,7 +73,7 @@ export class RuleReconciler {
     else await this.#again(rule, signal);
   }
 
-  /** An edited rule: what it no longer matches is unmuted. */
+  /** An edited rule: unmutes the groups that it no longer matches. */
   async #again(rule: Rule, signal?: AbortSignal): Promise<void> {
     const { muting } = this.deps;
     const pattern = compile(rule);

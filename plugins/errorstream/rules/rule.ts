@@ -1,4 +1,4 @@
-/** An ignore rule: the stored document, what may be sent, what is shown (contract 21, ignore rules). Pure. */
+/** An ignore rule: the stored document, the bodies that change it, the view (contract 21, ignore rules). Pure. */
 import joi from 'joi';
 import { named, whole, type Doc } from '../../../kernel/contract.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
@@ -11,10 +11,10 @@ export const PATTERN = 500;
 const NAME = 200;
 const REASON = 1000;
 const ENVIRONMENT = 200;
-/** A count fits an integer column. */
+/** Fits an integer column. */
 const MOST = 2_147_483_647;
 
-/** What decides whether a report matches. */
+/** The fields that decide whether a report matches. */
 export interface Matching {
   match_type: MatchType;
   pattern: string;
@@ -37,15 +37,15 @@ export interface Rule extends Doc, Matching {
   created_by: string;
   created_at: string;
   updated_at: string;
-  /** When it changed so that groups it muted may have to be unmuted; null when that is done (rule-reconciler.ts). */
+  /** The time of a change that may unmute groups; null when that work is done (rule-reconciler.ts). */
   settle_at: string | null;
-  /** Set while a deleted rule still has to unmute; then it goes. */
+  /** Set on a deleted rule until its groups are unmuted; then the document is removed. */
   deleted_at: string | null;
 }
 
 export type RuleView = Omit<Rule, 'settle_at' | 'deleted_at'>;
 
-/** What a caller may set. */
+/** The fields that a caller may set. */
 export interface RuleFields {
   name?: string | null;
   match_type?: MatchType;
@@ -59,7 +59,7 @@ export interface RuleFields {
   expires_at?: string | null;
 }
 
-/** Whether it mutes at `now` (milliseconds): expiry is evaluated here, not when a job comes by. */
+/** Whether the rule mutes at `now` (milliseconds). Expiry is evaluated here, not by a job. */
 export const isActive = (rule: Pick<Rule, 'enabled' | 'expires_at' | 'deleted_at'>, now: number): boolean =>
   rule.enabled && rule.deleted_at === null && (rule.expires_at === null || Date.parse(rule.expires_at) > now);
 
@@ -69,7 +69,7 @@ export function viewOf({ settle_at: _settle, deleted_at: _deleted, ...shown }: R
   return shown;
 }
 
-/** Rules without a name are called by their pattern. */
+/** A rule without a name shows its pattern as the name. */
 export const nameOf = (name: string | null | undefined, pattern: string): string =>
   name?.trim() || pattern.replace(/\p{Cc}/gu, ' ').slice(0, NAME);
 
@@ -78,7 +78,7 @@ const instant = joi
   .isoDate()
   .custom((value: string) => new Date(value).toISOString());
 
-/** NUL and halves of surrogate pairs are no text that every engine stores alike. */
+/** Not every store keeps NUL and unpaired surrogates unchanged. */
 const text = (max: number): joi.StringSchema =>
   joi
     .string()

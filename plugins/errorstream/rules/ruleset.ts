@@ -1,4 +1,4 @@
-/** The enabled rules of one moment, compiled, in the order in which they win (contract 21: the first by creation). Pure. */
+/** The enabled rules at one moment, compiled, in order of precedence (contract 21: the first by creation). Pure. */
 import type { Logger } from '../../../kernel/contract.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
 import { turn } from './deps.js';
@@ -11,7 +11,7 @@ interface Entry {
   pattern: Pattern;
 }
 
-/** Searching goes on in another turn after this long. */
+/** Milliseconds of searching before the event loop gets a turn. */
 const SLICE_MS = 5;
 
 export class RuleSet {
@@ -36,7 +36,7 @@ export class RuleSet {
     }
   }
 
-  /** @param rules by id. @param before its compiled patterns are used again */
+  /** @param rules by id. @param before reuses the compiled patterns of this set */
   static of(rules: readonly Rule[], before: RuleSet | null, log: Logger): RuleSet {
     const patterns = new Map<string, Pattern>();
     for (const rule of rules.filter(({ enabled }) => enabled)) {
@@ -49,7 +49,7 @@ export class RuleSet {
     return new RuleSet(rules, patterns);
   }
 
-  /** The first rule that matches; a promise only where searching takes long. @param now milliseconds */
+  /** The first matching rule; a promise only when the search takes long. @param now milliseconds */
   match(subject: Subject, now: number, monotonic: () => number): Mute | null | Promise<Mute | null> {
     const entries = this.#byProject.get(subject.project) ?? this.#everywhere;
     if (entries.length === 0) return null;
@@ -76,6 +76,6 @@ function walk(
   return null;
 }
 
-/** What a compiled pattern depends on. */
+/** The fields that a compiled pattern depends on. */
 const keyOf = ({ match_type, pattern, case_sensitive, project, environment }: Rule): string =>
   JSON.stringify([match_type, pattern, case_sensitive, project, environment]);

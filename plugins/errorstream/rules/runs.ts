@@ -1,6 +1,6 @@
 /**
- * Applying a rule from the page: it goes on behind the answer, the page shows how far it is, and a process that dies leaves
- * its place in the store for another to go on from (the job, after 15 s without a sign of life). One run per rule.
+ * Applies a rule from its page, in the background, while the page shows the progress. The store holds the position, so that
+ * after a crash another process continues (the job, after 15 s without a sign of life). One run per rule.
  */
 import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
@@ -9,7 +9,7 @@ import { RULE_DEPS, type RuleDeps } from './deps.js';
 import type { Rule } from './rule.js';
 import { RulePreview } from './rule-preview.js';
 
-/** A run that said nothing for this long belongs to a process that is gone. */
+/** After this long without a sign of life the process of a run counts as dead. */
 const SILENT_MS = 15_000;
 
 @injectable()
@@ -27,7 +27,7 @@ export class Runs {
     return this.deps.applies.get(ruleId);
   }
 
-  /** Begins a run. @throws ServiceError not_found, conflict */
+  /** Starts a run. @throws ServiceError not_found, conflict */
   async start(ruleId: string, principal: HttpRequest['principal']): Promise<void> {
     const { applies, ids, clock, muting, audit } = this.deps;
     const rule = await this.rulePreview.active(ruleId);
@@ -60,7 +60,7 @@ export class Runs {
     this.#work(rule, run);
   }
 
-  /** Goes on with what a process that is gone left behind. */
+  /** Continues the runs of dead processes. */
   async resume(): Promise<void> {
     const { applies, clock, ids } = this.deps;
     const silent = new Date(clock.now() - SILENT_MS).toISOString();
@@ -77,13 +77,13 @@ export class Runs {
     }
   }
 
-  /** Stops at the next batch; another process, or the next start, goes on. */
+  /** Stops at the next batch. Another process, or the next start, continues. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await this.settled();
   }
 
-  /** What this process works on is done. */
+  /** Resolves when this process has finished its runs. */
   async settled(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -100,7 +100,7 @@ export class Runs {
       const step = await this.rulePreview.step(rule, run.cursor);
       const done = step.next === null;
       const now = this.deps.clock.iso();
-      // Counted and left in one write: a batch that a crash cut off is done again, and skips what it muted.
+      // One write counts the batch and moves the cursor. After a crash the batch runs again and skips muted groups.
       const changed = await this.deps.applies.change(
         { id: run.id, owner: run.owner },
         {
@@ -120,7 +120,7 @@ export class Runs {
       const set = { state: 'failed', problem, finished_at: this.deps.clock.iso() };
       await this.deps.applies.change({ id: run.id, owner: run.owner }, { set });
     } catch (fault) {
-      // It stays running without a sign of life: the job takes it up again.
+      // The run stays marked as running without a sign of life, so the job takes it up.
       this.deps.log.error({ err: fault, rule: run.id }, 'the end of a rule’s run could not be written');
     }
   }

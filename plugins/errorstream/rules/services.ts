@@ -1,4 +1,4 @@
-/** The services of the ignore rules that routes, pages and jobs use; what those need follows from their constructors. */
+/** The services of the ignore rules that routes, pages and jobs use. Their constructors name the services that they need. */
 import type { Instances, JobSpec, PluginContext } from '../../../kernel/contract.js';
 import { AUDIT } from '../../../ports/domain/access.js';
 import { BUGS, MUTING } from '../../../ports/domain/bugs.js';
@@ -32,7 +32,7 @@ export function buildRules(scope: Pick<PluginContext, 'bind' | 'services'>, deps
   return scope.services(SERVICES);
 }
 
-/** Every ten seconds: what changes and expiries leave to unmute, and applies that a crash cut off. */
+/** Every ten seconds: unmutes after changes and expiries, and continues runs that a crash stopped. */
 export const ruleJobs = ({ reconciler, runs }: RuleServices): JobSpec[] => [
   {
     name: 'rules',

@@ -1,4 +1,4 @@
-/** What an ignore rule is held against: a report on its way, or a stored group (contract 21, match text). Pure. */
+/** The input of an ignore rule: an incoming report, or a stored group (contract 21, match text). Pure. */
 import { shortClass } from '../title.js';
 
 export interface Subject {
@@ -9,14 +9,14 @@ export interface Subject {
   environment?: string | null;
 }
 
-/** The title, the message and `Class: message`, each; what is missing or said already is left out. */
+/** The title, the message and `Class: message`, without missing or repeated texts. */
 export function textsOf({ title, error_message, exception_class }: Subject): string[] {
   const message = error_message ?? '';
   const whole = [exception_class ?? '', message].filter((part) => part !== '').join(': ');
   return [...new Set([title, message, whole])].filter((text) => text !== '');
 }
 
-/** The class as it came, and its last segment: what a pattern may name. */
+/** The class as reported, and its last segment: a pattern may name either. */
 export function classNames(name: string | null | undefined): string[] {
   if (name === null || name === undefined || name.trim() === '') return [];
   return [...new Set([name.trim(), shortClass(name)])];

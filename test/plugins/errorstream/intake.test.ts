@@ -93,6 +93,15 @@ describe('errorstream: intake', () => {
     });
   });
 
+  it('names the token as the actor of `created`', async () => {
+    const answer = await stand.post(error());
+    const history = await stand.server.ask('GET', `/api/bugtracker/v1/bugs/${value(answer, 'id') as string}/activity`, {
+      bearer: 'master:bugtracker:read',
+    });
+    const [entry] = history.body['items'] as unknown as Loose[];
+    expect(entry).to.include({ action: 'created', actor: 'master' });
+  });
+
   it('takes the receive time for the time of what happened later, or never said', async () => {
     for (const occurred_at of ['2031-01-01T00:00:00Z', null]) {
       const answer = await fixture.post(error({ occurred_at, exception_class: `At${occurred_at}` }));

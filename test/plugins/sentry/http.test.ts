@@ -3,7 +3,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RouteSpec } from '../../../ports/http.js';
-import { TestServer, type Asked } from '../../adapters/hapi/support.js';
+import { TestServer, type Asked, type Loose } from '../../adapters/hapi/support.js';
 import { sentryEnvelope, sentryEvent } from '../../load/sentry-envelope.js';
 import { AUTH, ENVELOPE, event, KEY, newId, Fixture, STORE } from './fixture.js';
 
@@ -31,6 +31,20 @@ describe('sentry intake', () => {
       client_ref: 'fc6d8c0c43fc4630ad850ee518f1b9d0',
       hit_count: 1,
     });
+  });
+
+  it('names the key as the actor of `created`', async () => {
+    await stand.post(ENVELOPE, sentryEnvelope(event()));
+    const [item] = await stand.items();
+    const history = await stand.server.ask(
+      'GET',
+      `/api/bugtracker/v1/bugs/${item?.['ref'] as unknown as string}/activity`,
+      {
+        bearer: 'master:bugtracker:read',
+      },
+    );
+    const [entry] = history.body['items'] as unknown as Loose[];
+    expect(entry).to.include({ action: 'created', actor: 'intake' });
   });
 
   it('answers a stored event alike, with and without the last slash', async () => {

@@ -138,7 +138,7 @@ describe('ignore rules: pages', () => {
     expect(await visit('POST', '/ignore-rules/{id}/apply', { id: rule.id })).to.be.instanceOf(Redirect);
     await fixture.runs.settled();
     const done = html(await visit('GET', '/ignore-rules/{id}', { id: rule.id }));
-    expect(done).to.include('role="status"').and.include('1 of 1 groups match: 1 muted now, 0 muted already.');
+    expect(done).to.include('role="status"').and.include('1 of 1 groups match: 1 muted now, 0 already muted.');
     expect(done).to.include('/bugs/alpha-1');
     expect((await shown(fixture.bugs, group)).muted).to.equal(true);
 
@@ -152,7 +152,7 @@ describe('ignore rules: pages', () => {
     await fixture.deps.applies.change({ id: rule.id }, { set: { ...half } });
     const view = await visit('GET', '/ignore-rules/{id}', { id: rule.id });
     expect((view as View).context).to.include({ refresh_seconds: 2 });
-    expect(html(view)).to.include('role="progressbar"').and.include('400 of 1,000 groups looked at, 12 muted');
+    expect(html(view)).to.include('role="progressbar"').and.include('400 of 1,000 groups checked, 12 muted');
     const again = await visit('POST', '/ignore-rules/{id}/apply', { id: rule.id });
     expect((again as View).status).to.equal(409);
     expect(html(again)).to.include('being applied already');
