@@ -94,10 +94,14 @@ describe('errorstream: intake', () => {
   });
 
   it('names the token as the actor of `created`', async () => {
-    const answer = await stand.post(error());
-    const history = await stand.server.ask('GET', `/api/bugtracker/v1/bugs/${value(answer, 'id') as string}/activity`, {
-      bearer: 'master:bugtracker:read',
-    });
+    const answer = await fixture.post(error());
+    const history = await fixture.server.ask(
+      'GET',
+      `/api/bugtracker/v1/bugs/${value(answer, 'id') as string}/activity`,
+      {
+        bearer: 'master:bugtracker:read',
+      },
+    );
     const [entry] = history.body['items'] as unknown as Loose[];
     expect(entry).to.include({ action: 'created', actor: 'master' });
   });

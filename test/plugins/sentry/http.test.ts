@@ -34,9 +34,9 @@ describe('sentry intake', () => {
   });
 
   it('names the key as the actor of `created`', async () => {
-    await stand.post(ENVELOPE, sentryEnvelope(event()));
-    const [item] = await stand.items();
-    const history = await stand.server.ask(
+    await fixture.post(ENVELOPE, sentryEnvelope(event()));
+    const [item] = await fixture.items();
+    const history = await fixture.server.ask(
       'GET',
       `/api/bugtracker/v1/bugs/${item?.['ref'] as unknown as string}/activity`,
       {
