@@ -1,8 +1,8 @@
-/** A posted form that was refused is shown again, with what was wrong and what was typed: the same on every page. */
+/** Shows a refused form again, with the faults and the typed values: the same on every page. */
 import { View, type PageResult } from '../ports/http.js';
 import { ServiceError } from './errors.js';
 
-/** What a page shows of a refusal. */
+/** The part of a refusal that a page shows. */
 export interface Problem {
   message: string;
   code: string;
@@ -10,7 +10,7 @@ export interface Problem {
   errors: Record<string, string>;
 }
 
-/** Refusals that a person can mend on the page; everything else is the error page's. */
+/** Refusals that a person can correct on the page; every other one leads to the error page. */
 const MENDABLE: readonly number[] = [409, 422];
 
 /**

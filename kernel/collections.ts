@@ -1,8 +1,8 @@
-/** A plugin's door to the store: its own declared collections, under its own prefix, and nothing else. */
+/** A plugin's access to the store: its own declared collections, under its own prefix, and nothing else. */
 import type { Collection, Doc, DocumentStore } from '../ports/store.js';
 import type { FullManifest } from './manifest.js';
 
-/** What a plugin did that its manifest does not say. */
+/** A plugin used something that its manifest does not declare. */
 export class NotInManifest extends Error {
   override name = 'NotInManifest';
   /** @param member of the manifest that would have to declare it. */

@@ -1,4 +1,4 @@
-/** What a plugin is given at `setup`: its own configuration, collections and container, and nothing of its neighbours. */
+/** The argument of `setup`: the plugin's own configuration, collections and container, and nothing of other plugins. */
 import type { DomainEvent, EventBus } from '../ports/events.js';
 import type { Jobs } from '../ports/jobs.js';
 import type { DocumentStore } from '../ports/store.js';

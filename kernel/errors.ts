@@ -1,6 +1,6 @@
 /**
  * Errors that reach a caller, each with its stable code (contract 00, error codes). docs/errors.md is made from `CODES`.
- * Anything else that is thrown is a fault of ours: 500 `internal_error`, logged, its text kept in unless `app.debug`.
+ * Any other thrown value is a fault of the service: 500 `internal_error`, logged, its text hidden unless `app.debug`.
  */
 export const CODES = {
   invalid_request: [400, 'A query parameter is unknown, malformed or out of range; `fields` names it.'],
@@ -59,7 +59,7 @@ export interface ErrorOptions {
   cause?: unknown;
 }
 
-/** What every copy of this module knows its errors by: a plugin may bring a copy of its own. */
+/** Identifies errors across copies of this module: a plugin may bring its own copy. */
 const BRAND = Symbol.for('aos.ServiceError');
 
 /** An error with a stable code. `message` is one clear sentence that may be shown to the caller. */

@@ -1,9 +1,9 @@
 /**
- * What can stop a start. Faults are found before anything runs and reported together: an operator mends one list, not
+ * What can stop a start. Faults are found before anything runs and reported together: an operator corrects one list, not
  * one line per attempt. Rejected: throwing at the first fault.
  */
 
-/** One thing that is wrong and how to mend it. Both are single sentences without a full stop. */
+/** One fault and its remedy. Both are single sentences without a full stop. */
 export interface Fault {
   /** The plugin's id, or the entry of `plugins` where the id is not known. Null: the configuration itself. */
   plugin: string | null;

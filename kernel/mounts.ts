@@ -19,7 +19,7 @@ export function pagesOf(run: PluginRun, log: Logger): MountedPage[] {
   }));
 }
 
-/** The badge is shown on everybody's pages, so its failure shows no number instead of no page. */
+/** Every page shows the badge, so its failure hides the number and not the page. */
 function guarded(spec: PageSpec, run: PluginRun, log: Logger): PageSpec {
   const badge = spec.nav?.badge;
   if (spec.nav === undefined || badge === undefined) return spec;

@@ -4,7 +4,7 @@
  */
 export interface Dependent {
   id: string;
-  /** Ids that come first. Unknown ones mean nothing here. */
+  /** Ids that come first. Unknown ids are ignored. */
   after: readonly string[];
 }
 

@@ -19,7 +19,7 @@ export interface KernelConfig extends Sections {
   auto_migrate: boolean;
   /** For one plugin's import, setup, start or stop. */
   plugin_timeout_ms: number;
-  /** For requests and jobs under way at the end. Default 10,000. */
+  /** For requests and jobs that are running at the stop. Default 10,000. */
   stop_timeout_ms?: number;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Who runs and who does not: what `plugins_off` names, and what needs something of those. A critical plugin cannot be
+ * Which plugins run: all but those in `plugins_off` and those that need one of them. A critical plugin cannot be
  * switched off, nor can one that a critical plugin needs.
  *
- * Rejected: to refuse the start while another plugin needs what is switched off. An administrator wants one feature gone
- * and would have to find out, start by start, which plugins build on it; `/system` and `plugin list` say who and why.
+ * Rejected: refusing the start while another plugin needs one that is switched off. An administrator wants one feature gone
+ * and would have to find out, start by start, which plugins build on it; `/system` and `plugin list` name them and say why.
  */
 import type { PluginState } from '../ports/domain/system.js';
 import type { Fault } from './faults.js';

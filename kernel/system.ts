@@ -12,7 +12,7 @@ import { within } from './timeout.js';
 /** A health function may take this long. */
 const HEALTH_MS = 5_000;
 
-/** Where it is not known, no other process counts as gone. */
+/** Where this is unknown, no other process counts as gone. */
 const ALONE: Processes = {
   self: () => Promise.resolve({ host: 'localhost', pid: process.pid, started: null }),
   dead: () => Promise.resolve(false),

@@ -1,6 +1,6 @@
 /**
- * A map that is bounded in number and in age, for what a process may believe for a while without asking again. A miss is
- * always right, so nothing depends on an entry. The work is lru-cache's; what this adds is our clock, and an end to the
+ * A map that is bounded in number and in age, for values that a process may cache for a while. A miss is
+ * always correct, so nothing depends on an entry. The work is lru-cache's; what this adds is our clock, and an end to the
  * moment: lru-cache keeps an entry as long as its age is not above its lifetime.
  */
 import { LRUCache } from 'lru-cache';

@@ -1,6 +1,6 @@
 /**
  * Where a Rust error comes from (contract 21, first frame): a panic's trace begins with the panic machinery, one that an SDK
- * took with the SDK's own frames. Names alone do not tell: inlined functions lose their crate, so files do too. Pure, linear.
+ * took with the SDK's own frames. Names alone are not enough, because inlined functions lose their crate; so file paths are checked too. Pure, linear.
  */
 
 export interface RustFrame {
@@ -24,8 +24,8 @@ const isLibrary = ({ function: name, file }: RustFrame): boolean =>
   LIBRARY.test(plain(name)) || (file !== null && LIBRARY_FILE.test(file));
 
 /**
- * How many frames belong to what took the trace. The library's between two of them do as well; behind the last one they
- * are where the error comes from.
+ * How many frames belong to the code that took the trace. Library frames between two of these count too; library frames
+ * behind the last one are the origin of the error.
  * @param frames innermost first
  */
 export function rustMachinery(frames: readonly RustFrame[]): number {

@@ -17,7 +17,7 @@ export const dayOf = (ms: number): string => isoOf(ms).slice(0, 10);
 export const isTimestamp = (text: string): boolean => RFC_3339.test(text) && !Number.isNaN(Date.parse(text));
 
 /**
- * The one spelling of any date or time that JavaScript reads, with any offset; null for what is none.
+ * The one spelling of any date or time that JavaScript reads, with any offset; null for any other text.
  * It reads more than RFC 3339 (a bare day, for one), as a filter of a list does.
  */
 export function normalizedTime(text: string): string | null {

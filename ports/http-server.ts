@@ -10,7 +10,7 @@ export interface HttpServer {
     pages: readonly MountedPage[];
     panels: readonly MountedPanel[];
     authenticator: Authenticator;
-    /** Asked by routes with `limits.space`; absent: nobody watches it. */
+    /** Asked by routes with `limits.space`; absent: free space is not watched. */
     space?: StorageSpace | null;
   }): Promise<void>;
   /** Listens; answers the address it listens on, `http://127.0.0.1:8080`. */

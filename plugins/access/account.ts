@@ -24,7 +24,7 @@ export interface Account extends Doc {
   totp_secret: string | null;
   /** Sealed; waits for the first code. */
   totp_pending: string | null;
-  /** The last 30-second step a code was accepted for: no code works twice. */
+  /** The last 30-second step for which a code was accepted: no code works twice. */
   totp_step: number | null;
   /** MACs of the recovery codes that are left. */
   totp_recovery: string[];

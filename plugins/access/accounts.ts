@@ -45,7 +45,7 @@ export class Accounts {
     if (problem !== null) fields['password'] = problem;
     if ('problem' in name || role === undefined || problem !== null) throw invalid(fields);
     const account = await this.#insert(id, name.username, role, input.password);
-    // An administrator counts as one from here on; a crash before it is mended by the reconciler.
+    // From here on the account counts as an administrator; the reconciler repairs a crash before this line.
     if (role === 'admin') await this.roster.join(account.id);
     await this.audit.record(actor, 'user.created', account.username, { role });
     return accountView(account);

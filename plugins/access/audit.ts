@@ -1,6 +1,6 @@
 /**
  * The audit log: every administrative action, recorded before its answer goes out (contract 80). Entries are never
- * changed and never removed.
+ * changed or removed.
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
 import type { AuditEntry, AuditFields, AuditLog, CommandLine } from '../../ports/domain/access.js';

@@ -27,7 +27,7 @@ export class AccessAuthenticator implements Authenticator {
   }
 
   async bearer(secret: string): Promise<Principal | null> {
-    // Tokens first, because they are nearly all that comes; a shared key that looks like one is still found.
+    // Tokens first, because nearly every credential is one; a shared key that looks like a token is still found.
     const token = looksLikeToken(secret) ? await this.tokens.verify(secret) : null;
     return token ?? (this.#isSharedKey(secret) ? { kind: 'shared_key' } : null);
   }
@@ -44,7 +44,7 @@ export class AccessAuthenticator implements Authenticator {
     return createHmac('sha256', this.#csrfKey).update(cookie).digest('base64url');
   }
 
-  /** Compares MACs: they have one length, and what the comparison's time could tell is of no use without the key. */
+  /** Compares MACs: they have one length, and the time of the comparison reveals nothing useful without the key. */
   #isSharedKey(secret: string): boolean {
     if (this.app.shared_key === '') return false;
     const mac = (text: string): Buffer => createHmac('sha256', this.#compareKey).update(text).digest();

@@ -80,7 +80,7 @@ export class Credentials implements CredentialCheck {
     const attempt = await this.throttle.enter(this.#counts(key, account, input));
     try {
       if (account === null || !(await this.#passwordFits(input.password, account)) || account.disabled) {
-        // The work for an account that is not there; for the others it is done by now.
+        // The hash work for an unknown account; for a known one it is already done.
         if (account === null) await this.hasher.verify(input.password, null);
         await attempt.failed();
         throw wrongCredentials();
@@ -105,7 +105,7 @@ export class Credentials implements CredentialCheck {
   /** The login has succeeded: its count starts anew. */
   async completed(account: Account, from: Noted & Pick<CredentialInput, 'device' | 'place'>): Promise<void> {
     await this.throttle.reset(this.#accountCount(account.username_key, account, from.device));
-    // The release store asks with every package: no news worth a write each time.
+    // The release store checks credentials with every package: not worth a write each time.
     if (from.place === 'release_store') return;
     this.#note('login.succeeded', account.username, from);
     await this.accounts.change({ id: account.id }, { set: { last_login_at: this.clock.iso() } });
@@ -132,13 +132,13 @@ export class Credentials implements CredentialCheck {
 
   #accountCount(key: string, account: Account | null, device: string | undefined): string {
     const known = account === null ? null : this.devices.read(device, account.id);
-    // Hashed, because anything may be typed into the field of the name, a password too.
+    // Hashed, because people type anything into the name field, even a password.
     return known === null ? `account:${sha256(key)}` : `device:${known}`;
   }
 
   async #passwordFits(password: string, account: Account): Promise<boolean> {
     const bcrypt = account.password_hash.startsWith('$2');
-    // bcrypt would read the first 72 bytes, and nothing after a NUL, and call the rest right.
+    // bcrypt reads only the first 72 bytes, and nothing after a NUL, so it would accept any rest.
     const readable = !bcrypt || (Buffer.byteLength(password) <= MAX_PASSWORD_BYTES && !password.includes('\0'));
     const { ok, rehash } = await this.hasher.verify(password, readable ? account.password_hash : null);
     if (ok && rehash && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES) await this.#rehash(account, password);

@@ -1,6 +1,6 @@
 /**
  * Throttling of failed logins (contract 10, accounts): five free failures, then a wait of 1 s that doubles up to 15
- * minutes. The counts lie in the store, so every process knows them.
+ * minutes. The counts are in the store, so every process knows them.
  *
  * While guesses are being computed their outcome is unknown; so as many may be under way at once as failures are still
  * free, and the others queue behind them. Otherwise a hundred guesses sent together would all pass before the first

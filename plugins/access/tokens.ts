@@ -5,7 +5,7 @@
  * parent: two look-ups by primary key, against one for every other kind. Rejected: copying the revocation into the
  * sub-tokens and checking those alone. That saves one look-up, and needs a marker and a reconciler for the sub-token
  * that is provisioned while its master is being revoked; until the reconciler came by, it would live. The copy is made
- * all the same, so that lists tell the truth, but nothing hangs on it.
+ * anyway, so that lists are correct, but no check depends on it.
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../kernel/errors.js';

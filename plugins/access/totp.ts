@@ -126,7 +126,7 @@ export class Totp {
     return delta === null ? null : Math.floor(timestamp / STEP_MS) + delta;
   }
 
-  /** Codes have six digits: guessing them is throttled by a count that only those reach who have the password. */
+  /** Codes have six digits, so guesses are throttled. Only a caller with the password reaches this count. */
   async #guarded<T>(account: Account, check: () => Promise<T | null>): Promise<T | null> {
     const attempt = await this.throttle.enter([count(account)]);
     try {

@@ -1,6 +1,6 @@
 /**
- * Whether there is room for what intakes write (contract 00, limits). The disk is asked once a second at most, and behind the
- * question: an answer is as of the last time. What cannot be asked is not short; the health report says that it could not.
+ * Whether there is room for what intakes write (contract 00, limits). The disk is read at most once a second, in the
+ * background: an answer is the result of the last reading. A failed reading does not count as short; the health report shows it.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
@@ -30,7 +30,7 @@ export class DiskSpace implements StorageSpace {
     return this.#short;
   }
 
-  /** Looks at the disk; a change is told in the log once. */
+  /** Reads the free space; a change is logged once. */
   async ask(): Promise<void> {
     const free = await this.system.freeBytes().catch(() => null);
     const { min_free_bytes } = this.config;

@@ -1,4 +1,4 @@
-/** /projects: everybody reads, administrators change (contract 80). */
+/** /projects: every account reads, administrators change (contract 80). */
 import joi from 'joi';
 import {
   orAgain,

@@ -3,8 +3,8 @@
  * (contract 15).
  *
  * Deleting touches what other plugins keep, so it has an order and a marker: the project is archived first, which stops
- * reports and publishes; then everybody is asked whether something hangs on it; then it is removed, or brought back and
- * refused. A crash in between leaves an archived project, which an administrator sees and deletes again. A report that was
+ * reports and publishes; then every plugin is asked whether it uses the project; then the project is removed, or restored and
+ * the deletion refused. A crash in between leaves an archived project, which an administrator sees and deletes again. A report that was
  * let in before the archiving and is stored after the question keeps its project's slug; the slug can be made again.
  */
 import {
@@ -197,8 +197,8 @@ export class Projects implements ProjectDirectory {
   }
 
   /**
-   * Removes a project that nothing hangs on; `cleared` takes away what belongs to it alone, before it goes.
-   * @throws ServiceError conflict naming what hangs on it
+   * Removes a project that is not in use; `cleared` first removes what belongs to it alone.
+   * @throws ServiceError conflict naming what uses it
    */
   async remove(actor: Principal, slug: string, cleared: (slug: string) => Promise<void>): Promise<void> {
     const before = await this.need(actor, slug);

@@ -44,7 +44,7 @@ export interface TokenProjects {
   slugs(): Promise<readonly string[]>;
 }
 
-/** Added by whatever keeps projects. */
+/** Added by the plugin that keeps projects. */
 export const TOKEN_PROJECTS = extensionPoint<TokenProjects>('access.token_projects');
 
 /** Making tokens on behalf of other plugins (intake keys, setup, watchdog). Secrets are answered once and never stored. */

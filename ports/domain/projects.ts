@@ -22,14 +22,14 @@ export interface ProjectDirectory {
   accepting(slug: string): Promise<ProjectInfo>;
 }
 
-/** What hangs on projects: one that is in use is archived and not deleted. */
+/** Uses of projects: a project in use is archived and not deleted. */
 export interface ProjectUsage {
   /** In the plural, for the message: `items`. */
   noun: string;
   inUse(slug: string): Promise<boolean>;
 }
 
-/** Added by whatever keeps something that belongs to a project. */
+/** Added by each plugin that keeps documents of a project. */
 export const PROJECT_USAGE = extensionPoint<ProjectUsage>('projects.usage');
 
 export const PROJECTS = token<ProjectDirectory>('projects.directory');

@@ -1,4 +1,4 @@
-/** What the update service tells of (contract 40): the event that closes bug items (contract 20). */
+/** The events of the update service (contract 40): `release.published` closes bug items (contract 20). */
 import { event } from '../token.js';
 
 export interface ReleasePublished {

@@ -1,4 +1,4 @@
-/** What the webhooks plugin tells the others: that a receiver is no longer reached (contract 70, delivery). */
+/** The events of the webhooks plugin: a receiver can no longer be reached (contract 70, delivery). */
 import { event } from '../token.js';
 
 /** Data of `webhook.disabled`: twenty deliveries in a row have failed. */

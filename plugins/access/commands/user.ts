@@ -17,7 +17,7 @@ const PASSWORD: Options = {
   },
 };
 
-/** The given password without the line's end, or a random one and the word that tells it. */
+/** The given password without the line's end, or a random one, which the command prints. */
 async function passwordFor(call: CommandCall, ids: Ids): Promise<{ password: string; shown: { password?: string } }> {
   if (call.options['password-stdin'] === true)
     return { password: (await call.stdin()).replace(/\r?\n$/, ''), shown: {} };

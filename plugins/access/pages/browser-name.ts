@@ -1,6 +1,6 @@
 /**
- * A browser's name out of its `User-Agent`, for the list of sessions: enough for a person to know the own one. Pure.
- * Rejected: a library that knows every robot; nothing hangs on this text.
+ * A browser's name from its `User-Agent`, for the list of sessions: enough for people to recognize their own. Pure.
+ * Rejected: a library that knows every robot; nothing depends on this text.
  */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:A|iOS)?\//, 'Edge'],
