@@ -8,17 +8,10 @@
  */
 import { createPrivateKey } from 'node:crypto';
 import joi from 'joi';
+import type { HttpLimits } from '../ports/http-limits.js';
 
-export interface LimitsConfig {
-  json_bytes: number;
-  inflated_bytes: number;
+export interface LimitsConfig extends HttpLimits {
   package_bytes: number;
-  intake_per_minute: number;
-  intake_burst: number;
-  api_per_minute: number;
-  bulk_per_minute: number;
-  auth_failures_per_minute: number;
-  public_per_minute: number;
   new_groups_per_hour: number;
   monitors_per_token: number;
 }

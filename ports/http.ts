@@ -86,15 +86,11 @@ export interface Cookie {
   maxAgeSeconds?: number;
 }
 
-/** An answer other than 200 with an object. Handlers return plain objects for 200. */
-export class Reply {
-  headers: Record<string, string> = {};
-  cookies: Cookie[] = [];
-  constructor(
-    readonly status: number,
-    /** An object is sent as JSON inside the envelope; a string or Buffer as it is, with `content-type` from `headers`. */
-    readonly body: object | string | Buffer | null,
-  ) {}
+/** What an answer carries beside its body. */
+export abstract class Answer {
+  /** By lower-case name, beside those that the server sends with every answer. */
+  readonly headers: Record<string, string> = {};
+  readonly cookies: Cookie[] = [];
 
   header(name: string, value: string): this {
     this.headers[name.toLowerCase()] = value;
@@ -104,6 +100,17 @@ export class Reply {
   cookie(cookie: Cookie): this {
     this.cookies.push(cookie);
     return this;
+  }
+}
+
+/** An answer other than 200 with an object. Handlers return plain objects for 200. */
+export class Reply extends Answer {
+  constructor(
+    readonly status: number,
+    /** An object is sent as JSON inside the envelope; a string or Buffer as it is, with `content-type` from `headers`. */
+    readonly body: object | string | Buffer | null,
+  ) {
+    super();
   }
 }
 
@@ -248,26 +255,17 @@ export interface RouteSpec {
 /** What a page handler returns: a view of its own plugin, or a redirect. A `Reply` serves anything else. */
 export type PageResult = View | Redirect | Reply;
 
-export class View {
+export class View extends Answer {
   status = 200;
-  cookies: Cookie[] = [];
-  /** Beside those that the server sends with every page, for example `retry-after`. */
-  headers: Record<string, string> = {};
   /** @param template file name in the plugin's `views/`, without `.hbs`. */
   constructor(
     readonly template: string,
     readonly context: Record<string, unknown> = {},
-  ) {}
+  ) {
+    super();
+  }
   withStatus(status: number): this {
     this.status = status;
-    return this;
-  }
-  header(name: string, value: string): this {
-    this.headers[name.toLowerCase()] = value;
-    return this;
-  }
-  cookie(cookie: Cookie): this {
-    this.cookies.push(cookie);
     return this;
   }
 }

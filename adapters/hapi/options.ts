@@ -1,20 +1,9 @@
 /** What the composition root gives the web server. */
 import type { Clock } from '../../ports/clock.js';
+import type { HttpLimits } from '../../ports/http-limits.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
-
-/** Contract 00, limits. A rate of 0 is switched off. */
-export interface HttpLimits {
-  json_bytes: number;
-  inflated_bytes: number;
-  intake_per_minute: number;
-  intake_burst: number;
-  api_per_minute: number;
-  bulk_per_minute: number;
-  auth_failures_per_minute: number;
-  public_per_minute: number;
-}
 
 export interface HapiServerOptions {
   host: string;

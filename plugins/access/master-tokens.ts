@@ -3,22 +3,13 @@
  * the audit log before it answers.
  */
 import { invalid, notFound, ServiceError } from '../../kernel/errors.js';
-import type { TokenProjects, TokenRecord } from '../../ports/domain/access.js';
+import type { NewToken, TokenProjects, TokenRecord } from '../../ports/domain/access.js';
+import { MONITOR_SOURCE } from '../../ports/domain/watchdog.js';
 import type { Actor, Audit } from './audit.js';
 import type { Tokens } from './tokens.js';
 
-/** A monitor's source (contract 30, heartbeat). */
-const SOURCE = /^(?!(?:.*\/)?\.{1,2}(?:\/|$))[A-Za-z0-9._:@/-]{1,128}$/;
-
-export interface NewMasterToken {
-  name: string;
-  scopes: readonly string[];
-  project?: string | null;
-  /** Makes a `wd_live_` token of it, which may carry `watchdog:ping` and nothing else. */
-  source?: string | null;
-  expires_in_seconds?: number | null;
-  created_by: string;
-}
+/** With a `source` a `wd_live_` token is made, which may carry `watchdog:ping` and nothing else. */
+export type NewMasterToken = Omit<NewToken, 'kind'>;
 
 const MAX_SECONDS = 100 * 365 * 86_400;
 
@@ -85,7 +76,7 @@ export class MasterTokens {
     if (seconds !== null && !(Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_SECONDS)) {
       fields['expires_in_seconds'] = 'must be a positive whole number of seconds';
     }
-    if (source !== null && !SOURCE.test(source)) {
+    if (source !== null && !MONITOR_SOURCE.test(source)) {
       fields['source'] = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / - without . or .. as a segment';
     }
     if (source !== null && input.scopes.join() !== 'watchdog:ping')

@@ -14,6 +14,7 @@ import {
   TOKENS,
 } from '../../ports/domain/access.js';
 import { definePlugin, extend } from '../../kernel/contract.js';
+import { HOUR_MS } from '../../lib/time.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { checkUsername } from './account.js';
@@ -27,7 +28,6 @@ import { routes } from './routes.js';
 /** Of the contract's table; those of bugs, projects and webhooks are registered by their plugins. */
 const SCOPES = ['updateservice:publish', 'setup:install', 'license:read', 'license:manage'];
 
-const HOUR_MS = 3_600_000;
 /** How long a sub-token or setup token that has ended stays in the lists. */
 const KEEP_ENDED_MS = 30 * 24 * HOUR_MS;
 

@@ -9,33 +9,18 @@
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../kernel/errors.js';
+import { BoundedMap } from '../../lib/bounded-map.js';
 import { KeyedMutex } from '../../lib/keyed-mutex.js';
-import type { TokenIssuer, TokenRecord } from '../../ports/domain/access.js';
+import type { IssuedToken, NewToken, TokenIssuer, TokenRecord } from '../../ports/domain/access.js';
 import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../ports/http.js';
 import type { Filter } from '../../ports/store.js';
 import { Background } from './background.js';
 import { isLive, PREFIXES, sha256, tokenPrincipal, tokenRecord, type TokenDoc } from './token.js';
 
-export interface NewToken {
-  kind: TokenKind;
-  name: string;
-  scopes: readonly string[];
-  project?: string | null;
-  /** Monitor source; of `watchdog` tokens alone. */
-  source?: string | null;
-  /** Null or absent: no expiry. */
-  expires_in_seconds?: number | null;
+interface DatedToken extends NewToken {
   /** Wins over `expires_in_seconds`. */
   expires_at?: string | null;
-  created_by: string;
-}
-
-export interface IssuedToken {
-  id: string;
-  /** The secret, which is stored nowhere. */
-  token: string;
-  expires_at: string | null;
 }
 
 /** Live sub-tokens of one master (contract 00, limits). */
@@ -46,7 +31,7 @@ const MAX_TOUCHED = 10_000;
 @injectable()
 export class Tokens implements TokenIssuer {
   /** Document id → when this process last wrote `last_used_at`; spares a write per request within the minute. */
-  readonly #touched = new Map<string, number>();
+  readonly #touched = new BoundedMap<number>({ most: MAX_TOUCHED });
   readonly #provisioning = new KeyedMutex();
 
   constructor(
@@ -77,7 +62,7 @@ export class Tokens implements TokenIssuer {
     if (unknown.length > 0) throw invalid({ scopes: `unknown: ${unknown.join(', ')}; known are ${known.join(', ')}` });
   }
 
-  issue(input: NewToken): Promise<IssuedToken> {
+  issue(input: DatedToken): Promise<IssuedToken> {
     return this.#insert(input, null);
   }
 
@@ -86,7 +71,7 @@ export class Tokens implements TokenIssuer {
    * one too many; at the limit both may be refused, which the next call mends.
    * @throws ServiceError conflict at 1,000 live ones
    */
-  issueChild(parent: TokenDoc, input: NewToken): Promise<IssuedToken> {
+  issueChild(parent: TokenDoc, input: DatedToken): Promise<IssuedToken> {
     return this.#provisioning.run(parent.id, async () => {
       const made = await this.#insert(input, parent);
       const live = { parent_id: parent.token_id, expires_at: { gt: this.clock.iso() }, revoked_at: null };
@@ -96,7 +81,7 @@ export class Tokens implements TokenIssuer {
     });
   }
 
-  async #insert(input: NewToken, parent: TokenDoc | null): Promise<IssuedToken> {
+  async #insert(input: DatedToken, parent: TokenDoc | null): Promise<IssuedToken> {
     this.checkScopes(input.scopes);
     if (input.kind === 'watchdog' && !input.source) throw invalid({ source: 'is required for a watchdog token' });
     const secret = PREFIXES[input.kind] + this.ids.secret(43);
@@ -195,7 +180,6 @@ export class Tokens implements TokenIssuer {
     const now = this.clock.now();
     const last = Math.max(this.#touched.get(doc.id) ?? 0, doc.last_used_at === null ? 0 : Date.parse(doc.last_used_at));
     if (now - last < TOUCH_MS) return;
-    if (this.#touched.size >= MAX_TOUCHED) this.#touched.clear();
     this.#touched.set(doc.id, now);
     const minuteAgo = new Date(now - TOUCH_MS).toISOString();
     // The filter holds the promise across processes: another one may have written within the minute.

@@ -47,17 +47,30 @@ export interface TokenProjects {
 /** Added by the plugin that keeps projects. */
 export const TOKEN_PROJECTS = extensionPoint<TokenProjects>('access.token_projects');
 
+/** What a new token is and may. */
+export interface NewToken {
+  kind: TokenKind;
+  name: string;
+  scopes: readonly string[];
+  /** Null or absent: every project. */
+  project?: string | null;
+  /** The one monitor that it may report. */
+  source?: string | null;
+  /** Null or absent: it does not expire. */
+  expires_in_seconds?: number | null;
+  created_by: string;
+}
+
+export interface IssuedToken {
+  id: string;
+  /** The secret, which is stored nowhere. */
+  token: string;
+  expires_at: string | null;
+}
+
 /** Making tokens on behalf of other plugins (intake keys, setup, watchdog). Secrets are answered once and never stored. */
 export interface TokenIssuer {
-  issue(token: {
-    kind: 'master' | 'sub' | 'watchdog' | 'setup' | 'intake';
-    name: string;
-    scopes: readonly string[];
-    project?: string | null;
-    source?: string | null;
-    expires_in_seconds?: number | null;
-    created_by: string;
-  }): Promise<{ id: string; token: string; expires_at: string | null }>;
+  issue(token: NewToken): Promise<IssuedToken>;
   /** Revokes one token and its sub-tokens, at once and in every process. False when there is none. */
   revoke(id: string): Promise<boolean>;
   /** Revokes every token bound to a monitor source. Answers how many. */

@@ -1,6 +1,9 @@
 /** What the watchdog offers the others: its events, one evaluator run for the tick, and monitors for the setup path (contract 30). */
 import { event, token } from '../token.js';
 
+/** A monitor's source: 1 to 128 characters, without `.` or `..` as a segment; case-sensitive (contract 30, heartbeat). */
+export const MONITOR_SOURCE = /^(?!(?:.*\/)?\.{1,2}(?:\/|$))[A-Za-z0-9._:@/-]{1,128}$/;
+
 export type MonitorState = 'unknown' | 'up' | 'warning' | 'down' | 'stopped' | 'maintenance';
 export type MonitorAlarm = 'none' | 'open' | 'suppressed';
 export type RunTrigger = 'http' | 'cli' | 'scheduler';

@@ -1,9 +1,9 @@
 /** A route's body: media type, bytes, inflating, parsing. What comes out still has to meet the schema. */
 import type { IncomingMessage } from 'node:http';
 import type { RouteSpec } from '../../../ports/http.js';
+import type { HttpLimits } from '../../../ports/http-limits.js';
 import { Failure, OVERLOADED } from '../errors/failure.js';
 import { BodyBudget, type BodyLease } from '../limits/body-budget.js';
-import type { HttpLimits } from '../options.js';
 import { parseForm } from './form.js';
 import { Inflater } from './inflate.js';
 import { MAX_INTAKE_VALUES, MAX_VALUES, parseJson } from './json.js';

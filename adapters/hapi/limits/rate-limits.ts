@@ -7,8 +7,8 @@
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { RateClass } from '../../../ports/http.js';
+import type { HttpLimits } from '../../../ports/http-limits.js';
 import { Failure } from '../errors/failure.js';
-import type { HttpLimits } from '../options.js';
 
 interface Bucket {
   tokens: number;

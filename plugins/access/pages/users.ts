@@ -32,12 +32,8 @@ export function userPages(services: Services): PageSpec[] {
     });
   };
 
-  /** A form on the detail page. A user who takes away their own right to this page is redirected elsewhere. */
-  const action = (
-    name: string,
-    run: (request: HttpRequest, id: string) => Promise<AccountView>,
-    say: (account: AccountView) => string,
-  ): PageSpec => ({
+  /** A form on the detail page, which shows what was refused. */
+  const form = (name: string, run: (request: HttpRequest, id: string) => Promise<Redirect>): PageSpec => ({
     method: 'POST',
     path: `/users/{id}/${name}`,
     title,
@@ -45,13 +41,21 @@ export function userPages(services: Services): PageSpec[] {
     input: { params },
     handle: (request) =>
       orAgain(
-        async () => {
-          const account = await run(request, request.params['id'] ?? '');
-          return new Redirect(`/users/${account.id}`, { tone: 'success', message: say(account) });
-        },
+        () => run(request, request.params['id'] ?? ''),
         (problem) => detail(request, problem),
       ),
   });
+
+  /** A change of the account. A user who takes away their own right to this page is redirected elsewhere. */
+  const action = (
+    name: string,
+    run: (request: HttpRequest, id: string) => Promise<AccountView>,
+    say: (account: AccountView) => string,
+  ): PageSpec =>
+    form(name, async (request, id) => {
+      const account = await run(request, id);
+      return new Redirect(`/users/${account.id}`, { tone: 'success', message: say(account) });
+    });
 
   return [
     {
@@ -107,22 +111,11 @@ export function userPages(services: Services): PageSpec[] {
         (account) => `${account.username} signs in without TOTP now.`,
       ),
     ),
-    {
-      method: 'POST',
-      path: '/users/{id}/delete',
-      title,
-      access,
-      input: { params },
-      handle: (request) =>
-        orAgain(
-          async () => {
-            const { username } = await accounts.need(request.params['id'] ?? '');
-            await accounts.remove(signedIn(request), request.params['id'] ?? '');
-            return new Redirect('/users', { tone: 'success', message: `Deleted ${username}.` });
-          },
-          (problem) => detail(request, problem),
-        ),
-    },
+    form('delete', async (request, id) => {
+      const { username } = await accounts.need(id);
+      await accounts.remove(signedIn(request), id);
+      return new Redirect('/users', { tone: 'success', message: `Deleted ${username}.` });
+    }),
   ];
 }
 

@@ -1,14 +1,13 @@
 /** One lease: its token, its times, its end, and the errors about it (contract 20, leases). Pure. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../../kernel/errors.js';
-import { isoOf } from '../../../lib/time.js';
+import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { Caller } from '../caller.js';
 import { hashOf } from '../deps.js';
 import type { ChangeSet } from '../items/change-set.js';
 import type { ItemDoc, Lease, LeaseEnd } from '../items/model.js';
 import { EXPIRIES, isLive } from '../items/view.js';
 
-const HOUR_MS = 3_600_000;
 /** A lease ends this long after its claim, however often it is renewed. */
 export const LIMIT_MS = 24 * HOUR_MS;
 export const DEFAULT_LEASE_SECONDS = 1800;

@@ -11,6 +11,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
+import { HOUR_MS } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, hashOf, type Deps } from '../deps.js';
 import { earlierKeyOf, floodOf, type Flood, type Grouping, type GroupingInput } from './key.js';
@@ -26,8 +27,6 @@ const BELIEVED_MS = 2_000;
 
 /** Decisions that a family remembers: more than can be under way at once. */
 const REMEMBERED = 100;
-
-const HOUR_MS = 3_600_000;
 
 /** A report and what groups it. */
 export interface Keyed extends Grouping {

@@ -5,9 +5,9 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
+import { MINUTE_MS } from '../../../lib/time.js';
 import { DEPS, type Deps } from '../deps.js';
 
-const MINUTE_MS = 60_000;
 const MINUTES = 60;
 /** Keys that are counted at a time. */
 const KEYS = 10_000;

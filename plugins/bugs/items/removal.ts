@@ -13,7 +13,7 @@ import { inject, injectable, type Principal } from '../../../kernel/contract.js'
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import { alreadyClaimed, isToken, leaseLost } from '../claims/lease.js';
 import { callerOf, type Caller } from '../caller.js';
-import { isoOf } from '../../../lib/time.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { DEPS, hashOf, type Deps } from '../deps.js';
 import { Keys } from '../grouping/keys.js';
 import { publicRefId } from '../intake/client-refs.js';
@@ -25,7 +25,6 @@ import { isLive } from './view.js';
 
 const ATTEMPTS = 20;
 const BATCH = 100;
-const DAY_MS = 86_400_000;
 /** An open marker this old belongs to a process that is gone. */
 const ABANDONED_MS = 60_000;
 /** References of occurrences are remembered for 30 days. */

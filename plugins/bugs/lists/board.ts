@@ -8,7 +8,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
+import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../../ports/domain/bugs.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
@@ -20,7 +20,6 @@ import type { ItemDoc } from '../items/model.js';
 import { daily, hourly } from '../items/rate.js';
 import { itemView } from '../items/view.js';
 
-const HOUR_MS = 3_600_000;
 const ROWS = 50;
 /** Groups whose hours are added up, and how many are read at a time: a document parses in some ten microseconds. */
 const SUMMED = 1000;

@@ -10,7 +10,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
-import { isoOf } from '../../../lib/time.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Scalar } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
@@ -20,7 +20,6 @@ import { STATUSES } from '../items/transitions.js';
 import { SEVERITIES } from '../items/severity.js';
 import type { StatKind } from './stat-kinds.js';
 
-const DAY_MS = 86_400_000;
 export const DAYS = 30;
 export interface StatsDay {
   /** `2026-11-21`, a day in UTC. */

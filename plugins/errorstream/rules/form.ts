@@ -2,9 +2,9 @@
 import type joi from 'joi';
 import type { HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
+import { DAY_MS } from '../../../lib/time.js';
 import type { Matching, RuleFields } from './rule.js';
 
-const DAY_MS = 86_400_000;
 /** `keep` leaves the stored time. */
 export const EXPIRIES = [
   { value: '1', label: 'In a day' },

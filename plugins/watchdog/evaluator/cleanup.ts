@@ -3,12 +3,11 @@
  * up leaves the rest to the next one (contract 30, runs).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { isoOf } from '../../../lib/time.js';
+import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { RunCleanup } from '../../../ports/domain/watchdog.js';
 import type { Collection, Doc, Filter } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { NO_CLEANUP } from './runs.js';
-import { HOUR_MS } from '../metrics/samples.js';
 
 const DAY_MS = 24 * HOUR_MS;
 export const KEEP_SAMPLES_MS = 14 * DAY_MS;

@@ -1,10 +1,10 @@
 /** What the routes of the watchdog take and answer (contract 30). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
 import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
+import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
 import { MAX_STATUS } from '../monitors/status.js';
 import { STATES } from '../model.js';
-import { SOURCE } from '../monitors/source.js';
 import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../monitors/timing.js';
 
 const LEVELS = ['info', 'warning', 'error'];
@@ -15,7 +15,7 @@ const state = named('MonitorState', joi.string().valid(...STATES));
 
 const sourceText = joi
   .string()
-  .pattern(SOURCE)
+  .pattern(MONITOR_SOURCE)
   .message('must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / - without . or .. as a segment');
 const interval = joi.number().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).allow(null);
 const text = joi.string().allow(null, '');

@@ -1,11 +1,10 @@
 /** `GET /metrics` (contract 30): condensed history, the seven-day baseline, and how far the latest value is from it. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
-import { isoOf } from '../../../lib/time.js';
+import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import { KEEP_SAMPLES_MS } from '../evaluator/cleanup.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc } from '../model.js';
-import { HOUR_MS } from './samples.js';
 import { Series } from './series.js';
 import { Running } from './stats.js';
 

@@ -13,13 +13,13 @@
  * A process that knows an older state of the monitor may write an older chunk: it never replaces a larger one, because
  * tails of one number only grow.
  */
+import { HOUR_MS } from '../../../lib/time.js';
 import { StoreConflict, type Collection, type Update } from '../../../ports/store.js';
 import type { Deps } from '../deps.js';
 import { MAX_NAMES } from '../heartbeat/heartbeat.js';
 import type { ChunkDoc, HourStats, MonitorDoc, RollupDoc, Row, Stats } from '../model.js';
 import { sampled } from './stats.js';
 
-export const HOUR_MS = 3_600_000;
 /** Some 20 heartbeats of four metrics; short enough that a monitor's row seldom outgrows its page. */
 export const TAIL_CHARS = 800;
 

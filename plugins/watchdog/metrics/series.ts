@@ -2,9 +2,10 @@
 import type { Find } from '../../../ports/store.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
+import { HOUR_MS } from '../../../lib/time.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc, RollupDoc, Row, Stats } from '../model.js';
-import { chunkId, HOUR_MS, hourOf, rowsOf } from './samples.js';
+import { chunkId, hourOf, rowsOf } from './samples.js';
 
 const PAGE = 500;
 /** Chunks that a sparkline looks at: those of a slow monitor hold one heartbeat each. */

@@ -1,7 +1,7 @@
 /** Making, changing and deleting monitors (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
-import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
+import { MONITOR_SOURCE, type MonitorFields, type MonitorView } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
 import { Alarms } from '../evaluator/alarms.js';
 import { ancestorsOf, MAX_DEPTH, Ancestry } from './ancestry.js';
@@ -11,7 +11,7 @@ import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc } from '../model.js';
 import { freshMonitor, viewOf } from './monitor.js';
 import { Outbox } from '../timeline/outbox.js';
-import { idOf, looksLikeId, SOURCE } from './source.js';
+import { idOf, looksLikeId } from './source.js';
 import { masked, Visibility } from './visibility.js';
 import { ChangeSet } from './change-set.js';
 
@@ -35,7 +35,7 @@ export class Monitors {
   /** By source, or by id. */
   async find(name: string): Promise<MonitorDoc | null> {
     const { monitors } = this.deps;
-    let doc = SOURCE.test(name) ? await monitors.get(idOf(name)) : null;
+    let doc = MONITOR_SOURCE.test(name) ? await monitors.get(idOf(name)) : null;
     if (doc === null && looksLikeId(name)) doc = await monitors.get(name);
     return doc === null || doc.deleted_at !== null ? null : doc;
   }
@@ -56,7 +56,7 @@ export class Monitors {
   /** @throws ServiceError conflict (known source, cycle), unknown_project, insufficient_scope */
   async create(given: MonitorFields, caller: Caller): Promise<MonitorView> {
     const fields = cleaned({ ...given, project: given.project ?? caller.project });
-    if (!SOURCE.test(fields.source))
+    if (!MONITOR_SOURCE.test(fields.source))
       throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
     mayTouch(caller, { project: fields.project ?? null });
     await this.#checkProject(fields.project);

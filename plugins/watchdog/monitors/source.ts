@@ -4,8 +4,6 @@
  */
 import { createHash } from 'node:crypto';
 
-/** 1 to 128 characters, without `.` or `..` as a segment; case-sensitive (contract 30, heartbeat). */
-export const SOURCE = /^(?!(?:.*\/)?\.{1,2}(?:\/|$))[A-Za-z0-9._:@/-]{1,128}$/;
 const ID = /^mon_[0-9a-f]{32}$/;
 
 export const idOf = (source: string): string => `mon_${createHash('sha256').update(source).digest('hex').slice(0, 32)}`;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
 import { heartbeatOf, stateOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
-import { SOURCE } from '../../../../plugins/watchdog/monitors/source.js';
+import { MONITOR_SOURCE } from '../../../../ports/domain/watchdog.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ANYONE, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
@@ -19,10 +19,10 @@ async function codeOf(run: Promise<unknown>): Promise<string> {
 describe('watchdog heartbeat (pure)', () => {
   it('knows sources', () => {
     for (const good of ['a', 'web-1', 'host/a.b:80@x_y', '...', 'a..b', 'x'.repeat(128)]) {
-      expect(SOURCE.test(good), good).to.equal(true);
+      expect(MONITOR_SOURCE.test(good), good).to.equal(true);
     }
     for (const bad of ['', '.', '..', 'a/../b', './a', 'a/.', 'ä', 'a b', 'a\n', 'x'.repeat(129)]) {
-      expect(SOURCE.test(bad), JSON.stringify(bad)).to.equal(false);
+      expect(MONITOR_SOURCE.test(bad), JSON.stringify(bad)).to.equal(false);
     }
   });
 

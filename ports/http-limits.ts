@@ -1,0 +1,11 @@
+/** What the web server refuses, and from where on (contract 00, limits). A rate of 0 is switched off. */
+export interface HttpLimits {
+  json_bytes: number;
+  inflated_bytes: number;
+  intake_per_minute: number;
+  intake_burst: number;
+  api_per_minute: number;
+  bulk_per_minute: number;
+  auth_failures_per_minute: number;
+  public_per_minute: number;
+}
