@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import Vision, { type ServerViewsConfiguration } from '@hapi/vision';
 import Handlebars from 'handlebars';
+import { showUnseen } from './unseen.js';
 
 export interface ViewOptions {
   webDir: string;
@@ -61,7 +62,7 @@ export class Views {
   async render(folder: string, template: string, context: object, layout: 'app' | 'blank' | null): Promise<string> {
     const realm = this.#realms.get(folder);
     if (!realm) throw new Error(`no views in ${folder}`);
-    return realm.render(template, context, { layout: layout ?? false } as ServerViewsConfiguration);
+    return showUnseen(await realm.render(template, context, { layout: layout ?? false } as ServerViewsConfiguration));
   }
 
   /** The error page of `web/views/error.hbs`. */
