@@ -80,6 +80,7 @@ const ROUTE = Joi.object({
   path,
   aliases: Joi.array().items(path),
   operationId: Joi.alternatives(operationId, Joi.array().items(operationId).min(1)),
+  tag: Joi.string(),
   summary: Joi.string().required(),
   description: Joi.string(),
   access: duck,

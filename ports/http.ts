@@ -189,6 +189,8 @@ export interface RouteSpec {
    * for each path with each method, in their order, where there are several. Absent: made of method and path.
    */
   operationId?: string | readonly string[];
+  /** Its group in openapi.json. Absent: the first word of its path behind `/api/`. */
+  tag?: string;
   summary: string;
   description?: string;
   access: Access;

@@ -29,6 +29,8 @@ export interface Operation extends OperationRef {
 export interface Group {
   id: string;
   title: string;
+  /** What the description says of it. */
+  text: string;
   operations: OperationRef[];
 }
 
@@ -43,11 +45,12 @@ export function shellQuote(value: string): string {
   return /^[\w./:@%+=,-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }
 
-/** `/api/bugtracker/v1/bugs/{id}` → `bugtracker`; what lies outside `/api/` → its first segment. */
-export function groupOf(path: string): string {
-  const [first = '', second] = path.split('/').filter(Boolean);
-  const name = first === 'api' && second !== undefined ? second : first;
-  return (/^[a-z0-9]+/i.exec(name)?.[0] ?? 'other').toLowerCase();
+/** The first tag of an operation, as it stands in the address of a page. */
+function groupOf(spec: Tree): { id: string; title: string } {
+  const title =
+    list(spec['tags']).find((tag): tag is string => typeof tag === 'string' && /[a-z0-9]/i.test(tag)) ?? 'other';
+  const id = title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  return { id, title };
 }
 
 /** The body's JSON schema, whatever the media type is called. */
@@ -142,11 +145,13 @@ function operationOf(ref: OperationRef, document: Tree, baseUrl: string): Operat
 /** Groups by name, operations in the document's order. */
 export function apiIndex(openapi: object): Group[] {
   const groups = new Map<string, Group>();
+  const tags = list((openapi as Tree)['tags']).map((tag) => tree(tag));
   for (const [path, item] of Object.entries(tree((openapi as Tree)['paths']))) {
     for (const [method, spec] of Object.entries(tree(item))) {
       if (!METHODS.has(method) || !isTree(spec)) continue;
-      const id = groupOf(path);
-      const group = groups.get(id) ?? { id, title: id, operations: [] };
+      const { id, title } = groupOf(spec);
+      const text = textAt(tree(tags.find((tag) => tag['name'] === title)), 'description');
+      const group = groups.get(id) ?? { id, title, text, operations: [] };
       groups.set(id, group);
       const anchor = `${method}${path}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
       group.operations.push({

@@ -20,12 +20,12 @@ const isTree = (value: unknown): value is Tree => typeof value === 'object' && v
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const words = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** The schema behind a `$ref`, with the members of `allOf` put together. */
+/** The schema behind a `$ref`, with what is written beside the reference, and the members of `allOf` put together. */
 export function resolve(schema: unknown, document: Tree, depth = 0): Tree {
   if (!isTree(schema) || depth > 10) return {};
   if (schema['$ref'] === undefined && schema['allOf'] === undefined) return schema;
   const { $ref: ref, allOf, ...rest } = schema;
-  if (typeof ref === 'string') return resolve(target(ref, document), document, depth + 1);
+  if (typeof ref === 'string') return { ...resolve(target(ref, document), document, depth + 1), ...rest };
   if (!Array.isArray(allOf)) return schema;
   return allOf.map((part) => resolve(part, document, depth + 1)).reduce(join, rest);
 }

@@ -23,7 +23,6 @@ export default definePlugin<HealthConfig>({
     health: 'Whether the service works, for people and for probes.',
     metrics: 'Numbers for Prometheus.',
     admin: 'Migrations.',
-    'install_db.php': 'Migrations, at the address of earlier versions.',
   },
   config: joi.object({
     min_free_bytes: joi

@@ -160,6 +160,7 @@ function migrations({ run }: Services): RouteSpec[] {
     {
       method: ['GET', 'POST'],
       path: '/install_db.php',
+      tag: 'admin',
       operationId: ['installDatabaseByGet', 'installDatabase'],
       summary: 'Run pending migrations (address of earlier versions)',
       description: 'POST, or GET with the shared key, runs them; GET with a session leads to the page.',

@@ -14,7 +14,7 @@ export default definePlugin({
   api: 1,
   title: 'Sentry SDK intake',
   needs: [ERROR_INTAKE.name, PROJECTS.name],
-  tags: { envelope: 'What SDKs of Sentry send.', store: 'What older SDKs of Sentry send.' },
+  tags: { sentry: 'What SDKs of Sentry send.' },
   setup(ctx) {
     const { intake } = ctx.services({ intake: SentryIntake });
     return { routes: routes(intake) };

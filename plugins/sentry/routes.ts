@@ -26,6 +26,7 @@ const output = named(
 
 const shared = {
   method: 'POST',
+  tag: 'sentry',
   access: { scope: 'bugtracker:report', intake: true },
   output,
   plain: true,

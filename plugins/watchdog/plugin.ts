@@ -83,8 +83,7 @@ export default definePlugin<WatchdogConfig>({
   events: ['monitor.down', 'monitor.recovered'],
   tags: {
     watchdog: 'Monitors, the heartbeats they live by, their timeline, the history of their metrics, and the evaluator.',
-    ping: 'Heartbeats of cron jobs by a URL alone.',
-    push: 'Heartbeats by the push URL of Uptime Kuma.',
+    ping: 'Heartbeats by a URL alone: of cron jobs, and by the push URL of Uptime Kuma.',
     badge: 'Images with the state of a public monitor.',
   },
   collections: COLLECTIONS,

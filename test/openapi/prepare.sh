@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gets the programs that judge openapi.json (a generator of Python clients, a linter) into a folder that is kept. The
-# linter is no devDependency: it brings a hundred packages. Their install scripts do not run.
+# Gets the programs that judge openapi.json (linters, generators of clients, a fuzzer) into a folder that is kept. They
+# are no devDependencies: they bring two hundred packages. Their install scripts do not run.
 #
 #   prepare.sh [folder, default: aos-test-openapi-<uid> below the temporary directory]
 #
@@ -13,6 +13,7 @@ stamp=$(cat "$here/requirements.txt" "$here/prepare.sh" | cksum)
 rm -rf "$folder"
 mkdir -p "$folder/python" "$folder/npm"
 PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --target "$folder/python" -r "$here/requirements.txt"
-npm install --silent --no-audit --no-fund --no-save --ignore-scripts --prefix "$folder/npm" @redocly/cli@2.77.0
+npm install --silent --no-audit --no-fund --no-save --ignore-scripts --prefix "$folder/npm" \
+  @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-typescript@7.13.0 openapi-fetch@0.17.0
 printf '%s\n' "$stamp" >"$folder/.complete"
 echo "openapi tools ready in $folder"

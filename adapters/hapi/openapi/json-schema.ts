@@ -210,6 +210,9 @@ function stringRule({ name }: Rule, limit: number): JsonSchema {
 /** The one class of characters that is the same in every regular expression when it is written out. */
 const CONTROL = '[\\u0000-\\u001F\\u007F-\\u009F]';
 
+/** An escaped zero, behind whole pairs of backslashes. */
+const NUL = /(?<!\\)((?:\\\\)*)\\0(?!\d)/g;
+
 /**
  * joi writes `/…/flags`. An inverted one says what the text must not hold. Left out is what cannot be said: flags that
  * change what matches, and classes of Unicode, which engines know by different names.
@@ -218,7 +221,8 @@ function patternOf({ args }: Rule): JsonSchema[] {
   const { regex, options } = args ?? {};
   const text = regex instanceof RegExp ? String(regex) : regex;
   const [, source = '', flags = ''] = (typeof text === 'string' ? /^\/(.*)\/([a-z]*)$/s.exec(text) : null) ?? [];
-  const pattern = source.replaceAll('\\p{Cc}', CONTROL);
+  // `\0` means something else to engines other than this one.
+  const pattern = source.replaceAll('\\p{Cc}', CONTROL).replaceAll(NUL, '$1\\u0000');
   if (pattern === '' || /[imsv]/.test(flags) || /\\p\{/i.test(pattern)) return [];
   return [options?.invert === true ? { not: { pattern } } : { pattern }];
 }

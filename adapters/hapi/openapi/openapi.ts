@@ -19,7 +19,7 @@ export function describeRoutes(mounted: readonly MountedRoute[], about: { versio
   if (bare) components.keep('BareError', BARE_ERROR);
   for (const route of routes) {
     for (const [method, path, id] of operationsOf(route.spec)) {
-      const tag = tagOf(path);
+      const tag = route.spec.tag ?? tagOf(path);
       const described = (paths[path] ??= {});
       if (described[method.toLowerCase()] !== undefined) continue;
       if (!tags.has(tag)) tags.set(tag, route.about?.tags[tag] ?? route.about?.title ?? tag);

@@ -37,7 +37,7 @@ function messageOf({ body }: HttpRequest): string | null {
 }
 
 const params = { token: joi.string().max(100).required() };
-const rid = joi.string().pattern(RID).message('must be 1 to 64 letters, digits, _ . : or -').empty('').default('');
+const rid = joi.string().pattern(RID).message('must be 1 to 64 letters, digits, _ . : or -').empty('');
 
 export function pingUrls(services: Services): RouteSpec[] {
   return [...pings(services), push(services)];
@@ -52,7 +52,7 @@ function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[
     const { token: secret = '', signal = '0' } = request.params;
     if (!SIGNAL.test(signal) || Number(signal) > 255) throw nothing();
     const token = await tokenOf(authenticator, secret);
-    const run = String(request.query['rid']);
+    const { rid: run = '' } = request.query as { rid?: string };
     const message = messageOf(request);
     if (signal === 'start') await intake.start(token.source, callerOf(token), run);
     else if (signal === 'log') {
@@ -99,6 +99,7 @@ function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[
 const push = ({ intake, authenticator, beats }: Services): RouteSpec => ({
   method: ['GET', 'POST'],
   path: '/api/push/{token}',
+  tag: 'ping',
   operationId: ['pushByGet', 'push'],
   summary: 'Heartbeat by the push URL of Uptime Kuma',
   description: '`status=down` is a heartbeat with `error`. `ping`, in milliseconds, is the metric `ping_ms`.',

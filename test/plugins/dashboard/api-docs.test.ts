@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import {
   apiIndex,
   apiOperations,
-  groupOf,
   shellQuote,
   type Group,
   type Operation,
@@ -24,6 +23,7 @@ const document = {
     '/api/things/v1/things': {
       post: {
         summary: 'Make a <thing>',
+        tags: ['things'],
         security: [{ token: ['things:manage'] }, { sharedKey: [] }],
         requestBody: {
           required: true,
@@ -65,13 +65,16 @@ const document = {
       parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
       get: {
         summary: 'One',
+        tags: ['things'],
         parameters: [
           { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 200, default: 50 } },
         ],
         responses: {},
       },
     },
-    '/api/health/live': { get: { summary: 'Alive', security: [], responses: { 200: { description: 'Yes' } } } },
+    '/api/health/live': {
+      get: { summary: 'Alive', tags: ['health'], security: [], responses: { 200: { description: 'Yes' } } },
+    },
   },
 };
 
@@ -85,12 +88,33 @@ describe('API documentation', () => {
       ['health', 1],
       ['things', 2],
     ]);
-    expect([
-      groupOf('/metrics'),
-      groupOf('/install_db.php'),
-      groupOf('/api/{number}/store/'),
-      groupOf('/'),
-    ]).to.deep.equal(['metrics', 'install', 'other', 'other']);
+  });
+
+  it('groups by the first tag, with what the description says of it', () => {
+    const get = (summary: string, ...tags: string[]): object => ({ get: { summary, tags, responses: {} } });
+    const tagged = {
+      tags: [{ name: 'sentry', description: 'What SDKs send.' }],
+      paths: {
+        '/api/{number}/store': get('Store', 'sentry'),
+        '/api/{number}/envelope': get('Envelope', 'sentry'),
+        '/odd': get('Odd', 'Odd & ends'),
+        '/none': get('None'),
+      },
+    };
+    expect(
+      apiIndex(tagged).map(({ id, title, text, operations }) => [id, title, text, operations.length]),
+    ).to.deep.equal([
+      ['odd-ends', 'Odd & ends', '', 1],
+      ['other', 'other', '', 1],
+      ['sentry', 'sentry', 'What SDKs send.', 2],
+    ]);
+  });
+
+  it('keeps what is written beside a reference', () => {
+    const named = { components: { schemas: { Kind: { type: 'string', enum: ['a'], description: 'A kind' } } } };
+    const kind = '#/components/schemas/Kind';
+    const rows = rowsOf({ properties: { own: { $ref: kind, description: 'Its kind' }, plain: { $ref: kind } } }, named);
+    expect(rows.map(({ text }) => text)).to.deep.equal(['Its kind · one of a', 'A kind · one of a']);
   });
 
   it('draws body and answer as rows', () => {

@@ -259,6 +259,21 @@ describe('hapi: OpenAPI', () => {
     ]);
   });
 
+  it('puts an operation into the group that its route names', async () => {
+    const route = (path: string, tag?: string): RouteSpec => ({
+      method: 'GET',
+      path,
+      ...(tag !== undefined && { tag }),
+      summary: 'x',
+      access: 'public',
+      handle,
+    });
+    const { server } = await TestServer.create({ routes: [route('/api/{number}/store', 'sentry'), route('/api/b')] });
+    const made = server.openapi() as Json;
+    expect(dig(made, 'paths', '/api/{number}/store', 'get', 'tags')).to.deep.equal(['sentry']);
+    expect(dig(made, 'paths', '/api/b', 'get', 'tags')).to.deep.equal(['b']);
+  });
+
   const cases: [string, joi.Schema, unknown][] = [
     ['text', joi.string().min(1).max(5).pattern(/^a/), { type: 'string', minLength: 1, maxLength: 5, pattern: '^a' }],
     ['a pattern with flags', joi.string().pattern(/^a/i), { type: 'string' }],
@@ -300,6 +315,12 @@ describe('hapi: OpenAPI', () => {
       joi.string().pattern(/[<>]/, { invert: true }),
       { type: 'string', not: { pattern: '[<>]' } },
     ],
+    [
+      'NUL, as every engine writes it',
+      joi.string().pattern(/\0/, { invert: true }),
+      { type: 'string', not: { pattern: '\\u0000' } },
+    ],
+    ['an escaped backslash before a zero', joi.string().pattern(/\\0/), { type: 'string', pattern: '\\\\0' }],
     [
       'control characters, as every engine writes them',
       joi.string().pattern(/\p{Cc}/u, { invert: true }),
