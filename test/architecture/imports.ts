@@ -6,7 +6,7 @@
 import { parse } from '@babel/parser';
 
 export interface Import {
-  /** What stands between the quotes; `<computed>` where it is no literal. */
+  /** The text between the quotes; `<computed>` where it is no literal. */
   module: string;
   /** Names taken from it; `*` for all, `default` for the default. Empty: for its effects, or computed. */
   names: readonly string[];

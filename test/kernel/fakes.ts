@@ -11,7 +11,7 @@ import type { Metrics } from '../../ports/metrics.js';
 import { OutboundError, type Outbound } from '../../ports/outbound.js';
 import type { RouteTools } from '../../ports/tools.js';
 
-/** Stands still until it is moved. */
+/** A clock that only the test moves. */
 export class FakeClock implements Clock {
   constructor(private at = Date.parse('2026-11-20T08:15:30.123Z')) {}
   now(): number {
@@ -66,7 +66,7 @@ export class RecordingLog implements Logger {
   }
 }
 
-/** Runs jobs when it is told to; a job that throws is remembered, as the real one does. */
+/** Runs jobs on request; a job that throws is remembered, as the real one does. */
 export class FakeJobs implements Jobs {
   readonly defined = new Map<string, JobSpec>();
   readonly enqueued: { name: string; data: unknown }[] = [];

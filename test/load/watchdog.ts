@@ -162,7 +162,7 @@ export async function history(say: Say): Promise<void> {
     await withStore(path, async (fixture) => {
       for (let i = 0; i < COPIES; i++) await fill(fixture, `host-${i}`);
     });
-    // Closed, so that nothing of it stands in the log any more.
+    // Closed, so that the log holds nothing of it any more.
     const samples = DAYS * 24 * 60 * METRICS.length * COPIES;
     say(`  ${(((await stat(path)).size - empty) / samples).toFixed(1)} bytes per sample (${samples} samples)`);
     await withStore(path, async (fixture) => {

@@ -20,7 +20,7 @@ export interface Program {
   command: string;
   args: readonly string[];
   env?: Record<string, string>;
-  /** Its language may be missing; recorded envelopes stand for it then. */
+  /** Its language may be missing; recorded envelopes then replace it. */
   optional?: true;
   /** What the error of `report` is. */
   expected: { type: string; file: RegExp; function: string; cause: string };

@@ -1,4 +1,4 @@
-/** A clock that stands still until it is told to go on, so that no test sleeps. */
+/** A clock that a test moves, so that no test sleeps. */
 import type { Clock } from '../../ports/clock.js';
 
 export class ManualClock implements Clock {

@@ -20,7 +20,7 @@ export type Ask = (
 /** The same for tests that look at many shapes of answers. */
 export type AskFreely = (...asked: Parameters<Ask>) => Promise<{ status: number; body: Record<string, unknown> }>;
 
-/** Asks below the API's base, as somebody who may manage unless told otherwise. */
+/** Asks below the API's base, by default as a caller that may manage. */
 export async function httpOf(fixture: Fixture): Promise<Ask> {
   const server = await TestServer.create({ routes: routes(fixture) });
   return (method, path, json, { bearer = MANAGE, headers = {} } = {}) =>

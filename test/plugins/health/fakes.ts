@@ -75,7 +75,7 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
   };
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only the test moves. */
 export function fakeClock(): { now(): number; iso(): string; monotonic(): number; ms: number } {
   return {
     ms: NOW,

@@ -1,4 +1,4 @@
-/** The example of docs/agents.md, run as it stands there. */
+/** The example of docs/agents.md, run unchanged. */
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';

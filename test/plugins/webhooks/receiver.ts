@@ -1,4 +1,4 @@
-/** A receiver on this machine: answers as it is told to and keeps what it got. */
+/** A receiver on this machine: gives the answers that a test sets and keeps the requests. */
 import http from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
@@ -17,7 +17,7 @@ export const status =
 
 export class Receiver {
   readonly got: Got[] = [];
-  /** What it answers; 204 unless told otherwise. */
+  /** Its answer; default 204. */
   answer: Answering = status(204);
   readonly #sockets = new Set<Socket>();
   #server: http.Server;
