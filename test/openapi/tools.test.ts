@@ -1,13 +1,19 @@
-/** openapi.json before foreign programs: a linter, and a generator whose client reports an error to the running service. */
+/**
+ * openapi.json before foreign programs: two linters, and two generators whose clients report an error to the running
+ * service.
+ */
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { TestService } from '../support/service.js';
 
 const TOOLS = process.env['SVC_TEST_OPENAPI'] ?? join(tmpdir(), `aos-test-openapi-${userInfo().uid}`);
+
+const TSC = fileURLToPath(new URL('../../../node_modules/typescript/bin/tsc', import.meta.url));
 
 const PROGRAM = `
 import os
@@ -19,6 +25,22 @@ report = ErrorReport(project="shop", error_level=ErrorLevel.ERROR, error_message
 first = report_error.sync_detailed(client=service, body=report)
 second = report_error.sync_detailed(client=service, body=report)
 print(first.status_code.value, first.parsed.created, second.status_code.value, second.parsed.created, second.parsed.hit_count)
+`;
+
+const FETCHES = `
+import createClient from 'openapi-fetch';
+import type { paths } from './types.js';
+declare const process: { env: Record<string, string> };
+const headers = { authorization: 'Bearer ' + process.env['AOS_TOKEN'] };
+const service = createClient<paths>({ baseUrl: process.env['AOS_URL'] ?? '', headers });
+const body = { project: 'shop', error_level: 'error', error_message: 'Boom', exception_class: 'Fetched' } as const;
+const reported = await service.POST('/api/errors/v1/report', { body });
+const answer = reported.data;
+// One report is answered by one result, a list of them by a list.
+const created: boolean | null = answer !== undefined && 'created' in answer ? answer.created : null;
+const monitors = await service.GET('/api/watchdog/v1/monitors', { params: { query: { limit: 5 } } });
+const count: number | undefined = monitors.data?.items.length;
+console.log(JSON.stringify([reported.response.status, created, monitors.response.status, count]));
 `;
 
 function run(program: string, args: string[], env: NodeJS.ProcessEnv, cwd: string): Promise<[number | null, string]> {
@@ -59,6 +81,29 @@ describe('openapi.json before foreign programs', function () {
   it('has no error for redocly', async () => {
     const [code, output] = await lint('redocly');
     expect(code, output).to.equal(0);
+  });
+
+  it('has no error for spectral', async () => {
+    await writeFile(join(folder, '.spectral.json'), '{"extends":["spectral:oas"]}');
+    const [code, output] = await lint('spectral', '-D', '-r', '.spectral.json');
+    expect(code, output).to.equal(0);
+  });
+
+  it('makes types for openapi-fetch, with which a program compiles, reports an error and lists monitors', async () => {
+    const tools = join(TOOLS, 'npm', 'node_modules');
+    await symlink(tools, join(folder, 'node_modules'));
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+    await writeFile(join(folder, 'fetches.ts'), FETCHES);
+    const generated = ['openapi.json', '-o', 'types.ts'];
+    const [made, said] = await run(join(tools, '.bin', 'openapi-typescript'), generated, {}, folder);
+    expect(made, said).to.equal(0);
+    const options = '--strict --target es2022 --module nodenext --skipLibCheck --types'.split(' ');
+    const [compiled, why] = await run(process.execPath, [TSC, ...options, '', 'fetches.ts'], {}, folder);
+    expect(compiled, why).to.equal(0);
+    const token = await service.token('bugtracker:report,watchdog:read');
+    const env = { AOS_URL: service.url, AOS_TOKEN: token };
+    const [code, output] = await run(process.execPath, ['fetches.js'], env, folder);
+    expect([code, output.trim()]).to.deep.equal([0, '[201,true,200,0]']);
   });
 
   it('makes a Python client that imports and reports an error', async () => {
