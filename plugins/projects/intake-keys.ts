@@ -55,7 +55,13 @@ export class IntakeKeys {
       project: slug,
       created_by: nameOf(actor),
     });
-    await this.audit.record(actor, 'intake_key.created', slug, { id: made.id, name });
+    await this.audit.record(
+      actor,
+      'intake_key.created',
+      slug,
+      { id: made.id, name },
+      { before: { key: null }, after: { key: 'set' } },
+    );
     return { id: made.id, key: made.token, dsn: dsn(this.projects.app.base_url, made.token, project.number) };
   }
 
@@ -66,7 +72,13 @@ export class IntakeKeys {
     if (token === null || token.kind !== 'intake' || token.project !== slug)
       throw notFound(`intake key ${id} of ${slug}`);
     await this.tokens.revoke(id);
-    await this.audit.record(actor, 'intake_key.revoked', slug, { id, name: token.name });
+    await this.audit.record(
+      actor,
+      'intake_key.revoked',
+      slug,
+      { id, name: token.name },
+      { before: { key: 'set' }, after: { key: null } },
+    );
   }
 
   /** All of a project that goes. */

@@ -366,6 +366,12 @@ describe('projects', function () {
         'intake_key.created',
         'intake_key.revoked',
       ]);
+      const changeOf = (name: string) => {
+        const { before, after } = items.find(({ action }) => action === name) ?? {};
+        return { before, after };
+      };
+      expect(changeOf('intake_key.created')).to.deep.equal({ before: { key: null }, after: { key: 'set' } });
+      expect(changeOf('intake_key.revoked')).to.deep.equal({ before: { key: 'set' }, after: { key: null } });
     });
 
     it('says on the page why a project in use cannot be deleted', async () => {
