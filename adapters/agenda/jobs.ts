@@ -89,6 +89,9 @@ export class AgendaJobs implements Jobs {
       result: RESULTS,
     });
     for (const result of RESULTS) this.runs.inc({ job: 'engine', result }, 0);
+    ports.metrics.gauge('aos_job_queue_age_seconds', 'How long the longest waiting of the due jobs has been due', () =>
+      this.repository.queueAge(),
+    );
     const lease = (name: string): number | undefined => {
       const spec = this.specs.get(name);
       return spec && (spec.timeoutMs ?? TIMEOUT_MS) + this.options.marginMs;

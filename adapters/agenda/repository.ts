@@ -73,6 +73,14 @@ export class StoreJobRepository implements JobRepository {
     return page.next === null ? new Set(page.items.map(({ name }) => name)) : null;
   }
 
+  /** Seconds since the first job that waits was due; 0: none waits. Locked ones have been taken. */
+  async queueAge(): Promise<number> {
+    const filter = { due_at: { lte: this.at() }, lock: null };
+    const page = await this.jobs.find({ filter, sort: [['due_at', 'asc']], limit: 1 });
+    const due = page.items[0]?.due_at;
+    return due === undefined ? 0 : (this.clock.now() - Date.parse(due)) / 1000;
+  }
+
   /** One question to the store for all names that are asked in the same turn of the event loop. */
   private glanceOnce(): Promise<ReadonlySet<string> | null> {
     if (this.glance === null) {

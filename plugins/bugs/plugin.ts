@@ -107,7 +107,12 @@ export default definePlugin<BugsConfig>({
       reports: new ReportMetrics(ctx.ports.metrics),
     };
     const services = buildServices(ctx, deps);
-    const { bugs, board } = services;
+    const { bugs, board, outbox } = services;
+    ctx.ports.metrics.gauge(
+      'aos_bugs_queue_age_seconds',
+      'Age of the oldest change of an item whose events are not out yet',
+      () => outbox.oldestAge(),
+    );
     const numbers = new Numbers(services.stats, ctx.clock);
     return {
       services: { [BUGS.name]: bugs, [ERROR_GROUPS.name]: board, [MUTING.name]: services.muting },

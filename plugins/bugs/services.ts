@@ -6,6 +6,7 @@ import { DEPS, type Deps } from './deps.js';
 import { Intake } from './intake/intake.js';
 import { Bulk } from './items/bulk.js';
 import { Discussion } from './items/discussion.js';
+import { Outbox } from './items/outbox.js';
 import { Removal } from './items/removal.js';
 import { Edits } from './items/edits.js';
 import { SecretGuard } from './items/secret-guard.js';
@@ -26,6 +27,7 @@ const SERVICES = {
   lists: Lists,
   board: Board,
   muting: Muter,
+  outbox: Outbox,
   filters: Filters,
   bulk: Bulk,
   merging: Merging,

@@ -1,7 +1,7 @@
 /** `aos project create | list | intake-key` (contracts 15 and 95). */
 import type { CommandSpec } from '../../kernel/contract.js';
 import type { IntakeKeys } from './intake-keys.js';
-import { checked, createBody, type ProjectFields } from './project.js';
+import { checked, createBody, projectView, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
 
 export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
@@ -23,7 +23,7 @@ export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
       name: 'project list',
       summary: 'List the projects',
       run: async () => {
-        const items = await projects.list();
+        const items = (await projects.every()).map(projectView);
         const lines = items.map(
           ({ slug, number, name, archived }) => `${number}  ${slug}  ${name}${archived ? '  archived' : ''}`,
         );

@@ -34,7 +34,7 @@ const line = (max: number) =>
     .string()
     .trim()
     .max(max)
-    .pattern(/\p{Cc}/u, { invert: true, name: 'control characters' });
+    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
 
 const shared = {
   description: joi.string().max(5000).allow(null, '').description('What the product is'),
@@ -82,7 +82,7 @@ export function checked(schema: joi.ObjectSchema, given: object): unknown {
     abortEarly: false,
     stripUnknown: true,
     errors: { label: false },
-    messages: { 'string.pattern.name': 'must be {{#name}}' },
+    messages: { 'string.pattern.name': 'must be {{#name}}', 'string.pattern.invert.name': 'must be {{#name}}' },
   });
   if (error === undefined) return value;
   throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [path.join('.'), message])));

@@ -126,7 +126,7 @@ function projectRoutes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
       errors: ['conflict'],
       summary: 'Delete a project that nothing hangs on',
       description:
-        'A project with items, releases or licenses is 409 `conflict` and can only be archived. Its intake keys are revoked.',
+        'A project with items, releases, licenses or monitors is 409 `conflict` and can only be archived. Its intake keys are revoked.',
       access: MANAGE,
       input: { params },
       output: deleted,

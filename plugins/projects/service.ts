@@ -86,7 +86,12 @@ export class Projects implements ProjectDirectory {
   }
 
   async list(): Promise<ProjectInfo[]> {
-    return (await all(this.rows, { limit: 1000 })).map(projectInfo);
+    return (await this.every()).map(projectInfo);
+  }
+
+  /** All of them as they are stored, by slug. */
+  every(): Promise<Project[]> {
+    return all(this.rows, { limit: 1000 });
   }
 
   async accepting(slug: string): Promise<ProjectInfo> {

@@ -109,6 +109,7 @@ describe('conformance: the listening service', function () {
         'GARBAGE\r\n\r\n',
         'GET /api/health/live HTTP/1.1\r\n\r\n',
         'GET /api/health/live HTTP/1.1\r\nX-Request-Id: short\r\n\r\n',
+        'GET /api/health/live HTTP/1.1\r\nHost: x\r\nExpect: a-miracle\r\n\r\n',
         `GET /api/health/live HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(40_000)}\r\n\r\n`,
         'GET http://[bad/api/x HTTP/1.1\r\nHost: x\r\n\r\n',
         'GET /api/projects/v1/projects/%zz HTTP/1.1\r\nHost: x\r\n\r\n',
@@ -407,6 +408,21 @@ describe('conformance: the listening service', function () {
       const made = await ask(service, 'POST', `${PROJECTS}/shop/intake-keys`, { token: master, body: { name: 'web' } });
       expect(made.json).to.have.all.keys('status', 'id', 'key', 'dsn');
       expect(made.json['dsn']).to.equal(`http://${String(made.json['key'])}@${host}/1`);
+    });
+
+    it('lists projects on the command line with every field that the API shows', async () => {
+      const { items } = await aosJson<{ items: unknown[] }>(service.env, ['project', 'list']);
+      expect(items).to.deep.equal((await ask(service, 'GET', PROJECTS, { token: master })).json['items']);
+    });
+
+    it('says of a text with control characters what it must be, and does not repeat it', async () => {
+      const answer = await ask(service, 'POST', PROJECTS, {
+        token: master,
+        body: { slug: 'control', name: 'a\u0007b' },
+      });
+      expectError(answer, 422, 'validation_failed');
+      const { fields } = answer.json['error'] as { fields: object };
+      expect(fields).to.deep.equal({ name: 'must be free of control characters' });
     });
   });
 

@@ -202,6 +202,17 @@ export function jobsContract(name: string, engine: JobsEngine): void {
       expect(await metrics.render()).to.contain('aos_job_runs_total{job="a.b",result="error"} 3\n');
     });
 
+    it('tells how long the longest waiting job has been due', async () => {
+      const { jobs, metrics } = make([{ name: 'a.b', run: () => Promise.resolve() }]);
+      expect(await metrics.render()).to.contain('aos_job_queue_age_seconds 0\n');
+      await jobs.enqueue('a.b', null, { at: new Date(Date.now() + 3_600_000).toISOString() });
+      expect(await metrics.render()).to.contain('aos_job_queue_age_seconds 0\n');
+      await jobs.enqueue('a.b', null, { at: new Date(Date.now() - 3_600_000).toISOString() });
+      expect(await metrics.render()).to.match(/^aos_job_queue_age_seconds 36\d\d/m);
+      await jobs.start();
+      await until('the job', async () => (await metrics.render()).includes('aos_job_queue_age_seconds 0\n'));
+    });
+
     it('succeeds on a retry and forgets the failure', async () => {
       let tries = 0;
       const { jobs } = make([

@@ -18,6 +18,8 @@ const messages = {
   'string.empty': 'must not be empty',
   'string.pattern.base': 'must match {{#regex}}',
   'string.pattern.name': 'must be {{#name}}',
+  'string.pattern.invert.name': 'must be {{#name}}',
+  'string.pattern.invert.base': 'must not match {{#regex}}',
   'object.pattern.match': 'holds a name or value that is not allowed',
 };
 

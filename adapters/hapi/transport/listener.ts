@@ -45,6 +45,13 @@ export function ownListener(listener: Server, ids: Ids): void {
     expectsContinue(req, res);
     listener.emit('request', req, res);
   });
+  // Node would answer an empty 417 without a request id.
+  listener
+    .removeAllListeners('checkExpectation')
+    .on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
+      active.set(req.socket, res);
+      refuse(req, res, EXPECTATION, ids);
+    });
   listener.removeAllListeners('clientError').on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const current = active.get(socket);
     const underWay = current !== undefined && !current.writableFinished;
@@ -57,6 +64,7 @@ export function ownListener(listener: Server, ids: Ids): void {
 }
 
 const NO_HOST = new Failure('invalid_request', 'The request has no Host header.');
+const EXPECTATION = new Failure('invalid_request', 'The Expect header may only hold 100-continue.');
 
 function refuse(req: IncomingMessage, res: ServerResponse, failure: Failure, ids: Ids): void {
   const id = requestId(req.headers['x-request-id'], ids);

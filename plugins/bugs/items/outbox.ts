@@ -103,6 +103,15 @@ export class Outbox {
     return n;
   }
 
+  /** Seconds since the oldest change whose events are not out yet; 0: all are. */
+  async oldestAge(): Promise<number> {
+    const { items, clock } = this.deps;
+    const page = await items.find({ filter: { outbox_at: { gt: '' } }, sort: [['outbox_at', 'asc']], limit: 1 });
+    const at = page.items[0]?.outbox_at;
+    // `outbox_at` is a time and the id of the last entry.
+    return at ? Math.max(0, (clock.now() - Date.parse(at.split(' ', 1)[0] ?? '')) / 1000) : 0;
+  }
+
   /** Waits for what is on its way. */
   async drain(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background);
