@@ -56,15 +56,15 @@ describe('bugs: kill -9 at every write', () => {
   it('tells how old the oldest change is whose events are not out', async () => {
     const store = await ensured(new MemoryStore());
     let listens = false;
-    const world = worldOn(store, undefined, (deps) => (deps.emit = async () => listens));
-    expect(await world.outbox.oldestAge()).to.equal(0);
-    await world.bugs.record(errorReport());
-    await settled(world);
-    world.clock.advance(60_000);
-    expect(await world.outbox.oldestAge()).to.be.within(60, 61);
+    const fixture = fixtureOn(store, undefined, (deps) => (deps.emit = async () => listens));
+    expect(await fixture.outbox.oldestAge()).to.equal(0);
+    await fixture.bugs.record(errorReport());
+    await settled(fixture);
+    fixture.clock.advance(60_000);
+    expect(await fixture.outbox.oldestAge()).to.be.within(60, 61);
     listens = true;
-    await world.bugs.reconcile();
-    expect(await world.outbox.oldestAge()).to.equal(0);
+    await fixture.bugs.reconcile();
+    expect(await fixture.outbox.oldestAge()).to.equal(0);
   });
 
   it('a change that was answered is told, also when the process dies right behind it', async () => {
