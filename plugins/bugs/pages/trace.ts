@@ -127,7 +127,8 @@ class Reader {
   /** The line above belongs to the frame when it says its function; else it is a line of its own. */
   #claim(frame: Frame, pending: string): void {
     const numbered = /^\d{1,4}: +(.+)$/.exec(pending)?.[1];
-    if (frame.function !== null && pending.startsWith(frame.function)) return;
+    const named = numbered ?? pending;
+    if (frame.function !== null && (named.startsWith(frame.function) || named.endsWith(` - ${frame.function}`))) return;
     if (frame.function === null && numbered !== undefined) frame.function = numbered;
     else this.#flush();
   }
