@@ -75,12 +75,12 @@ export class Bugs implements BugsApi {
     return this.known.remove(project, version);
   }
 
-  /** The event of a publish: what it fixes is closed, should its call have been cut off. */
+  /** The event of a publish. It closes the fixed items if the publishing call was cut off. */
   released(event: DomainEvent<ReleasePublished>): Promise<void> {
     return this.builds.onPublished(event);
   }
 
-  /** Every 10 s: what a crash or a failed listener left untold, references left open, merges, splits and deletions cut off. */
+  /** Every 10 s: finishes events, references, merges, splits and deletions after a crash or a failed listener. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     await this.outbox.reconcile(signal);
     await this.refs.tidy();
@@ -89,7 +89,7 @@ export class Bugs implements BugsApi {
     await this.removal.reconcile();
   }
 
-  /** Every 30 s: leases that ran out, items whose release is there, alarms that a crash left untold. */
+  /** Every 30 s: ends expired leases, closes items whose release is published, emits alarms that a crash prevented. */
   async sweep(): Promise<void> {
     await this.leases.settle();
     await this.builds.reconcile();
@@ -106,7 +106,7 @@ export class Bugs implements BugsApi {
     if (days !== null) await this.removal.retain(days, signal);
   }
 
-  /** Before the store closes: nothing that was answered is left half told. */
+  /** Before the store closes: finishes the background work of answered calls. */
   async stop(): Promise<void> {
     await this.refs.drain();
     await this.outbox.drain();

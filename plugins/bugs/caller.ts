@@ -1,30 +1,30 @@
-/** Who calls a service of this plugin, whichever way the call came in. */
+/** The caller of a service of this plugin: a token, a person, or the service itself. */
 import { denied, ServiceError } from '../../kernel/errors.js';
 import type { HttpRequest, Principal } from '../../ports/http.js';
 
 export interface Caller {
-  /** Token id, or `user:<account id>`: what a lease and a report belong to. */
+  /** Token id, or `user:<account id>`. Leases and reports belong to it. */
   id: string;
-  /** What history shows: a token's name, an account's name. */
+  /** The name in the history: a token's name or an account's name. */
   name: string;
   /** The only project that this caller may touch; null: all. */
   project: string | null;
   /** May work on items, not only report them. */
   manage: boolean;
   kind: 'token' | 'session' | 'system';
-  /** An agent calls a tool (MCP) instead of the route: it may have been talked into it by what it read. */
+  /** An agent calls a tool (MCP) instead of the route. Text that it read may have talked it into the call. */
   by_tool?: boolean;
 }
 
 export const SYSTEM_CALLER: Caller = { id: 'system', name: 'system', project: null, manage: true, kind: 'system' };
 
-/** @throws ServiceError unauthorized when nobody is asking */
+/** @throws ServiceError unauthorized when the caller is not authenticated */
 export const callerIn = ({ principal, tool }: Pick<HttpRequest, 'principal' | 'tool'>): Caller => ({
   ...callerOf(principal),
   by_tool: tool !== undefined,
 });
 
-/** @throws ServiceError unauthorized when nobody is asking */
+/** @throws ServiceError unauthorized when the caller is not authenticated */
 export function callerOf(principal: Principal): Caller {
   if (principal.kind === 'session') {
     return {

@@ -1,4 +1,4 @@
-/** What the services of this plugin are built on; bound as one value, so that a test puts its own in its place. */
+/** The dependencies of this plugin's services, bound as one value, so that a test can replace them. */
 import { hash } from 'node:crypto';
 import { token } from '../../kernel/contract.js';
 import type { AccountDirectory, AuditLog, LiveTokens } from '../../ports/domain/access.js';

@@ -1,15 +1,15 @@
 /**
- * What users say, as SDKs send it: `feedback`, an event with a context of that name, and the older `user_report` (contract 21,
- * Sentry SDK intake). Pure.
+ * Feedback of users as SDKs send it: `feedback`, an event with a context of that name, and the older `user_report`
+ * (contract 21, Sentry SDK intake). Pure.
  */
 import type { FeedbackReport } from '../../ports/domain/errors.js';
 import { eventIdOf, versionOf } from './event.js';
 import { line, record, text, type Loose } from './values.js';
 
-/** Item types that are one. */
+/** Item types that hold feedback. */
 export const isFeedback = (type: string): boolean => type === 'feedback' || type === 'user_report';
 
-/** @param newId for one that has no id of its own. Null when it says nothing */
+/** Null when the feedback has no message. @param newId makes the id of feedback without one */
 export function feedbackOf(type: string, payload: Loose, project: string, newId: () => string): FeedbackReport | null {
   const said = type === 'feedback' ? (record(record(payload['contexts'])?.['feedback']) ?? {}) : payload;
   const message = text(said[type === 'feedback' ? 'message' : 'comments']);

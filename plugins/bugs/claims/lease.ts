@@ -14,7 +14,7 @@ export const DEFAULT_LEASE_SECONDS = 1800;
 
 /** The third release without a change of status asks for a person. */
 export const MOST_RELEASES = 3;
-/** For so long `action=next` does not hand an item to whoever released it. */
+/** How long `action=next` skips an item for the holder who released it. */
 const PASSED_MS = 24 * HOUR_MS;
 /** Holders of one item that are remembered for it. */
 const MOST_PASSED = 50;
@@ -40,13 +40,13 @@ export function touched(lease: Lease, now: number): Lease {
 export const holderOf = ({ credential, agent }: Pick<Lease, 'credential' | 'agent'>): string =>
   hashOf(credential, agent);
 
-/** Who is passed by from now on, without those whose time is over. */
+/** The holders that `action=next` skips from now on, without the expired ones. */
 export function passedBy(item: ItemDoc, lease: Lease, now: number): { [holder: string]: string } {
   const others = Object.entries(item.passed ?? {}).filter(([, until]) => until > isoOf(now));
   return Object.fromEntries([...others.slice(1 - MOST_PASSED), [holderOf(lease), isoOf(now + PASSED_MS)]]);
 }
 
-/** A lease that ran out: open again, or, for the fifth time, a matter for a person. */
+/** An expired lease: the item is open again, or, at the fifth time, needs a person. */
 export function planExpiry(item: ItemDoc, change: ChangeSet): void {
   const expired_count = item.expired_count + 1;
   const to = expired_count >= EXPIRIES ? 'needs_info' : 'open';
@@ -55,7 +55,7 @@ export function planExpiry(item: ItemDoc, change: ChangeSet): void {
     .assign({ expired_count: to === 'open' ? expired_count : 0 });
 }
 
-/** Who holds it, as a 409 says it. @param agent the name that the caller gave; undefined: only the credential is compared */
+/** The holder, for a 409. @param agent the name that the caller gave; undefined: only the credential is compared */
 const claimOf = (lease: Lease, caller: Caller, agent?: string): object => ({
   agent: lease.agent,
   expires_at: lease.expires_at,

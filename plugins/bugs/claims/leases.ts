@@ -2,8 +2,8 @@
  * Leases: one agent at a time works on an item (contract 20, leases). One statement in the store decides every claim, so
  * with any number of callers and processes exactly one wins.
  *
- * Expiry waits for no job: what ran out is settled before a claim or a list looks, and a reader of one item sees through
- * it. Claim tokens are random and stored only as SHA-256.
+ * Expiry does not wait for a job: expired leases are written before a claim or a list reads, and a reader of one item
+ * ignores them. Claim tokens are random and stored only as SHA-256.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -106,7 +106,7 @@ export class Leases {
       change
         .note('claimed', { agent: fresh.agent })
         .assign({ status: 'in_progress', claim: fresh, claim_count: item.claim_count + 1 });
-      // A person or agent that takes what nobody could finish starts the count again.
+      // A claim of an item that needed a person starts the count again.
       if (item.status === 'needs_info') change.assign({ expired_count: 0, release_count: 0 });
     });
     return this.#granted(doc, secret);
@@ -141,8 +141,8 @@ export class Leases {
   }
 
   /**
-   * Gives the item back. For 24 hours `action=next` passes it by for whoever released it; the third release without a change
-   * of status makes it a matter for a person.
+   * Gives the item back. For 24 hours `action=next` skips it for the holder who released it. The third release without a
+   * change of status makes it `needs_info`.
    * @throws ServiceError not_found, lease_lost, lease_limit, validation_failed
    */
   async release(name: string, caller: Caller, request: ReleaseRequest): Promise<Item> {
@@ -192,7 +192,7 @@ export class Leases {
     return { item, lease: { claim_token, expires_at: claim.expires_at, lease_seconds: claim.lease_seconds } };
   }
 
-  /** Writes what has run out: before a claim or a list looks, and by the job every 30 s. Calls at the same time share one run. */
+  /** Writes expired leases: before a claim or a list reads, and in the job every 30 s. Parallel calls share one run. */
   settle(): Promise<void> {
     return this.#settling.share('', () => this.#settle());
   }

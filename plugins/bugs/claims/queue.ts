@@ -1,4 +1,4 @@
-/** What `action=next` may hand to whom, as a filter of the store (contract 20, leases). Pure. */
+/** The items that `action=next` may give to a caller, as a filter of the store (contract 20, leases). Pure. */
 import type { Filter } from '../../../ports/store.js';
 import { SEVERITIES } from '../items/severity.js';
 
@@ -6,7 +6,7 @@ import { SEVERITIES } from '../items/severity.js';
 export const soleTarget = ({ target_agent: wanted }: Filter): string | null =>
   typeof wanted === 'string' ? wanted : null;
 
-/** An item with a `target_agent` goes to that agent alone, whatever else the query asks for. */
+/** Only its agent gets an item with a `target_agent`, whatever else the query asks for. */
 export function servedTo(agent: string, { target_agent: wanted }: Filter): Filter {
   if (wanted === undefined) return { target_agent: { in: [null, agent] } };
   const names = typeof wanted === 'object' && wanted !== null && 'in' in wanted ? (wanted.in ?? []) : [wanted];
@@ -14,8 +14,8 @@ export function servedTo(agent: string, { target_agent: wanted }: Filter): Filte
 }
 
 /**
- * The stretch of the queue where the asked severities stand, most urgent first: a caller that asks for low ones does not walk
- * past all the others (`queueKeyOf` in change-set.ts puts the severity first).
+ * The range of the queue with the wanted severities, most urgent first: a caller that asks for low items does not read past
+ * all the others (`queueKeyOf` in change-set.ts puts the severity first).
  */
 export function stretchOf({ severity: wanted }: Filter): { gt: string; lt?: string } {
   const names = typeof wanted === 'object' && wanted !== null && 'in' in wanted ? (wanted.in ?? []) : [wanted];

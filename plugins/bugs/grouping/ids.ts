@@ -1,5 +1,5 @@
 /**
- * Ids in a message that are known by where they stand or how they look (contract 21, masked): of processes and threads,
+ * Ids in a message that are known by their position or form (contract 21, masked): of processes and threads,
  * numbers in paths, ids with a prefix, long words of letters and digits. Pure, linear.
  */
 

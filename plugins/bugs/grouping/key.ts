@@ -5,7 +5,7 @@
  * a report with a stack meets one without (contract 21, many keys per item; keys.ts).
  *
  * Rejected: the whole stack in the key (the same error with and without a stack is one group), and similarity instead of
- * equality (nobody could say why two reports met).
+ * equality (no one could say why two reports were grouped).
  */
 import { hash as digest } from 'node:crypto';
 import { coarse } from './coarse.js';

@@ -4,7 +4,7 @@
  * reports agree, in one process or in many.
  *
  * Order: family (marker: `recent` names the decision) → key → item. Whoever meets a decided key whose item is missing
- * completes it from the report at hand, so a crash between two steps blocks nobody (docs/consistency.md, Items).
+ * completes it from the report at hand, so a crash between two steps blocks no report (docs/consistency.md, Items).
  *
  * Rejected: a lock document per key (a holder that dies blocks its group), and an upsert of the item by its key (an item
  * has many keys).
@@ -44,7 +44,7 @@ export interface Decision {
   flooded: boolean;
 }
 
-/** An item that is there already. */
+/** An existing item. */
 export const met = (item_id: string): Decision => ({ item_id, adopted: false, fresh: false, flooded: false });
 
 @injectable()
@@ -59,7 +59,7 @@ export class Keys {
     return new BoundedMap({ most: CACHED_KEYS, ttlMs: BELIEVED_MS, now: () => this.deps.clock.monotonic() });
   }
 
-  /** Keys were led elsewhere. A look-up under way fills what nobody asks any more. */
+  /** Keys were led elsewhere. A look-up under way fills an entry that is no longer used. */
   forget(): void {
     this.#recent = this.#empty();
   }

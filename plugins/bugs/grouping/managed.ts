@@ -1,6 +1,6 @@
 /**
- * Lines of V8, Java and .NET, which all may begin with `at ` (contract 21, first frame). Pure. They are told apart by what
- * stands before and in the brackets: V8 has a blank before them, Java a file inside, .NET parameters.
+ * Lines of V8, Java and .NET, which all may begin with `at ` (contract 21, first frame). Pure. The brackets distinguish
+ * them: V8 has a blank before them, Java has a file inside, .NET has parameters inside.
  */
 import { form, TAIL, type Form } from './form.js';
 

@@ -34,7 +34,7 @@ export function normaliseOrigin(file: string): string {
 
 /** `main.3f2504e0.js`: anything of 8 or more hex digits between dots. */
 const DOTTED_HASH = /\.[0-9a-f]{8,64}(?=\.)/gi;
-/** `main-3f2504e0.js`: with a letter and a digit, since a date may stand here too. */
+/** `main-3f2504e0.js`: with a letter and a digit, since a date may be here too. */
 const HYPHENED_HASH = /[-_~](?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,64}(?=\.|$)/gi;
 /** `index-DkS8a9Xz.js`, `chunk-5KJ2X7QW.js`: what bundlers take from base64 and base32. */
 const MIXED_HASH = /([-.])([A-Za-z0-9_]{8})(?=\.(?:[cm]?js|css|map)\b)/g;

@@ -6,7 +6,7 @@ const PYTHON_FILE = 'File "';
 const PYTHON_LINE = '", line ';
 const PYTHON_REST = /^(\d{1,9})(?:,? in (.{1,300}))?/;
 
-/** `File "/app/a.py", line 12, in add`; members of an exception group stand behind bars. */
+/** `File "/app/a.py", line 12, in add`; members of an exception group follow bars. */
 export function pythonForm(line: string): Form | null {
   const head = line.indexOf(PYTHON_FILE);
   if (head < 0 || (head > 0 && !PYTHON.test(line.slice(0, head)))) return null;

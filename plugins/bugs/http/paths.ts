@@ -1,4 +1,4 @@
-/** What the routes of this plugin share: where they stand and which scopes they ask for (contract 20, endpoints). */
+/** Paths and scopes that the routes of this plugin share (contract 20, endpoints). */
 import type { HttpRequest } from '../../../kernel/contract.js';
 
 export const BASE = '/api/bugtracker/v1';

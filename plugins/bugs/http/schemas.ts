@@ -108,7 +108,7 @@ export const editBody = named(
       urgency: severity,
       severity_locked: joi.boolean(),
       tags,
-      assignee: joi.string().max(200).allow(null, '').description('Name of an account; null: nobody'),
+      assignee: joi.string().max(200).allow(null, '').description('Name of an account; null: no assignee'),
       comment: comment.allow(null).description('Stored with the change, up to 16 KiB'),
       claim_token: claimToken,
       force: joi.boolean(),

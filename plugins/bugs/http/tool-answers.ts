@@ -1,6 +1,6 @@
 /**
- * What an agent is shown of the routes' answers (contract 95, MCP): short after a write, nothing twice, no more than it needs
- * to go on. Pure.
+ * The routes' answers as an agent sees them (contract 95, MCP): short after a write, without repetition, and with only the
+ * fields that an agent needs. Pure.
  */
 type Data = Readonly<Record<string, unknown>>;
 type Answer = Record<string, unknown>;
@@ -14,7 +14,7 @@ const only = (data: Data, names: readonly string[]): Answer =>
 const without = (data: Data, names: readonly string[]): Answer =>
   Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
 
-/** After a write: which item, and where it stands. */
+/** After a write: the item and its status. */
 export const written = (data: Data): Answer => {
   const item = isData(data['item']) ? data['item'] : data;
   return { ...only(item, ['ref', 'status', 'rev']), ...only(data, ['lease']) };
@@ -26,7 +26,7 @@ export const reported = (data: Data): Answer => ({
   ...(Array.isArray(data['truncated']) && data['truncated'].length > 0 && { truncated: data['truncated'] }),
 });
 
-/** An alias, and what says nothing to somebody who mends the item. */
+/** Fields without use for an agent that fixes the item, and an alias. */
 const itemOf = (item: Data): Answer => without(item, ['urgency', 'dedup_key']);
 
 export const taken = (data: Data): Answer => ({
@@ -69,7 +69,7 @@ function shortOf(item: Data): Answer {
 /** A list of items, each in short. */
 export const listed = (data: Data): Answer => ({ ...data, items: listOf(data['items']).map(shortOf) });
 
-/** What differs from another occurrence; which one it is, and when, always. */
+/** The fields that differ from another occurrence, always with its id and time. */
 function difference(occurrence: Data, from: Data): Answer {
   const always = ['id', 'occurred_at'];
   const names = Object.keys(occurrence).filter(
@@ -78,7 +78,7 @@ function difference(occurrence: Data, from: Data): Answer {
   return only(occurrence, [...always, ...names]);
 }
 
-/** Entries that say only that somebody works on the item. */
+/** Entries that only show that an agent works on the item. */
 const ROUTINE = new Set(['renewed', 'reclaimed', 'commented']);
 const HISTORY = 5;
 
@@ -96,7 +96,7 @@ function entryOf({ at, action, actor, data }: Data): Answer {
   };
 }
 
-/** An item with its newest occurrence whole, and of others what differs from it. */
+/** An item with its newest occurrence whole; of the others only the fields that differ. */
 export const detail = (data: Data): Answer => {
   const [newest, ...others] = listOf(data['occurrences']);
   const history = listOf(data['activity']).filter(({ action }) => !ROUTINE.has(String(action)));

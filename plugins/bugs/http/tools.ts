@@ -1,6 +1,6 @@
 /**
  * The routes that coding agents use, as tools (contract 95, MCP): names and words for the model. The rules are the routes'.
- * Every word here is paid for by each agent at each start, so what a name says by itself is not said again.
+ * Every agent pays for every word here at every start, so descriptions do not repeat what a name already says.
  */
 import type { ToolSpec } from '../../../ports/http.js';
 import { OUTSIDE } from '../items/view.js';

@@ -3,7 +3,7 @@
  * from all its processes at once, and each write of an item rewrites it whole. Every caller still learns its own place: the
  * write answers the item after the last of them, and what each would have seen is that, less those behind it.
  *
- * Nothing waits for it: the turn ends at once when nobody else is there, and after EARLY reports it does not wait for its
+ * Nothing waits for it: the turn ends at once when no other report arrives, and after EARLY reports it does not wait for its
  * end, so that the store writes while this thread reads on. Rejected: one write at a time per item (the next
  * occurrence would wait for a commit), and gathering for some milliseconds (every answer would be late by them).
  */
@@ -42,7 +42,7 @@ export class CountBatcher {
     @inject(ClientRefs) private readonly refs: ClientRefs,
   ) {}
 
-  /** Counts a report; the item as this count left it, or null when it is in another lane, or a reference stands in it. */
+  /** Counts a report; the item as this count left it, or null when it is in another lane, or already notes the reference. */
   count(id: string, lane: string, incoming: IncomingReport): Promise<ItemDoc | null> {
     return new Promise((resolve, reject) => {
       const key = `${id} ${lane}`;

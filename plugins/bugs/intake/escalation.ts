@@ -10,7 +10,7 @@ import { rankOfRate, severityOf } from '../items/severity.js';
 import { levelRank } from './first-document.js';
 import type { IncomingReport } from './incoming-report.js';
 
-/** Reports of old installations do not raise what nobody works on any more. */
+/** Reports of old installations do not raise items that are resolved or closed. */
 const RAISED: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['open', 'in_progress', 'needs_info']);
 
 @injectable()

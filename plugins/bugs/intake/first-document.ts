@@ -18,7 +18,7 @@ export interface Moment {
 export const levelRank = (report: Report): number =>
   report.error_level ? rankOf(urgencyOf(report.error_level, report.environment)) : -1;
 
-/** What nobody reported yet is null. */
+/** Fields without a reported value are null. */
 export function firstDocument(report: Report, id: string, number: number, key: string, at: Moment): ItemDoc {
   const now = new Date(at.now).toISOString();
   const occurred = new Date(at.occurred).toISOString();

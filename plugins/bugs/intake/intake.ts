@@ -47,7 +47,7 @@ interface Counted {
   outcome: 'created' | 'counted' | 'repeated';
   /** This occurrence reopened the item. */
   regression: boolean;
-  /** What this write has to tell. */
+  /** The outbox entries of this write. */
   entries: readonly OutboxEntry[];
   /** The payload was decided beside the count: kept or not. Null: it is still to be decided. */
   sampled: boolean | null;
@@ -57,7 +57,7 @@ interface Counted {
 interface Place extends Decision {
   /** By which key. */
   keyed: Keyed;
-  /** What its item is told. */
+  /** The report for its item. */
   report: Report;
 }
 
@@ -234,7 +234,7 @@ export class Intake {
       const { late } = planOccurrence(change, incoming, published);
       const count = counting(incoming, stamp, this.refs.takeNotes(item.id), late);
       const update = change.empty ? count : together(count, change.update());
-      // A helper may only count what nobody counted since it looked: see client-refs.ts.
+      // A helper may count only if no other call has counted since it looked: see client-refs.ts.
       const same = incoming.ref?.helper === true ? { hit_count: item.hit_count } : {};
       const changed = await this.deps.items.change(
         { id: item.id, rev: item.rev, ...same, ...withoutNote(incoming) },

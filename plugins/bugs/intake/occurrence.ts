@@ -19,7 +19,7 @@ export function planOccurrence(change: ChangeSet, incoming: IncomingReport, publ
   }
   const { next } = change;
   if (!next.muted && !next.sent.created) change.emit(next.type === 'feature' ? 'feature.created' : 'bug.created');
-  // Critical before it was unmuted: nobody was told.
+  // The item became critical while it was muted, without an event.
   if (!next.muted && (item.muted || !item.sent.created) && next.severity === 'critical') change.emit('bug.critical');
   return { late };
 }
@@ -50,7 +50,7 @@ function planRegression(change: ChangeSet, version: string | null): void {
   if (raised !== item.severity) {
     change.note('severity', { from: item.severity, to: raised, why: 'regression' }).assign({ severity: raised });
   }
-  // Of a muted item nothing is told: the occurrence that unmutes it will.
+  // A muted item emits no event. The occurrence that unmutes it does.
   if (change.next.muted) change.assign({ sent: { ...change.next.sent, created: false } });
   change.emit('bug.created', { regression: true });
   if (raised !== item.severity && raised === 'critical') change.emit('bug.critical');

@@ -6,7 +6,7 @@ import type { Report } from '../../../ports/domain/bugs.js';
 import { groupingOf } from '../grouping/key.js';
 import type { Keyed } from '../grouping/keys.js';
 
-/** What the item says in place of a report; its occurrences keep what was sent. */
+/** The report that the overflow item shows; its occurrences keep the real reports. */
 export const overflowReport = (sent: Report): Report => ({
   type: 'error',
   project: sent.project,
@@ -21,7 +21,7 @@ export const overflowReport = (sent: Report): Report => ({
   muted_by: null,
 });
 
-/** No report can have this key: there is no type of this name. */
+/** No report can have this key, because no type has this name. */
 export function overflowKeyed(project: string): Keyed {
   const report = { type: 'overflow', project, title: 'overflow' };
   return { project, report, ...groupingOf(report) };

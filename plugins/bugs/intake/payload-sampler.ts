@@ -26,7 +26,7 @@ export class PayloadSampler {
   /**
    * The payload, kept beside the count instead of after it, so that both travel in one commit: the slot follows from how far
    * this process knows the item's window to be. Null where it does not know, or where the slot of one of the first 50 was
-   * taken by another process meanwhile: then the exact count decides. Should the count not happen, a payload stands there
+   * taken by another process meanwhile: then the exact count decides. Should the count not happen, the store keeps a payload
    * whose report was not acknowledged.
    */
   async ahead(itemId: string, incoming: IncomingReport): Promise<boolean | null> {

@@ -1,9 +1,9 @@
 /**
- * The payload of an occurrence as it is stored: compressed, since nobody looks at most of them and a stack trace shrinks to a
- * tenth. What lists sort by and what names the occurrence stays beside it. Documents from before are whole, and stay readable.
+ * The payload of an occurrence as it is stored: compressed, because few payloads are ever read and a stack trace shrinks to
+ * a tenth. The id and the fields that lists sort by stay uncompressed. Older documents are not compressed and stay readable.
  *
- * The stack trace stands behind the JSON of the other fields, after a line feed, which JSON text does not hold: as a member
- * of it, every one of its own line feeds would be written as two characters and read back as one, at ten times the cost.
+ * The stack trace follows the JSON of the other fields after a line feed, which compact JSON never contains. Inside the
+ * JSON every line feed of the trace would be escaped and unescaped, at ten times the cost.
  *
  * Large ones are compressed on zlib's threads. For small ones going there and back costs more than the work itself,
  * which takes a tenth of a millisecond. Rejected: compressing in the store, which would have to know its documents.

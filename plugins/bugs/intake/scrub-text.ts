@@ -19,7 +19,7 @@ const MOST_PASSES = 8;
 /** A value in quotes, in quotes of an embedded JSON text, or bare. Each alternative runs to the end of its line at most. */
 const QUOTED = String.raw`\\{1,3}"(?:(?!\\{1,3}")[^\r\n])*|"(?:[^"\\\r\n]|\\[^\r\n])*|'(?:[^'\\\r\n]|\\[^\r\n])*`;
 const BARE = String.raw`[^\s"'&;<>]+`;
-/** What stands between a key and its value: `=`, `: `, `":"`, `' => '`, `\":\"`, `%3D`, PostgreSQL's `)=(`. */
+/** The separator of a key and its value: `=`, `: `, `":"`, `' => '`, `\":\"`, `%3D`, PostgreSQL's `)=(`. */
 const ASSIGN = String.raw`(?:\)=\(|[\\]{0,3}["'\]]{0,2}[ \t]{0,4}(?:=>|[:=]|%3[ad])[ \t]{0,4})`;
 const STRONG = [
   'passw(?:or)?d',

@@ -74,7 +74,7 @@ class Walk {
       const before = value[key] ?? null;
       const hidden = isSecretKey(key) || (key === 'value' && named !== null && isSecretKey(named));
       const after = hidden ? hide(before) : this.value(before, depth + 1);
-      // A key is text as well: a map may be keyed by what it should not tell.
+      // A key is text as well: a map may use secrets as keys.
       const name = scrubText(key);
       if (after !== before || name !== key) {
         copy ??= keys.slice(0, i).map((k) => [k, value[k] ?? null]);

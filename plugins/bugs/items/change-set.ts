@@ -58,13 +58,13 @@ export function derived(item: State): Pick<ItemDoc, 'lane' | 'queue_key' | 'buil
 export const searchText = (title: string, message: string | null, exceptionClass: string | null): string =>
   [title, message ?? '', exceptionClass ?? ''].join('\u001f').toLowerCase();
 
-/** Claim tokens that are over and still known, so that their holders learn why. */
+/** Ended claim tokens that are remembered, so that their holders learn the reason. */
 const ENDED_LEASES = 10;
 
 export class ChangeSet {
   readonly set: Partial<ItemDoc> = {};
   readonly entries: OutboxEntry[] = [];
-  /** Somebody overrides a live lease: its holder learns that the item was taken. */
+  /** The change overrides a live lease: its holder learns that the item was taken. */
   overrides = false;
 
   constructor(
@@ -132,7 +132,7 @@ export class ChangeSet {
     return this;
   }
 
-  /** Raises or sets the severity; crossing into critical is told. */
+  /** Raises or sets the severity. Reaching critical emits an event. */
   severity(to: Severity, why: string): this {
     const { next } = this;
     if (next.severity === to) return this;
@@ -147,7 +147,7 @@ export class ChangeSet {
     return this.endLease(this.overrides ? 'taken' : end).assign({ status: to, claim: null });
   }
 
-  /** The claim token dies; what becomes of the claim is the caller's business. */
+  /** Ends the claim token. The caller decides about the claim itself. */
   endLease(why: LeaseEnd): this {
     const { claim, ended_leases = [] } = this.next;
     if (claim === null) return this;
@@ -155,7 +155,7 @@ export class ChangeSet {
     return this.assign({ ended_leases: [...ended_leases, ended].slice(-ENDED_LEASES) });
   }
 
-  /** `resolved` or `closed`, told once in the cycle. */
+  /** `resolved` or `closed`; the event is emitted once per cycle. */
   fixed(to: 'resolved' | 'closed', data: { [key: string]: Json } = {}): this {
     this.status(to, data).assign({ [to === 'resolved' ? 'resolved_at' : 'closed_at']: this.at });
     return this.emit('bug.resolved');
@@ -223,7 +223,7 @@ export const higherLevel = (rank: number, error_level: ItemDoc['error_level']): 
   set: { level_rank: rank, error_level },
 });
 
-/** Both updates in one write; no path stands in both. */
+/** Both updates in one write; no path may be in both. */
 export function together(a: Update, b: Update): Update {
   const max = { ...a.max, ...b.max };
   return {

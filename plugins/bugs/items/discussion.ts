@@ -27,7 +27,7 @@ export interface PageAnswer {
   total?: number;
 }
 
-/** A stored comment, and where the item stands. */
+/** A stored comment, with the item's current state. */
 export interface Commented {
   comment: object;
   item: Pick<Item, 'ref' | 'status' | 'rev'>;
@@ -84,7 +84,7 @@ export class Discussion {
   }
 
   /**
-   * A comment by somebody who may manage, or by the token that reported the item.
+   * A comment by a caller who may manage items, or by the token that reported the item.
    * @throws ServiceError not_found, insufficient_scope, lease_lost, validation_failed
    */
   async comment(name: string, caller: Caller, body: string, claimToken?: string): Promise<Commented> {

@@ -134,7 +134,7 @@ export class Edits {
 
   /**
    * A person takes the item, or gives it back: beside a lease, which is an agent's (contract 20, assignee and retention).
-   * @param username of the account that has it from now on; null: nobody
+   * @param username of the account that has it from now on; null removes the assignee
    * @throws ServiceError not_found, insufficient_scope, validation_failed
    */
   async assign(name: string, caller: Caller, username: string | null): Promise<Item> {
@@ -162,7 +162,7 @@ export class Edits {
     moves.push(await this.rekeying.begin(change, link));
   }
 
-  /** Who may write: anybody, while no lease is live; its holder; or somebody with a reason to override. */
+  /** Who may write: any caller while no lease is live, the holder of the lease, or a caller who overrides it with a reason. */
   #lease(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller): void {
     const now = this.deps.clock.now();
     const live = isLive(item.claim, now);
@@ -236,7 +236,7 @@ export class Edits {
 /** What can lead to another status: the status, and what a publish or a merge goes by. */
 const MOVING = ['status', 'duplicate_of', 'resolved_in_build'] as const;
 
-/** An agent that was fooled by what it read must not be able to close what it never held (contract 95, MCP). */
+/** An agent that a text has fooled must not be able to close an item that it never held (contract 95, MCP). */
 const needsClaim = (item: ItemDoc, edit: Edit, caller: Caller): boolean =>
   caller.by_tool === true && MOVING.some((field) => edit[field] !== undefined && !same(edit[field], item[field]));
 
@@ -255,7 +255,7 @@ function checkRevision(item: ItemDoc, ifMatch: string | undefined): void {
   }
 }
 
-/** Blank text is none: an item that waits for the agent `''` would wait for ever. */
+/** Blank text counts as absent: an item that waits for the agent `''` would wait for ever. */
 const BLANK_IS_NONE = [
   'target_agent',
   'environment',
@@ -290,7 +290,7 @@ function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
     .assign({ reason });
 }
 
-/** What a tool writes may be a copy of what its agent read. */
+/** Text that a tool writes may be a copy of text that its agent read. */
 const trusting = (trusted: readonly string[], fields: readonly string[], caller: Caller): string[] =>
   caller.by_tool === true ? trusted.filter((field) => !fields.includes(field)) : [...new Set([...trusted, ...fields])];
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);

@@ -1,9 +1,10 @@
 /**
- * What users of an application say about an error of theirs: a comment on the item that counted it, found by the event's
- * `client_ref`. In the space of who sends it, so that a public key reaches no item but by events of its own kind.
+ * Feedback of an application's users about an error: a comment on the item that counted it, found by the event's
+ * `client_ref`. Tokens and intake keys have separate spaces of references, so a public key reaches only items of events that
+ * an intake key sent.
  *
  * Order: the feedback's own reference is bound (marker `open_at`) → the comment, in the item's write → the reference is
- * finished, so that a repeat adds nothing. What a crash leaves open is taken back by `ClientRefs.reconcile`.
+ * finished, so that a repeat adds nothing. `ClientRefs.reconcile` takes back what a crash leaves open.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -14,10 +15,10 @@ import { ClientRefs } from '../intake/client-refs.js';
 import { scrubText } from '../intake/scrub-text.js';
 import { Items } from './items.js';
 
-/** Who wrote it is part of the text: the author's name would be whatever somebody sent. */
+/** The author of every such comment. The user's name is part of the text, because any name could be sent. */
 const AUTHOR = 'user feedback';
 const LONGEST = 16_384;
-/** Beyond so many on one item, further ones are items of their own. */
+/** Comments of users on one item; further feedback becomes new items. */
 const MOST = 100;
 
 @injectable()

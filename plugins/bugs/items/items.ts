@@ -10,7 +10,7 @@ import type { ItemDoc } from './model.js';
 import { Outbox } from './outbox.js';
 import { itemView } from './view.js';
 
-/** Losing this often against other writers of one item is no longer chance. */
+/** Attempts against other writers of one item before the call fails. */
 const ATTEMPTS = 50;
 /**
  * From this attempt on a loser waits a little, each for another while. Two processes that link items in opposite directions
@@ -58,8 +58,8 @@ export class Items {
   }
 
   /**
-   * Plans on the newest state and writes it if nobody was faster; else plans again. A plan that throws, or leaves its
-   * change empty, changes nothing.
+   * Plans on the newest state and writes by compare-and-set. If another writer was faster, it plans again. A plan that
+   * throws, or leaves its change empty, changes nothing.
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
   async change(
@@ -75,7 +75,7 @@ export class Items {
         const change = new ChangeSet(item, actor, stamp, ids);
         await plan(item, change);
         if (change.empty) return { doc: item, entries: [] };
-        // Nobody may have linked another item to this one meanwhile: see duplicates.ts.
+        // Fails if another item was linked to this one meanwhile: see duplicates.ts.
         const changed = await items.change({ id, rev: item.rev, links: item.links ?? null }, change.update());
         return changed && { doc: changed.doc, entries: change.entries };
       });

@@ -1,9 +1,9 @@
 /**
- * The documents of the bug tracker. `ItemDoc` is small and hot: counters, state and what lists filter by. Long texts stand
- * in `TextsDoc`, payloads in `OccurrenceDoc`, so that counting an occurrence rewrites little.
+ * The documents of the bug tracker. `ItemDoc` is small and hot: counters, state and the fields that lists filter by. Long
+ * texts are in `TextsDoc` and payloads in `OccurrenceDoc`, so that counting an occurrence rewrites little.
  *
- * Rejected: a collection of minutes (contract 21's `item_minute`) beside the item. The 60 counters stand in the item, so that
- * one atomic write counts, moves the rolling hour and answers it, and no list page needs a second query for it.
+ * Rejected: a collection of minutes (contract 21's `item_minute`) beside the item. The 60 counters are in the item, so that
+ * one atomic write counts, moves the rolling hour and returns it, and no list page needs a second query.
  */
 import type { ErrorLevel, Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
@@ -15,7 +15,7 @@ export interface OutboxEntry {
   /** `evt_<uuidv7>` of an event, a UUIDv7 of the others. */
   id: string;
   kind: 'event' | 'activity' | 'comment';
-  /** Event name, or what happened. A comment's text stands in `data.body`. */
+  /** Event name, or the action. A comment's text is in `data.body`. */
   name: string;
   at: string;
   actor: string;
@@ -34,10 +34,10 @@ export interface Lease {
   lease_seconds: number;
 }
 
-/** Why a lease is over, as `error.why` says it to whoever still has its token. */
+/** Why a lease ended: `error.why` for a caller that still uses its token. */
 export type LeaseEnd = 'expired' | 'released' | 'resolved' | 'taken';
 
-/** What is computed for an answer (view.ts) or stands in a collection of its own. */
+/** Fields that are computed for an answer (view.ts) or stored in another collection. */
 type Elsewhere =
   | 'urgency'
   | 'hour_count'
@@ -57,7 +57,7 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   assignee?: string | null;
   claim: Lease | null;
   reported_by: Report['reported_by'];
-  /** Fields whose text was rewritten by somebody who may manage items. */
+  /** Fields whose text a caller with the right to manage items has rewritten. */
   trusted: string[];
 
   /** How often it was released since its status last changed (contract 20, leases: after 3 it needs a person). */
@@ -92,7 +92,7 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   outbox: OutboxEntry[];
   /** Changes with every entry that joins the outbox; null when the outbox is empty. */
   outbox_at: string | null;
-  /** What was told in this cycle; `created` is told once in the item's life. */
+  /** Events emitted in this cycle; `created` is emitted once in the item's life. */
   sent: { created: boolean; critical: boolean; resolved: boolean };
   /** The sampling window: hits before it, and when it began. */
   sample_base: number;
@@ -177,7 +177,7 @@ export interface RefDoc {
   id: string;
   project: string;
   item_id: string;
-  /** Present until the count is known to stand in the item. */
+  /** Present until the item is known to hold the count. */
   open_at: string | null;
   /** Null for an item's own reference; 30 days for an occurrence's. */
   expires_at: string | null;
@@ -207,7 +207,7 @@ export interface OccurrenceDoc {
   breadcrumbs: Json;
 }
 
-/** All else stands in `packed`. */
+/** All other fields are in `packed`. */
 export interface PackedOccurrence extends Pick<
   OccurrenceDoc,
   'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'

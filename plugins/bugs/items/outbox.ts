@@ -1,6 +1,6 @@
 /**
- * What a change of an item brings with it: events for the other plugins, entries of its history, comments. They are written
- * with the change, inside the item, and leave it afterwards.
+ * The entries of a change: events for other plugins, entries of the item's history, comments. They are written with the
+ * change, inside the item, and leave it afterwards.
  *
  * Order: the change with its entries → comments and history (ids known, so twice is once) → `emit`, which stores deliveries
  * → the outbox is emptied, guarded by `outbox_at`. A crash anywhere leaves `outbox_at`, by which the job finds the item.
@@ -13,7 +13,7 @@ import { DEPS, type Deps } from '../deps.js';
 import { statOf } from '../lists/stat-kinds.js';
 import type { CommentDoc, ItemDoc, OutboxEntry } from './model.js';
 
-/** Older entries than this belong to a process that is gone, or to a listener that failed. */
+/** Entries older than this belong to a dead process, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;
 const BATCH = 100;
 
@@ -112,7 +112,7 @@ export class Outbox {
     return at ? Math.max(0, (clock.now() - Date.parse(at.split(' ', 1)[0] ?? '')) / 1000) : 0;
   }
 
-  /** Waits for what is on its way. */
+  /** Resolves when all flushes of this process are done. */
   async drain(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }

@@ -27,7 +27,7 @@ export function hourCount(minutes: Counters | undefined, now: number): number {
   return sum;
 }
 
-/** The rolling hour at the newest counted minute, and what of it was there when that minute began. */
+/** The rolling hour at the newest counted minute, and its count when that minute began. */
 export interface Rate {
   /** Since 1970. */
   minute: number;
@@ -36,8 +36,8 @@ export interface Rate {
 }
 
 /**
- * Measured at the newest minute that stands in the counters, not at the caller's clock: so the counts of one item are
- * ordered as its writes are, whichever process made them, and nothing falls between two writes of one minute.
+ * Measured at the newest minute in the counters, not at the caller's clock. So the counts of one item have the order of its
+ * writes, even from several processes, and the count never falls between two writes of one minute.
  */
 export function rateOf(minutes: Counters): Rate {
   const all = Object.entries(minutes).map(([key, n]): [number, number] => [numberOf(key), n]);
@@ -59,7 +59,7 @@ export function hourly(hours: Counters | undefined, now: number, length = 24): n
   return Array.from({ length }, (_, i) => hours?.[`h${newest - length + 1 + i}`] ?? 0);
 }
 
-/** Paths of counters that no window reads any more; empty while there are few. */
+/** Paths of counters that no window reads any more; empty while they are few. */
 export function stalePaths(minutes: Counters, hours: Counters, now: number): string[] {
   const stale = [
     ...Object.keys(minutes)
@@ -97,7 +97,7 @@ export const staleDays = (days: Counters | undefined, now: number): string[] =>
     .filter((day) => numberOf(day) <= Math.floor(hourOf(now) / DAY) - DAYS_KEPT)
     .map((day) => `days.${day}`);
 
-/** Occurrences per day (UTC), oldest first, today last: rolled-up days, and the hours that still stand. */
+/** Occurrences per day (UTC), oldest first, today last: rolled-up days, and the hours that are still stored. */
 export function daily(hours: Counters | undefined, days: Counters | undefined, now: number, length = 30): number[] {
   const today = Math.floor(hourOf(now) / DAY);
   const sums = Array.from({ length }, (_, i) => days?.[`d${today - length + 1 + i}`] ?? 0);

@@ -1,8 +1,8 @@
 /**
- * Items that go for good: by `DELETE /bugs/{id}`, and those that nobody has seen for `bugs.retention_days` (contract 20,
- * endpoints).
+ * Deletes items for good: by `DELETE /bugs/{id}`, and ended items that were last seen more than `bugs.retention_days` ago
+ * (contract 20, endpoints).
  *
- * Order: a `removals` document (marker) → the item goes, by compare-and-set, so that from here on nobody finds it → its keys,
+ * Order: a `removals` document (marker) → the item goes, by compare-and-set, so that from here on no reader finds it → its keys,
  * references, texts, occurrences, comments and history → the marker is done. What a crash leaves, the job `bugs.reconcile`
  * finishes. The marker stays for as long as a reference may name the item: a report that meets such a name asks for it, and
  * begins a new item instead of completing this one (keys.ts: a key whose item is missing is completed by whoever meets it).
@@ -61,8 +61,8 @@ export class Removal {
       this.#held(item, caller, options);
       if (!(await this.#gone(item))) continue;
       const { ref, title } = item;
-      const told = { title: title.slice(0, 200), reason: options.reason?.trim() || null };
-      await this.deps.audit()?.record(principal, 'bug.deleted', ref, told);
+      const details = { title: title.slice(0, 200), reason: options.reason?.trim() || null };
+      await this.deps.audit()?.record(principal, 'bug.deleted', ref, details);
       return;
     }
     throw conflict('The item changes too often at the moment; try again.');
@@ -103,14 +103,14 @@ export class Removal {
       limit: BATCH,
     });
     for (const removal of open.items) {
-      // The item is there: the process ended before it took it out, and nobody was answered.
+      // The item still exists: the process ended before it removed the item, and the caller got no answer.
       if ((await items.get(removal.id)) !== null) await removals.remove({ id: removal.id, open_at: removal.open_at });
       else await this.#finish(removal);
     }
     await removals.remove({ expires_at: { gt: '', lt: clock.iso() } }, 1000);
   }
 
-  /** As PATCH: its holder, or somebody with a reason to override (contract 20, endpoints). */
+  /** As with PATCH: the holder, or a caller who overrides the lease with a reason (contract 20, endpoints). */
   #held(item: ItemDoc, caller: Caller, { claim_token, force, reason }: RemovalOptions): void {
     const { claim } = item;
     const now = this.deps.clock.now();
@@ -132,7 +132,7 @@ export class Removal {
       throw conflict('Other items are duplicates of this one; delete them first, or split them from it.');
     await this.rekeying.finish(await this.rekeying.pending(item.id));
     if (item.outbox_at !== null) {
-      // What it has to tell is told first.
+      // The outbox is emptied first.
       await this.outbox.flush(item, item.outbox);
       await this.outbox.drain();
       return false;

@@ -1,6 +1,6 @@
 /**
- * What the pages read: items with their counts per hour and without their long texts, the numbers over the views, and what
- * needs a person. A list of the API carries the long texts, which a page of rows does not show.
+ * The data of the pages: items with their counts per hour and without their long texts, the counts of the views, and the
+ * items that need a person. A list of the API carries the long texts, which a page of rows does not show.
  *
  * Every number is an index range: `queue_key` begins with the severity and says whether the item is a regression, so what
  * waits in each class is counted without a look at the items. Rejected: counting by the views' own filters, which reads
@@ -26,10 +26,10 @@ const SUMMED = 1000;
 const BATCH = 100;
 /** Changed items of one answer. */
 const CHANGES = 100;
-/** The dashboard is looked at by many and changes slowly. */
+/** Many people read the dashboard, and it changes slowly. */
 const FRESH_MS = 10_000;
 
-/** What waits for somebody: open, not muted, nobody holds it. */
+/** Waiting items: open, not muted, not claimed. */
 export interface Waiting {
   open: number;
   critical: number;
@@ -87,8 +87,8 @@ export class Board implements ErrorGroups {
   }
 
   /**
-   * What a live list asks every few seconds: the delta query (contract 00, lists) over the type and projects of a list.
-   * What else the list filters by may have changed, so it is judged item by item.
+   * The query of a live list, every few seconds: the delta query (contract 00, lists) over the type and projects of a list.
+   * The fields of its other filters may have changed, so each item is checked against them.
    */
   async changed(query: ItemQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
     const mark = this.watermark.safe();

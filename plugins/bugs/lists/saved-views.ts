@@ -1,6 +1,6 @@
 /**
- * Saved views: named queries of the list of items, an account's own and those that it shares with everybody. What is saved is
- * the query, checked by the schema that checks the list's own, so a view can never ask for what the list would refuse.
+ * Saved views: named queries of the list of items, private or shared with every account. A view stores only the query, and
+ * the schema of the list checks it, so a view never holds a query that the list would refuse.
  *
  * Not part of the API: a view belongs to an account, and API calls carry tokens.
  */
@@ -32,16 +32,16 @@ export interface SavedView {
   updated_at: string;
 }
 
-/** Who looks, saves and removes. */
+/** The account that reads, saves and removes views. */
 export interface Viewer {
   /** `user:<account id>` */
   id: string;
   name: string;
-  /** May remove what others share. */
+  /** May remove views that others share. */
   admin: boolean;
 }
 
-/** @throws ServiceError unauthorized when nobody is asking */
+/** @throws ServiceError unauthorized when the caller is not authenticated */
 export function viewerOf(principal: Principal): Viewer {
   const { id, name } = callerOf(principal);
   return { id, name, admin: principal.kind === 'session' && principal.role === 'admin' };
@@ -94,7 +94,7 @@ export class SavedViews {
     return shown(changed.doc, viewer);
   }
 
-  /** @throws ServiceError not_found, insufficient_scope for a view that somebody else shares */
+  /** @throws ServiceError not_found, insufficient_scope for a view that another account shares */
   async remove(id: string, viewer: Viewer): Promise<void> {
     const view = await this.find(id, viewer);
     if (view === null) throw notFound('saved view with this id');

@@ -1,5 +1,6 @@
 /**
- * Numbers over all items (contract 20, endpoints: `GET /stats`): how many stand where now, and what happened on each of the last 30 days.
+ * Numbers over all items (contract 20, endpoints: `GET /stats`): items by status, severity and project, and the events of
+ * each of the last 30 days.
  *
  * What happened is counted in the history, not in the items: an item that was resolved on Monday and came back on Friday was
  * resolved on Monday all the same. A history entry that counts carries `stat` (day, what, project), so one range of an index
@@ -57,8 +58,8 @@ export class Stats {
   ) {}
 
   /**
-   * Of the caller's project, or of all. However many ask, one count runs at a time: who comes meanwhile shares the next one,
-   * so that nobody is answered with what was counted before he asked.
+   * Of the caller's project, or of all. One count runs at a time. Calls that arrive meanwhile share the next one, so that no
+   * answer is older than its call.
    */
   of({ project }: Pick<Caller, 'project'>): Promise<StatsAnswer> {
     const key = project ?? '';

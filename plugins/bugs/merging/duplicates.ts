@@ -1,10 +1,10 @@
 /**
- * What an item may be a duplicate of (contract 20, transitions): another item of its project, never itself, also not in a
- * circle. Two PATCHes at the same time could each see a straight chain and close the circle together, so the links of one
- * process are made one after the other, and the item at the end of the chain counts them (`links`): a PATCH of it under way in
- * another process plans again, and finds the circle. Its revision stays, for nothing that it shows has changed.
+ * Checks the target of a duplicate (contract 20, transitions): another item of the same project, and no circle. Two PATCHes
+ * at the same time could each see a straight chain and close a circle together. So one process makes its links one after the
+ * other, and the item at the end of the chain counts them (`links`): a PATCH of that item in another process then plans
+ * again and finds the circle. The item's revision stays, because nothing visible has changed.
  *
- * Rejected: looking again after the write, because a PATCH that was answered with 422 has changed nothing.
+ * Rejected: checking after the write, because a PATCH that is answered with 422 must change nothing.
  */
 import { invalid, type ServiceError } from '../../../kernel/errors.js';
 import type { Deps } from '../deps.js';

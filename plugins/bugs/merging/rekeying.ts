@@ -7,8 +7,8 @@
  * duplicates → history of the other item → the marker goes. What a crash leaves, the job `bugs.reconcile` finishes. Until then a
  * merged item forwards what still reaches it, so nothing is ever counted at a duplicate.
  *
- * Where a key leads is computed from the items, never from what the caller meant, and looked at again after it was written:
- * of two moves at the same time, whichever writes last sees both.
+ * The stored items decide where a key leads, not the caller's wish, and the result is checked again after the write: of two
+ * moves at the same time, the last writer sees both.
  *
  * Rejected: moving the keys to the other item for good (a split would not know which to give back), and a transaction of
  * several documents (the store has none).
@@ -47,7 +47,7 @@ export class Rekeying {
   }
 
   /**
-   * After the item was written, or was not: what its keys lead to follows from what stands in the store.
+   * Runs after the item's write, even if that failed: the stored items alone decide where the keys lead.
    * @param moves of one item
    */
   async finish(moves: readonly MoveDoc[]): Promise<void> {
@@ -58,7 +58,7 @@ export class Rekeying {
     await this.deps.moves.remove({ id: { in: moves.map(({ id }) => id) } });
   }
 
-  /** Moves of one item that nobody has finished. */
+  /** Unfinished moves of one item. */
   async pending(itemId: string): Promise<MoveDoc[]> {
     return (await this.deps.moves.find({ filter: { item_id: itemId }, limit: BATCH })).items;
   }
@@ -109,15 +109,22 @@ export class Rekeying {
   }
 
   /**
-   * The other item's history names what joined and left it, when the item's own tells of the change: what was begun in vain
-   * leaves no trace. The entry's id is the move's, so twice is once.
+   * The other item's history names the item that joined or left it, but only if the item's own history has the change: a
+   * failed attempt leaves no entry. The entry's id is the move's, so a repeat adds nothing.
    */
   async #writeHistory({ id, item_id, ref, into, other, entry, actor, at }: MoveDoc): Promise<void> {
     if (other === null || !(await this.#happened(item_id, entry))) return;
-    const told = { id, item_id: other, at, action: into === null ? 'split' : 'merged', actor, data: { item_id, ref } };
-    await this.deps.activity.bulk([{ insert: told }]);
+    const mirrored = {
+      id,
+      item_id: other,
+      at,
+      action: into === null ? 'split' : 'merged',
+      actor,
+      data: { item_id, ref },
+    };
+    await this.deps.activity.bulk([{ insert: mirrored }]);
   }
-  /** An entry stands in the item's outbox first, then in the history. */
+  /** An entry is in the item's outbox first, then in the history. */
   async #happened(itemId: string, entry: string | null): Promise<boolean> {
     if (entry === null) return false;
     const item = await this.deps.items.get(itemId);

@@ -1,12 +1,11 @@
 /**
  * `error.rate_exceeded`: a muted group occurs more often in the rolling hour than its rule allows (contract 21, rolling hour).
- * Told when the count becomes greater than the threshold, once, and again only after it has fallen to it or below.
+ * Emitted once when the count rises above the threshold, and again only after the count has fallen to it or below.
  *
  * Every count answers the item as it then is, and the count of an hour is measured at the newest minute in it (rate.ts), so
- * within one minute it only rises. A crossing is therefore known by its minute: who sees the count above the threshold,
- * and at or below it when the minute began, has seen one crossing of this minute. `alarm` in the item names the last one that
- * was told, and one write compares it and puts the event into the outbox: of 64 parallel reports, in any number of
- * processes, one tells.
+ * within one minute it only rises. So the minute identifies a crossing: the count is above the threshold now and was at or
+ * below it when the minute began. `alarm` in the item names the last crossing with an event. One write compares it and puts
+ * the event into the outbox: of 64 parallel reports, in any number of processes, exactly one emits.
  *
  * A process that dies between the count and that write leaves an item above its threshold without `alarm`. The next
  * occurrence sees it, and so does the reconciler (job `bugs.sweep`, and at start) when there is none.
@@ -62,7 +61,7 @@ export class Alarms {
     @inject(Filters) private readonly filters: Filters,
   ) {}
 
-  /** After a count: tells what there is to tell, before the report is answered. Answers the item as it is then. */
+  /** After a count: emits the alarm if it is due, before the report is answered. Returns the current item. */
   async look(doc: ItemDoc, mute: Mute | null | undefined): Promise<ItemDoc> {
     const threshold = mute?.alarm_threshold ?? null;
     if (!mute || threshold === null) return doc;
@@ -122,7 +121,7 @@ export class Alarms {
     return (await this.deps.items.change(untouched(item), { unset: ['alarm'] }))?.doc ?? null;
   }
 
-  /** Tells what a crash left untold. A rule that was changed later than the last occurrence has nothing to tell of it. */
+  /** Emits alarms that a crash prevented. A rule that changed after the last occurrence emits nothing for it. */
   async reconcile(): Promise<void> {
     const began = this.deps.clock.now();
     for (const { rule_id, threshold, since } of await this.filters.watched()) {
@@ -140,7 +139,7 @@ export class Alarms {
   }
 }
 
-/** Nobody told, re-armed or muted otherwise since the item was read. */
+/** The condition that no other writer has emitted, re-armed or muted otherwise since the item was read. */
 const untouched = ({ id, alarm, muted_by_rule_id }: ItemDoc): { [path: string]: string | null } => ({
   id,
   muted_by_rule_id,

@@ -1,4 +1,4 @@
-/** Muting and unmuting of groups that are there already, for the ignore rules (contract 21; ports/domain/bugs.ts). */
+/** Mutes and unmutes existing groups, for the ignore rules (contract 21; ports/domain/bugs.ts). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Mutable, Mute, Muting } from '../../../ports/domain/bugs.js';
 import { alarmOf } from './alarms.js';
@@ -72,7 +72,7 @@ export class Muter implements Muting {
     return count > threshold ? { alarm: alarmOf(mute.rule_id, minute) } : {};
   }
 
-  /** False also when the item is gone. */
+  /** Also false when the item no longer exists. */
   async #change(id: string, plan: (item: ItemDoc, change: ChangeSet) => boolean): Promise<boolean> {
     if ((await this.deps.items.get(id)) === null) return false;
     let done = false;

@@ -57,7 +57,7 @@ export function claimOf(item: Item, now: number): object | null {
 
 const CLAIMABLE = new Set<Item['status']>(['open', 'needs_info']);
 
-/** What somebody types to let an agent have the item, or to read it as an agent does. */
+/** Commands that give the item to an agent, or read it as an agent does. */
 export function commandsOf(item: Item, baseUrl: string): { label: string; command: string }[] {
   const url = `${baseUrl.replace(/\/$/, '')}/api/bugtracker/v1/bugs/${encodeURIComponent(item.ref)}`;
   const token = '-H "Authorization: Bearer $SVC_TOKEN"';

@@ -42,6 +42,6 @@ export const orAgain = (
 ): Promise<PageResult> =>
   refusedAgain(run, ({ message, code, errors }) => {
     const says = Object.entries(errors).map(([field, what]) => `${field} ${what}`);
-    const told = (says.length > 0 ? `${message} ${says.join('; ')}.` : message).replaceAll('`', '');
-    return again({ message: told, code, errors, form, typed: typedFields(request) });
+    const sentence = (says.length > 0 ? `${message} ${says.join('; ')}.` : message).replaceAll('`', '');
+    return again({ message: sentence, code, errors, form, typed: typedFields(request) });
   });

@@ -49,7 +49,7 @@ async function part(
   return { items: page.items, next: page.next_cursor, paged: after !== null };
 }
 
-/** Which of the folded forms stands open: the one that was refused, the search for a target. */
+/** The folded form that is shown open: the one that was refused, or the search for a target. */
 const openForm = ({ form }: Partial<FormProblem>, searching: boolean): string => form ?? (searching ? 'merge' : '');
 
 export async function itemView(
@@ -62,7 +62,7 @@ export async function itemView(
   const doc = await deps.items.get(item.id);
   if (doc === null) throw notFound('item with this id');
   const find = queryText(request, 'find');
-  // The merge form looks for targets only when somebody asks.
+  // The merge form searches for targets only on request.
   const searching = find !== '' || request.query['find'] !== undefined || problem.form === 'merge';
   const [occurrences, comments, activity, original, duplicates, candidates, rule_url] = await Promise.all([
     part(page, request, 'occurrences'),

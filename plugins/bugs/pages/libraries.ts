@@ -15,7 +15,7 @@ const unversioned = (rest: string): string => first(rest).replace(/-\d[\w.+-]*$/
 /** `github.com/acme/x@v1.2.3/y.go` → `github.com/acme/x`; a Composer package has two segments. */
 const vendored = (rest: string): string => segments(rest, first(rest).includes('.') ? 3 : 2);
 
-/** The first that matches wins; the more telling ones stand before the general. */
+/** The first match wins, so specific markers come before general ones. */
 const PATHS: readonly Rule[] = [
   ['/node_modules/', nodePackage],
   ['/bower_components/', nodePackage],

@@ -16,7 +16,7 @@ const SORT_LABELS: Record<SortName, string> = {
   hit_count: 'Most hits',
 };
 
-/** Filters behind "More filters", which stand open when one of them is set by hand. */
+/** Filters behind "More filters", which opens when one of them is set by hand. */
 const RARE = [
   'environment',
   'error_level',
@@ -56,7 +56,7 @@ function tabs(now: string, counts: Waiting): (object & { active: boolean })[] {
   }));
 }
 
-/** `37 items`, or how many stand here when more follow. */
+/** `37 items`, or the number on this page when more follow. */
 function found(shown: number, paged: boolean, more: boolean): string {
   if (more) return `${shown} shown, more follow`;
   if (paged) return `${shown} shown, the last ones`;

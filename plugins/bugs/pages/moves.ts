@@ -26,8 +26,8 @@ const FORMS: Record<Exclude<ItemStatus, 'in_progress' | 'open'>, Form> = {
     icon: 'check',
     build: true,
   },
-  closed: { label: 'Close', text: 'Shipped or verified: nobody has to do anything any more.', icon: 'lock' },
-  needs_info: { label: 'Needs info', text: 'Waits for an answer of a person; agents leave it alone.', icon: 'inbox' },
+  closed: { label: 'Close', text: 'Shipped or verified: no work is left.', icon: 'lock' },
+  needs_info: { label: 'Needs info', text: 'Waits for a person’s answer; agents do not get it.', icon: 'inbox' },
   wont_fix: {
     label: 'Won’t fix',
     text: 'Further occurrences are counted, but never open it again.',
@@ -69,7 +69,7 @@ function formOf(from: ItemStatus, to: ItemStatus): Form | null {
   return { label: OPENS[from], text: OPEN_TEXT[from] ?? 'It returns to the queue of the agents.', icon: 'refresh' };
 }
 
-/** @param leased somebody holds the item: whoever overrides that says why */
+/** @param leased an agent holds the item, so a reason is required to override the lease */
 export function movesFrom(from: ItemStatus, leased: boolean): Move[] {
   return STATUSES.filter((to) => to !== from && allowed(from, to, 'patch')).flatMap((to) => {
     const form = formOf(from, to);

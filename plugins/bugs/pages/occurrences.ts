@@ -39,7 +39,7 @@ const PARTED = 16_384;
 /** @param open shows its payload at once */
 export function occurrenceRow(occurrence: object, item: Item, open: boolean): OccurrenceRow {
   const given = occurrence as Given;
-  // Equal messages and stacks stand above and are not told again.
+  // The item above already shows an equal message or stack.
   const own = (value: string | null, shown: string | null): string | null =>
     value !== null && value !== '' && value !== shown ? value : null;
   const stack = own(given.stack_trace, item.stack_trace);
@@ -69,7 +69,7 @@ export function occurrenceRow(occurrence: object, item: Item, open: boolean): Oc
   };
 }
 
-/** Told late: more than a minute between the error and its report. */
+/** Reported late: more than a minute after the error. */
 const apart = ({ occurred_at, received_at }: Given): boolean =>
   Date.parse(received_at) - Date.parse(occurred_at) > 60_000;
 

@@ -1,9 +1,9 @@
-/** The filters of /bugs as they stand in the address: what is allowed, and one text for the same set of them. Pure. */
+/** The filters of /bugs in the address: which are allowed, and one canonical text for each set of filters. Pure. */
 import joi from 'joi';
 import { SORTS, type ItemQuery, type SortName } from '../lists/filters.js';
 import { STATUSES } from '../items/transitions.js';
 
-/** What a form leaves empty is no filter. */
+/** An empty field of the form sets no filter. */
 const nothing = joi.any().valid('').strip();
 const list = (...items: joi.Schema[]): joi.ArraySchema =>
   joi

@@ -1,7 +1,7 @@
 /**
  * A stack trace as the page shows it: one part per exception of a chain, frames with the first one marked (the frame that
  * the grouping uses), runs of library frames folded. No line is lost: what is no frame is a title, a note, or the source
- * that belongs to a frame; and the raw text stands beside it. Pure, linear, capped as the grouping's reader is.
+ * that belongs to a frame; and the page also has the raw text. Pure, linear, capped as the grouping's reader is.
  */
 import { parseFrames, type Frame } from '../grouping/frames.js';
 import { libraryOf } from './libraries.js';

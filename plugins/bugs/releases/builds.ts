@@ -17,7 +17,7 @@ export function canonical(build: string): string {
 /** Where the index looks for items that wait for a build. */
 export const buildKey = (project: string, build: string): string => `${project} ${canonical(build)}`;
 
-/** The version that a `resolved_in_build` stands for: its own, or that of the release with this build name; else null. */
+/** The version that a `resolved_in_build` names: its own, or that of the release with this build name; else null. */
 export function versionOf(build: string, published: Published): string | null {
   if (isVersion(build.trim())) return build.trim();
   return published.find((release) => release.build === build)?.version ?? null;

@@ -1,7 +1,7 @@
 /**
- * Releases close what they fix (contract 20, release). A PATCH and a publish each write first and look second: the PATCH
- * looks at the releases after its item stands, the publish looks for items after its release stands. So neither misses
- * the other, and what a crash between the two leaves is closed by the job within 60 s.
+ * Releases close the items that they fix (contract 20, release). A PATCH and a publish both write first and read second: the
+ * PATCH reads the releases after its item is stored, the publish reads the items after its release is stored. So neither
+ * misses the other. After a crash between the two steps the job closes the item within 60 s.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
@@ -23,7 +23,7 @@ export class Builds {
     @inject(KnownBuilds) private readonly known: KnownBuilds,
   ) {}
 
-  /** Closes the item when the build it waits for is published. Answers the item as it is then. */
+  /** Closes the item if the build that it waits for is published. Returns the current item. */
   async settle(item: ItemDoc): Promise<ItemDoc> {
     const build = item.resolved_in_build;
     if (build === null || item.build_key === null) return item;
@@ -31,7 +31,7 @@ export class Builds {
     return isPublished(build, published) ? this.#close(item.id, item.build_key) : item;
   }
 
-  /** A publish: is kept, and closes what waits for its version or its build name. Answers the ids. */
+  /** Stores a publish and closes the items that wait for its version or build name. Returns their ids. */
   async published(project: string, release: Pick<ReleasePublished, 'version' | 'build'>): Promise<string[]> {
     await this.known.add(project, release);
     const names = release.build === null ? [release.version] : [release.version, release.build];
@@ -43,7 +43,7 @@ export class Builds {
     await this.published(event.project_slug ?? event.data.product, event.data);
   }
 
-  /** Items whose release is there and that are still not closed. */
+  /** Closes items whose release is published and that are still not closed. */
   async reconcile(): Promise<void> {
     const waiting = await this.deps.items.groupCount('build_key', { build_key: { gt: '' } });
     const byProject = new Map<string, string[]>();

@@ -1,6 +1,6 @@
 /**
- * The releases that this plugin was told of, by project: what `resolved_in_build` is compared with (contract 20, release).
- * Kept here, because the update service calls the bug tracker and never the other way round.
+ * The published releases of each project, which `resolved_in_build` is compared with (contract 20, release). They are kept
+ * here, because the update service calls the bug tracker and never the other way round.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
@@ -16,7 +16,7 @@ const PAGE = 500;
 export class KnownBuilds {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'builds' | 'clock'>) {}
 
-  /** Resolves when it is stored; the same again, in whatever spelling, replaces it. */
+  /** Resolves after the commit. The same version in another spelling replaces the first. */
   async add(project: string, { version, build }: Pick<ReleasePublished, 'version' | 'build'>): Promise<void> {
     const named = build === null ? {} : { build_key: buildKey(project, build) };
     const set = { project, version, build, ...named, published_at: isoOf(this.deps.clock.now()) };
@@ -27,7 +27,7 @@ export class KnownBuilds {
     await this.deps.builds.remove({ id: hashOf(project, canonical(version)) });
   }
 
-  /** Those of a project that one of `builds` may stand for, by version or by build name. */
+  /** The releases of a project that one of `builds` may name, by version or by build name. */
   async matching(project: string, builds: readonly (string | null)[]): Promise<Published> {
     const texts = [...new Set(builds.filter((build) => build !== null))];
     if (texts.length === 0) return [];

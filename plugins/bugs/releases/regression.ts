@@ -2,7 +2,7 @@
 import { compareVersions, isVersion } from '../../../lib/versions.js';
 import { versionOf, type Published } from './builds.js';
 
-/** A fix without a build needs a while to arrive: what occurs within it is the old error. */
+/** A fix without a build needs a while to arrive. An occurrence within this time is the old error. */
 const GRACE_MS = 60_000;
 
 export interface Fixed {
