@@ -7,6 +7,7 @@
  * the deletion refused. A crash in between leaves an archived project, which an administrator sees and deletes again. A report that was
  * let in before the archiving and is stored after the question keeps its project's slug; the slug can be made again.
  */
+import { changedFields } from '../../lib/changed-fields.js';
 import {
   added,
   collection,
@@ -23,7 +24,7 @@ import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { all } from '../../lib/paging.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/access.js';
-import type { AuditFields, CommandLine } from '../../ports/domain/access.js';
+import type { CommandLine } from '../../ports/domain/access.js';
 import {
   PROJECT_USAGE,
   type ProjectDirectory,
@@ -170,16 +171,7 @@ export class Projects implements ProjectDirectory {
     const changed = await this.rows.change({ id: slug }, { set: { ...set, updated_at: this.clock.iso() } });
     this.#recent.delete(slug);
     if (changed === null) throw notFound(`project ${slug}`);
-    await this.audit.record(
-      actor,
-      'project.changed',
-      slug,
-      {},
-      {
-        before: fieldsOf(before, Object.keys(set)),
-        after: fieldsOf(changed.doc, Object.keys(set)),
-      },
-    );
+    await this.audit.record(actor, 'project.changed', slug, {}, changedFields(before, changed.doc, Object.keys(set)));
     return changed.doc;
   }
 
@@ -251,15 +243,3 @@ export class Projects implements ProjectDirectory {
 const taken = (slug: string): ServiceError => conflict(`There is a project ${slug}.`, { fields: { slug: 'is taken' } });
 const unknown = (slug: string, message: string): ServiceError =>
   new ServiceError('unknown_project', message, { fields: { project: `${slug.slice(0, 64)} takes no reports` } });
-
-/** Of a project, as the audit log shows them. */
-function fieldsOf(project: Project, names: readonly string[]): AuditFields {
-  const values = project as unknown as Record<string, unknown>;
-  const shown = (value: unknown): string | number | boolean | null =>
-    typeof value === 'number' || typeof value === 'boolean' || value === null || value === undefined
-      ? (value ?? null)
-      : typeof value === 'string'
-        ? value.slice(0, 500)
-        : JSON.stringify(value);
-  return Object.fromEntries(names.map((name) => [name, shown(values[name])]));
-}

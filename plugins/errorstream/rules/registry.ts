@@ -1,4 +1,5 @@
 /** The ignore rules and their operations, shared by the API and the pages (contract 21, ignore rules). */
+import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, denied, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Mutable } from '../../../ports/domain/bugs.js';
@@ -113,7 +114,7 @@ export class Registry {
     if (written === null) throw notFound('ignore rule with this id');
     await this.book.changed();
     if (settles) await this.reconciler.now(written.doc);
-    await this.#record(principal, actionOf(set), written.doc, { fields: Object.keys(set).join(' ') });
+    await this.#record(principal, actionOf(set), written.doc, {}, changedFields(before, written.doc, Object.keys(set)));
     return viewOf(written.doc);
   }
 
@@ -216,8 +217,10 @@ export class Registry {
     action: string,
     rule: Rule,
     details: Record<string, string | number> = {},
+    change?: ChangedFields,
   ): Promise<void> {
-    await this.deps.audit()?.record(principal, `ignore_rule.${action}`, rule.id, { name: rule.name, ...details });
+    const target = { name: rule.name, ...details };
+    await this.deps.audit()?.record(principal, `ignore_rule.${action}`, rule.id, target, change);
   }
 }
 

@@ -1,4 +1,5 @@
 /** The routes of the watchdog (contract 30, endpoints). A handler translates; the services decide. */
+import { changedFields } from '../../../lib/changed-fields.js';
 import { created, deleted, text, timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
@@ -224,8 +225,11 @@ function monitors({ monitors: service, status: lists, audit }: Services): RouteS
       output: schemas.monitorOutput,
       handle: async (request) => {
         const edit = request.body as MonitorEdit;
-        const monitor = await service.edit(nameOf(request), edit, callerOf(request.principal));
-        await audit.record(request.principal, 'monitor.changed', monitor.source, { fields: Object.keys(edit).join() });
+        const caller = callerOf(request.principal);
+        const before = viewOf(await service.need(nameOf(request), caller));
+        const monitor = await service.edit(nameOf(request), edit, caller);
+        const change = changedFields(before, monitor, Object.keys(edit));
+        await audit.record(request.principal, 'monitor.changed', monitor.source, {}, change);
         return { monitor };
       },
     },

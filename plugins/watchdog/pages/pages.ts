@@ -1,4 +1,6 @@
 /** /monitors, /monitors/{source}, /hierarchy and the public status page (contract 80; contract 30). Members work on monitors. */
+import { viewOf } from '../monitors/monitor.js';
+import { changedFields } from '../../../lib/changed-fields.js';
 import joi from 'joi';
 import { orAgain, type Problem, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
@@ -107,8 +109,11 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
         orAgain(
           async () => {
             const fields = checkedForm(request, false);
-            const saved = await monitors.edit(sourceOf(request), fields, callerOf(request.principal));
-            await audit.record(request.principal, 'monitor.changed', saved.source);
+            const caller = callerOf(request.principal);
+            const before = viewOf(await monitors.need(sourceOf(request), caller));
+            const saved = await monitors.edit(sourceOf(request), fields, caller);
+            const change = changedFields(before, saved, Object.keys(fields));
+            await audit.record(request.principal, 'monitor.changed', saved.source, {}, change);
             return to(hrefOf(saved.source), 'Monitor saved.');
           },
           (problem) => editor(request, problem),
@@ -145,12 +150,11 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
             const { source, parent_source } = typed(request) as { source?: string; parent_source?: string };
             const parent = parent_source?.trim() || null;
             const fields = checkedForm({ ...request, body: { parent_source: parent ?? '' } }, false);
-            const saved = await monitors.edit(
-              source ?? '',
-              { parent_source: fields.parent_source },
-              callerOf(request.principal),
-            );
-            await audit.record(request.principal, 'monitor.moved', saved.source, { parent_source: parent });
+            const caller = callerOf(request.principal);
+            const before = await monitors.need(source ?? '', caller);
+            const saved = await monitors.edit(source ?? '', { parent_source: fields.parent_source }, caller);
+            const change = changedFields(before, saved, ['parent_source']);
+            await audit.record(request.principal, 'monitor.moved', saved.source, {}, change);
             return to(
               '/hierarchy',
               parent === null ? `${saved.source} has no parent now.` : `${saved.source} is below ${parent}.`,

@@ -1,4 +1,5 @@
 /** The webhooks and what administrators do with them: shared by the API and the pages (contract 70, API). */
+import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, denied, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Filter, Page } from '../../../ports/store.js';
@@ -14,7 +15,7 @@ import { isAdmin, originOf, projectOf, sightOf } from './reader.js';
 import { Secrets } from './secrets.js';
 import { type Result, Sender } from '../sending/sender.js';
 import { newSecret } from '../sending/signature.js';
-import { webhookView, type Webhook, type WebhookFields, type WebhookView } from './webhook.js';
+import { hostOf, webhookView, type Webhook, type WebhookFields, type WebhookView } from './webhook.js';
 
 type Shipped = Pick<Result, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>;
 
@@ -137,7 +138,13 @@ export class Webhooks {
     let after = before;
     if (Object.keys(set).length > 0) {
       after = await this.#write(id, { ...set });
-      await this.#record(principal, 'changed', after, { fields: Object.keys(set).join(' ') });
+      await this.#record(
+        principal,
+        'changed',
+        after,
+        {},
+        changedFields(shownOf(before), shownOf(after), Object.keys(set), SECRETS),
+      );
     }
     if (input.enabled === undefined || input.enabled === before.enabled) return after;
     return input.enabled ? this.#enable(principal, after) : this.#disable(principal, after);
@@ -168,7 +175,7 @@ export class Webhooks {
     const secret = newSecret();
     const previous = this.secrets.retired(before);
     const webhook = await this.#write(id, { secret: this.secrets.seal(id, secret), previous });
-    await this.#record(principal, 'secret_rotated', webhook);
+    await this.#record(principal, 'secret_rotated', webhook, {}, changedFields(before, webhook, ['secret'], SECRETS));
     return { webhook, secret };
   }
 
@@ -222,7 +229,7 @@ export class Webhooks {
     const set = { enabled: true, failures: 0, disabled_reason: null, disabled_at: null, resuming: true };
     const enabled = await this.#write(webhook.id, set);
     await this.pause.resume(enabled);
-    await this.#record(principal, 'enabled', enabled);
+    await this.#record(principal, 'enabled', enabled, {}, changedFields(webhook, enabled, ['enabled']));
     this.workers.wake(webhook.id);
     return enabled;
   }
@@ -230,7 +237,7 @@ export class Webhooks {
   async #disable(principal: Principal, webhook: Webhook): Promise<Webhook> {
     const disabled = await this.#write(webhook.id, { enabled: false, resuming: false });
     await this.pause.hold(webhook.id);
-    await this.#record(principal, 'disabled', disabled);
+    await this.#record(principal, 'disabled', disabled, {}, changedFields(webhook, disabled, ['enabled']));
     return disabled;
   }
 
@@ -242,8 +249,15 @@ export class Webhooks {
     return changed.doc;
   }
 
-  #record(principal: Principal, action: string, webhook: Webhook, details: Record<string, string> = {}): Promise<void> {
-    return this.deps.audit.record(principal, `webhook.${action}`, webhook.id, { name: webhook.name, ...details });
+  #record(
+    principal: Principal,
+    action: string,
+    webhook: Webhook,
+    details: Record<string, string> = {},
+    change?: ChangedFields,
+  ): Promise<void> {
+    const target = { name: webhook.name, ...details };
+    return this.deps.audit.record(principal, `webhook.${action}`, webhook.id, target, change);
   }
 
   #url(url: string): string {
@@ -286,3 +300,8 @@ function nameOf(principal: Principal): string {
   if (principal.kind === 'session') return principal.username;
   return principal.kind === 'token' ? `token ${principal.name}` : principal.kind;
 }
+
+const SECRETS = ['secret', 'previous'];
+
+/** As the audit log shows it: the path of a webhook's URL may be a secret. */
+const shownOf = (webhook: Webhook): object => ({ ...webhook, url: hostOf(webhook.url) });

@@ -51,6 +51,8 @@ export interface Fixture extends Services {
   clock: MovedClock;
   log_lines: RecordingLog;
   audited: string[];
+  /** Audit entries that say what changed. */
+  changes: { action: string; before: object; after: object }[];
   /** What the plugin itself emitted. */
   emitted: { event: string; data: unknown; id: string | undefined }[];
   hook(url: string, more?: Partial<WebhookFields>): Promise<Webhook>;
@@ -79,6 +81,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
   const ids = new RandomIds(clock);
   const log = new RecordingLog();
   const audited: string[] = [];
+  const changes: Fixture['changes'] = [];
   const emitted: Fixture['emitted'] = [];
   const deps: Deps = {
     webhooks: store.collection(nameOf('webhooks')),
@@ -95,7 +98,11 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
     outbound: new NodeOutbound(outbound),
     metrics: fakeMetrics,
     audit: {
-      record: (_principal, action) => Promise.resolve(void audited.push(action)),
+      record: (_principal, action, _target, _details, change) => {
+        audited.push(action);
+        if (change !== undefined) changes.push({ action, ...change });
+        return Promise.resolve();
+      },
       recent: () => Promise.resolve({ items: [], next: null }),
     },
     projects: {
@@ -121,6 +128,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
     clock,
     log_lines: log,
     audited,
+    changes,
     emitted,
     hook: async (url, more = {}) => {
       const given = { name: 'receiver', url, events: '*', ...more };

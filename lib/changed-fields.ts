@@ -1,0 +1,33 @@
+/** The fields of a change as a log of it shows them, before and after. Pure. */
+
+export type ShownValue = string | number | boolean | null;
+
+export interface ChangedFields {
+  before: Record<string, ShownValue>;
+  after: Record<string, ShownValue>;
+}
+
+const LONGEST = 500;
+
+const shown = (value: unknown): ShownValue => {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, LONGEST);
+};
+
+/** @param secrets fields of which only `set`, or null, is shown */
+export function changedFields(
+  before: object,
+  after: object,
+  names: readonly string[],
+  secrets: readonly string[] = [],
+): ChangedFields {
+  const of = (values: object): Record<string, ShownValue> =>
+    Object.fromEntries(
+      names.map((name) => {
+        const value = (values as Record<string, unknown>)[name];
+        return [name, secrets.includes(name) && value !== null && value !== undefined ? 'set' : shown(value)];
+      }),
+    );
+  return { before: of(before), after: of(after) };
+}
