@@ -3,15 +3,13 @@
  * service.
  */
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TestService } from '../support/service.js';
-
-const TOOLS = process.env['SVC_TEST_OPENAPI'] ?? join(tmpdir(), `aos-test-openapi-${userInfo().uid}`);
+import { run, TOOLS } from './programs.js';
 
 const TSC = fileURLToPath(new URL('../../../node_modules/typescript/bin/tsc', import.meta.url));
 
@@ -42,17 +40,6 @@ const monitors = await service.GET('/api/watchdog/v1/monitors', { params: { quer
 const count: number | undefined = monitors.data?.items.length;
 console.log(JSON.stringify([reported.response.status, created, monitors.response.status, count]));
 `;
-
-function run(program: string, args: string[], env: NodeJS.ProcessEnv, cwd: string): Promise<[number | null, string]> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env: { ...process.env, ...env }, cwd });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    child.on('error', reject);
-    child.on('close', (code) => resolve([code, output]));
-  });
-}
 
 describe('openapi.json before foreign programs', function () {
   this.timeout(180_000);

@@ -1,0 +1,91 @@
+/**
+ * openapi.json and the running service held against each other by schemathesis: requests made from every operation's
+ * schema, answers judged by their status, headers and schema. SVC_TEST_SCHEMATHESIS_SECONDS bounds it (default 120).
+ * The requests are the same every time, so that what failed once fails again.
+ */
+import { expect } from 'chai';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SHARED_KEY, TestService } from '../support/service.js';
+import { run, TOOLS } from './programs.js';
+
+const SECONDS = Number(process.env['SVC_TEST_SCHEMATHESIS_SECONDS'] ?? 120);
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+].join(',');
+const SCOPES = [
+  'bugtracker:report',
+  'bugtracker:manage',
+  'watchdog:ping',
+  'watchdog:manage',
+  'webhooks:manage',
+  'projects:manage',
+].join(',');
+/** Every limit off: what is judged is the answers, not how many there may be. */
+const NO_LIMITS = Object.fromEntries(
+  [
+    'INTAKE_PER_MINUTE',
+    'API_PER_MINUTE',
+    'BULK_PER_MINUTE',
+    'AUTH_FAILURES_PER_MINUTE',
+    'PUBLIC_PER_MINUTE',
+    'NEW_GROUPS_PER_HOUR',
+    'MONITORS_PER_TOKEN',
+  ].map((name) => [`SVC_LIMITS__${name}`, '0']),
+);
+/** Takes the shared key alone. */
+const OF_THE_SHARED_KEY = ['/api/watchdog/v1/evaluate', '/api/admin/v1/migrate', '/install_db.php'];
+
+describe('openapi.json before schemathesis', function () {
+  this.timeout(SECONDS * 1_000 + 240_000);
+  let service: TestService;
+  let folder: string;
+  before(async function () {
+    if (!existsSync(join(TOOLS, '.complete'))) this.skip();
+    service = await TestService.started(NO_LIMITS);
+    await service.project('shop');
+    folder = await mkdtemp(join(tmpdir(), 'aos-schemathesis-'));
+    await writeFile(join(folder, 'openapi.json'), await (await fetch(`${service.url}/api/openapi.json`)).text());
+  });
+  after(async () => {
+    await service?.dispose();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  });
+
+  async function judged(credential: string, seconds: number, ...which: string[]): Promise<string> {
+    const [code, output] = await run(
+      'python3',
+      [
+        ...['-m', 'schemathesis.cli', 'run', 'openapi.json', '--url', service.url],
+        ...['-H', `Authorization: Bearer ${credential}`, '-c', CHECKS, '--max-time', String(seconds)],
+        ...['--suppress-health-check', 'all', '--generation-deterministic'],
+        ...which,
+      ],
+      { PYTHONPATH: join(TOOLS, 'python') },
+      folder,
+    );
+    expect(code, output.slice(-6_000)).to.equal(0);
+    return output;
+  }
+
+  it('every operation, with a token that may do everything', async () => {
+    const token = await service.token(SCOPES);
+    const output = await judged(token, SECONDS, '--exclude-operation-id', 'revokeOwnToken');
+    const [, operations = '0'] = /(\d+) selected/.exec(output) ?? [];
+    expect(Number(operations), output.slice(0, 2_000)).to.be.at.least(70);
+  });
+
+  it('the end of a token, with one of its own', async () => {
+    await judged(await service.token('bugtracker:report'), 10, '--include-operation-id', 'revokeOwnToken');
+  });
+
+  it('what takes the shared key', async () => {
+    await judged(SHARED_KEY, 20, ...OF_THE_SHARED_KEY.flatMap((path) => ['--include-path', path]));
+  });
+});
