@@ -114,6 +114,7 @@ const SUITES = {
   sdks: 'sentry sdks java: reports',
   promtool: 'metrics of the service is what promtool takes',
   openapi: 'openapi.json before foreign programs makes a python client',
+  schemathesis: 'openapi.json before schemathesis every operation',
 };
 const tested = (name) => ran.some((title) => title.startsWith(SUITES[name] ?? `documentstore contract: ${name} `));
 const engines = ['memory', 'sqlite', 'mongodb'].filter(tested).join(', ') || 'none';

@@ -3,7 +3,6 @@ import joi from 'joi';
 import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
-import { MAX_STATUS } from '../monitors/status.js';
 import { STATES } from '../model.js';
 import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../monitors/timing.js';
 
@@ -111,7 +110,7 @@ export const statusQuery = joi.object({
   state: states,
   parent: joi.string().max(128),
   tree: joi.boolean().truthy('1').falsy('0'),
-  limit: joi.number().integer().min(1).max(MAX_STATUS),
+  limit: joi.number().integer().min(1).max(200),
   cursor: joi.string().max(500),
 });
 export const monitorsQuery = joi.object({

@@ -12,7 +12,7 @@ import { Snapshots, turn, type MonitorRow } from './snapshot.js';
 import { masked, Visibility, type Hidden } from './visibility.js';
 
 /** What `/status` answers at most at once, monitors and branches of the tree. */
-export const MAX_STATUS = 5_000;
+const MAX_STATUS = 5_000;
 /** Rows that become bytes in one turn of the event loop. */
 const SLICE = 500;
 
