@@ -62,10 +62,24 @@ export class Credentials implements CredentialCheck {
     try {
       return await this.#verify(input, known);
     } catch (error) {
-      const event = error instanceof ServiceError ? EVENTS[error.code] : undefined;
-      if (event !== undefined) this.#note(event, known.name ?? 'an unknown account', input);
+      this.#refused(error, known.name ?? 'an unknown account', input);
       throw error;
     }
+  }
+
+  /** A further proof of a known account (a TOTP code, the password once more): its refusal is in the security log too. */
+  async watched<T>(account: Account, from: Noted, proof: () => Promise<T>): Promise<T> {
+    try {
+      return await proof();
+    } catch (error) {
+      this.#refused(error, account.username, from);
+      throw error;
+    }
+  }
+
+  #refused(error: unknown, target: string, from: Noted): void {
+    const event = error instanceof ServiceError ? EVENTS[error.code] : undefined;
+    if (event !== undefined) this.#note(event, target, from);
   }
 
   #note(event: SecurityEvent, target: string, { address, request_id }: Noted): void {
@@ -114,14 +128,16 @@ export class Credentials implements CredentialCheck {
   /** The password of a signed-in account once more, before it changes something. @throws as `check` */
   async confirm(account: Account, password: string, address: string, device: string | undefined): Promise<void> {
     const counts = this.#counts(account.username_key, account, { address, device });
-    const attempt = await this.throttle.enter(counts);
-    try {
-      if (await this.#passwordFits(password, account)) return;
-      await attempt.failed();
-      throw wrongCredentials();
-    } finally {
-      attempt.leave();
-    }
+    await this.watched(account, { address }, async () => {
+      const attempt = await this.throttle.enter(counts);
+      try {
+        if (await this.#passwordFits(password, account)) return;
+        await attempt.failed();
+        throw wrongCredentials();
+      } finally {
+        attempt.leave();
+      }
+    });
   }
 
   /** Which counts an attempt is under: with a device cookie of this account only that device's. */

@@ -70,7 +70,7 @@ export class Login {
     const account = doc === null ? null : await this.accounts.get(doc.account_id);
     const live = doc !== null && account !== null && this.clock.iso() < doc.expires_at;
     if (!live || account.disabled || account.totp_secret === null || account.epoch !== doc.epoch) throw ended();
-    await this.totp.verify(account, code);
+    await this.credentials.watched(account, from, () => this.totp.verify(account, code));
     if ((await this.challenges.remove({ id: doc.id })) === 0) throw ended();
     await this.credentials.completed(account, { ...from, device: from.device, place: 'web' });
     return this.#open(account, from);

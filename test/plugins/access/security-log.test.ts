@@ -1,6 +1,7 @@
 /** The security log: what is written, and that a flood of the same writes little (contract 80, audit log). */
 import 'reflect-metadata';
 import { expect } from 'chai';
+import { ServiceError } from '../../../kernel/errors.js';
 import type { AuditEntry } from '../../../ports/domain/access.js';
 import { MOST_PER_WINDOW } from '../../../plugins/access/security-log.js';
 import { services, fixtureOn, PASSWORD } from './fixture.js';
@@ -38,6 +39,18 @@ describe('access: the security log', () => {
       expect(found, `${action} ${target}`).to.deep.include({ actor: 'public', details });
     }
     expect(JSON.stringify(all)).to.not.include('my-secret-typed-here');
+  });
+
+  it('a wrong code and a wrong password of a signed-in account are failures too', async () => {
+    const account = await s.accounts.named('ada');
+    await refused(s.credentials.confirm(account, 'wrong', FROM.address, undefined));
+    const code = async (): Promise<void> => {
+      throw new ServiceError('invalid_credentials', 'The code is wrong.');
+    };
+    await refused(s.credentials.watched(account, FROM, code));
+    s.security.flush();
+    const failed = (await entries(s)).filter(({ action }) => action === 'login.failed');
+    expect(failed.map(({ target }) => target)).to.deep.equal(['ada', 'ada']);
   });
 
   it('a lock is told, and many failures of one network are two entries', async () => {
