@@ -86,8 +86,13 @@ export class Dispatcher {
         limit: MOST_NOTES,
       });
       const held = channel.next_at !== null && channel.next_at > now;
-      const due = held ? items.filter((note) => channel.urgent_at_once && note.severity === 'critical') : items;
+      // What a crash left is one message again, without what has come since: a repeat is then known by its id.
+      const [cut] = items.filter(({ state }) => state === 'sending').map(({ message_id }) => message_id);
+      const begun = items.filter((note) => note.state === 'sending' && note.message_id === cut);
+      const fresh = held ? items.filter((note) => channel.urgent_at_once && note.severity === 'critical') : items;
+      const due = begun.length > 0 ? begun : fresh;
       if (due.length > 0) Object.assign(done, await this.#send(channel, due));
+      if (begun.length > 0) this.#woken.add(channel.id);
     } finally {
       await this.channels.change(
         { id: channel.id, lease_by: channel.lease_by },

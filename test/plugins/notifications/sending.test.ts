@@ -225,9 +225,14 @@ describe('notifications: sending', () => {
     f.receive = async () => undefined;
     await dispatcher.due();
     expect(f.sent).to.have.length(0);
+    await f.queue.take(f.bug());
     f.clock.advance(MINUTE);
     await dispatcher.due();
-    expect(f.sent.map((message) => message.id)).to.deep.equal([first]);
+    expect(f.sent.map((message) => message.id)).to.deep.equal([first, f.sent[1]?.id]);
+    expect(f.sent.map(({ lines }) => lines.map(({ title }) => title))).to.deep.equal([
+      ['shop-1: Error 1'],
+      ['shop-2: Error 2'],
+    ]);
   });
 
   it('two processes at once send each note once', async () => {
