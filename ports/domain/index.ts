@@ -7,6 +7,7 @@ export * from './bugs.js';
 export * from './dashboard.js';
 export * from './errors.js';
 export * from './health.js';
+export * from './licensing.js';
 export * from './projects.js';
 export * from './releases.js';
 export * from './system.js';

@@ -1,5 +1,5 @@
-/** The events of the update service (contract 40): `release.published` closes bug items (contract 20). */
-import { event } from '../token.js';
+/** What the update service offers the others (contract 40), and its events: `release.published` closes bug items (contract 20). */
+import { event, token } from '../token.js';
 
 export interface ReleasePublished {
   product: string;
@@ -15,3 +15,58 @@ export interface ReleasePublished {
 }
 
 export const RELEASE_PUBLISHED = event<ReleasePublished>('release.published');
+
+/** A rollout stopped by itself (contract 40, staged rollout). */
+export interface ReleaseHalted {
+  product: string;
+  version: string;
+  channel: string;
+  platform: string;
+  reason: string;
+}
+
+export const RELEASE_HALTED = event<ReleaseHalted>('release.halted');
+
+/** What the setup service shows before an installation (contract 60, catalog). */
+export interface CatalogChannel {
+  channel: string;
+  version: string;
+  platform: string;
+  published_at: string;
+  /** Bytes. */
+  package_size: number;
+  signed: boolean;
+  /** The package's manifest names a runtime: `{name, version}`; null: it needs none. */
+  runtime: { name: string; version: string } | null;
+  has_setup: boolean;
+}
+
+export interface ReleaseDirectory {
+  /** The newest release of each channel that a machine of this platform may install: exact platform, else `any`. */
+  channels(product: string, platform: string): Promise<CatalogChannel[]>;
+  /** Products with a release that is not withdrawn. */
+  products(): Promise<string[]>;
+}
+
+export const RELEASES = token<ReleaseDirectory>('releases.directory');
+
+export type Protection = 'protected' | 'open' | 'inconclusive' | 'no_packages' | 'not_tested';
+
+/** The tick's part of the release store: access files when they are due, then the self-test (contract 90, tick). */
+export interface ReleaseStoreState {
+  protection: Protection;
+  /** Products whose files were written in this run. */
+  regenerated: readonly string[];
+  last_selftest_at: string | null;
+  /** What each product's self-test saw. */
+  products: readonly { product: string; protection: Protection; statuses: Readonly<Record<string, number | null>> }[];
+  /** The result differs from the one before. */
+  changed: boolean;
+}
+
+export interface ReleaseStoreCare {
+  /** @param force regenerate although nothing is due (`aos store regenerate`) */
+  care(force?: boolean): Promise<ReleaseStoreState>;
+}
+
+export const RELEASE_STORE = token<ReleaseStoreCare>('releases.store');

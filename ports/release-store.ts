@@ -1,0 +1,136 @@
+/**
+ * Where packages lie (contract 40, files): the tree below `/releases/`, which a web server may serve from the same disk.
+ * What is received is staged on the same file system, read strictly, and put in place by renames, so that a half-received
+ * file is never offered. The fake in memory passes the same suite as the file system.
+ */
+
+/** One package's place: `<product>/<channel>/<version>/<platform>/`. Each is a checked name, never a path. */
+export interface ReleasePlace {
+  product: string;
+  channel: string;
+  version: string;
+  platform: string;
+}
+
+/** A package received whole, not yet offered. */
+export interface StagedPackage {
+  /** Names it until it is put in place or discarded; also after a crash. */
+  id: string;
+  /** Bytes. */
+  size: number;
+  /** Hex. */
+  sha256: string;
+}
+
+/** What a package holds, read strictly. */
+export interface PackageContents {
+  /** In the order of their paths by code point. */
+  files: readonly PackagedFile[];
+  /** Bytes of all files. */
+  unpacked: number;
+  /** The texts of small files at the root that the service reads: `setup.json`; null: it holds none. */
+  setup: string | null;
+}
+
+export interface PackagedFile {
+  path: string;
+  /** Bytes. */
+  size: number;
+  /** Hex. */
+  sha256: string;
+  mode: '0755' | '0644';
+}
+
+/** An archive that breaks a rule of contract 40, publishing. */
+export class PackageRejected extends Error {
+  override name = 'PackageRejected';
+  constructor(
+    /** The entry's name as the archive has it, escaped and cut; '' where no entry is at fault. */
+    readonly entry: string,
+    /** One sentence without the entry's name. */
+    readonly why: string,
+  ) {
+    super(entry === '' ? why : `${entry}: ${why}`);
+  }
+}
+
+/** More bytes came than the limit allows. */
+export class PackageTooLarge extends Error {
+  override name = 'PackageTooLarge';
+}
+
+/** There is no room: the disk is full, or would fall below what is kept free. */
+export class StoreFull extends Error {
+  override name = 'StoreFull';
+}
+
+/** The texts that lie beside a package. */
+export interface ManifestTexts {
+  /** The exact signed bytes, as UTF-8. */
+  manifest: string;
+  /** Base64; null: unsigned, and a signature that is there goes. */
+  signature: string | null;
+}
+
+/** A file of the store, open for reading: what stands at its path may be replaced meanwhile, its bytes stay. */
+export interface StoredFile {
+  /** Bytes. */
+  size: number;
+  modifiedAt: Date;
+  /** Differs whenever the bytes do; without quotes. */
+  tag: string;
+  /** @param end inclusive, as in HTTP. In pieces of 256 KiB or more. */
+  read(start: number, end: number): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/** The access files of a product (contract 40, access files). */
+export type AccessFile = '.htaccess' | '.htpasswd';
+
+export interface ReleaseStore {
+  /**
+   * Receives a package; nothing of it stays when it throws.
+   * @throws PackageTooLarge, StoreFull, and what `bytes` throws
+   */
+  stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage>;
+  /** What was staged and neither put in place nor discarded, with its age. */
+  staged(): Promise<{ id: string; modifiedAt: Date }[]>;
+  discard(id: string): Promise<void>;
+  /**
+   * Reads a staged package strictly, off the event loop.
+   * @param entry path of the file that is started, which is executable whatever its mode
+   * @throws PackageRejected
+   */
+  inspect(id: string, rules: { platform: string; entry: string | null }): Promise<PackageContents>;
+
+  /** Puts a staged package in place, durably: package, signature, manifest, in this order, each by rename. */
+  put(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void>;
+  /** The package of one place becomes that of another as well (contract 40, promote). False: there is none. */
+  link(from: ReleasePlace, to: ReleasePlace, texts: ManifestTexts): Promise<boolean>;
+  /** Replaces the texts beside a package: a new signature. */
+  describe(place: ReleasePlace, texts: ManifestTexts): Promise<void>;
+  /** Takes a package out of what is served, and keeps nothing of it. False: it was not there. */
+  withdraw(place: ReleasePlace): Promise<boolean>;
+  /** Size and SHA-256 of the package in a place, hashed off the event loop, and its manifest; null: none is there. */
+  held(place: ReleasePlace): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null>;
+  /** Every place that holds a package or part of one: for the reconciler. */
+  places(): AsyncIterable<ReleasePlace>;
+  /** The products that have a directory. */
+  products(): Promise<string[]>;
+
+  /** Writes `latest.json` of a channel, or of a product (`channel` null), by a temporary file and rename. */
+  writeLatest(product: string, channel: string | null, text: string): Promise<void>;
+
+  /** Null: missing. */
+  readAccess(product: string, file: AccessFile): Promise<string | null>;
+  /** By a temporary file and rename; makes the product's directory. Unchanged text is not written. True: written. */
+  writeAccess(product: string, file: AccessFile, text: string): Promise<boolean>;
+
+  /**
+   * A file by its path below `/releases/`, segments already decoded: packages, manifests, signatures, `latest.json`. Null:
+   * there is none, or it is not one that is served (`.incoming`, access files, anything that begins with a dot, links).
+   */
+  open(segments: readonly string[]): Promise<StoredFile | null>;
+  /** Bytes that are free on its disk; null: unknown. */
+  freeBytes(): Promise<number | null>;
+}
