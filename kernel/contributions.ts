@@ -5,7 +5,7 @@
  */
 import Joi from 'joi';
 import type { ListenSpec } from '../ports/events.js';
-import type { PageSpec, PanelSpec, RouteSpec, ToolSpec } from '../ports/http.js';
+import type { BasicGuard, PageSpec, PanelSpec, RouteSpec, StreamedInput, ToolSpec } from '../ports/http.js';
 import type { JobSpec } from '../ports/jobs.js';
 import type { Extension } from '../ports/token.js';
 import { CODES } from './errors.js';
@@ -41,10 +41,19 @@ const schemas = Joi.object({
   params: duck,
   query: duck,
   body: duck,
+  stream: Joi.object({
+    mediaTypes: Joi.array().items(Joi.string().lowercase()).min(1).required(),
+    multipart: Joi.object({
+      file: Joi.string().required(),
+      fields: Joi.array().items(Joi.string()).required(),
+      fieldBytes: Joi.number().integer().min(1).required(),
+    } satisfies Keys<NonNullable<StreamedInput['multipart']>>),
+    bytes: Joi.number().integer().min(1).required(),
+  } satisfies Keys<StreamedInput>),
   optionalBody: Joi.boolean(),
   mediaType: Joi.string(),
   headers: Joi.object().pattern(Joi.string(), Joi.string()),
-} satisfies Keys<NonNullable<RouteSpec['input']>>);
+} satisfies Keys<NonNullable<RouteSpec['input']>>).oxor('body', 'stream');
 const path = Joi.string().pattern(/^\//).required().messages({ 'string.pattern.base': '{{#label}} must start with /' });
 const method = Joi.string().valid('GET', 'POST', 'PATCH', 'PUT', 'DELETE');
 
@@ -260,7 +269,7 @@ function pathTaken(method: string, path: string, plugin: string, claims: Claims)
 
 function accessFaults(access: unknown, scopes: ReadonlySet<string>): string[] {
   if (access === undefined || (Array.isArray(access) && access.length === 0)) return ['declares no access'];
-  if (access === 'public') return [];
+  if (access === 'public' || isBasic(access)) return [];
   return [access].flat().flatMap((rule: unknown) => ruleFaults(rule, scopes));
 }
 
@@ -269,6 +278,14 @@ const isSession = (rule: object): boolean => {
   const role: unknown = (rule as { session?: unknown }).session;
   return role === 'admin' || role === 'member';
 };
+/** It stands alone, so it is no rule of a list. */
+const isBasic = (access: unknown): boolean =>
+  BASIC.validate(access, { convert: false, allowUnknown: false }).error === undefined;
+const BASIC = Joi.object({
+  basic: Joi.object({ realm: Joi.string().required(), judge: run } satisfies Keys<BasicGuard>)
+    .unknown()
+    .required(),
+}).required();
 
 function ruleFaults(rule: unknown, scopes: ReadonlySet<string>): string[] {
   if (rule === null || typeof rule !== 'object') return [unknownRule(rule)];

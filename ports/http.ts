@@ -3,12 +3,22 @@
  * same table come validation, the authorisation matrix, the OpenAPI description and the navigation.
  */
 import type { ObjectSchema, Schema } from 'joi';
+import { Answer, type Cookie, type Reply } from './http/answer.js';
+import type { BasicGuard, BasicPrincipal } from './http/basic.js';
+import type { StreamedInput } from './http/uploaded-body.js';
+
+export { Answer, created, Reply, text, type Cookie } from './http/answer.js';
+export type { BasicCredentials, BasicGuard, BasicPrincipal, BasicRequest, BasicVerdict } from './http/basic.js';
+export { EventStreamAnswer, type EventStreamOptions, type ServerSentEvent } from './http/event-stream.js';
+export { FileAnswer, type AnsweredFile } from './http/file-answer.js';
+export type { StreamedInput, UploadedBody } from './http/uploaded-body.js';
 
 export type Role = 'admin' | 'member' | 'installer';
 export type TokenKind = 'master' | 'sub' | 'watchdog' | 'setup' | 'intake';
 
 /** Who asks. Made by the access plugin from the credential, checked by the adapter against the route's access. */
-export type Principal = { kind: 'public' } | { kind: 'shared_key' } | TokenPrincipal | SessionPrincipal;
+export type Principal =
+  { kind: 'public' } | { kind: 'shared_key' } | BasicPrincipal | TokenPrincipal | SessionPrincipal;
 
 export interface TokenPrincipal {
   kind: 'token';
@@ -39,14 +49,16 @@ export interface SessionPrincipal {
  *  - `{intake: true}`: beside a scope, a project's public intake key too;
  *  - `{anyToken: true}`: every kind of token but setup tokens and intake keys;
  *  - `{sharedKey: true}`: the shared key (contract 10, shared key);
- *  - `{session: role}`: a signed-in account; `member` admits administrators too. Pages, and routes below `/api/admin/`.
+ *  - `{session: role}`: a signed-in account; `member` admits administrators too. Pages, and routes below `/api/admin/`;
+ *  - `{basic: guard}`: HTTP Basic, which the guard judges. It stands alone.
  */
 export type AccessRule =
   | { scope: string; intake?: boolean }
   | { anyScope: readonly string[]; intake?: boolean }
   | { anyToken: true }
   | { sharedKey: true }
-  | { session: 'admin' | 'member' };
+  | { session: 'admin' | 'member' }
+  | { basic: BasicGuard };
 export type Access = 'public' | AccessRule | readonly AccessRule[];
 
 /** Which bucket a call is counted in (contract 00, limits). `none` is for probes. */
@@ -62,7 +74,7 @@ export interface HttpRequest {
   params: Record<string, string>;
   /** Query after validation; repeated parameters are arrays where the schema says so. */
   query: Record<string, unknown>;
-  /** Body after validation; null without one. A page's form fields. */
+  /** Body after validation; null without one. A page's form fields. An `UploadedBody` where the route streams. */
   body: unknown;
   /** Lower-case names. Never holds the credential. */
   headers: Readonly<Record<string, string | undefined>>;
@@ -75,50 +87,6 @@ export interface HttpRequest {
   /** Name of the tool by which an agent calls this route (ports/tools.ts); undefined for a request of its own. */
   tool?: string;
 }
-
-/** Sent for every path of this host, HttpOnly, SameSite=Lax; under https it is Secure and travels as `__Host-<name>`. */
-export interface Cookie {
-  /** Without `__Host-`, as in `HttpRequest.cookies`. */
-  name: string;
-  /** null deletes it. */
-  value: string | null;
-  /** Absent: until the browser closes. */
-  maxAgeSeconds?: number;
-}
-
-/** What an answer carries beside its body. */
-export abstract class Answer {
-  /** By lower-case name, beside those that the server sends with every answer. */
-  readonly headers: Record<string, string> = {};
-  readonly cookies: Cookie[] = [];
-
-  header(name: string, value: string): this {
-    this.headers[name.toLowerCase()] = value;
-    return this;
-  }
-
-  cookie(cookie: Cookie): this {
-    this.cookies.push(cookie);
-    return this;
-  }
-}
-
-/** An answer other than 200 with an object. Handlers return plain objects for 200. */
-export class Reply extends Answer {
-  constructor(
-    readonly status: number,
-    /** An object is sent as JSON inside the envelope; a string or Buffer as it is, with `content-type` from `headers`. */
-    readonly body: object | string | Buffer | null,
-  ) {
-    super();
-  }
-}
-
-/** 201 with the envelope. */
-export const created = (body: object): Reply => new Reply(201, body);
-/** Text of any type, outside the envelope. */
-export const text = (body: string | Buffer, type = 'text/plain; charset=utf-8', status = 200): Reply =>
-  new Reply(status, body).header('content-type', type);
 
 /**
  * A route as a tool for agents (`/mcp`). Its input is the route's own, params, query and body put together, so that a tool
@@ -199,6 +167,8 @@ export interface RouteSpec {
     query?: ObjectSchema;
     /** Validated body; unknown fields are dropped (contract 00, envelope). */
     body?: Schema;
+    /** The body is streamed to the handler and never held; instead of `body`. POST, PUT and PATCH. */
+    stream?: StreamedInput;
     /** A body is optional: none is `{}`. */
     optionalBody?: boolean;
     /** Media type of the body, where it is not JSON; for the description. */
@@ -251,6 +221,7 @@ export interface RouteSpec {
   credentialIn?: readonly { in: 'header' | 'query'; name: string }[];
   /** A call was answered with an error, here or before it came here: for the plugin's own numbers. */
   onRefused?: (code: string) => void;
+  /** @returns an object for 200, or an `Answer`: a `Reply`, a `FileAnswer`, an `EventStreamAnswer`, a `Redirect` */
   handle(request: HttpRequest): Promise<object> | object;
 }
 

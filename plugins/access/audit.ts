@@ -40,6 +40,7 @@ export class Audit implements AuditLog {
     if (principal.kind === 'session') return principal.username;
     if (principal.kind === 'shared_key') return 'shared key';
     if (principal.kind === 'public') return 'public';
+    if (principal.kind === 'basic') return principal.username ?? 'public';
     const record = await this.tokens.find(principal.id);
     return `token ${principal.name} (${record?.prefix ?? principal.id})`;
   }

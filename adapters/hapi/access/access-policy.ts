@@ -1,5 +1,5 @@
 /** Who may pass: a route's `access`, prepared once, and checked against a principal (contract 00 and 10). */
-import type { Access, AccessRule, Principal } from '../../../ports/http.js';
+import type { Access, AccessRule, BasicGuard, Principal } from '../../../ports/http.js';
 import { Failure } from '../errors/failure.js';
 
 const SETUP = 'setup:install';
@@ -8,6 +8,8 @@ export class AccessPolicy {
   readonly public: boolean;
   /** A session may open it, so the cookie is read. */
   readonly session: 'admin' | 'member' | null;
+  /** Judges HTTP Basic; then nothing else opens it. */
+  readonly basic: BasicGuard | null;
   readonly #scopes: readonly string[];
   /** Scopes that open it: those named, and the `:manage` that implies a `:read`. */
   readonly #accepted: ReadonlySet<string>;
@@ -23,7 +25,10 @@ export class AccessPolicy {
   ) {
     const rules: readonly AccessRule[] = access === 'public' ? [] : isList(access) ? access : [access];
     if (access !== 'public' && rules.length === 0) throw new TypeError('access names no rule');
+    const guards = rules.flatMap((rule) => ('basic' in rule ? [rule.basic] : []));
+    if (guards.length > 0 && rules.length > 1) throw new TypeError('HTTP Basic stands alone');
     this.public = access === 'public';
+    this.basic = guards[0] ?? null;
     this.#scopes = rules.flatMap((rule) => ('scope' in rule ? [rule.scope] : 'anyScope' in rule ? rule.anyScope : []));
     this.#accepted = new Set(
       this.#scopes
@@ -42,6 +47,7 @@ export class AccessPolicy {
   /** Null: come in. 401 is not decided here, but for the one kind of route that knows no 403. */
   refuses(principal: Principal): Failure | null {
     if (principal.kind === 'public') return this.public ? null : UNAUTHORIZED;
+    if (principal.kind === 'basic') return this.basic ? null : UNAUTHORIZED;
     if (principal.kind === 'shared_key') return this.#sharedKey ? null : this.#refusal;
     if (principal.kind === 'session') return this.#admits(principal.role) ? null : this.#role();
     if (this.#opensFor(principal.token_kind, principal.scopes)) return null;

@@ -85,6 +85,8 @@ export class ApiRoute {
     if (this.policy.session !== null && spec.path.startsWith('/api/') && !spec.path.startsWith('/api/admin/')) {
       throw new TypeError(`${spec.path}: no route below /api/ takes the session cookie, /api/admin/ aside`);
     }
+    if (spec.input?.stream || this.policy.basic)
+      throw new TypeError(`${spec.path}: streamed bodies and HTTP Basic cannot be mounted yet`);
     this.#body = spec.input?.body ? new BodyRule(spec.input.body) : null;
     this.#query = new QueryRule(spec.input?.query, spec.strictQuery ?? false);
     this.#params = paramsRule(spec.input?.params);
