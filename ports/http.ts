@@ -32,6 +32,8 @@ export interface TokenPrincipal {
   source: string | null;
   /** Of a sub-token: the master token that made it, whose limits it shares (contract 00, limits). */
   parent_id: string | null;
+  /** Of a setup token: the account that logged in for it, as it is now. */
+  account?: { id: string; username: string; role: Role };
 }
 
 export interface SessionPrincipal {

@@ -49,8 +49,8 @@ export class Credentials implements CredentialCheck {
   ) {}
 
   async check(input: CredentialInput): Promise<AccountInfo & { totp: boolean }> {
-    const { id, username, role, disabled, totp_secret } = await this.verify(input);
-    return { id, username, role, disabled, totp: totp_secret !== null };
+    const { id, username, role, disabled, epoch, totp_secret } = await this.verify(input);
+    return { id, username, role, disabled, epoch, totp: totp_secret !== null };
   }
 
   /**

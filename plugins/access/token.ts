@@ -30,6 +30,9 @@ export interface TokenDoc extends Doc {
   parent_id: string | null;
   /** The parent's document id: checking it is a look-up by primary key too. */
   parent_hash: string | null;
+  /** Of a setup token: the account and its epoch at the login; another epoch ends the token. Absent or null: of none. */
+  account_id?: string | null;
+  account_epoch?: number | null;
   created_by: string;
   created_at: string;
   expires_at: string | null;
@@ -52,9 +55,10 @@ export function tokenRecord(doc: TokenDoc): TokenRecord {
   return { id: doc.token_id, name, kind, prefix, scopes, project, source, parent_id, ...times };
 }
 
-export function tokenPrincipal(doc: TokenDoc): TokenPrincipal {
+export function tokenPrincipal(doc: TokenDoc, account?: TokenPrincipal['account']): TokenPrincipal {
   const { name, scopes, project, source, parent_id } = doc;
-  return { kind: 'token', id: doc.token_id, name, token_kind: doc.kind, scopes, project, source, parent_id };
+  const of = account === undefined ? {} : { account };
+  return { kind: 'token', id: doc.token_id, name, token_kind: doc.kind, scopes, project, source, parent_id, ...of };
 }
 
 /** A `…:manage` scope implies its `…:read` (contract 10, tokens: "Scopes"). */

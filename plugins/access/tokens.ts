@@ -15,6 +15,7 @@ import type { IssuedToken, NewToken, TokenIssuer, TokenRecord } from '../../port
 import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../ports/http.js';
 import type { Filter } from '../../ports/store.js';
+import type { Account } from './account.js';
 import { Background } from './background.js';
 import { isLive, PREFIXES, sha256, tokenPrincipal, tokenRecord, type TokenDoc } from './token.js';
 
@@ -40,6 +41,7 @@ export class Tokens implements TokenIssuer {
     @inject(PORT.ids) private readonly ids: Ids,
     @inject(SYSTEM) private readonly system: Pick<SystemInfo, 'scopes'>,
     @inject(Background) private readonly background: Background,
+    @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
   ) {}
 
   /** The bearer of `secret`, which has a token's shape; null when it is unknown, expired or revoked. */
@@ -52,7 +54,11 @@ export class Tokens implements TokenIssuer {
       if (parent === null || !isLive(parent, now)) return null;
     }
     this.#touch(doc);
-    return tokenPrincipal(doc);
+    const { account_id = null } = doc;
+    if (account_id === null) return tokenPrincipal(doc);
+    const account = await this.accounts.get(account_id);
+    if (account === null || account.disabled || account.epoch !== doc.account_epoch) return null;
+    return tokenPrincipal(doc, { id: account.id, username: account.username, role: account.role });
   }
 
   /** @throws ServiceError validation_failed with `scopes` when one of them is not registered. */
@@ -98,6 +104,7 @@ export class Tokens implements TokenIssuer {
       source: input.source ?? null,
       parent_id: parent?.token_id ?? null,
       parent_hash: parent?.id ?? null,
+      ...(input.account === undefined ? {} : { account_id: input.account.id, account_epoch: input.account.epoch }),
       created_by: input.created_by,
       created_at: this.clock.iso(),
       expires_at: input.expires_at ?? after,

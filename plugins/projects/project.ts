@@ -25,8 +25,18 @@ export type ProjectView = Omit<Project, 'id'> & { slug: string };
 export const projectView = ({ id, ...rest }: Project): ProjectView => ({ slug: id, ...rest });
 
 export function projectInfo(project: Project): ProjectInfo {
-  const { id: slug, name, repo_url, number, setup_scopes, cache_ttl_hours, require_signed, archived } = project;
-  return { slug, name, repo_url, number, setup_scopes, cache_ttl_hours, require_signed, archived };
+  const {
+    id: slug,
+    name,
+    description,
+    repo_url,
+    number,
+    setup_scopes,
+    cache_ttl_hours,
+    require_signed,
+    archived,
+  } = project;
+  return { slug, name, description, repo_url, number, setup_scopes, cache_ttl_hours, require_signed, archived };
 }
 
 const line = (max: number) =>

@@ -59,6 +59,8 @@ export interface NewToken {
   /** Null or absent: it does not expire. */
   expires_in_seconds?: number | null;
   created_by: string;
+  /** Of a setup token: it ends when the account's sessions end (contract 60). */
+  account?: Pick<AccountInfo, 'id' | 'epoch'>;
 }
 
 export interface IssuedToken {
@@ -112,6 +114,8 @@ export interface AccountInfo {
   username: string;
   role: Role;
   disabled: boolean;
+  /** Rises with every change that ends what was opened by a login: password, role, disabling, TOTP. */
+  epoch: number;
 }
 
 /** The one credential check (contract 10, accounts): web login, setup login and release store. */

@@ -4,6 +4,7 @@ import { extensionPoint, token } from '../token.js';
 export interface ProjectInfo {
   slug: string;
   name: string;
+  description: string | null;
   repo_url: string | null;
   /** For the Sentry DSN. */
   number: number;

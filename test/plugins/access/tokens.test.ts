@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { extend } from '../../../kernel/contract.js';
 import { TOKEN_PROJECTS } from '../../../ports/domain/access.js';
 import { refused } from './refused.js';
-import { services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from './fixture.js';
+import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from './fixture.js';
 import type { Services } from '../../../plugins/access/assemble.js';
 import { provision } from '../../../plugins/access/provision.js';
 import type { TokenDoc } from '../../../plugins/access/token.js';
@@ -134,6 +134,24 @@ describe('access: tokens', () => {
     w.clock.forward(1000);
     await other.authenticator.bearer(token);
     expect(await used()).to.equal(w.clock.iso());
+  });
+
+  it('ends the setup token of an account with its sessions: password, role, disabling, deletion', async () => {
+    const ends: ((id: string) => Promise<unknown>)[] = [
+      (id) => s.accounts.setPassword('system', id, 'another-harbour-lantern'),
+      (id) => s.accounts.setRole('system', id, 'member'),
+      (id) => s.accounts.setDisabled('system', id, true),
+      (id) => s.accounts.remove('system', id),
+    ];
+    for (const [i, end] of ends.entries()) {
+      const { id } = await s.accounts.create('system', { username: `ada${i}`, role: 'installer', password: PASSWORD });
+      const { epoch } = await s.accounts.need(id);
+      const issued = { kind: 'setup', name: 'setup', scopes: ['setup:install'], created_by: `ada${i}` } as const;
+      const { token } = await s.tokens.issue({ ...issued, account: { id, epoch } });
+      expect((await principal(s, token)).account).to.deep.equal({ id, username: `ada${i}`, role: 'installer' });
+      await end(id);
+      expect(await s.authenticator.bearer(token)).to.equal(null);
+    }
   });
 
   it('revokes every token of a monitor source', async () => {

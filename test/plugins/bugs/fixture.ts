@@ -21,6 +21,7 @@ export const MANAGER: Caller = { id: 'tok-manager', name: 'manager', project: nu
 const info = (slug: string): ProjectInfo => ({
   slug,
   name: slug,
+  description: null,
   repo_url: null,
   number: 1,
   setup_scopes: [],

@@ -92,6 +92,7 @@ export function fixtureOn(
           : {
               slug,
               name: slug,
+              description: null,
               repo_url: null,
               number: 1,
               setup_scopes: [],
