@@ -1,4 +1,4 @@
-/** Background work, never overlapping across processes, over the DocumentStore (contract suite: test/contracts/jobs.ts). */
+/** Background work, never overlapping across processes, over the DocumentStore (contract suite: testing/contracts/jobs.ts). */
 export interface JobSpec {
   /** `<plugin>.<job>`; the kernel adds the plugin's id. */
   name: string;

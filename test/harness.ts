@@ -9,9 +9,9 @@ import { MemoryStore } from '../adapters/memory/store.js';
 import type { AppSettings, Plugin } from '../kernel/contract.js';
 import { Kernel, type BootOptions, type KernelParts, type Mode } from '../kernel/kernel.js';
 import type { DocumentStore } from '../ports/store.js';
+import { ManualClock } from '../testing/clock.js';
 import {
   fakeCipher,
-  FakeClock,
   fakeHasher,
   FakeHttp,
   FakeIds,
@@ -19,7 +19,7 @@ import {
   fakeMetrics,
   fakeOutbound,
   RecordingLog,
-} from './kernel/fakes.js';
+} from '../testing/fakes.js';
 
 export interface HarnessOptions {
   mode?: Mode;
@@ -40,7 +40,7 @@ export interface HarnessOptions {
 export interface Harness {
   kernel: Kernel;
   store: DocumentStore;
-  clock: FakeClock;
+  clock: ManualClock;
   ids: FakeIds;
   log: RecordingLog;
   http: FakeHttp;
@@ -62,7 +62,7 @@ export const APP: AppSettings = {
 /** A kernel that has not been booted yet. */
 export function harness(builtin: readonly Plugin[], options: HarnessOptions = {}): Harness {
   const store = options.store ?? new MemoryStore();
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const ids = new FakeIds();
   const log = new RecordingLog();
   const http = new FakeHttp();

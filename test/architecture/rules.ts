@@ -167,6 +167,20 @@ export const RULES: readonly Rule[] = [
     packages: [NODE, /^(joi|reflect-metadata)$/],
     says: 'main.ts composes the server and imports no command, client or test',
   },
+  {
+    layer: 'testing',
+    files: /^testing\/contracts\//,
+    project: [PORTS, /^adapters\//],
+    packages: [NODE, /^(chai|fast-check)$/],
+    says: 'a contract suite imports ports, lib, adapters, chai and fast-check',
+  },
+  {
+    layer: 'testing',
+    files: /^testing\//,
+    project: [PORTS, /^(kernel|web)\//, /^adapters\/(memory|hapi)\//],
+    packages: [NODE],
+    says: 'testing composes the kernel in memory: it imports kernel, ports, lib, web and adapters/(memory, hapi)',
+  },
   { layer: 'test', files: /^(test|scripts)\//, project: [ANYTHING], packages: [ANYTHING], says: '' },
 ];
 

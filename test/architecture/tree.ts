@@ -17,6 +17,7 @@ const LAYERS = new Set([
   'config',
   'cli',
   'clients',
+  'testing',
   'test',
   'scripts',
 ]);

@@ -6,7 +6,8 @@ import { MigrationRenamed, Migrator } from '../../kernel/migrator.js';
 import type { Migration } from '../../kernel/contract.js';
 import type { CollectionSpec, DocumentStore } from '../../ports/store.js';
 import { rejection, until } from '../harness.js';
-import { FakeClock, FakeIds, RecordingLog } from './fakes.js';
+import { ManualClock } from '../../testing/clock.js';
+import { FakeIds, RecordingLog } from '../../testing/fakes.js';
 
 const manifest = (id: string, migrations: Migration[], collections: CollectionSpec[] = []): FullManifest => ({
   id,
@@ -36,12 +37,12 @@ const step = (number: number, name: string, run: Migration['run'] = async () => 
 
 interface Process {
   migrator: Migrator;
-  clock: FakeClock;
+  clock: ManualClock;
   log: RecordingLog;
 }
 let processes = 0;
 const processOn = (store: DocumentStore, manifests: FullManifest[], leaseMs = 60_000): Process => {
-  const clock = new FakeClock();
+  const clock = new ManualClock();
   const log = new RecordingLog();
   const ids = new FakeIds(`0198${String(++processes).padStart(4, '0')}`);
   return { clock, log, migrator: new Migrator({ store, clock, ids, log, leaseMs }, manifests) };

@@ -1,6 +1,6 @@
 import { MongoClient } from 'mongodb';
 import { databaseOf, MongoStore } from '../../../adapters/mongodb/store.js';
-import { storeContract, type StoreContract } from '../../contracts/store.js';
+import { storeContract, type StoreContract } from '../../../testing/contracts/store.js';
 import { mongoUrl, NO_MONGODB, sortsByUtf16 } from '../../support/mongo/server.js';
 
 let url: URL | undefined;

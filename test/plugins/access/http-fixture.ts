@@ -19,7 +19,7 @@ import {
 import { PROJECT_USAGE, PROJECTS, type ProjectDirectory, type ProjectUsage } from '../../../ports/domain/projects.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { boot, type Harness } from '../../harness.js';
-import { fakeMetrics } from '../../kernel/fakes.js';
+import { fakeMetrics } from '../../../testing/fakes.js';
 import { cipher, FakeHasher, ids, ManualClock, PASSWORD, SHARED_KEY } from './fixture.js';
 
 const HERE = dirname(fileURLToPath(import.meta.url));

@@ -12,8 +12,8 @@ import type { BugEvent, Item, Report } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projects.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { ReportMetrics } from '../../../plugins/bugs/report-metrics.js';
-import { fakeMetrics, RecordingLog } from '../../kernel/fakes.js';
-import { ManualClock } from '../../support/clock.js';
+import { fakeMetrics, RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../../testing/clock.js';
 import { PluginStores } from '../../support/stores.js';
 
 export const MANAGER: Caller = { id: 'tok-manager', name: 'manager', project: null, manage: true, kind: 'token' };

@@ -10,13 +10,14 @@ import { Dispatcher } from '../../../plugins/notifications/sending/dispatcher.js
 import { SendError } from '../../../plugins/notifications/sending/sender.js';
 import type { DomainEvent, Principal } from '../../../kernel/contract.js';
 import { rejection } from '../../harness.js';
-import { fakeCipher, FakeClock, FakeIds, fakeOutbound, RecordingLog } from '../../kernel/fakes.js';
+import { ManualClock } from '../../../testing/clock.js';
+import { fakeCipher, FakeIds, fakeOutbound, RecordingLog } from '../../../testing/fakes.js';
 
 const ADMIN = { kind: 'session', username: 'admin', role: 'admin', session_id: 's' } as unknown as Principal;
 const MINUTE = 60_000;
 
 class Fixture {
-  readonly clock = new FakeClock(Date.parse('2026-11-20T12:00:00Z'));
+  readonly clock = new ManualClock(Date.parse('2026-11-20T12:00:00Z'));
   readonly ids = new FakeIds();
   readonly sent: Message[] = [];
   /** What the receiver does. */

@@ -12,8 +12,8 @@ import { buildServices, type Services } from '../../../plugins/watchdog/services
 import type { MonitorEvent, MonitorView, RunRecord } from '../../../ports/domain/watchdog.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { nobody, RecordingLog } from '../../kernel/fakes.js';
-import { ManualClock } from '../../support/clock.js';
+import { nobody, RecordingLog } from '../../../testing/fakes.js';
+import { ManualClock } from '../../../testing/clock.js';
 import { PluginStores } from '../../support/stores.js';
 
 export const ANYONE: Caller = { name: 'tester', token: null, project: null, source: null };

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
 import type { Caller } from '../../../../plugins/bugs/caller.js';
 import type { Granted } from '../../../../plugins/bugs/claims/leases.js';
-import { ManualClock } from '../../../support/clock.js';
+import { ManualClock } from '../../../../testing/clock.js';
 import { codeOf, MANAGER, memoryFixture, report, settled, shown, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 const OTHER: Caller = { ...MANAGER, id: 'tok-other', name: 'other' };

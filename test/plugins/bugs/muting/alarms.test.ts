@@ -6,7 +6,7 @@ import { verdictOf } from '../../../../plugins/bugs/muting/alarms.js';
 import { minuteKey, rateOf } from '../../../../plugins/bugs/items/rate.js';
 import type { ReportFilter, Mute } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { ManualClock } from '../../../support/clock.js';
+import { ManualClock } from '../../../../testing/clock.js';
 import { ensured, errorReport, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 const MINUTE = 60_000;

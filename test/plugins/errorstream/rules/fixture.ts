@@ -7,7 +7,7 @@ import type { Rule, RuleFields, RuleView } from '../../../../plugins/errorstream
 import type { AuditEntry } from '../../../../ports/domain/access.js';
 import type { SessionPrincipal, TokenPrincipal } from '../../../../ports/http.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { ManualClock } from '../../../support/clock.js';
+import { ManualClock } from '../../../../testing/clock.js';
 import { fixtureOn, type Fixture } from '../../bugs/fixture.js';
 
 export const MEMBER: SessionPrincipal = {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Deps } from '../../../../plugins/watchdog/deps.js';
 import { freshMonitor } from '../../../../plugins/watchdog/monitors/monitor.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import type { ManualClock } from '../../../support/clock.js';
+import type { ManualClock } from '../../../../testing/clock.js';
 import { ANYONE, HOUR, MINUTE, over, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 for (const engine of STORES) {

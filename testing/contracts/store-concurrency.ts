@@ -1,7 +1,7 @@
 /** What must hold when many callers act at once. */
 import { expect } from 'chai';
 import { StoreConflict, type Doc } from '../../ports/store.js';
-import type { Fixture } from './store.js';
+import type { Fixture } from './fixture.js';
 
 interface Item extends Doc {
   n?: number;

@@ -8,6 +8,7 @@ import { filters } from './store-filters.js';
 import { pages } from './store-pages.js';
 import { properties } from './store-properties.js';
 import type { DocumentStore } from '../../ports/store.js';
+import type { Fixture } from './fixture.js';
 
 export interface StoreContract {
   /** Opens a connected store; `skip` ends the suite as not run, with the reason in the log (it throws). */
@@ -15,13 +16,6 @@ export interface StoreContract {
   close?(): Promise<void>;
   /** Why text beyond U+FFFF does not sort by code point on this server, where that is so. */
   utf16Order?: string;
-}
-
-/** The open store, and collections that no other test uses. */
-export interface Fixture {
-  readonly store: DocumentStore;
-  readonly utf16Order: string | undefined;
-  name(): string;
 }
 
 export function storeContract(engine: string, contract: StoreContract): void {
@@ -58,14 +52,4 @@ export function storeContract(engine: string, contract: StoreContract): void {
     concurrency(fixture);
     properties(fixture);
   });
-}
-
-/** The error that `promise` rejects with. */
-export async function rejection(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error('it did not reject');
 }

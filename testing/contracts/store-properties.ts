@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import type { Collection, Doc } from '../../ports/store.js';
-import type { Fixture } from './store.js';
+import type { Fixture } from './fixture.js';
 import { arbitraryDoc, arbitraryFilter, arbitrarySort, arbitraryUpdate } from './arbitraries.js';
 
 export function properties(fixture: Fixture): void {

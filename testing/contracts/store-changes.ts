@@ -1,7 +1,7 @@
 /** Writes: what each update operator leaves, conflicts, bulk. */
 import { expect } from 'chai';
 import { StoreConflict, type Collection, type Doc, type Json, type Update } from '../../ports/store.js';
-import { rejection, type Fixture } from './store.js';
+import { rejection, type Fixture } from './fixture.js';
 
 type Row = Doc & { [field: string]: Json | undefined };
 

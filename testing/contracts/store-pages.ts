@@ -1,7 +1,7 @@
 /** Sorting and keyset pages. */
 import { expect } from 'chai';
 import { InvalidCursor, type Collection, type Doc, type Filter, type Scalar, type Sort } from '../../ports/store.js';
-import { rejection, type Fixture } from './store.js';
+import { rejection, type Fixture } from './fixture.js';
 
 interface Row extends Doc {
   a?: Scalar;
