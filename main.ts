@@ -37,6 +37,7 @@ import health from './plugins/health/plugin.js';
 import mcp from './plugins/mcp/plugin.js';
 import notifications from './plugins/notifications/plugin.js';
 import projects from './plugins/projects/plugin.js';
+import releases from './plugins/releases/plugin.js';
 import sentry from './plugins/sentry/plugin.js';
 import watchdog from './plugins/watchdog/plugin.js';
 import webhooks from './plugins/webhooks/plugin.js';
@@ -53,6 +54,7 @@ export const BUILTIN = [
   sentry,
   webhooks,
   watchdog,
+  releases,
   notifications,
   mcp,
 ];
