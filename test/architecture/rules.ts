@@ -111,6 +111,14 @@ export const RULES: readonly Rule[] = [
     says: `an adapter imports ports, lib, kernel/errors, its own folder, node and its driver (${name})`,
   })),
   {
+    // The server reads packages by the same strict rules as the programs that unpack them.
+    layer: 'adapters',
+    files: /^adapters\/fs\//,
+    project: [PORTS, /^kernel\/errors$/, /^clients\/shared\//],
+    packages: [NODE],
+    says: 'adapters/fs imports what an adapter may, and clients/shared: the rules of packages',
+  },
+  {
     layer: 'adapters',
     files: /^adapters\//,
     project: [PORTS, /^kernel\/errors$/],
@@ -143,7 +151,7 @@ export const RULES: readonly Rule[] = [
     layer: 'clients',
     files: /^clients\/shared\//,
     project: [],
-    packages: [PURE],
+    packages: [PURE, /^(tar|unicode-case-folding)$/, /^node:stream(\/promises)?$/],
     says: 'clients/shared imports lib and pure libraries',
   },
   {

@@ -1,0 +1,238 @@
+/**
+ * Reads a `package.tar.gz` strictly, in one pass and bounded memory (contract 40, publishing). Server, packager and agent
+ * read by this one reader, so what was published is what is unpacked.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import { ByteQueue } from './byte-queue.js';
+import { compareCodePoints } from './code-points.js';
+import { gunzip } from './gzip.js';
+import { PackageRejected } from './package-rejected.js';
+import { PathSet } from './path-set.js';
+import { refusedPath } from './path-policy.js';
+import { checkGlobalPax, MAX_EXTENSION_BYTES, readLongName, readPax, type PaxRecords } from './tar-extensions.js';
+import { BLOCK_BYTES, isZero, readTarHeader, type TarHeader } from './tar-header.js';
+
+export { PackageRejected } from './package-rejected.js';
+
+export type FileMode = '0755' | '0644';
+
+export interface PackagedFile {
+  path: string;
+  /** Bytes. */
+  size: number;
+  /** Hex. */
+  sha256: string;
+  mode: FileMode;
+}
+
+/** A file whose content is about to be read. */
+export type FileEntry = Omit<PackagedFile, 'sha256'>;
+
+export interface PackageContents {
+  /** In the order of their paths by code point. */
+  files: PackagedFile[];
+  /** Bytes of all files. */
+  unpackedBytes: number;
+}
+
+export interface PackageLimits {
+  entries: number;
+  /** Of the archive once it is unpacked: headers and padding count. */
+  unpackedBytes: number;
+  /** Unpacked bytes to a packed one. */
+  ratio: number;
+}
+
+/** Contract 40, publishing. */
+export const PACKAGE_LIMITS: PackageLimits = { entries: 200_000, unpackedBytes: 8 * 1024 ** 3, ratio: 200 };
+
+/** Below this the ratio says nothing: the padding at the end of a tar alone makes 10 KiB of nearly nothing. */
+const RATIO_FROM_BYTES = 64 * 1024;
+/** How far the ratio may be exceeded before the end, where what follows could still mend it. */
+const RATIO_SLACK_BYTES = 64 * 1024 ** 2;
+/** Of all paths together. */
+const MAX_PATHS_BYTES = 32 * 1024 ** 2;
+
+export interface ReadOptions {
+  /** The package's platform; the names of Windows bind `any` and `win-*`. */
+  platform: string;
+  /** The path of the file that is started: executable whatever its mode. */
+  entry?: string | null;
+  /** Is given each file in the archive's order. What it leaves unread is skipped. */
+  onFile?: (file: FileEntry, content: AsyncIterable<Uint8Array>) => Promise<void>;
+  limits?: Partial<PackageLimits>;
+}
+
+/**
+ * @throws PackageRejected at the first rule that is broken, and what `source` and `onFile` throw. `source` is closed then,
+ *   and what `onFile` has made of earlier files is the caller's to undo: only an answer says that the package is whole.
+ */
+export async function readPackage(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<PackageContents> {
+  const reader = new PackageReader(source, options);
+  try {
+    return await reader.read();
+  } finally {
+    await reader.close();
+  }
+}
+
+class PackageReader {
+  readonly #tar: ByteQueue;
+  readonly #limits: PackageLimits;
+  readonly #paths = new PathSet();
+  readonly #files: PackagedFile[] = [];
+  #packed = 0;
+  #unpacked = 0;
+  #entries = 0;
+  #pathsBytes = 0;
+
+  constructor(
+    source: AsyncIterable<Uint8Array>,
+    private readonly options: ReadOptions,
+  ) {
+    this.#limits = { ...PACKAGE_LIMITS, ...options.limits };
+    this.#tar = new ByteQueue(this.#unpack(source));
+  }
+
+  async read(): Promise<PackageContents> {
+    for (let header = await this.#header(); header !== null; header = await this.#header()) await this.#entry(header);
+    await this.#end();
+    const files = this.#files.toSorted((a, b) => compareCodePoints(a.path, b.path));
+    if (files.length === 0) throw new PackageRejected('', 'The package holds no file');
+    return { files, unpackedBytes: files.reduce((sum, { size }) => sum + size, 0) };
+  }
+
+  async close(): Promise<void> {
+    await this.#tar.close();
+  }
+
+  async *#unpack(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+    for await (const piece of gunzip(this.#count(source))) {
+      this.#unpacked += piece.length;
+      const { unpackedBytes, ratio } = this.#limits;
+      if (this.#unpacked > unpackedBytes) throw tooMuch(`more than ${unpackedBytes} bytes`);
+      if (this.#unpacked > this.#packed * ratio + RATIO_SLACK_BYTES) throw tooMuch(`more than ${ratio} times its size`);
+      yield piece;
+    }
+    if (this.#unpacked > Math.max(RATIO_FROM_BYTES, this.#packed * this.#limits.ratio))
+      throw tooMuch(`more than ${this.#limits.ratio} times its size`);
+  }
+
+  async *#count(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of source) {
+      this.#packed += piece.length;
+      yield piece;
+    }
+  }
+
+  /** The next header, of the entry `name` where one before it told that; null: the first block of the end. */
+  async #header(name: string | null = null): Promise<TarHeader | null> {
+    const block = await this.#tar.take(BLOCK_BYTES);
+    if (block.length < BLOCK_BYTES) throw new PackageRejected('', 'The package ends before the end of its archive');
+    return isZero(block) ? null : readTarHeader(block, name);
+  }
+
+  /** The second block of zeros, and zeros up to the end. */
+  async #end(): Promise<void> {
+    const block = await this.#tar.take(BLOCK_BYTES);
+    if (block.length < BLOCK_BYTES) throw new PackageRejected('', 'The package ends before the end of its archive');
+    if (!isZero(block)) throw afterEnd();
+    for await (const piece of this.#tar.read()) if (!isZero(piece)) throw afterEnd();
+  }
+
+  /** One entry, with the headers that describe it. */
+  async #entry(first: TarHeader): Promise<void> {
+    if (++this.#entries > this.#limits.entries)
+      throw new PackageRejected(first.path ?? '', `is one more than ${this.#limits.entries} entries`);
+    let header = first;
+    let pax: PaxRecords | null = null;
+    let longName: string | null = null;
+    while (header.kind !== 'file' && header.kind !== 'directory') {
+      const bytes = await this.#extension(header);
+      if (header.kind === 'global pax') return checkGlobalPax(bytes);
+      if (pax !== null || longName !== null)
+        throw new PackageRejected(header.path ?? '', 'is described by more than one header');
+      if (header.kind === 'pax') pax = readPax(bytes, header.path ?? '');
+      else longName = readLongName(bytes);
+      const next = await this.#header(pax?.path ?? longName);
+      if (next === null) throw new PackageRejected(header.path ?? '', 'describes an entry that does not follow');
+      header = next;
+      if (header.kind === 'global pax') throw new PackageRejected(first.path ?? '', 'is described by a global header');
+    }
+    const written = pax?.path ?? longName ?? header.path;
+    if (written === null) throw new PackageRejected('', 'A path in the package is not UTF-8');
+    if (typeof pax?.refused === 'string') throw new PackageRejected(written, pax.refused);
+    if (typeof pax?.size === 'number' && pax.size !== header.size) throw new PackageRejected(written, 'has two sizes');
+    const path = this.#admit(written, header.kind);
+    if (header.kind === 'file') await this.#file(path, header);
+  }
+
+  async #extension({ path, size }: TarHeader): Promise<Buffer> {
+    if (size > MAX_EXTENSION_BYTES)
+      throw new PackageRejected(path ?? '', `is described by more than ${MAX_EXTENSION_BYTES} bytes`);
+    const bytes = await this.#tar.take(size);
+    if (bytes.length < size) throw new PackageRejected(path ?? '', 'is cut short');
+    await this.#padding(path ?? '', size);
+    return bytes;
+  }
+
+  /** The path of an entry as it is kept: tar writes `./` before it, and `/` after a directory. */
+  #admit(written: string, kind: 'file' | 'directory'): string {
+    const inside = written.replace(/^\.\//, '');
+    const path = kind === 'directory' ? inside.replace(/(?<=.)\/$/, '') : inside;
+    if (kind === 'directory' && (written === './' || written === '.')) return '';
+    this.#pathsBytes += Buffer.byteLength(path);
+    const why =
+      refusedPath(path, this.options.platform) ??
+      (this.#pathsBytes > MAX_PATHS_BYTES ? 'makes all paths together too long' : this.#paths.add(path, kind));
+    if (why !== null) throw new PackageRejected(written, why);
+    return path;
+  }
+
+  async #file(path: string, { size, executable }: TarHeader): Promise<void> {
+    if (size > this.#limits.unpackedBytes)
+      throw new PackageRejected(path, `is larger than ${this.#limits.unpackedBytes} bytes`);
+    const { entry = null, onFile } = this.options;
+    const starts = isProgram(await this.#tar.peek(Math.min(size, 4)));
+    const mode: FileMode = executable || starts || path === entry ? '0755' : '0644';
+    const hash = createHash('sha256');
+    const content = new Content(this.#tar, size, hash);
+    await onFile?.({ path, size, mode }, content);
+    for await (const _ of content);
+    if (content.left > 0) throw new PackageRejected(path, 'is cut short');
+    await this.#padding(path, size);
+    this.#files.push({ path, size, sha256: hash.digest('hex'), mode });
+  }
+
+  async #padding(path: string, size: number): Promise<void> {
+    const count = (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
+    const bytes = await this.#tar.take(count);
+    if (bytes.length < count) throw new PackageRejected(path, 'is cut short');
+    if (!isZero(bytes)) throw new PackageRejected(path, 'is followed by bytes that belong to nothing');
+  }
+}
+
+/** A file's bytes, hashed as they are read; who stops early may go on by another loop. */
+class Content implements AsyncIterable<Uint8Array> {
+  constructor(
+    private readonly tar: ByteQueue,
+    /** Bytes that are not read yet. */
+    public left: number,
+    private readonly hash: Hash,
+  ) {}
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    for await (const piece of this.tar.read(this.left)) {
+      this.left -= piece.length;
+      this.hash.update(piece);
+      yield piece;
+    }
+  }
+}
+
+/** An ELF program, or a script that names its interpreter. */
+const isProgram = (start: Buffer): boolean =>
+  start.toString('latin1', 0, 4) === '\x7fELF' || start.toString('latin1', 0, 2) === '#!';
+
+const tooMuch = (what: string): PackageRejected => new PackageRejected('', `The package unpacks to ${what}`);
+const afterEnd = (): PackageRejected => new PackageRejected('', 'The package has data after the end of its archive');

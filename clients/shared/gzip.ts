@@ -1,0 +1,112 @@
+/**
+ * A gzip file of exactly one member (RFC 1952), read strictly: node's own reader joins several members, ignores what
+ * follows them, and does not say which bytes it took.
+ */
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createInflateRaw, crc32 } from 'node:zlib';
+import { ByteQueue } from './byte-queue.js';
+import { PackageRejected } from './package-rejected.js';
+
+const FHCRC = 2;
+const FEXTRA = 4;
+const FNAME = 8;
+const FCOMMENT = 16;
+const RESERVED = 0xe0;
+const MAX_TEXT_BYTES = 4_096;
+const TRAILER_BYTES = 8;
+/** Small enough that hashing one piece does not hold the event loop. */
+const PIECE_BYTES = 128 * 1024;
+
+const broken = (why: string): PackageRejected => new PackageRejected('', `The package ${why}`);
+
+/**
+ * The bytes inside, piece by piece.
+ * @throws PackageRejected when the file is anything but one whole member; what `source` throws
+ */
+export async function* gunzip(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  const packed = new ByteQueue(source);
+  try {
+    await readHeader(packed);
+    yield* readBody(packed);
+  } finally {
+    await packed.close();
+  }
+}
+
+async function readHeader(packed: ByteQueue): Promise<void> {
+  let crc = 0;
+  const take = async (count: number): Promise<Buffer> => {
+    const bytes = await packed.take(count);
+    if (bytes.length < count) throw broken('ends inside its gzip header');
+    crc = crc32(bytes, crc);
+    return bytes;
+  };
+  const skipText = async (): Promise<void> => {
+    for (let i = 0; i < MAX_TEXT_BYTES; i++) if ((await take(1))[0] === 0) return;
+    throw broken('has a gzip header that is too long');
+  };
+
+  const fixed = await packed.take(10);
+  if (fixed[0] !== 0x1f || fixed[1] !== 0x8b || fixed.length < 10) throw broken('is no gzip file');
+  crc = crc32(fixed, crc);
+  const flags = fixed[3] ?? 0;
+  if (fixed[2] !== 8 || (flags & RESERVED) !== 0) throw broken('has a gzip header with an unknown method or flag');
+  if ((flags & FEXTRA) !== 0) await take((await take(2)).readUInt16LE());
+  if ((flags & FNAME) !== 0) await skipText();
+  if ((flags & FCOMMENT) !== 0) await skipText();
+  if ((flags & FHCRC) === 0) return;
+  const expected = crc & 0xffff;
+  if ((await take(2)).readUInt16LE() !== expected) throw broken('has a gzip header with a wrong checksum');
+}
+
+async function* readBody(packed: ByteQueue): AsyncGenerator<Buffer> {
+  const body = new HeldBack(packed.read());
+  const inflate = createInflateRaw({ chunkSize: PIECE_BYTES });
+  // What fails on either side reaches the loop below, since a pipeline destroys both.
+  const fed = pipeline(Readable.from(body), inflate).catch(() => undefined);
+  let crc = 0;
+  let size = 0;
+  try {
+    for await (const piece of inflate as AsyncIterable<Buffer>) {
+      crc = crc32(piece, crc);
+      size += piece.length;
+      yield piece;
+    }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_'))
+      throw broken('has compressed data that is broken or cut short');
+    throw error;
+  } finally {
+    inflate.destroy();
+  }
+  if (!body.ended || inflate.bytesWritten !== body.passed) throw broken('has data after its only gzip member');
+  await fed;
+  if (body.held.readUInt32LE(0) !== crc) throw broken('has a wrong CRC');
+  if (body.held.readUInt32LE(4) !== size % 2 ** 32) throw broken('has a wrong size at its end');
+}
+
+/** All bytes but the last eight, which are the member's trailer when nothing follows it. */
+class HeldBack implements AsyncIterable<Buffer> {
+  held: Buffer = Buffer.alloc(0);
+  ended = false;
+  /** Bytes passed on. */
+  passed = 0;
+
+  constructor(private readonly source: AsyncIterable<Buffer>) {}
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    for await (const chunk of this.source) {
+      const whole = chunk.length >= TRAILER_BYTES ? [this.held, chunk] : [Buffer.concat([this.held, chunk])];
+      const last = whole.pop() ?? chunk;
+      const cut = Math.max(0, last.length - TRAILER_BYTES);
+      for (const piece of [...whole, last.subarray(0, cut)]) {
+        this.passed += piece.length;
+        if (piece.length > 0) yield piece;
+      }
+      this.held = Buffer.from(last.subarray(cut));
+    }
+    if (this.held.length < TRAILER_BYTES) throw broken('ends before its trailer');
+    this.ended = true;
+  }
+}

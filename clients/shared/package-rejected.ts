@@ -1,0 +1,18 @@
+import { printable } from './texts.js';
+
+/** A package that breaks a rule of contract 40, publishing ("Refused with 422"). */
+export class PackageRejected extends Error {
+  override name = 'PackageRejected';
+  /** The entry's name as the archive has it, without control characters, cut; '' where no entry is at fault. */
+  readonly entry: string;
+
+  constructor(
+    entry: string,
+    /** Follows the entry's name in a sentence: `is an absolute path`. */
+    readonly why: string,
+  ) {
+    const name = printable(entry, 200);
+    super(name === '' ? why : `${name} ${why}`);
+    this.entry = name;
+  }
+}

@@ -1,0 +1,54 @@
+/** The paths of one package together: none may meet another on any file system (contract 40, publishing). */
+import { nameKey } from './path-policy.js';
+
+export type PathKind = 'file' | 'directory';
+
+interface Node {
+  id: number;
+  name: string;
+  kind: PathKind;
+  /** It has an entry of its own, not only one below it. */
+  listed: boolean;
+}
+
+/**
+ * Paths as a tree, so that each name is kept once: what is kept is bounded by the bytes of the names, however deep an
+ * archive nests them.
+ */
+export class PathSet {
+  /** By the parent's id and the name's key. */
+  readonly #nodes = new Map<string, Node>();
+
+  /** Names, directories that only lie on the way counted as well. */
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  /** Adds a path that the path policy allows. Why it cannot be added; null: added. */
+  add(path: string, kind: PathKind): string | null {
+    const names = path.split('/');
+    let parent = 0;
+    for (const [i, name] of names.entries()) {
+      const last = i === names.length - 1;
+      const wanted = last ? kind : 'directory';
+      const key = `${parent}/${nameKey(name)}`;
+      const known = this.#nodes.get(key);
+      if (known === undefined) {
+        parent = this.#nodes.size + 1;
+        this.#nodes.set(key, { id: parent, name, kind: wanted, listed: last });
+        continue;
+      }
+      const why = conflict(known, name, wanted, last);
+      if (why !== null) return why;
+      known.listed ||= last;
+      parent = known.id;
+    }
+    return null;
+  }
+}
+
+function conflict(known: Node, name: string, wanted: PathKind, last: boolean): string | null {
+  if (known.kind !== wanted) return 'is a file and a directory at once';
+  if (known.name !== name) return `differs from another path only by letter case or composition (${known.name})`;
+  return last && (wanted === 'file' || known.listed) ? 'is in the package twice' : null;
+}

@@ -1,0 +1,103 @@
+/**
+ * Headers of a tar archive, stricter than any unpacking program: fields and checksums are decoded by `tar`, and what two
+ * programs could read in two ways is refused here (POSIX.1-1988 ustar, POSIX.1-2001 pax, GNU long names).
+ */
+import { isUtf8 } from 'node:buffer';
+import { Header } from 'tar/header';
+import { PackageRejected } from './package-rejected.js';
+
+export const BLOCK_BYTES = 512;
+
+export type TarKind = 'file' | 'directory' | 'pax' | 'global pax' | 'long name';
+
+export interface TarHeader {
+  kind: TarKind;
+  /** As the block alone has it; null: not UTF-8, which only a name from a header before this one mends. */
+  path: string | null;
+  /** Bytes that follow. */
+  size: number;
+  /** Any x bit. */
+  executable: boolean;
+}
+
+const KINDS: Readonly<Record<string, TarKind>> = {
+  '0': 'file',
+  '\0': 'file',
+  '5': 'directory',
+  x: 'pax',
+  g: 'global pax',
+  L: 'long name',
+};
+const REFUSED: Readonly<Record<string, string>> = {
+  '1': 'is a hard link',
+  '2': 'is a symbolic link',
+  '3': 'is a character device',
+  '4': 'is a block device',
+  '6': 'is a named pipe',
+  K: 'is a link',
+  S: 'is a sparse file',
+};
+/** ustar, and GNU's own; nothing: the seventh edition's. */
+const MAGICS = new Set(['ustar\x0000', 'ustar  \0', '\0\0\0\0\0\0\0\0']);
+const OCTAL = /^ *[0-7]*[ \0]*$/;
+/** A number in base 256; 0xff begins a negative one. */
+const BASE256 = 0x80;
+
+export const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
+
+/**
+ * @param longer the entry's name where a header before this one has it
+ * @throws PackageRejected naming the entry, as far as its name can be read
+ */
+export function readTarHeader(block: Buffer, longer: string | null): TarHeader {
+  const header = decode(block);
+  const path = header.path ?? '';
+  const name = longer ?? path;
+  const fail = (why: string): PackageRejected => new PackageRejected(name, why);
+  if (!header.cksumValid) throw fail('has a header with a wrong checksum');
+  if (!MAGICS.has(block.toString('latin1', 257, 265))) throw fail('has a header of an unknown kind of tar');
+  const flag = String.fromCharCode(block[156] ?? 0);
+  const refused = REFUSED[flag];
+  if (refused !== undefined) throw fail(refused);
+  const kind = KINDS[flag];
+  if (kind === undefined) throw fail('is of an unknown kind');
+  for (const [start, end] of [
+    [100, 108],
+    [124, 136],
+  ] as const)
+    // prettier-ignore
+    if (!isNumber(block.subarray(start, end))) throw fail('has a header with a broken number');
+
+  const ustar = block[263] === 0x30;
+  const prefix = ustar ? block.subarray(345, 500) : Buffer.alloc(0);
+  const texts = [block.subarray(0, 100), prefix];
+  if (texts.some(hasMoreAfterNul)) throw fail('has a NUL in its name');
+  if (kind === 'file' && path.endsWith('/') && texts.every(isUtf8)) return oldDirectory(block, path);
+  if (kind === 'directory' && !isEmpty(block)) throw fail('is a directory with content');
+  const { size = 0, mode = 0 } = header;
+  return { kind, path: texts.every(isUtf8) ? path : null, size, executable: (mode & 0o111) !== 0 };
+}
+
+function decode(block: Buffer): Header {
+  try {
+    return new Header(block);
+  } catch {
+    // A number beyond 2^53.
+    throw new PackageRejected(block.toString('utf8', 0, 100), 'has a header with a broken number');
+  }
+}
+
+/** The seventh edition marked a directory by a slash at the end. */
+function oldDirectory(block: Buffer, path: string): TarHeader {
+  if (block[156] !== 0 || !isEmpty(block)) throw new PackageRejected(path, 'is a file whose name ends with a slash');
+  return { kind: 'directory', path, size: 0, executable: false };
+}
+
+const isEmpty = (block: Buffer): boolean => /^[ 0\0]*$/.test(block.toString('latin1', 124, 136));
+
+const isNumber = (field: Buffer): boolean => field[0] === BASE256 || OCTAL.test(field.toString('latin1'));
+
+function hasMoreAfterNul(field: Buffer): boolean {
+  const end = field.indexOf(0);
+  return end >= 0 && !isZero(field.subarray(end));
+}

@@ -1,0 +1,42 @@
+/** The strict reader of packages (contract 40, publishing): every hostile archive by hand, and ordinary ones by foreign tools. */
+import { expect } from 'chai';
+import { PackageRejected, readPackage } from '../../../clients/shared/archive.js';
+import { HOSTILE_ARCHIVES } from '../../support/hostile-archives.js';
+
+const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'];
+
+async function* pieces(bytes: Buffer, size = 64 * 1024): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function refusal(bytes: Buffer, platform: string, size?: number): Promise<PackageRejected | null> {
+  try {
+    await readPackage(pieces(bytes, size), { platform });
+    return null;
+  } catch (error) {
+    if (error instanceof PackageRejected) return error;
+    throw error;
+  }
+}
+
+describe('strict reading of packages', () => {
+  describe('refuses, and names the entry', () => {
+    for (const { what, entry, why, only, slow, bytes } of HOSTILE_ARCHIVES) {
+      it(what, async function () {
+        if (slow === true) this.timeout(120_000);
+        const archive = bytes();
+        const bound = only ?? (slow === true ? ['any'] : PLATFORMS);
+        for (const platform of bound) {
+          const refused = await refusal(archive, platform);
+          expect(refused, platform).to.not.equal(null);
+          expect(refused?.why, platform).to.match(why);
+          if (entry.endsWith('…')) expect(refused?.entry).to.contain(entry.slice(0, -1));
+          else expect(refused?.entry, platform).to.equal(entry);
+        }
+        if (only === undefined) return;
+        for (const platform of PLATFORMS.filter((name) => !only.includes(name)))
+          expect(await refusal(archive, platform), platform).to.equal(null);
+      });
+    }
+  });
+});

@@ -1,0 +1,87 @@
+/** Archives byte by byte: what no program of good will writes. */
+import { crc32, deflateRawSync } from 'node:zlib';
+
+export interface TarEntry {
+  name: string | Buffer;
+  content?: string | Buffer;
+  /** One character; `0`, a file. */
+  type?: string;
+  mode?: number;
+  link?: string;
+  /** Overrides the length of `content` in the header. */
+  size?: number | Buffer;
+  prefix?: string | Buffer;
+  magic?: string;
+  /** Written instead of the right checksum. */
+  checksum?: number;
+}
+
+const octal = (value: number, width: number): string => `${value.toString(8).padStart(width - 1, '0')}\0`;
+
+export function tarHeader(entry: TarEntry): Buffer {
+  const block = Buffer.alloc(512);
+  const put = (text: string | Buffer, at: number, width: number): void => {
+    Buffer.from(text).copy(block, at, 0, width);
+  };
+  put(entry.name, 0, 100);
+  put(octal(entry.mode ?? 0o644, 8), 100, 8);
+  put(octal(0, 8), 108, 8);
+  put(octal(0, 8), 116, 8);
+  const size = entry.size ?? Buffer.byteLength(entry.content ?? '');
+  put(typeof size === 'number' ? octal(size, 12) : size, 124, 12);
+  put(octal(0, 12), 136, 12);
+  put(entry.type ?? '0', 156, 1);
+  put(entry.link ?? '', 157, 100);
+  put(entry.magic ?? 'ustar\x0000', 257, 8);
+  put(entry.prefix ?? '', 345, 155);
+  block.write('        ', 148);
+  const sum = entry.checksum ?? block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return block;
+}
+
+export function tarEntry(entry: TarEntry): Buffer {
+  const content = Buffer.from(entry.content ?? '');
+  return Buffer.concat([tarHeader(entry), content, Buffer.alloc((512 - (content.length % 512)) % 512)]);
+}
+
+/** `<length> <key>=<value>\n`, whose length counts itself. */
+export function paxRecord(key: string, value: string | Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(` ${key}=`), Buffer.from(value), Buffer.from('\n')]);
+  let length = body.length + 1;
+  while (length !== String(length).length + body.length) length = String(length).length + body.length;
+  return Buffer.concat([Buffer.from(String(length)), body]);
+}
+
+export const paxHeader = (records: Readonly<Record<string, string | Buffer>>, type = 'x'): Buffer =>
+  tarEntry({
+    name: 'PaxHeaders/x',
+    type,
+    content: Buffer.concat(Object.entries(records).map(([key, value]) => paxRecord(key, value))),
+  });
+
+export const TAR_END = Buffer.alloc(1024);
+
+/** A whole archive of entries, or of ready-made blocks. */
+export const tarOf = (...entries: (TarEntry | Buffer)[]): Buffer =>
+  Buffer.concat([...entries.map((entry) => (Buffer.isBuffer(entry) ? entry : tarEntry(entry))), TAR_END]);
+
+export interface GzipOptions {
+  flags?: number;
+  /** What follows the ten fixed bytes: fields that `flags` names. */
+  fields?: Buffer;
+  method?: number;
+  crc?: number;
+  size?: number;
+}
+
+export function gzipOf(content: Buffer, options: GzipOptions = {}): Buffer {
+  const header = Buffer.from([0x1f, 0x8b, options.method ?? 8, options.flags ?? 0, 0, 0, 0, 0, 0, 255]);
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(options.crc ?? crc32(content), 0);
+  trailer.writeUInt32LE(options.size ?? content.length % 2 ** 32, 4);
+  return Buffer.concat([header, options.fields ?? Buffer.alloc(0), deflateRawSync(content), trailer]);
+}
+
+/** A package of entries, well framed. */
+export const packageOf = (...entries: (TarEntry | Buffer)[]): Buffer => gzipOf(tarOf(...entries));
