@@ -267,9 +267,9 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   };
 }
 
-/** The folder of the file that names the plugins: their paths are relative to it. */
+/** The folder of the file that names the plugins: their paths are relative to it. The service's own files are named from its root. */
 function folderOf(origin: string): string {
-  return dirname(resolve(packageRoot(), origin));
+  return dirname(resolve(/^config\/(default|local)\.json$/.test(origin) ? packageRoot() : process.cwd(), origin));
 }
 
 /** What `server.base_url` defaults to (contract 00, configuration); with port 0 it is known after listening. */

@@ -22,8 +22,9 @@ import type { Class, Key } from './inject.js';
 export { listen } from '../ports/events.js';
 export { event, extend, extensionPoint, token } from '../ports/token.js';
 export type { EventType, Extension, ExtensionPoint, Token } from '../ports/token.js';
-export { injectable } from 'tsyringe';
-export { inject, type Class, type Key } from './inject.js';
+/** The service's own: a schema of another version of joi is refused by the first one that it meets. */
+export { default as joi } from 'joi';
+export { inject, injectable, type Class, type Key } from './inject.js';
 export type { Instances } from './container.js';
 export { orAgain, type Problem } from './again.js';
 export { timeParameter } from './parameters.js';

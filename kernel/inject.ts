@@ -8,6 +8,9 @@ import 'reflect-metadata';
 import { inject as injectAt, type InjectionToken } from 'tsyringe';
 import type { Token } from '../ports/token.js';
 
+// Through this module, so that it finds the polyfill loaded whoever is first to import the contract.
+export { injectable } from 'tsyringe';
+
 export type Class<T> = abstract new (...args: never[]) => T;
 
 /** The key of a value of type `T` in a plugin's container. */

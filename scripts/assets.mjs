@@ -12,7 +12,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 /** Sources of the one `aos.css`. */
 const styles = join(root, 'web', 'styles');
-const folders = ['plugins', 'web', 'config', 'cli', 'clients', 'adapters', 'test'];
+const folders = ['plugins', 'web', 'config', 'cli', 'clients', 'adapters', 'testing', 'test'];
 const compiled = /\.(ts|md)$/;
 const text = /\.(css|js|svg)$/;
 /** Less than a packet is not worth a second file. */

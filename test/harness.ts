@@ -5,21 +5,12 @@
  *   const service = await boot([plugin], { sections: { chat: { … } } });
  *   after(() => service.stop());
  */
-import { MemoryStore } from '../adapters/memory/store.js';
 import type { AppSettings, Plugin } from '../kernel/contract.js';
 import { Kernel, type BootOptions, type KernelParts, type Mode } from '../kernel/kernel.js';
 import type { DocumentStore } from '../ports/store.js';
-import { ManualClock } from '../testing/clock.js';
-import {
-  fakeCipher,
-  fakeHasher,
-  FakeHttp,
-  FakeIds,
-  FakeJobs,
-  fakeMetrics,
-  fakeOutbound,
-  RecordingLog,
-} from '../testing/fakes.js';
+import { fakes, kernelParts, type Fakes } from '../testing/parts.js';
+
+export { APP } from '../testing/parts.js';
 
 export interface HarnessOptions {
   mode?: Mode;
@@ -37,61 +28,33 @@ export interface HarnessOptions {
   parts?: Partial<KernelParts>;
 }
 
-export interface Harness {
+export interface Harness extends Fakes {
   kernel: Kernel;
   store: DocumentStore;
-  clock: ManualClock;
-  ids: FakeIds;
-  log: RecordingLog;
-  http: FakeHttp;
-  jobs: FakeJobs;
   stop(): Promise<void>;
 }
 
-export const APP: AppSettings = {
-  version: '0.0.0-test',
-  base_url: 'http://127.0.0.1:8080',
-  timezone: 'UTC',
-  debug: false,
-  shared_key: '',
-  webhook_key: '',
-  limits: {},
-  grouping: {},
-};
-
 /** A kernel that has not been booted yet. */
 export function harness(builtin: readonly Plugin[], options: HarnessOptions = {}): Harness {
-  const store = options.store ?? new MemoryStore();
-  const clock = new ManualClock();
-  const ids = new FakeIds();
-  const log = new RecordingLog();
-  const http = new FakeHttp();
-  const jobs = new FakeJobs();
+  const own = fakes();
+  const parts = kernelParts(own, options.app);
+  const store = options.store ?? parts.store;
+  const { auto_migrate, plugin_timeout_ms, sections } = options;
   const kernel = new Kernel({
+    ...parts,
     config: {
-      app: { ...APP, ...options.app },
-      auto_migrate: options.auto_migrate ?? true,
-      plugin_timeout_ms: options.plugin_timeout_ms ?? 5_000,
-      sections: options.sections ?? {},
-      origin: () => 'the test',
+      ...parts.config,
+      ...(auto_migrate !== undefined && { auto_migrate }),
+      ...(plugin_timeout_ms !== undefined && { plugin_timeout_ms }),
+      ...(sections !== undefined && { sections }),
     },
     store,
-    http,
-    jobs,
-    clock,
-    ids,
-    log,
-    hasher: fakeHasher,
-    cipher: fakeCipher,
-    outbound: fakeOutbound,
-    metrics: fakeMetrics,
     builtin,
     plugins: options.plugins ?? [],
     bases: options.bases ?? ['.'],
-    freeBytes: async () => 1_000_000,
     ...options.parts,
   });
-  return { kernel, store, clock, ids, log, http, jobs, stop: () => kernel.stop() };
+  return { ...own, kernel, store, stop: () => kernel.stop() };
 }
 
 export async function boot(builtin: readonly Plugin[], options: HarnessOptions = {}): Promise<Harness> {

@@ -4,7 +4,7 @@ import type { PasswordHasher } from '../ports/hasher.js';
 import type { Authenticator } from '../ports/http.js';
 import type { HttpServer } from '../ports/http-server.js';
 import type { Ids } from '../ports/ids.js';
-import type { JobInfo, Jobs, JobSpec } from '../ports/jobs.js';
+import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../ports/jobs.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import { OutboundError, type Outbound } from '../ports/outbound.js';
@@ -51,7 +51,7 @@ export class RecordingLog implements Logger {
 /** Runs jobs on request; a job that throws is remembered, as the real one does. */
 export class FakeJobs implements Jobs {
   readonly defined = new Map<string, JobSpec>();
-  readonly enqueued: { name: string; data: unknown }[] = [];
+  readonly enqueued: { name: string; data: unknown; key?: string }[] = [];
   readonly failures = new Map<string, unknown>();
   state: 'new' | 'started' | 'drained' = 'new';
 
@@ -61,18 +61,23 @@ export class FakeJobs implements Jobs {
   async start(): Promise<void> {
     this.state = 'started';
   }
-  async enqueue(name: string, data?: unknown): Promise<void> {
-    this.enqueued.push({ name, data });
+  async enqueue(name: string, data: unknown = null, { key }: EnqueueOptions = {}): Promise<void> {
+    if (key !== undefined && this.enqueued.some((waiting) => waiting.name === name && waiting.key === key)) return;
+    this.enqueued.push({ name, data, ...(key !== undefined && { key }) });
+  }
+  /** To its end, here and now. @throws what it throws */
+  async run(name: string, data: unknown = null): Promise<void> {
+    await this.#named(name).run({ data, signal: new AbortController().signal });
   }
   async runNow(name: string, data: unknown = null): Promise<boolean> {
-    const spec = this.defined.get(name);
-    if (spec === undefined) throw new Error(`no job ${name}`);
-    try {
-      await spec.run({ data, signal: new AbortController().signal });
-    } catch (error) {
-      this.failures.set(name, error);
-    }
+    const spec = this.#named(name);
+    await this.run(spec.name, data).catch((error: unknown) => this.failures.set(name, error));
     return true;
+  }
+  #named(name: string): JobSpec {
+    const spec = this.defined.get(name);
+    if (spec !== undefined) return spec;
+    throw new Error(`there is no job "${name}"; there are ${[...this.defined.keys()].join(', ') || 'none'}`);
   }
   async list(): Promise<JobInfo[]> {
     return [...this.defined.values()].map((spec) => ({

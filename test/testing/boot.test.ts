@@ -1,0 +1,142 @@
+/** `aos/testing`: what an integrator's test does with a plugin. */
+import { expect } from 'chai';
+import { StoreConflict } from '../../kernel/contract.js';
+import { BUG_CREATED } from '../../ports/domain/bugs.js';
+import { PROJECTS } from '../../ports/domain/projects.js';
+import { boot, contextFor, stub, type TestService } from '../../testing/index.js';
+import { rejection } from '../harness.js';
+import { chat, type ChatConfig, type Note } from './chat.js';
+
+const BUG = {
+  id: 'b1',
+  ref: 'shop-1',
+  type: 'bug',
+  title: 'It falls over',
+  severity: 'high',
+  client_ref: null,
+  regression: false,
+  item_status: 'open',
+} as const;
+
+describe('aos/testing', () => {
+  let service: TestService;
+  const sent: string[] = [];
+  const projects = stub(PROJECTS, { get: async (slug) => ({ slug }) as never });
+
+  before(async () => {
+    service = await boot([chat, projects], {
+      config: { chat: { room: 'ops' } },
+      outbound: async ({ body }) => {
+        sent.push(String(body));
+        return { status: 204, headers: {}, body: Buffer.alloc(0), truncated: false, public: true, duration_ms: 1 };
+      },
+    });
+  });
+  after(() => service.stop());
+  beforeEach(() => service.collection('chat_notes').remove({}));
+
+  it('asks a route as a token with scopes, and as nobody', async () => {
+    const answer = await service.request<{ room: string; project: string; items: Note[] }>(
+      'GET',
+      '/api/chat/v1/notes',
+      { as: { scopes: ['chat:read'], project: 'shop' } },
+    );
+    expect(answer.status).to.equal(200);
+    expect(answer.body).to.deep.include({ room: 'ops', project: 'shop', items: [] });
+    expect(await service.request('GET', '/api/chat/v1/notes')).to.include({ status: 401, code: 'unauthorized' });
+    const other = await service.request('GET', '/api/chat/v1/notes', { as: { scopes: ['chat:write'] } });
+    expect(other).to.include({ status: 403, code: 'insufficient_scope' });
+  });
+
+  it('sends a body, and reads code and fields of a refusal', async () => {
+    const ask = { as: { scopes: ['chat:write'] }, body: { text: '' } };
+    const refused = await service.request('POST', '/api/chat/v1/notes', ask);
+    expect(refused).to.include({ status: 409, code: 'chat_silent' });
+    expect(refused.fields).to.deep.equal({ text: 'is empty' });
+  });
+
+  it('opens a page and sends its form', async () => {
+    expect((await service.request('GET', '/chat', { as: 'member' })).text).to.include('<h1');
+    const sent = await service.request('POST', '/chat', { as: 'member', form: { text: 'Hello' } });
+    expect(sent).to.include({ status: 303, location: '/chat' });
+    expect((await service.collection<Note>('chat_notes').find()).items.map(({ text }) => text)).to.deep.equal([
+      'Hello',
+    ]);
+    expect((await service.request('GET', '/chat')).status).to.equal(303);
+  });
+
+  it('shows the panels', async () => {
+    expect(await service.panels()).to.include('<p>0 waiting</p>');
+  });
+
+  it('hands an event to the listeners, and notes what was emitted', async () => {
+    expect(await service.emit(BUG_CREATED, BUG)).to.equal(true);
+    expect((await service.collection<Note>('chat_notes').find()).items[0]).to.deep.include({
+      text: 'shop-1: It falls over',
+      at: service.clock.iso(),
+    });
+    expect(service.emitted.slice(-2).map(({ event }) => event)).to.deep.equal(['bug.created', 'chat.noted']);
+  });
+
+  it('runs jobs when asked: one by name, or those that wait; one key waits once', async () => {
+    await service.runQueue();
+    sent.length = 0;
+    for (const text of ['a', 'b']) {
+      await service.request('POST', '/api/chat/v1/notes', { as: { scopes: ['chat:write'] }, body: { text } });
+    }
+    await service.runQueue();
+    expect(sent).to.deep.equal(['a']);
+    await service.runJob('chat.post', 'c');
+    expect(sent).to.deep.equal(['a', 'c']);
+    expect((await rejection(service.runJob('chat.post', 'bad'))).message).to.equal('the room is gone');
+    expect((await rejection(service.runJob('chat.psot'))).message).to.equal(
+      'there is no job "chat.psot"; there are chat.post',
+    );
+  });
+
+  it('runs a command and asks health', async () => {
+    expect(await service.command('chat say', { args: ['hi'] })).to.deep.equal({ json: {}, text: 'said' });
+    expect((await service.health())['chat']).to.deep.equal({ ok: true, notes: 1 });
+    expect((await rejection(service.command('chat shout'))).message).to.equal(
+      'there is no command "chat shout"; there are chat say',
+    );
+  });
+
+  it('moves the clock and nothing else does', async () => {
+    const before = service.clock.now();
+    service.clock.advance(60_000);
+    expect(service.clock.now() - before).to.equal(60_000);
+  });
+
+  it('fails when the service would: a need that nobody meets, a plugin that throws, a section at fault', async () => {
+    expect((await rejection(boot([chat]))).message).to.include('plugin chat: needs "projects.directory"');
+    const broken = { id: 'broken', version: '1.0.0', api: 1, title: 'Broken', setup: () => ({ rotues: [] }) };
+    expect((await rejection(boot([broken as never]))).message).to.match(/^plugin broken failed: .*rotues is not known/);
+    const config = { chat: { rooom: 'x' } };
+    expect((await rejection(boot([chat, projects], { config }))).message).to.include('chat.rooom is unknown');
+  });
+
+  it('a stub answers what the test gave, and names what it did not', async () => {
+    const silent = await boot([chat, stub(PROJECTS)]);
+    await silent.emit(BUG_CREATED, BUG);
+    const line = silent.log.lines.find(({ level }) => level === 'error');
+    expect(String(line?.data['err'])).to.equal(
+      'Error: the stub of "projects.directory" has no member get: give it to stub(…)',
+    );
+    await silent.stop();
+  });
+
+  it('gives a context for unit tests, with indexes, defaults and what the manifest allows', async () => {
+    const ctx = await contextFor<ChatConfig>(chat, { stubs: [projects] });
+    expect(ctx.config.room).to.equal('lobby');
+    const notes = ctx.collection<Note>('notes');
+    await notes.insert({ id: '1', text: 'once', at: ctx.clock.iso() });
+    expect(await rejection(notes.insert({ id: '2', text: 'once', at: '' }))).to.be.instanceOf(StoreConflict);
+    expect(() => ctx.collection('other')).to.throw('the collection "other" is not in its manifest');
+    await ctx.emit('chat.noted', { text: 'x' });
+    await ctx.ports.jobs.enqueue('post', 'x');
+    expect(ctx.emitted.map(({ event }) => event)).to.deep.equal(['chat.noted']);
+    expect(ctx.enqueued).to.deep.equal([{ name: 'chat.post', data: 'x' }]);
+    expect(await ctx.resolve(PROJECTS).get('shop')).to.deep.equal({ slug: 'shop' });
+  });
+});

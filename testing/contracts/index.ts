@@ -1,0 +1,7 @@
+/**
+ * What every adapter of a port must do (`aos/testing/contracts`), as mocha suites that need chai and fast-check beside it.
+ *
+ *   storeContract('my engine', { open: async () => new MyStore(url) });
+ */
+export { jobsContract, COLLECTIONS as JOBS_COLLECTIONS, type JobsEngine, type Runner } from './jobs.js';
+export { storeContract, type StoreContract } from './store.js';

@@ -1,0 +1,66 @@
+/** What a kernel in memory is made of: fakes for every port, so that nothing sleeps, listens or leaves the process. */
+import { MemoryStore } from '../adapters/memory/store.js';
+import type { AppSettings } from '../kernel/contract.js';
+import type { KernelParts } from '../kernel/parts.js';
+import { ManualClock } from './clock.js';
+import {
+  fakeCipher,
+  FakeHttp,
+  fakeHasher,
+  FakeIds,
+  FakeJobs,
+  fakeMetrics,
+  fakeOutbound,
+  RecordingLog,
+} from './fakes.js';
+
+export const APP: AppSettings = {
+  version: '0.0.0-test',
+  base_url: 'http://127.0.0.1:8080',
+  timezone: 'UTC',
+  debug: false,
+  shared_key: '',
+  webhook_key: '',
+  limits: {},
+  grouping: {},
+};
+
+/** The fakes, by their own types. */
+export interface Fakes {
+  clock: ManualClock;
+  ids: FakeIds;
+  log: RecordingLog;
+  http: FakeHttp;
+  jobs: FakeJobs;
+}
+
+export const fakes = (): Fakes => ({
+  clock: new ManualClock(),
+  ids: new FakeIds(),
+  log: new RecordingLog(),
+  http: new FakeHttp(),
+  jobs: new FakeJobs(),
+});
+
+/** Parts of a kernel without plugins; the caller puts its own over them. */
+export function kernelParts(given: Fakes, app: Partial<AppSettings> = {}): KernelParts {
+  return {
+    ...given,
+    config: {
+      app: { ...APP, ...app },
+      auto_migrate: true,
+      plugin_timeout_ms: 5_000,
+      sections: {},
+      origin: () => 'the test',
+    },
+    store: new MemoryStore(),
+    hasher: fakeHasher,
+    cipher: fakeCipher,
+    outbound: fakeOutbound,
+    metrics: fakeMetrics,
+    builtin: [],
+    plugins: [],
+    bases: ['.'],
+    freeBytes: async () => 1_000_000_000,
+  };
+}
