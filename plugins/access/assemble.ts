@@ -1,20 +1,21 @@
 /** The plugin's services, and what its routes, pages and commands need beside them. */
 import type { PluginContext } from '../../kernel/contract.js';
-import { TOKEN_PROJECTS, type AccountDirectory } from '../../ports/domain/access.js';
+import { TOKEN_PROJECTS } from '../../ports/domain/access.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import type { Account } from './account.js';
-import { Accounts } from './accounts.js';
+import type { Account } from './accounts/account.js';
+import { Accounts } from './accounts/accounts.js';
 import { Audit } from './audit.js';
 import { AccessAuthenticator } from './authenticator.js';
 import { Background } from './background.js';
 import { Credentials } from './credentials.js';
 import { Devices } from './devices.js';
-import { firstStart } from './first-start.js';
+import { Directory } from './accounts/directory.js';
+import { firstStart } from './accounts/first-start.js';
 import { TokenFinder } from './live-tokens.js';
 import { Login } from './login.js';
 import { MasterTokens } from './master-tokens.js';
 import { KnownProjects } from './known-projects.js';
-import { Roster } from './roster.js';
+import { Roster } from './accounts/roster.js';
 import { SecurityLog } from './security-log.js';
 import { Sessions } from './sessions.js';
 import { Throttle } from './throttle.js';
@@ -35,6 +36,7 @@ const SERVICES = {
   sessions: Sessions,
   roster: Roster,
   accounts: Accounts,
+  directory: Directory,
   throttle: Throttle,
   devices: Devices,
   credentials: Credentials,
@@ -52,6 +54,5 @@ export function assemble(ctx: PluginContext<AccessConfig>) {
   const projects = new KnownProjects(() => ctx.extensions(TOKEN_PROJECTS));
   const masters = new MasterTokens(tokens, audit, projects);
   const first = firstStart(ctx.collection<Account>('accounts'), accounts, ctx.ids, ctx.config);
-  const directory: AccountDirectory = { named: (username) => accounts.enabledName(username) };
-  return { ...services, directory, projects, masters, first, system: ctx.resolve(SYSTEM), clock: ctx.clock };
+  return { ...services, projects, masters, first, system: ctx.resolve(SYSTEM), clock: ctx.clock };
 }

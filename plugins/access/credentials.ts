@@ -9,12 +9,13 @@ import { networkOf } from '../../lib/addresses.js';
 import type { AccountInfo, CredentialCheck } from '../../ports/domain/access.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Role } from '../../ports/http.js';
-import { usernameKey, type Account } from './account.js';
+import { usernameKey, type Account } from './accounts/account.js';
 import { Devices } from './devices.js';
 import { MAX_PASSWORD_BYTES } from './password.js';
 import { SecurityLog, type SecurityEvent } from './security-log.js';
 import { Throttle } from './throttle.js';
 import { sha256 } from './token.js';
+import { Watchers } from './accounts/watchers.js';
 
 export type Place = 'web' | 'setup' | 'release_store';
 export type CredentialInput = Parameters<CredentialCheck['check']>[0];
@@ -46,6 +47,7 @@ export class Credentials implements CredentialCheck {
     @inject(Devices) private readonly devices: Devices,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(SecurityLog) private readonly security: SecurityLog,
+    @inject(Watchers) private readonly watchers: Watchers,
   ) {}
 
   async check(input: CredentialInput): Promise<AccountInfo & { totp: boolean }> {
@@ -164,6 +166,7 @@ export class Credentials implements CredentialCheck {
   async #rehash(account: Account, password: string): Promise<void> {
     const password_hash = await this.hasher.hash(password);
     // Not over a password that was changed meanwhile.
-    await this.accounts.change({ id: account.id, password_hash: account.password_hash }, { set: { password_hash } });
+    const same = { id: account.id, password_hash: account.password_hash };
+    if ((await this.accounts.change(same, { set: { password_hash } })) !== null) await this.watchers.changed();
   }
 }

@@ -13,7 +13,7 @@ import {
   type Ids,
 } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
-import type { Account } from './account.js';
+import type { Account } from './accounts/account.js';
 import { Credentials } from './credentials.js';
 import { Devices } from './devices.js';
 import { Sessions } from './sessions.js';

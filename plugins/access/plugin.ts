@@ -4,6 +4,7 @@
  */
 import joi from 'joi';
 import {
+  ACCOUNT_WATCHERS,
   ACCOUNTS,
   AUDIT,
   AUTHENTICATOR,
@@ -17,7 +18,7 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import { checkUsername } from './account.js';
+import { checkUsername } from './accounts/account.js';
 import { assemble, type AccessConfig, type Services } from './assemble.js';
 import { tokenCommands } from './commands/token.js';
 import { userCommands } from './commands/user.js';
@@ -61,7 +62,7 @@ export default definePlugin<AccessConfig>({
   critical: true,
   needs: [SYSTEM.name],
   provides: [AUTHENTICATOR, AUDIT, TOKENS, CREDENTIALS, FIRST_START, LIVE_TOKENS, ACCOUNTS].map(({ name }) => name),
-  extensionPoints: [TOKEN_PROJECTS.point],
+  extensionPoints: [TOKEN_PROJECTS.point, ACCOUNT_WATCHERS.point],
   extends: [FIRST_STEPS.point],
   config: joi.object({
     admin_user: joi

@@ -15,7 +15,7 @@ import {
   type Ids,
 } from '../../kernel/contract.js';
 import type { SessionPrincipal } from '../../ports/http.js';
-import type { Account } from './account.js';
+import type { Account } from './accounts/account.js';
 import { Background } from './background.js';
 import { sha256 } from './token.js';
 

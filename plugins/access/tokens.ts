@@ -15,7 +15,7 @@ import type { IssuedToken, NewToken, TokenIssuer, TokenRecord } from '../../port
 import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../ports/http.js';
 import type { Filter } from '../../ports/store.js';
-import type { Account } from './account.js';
+import type { Account } from './accounts/account.js';
 import { Background } from './background.js';
 import { isLive, PREFIXES, sha256, tokenPrincipal, tokenRecord, type TokenDoc } from './token.js';
 

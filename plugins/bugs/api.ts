@@ -1,7 +1,7 @@
 /** What the plugin offers the others (ports/domain/bugs.ts), and the runs of its jobs. */
 import { inject, injectable } from '../../kernel/contract.js';
 import { isoOf } from '../../lib/time.js';
-import type { BugsApi, Recorded, Report, UserFeedback } from '../../ports/domain/bugs.js';
+import type { BugsApi, PublishedBuild, Recorded, Report, UserFeedback } from '../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { Alarms } from './muting/alarms.js';
@@ -67,7 +67,7 @@ export class Bugs implements BugsApi {
     await this.items.change(id, 'system', (item, change) => void planUnmute(item, change, ruleId));
   }
 
-  releasePublished(project: string, release: Pick<ReleasePublished, 'version' | 'build'>): Promise<string[]> {
+  releasePublished(project: string, release: PublishedBuild): Promise<string[]> {
     return this.builds.published(project, release);
   }
 

@@ -39,6 +39,8 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['outbox_at'] },
       { fields: ['muted_by_rule_id'] },
       { fields: ['duplicate_of'] },
+      { fields: ['fault_key', 'fault_at'] },
+      { fields: ['closed_by'] },
     ],
   },
   { name: 'texts', indexes: [] },

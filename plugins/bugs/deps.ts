@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { token } from '../../kernel/contract.js';
 import type { AccountDirectory, AuditLog, LiveTokens } from '../../ports/domain/access.js';
-import type { ReportFilter } from '../../ports/domain/bugs.js';
+import type { ReportFilter, VersionFaultWatcher } from '../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
@@ -70,6 +70,10 @@ export interface Deps {
   builds: Collection<BuildDoc>;
   /** What mutes occurrences. */
   filters: () => readonly ReportFilter[];
+  /** Who wants to know at once that a fault of a version counts. */
+  faultWatchers: () => readonly VersionFaultWatcher[];
+  /** For the hashes of senders' addresses. */
+  senderKey: Buffer;
   /** Undefined while no plugin provides it. */
   audit: () => AuditLog | undefined;
   emit: (

@@ -5,7 +5,15 @@
 import joi from 'joi';
 import { definePlugin, extend, listen } from '../../kernel/contract.js';
 import { ACCOUNTS, AUDIT, LIVE_TOKENS } from '../../ports/domain/access.js';
-import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
+import {
+  BUGS,
+  ERROR_GROUPS,
+  ITEM_ACTIONS,
+  MUTING,
+  REPORT_FILTERS,
+  VERSION_FAULT_WATCHERS,
+  VERSION_FAULTS,
+} from '../../ports/domain/bugs.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { COLLECTIONS } from './collections.js';
@@ -62,8 +70,8 @@ export default definePlugin<BugsConfig>({
   critical: true,
   needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name],
   uses: [AUDIT.name],
-  provides: [BUGS.name, ERROR_GROUPS.name, MUTING.name],
-  extensionPoints: [REPORT_FILTERS.point, ITEM_ACTIONS.point],
+  provides: [BUGS.name, ERROR_GROUPS.name, MUTING.name, VERSION_FAULTS.name],
+  extensionPoints: [REPORT_FILTERS.point, ITEM_ACTIONS.point, VERSION_FAULT_WATCHERS.point],
   extends: [PROJECT_USAGE.point],
   config,
   tags: {
@@ -101,6 +109,8 @@ export default definePlugin<BugsConfig>({
       liveTokens: ctx.resolve(LIVE_TOKENS),
       builds: ctx.collection('builds'),
       filters: () => ctx.extensions(REPORT_FILTERS),
+      faultWatchers: () => ctx.extensions(VERSION_FAULT_WATCHERS),
+      senderKey: ctx.ports.cipher.derive('bugs.senders'),
       audit: () => ctx.find(AUDIT),
       emit: (event, data, options) => ctx.emit(event, data, options),
       random: Math.random,
@@ -115,7 +125,12 @@ export default definePlugin<BugsConfig>({
     );
     const numbers = new Numbers(services.stats, ctx.clock);
     return {
-      services: { [BUGS.name]: bugs, [ERROR_GROUPS.name]: board, [MUTING.name]: services.muting },
+      services: {
+        [BUGS.name]: bugs,
+        [ERROR_GROUPS.name]: board,
+        [MUTING.name]: services.muting,
+        [VERSION_FAULTS.name]: services.faults,
+      },
       extensions: [
         extend(PROJECT_USAGE, { noun: 'items', inUse: async (slug) => (await deps.counters.get(slug)) !== null }),
       ],

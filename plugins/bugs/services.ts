@@ -15,6 +15,7 @@ import { Lists } from './lists/lists.js';
 import { SavedViews } from './lists/saved-views.js';
 import { Stats } from './lists/stats.js';
 import { Merging } from './merging/merging.js';
+import { Faults } from './releases/version-faults.js';
 import { Filters } from './muting/filters.js';
 import { Muter } from './muting/muting.js';
 
@@ -29,6 +30,7 @@ const SERVICES = {
   muting: Muter,
   outbox: Outbox,
   filters: Filters,
+  faults: Faults,
   bulk: Bulk,
   merging: Merging,
   removal: Removal,

@@ -29,6 +29,12 @@ const FEEDBACK = 'UserFeedback';
 
 export type Answer = ErrorAnswer | PublicAnswer;
 
+/** Who sent a request, and where from. */
+export interface Caller {
+  principal: TokenPrincipal;
+  address: string;
+}
+
 export interface Failed {
   error: { code: string; message: string; fields?: Record<string, string> };
 }
@@ -44,12 +50,12 @@ export class Intake implements ErrorIntake {
    * Records one report; resolves after the commit.
    * @throws ServiceError insufficient_scope (another project than the token's), unknown_project, validation_failed
    */
-  async one(body: ErrorBody, principal: TokenPrincipal): Promise<Answer> {
+  async one(body: ErrorBody, { principal, address }: Caller): Promise<Answer> {
     if (principal.project !== null && principal.project !== body.project) {
       throw denied('This token belongs to another project.');
     }
     const { id, name, token_kind } = principal;
-    return this.record(body, { id, name, source: 'app', intake: token_kind === 'intake' });
+    return this.record(body, { id, name, source: 'app', address, intake: token_kind === 'intake' });
   }
 
   /** Adds a comment to the error's item, or else makes a new item (ports/domain/errors.ts). */
@@ -85,7 +91,7 @@ export class Intake implements ErrorIntake {
    * Records the elements one by one. A failed element is answered with its error and does not stop the others.
    * @throws the first fault, when every element met a fault of the service: then nothing was recorded
    */
-  async many(elements: readonly unknown[], principal: TokenPrincipal): Promise<(Answer | Failed)[]> {
+  async many(elements: readonly unknown[], caller: Caller): Promise<(Answer | Failed)[]> {
     const results: (Answer | Failed)[] = [];
     const faults: unknown[] = [];
     const lanes = lanesOf(elements);
@@ -93,7 +99,7 @@ export class Intake implements ErrorIntake {
       for (let lane = lanes.pop(); lane !== undefined; lane = lanes.pop()) {
         for (const index of lane) {
           await turn();
-          results[index] = await this.#element(elements[index], principal, faults);
+          results[index] = await this.#element(elements[index], caller, faults);
         }
       }
     };
@@ -106,14 +112,14 @@ export class Intake implements ErrorIntake {
     this.bugs.refused(source);
   }
 
-  async #element(value: unknown, principal: TokenPrincipal, faults: unknown[]): Promise<Answer | Failed> {
+  async #element(value: unknown, caller: Caller, faults: unknown[]): Promise<Answer | Failed> {
     const read = element(value);
     if ('fields' in read) {
       this.refused('app');
       return { error: { code: 'validation_failed', message: 'Some fields are wrong.', fields: read.fields } };
     }
     try {
-      return await this.one(read.body, principal);
+      return await this.one(read.body, caller);
     } catch (error) {
       if (error instanceof ServiceError) {
         this.refused('app');

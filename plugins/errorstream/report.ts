@@ -89,6 +89,7 @@ export function reportOf(body: ErrorBody, sender: ErrorSender): { report: Report
     reported_by: sender.id,
     reporter: sender.name,
     intake_key: sender.intake === true ? sender.id : null,
+    address: sender.address,
     error_level: body.error_level,
     error_message: message,
     exception_class: exceptionClass,

@@ -31,10 +31,10 @@ export const routes = (intake: Intake): RouteSpec[] => [
 /** Each element of a list counts (contract 00, limits). */
 export const costOf = (body: unknown): number => (Array.isArray(body) ? body.length : 1);
 
-async function handle(intake: Intake, { body, principal }: HttpRequest): Promise<Reply> {
-  const sender = tokenOf(principal);
-  if (Array.isArray(body)) return new Reply(200, { results: await intake.many(body, sender) });
-  const answer = await intake.one(body as ErrorBody, sender);
+async function handle(intake: Intake, { body, principal, address }: HttpRequest): Promise<Reply> {
+  const caller = { principal: tokenOf(principal), address };
+  if (Array.isArray(body)) return new Reply(200, { results: await intake.many(body, caller) });
+  const answer = await intake.one(body as ErrorBody, caller);
   return new Reply(answer.created ? 201 : 200, answer);
 }
 

@@ -10,6 +10,12 @@ import { feedbackOf, isFeedback } from './feedback.js';
 import { MOST_VALUES, readJson } from './json.js';
 import { record, type Loose } from './values.js';
 
+/** Who sent a request, and where from. */
+export interface Caller {
+  principal: TokenPrincipal;
+  address: string;
+}
+
 @injectable()
 export class SentryIntake {
   constructor(
@@ -30,8 +36,8 @@ export class SentryIntake {
    * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json. When events
    * fail, the first failure is thrown after all others have been recorded; their ids keep a repeat from counting twice
    */
-  async envelope(number: number, { header, items }: Envelope, sender: TokenPrincipal): Promise<string | null> {
-    const project = await this.#project(number, sender);
+  async envelope(number: number, { header, items }: Envelope, caller: Caller): Promise<string | null> {
+    const project = await this.#project(number, caller.principal);
     let id = eventIdOf(header['event_id']);
     const refusals: unknown[] = [];
     let first = true;
@@ -43,7 +49,7 @@ export class SentryIntake {
         const own = eventIdOf(event['event_id']) ?? (first ? id : null) ?? this.#newId();
         if (first) id = own;
         first = false;
-        await this.#record(event, project, own, sender);
+        await this.#record(event, project, own, caller);
       } catch (error) {
         refusals.push(error);
       }
@@ -53,7 +59,7 @@ export class SentryIntake {
       try {
         const given = feedbackOf(type, await eventOf(payload), project, () => this.#newId());
         if (given === null) continue;
-        await this.errors.feedback(given, senderOf(sender));
+        await this.errors.feedback(given, senderOf(caller));
         id ??= given.id;
       } catch (error) {
         refusals.push(error);
@@ -64,11 +70,11 @@ export class SentryIntake {
   }
 
   /** Records one bare event. Some SDKs also send transactions here; they are skipped. */
-  async event(number: number, bytes: Buffer, sender: TokenPrincipal): Promise<string> {
-    const project = await this.#project(number, sender);
+  async event(number: number, bytes: Buffer, caller: Caller): Promise<string> {
+    const project = await this.#project(number, caller.principal);
     const event = await eventOf(bytes);
     const id = eventIdOf(event['event_id']) ?? this.#newId();
-    if (event['type'] !== 'transaction') await this.#record(event, project, id, sender);
+    if (event['type'] !== 'transaction') await this.#record(event, project, id, caller);
     return id;
   }
 
@@ -81,8 +87,8 @@ export class SentryIntake {
     return found.slug;
   }
 
-  async #record(event: Loose, project: string, id: string, sender: TokenPrincipal): Promise<void> {
-    await this.errors.record(reportOf(event, { project, id }), senderOf(sender));
+  async #record(event: Loose, project: string, id: string, caller: Caller): Promise<void> {
+    await this.errors.record(reportOf(event, { project, id }), senderOf(caller));
   }
 
   #newId(): string {
@@ -90,10 +96,11 @@ export class SentryIntake {
   }
 }
 
-const senderOf = ({ id, name, token_kind }: TokenPrincipal): ErrorSender => ({
+const senderOf = ({ principal: { id, name, token_kind }, address }: Caller): ErrorSender => ({
   id,
   name,
   source: 'sdk',
+  address,
   intake: token_kind === 'intake',
 });
 

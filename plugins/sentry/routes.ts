@@ -2,11 +2,11 @@
 import joi from 'joi';
 import { named, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
-import { Reply, type TokenPrincipal } from '../../ports/http.js';
+import { Reply } from '../../ports/http.js';
 import { keyOf } from './credential.js';
 import { readEnvelope, type Envelope } from './envelope.js';
 import { isFeedback } from './feedback.js';
-import type { SentryIntake } from './intake.js';
+import type { Caller, SentryIntake } from './intake.js';
 import { quietHeader } from './skipped.js';
 
 const params = joi.object({
@@ -89,10 +89,11 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
       'of its event, or a new item. Other items are skipped, and `X-Sentry-Rate-Limits` asks the SDK to send none of their kind ' +
       `for an hour. ${KEY}`,
     limits: { ...limits, cost: costOf },
-    handle: async ({ body, params: path, principal }) => {
+    handle: async (request) => {
+      const { body, params: path } = request;
       const envelope = envelopeOf(body);
       if (typeof envelope === 'string') throw new ServiceError('invalid_json', envelope);
-      const id = await intake.envelope(Number(path['number']), envelope, tokenOf(principal));
+      const id = await intake.envelope(Number(path['number']), envelope, callerOf(request));
       const answer = id === null ? {} : { id };
       const quiet = quietHeader(envelope.items);
       return quiet === null ? answer : new Reply(200, answer).header('x-sentry-rate-limits', quiet);
@@ -108,13 +109,13 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
     summary: 'Take one event of an older Sentry SDK',
     description: `The body is the event itself, as JSON. ${KEY}`,
     limits,
-    handle: async ({ body, params: path, principal }) => ({
-      id: await intake.event(Number(path['number']), body as Buffer, tokenOf(principal)),
+    handle: async (request) => ({
+      id: await intake.event(Number(request.params['number']), request.body as Buffer, callerOf(request)),
     }),
   },
 ];
 
-function tokenOf(principal: HttpRequest['principal']): TokenPrincipal {
-  if (principal.kind === 'token') return principal;
+function callerOf({ principal, address }: HttpRequest): Caller {
+  if (principal.kind === 'token') return { principal, address };
   throw new ServiceError('unauthorized', 'This needs an intake key.');
 }

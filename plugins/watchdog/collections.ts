@@ -9,6 +9,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['state', 'source'] },
       { fields: ['parent_source', 'source'] },
       { fields: ['project', 'source'] },
+      { fields: ['project', 'app_version'] },
       { fields: ['suppressed_by'] },
       { fields: ['next_check_at'] },
       { fields: ['outbox_at'] },

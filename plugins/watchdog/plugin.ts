@@ -45,7 +45,7 @@ const config = joi.object({
     .description('How long transitions, alarms and notes are kept, in days'),
 });
 
-function api({ evaluator, monitors }: Services): WatchdogApi {
+function api({ evaluator, monitors, adoption }: Services): WatchdogApi {
   return {
     evaluate: (trigger, also) => evaluator.evaluate(trigger, also),
     create: (fields, actor) => monitors.create(fields, { name: actor, token: null, project: null, source: null }),
@@ -53,6 +53,11 @@ function api({ evaluator, monitors }: Services): WatchdogApi {
       const doc = await monitors.find(source);
       return doc === null ? null : viewOf(doc);
     },
+    monitors: async (query = {}) => {
+      const { items, next } = await monitors.page(query);
+      return { items: items.map(viewOf), next };
+    },
+    adoption: (project) => adoption.of(project),
   };
 }
 

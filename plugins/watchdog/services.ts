@@ -9,6 +9,7 @@ import { Runs } from './evaluator/runs.js';
 import { Intake } from './heartbeat/intake.js';
 import { Histories } from './metrics/history.js';
 import { Series } from './metrics/series.js';
+import { Adoption } from './monitors/adoption.js';
 import { Ancestry } from './monitors/ancestry.js';
 import { Monitors } from './monitors/monitors.js';
 import { Snapshots } from './monitors/snapshot.js';
@@ -17,6 +18,7 @@ import { Outbox } from './timeline/outbox.js';
 import { Timeline } from './timeline/timeline.js';
 
 const SERVICES = {
+  adoption: Adoption,
   ancestry: Ancestry,
   outbox: Outbox,
   outages: Outages,

@@ -155,10 +155,37 @@ export interface LiveTokens {
 
 export const LIVE_TOKENS = token<LiveTokens>('access.live_tokens');
 
-/** Accounts by name, for those who note a person's name. */
+/** An account whose password opens what the release store protects (contract 40, access files). */
+export interface OpeningAccount {
+  username: string;
+  role: Role;
+  /** The stored hash: bcrypt (`$2y$…`) or Argon2 (`$argon2id$…`). */
+  hash: string;
+}
+
+/** Accounts, for those who note a person's name or let a person in. */
 export interface AccountDirectory {
   /** The name as the account spells it, whatever the case; null when there is no such account, or it is disabled. */
   named(username: string): Promise<string | null>;
+  /** Every account that is not disabled, by name. */
+  opening(): AsyncIterable<OpeningAccount>;
+  /**
+   * A digest of what `opening` answers, read from the store: another one after every change of a name, a role, a hash or
+   * of who is enabled, whichever process or command made it. Take it before `opening`.
+   */
+  mark(): Promise<string>;
 }
 
 export const ACCOUNTS = token<AccountDirectory>('access.accounts');
+
+/** Told of every change of what `AccountDirectory.opening` answers, also in the process of a command. */
+export interface AccountWatcher {
+  /**
+   * The change is committed. Its answer waits for this, for at most five seconds; what fails here is logged and fails
+   * nothing.
+   */
+  changed(): Promise<void>;
+}
+
+/** Added by each plugin that keeps something made from accounts. */
+export const ACCOUNT_WATCHERS = extensionPoint<AccountWatcher>('access.account_watchers');

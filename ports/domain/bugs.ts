@@ -49,6 +49,8 @@ export interface Report {
    * public key have their own `client_ref` space and their own budget of new groups.
    */
   intake_key?: string | null;
+  /** The sender's address. Never stored: while a group waits for a second sender, a keyed hash of it is (`VersionFaults`). */
+  address?: string | null;
   /** An ignore rule matched: recorded and counted, muted. Left out: the bug tracker asks the ignore rules. */
   muted_by?: Mute | null;
 }
@@ -170,6 +172,15 @@ export interface UserFeedback {
   text: string;
 }
 
+/** A release as the bug tracker knows it. */
+export interface PublishedBuild {
+  version: string;
+  /** The build name given at publishing, which `resolved_in_build` may name instead of the version. */
+  build: string | null;
+  /** Names one act of publishing, also when it is repeated after a crash: a UUID. */
+  publication?: string;
+}
+
 export interface BugsApi {
   /**
    * Groups, counts and stores one report; resolves after the commit.
@@ -185,9 +196,11 @@ export interface BugsApi {
   unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number>;
   /**
    * A release of the project is published: it is kept, and what waits for its version or its build name is closed.
-   * Answers the ids of those items. The same again changes nothing.
+   * Answers the ids of the items that are closed by it, oldest first. The same again closes nothing more; with the same
+   * `publication` it answers the same ids, and those that were closed meanwhile: so a publish that a crash cut off
+   * learns what it had closed.
    */
-  releasePublished(project: string, release: { version: string; build: string | null }): Promise<string[]>;
+  releasePublished(project: string, release: PublishedBuild): Promise<string[]>;
   /** No release of this version is offered any more: nothing is closed by it until it is published again. */
   releaseWithdrawn(project: string, version: string): Promise<void>;
 }
@@ -303,6 +316,26 @@ export interface ErrorGroups {
 }
 
 export const ERROR_GROUPS = token<ErrorGroups>('bugs.error_groups');
+
+/**
+ * New groups and regressions of the error stream, by the version that they are of (contract 40, staged rollout: what halts
+ * it). One counts when a report came by a token that is no intake key, or reports came from two addresses; from then on,
+ * unless it is muted or a duplicate. An item counts for one version: that of its latest regression, else of its first report.
+ */
+export interface VersionFaults {
+  /** Those that began to count at `since` (RFC 3339) or later. @param version of contract 40's grammar, in any spelling */
+  count(project: string, version: string, since: string): Promise<number>;
+}
+
+export const VERSION_FAULTS = token<VersionFaults>('bugs.version_faults');
+
+/** Told at once when a fault of a version begins to count, in the process that took the report; others learn it by counting. */
+export interface VersionFaultWatcher {
+  /** Returns at once. @param version as `canonicalVersion` spells it (lib/versions.ts) */
+  counted(project: string, version: string): void;
+}
+
+export const VERSION_FAULT_WATCHERS = extensionPoint<VersionFaultWatcher>('bugs.version_fault_watchers');
 
 /** Data of `bug.created`, `bug.critical`, `bug.resolved` and `feature.created` (contract 70, payload). */
 export interface BugEvent extends Pick<

@@ -39,6 +39,8 @@ export interface ErrorSender {
   /** The token's name, which history shows. */
   name: string;
   source: 'app' | 'sdk';
+  /** Where from; for a group that only intake keys report, two addresses count (contract 40, staged rollout). */
+  address: string;
   /** It is a public intake key: what it may learn and do is bounded. */
   intake?: boolean;
 }

@@ -102,6 +102,27 @@ export interface MonitorFields {
   public?: boolean;
 }
 
+/** Which monitors; every field that is given must hold. */
+export interface MonitorQuery {
+  project?: string;
+  state?: MonitorState;
+  /** The source of the one directly above. */
+  parent_source?: string;
+  /** 1 to 1,000; default 50. */
+  limit?: number;
+  /** `next` of the page before. */
+  after?: string | null;
+}
+
+/** Machines of a project that report one version. */
+export interface VersionAdoption {
+  /** In the spelling that most of them use; null: they name none. */
+  version: string | null;
+  monitors: number;
+  /** Those of them that are `up`. */
+  up: number;
+}
+
 export interface WatchdogApi {
   /**
    * One run under the evaluator's lease. `also` runs under the same lease, after the run. Null: another run holds it.
@@ -113,7 +134,12 @@ export interface WatchdogApi {
   ): Promise<{ run: RunRecord; also: T | undefined } | null>;
   /** @throws ServiceError conflict (known source), validation_failed, unknown_project */
   create(fields: MonitorFields, actor: string): Promise<MonitorView>;
+  /** By source or id; null when there is none. */
   find(source: string): Promise<MonitorView | null>;
+  /** By source, in pages. Callers check who asks. @throws InvalidCursor */
+  monitors(query?: MonitorQuery): Promise<{ items: MonitorView[]; next: string | null }>;
+  /** The versions that the machines of a project report (`app_version`), the most frequent first; `1.2` and `1.2.0` are one. */
+  adoption(project: string): Promise<VersionAdoption[]>;
 }
 
 export const WATCHDOG = token<WatchdogApi>('watchdog.api');

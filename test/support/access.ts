@@ -1,6 +1,12 @@
 /** What the bug tracker asks of accounts and tokens, for kernels that boot without the access plugin. */
 import { definePlugin } from '../../kernel/contract.js';
-import { ACCOUNTS, LIVE_TOKENS } from '../../ports/domain/access.js';
+import { ACCOUNTS, LIVE_TOKENS, type AccountDirectory } from '../../ports/domain/access.js';
+
+export const noAccounts: AccountDirectory = {
+  named: async () => null,
+  opening: async function* () {},
+  mark: async () => '',
+};
 
 export const fakeAccess = definePlugin({
   id: 'access',
@@ -10,7 +16,7 @@ export const fakeAccess = definePlugin({
   provides: [ACCOUNTS.name, LIVE_TOKENS.name],
   setup: () => ({
     services: {
-      [ACCOUNTS.name]: { named: async () => null },
+      [ACCOUNTS.name]: noAccounts,
       [LIVE_TOKENS.name]: { heldIn: async () => false },
     },
   }),

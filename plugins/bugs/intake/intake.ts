@@ -32,6 +32,7 @@ import { planOccurrence } from './occurrence.js';
 import { Builds } from '../releases/closing.js';
 import { Filters } from '../muting/filters.js';
 import { KnownBuilds } from '../releases/known-builds.js';
+import { Faults } from '../releases/version-faults.js';
 import { Escalation } from './escalation.js';
 import { ItemUpkeep } from './item-upkeep.js';
 import { PayloadSampler } from './payload-sampler.js';
@@ -95,6 +96,7 @@ export class Intake {
     @inject(Alarms) private readonly alarms: Alarms,
     @inject(CountBatcher) private readonly counts: CountBatcher,
     @inject(NewGroups) private readonly newGroups: NewGroups,
+    @inject(Faults) private readonly faults: Faults,
   ) {}
 
   /**
@@ -231,7 +233,8 @@ export class Intake {
     const published = await this.known.matching(item.project, [item.resolved_in_build]);
     return this.watermark.write(item.id, async (stamp) => {
       const change = new ChangeSet(item, 'system', stamp, this.deps.ids);
-      const { late } = planOccurrence(change, incoming, published);
+      const { late, regression } = planOccurrence(change, incoming, published);
+      if (regression) change.assign(this.faults.begun(item, incoming.report));
       const count = counting(incoming, stamp, this.refs.takeNotes(item.id), late);
       const update = change.empty ? count : together(count, change.update());
       // A helper may count only if no other call has counted since it looked: see client-refs.ts.
@@ -241,7 +244,6 @@ export class Intake {
         update,
       );
       if (changed === null) return null;
-      const regression = changed.doc.regression_count > item.regression_count;
       return { doc: changed.doc, outcome: 'counted' as const, regression, entries: change.entries, sampled: null };
     });
   }
@@ -280,6 +282,7 @@ export class Intake {
     return this.watermark.write(id, async (stamp) => {
       const first: ItemDoc = firstDocument(report, id, number?.doc.n ?? 0, incoming.key, incoming);
       if (report !== incoming.payload) first.overflow = true;
+      Object.assign(first, this.faults.begun(first, report));
       if (incoming.ref !== null) first.inflight = { [incoming.ref.id]: 1 };
       const change = new ChangeSet(first, report.reporter ?? report.reported_by, stamp, ids);
       change
@@ -316,6 +319,7 @@ export class Intake {
       this.upkeep.tidy(doc, incoming),
       this.#hit(incoming),
     ]);
+    doc = await this.faults.look(doc, incoming.report, counted.outcome === 'created' || counted.regression);
     doc = await this.escalation.escalate(doc, incoming);
     doc = await this.alarms.look(doc, incoming.report.muted_by);
     if (counted.outcome === 'created' && doc.build_key !== null) doc = await this.builds.settle(doc);

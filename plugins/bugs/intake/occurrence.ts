@@ -6,22 +6,28 @@ import { judge } from '../releases/regression.js';
 import { rankOf, severityOf } from '../items/severity.js';
 import { MAY_REGRESS } from '../items/transitions.js';
 
-/** Plans into the change. `late`: an old installation reported a fixed error. */
-export function planOccurrence(change: ChangeSet, incoming: IncomingReport, published: Published): { late: boolean } {
+/** Plans into the change. `late`: an old installation reported a fixed error. `regression`: it reopens the item. */
+export function planOccurrence(
+  change: ChangeSet,
+  incoming: IncomingReport,
+  published: Published,
+): { late: boolean; regression: boolean } {
   const { item } = change;
   planMuting(change, incoming);
   let late = false;
+  let regression = false;
   if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) {
     const version = incoming.report.app_version ?? null;
     const verdict = judge(item, version, incoming.occurred, published);
     late = verdict === 'late';
-    if (verdict === 'regression') planRegression(change, version);
+    regression = verdict === 'regression';
+    if (regression) planRegression(change, version);
   }
   const { next } = change;
   if (!next.muted && !next.sent.created) change.emit(next.type === 'feature' ? 'feature.created' : 'bug.created');
   // The item became critical while it was muted, without an event.
   if (!next.muted && (item.muted || !item.sent.created) && next.severity === 'critical') change.emit('bug.critical');
-  return { late };
+  return { late, regression };
 }
 
 function planMuting(change: ChangeSet, { report }: IncomingReport): void {

@@ -101,6 +101,13 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   overflow?: true;
   /** Occurrences of unknown keys that the flood rule led here; missing: none. */
   flooded?: number;
+  /** `<project> <version>` (`buildKey`) of the new group or regression that counts, and since when; see version-faults.ts. */
+  fault_key?: string;
+  fault_at?: string;
+  /** One that does not count yet: all its reports came with intake keys and from one address, of which this is a keyed hash. */
+  lone_fault?: { key: string; sender: string };
+  /** The act of publishing that closed it (`PublishedBuild.publication`). */
+  closed_by?: string;
   /** `<rule> <minute>` of the last `error.rate_exceeded`; missing while it is armed (alarms.ts). */
   alarm?: string;
 }
@@ -251,16 +258,20 @@ export interface SavedViewDoc {
   updated_at: string;
 }
 
-/** A published release, as items name it in `resolved_in_build`; one per version of a project. */
+/** A published release, as items name it in `resolved_in_build`: one per version of a project, and one per build name of it. */
 export interface BuildDoc {
-  /** Hash of project and canonical version. */
+  /** Hash of project and canonical version, or of those and the build name. */
   id: string;
   project: string;
   version: string;
+  /** Its canonical spelling; missing in those from before this field. */
+  version_key?: string;
   /** The build name given at publishing. */
   build: string | null;
   /** Finds it by its build name; absent without one. */
   build_key?: string;
+  /** The last act of publishing that named itself. */
+  publication?: string;
   published_at: string;
 }
 

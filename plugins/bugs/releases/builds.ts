@@ -6,7 +6,7 @@
 import { canonicalVersion, isVersion } from '../../../lib/versions.js';
 
 /** Releases of one project that are offered. */
-export type Published = readonly { version: string; build: string | null }[];
+export type Published = readonly { version: string; build: string | null; publication?: string }[];
 
 /** The one spelling of a version (no leading zeros, no trailing zero segments); other text stays as it is. */
 export function canonical(build: string): string {
@@ -23,8 +23,8 @@ export function versionOf(build: string, published: Published): string | null {
   return published.find((release) => release.build === build)?.version ?? null;
 }
 
-/** A release whose version equals the build, or that was published under this build name, is there. */
-export function isPublished(build: string, published: Published): boolean {
+/** The release whose version equals the build, or that was published under this build name; undefined: there is none. */
+export function releaseOf(build: string, published: Published): Published[number] | undefined {
   const wanted = canonical(build);
-  return published.some((r) => canonical(r.version) === wanted || (r.build !== null && canonical(r.build) === wanted));
+  return published.find((r) => canonical(r.version) === wanted || (r.build !== null && canonical(r.build) === wanted));
 }

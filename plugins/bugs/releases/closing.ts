@@ -4,9 +4,11 @@
  * misses the other. After a crash between the two steps the job closes the item within 60 s.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { all } from '../../../lib/paging.js';
+import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import type { DomainEvent } from '../../../ports/events.js';
-import { buildKey, isPublished } from './builds.js';
+import { buildKey, releaseOf, type Published } from './builds.js';
 import { DEPS, type Deps } from '../deps.js';
 import { KnownBuilds } from './known-builds.js';
 import { Items } from '../items/items.js';
@@ -28,15 +30,23 @@ export class Builds {
     const build = item.resolved_in_build;
     if (build === null || item.build_key === null) return item;
     const published = await this.known.matching(item.project, [build]);
-    return isPublished(build, published) ? this.#close(item.id, item.build_key) : item;
+    const release = releaseOf(build, published);
+    return release === undefined ? item : this.#close(item.id, item.build_key, release.publication);
   }
 
-  /** Stores a publish and closes the items that wait for its version or build name. Returns their ids. */
-  async published(project: string, release: Pick<ReleasePublished, 'version' | 'build'>): Promise<string[]> {
+  /**
+   * Stores a publish and closes the items that wait for its version or build name. Answers the ids of those that this act of
+   * publishing has closed, by whichever call: an earlier one that a crash cut off, or the job.
+   */
+  async published(project: string, release: PublishedBuild): Promise<string[]> {
     await this.known.add(project, release);
     const names = release.build === null ? [release.version] : [release.version, release.build];
     const keys = [...new Set(names.map((name) => buildKey(project, name)))];
-    return this.#closeAll({ build_key: { in: keys } });
+    const publication = release.publication ?? (await this.#lastPublication(project, release.version));
+    const closed = await this.#closeAll(keys, publication);
+    if (release.publication === undefined) return closed;
+    const items = await all(this.deps.items, { filter: { closed_by: release.publication }, limit: BATCH });
+    return items.map(({ id }) => id);
   }
 
   async onPublished(event: DomainEvent<ReleasePublished>): Promise<void> {
@@ -55,25 +65,46 @@ export class Builds {
     for (const [project, keys] of byProject) {
       const buildOf = (key: string): string => key.slice(project.length + 1);
       const published = await this.known.matching(project, keys.map(buildOf));
-      const due = keys.filter((key) => isPublished(buildOf(key), published));
-      if (due.length > 0) await this.#closeAll({ build_key: { in: due } });
+      for (const [publication, due] of byPublication(keys, (key) => releaseOf(buildOf(key), published)))
+        await this.#closeAll(due, publication);
     }
   }
 
-  async #closeAll(filter: { build_key: { in: string[] } }): Promise<string[]> {
+  async #lastPublication(project: string, version: string): Promise<string | undefined> {
+    return releaseOf(version, await this.known.matching(project, [version]))?.publication;
+  }
+
+  /** The ids of those that this call closed, oldest first. */
+  async #closeAll(keys: readonly string[], publication: string | undefined): Promise<string[]> {
     const closed: string[] = [];
     for (;;) {
+      const filter = { build_key: { in: keys } };
       const page = await this.deps.items.find({ filter, sort: [['build_key', 'asc']], limit: BATCH });
-      const after = await Promise.all(page.items.map((item) => this.#close(item.id, item.build_key ?? '')));
+      const after = await Promise.all(
+        page.items.map((item) => this.#close(item.id, item.build_key ?? '', publication)),
+      );
       closed.push(...after.filter(({ status }) => status === 'closed').map(({ id }) => id));
-      if (page.items.length < BATCH) return closed;
+      if (page.items.length < BATCH) return closed.toSorted();
     }
   }
 
-  #close(id: string, key: string): Promise<ItemDoc> {
+  #close(id: string, key: string, publication: string | undefined): Promise<ItemDoc> {
     return this.items.change(id, 'release', (item, change) => {
       if (item.build_key !== key || !allowed(item.status, 'closed', 'publish')) return;
-      change.fixed('closed', { why: 'release', build: item.resolved_in_build });
+      change.fixed('closed', { why: 'release', build: item.resolved_in_build }).assign({ closed_by: publication });
     });
   }
+}
+
+/** The keys whose release is published, by the act of publishing it; undefined: it has no name. */
+function byPublication(
+  keys: readonly string[],
+  release: (key: string) => Published[number] | undefined,
+): Map<string | undefined, string[]> {
+  const due = new Map<string | undefined, string[]>();
+  for (const key of keys) {
+    const found = release(key);
+    if (found !== undefined) due.set(found.publication, [...(due.get(found.publication) ?? []), key]);
+  }
+  return due;
 }

@@ -3,7 +3,7 @@
  * here, because the update service calls the bug tracker and never the other way round.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { ReleasePublished } from '../../../ports/domain/releases.js';
+import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import { compareVersions, isVersion } from '../../../lib/versions.js';
@@ -16,15 +16,25 @@ const PAGE = 500;
 export class KnownBuilds {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'builds' | 'clock'>) {}
 
-  /** Resolves after the commit. The same version in another spelling replaces the first. */
-  async add(project: string, { version, build }: Pick<ReleasePublished, 'version' | 'build'>): Promise<void> {
-    const named = build === null ? {} : { build_key: buildKey(project, build) };
-    const set = { project, version, build, ...named, published_at: isoOf(this.deps.clock.now()) };
-    await this.deps.builds.change({ id: hashOf(project, canonical(version)) }, { set }, { upsert: true });
+  /**
+   * Resolves after the commit. The same version in another spelling replaces the first; its platforms may have build names
+   * of their own, and each of those finds it.
+   */
+  async add(project: string, { version, build, publication }: PublishedBuild): Promise<void> {
+    const key = canonical(version);
+    const act = publication === undefined ? {} : { publication };
+    const set = { project, version, version_key: key, build, ...act, published_at: isoOf(this.deps.clock.now()) };
+    const byName =
+      build === null ? [] : [{ id: hashOf(project, `${key} ${build}`), build_key: buildKey(project, build) }];
+    await this.deps.builds.bulk([
+      { change: { id: hashOf(project, key) }, update: { set }, upsert: true },
+      ...byName.map(({ id, build_key }) => ({ change: { id }, update: { set: { ...set, build_key } }, upsert: true })),
+    ]);
   }
 
   async remove(project: string, version: string): Promise<void> {
-    await this.deps.builds.remove({ id: hashOf(project, canonical(version)) });
+    const key = canonical(version);
+    await this.deps.builds.bulk([{ remove: { project, version_key: key } }, { remove: { id: hashOf(project, key) } }]);
   }
 
   /** The releases of a project that one of `builds` may name, by version or by build name. */

@@ -1,8 +1,13 @@
 /** Making, changing and deleting monitors (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
-import { MONITOR_SOURCE, type MonitorFields, type MonitorView } from '../../../ports/domain/watchdog.js';
-import { StoreConflict, type Update } from '../../../ports/store.js';
+import {
+  MONITOR_SOURCE,
+  type MonitorFields,
+  type MonitorQuery,
+  type MonitorView,
+} from '../../../ports/domain/watchdog.js';
+import { StoreConflict, type Page, type Update } from '../../../ports/store.js';
 import { Alarms } from '../evaluator/alarms.js';
 import { ancestorsOf, MAX_DEPTH, Ancestry } from './ancestry.js';
 import { mayTouch, type Caller } from '../caller.js';
@@ -38,6 +43,12 @@ export class Monitors {
     let doc = MONITOR_SOURCE.test(name) ? await monitors.get(idOf(name)) : null;
     if (doc === null && looksLikeId(name)) doc = await monitors.get(name);
     return doc === null || doc.deleted_at !== null ? null : doc;
+  }
+
+  /** By source, in pages; all that every given field holds for. */
+  async page({ project, state, parent_source, limit, after }: MonitorQuery): Promise<Page<MonitorDoc>> {
+    const filter = { project, state, parent_source, deleted_at: null };
+    return this.deps.monitors.find({ filter, sort: [['source', 'asc']], limit, after });
   }
 
   /** As this caller may see it. */

@@ -1,7 +1,7 @@
 /** The one credential check and its throttling (contract 10, accounts). */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import type { Account } from '../../../plugins/access/account.js';
+import type { Account } from '../../../plugins/access/accounts/account.js';
 import type { Services } from '../../../plugins/access/assemble.js';
 import { waitSeconds } from '../../../plugins/access/throttle.js';
 import type { Role } from '../../../ports/http.js';

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { checkUsername, usernameKey } from '../../../plugins/access/account.js';
+import { checkUsername, usernameKey } from '../../../plugins/access/accounts/account.js';
 import { browserName } from '../../../plugins/access/pages/browser-name.js';
 import { localPath } from '../../../plugins/access/pages/form.js';
 import { passwordProblem } from '../../../plugins/access/password.js';

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import type { Account } from '../../../plugins/access/account.js';
+import type { Account } from '../../../plugins/access/accounts/account.js';
 import type { Services } from '../../../plugins/access/assemble.js';
 import type { SessionDoc } from '../../../plugins/access/sessions.js';
 import type { Role } from '../../../ports/http.js';

@@ -14,6 +14,7 @@ import type { DocumentStore } from '../../../ports/store.js';
 import { ReportMetrics } from '../../../plugins/bugs/report-metrics.js';
 import { fakeMetrics, RecordingLog } from '../../../testing/fakes.js';
 import { ManualClock } from '../../../testing/clock.js';
+import { noAccounts } from '../../support/access.js';
 import { PluginStores } from '../../support/stores.js';
 
 export const MANAGER: Caller = { id: 'tok-manager', name: 'manager', project: null, manage: true, kind: 'token' };
@@ -94,10 +95,15 @@ export function fixtureOn(
     grouping: { flood_items: 25, masks: {} },
     config: { hour_high: 100, hour_critical: 1000, delta_margin_seconds: 10, retention_days: null },
     projects: PROJECTS,
-    accounts: { named: async (name) => ACCOUNTS.find((account) => account === name.toLowerCase()) ?? null },
+    accounts: {
+      ...noAccounts,
+      named: async (name) => ACCOUNTS.find((account) => account === name.toLowerCase()) ?? null,
+    },
     liveTokens: { heldIn: async (text) => text.includes(LIVE) },
     builds: store.collection(nameOf('builds')),
     filters: () => [],
+    faultWatchers: () => [],
+    senderKey: Buffer.from('senders'),
     audit: () => undefined,
     emit: async (event, data, { id }) => {
       told.push({ id, event, data: data as BugEvent });

@@ -94,6 +94,8 @@ export const HOT_QUERIES: readonly HotQuery[] = [
   { collection: 'items', for: 'what a rule muted', filter: ['muted_by_rule_id'], sort: [] },
   { collection: 'items', for: 'the severities of a project', filter: ['project', 'severity_rank'], sort: [] },
   { collection: 'items', for: 'the duplicates of an item', filter: ['duplicate_of'], sort: [] },
+  { collection: 'items', for: 'the faults of a version', filter: ['fault_key', 'fault_at'], sort: [] },
+  { collection: 'items', for: 'what one act of publishing closed', filter: ['closed_by'], sort: [] },
   { collection: 'keys', for: 'the grouping keys of an item', filter: ['item_id'], sort: [] },
   { collection: 'moves', for: 'merges that a crash cut off', filter: ['at'], sort: [['at', 'asc']] },
   { collection: 'moves', for: 'merges of an item under way', filter: ['item_id'], sort: [] },

@@ -257,6 +257,47 @@ describe('bugs: release.published', () => {
     expect(await api.releasePublished('alpha', { version: '5.0', build: null })).to.deep.equal([later]);
   });
 
+  it('the same act of publishing, repeated after a crash, answers the same ids, and what the job closed for it', async () => {
+    const [first, second] = [await waiting('First', '6.0'), await waiting('Second', 'b6')];
+    const act = { version: '6.0', build: 'b6', publication: 'act-1' };
+    expect(await api.releasePublished('alpha', act)).to.deep.equal([first, second]);
+    expect(await api.releasePublished('alpha', act)).to.deep.equal([first, second]);
+    const raced = await waiting('Raced', '6');
+    expect(await stored(raced)).to.include({ status: 'closed', closed_by: 'act-1' });
+    expect(await api.releasePublished('alpha', act)).to.deep.equal([first, second, raced]);
+    expect(await publish('alpha', { version: '6.0', build: 'b6' })).to.equal(true);
+    expect(await api.releasePublished('alpha', { ...act, publication: 'act-2' })).to.deep.equal([]);
+    for (const id of [first, second, raced]) expect(await stored(id)).to.include({ closed_by: 'act-1', rev: 2 });
+  });
+
+  it('each item is closed once by many publishes at once, and the event comes once', async () => {
+    const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => waiting(`Many ${'abcdefghijkl'[i]}`, '8.0')));
+    const acts = await Promise.all(
+      Array.from({ length: 6 }, (_, i) =>
+        api.releasePublished('alpha', { version: '8.0', build: null, publication: `p${i}` }),
+      ),
+    );
+    expect(acts.flat().toSorted()).to.deep.equal(ids.toSorted());
+    for (const id of ids) {
+      const activity = await service.store
+        .collection('bugs_activity')
+        .find({ filter: { item_id: id, action: 'status' }, limit: 10 });
+      expect(activity.items).to.have.length(1);
+    }
+  });
+
+  it('every build name of a version closes, whatever its platform was published with last', async () => {
+    const [linux, windows] = [await waiting('Linux', 'b7-linux'), await waiting('Windows', 'b7-windows')];
+    expect(await api.releasePublished('alpha', { version: '7.0', build: 'b7-linux' })).to.deep.equal([linux]);
+    expect(await api.releasePublished('alpha', { version: '7.0', build: 'b7-windows' })).to.deep.equal([windows]);
+    expect(await api.releasePublished('alpha', { version: '7.0', build: null })).to.deep.equal([]);
+    for (const build of ['b7-linux', 'b7-windows', '7.0.0'])
+      expect(await stored(await waiting(`Later ${build}`, build))).to.include({ status: 'closed' });
+    await api.releaseWithdrawn('alpha', '7');
+    for (const build of ['b7-linux', 'b7-windows', '7.0.0'])
+      expect(await stored(await waiting(`Withdrawn ${build}`, build))).to.include({ status: 'open' });
+  });
+
   it('a build that is published already closes at once, and an old installation is late', async () => {
     expect(await api.releasePublished('alpha', { version: '4.0', build: 'b4' })).to.deep.equal([]);
     const id = await waiting('At once', 'b4');

@@ -2,16 +2,25 @@
  * The account service: what administrators do to accounts, shared by the pages and the command line (contract 10,
  * accounts). Every action is in the audit log before it answers.
  */
-import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
-import { conflict, invalid, notFound } from '../../kernel/errors.js';
-import type { PasswordHasher } from '../../ports/hasher.js';
-import type { Role } from '../../ports/http.js';
-import { StoreConflict } from '../../ports/store.js';
+import {
+  PORT,
+  collection,
+  inject,
+  injectable,
+  type Clock,
+  type Collection,
+  type Ids,
+} from '../../../kernel/contract.js';
+import { conflict, invalid, notFound } from '../../../kernel/errors.js';
+import type { PasswordHasher } from '../../../ports/hasher.js';
+import type { Role } from '../../../ports/http.js';
+import { StoreConflict } from '../../../ports/store.js';
 import { accountView, checkUsername, ROLES, usernameKey, type Account, type AccountView } from './account.js';
-import { type Actor, Audit } from './audit.js';
-import { passwordProblem } from './password.js';
+import { type Actor, Audit } from '../audit.js';
+import { passwordProblem } from '../password.js';
 import { Roster } from './roster.js';
-import { Sessions } from './sessions.js';
+import { Sessions } from '../sessions.js';
+import { Watchers } from './watchers.js';
 
 export interface NewAccount {
   username: string;
@@ -32,6 +41,7 @@ export class Accounts {
     @inject(Audit) private readonly audit: Audit,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.ids) private readonly ids: Ids,
+    @inject(Watchers) private readonly watchers: Watchers,
   ) {}
 
   /** @throws ServiceError validation_failed (username, role, password); conflict when the name is taken. */
@@ -48,6 +58,7 @@ export class Accounts {
     // From here on the account counts as an administrator; the reconciler repairs a crash before this line.
     if (role === 'admin') await this.roster.join(account.id);
     await this.audit.record(actor, 'user.created', account.username, { role });
+    await this.watchers.changed();
     return accountView(account);
   }
 
@@ -67,13 +78,6 @@ export class Accounts {
     const account = await this.rows.get(id);
     if (account === null) throw notFound(`account ${id}`);
     return account;
-  }
-
-  /** The name as the account spells it; null when there is none, or it is disabled. */
-  async enabledName(username: string): Promise<string | null> {
-    const page = await this.rows.find({ filter: { username_key: usernameKey(username) }, limit: 1 });
-    const account = page.items[0];
-    return account === undefined || account.disabled ? null : account.username;
   }
 
   /** The account with this name, in any case. @throws ServiceError not_found */
@@ -103,6 +107,7 @@ export class Accounts {
         after: { role },
       },
     );
+    await this.watchers.changed();
     return accountView(after ?? before);
   }
 
@@ -123,6 +128,7 @@ export class Accounts {
         after: { disabled },
       },
     );
+    await this.watchers.changed();
     return accountView(after ?? before);
   }
 
@@ -131,6 +137,7 @@ export class Accounts {
     const { before } = await this.roster.alter(id, true, { remove: true });
     await this.sessions.clear(id);
     await this.audit.record(actor, 'user.deleted', before.username, { role: before.role });
+    await this.watchers.changed();
   }
 
   /** Ends all of the account's sessions, its own too. @throws ServiceError validation_failed with `field` */
@@ -152,6 +159,7 @@ export class Accounts {
         after: { password: 'set' },
       },
     );
+    await this.watchers.changed();
     return accountView(changed.doc);
   }
 

@@ -21,9 +21,9 @@ import {
   type Collection,
   type Doc,
   type Ids,
-} from '../../kernel/contract.js';
-import { conflict, notFound, ServiceError } from '../../kernel/errors.js';
-import { StoreConflict, type Update } from '../../ports/store.js';
+} from '../../../kernel/contract.js';
+import { conflict, notFound, ServiceError } from '../../../kernel/errors.js';
+import { StoreConflict, type Update } from '../../../ports/store.js';
 import { isActiveAdmin, type Account } from './account.js';
 
 export interface RosterDoc extends Doc {

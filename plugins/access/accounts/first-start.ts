@@ -4,9 +4,9 @@
  *
  * Only the winner gets the password. If it crashes before printing it, `aos user passwd` sets another.
  */
-import type { Collection, Ids } from '../../kernel/contract.js';
-import { ServiceError } from '../../kernel/errors.js';
-import type { FirstStart } from '../../ports/domain/access.js';
+import type { Collection, Ids } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import type { FirstStart } from '../../../ports/domain/access.js';
 import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
 

@@ -1,8 +1,8 @@
 /**
  * Accounts: the stored document, what may be shown of it, and the rules for names (contract 10, accounts). Pure.
  */
-import type { Doc } from '../../kernel/contract.js';
-import type { Role } from '../../ports/http.js';
+import type { Doc } from '../../../kernel/contract.js';
+import type { Role } from '../../../ports/http.js';
 
 export const ROLES = ['admin', 'member', 'installer'] as const satisfies readonly Role[];
 

@@ -1,0 +1,37 @@
+/** Accounts as other plugins see them (ports/domain/access.ts). */
+import { createHash } from 'node:crypto';
+import { collection, inject, injectable, type Collection } from '../../../kernel/contract.js';
+import { each } from '../../../lib/paging.js';
+import type { AccountDirectory, OpeningAccount } from '../../../ports/domain/access.js';
+import { usernameKey, type Account } from './account.js';
+
+const PAGE = 500;
+
+@injectable()
+export class Directory implements AccountDirectory {
+  constructor(@inject(collection<Account>('accounts')) private readonly rows: Collection<Account>) {}
+
+  async named(username: string): Promise<string | null> {
+    const page = await this.rows.find({ filter: { username_key: usernameKey(username) }, limit: 1 });
+    const account = page.items[0];
+    return account === undefined || account.disabled ? null : account.username;
+  }
+
+  async *opening(): AsyncIterable<OpeningAccount> {
+    for await (const account of each(this.rows, { sort: [['username_key', 'asc']], limit: PAGE })) {
+      const { username, role, password_hash: hash, disabled } = account;
+      if (!disabled) yield { username, role, hash };
+    }
+  }
+
+  /**
+   * Computed from the accounts themselves, of which a service has dozens: so no crash can part it from them. Rejected: a
+   * counter beside them, which is a second document to keep in step.
+   */
+  async mark(): Promise<string> {
+    const digest = createHash('sha256');
+    for await (const { username, role, hash } of this.opening())
+      digest.update(`${JSON.stringify([username, role, hash])}\n`);
+    return digest.digest('base64url');
+  }
+}

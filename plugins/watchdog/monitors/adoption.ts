@@ -1,0 +1,46 @@
+/** Which versions the machines of a project run, by what their heartbeats say. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { canonicalVersion, isVersion } from '../../../lib/versions.js';
+import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
+import type { Scalar } from '../../../ports/store.js';
+import { DEPS, type Deps } from '../deps.js';
+
+export type Counts = readonly { key: Scalar; n: number }[];
+
+@injectable()
+export class Adoption {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'monitors'>) {}
+
+  async of(project: string): Promise<VersionAdoption[]> {
+    const filter = { project, deleted_at: null };
+    const [all, up] = await Promise.all([
+      this.deps.monitors.groupCount('app_version', filter),
+      this.deps.monitors.groupCount('app_version', { ...filter, state: 'up' }),
+    ]);
+    return adoptionOf(all, up);
+  }
+}
+
+/** Counts per text, as counts per version: spellings of one version are one. Pure. */
+export function adoptionOf(all: Counts, up: Counts): VersionAdoption[] {
+  const found = new Map<string | null, VersionAdoption>();
+  // The most frequent spelling comes first and gives the name; the text decides between equals, so the answer is stable.
+  const ordered = all.toSorted((a, b) => b.n - a.n || (String(a.key) < String(b.key) ? -1 : 1));
+  for (const { key, n } of ordered) {
+    const version = key === null ? null : String(key);
+    const one = found.get(sameOf(key)) ?? { version, monitors: 0, up: 0 };
+    found.set(sameOf(key), { ...one, monitors: one.monitors + n });
+  }
+  for (const { key, n } of up) {
+    const one = found.get(sameOf(key));
+    // A monitor that came between the two questions is counted with the next one.
+    if (one !== undefined) one.up = Math.min(one.monitors, one.up + n);
+  }
+  return [...found.values()].toSorted((a, b) => b.monitors - a.monitors);
+}
+
+function sameOf(key: Scalar): string | null {
+  if (key === null) return null;
+  const text = String(key);
+  return isVersion(text) ? canonicalVersion(text) : text;
+}

@@ -1,0 +1,114 @@
+/** Accounts as the release store needs them: who may enter, a mark of it, and word of every change (ports/domain/access.ts). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { extend } from '../../../kernel/contract.js';
+import type { Account } from '../../../plugins/access/accounts/account.js';
+import type { Services } from '../../../plugins/access/assemble.js';
+import { ACCOUNT_WATCHERS, type OpeningAccount } from '../../../ports/domain/access.js';
+import { fixtureOn, PASSWORD, services, type Fixture } from './fixture.js';
+
+describe('access: the directory of accounts', () => {
+  let w: Fixture;
+  let s: Services;
+  /** What stood in the directory each time a watcher was told. */
+  let told: string[];
+
+  beforeEach(async () => {
+    w = await fixtureOn();
+    s = await services(w);
+    told = [];
+    w.added.push(extend(ACCOUNT_WATCHERS, { changed: async () => void told.push(await s.directory.mark()) }));
+  });
+
+  const make = (username: string, role = 'admin') =>
+    s.accounts.create('system', { username, role, password: PASSWORD });
+  const open = async (): Promise<OpeningAccount[]> => {
+    const found: OpeningAccount[] = [];
+    for await (const account of s.directory.opening()) found.push(account);
+    return found;
+  };
+
+  it('lists every account that is not disabled, whatever its role, by name, with its stored hash', async () => {
+    for (const [name, role] of [
+      ['zoe', 'installer'],
+      ['Ada', 'admin'],
+      ['max', 'member'],
+    ] as const)
+      await make(name, role);
+    const gone = await make('off', 'member');
+    await s.accounts.setDisabled('system', gone.id, true);
+    const rows = w.store.collection<Account>('access_accounts');
+    const { items } = await rows.find({ filter: { disabled: false }, sort: [['username_key', 'asc']] });
+    expect(await open()).to.deep.equal(
+      items.map(({ username, role, password_hash: hash }) => ({ username, role, hash })),
+    );
+    expect((await open()).map(({ username }) => username)).to.deep.equal(['Ada', 'max', 'zoe']);
+  });
+
+  it('reads more accounts than one page', async () => {
+    const rows = w.store.collection<Account>('access_accounts');
+    const { id } = await make('first');
+    const first = (await rows.get(id)) as Account;
+    for (let i = 0; i < 1_100; i++)
+      await rows.insert({ ...first, id: `x${i}`, username: `u${i}`, username_key: `u${i}`, disabled: i % 2 === 1 });
+    expect(await open()).to.have.length(551);
+  });
+
+  it('every change of name, role, hash or state has another mark, and watchers know it before the answer', async () => {
+    let before = await s.directory.mark();
+    let times = 0;
+    const changes: [string, () => Promise<unknown>][] = [
+      ['made', () => make('ada')],
+      ['made too', () => make('max', 'member')],
+      ['role', async () => s.accounts.setRole('system', (await s.accounts.named('max')).id, 'installer')],
+      ['password', async () => s.accounts.setPassword('system', (await s.accounts.named('max')).id, `${PASSWORD}2`)],
+      ['disabled', async () => s.accounts.setDisabled('system', (await s.accounts.named('max')).id, true)],
+    ];
+    for (const [what, change] of changes) {
+      await change();
+      const mark = await s.directory.mark();
+      expect(mark, what).to.not.equal(before);
+      expect(told.at(-1), what).to.equal(mark);
+      expect(told, what).to.have.length(++times);
+      before = mark;
+    }
+    await s.accounts.setDisabled('system', (await s.accounts.named('max')).id, false);
+    await s.accounts.remove('system', (await s.accounts.named('max')).id);
+    expect(told).to.have.length(7);
+    expect(told.at(-1)).to.equal(await s.directory.mark());
+  });
+
+  it('what changes nothing of it has the same mark, and watchers hear nothing', async () => {
+    const { id } = await make('ada');
+    const mark = await s.directory.mark();
+    const before = told.length;
+    await s.accounts.setRole('system', id, 'admin');
+    await s.accounts.resetTotp('system', id);
+    await s.credentials.check({ username: 'ada', password: PASSWORD, address: '192.0.2.1', place: 'web' });
+    expect([await s.directory.mark(), told.length]).to.deep.equal([mark, before]);
+  });
+
+  it('a hash that a login renews is a change', async () => {
+    const { id } = await make('ada');
+    const rows = w.store.collection<Account>('access_accounts');
+    const account = (await rows.get(id)) as Account;
+    await rows.change({ id }, { set: { password_hash: account.password_hash.replace('$2y$12$', '$2y$10$') } });
+    const mark = await s.directory.mark();
+    await s.credentials.check({ username: 'ada', password: PASSWORD, address: '192.0.2.1', place: 'web' });
+    expect((await open())[0]?.hash).to.match(/^\$2y\$12\$/);
+    expect(told.at(-1)).to.equal(await s.directory.mark());
+    expect(told.at(-1)).to.not.equal(mark);
+  });
+
+  it('a watcher that fails fails no change', async () => {
+    w.added.unshift(
+      extend(ACCOUNT_WATCHERS, {
+        changed: async () => {
+          throw new Error('no disk');
+        },
+      }),
+    );
+    expect(await make('ada')).to.include({ username: 'ada' });
+    expect(told).to.have.length(1);
+  });
+});
