@@ -1,0 +1,101 @@
+/**
+ * Freshness statements (contract 40, freshness; contract 90, freshness): nobody between server and machine can hold a
+ * machine on an old release without its being told. The signature over the statement's exact bytes is verified before.
+ */
+import { isTimestamp } from '../../lib/time.js';
+import { compareVersions, isVersion } from '../../lib/versions.js';
+import { PLATFORMS, type Platform } from './platform.js';
+
+export interface FreshnessStatement {
+  schema: 1;
+  product: string;
+  channel: string;
+  /** As check would resolve it for each platform; null: nothing. */
+  latest: Readonly<Record<Platform, { version: string; manifest_sha256: string } | null>>;
+  /** Releases that are reached in steps. */
+  steps: readonly { version: string; min_version: string | null }[];
+  issued_at: string;
+  expires_at: string;
+}
+
+/** What the machine knows, against which a statement is judged. */
+export interface FreshnessFacts {
+  product: string;
+  channel: string;
+  platform: Platform;
+  /** The version that is installed, which check was asked with. */
+  current: string;
+  /** What check offered; null: nothing newer. */
+  offered: { version: string; manifestSha256: string } | null;
+  /** `issued_at` of the newest statement that was ever seen. */
+  newestSeen: string | null;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/** The statement's text, read; null: it is none of schema 1. */
+export function readFreshness(text: string): FreshnessStatement | null {
+  if (text.length > 1_000_000) return null;
+  const it = parsed(text);
+  if (!isRecord(it) || it['schema'] !== 1 || !isRecord(it['latest']) || !Array.isArray(it['steps'])) return null;
+  const { product, channel, latest, issued_at: issued, expires_at: expires } = it;
+  if (typeof product !== 'string' || typeof channel !== 'string' || !isTime(issued) || !isTime(expires)) return null;
+  if (!PLATFORMS.every((platform) => isLatest(latest[platform]))) return null;
+  return it['steps'].every(isStep) ? (it as unknown as FreshnessStatement) : null;
+}
+
+/** Why a statement does not vouch for what check answered, one sentence; null: it does. */
+export function staleness(statement: FreshnessStatement, facts: FreshnessFacts): string | null {
+  const { product, channel, platform, current, offered, newestSeen, now } = facts;
+  if (statement.product !== product) return 'The freshness statement is of another product.';
+  if (statement.channel !== channel) return 'The freshness statement is of another channel.';
+  if (Date.parse(statement.expires_at) <= now) return 'The freshness statement has expired.';
+  if (newestSeen !== null && Date.parse(statement.issued_at) < Date.parse(newestSeen))
+    return 'The freshness statement is older than one that was seen before.';
+  const latest = statement.latest[platform];
+  if (latest === null) return null;
+  const reached = offered?.version ?? current;
+  if (compareVersions(latest.version, reached) > 0 && !isStepTo(statement.steps, latest.version, current, reached))
+    return `The freshness statement names ${latest.version}, and the server offered ${offered?.version ?? 'nothing'}.`;
+  if (offered !== null && compareVersions(latest.version, offered.version) === 0)
+    return latest.manifest_sha256 === offered.manifestSha256
+      ? null
+      : `The freshness statement names another manifest for ${offered.version}.`;
+  return null;
+}
+
+/**
+ * An old installation goes in steps (contract 40, publishing): the newest release, and every step above what was offered,
+ * is said to be out of its reach.
+ */
+function isStepTo(steps: FreshnessStatement['steps'], newest: string, current: string, reached: string): boolean {
+  const above = steps.filter(({ version }) => compareVersions(version, reached) > 0);
+  return (
+    above.some(({ version }) => compareVersions(version, newest) === 0) &&
+    above.every(({ min_version: min }) => min !== null && compareVersions(min, current) > 0)
+  );
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isTime = (value: unknown): boolean => typeof value === 'string' && isTimestamp(value);
+
+const isVersionText = (value: unknown): boolean => typeof value === 'string' && isVersion(value);
+
+const isLatest = (value: unknown): boolean =>
+  value === null ||
+  (isRecord(value) && isVersionText(value['version']) && /^[0-9a-f]{64}$/.test(String(value['manifest_sha256'])));
+
+const isStep = (value: unknown): boolean =>
+  isRecord(value) &&
+  isVersionText(value['version']) &&
+  (value['min_version'] === null || isVersionText(value['min_version']));

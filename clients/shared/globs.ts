@@ -1,0 +1,79 @@
+/**
+ * Globs over a whole relative path (contract 90, packager): `*` any characters but a slash, `?` one of them, `**` any
+ * characters, and whole folders where it stands between slashes, none of them too. Nothing else is special, and case
+ * counts. The time is bounded by the lengths of path and pattern, whatever they are.
+ */
+
+/** One place of a pattern: a character, or what stands for several. */
+type Step = { kind: 'char'; char: string } | { kind: 'one' | 'name' | 'path' | 'folders' };
+
+export const MAX_GLOB_LENGTH = 1_000;
+
+/** Why a text is no glob of ours; null: it is one. */
+export function refusedGlob(glob: string): string | null {
+  if (glob === '') return 'is empty';
+  if (glob.length > MAX_GLOB_LENGTH) return `is longer than ${MAX_GLOB_LENGTH} characters`;
+  if (glob.includes('\\')) return 'has a back-slash; paths are separated by slashes';
+  if (glob.startsWith('/') || glob.startsWith('./')) return 'begins with a slash or ./; paths are relative';
+  return null;
+}
+
+/** A function that tells whether a relative path matches any of the globs. */
+export function globMatcher(globs: readonly string[]): (path: string) => boolean {
+  const compiled = globs.map(steps);
+  return (path) => compiled.some((pattern) => matches(pattern, path));
+}
+
+function steps(glob: string): Step[] {
+  const found: Step[] = [];
+  for (let at = 0; at < glob.length;) {
+    const rest = glob.slice(at);
+    const starts = at === 0 || glob[at - 1] === '/';
+    const stars = /^\*+/.exec(rest)?.[0].length ?? 0;
+    if (stars > 1 && starts && rest[stars] === '/') {
+      found.push({ kind: 'folders' });
+      at += stars + 1;
+    } else if (stars > 0) {
+      found.push({ kind: stars > 1 ? 'path' : 'name' });
+      at += stars;
+    } else {
+      const char = String.fromCodePoint(rest.codePointAt(0) ?? 0);
+      found.push(char === '?' ? { kind: 'one' } : { kind: 'char', char });
+      at += char.length;
+    }
+  }
+  return found;
+}
+
+/** All places of the pattern that could come next, kept side by side: nothing is tried twice. */
+function matches(pattern: readonly Step[], path: string): boolean {
+  let places = reach(pattern, new Set([0]), true);
+  for (const char of path) {
+    const next = new Set<number>();
+    for (const place of places) advance(pattern, place, char, next);
+    if (next.size === 0) return false;
+    places = reach(pattern, next, char === '/');
+  }
+  return places.has(pattern.length);
+}
+
+function advance(pattern: readonly Step[], place: number, char: string, next: Set<number>): void {
+  const step = pattern[place];
+  if (step === undefined) return;
+  if (step.kind === 'char') {
+    if (step.char === char) next.add(place + 1);
+  } else if (step.kind === 'one') {
+    if (char !== '/') next.add(place + 1);
+  } else if (step.kind !== 'name' || char !== '/') {
+    next.add(place);
+  }
+}
+
+/** Adds the places that need no character: what stands for several may stand for none. */
+function reach(pattern: readonly Step[], places: Set<number>, atName: boolean): Set<number> {
+  for (const place of places) {
+    const kind = pattern[place]?.kind;
+    if (kind === 'name' || kind === 'path' || (kind === 'folders' && atName)) places.add(place + 1);
+  }
+  return places;
+}

@@ -1,0 +1,100 @@
+/**
+ * Signatures of releases and of licenses, verified (contract 40, files and pubkey; contract 50). Verifiers hold public keys
+ * alone; the algorithm is the key's, never what a document says of itself.
+ */
+import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
+
+export interface VerifyingKey {
+  /** First 16 hex characters of SHA-256 over the SPKI DER. */
+  keyId: string;
+  /** SHA-256 over the SPKI DER, hex: what is pinned. */
+  spkiSha256: string;
+  algorithm: 'rsa-sha256' | 'ed25519';
+  key: KeyObject;
+  spki: Buffer;
+}
+
+/** An earlier key, with its signature over its successor's SPKI DER. */
+export interface Predecessor {
+  /** SPKI PEM. */
+  public_key: string;
+  /** Base64. */
+  signature: string;
+}
+
+const MIN_RSA_BITS = 2_048;
+const MAX_PEM_LENGTH = 16_384;
+const MAX_CHAIN = 100;
+const PEM = /^-----BEGIN PUBLIC KEY-----\s[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/;
+
+/** A public key that cannot be used to verify anything. */
+export class KeyRefused extends Error {
+  override name = 'KeyRefused';
+}
+
+/**
+ * @param pem a public key, SPKI: RSA of at least 2048 bits, or Ed25519
+ * @throws KeyRefused
+ */
+export function readPublicKey(pem: string): VerifyingKey {
+  if (pem.length > MAX_PEM_LENGTH || !PEM.test(pem.trim())) throw new KeyRefused('is no public key in PEM (SPKI)');
+  let key: KeyObject;
+  try {
+    key = createPublicKey(pem);
+  } catch {
+    throw new KeyRefused('is no public key that can be read');
+  }
+  const spki = key.export({ type: 'spki', format: 'der' });
+  const spkiSha256 = createHash('sha256').update(spki).digest('hex');
+  return { keyId: spkiSha256.slice(0, 16), spkiSha256, algorithm: algorithmOf(key), key, spki };
+}
+
+function algorithmOf(key: KeyObject): VerifyingKey['algorithm'] {
+  if (key.asymmetricKeyType === 'ed25519') return 'ed25519';
+  if (key.asymmetricKeyType !== 'rsa') throw new KeyRefused('is neither an RSA nor an Ed25519 key');
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
+  if (bits < MIN_RSA_BITS) throw new KeyRefused(`is an RSA key of ${bits} bits; at least ${MIN_RSA_BITS} are wanted`);
+  return 'rsa-sha256';
+}
+
+/**
+ * RSASSA-PKCS1-v1_5 with SHA-256, or Ed25519, over exactly these bytes.
+ * @param signature canonical base64; any other text verifies nothing
+ */
+export function isSignedBy({ key, algorithm }: VerifyingKey, bytes: Uint8Array, signature: string): boolean {
+  const raw = canonicalBase64(signature);
+  return raw !== null && verify(algorithm === 'ed25519' ? null : 'sha256', bytes, key, raw);
+}
+
+/** The bytes of base64 in its one spelling, with padding; null for any other text. */
+export function canonicalBase64(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64');
+  return text !== '' && bytes.toString('base64') === text ? bytes : null;
+}
+
+/**
+ * Whether a chain of predecessors leads from a pinned key to the server's current one (contract 40, pubkey; contract 90,
+ * key pinning). Each key is trusted only by the signature of the one before it, beginning with the pin itself.
+ * @param pin SHA-256 of the SPKI DER, hex
+ * @param predecessors newest first
+ */
+export function chainLeadsFrom(pin: string, current: VerifyingKey, predecessors: readonly Predecessor[]): boolean {
+  if (current.spkiSha256 === pin) return true;
+  let successor = current;
+  for (const { public_key: pem, signature } of predecessors.slice(0, MAX_CHAIN)) {
+    const earlier = keyOrNull(pem);
+    if (earlier === null || !isSignedBy(earlier, successor.spki, signature)) return false;
+    if (earlier.spkiSha256 === pin) return true;
+    successor = earlier;
+  }
+  return false;
+}
+
+function keyOrNull(pem: string): VerifyingKey | null {
+  try {
+    return readPublicKey(pem);
+  } catch (error) {
+    if (error instanceof KeyRefused) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { globMatcher, refusedGlob } from '../../../clients/shared/globs.js';
+
+/** The same meaning, said as a regular expression: slow on purpose-built texts, and short. */
+function oracle(glob: string): RegExp {
+  const source = glob
+    .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll(/(?<=^|\/)\*{2,}\/|\*{2,}|\*|\?/g, (token) => {
+      if (token === '?') return '[^/]';
+      if (token === '*') return '[^/]*';
+      return token.endsWith('/') ? '(?:.*/)?' : '.*';
+    });
+  return new RegExp(`^${source}$`, 'su');
+}
+
+describe('globs over a whole relative path', () => {
+  const cases: [glob: string, yes: string[], no: string[]][] = [
+    ['*.pdb', ['app.pdb', '.pdb'], ['lib/app.pdb', 'app.pdb.gz']],
+    ['**/*.pdb', ['app.pdb', 'lib/app.pdb', 'a/b/c.pdb'], ['app.pdbx']],
+    ['config/**', ['config/a', 'config/a/b'], ['config', 'configs/a', 'x/config/a']],
+    ['a/**/b', ['a/b', 'a/x/b', 'a/x/y/b'], ['ab', 'a/xb', 'a/b/c']],
+    ['**', ['a', 'a/b/c'], []],
+    ['appsettings.?????.json', ['appsettings.local.json'], ['appsettings.json', 'appsettings.a/bcd.json']],
+    ['data/*', ['data/x'], ['data/x/y', 'data']],
+    ['[a].{b}', ['[a].{b}'], ['a.b']],
+    ['?', ['ä', '😀'], ['', '/', 'ab']],
+    ['Readme', ['Readme'], ['readme']],
+    ['a**z', ['az', 'a/b/z'], ['a/b']],
+  ];
+  for (const [glob, yes, no] of cases)
+    it(glob, () => {
+      const matches = globMatcher([glob]);
+      expect(yes.filter((path) => !matches(path))).to.deep.equal([]);
+      expect(no.filter((path) => matches(path))).to.deep.equal([]);
+    });
+
+  it('any of several', () => {
+    const matches = globMatcher(['a', 'b/*']);
+    expect([matches('a'), matches('b/c'), matches('c')]).to.deep.equal([true, true, false]);
+    expect(globMatcher([])('a')).to.equal(false);
+  });
+
+  it('means what the regular expression means', () => {
+    const part = fc.constantFrom('a', 'b', '/', '*', '**', '**/', '?', '.', '/**/');
+    const glob = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
+    const path = fc.array(fc.constantFrom('a', 'b', '/', '.', 'ab'), { maxLength: 8 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(glob, path, (glob, path) => {
+        expect(globMatcher([glob])(path), `${glob} on ${path}`).to.equal(oracle(glob).test(path));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('takes linear time', () => {
+    const matches = globMatcher(['**/*a'.repeat(40), '*a'.repeat(200), '**a'.repeat(200)]);
+    const began = performance.now();
+    expect(matches('a'.repeat(2_000) + 'b')).to.equal(false);
+    expect(performance.now() - began).to.be.lessThan(2_000);
+  });
+
+  it('refuses what is no glob of ours', () => {
+    expect(refusedGlob('')).to.equal('is empty');
+    expect(refusedGlob('a\\b')).to.match(/back-slash/);
+    expect(refusedGlob('/a')).to.match(/relative/);
+    expect(refusedGlob('x'.repeat(1_001))).to.match(/longer/);
+    expect(refusedGlob('**/*.js')).to.equal(null);
+  });
+});

@@ -1,0 +1,115 @@
+import { expect } from 'chai';
+import { differsFrom, ManifestInvalid, manifestText, readManifest } from '../../../clients/shared/manifest.js';
+
+const HASH = 'a'.repeat(64);
+const release = {
+  product: 'shop',
+  version: '1.2.0',
+  channel: 'stable',
+  platform: 'any' as const,
+  published_at: '2026-11-20T10:00:00.000Z',
+  package: { sha256: HASH, size: 10 },
+  files: [
+    { path: 'b.json', size: 1, sha256: HASH, mode: '0644' as const },
+    { path: 'a/run.sh', size: 2, sha256: HASH, mode: '0755' as const },
+  ],
+  preserve_patterns: ['*.json'],
+  min_version: null,
+  setup: null,
+  entry: 'a/run.sh',
+  runtime: null,
+};
+
+describe('manifests', () => {
+  it('have their members in the contract’s order, files by code point, what is preserved marked', () => {
+    expect(manifestText(release)).to.equal(
+      `{"schema":1,"product":"shop","version":"1.2.0","channel":"stable","platform":"any",` +
+        `"published_at":"2026-11-20T10:00:00.000Z","package":{"sha256":"${HASH}","size":10},"files":[` +
+        `{"path":"a/run.sh","size":2,"sha256":"${HASH}","mode":"0755","preserve":false},` +
+        `{"path":"b.json","size":1,"sha256":"${HASH}","mode":"0644","preserve":true}],` +
+        `"preserve_patterns":["*.json"],"min_version":null,"setup":null,"entry":"a/run.sh","runtime":null}`,
+    );
+  });
+
+  it('are read as they were built', () => {
+    const full = {
+      ...release,
+      min_version: '1.0',
+      setup: { schema: 1 },
+      runtime: { name: 'Microsoft.NETCore.App', version: '8.0.0' },
+    };
+    const text = manifestText(full);
+    expect(JSON.stringify(readManifest(text))).to.equal(text);
+  });
+
+  it('may have members that a newer server writes', () => {
+    const text = JSON.stringify({ ...(JSON.parse(manifestText(release)) as object), later: true });
+    expect(readManifest(text)).to.not.have.property('later');
+  });
+
+  const wrong: [what: string, member: string, change: object][] = [
+    ['another schema', 'schema', { schema: 2 }],
+    ['no product', 'product', { product: undefined }],
+    ['a product that leads elsewhere', 'product', { product: '../x' }],
+    ['a bad version', 'version', { version: '1.x' }],
+    ['an unknown platform', 'platform', { platform: 'mac' }],
+    ['a time that is none', 'published_at', { published_at: 'yesterday' }],
+    ['a hash in other letters', 'package.sha256', { package: { sha256: HASH.toUpperCase(), size: 1 } }],
+    ['a size below zero', 'package.size', { package: { sha256: HASH, size: -1 } }],
+    ['files that are no list', 'files', { files: {} }],
+    [
+      'a path outside',
+      'files[0].path',
+      { files: [{ path: '../x', size: 1, sha256: HASH, mode: '0644', preserve: false }] },
+    ],
+    [
+      'a reserved path',
+      'files[0].path',
+      { files: [{ path: '.update-agent/x', size: 1, sha256: HASH, mode: '0644', preserve: false }] },
+    ],
+    [
+      'a mode with setuid',
+      'files[0].mode',
+      { files: [{ path: 'x', size: 1, sha256: HASH, mode: '4755', preserve: false }] },
+    ],
+    [
+      'preserve as a text',
+      'files[0].preserve',
+      { files: [{ path: 'x', size: 1, sha256: HASH, mode: '0644', preserve: 'no' }] },
+    ],
+    [
+      'two paths that are one',
+      'files[1].path',
+      {
+        files: ['a', 'A'].map((path) => ({ path, size: 1, sha256: HASH, mode: '0644', preserve: false })),
+      },
+    ],
+    ['a bad pattern', 'preserve_patterns[0]', { preserve_patterns: ['/x'] }],
+    ['a bad minimum', 'min_version', { min_version: 'old' }],
+    ['an entry outside', 'entry', { entry: '/bin/sh' }],
+    ['a runtime without version', 'runtime.version', { runtime: { name: 'x' } }],
+    ['setup as a text', 'setup', { setup: 'x' }],
+  ];
+  for (const [what, member, change] of wrong)
+    it(`are refused with ${what}`, () => {
+      const text = JSON.stringify({ ...(JSON.parse(manifestText(release)) as object), ...change });
+      expect(() => readManifest(text))
+        .to.throw(ManifestInvalid)
+        .with.property('member', member);
+    });
+
+  it('are refused when they are no JSON, or no object', () => {
+    for (const text of ['', '{', '[]', 'null', '1']) expect(() => readManifest(text)).to.throw(ManifestInvalid);
+  });
+
+  it('belong to one release', () => {
+    const manifest = readManifest(manifestText(release));
+    const asked = { product: 'shop', version: '1.2', channel: 'stable', platform: 'any' as const, sha256: HASH };
+    expect(differsFrom(manifest, asked)).to.equal(null);
+    expect(differsFrom(manifest, { ...asked, product: 'other' })).to.equal('product');
+    expect(differsFrom(manifest, { ...asked, version: '1.3' })).to.equal('version');
+    expect(differsFrom(manifest, { ...asked, channel: 'beta' })).to.equal('channel');
+    expect(differsFrom(manifest, { ...asked, platform: 'win-x64' })).to.equal('platform');
+    expect(differsFrom(manifest, { ...asked, sha256: 'b'.repeat(64) })).to.equal('package.sha256');
+  });
+});

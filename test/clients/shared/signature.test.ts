@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import {
+  canonicalBase64,
+  chainLeadsFrom,
+  isSignedBy,
+  KeyRefused,
+  readPublicKey,
+  type Predecessor,
+} from '../../../clients/shared/signature.js';
+
+const pemOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'pem' }) as string;
+const rsa = (bits = 2_048): { publicKey: KeyObject; privateKey: KeyObject } =>
+  generateKeyPairSync('rsa', { modulusLength: bits });
+const signed = (bytes: Uint8Array, key: KeyObject): string => sign('sha256', bytes, key).toString('base64');
+
+describe('signatures', () => {
+  const one = rsa();
+  const bytes = Buffer.from('{"schema":1}');
+
+  it('verifies exactly the bytes that were signed', () => {
+    const key = readPublicKey(pemOf(one.publicKey));
+    const signature = signed(bytes, one.privateKey);
+    expect(isSignedBy(key, bytes, signature)).to.equal(true);
+    expect(isSignedBy(key, Buffer.from('{"schema":1} '), signature)).to.equal(false);
+    expect(isSignedBy(readPublicKey(pemOf(rsa().publicKey)), bytes, signature)).to.equal(false);
+  });
+
+  it('names a key as openssl does', () => {
+    const pem = pemOf(one.publicKey);
+    const der = execFileSync('openssl', ['pkey', '-pubin', '-outform', 'DER'], { input: pem });
+    const hash = createHash('sha256').update(der).digest('hex');
+    expect(readPublicKey(pem)).to.include({ keyId: hash.slice(0, 16), spkiSha256: hash, algorithm: 'rsa-sha256' });
+  });
+
+  it('takes the algorithm from the key', () => {
+    const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+    const key = readPublicKey(pemOf(publicKey));
+    expect(key.algorithm).to.equal('ed25519');
+    expect(isSignedBy(key, bytes, sign(null, bytes, privateKey).toString('base64'))).to.equal(true);
+    expect(isSignedBy(key, bytes, signed(bytes, one.privateKey))).to.equal(false);
+  });
+
+  it('takes signatures in canonical base64 alone', () => {
+    const signature = signed(bytes, one.privateKey);
+    const key = readPublicKey(pemOf(one.publicKey));
+    for (const other of [`${signature}\n`, ` ${signature}`, signature.replace(/=+$/, ''), `${signature}AAAA`, '', 'x'])
+      expect(isSignedBy(key, bytes, other), other).to.equal(false);
+    expect(canonicalBase64('QQ==')?.toString()).to.equal('A');
+    expect(canonicalBase64('QR==')).to.equal(null);
+    expect(canonicalBase64('QQ')).to.equal(null);
+  });
+
+  it('refuses keys that are none, weak, private or of another kind', () => {
+    const refused = [
+      '',
+      'hello',
+      pemOf(rsa(1_024).publicKey),
+      one.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+      pemOf(generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey),
+      '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n',
+      pemOf(one.publicKey) + pemOf(one.publicKey),
+      'x'.repeat(20_000),
+    ];
+    for (const pem of refused) expect(() => readPublicKey(pem), pem.slice(0, 40)).to.throw(KeyRefused);
+  });
+
+  describe('a chain of predecessors', () => {
+    const keys = [rsa(), rsa(), rsa()];
+    const pems = keys.map(({ publicKey }) => pemOf(publicKey));
+    const at = (i: number): { publicKey: KeyObject; privateKey: KeyObject } => keys[i] ?? one;
+    const der = (i: number): Buffer => at(i).publicKey.export({ type: 'spki', format: 'der' });
+    const predecessor = (earlier: number, successor: number): Predecessor => ({
+      public_key: pems[earlier] ?? '',
+      signature: signed(der(successor), at(earlier).privateKey),
+    });
+    const pin = (i: number): string => readPublicKey(pems[i] ?? '').spkiSha256;
+    const current = readPublicKey(pems[2] ?? '');
+    const chain = [predecessor(1, 2), predecessor(0, 1)];
+
+    it('is followed from every key in it', () => {
+      expect([0, 1, 2].map((i) => chainLeadsFrom(pin(i), current, chain))).to.deep.equal([true, true, true]);
+    });
+
+    it('is not followed from another key', () => {
+      expect(chainLeadsFrom(readPublicKey(pemOf(one.publicKey)).spkiSha256, current, chain)).to.equal(false);
+      expect(chainLeadsFrom('', current, chain)).to.equal(false);
+    });
+
+    it('is not followed over a link that is missing, forged or in another order', () => {
+      expect(chainLeadsFrom(pin(0), current, [predecessor(0, 1)])).to.equal(false);
+      expect(chainLeadsFrom(pin(0), current, [...chain].reverse())).to.equal(false);
+      const forged = { public_key: pems[0] ?? '', signature: signed(der(1), at(1).privateKey) };
+      expect(chainLeadsFrom(pin(0), current, [predecessor(1, 2), forged])).to.equal(false);
+      expect(chainLeadsFrom(pin(0), current, [{ public_key: 'no key', signature: '' }, ...chain])).to.equal(false);
+    });
+  });
+});
