@@ -6,6 +6,7 @@ import 'reflect-metadata';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
+import { MemoryReleaseStore } from './adapters/memory/release-store.js';
 import { MemoryStore } from './adapters/memory/store.js';
 import { DataCipher } from './adapters/node/cipher.js';
 import { SystemClock } from './adapters/node/clock.js';
@@ -15,6 +16,7 @@ import { ThreadHasher } from './adapters/node/hasher.js';
 import { RandomIds } from './adapters/node/ids.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
 import { checkFingerprints, compareFingerprints, KEYS_COLLECTION, loadKeys, type Keys } from './adapters/node/keys.js';
+import { KeyRings } from './adapters/node/key-rings.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
 import { processMetrics } from './adapters/node/process-metrics.js';
@@ -70,6 +72,8 @@ export interface Service {
   readonly kernel: Kernel;
   readonly store: DocumentStore;
   readonly jobs: AgendaJobs;
+  /** The keys that sign, to rotate them. */
+  readonly keys: KeyRings;
   /**
    * Starts the kernel. In `serve` mode the embedded store is locked for this process, and `server.json` is written. A
    * failed start has closed what it had opened when its error comes out, or a few seconds have passed.
@@ -194,6 +198,18 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
       metrics,
     });
   };
+  const cipher = new DataCipher(keys.data);
+  const { release_private_key, security } = config;
+  const rings = new KeyRings(keys, { release_private_key, license_key: security.license_key }, config.data_dir, {
+    store,
+    cipher,
+    clock,
+    log,
+  });
+  const checkStore = async (): Promise<void> => {
+    if (shared) await checkFingerprints(store, keys, () => clock.iso());
+    if (mode === 'serve') await rings.settle();
+  };
   const kernel = new Kernel({
     config: {
       app,
@@ -212,17 +228,17 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     hasher,
     metrics,
     ...(mode === 'serve' ? { http: await http() } : {}),
-    cipher: new DataCipher(keys.data),
+    cipher,
     outbound: new NodeOutbound(),
     processes: new HostProcesses(),
+    releaseStore: new MemoryReleaseStore(),
+    signers: rings,
     builtin: BUILTIN,
     plugins: config.plugins,
     bases: [folderOf(configuration.origin('plugins')), process.cwd(), packageRoot()],
     collections: [JOBS_COLLECTION, KEYS_COLLECTION],
     freeBytes: () => freeBytes(config.data_dir),
-    ...(shared && given.keys === undefined
-      ? { checkStore: () => checkFingerprints(store, keys, () => clock.iso()) }
-      : {}),
+    ...(given.keys === undefined ? { checkStore } : {}),
   });
 
   const serverFile = join(config.data_dir, 'server.json');
@@ -254,6 +270,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     kernel,
     store,
     jobs,
+    keys: rings,
     origin: (key) => configuration.origin(key),
     boot: (options = {}) =>
       boot(options).catch(async (error: unknown) => {

@@ -6,7 +6,7 @@
  * compare them. Null means "not given": the value is then derived or created, as the description says. Rejected:
  * a second hand-written table of environment variables; each named variable is written beside its key (`meta.env`).
  */
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import joi from 'joi';
 import type { HttpLimits } from '../ports/http-limits.js';
 
@@ -89,13 +89,16 @@ function licenseKey(value: string): string {
     if (value.length < 32) throw new Error('must be a PEM private key, or at least 32 characters long');
     return value;
   }
-  let type: string | undefined;
+  let key: KeyObject;
   try {
-    type = createPrivateKey(value).asymmetricKeyType;
+    key = createPrivateKey(value);
   } catch {
     throw new Error('is not a readable PEM private key');
   }
+  const type = key.asymmetricKeyType;
   if (type !== 'ed25519' && type !== 'rsa') throw new Error('must be an Ed25519 or RSA private key');
+  const bits = key.asymmetricKeyDetails?.modulusLength ?? 2048;
+  if (bits < 2048) throw new Error(`has ${bits} bits; an RSA key needs at least 2,048`);
   return value;
 }
 

@@ -13,6 +13,8 @@ import type { Jobs, JobSpec } from '../ports/jobs.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Outbound } from '../ports/outbound.js';
+import type { ReleaseStore } from '../ports/release-store.js';
+import type { Signers } from '../ports/signer.js';
 import type { Collection, CollectionSpec, Doc } from '../ports/store.js';
 import { token, type Extension, type ExtensionPoint, type Token } from '../ports/token.js';
 import type { Instances } from './container.js';
@@ -54,6 +56,10 @@ export interface Ports {
   cipher: Cipher;
   outbound: Outbound;
   metrics: Metrics;
+  /** Where packages lie. */
+  releaseStore: ReleaseStore;
+  /** The keys of releases and of licenses. */
+  signers: Signers;
   jobs: Pick<Jobs, 'enqueue' | 'runNow' | 'list'>;
 }
 
@@ -80,6 +86,8 @@ export const PORT: { readonly [N in keyof Ports]: Token<Ports[N]> } & { readonly
   cipher: token('cipher'),
   outbound: token('outbound'),
   metrics: token('metrics'),
+  releaseStore: token('releaseStore'),
+  signers: token('signers'),
   jobs: token('jobs'),
   app: token('app'),
 };
@@ -263,6 +271,7 @@ export type * from '../ports/jobs.js';
 export type * from '../ports/metrics.js';
 export type * from '../ports/outbound.js';
 export type * from '../ports/processes.js';
+export type * from '../ports/signer.js';
 export type * from '../ports/store.js';
 export type * from '../ports/tools.js';
 export { matches } from '../ports/document.js';

@@ -183,8 +183,9 @@ export class Kernel {
   }
 
   async #setUp(): Promise<void> {
-    const { config, clock, ids, log, hasher, cipher, outbound, metrics, store, jobs } = this.parts;
-    const ports = { clock, ids, log, hasher, cipher, outbound, metrics };
+    const { config, store, jobs } = this.parts;
+    const { clock, ids, log, hasher, cipher, outbound, metrics, releaseStore, signers } = this.parts;
+    const ports = { clock, ids, log, hasher, cipher, outbound, metrics, releaseStore, signers };
     const root = Scope.root({ ...ports, app: config.app });
     const shared: Shared = {
       app: config.app,

@@ -9,6 +9,8 @@ import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Outbound } from '../ports/outbound.js';
 import type { Processes } from '../ports/processes.js';
+import type { ReleaseStore } from '../ports/release-store.js';
+import type { Signers } from '../ports/signer.js';
 import type { CollectionSpec, DocumentStore } from '../ports/store.js';
 import type { AppSettings, CommandSpec, Plugin } from './contract.js';
 import type { Sections } from './registry.js';
@@ -37,6 +39,8 @@ export interface KernelParts {
   cipher: Cipher;
   outbound: Outbound;
   metrics: Metrics;
+  releaseStore: ReleaseStore;
+  signers: Signers;
   /** Absent: this process is the only one that is known. */
   processes?: Processes;
   builtin: readonly Plugin[];

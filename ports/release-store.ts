@@ -47,10 +47,10 @@ export class PackageRejected extends Error {
   constructor(
     /** The entry's name as the archive has it, escaped and cut; '' where no entry is at fault. */
     readonly entry: string,
-    /** One sentence without the entry's name. */
+    /** Follows the entry's name in a sentence: `is an absolute path`. */
     readonly why: string,
   ) {
-    super(entry === '' ? why : `${entry}: ${why}`);
+    super(entry === '' ? why : `${entry} ${why}`);
   }
 }
 
@@ -72,16 +72,24 @@ export interface ManifestTexts {
   signature: string | null;
 }
 
-/** A file of the store, open for reading: what stands at its path may be replaced meanwhile, its bytes stay. */
+/** A file of the store as it is now. It holds nothing open until it is read. */
 export interface StoredFile {
   /** Bytes. */
   size: number;
   modifiedAt: Date;
-  /** Differs whenever the bytes do; without quotes. */
+  /** Differs whenever the bytes do, and stays over restarts; without quotes. */
   tag: string;
-  /** @param end inclusive, as in HTTP. In pieces of 256 KiB or more. */
+  /**
+   * The bytes from `start` up to, and without, `end`, in pieces of 256 KiB or more. Once the first piece is there, a
+   * replacement or withdrawal changes nothing any more.
+   * @throws FileReplaced before the first piece
+   */
   read(start: number, end: number): AsyncIterable<Uint8Array>;
-  close(): Promise<void>;
+}
+
+/** Another file took its place, or it was withdrawn, before it was read: ask for it again. */
+export class FileReplaced extends Error {
+  override name = 'FileReplaced';
 }
 
 /** The access files of a product (contract 40, access files). */
@@ -121,6 +129,8 @@ export interface ReleaseStore {
   /** Writes `latest.json` of a channel, or of a product (`channel` null), by a temporary file and rename. */
   writeLatest(product: string, channel: string | null, text: string): Promise<void>;
 
+  /** Differs whenever the file does; null: missing. Cheaper than to read it. */
+  accessTag(product: string, file: AccessFile): Promise<string | null>;
   /** Null: missing. */
   readAccess(product: string, file: AccessFile): Promise<string | null>;
   /** By a temporary file and rename; makes the product's directory. Unchanged text is not written. True: written. */

@@ -1,4 +1,6 @@
 /** What a kernel in memory is made of: fakes for every port, so that nothing sleeps, listens or leaves the process. */
+import { MemoryReleaseStore } from '../adapters/memory/release-store.js';
+import { memorySigners } from '../adapters/memory/signers.js';
 import { MemoryStore } from '../adapters/memory/store.js';
 import type { AppSettings } from '../kernel/contract.js';
 import type { KernelParts } from '../kernel/parts.js';
@@ -58,6 +60,8 @@ export function kernelParts(given: Fakes, app: Partial<AppSettings> = {}): Kerne
     cipher: fakeCipher,
     outbound: fakeOutbound,
     metrics: fakeMetrics,
+    releaseStore: new MemoryReleaseStore(),
+    signers: memorySigners(),
     builtin: [],
     plugins: [],
     bases: ['.'],

@@ -6,22 +6,14 @@
  * keeps a fingerprint of each (contract 00, configuration). Fingerprints are one-way and name nothing of the key.
  * Rejected: keys inside the store, where a copy of the store would carry the secrets with it.
  */
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  hkdfSync,
-  randomBytes,
-  type KeyObject,
-} from 'node:crypto';
+import { generateKeyPair, hkdfSync, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DocumentStore } from '../../ports/store.js';
 import { createFile } from './files.js';
+import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';
 
-const MIN_BITS = 2048;
 const NEW_BITS = 3072;
 
 /** What stops the start: one line. */
@@ -57,25 +49,21 @@ export interface Keys {
 /** Names of the files below the data directory; `aos backup` takes them along. */
 export const KEY_FILES = { release: 'release-key.pem', license: 'license-key', data: 'data-key' } as const;
 
-const spki = (key: KeyObject): Buffer => createPublicKey(key).export({ type: 'spki', format: 'der' });
 const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 
 /** Judges a release key. @throws KeyError when it is no RSA private key of at least 2,048 bits */
 export function readReleaseKey(pem: string, path: string): ReleaseKey {
-  let key: KeyObject;
+  const { key_id, bits } = judged('release_private_key', path, () => releaseKeyOf(pem)).public;
+  return { pem, key_id, bits, path };
+}
+
+/** @throws KeyError that names the key, and where it comes from */
+export function judged(key: string, from: string, read: () => SigningKey): SigningKey {
   try {
-    key = createPrivateKey(pem);
-  } catch {
-    throw new KeyError(oneLine(`release_private_key: ${path} is not a readable PEM private key`));
+    return read();
+  } catch (error) {
+    throw new KeyError(oneLine(`${key}: ${from} ${(error as Error).message}`));
   }
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-  if (key.asymmetricKeyType !== 'rsa') {
-    throw new KeyError(oneLine(`release_private_key: ${path} is not an RSA key`));
-  }
-  if (bits < MIN_BITS) {
-    throw new KeyError(oneLine(`release_private_key: ${path} has ${bits} bits; at least ${MIN_BITS} are needed`));
-  }
-  return { pem, key_id: createHash('sha256').update(spki(key)).digest('hex').slice(0, 16), bits, path };
 }
 
 async function read(path: string): Promise<string | null> {
@@ -98,11 +86,12 @@ async function ensure(path: string, make: () => Promise<string>): Promise<{ text
 }
 
 /** On the thread pool, so that the event loop stays free for the second that it takes. */
-async function newReleaseKey(): Promise<string> {
+export async function newReleaseKey(): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: NEW_BITS });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString().trim();
 }
-const newSecret = async (): Promise<string> => randomBytes(32).toString('base64url');
+/** A random text that seeds a key. */
+export const newSecret = async (): Promise<string> => randomBytes(32).toString('base64url');
 
 async function givenReleaseKey(path: string): Promise<ReleaseKey> {
   let pem: string;
@@ -158,6 +147,9 @@ export async function loadKeys(settings: KeySettings, dataDir: string, shared: b
     secret(settings.license_key, KEY_FILES.license, 'security.license_key'),
     secret(settings.data_key, KEY_FILES.data, 'security.data_key'),
   ]);
+  judged('security.license_key', settings.license_key === null ? join(dataDir, KEY_FILES.license) : 'the key', () =>
+    licenseKeyOf(license),
+  );
   return { release: releaseKey, license, data, created };
 }
 
@@ -170,13 +162,16 @@ interface KeyDoc {
 /** Collection that the kernel ensures before `checkFingerprints`. */
 export const KEYS_COLLECTION = { name: 'kernel_keys', indexes: [] } as const;
 
+/** One-way: names nothing of the secret. */
 const print = (secret: string, info: string): string =>
   Buffer.from(hkdfSync('sha256', secret.trim(), '', `aos/fingerprint/v1/${info}`, 16)).toString('hex');
+
+export const licenseFingerprint = (license: string): string => print(license, 'license');
 
 /** Fingerprints by key; unsigned releases have none, so that signing may be switched on later. */
 export function fingerprints(keys: Keys): Map<string, string> {
   const all = new Map([
-    ['security.license_key', print(keys.license, 'license')],
+    ['security.license_key', licenseFingerprint(keys.license)],
     ['security.data_key', print(keys.data, 'data')],
   ]);
   if (keys.release) all.set('release_private_key', keys.release.key_id);

@@ -2,33 +2,16 @@
  * Update service and release store (contract 40): machines ask for the newest release, administrators and CI publish,
  * withdraw, promote and roll out, and the store's access files decide who may download.
  */
-import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/access.js';
 import { BUGS } from '../../ports/domain/bugs.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_HALTED, RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { COLLECTIONS } from './collections.js';
+import { releasesConfig, type ReleasesConfig } from './config.js';
 import type { ReleaseDoc } from './model.js';
 
-const config = joi.object({
-  halt_after: joi
-    .number()
-    .integer()
-    .min(0)
-    .max(1_000_000)
-    .default(5)
-    .description('A rollout below 100 % stops by itself once the error stream has counted more new groups than this'),
-  halt_window_seconds: joi
-    .number()
-    .integer()
-    .min(60)
-    .max(7 * 86_400)
-    .default(3_600)
-    .description('The time that `halt_after` looks back'),
-});
-
-export default definePlugin({
+export default definePlugin<ReleasesConfig>({
   id: 'releases',
   version: '1.0.0',
   api: 1,
@@ -36,7 +19,7 @@ export default definePlugin({
   needs: [AUDIT.name, PROJECTS.name],
   uses: [BUGS.name],
   extends: [PROJECT_USAGE.point],
-  config,
+  config: releasesConfig,
   scopes: ['updateservice:publish'],
   events: [RELEASE_PUBLISHED.event, RELEASE_HALTED.event],
   collections: COLLECTIONS,

@@ -1,0 +1,196 @@
+/**
+ * A key that signs, and the keys before it. The ring lies in one document of the store beside the fingerprint (contract
+ * 00, configuration), so that a rotation is one write: from then on every process signs with the new key, and `/pubkey`
+ * names it. The new private key lies there too, sealed with the data key, because the processes that run were started with
+ * the old one, on other machines perhaps. A key that this service keeps in its data directory is written there after that;
+ * what a crash leaves undone is done at the next question (docs/consistency.md, keys).
+ */
+import { ServiceError } from '../../kernel/errors.js';
+import type { Cipher } from '../../ports/cipher.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Logger } from '../../ports/logger.js';
+import type { PredecessorKey, PublicKey, Signature, Signer } from '../../ports/signer.js';
+import type { Collection, Doc } from '../../ports/store.js';
+import { SingleFlight } from '../../lib/single-flight.js';
+import { KeyError } from './keys.js';
+import type { SigningKey } from './signing-key.js';
+
+export interface RingDoc extends Doc {
+  /** See keys.ts. */
+  fingerprint: string;
+  created_at: string;
+  /** The key in use. Missing: the store has never been asked for one. */
+  key?: PublicKey;
+  /** Newest first. */
+  predecessors?: PredecessorKey[];
+  /** The private key in use, sealed, for processes that were started with an earlier one. */
+  handover?: string | null;
+  rotated_at?: string;
+}
+
+export interface RingOptions {
+  /** Id of the document, and the setting that names the key. */
+  setting: string;
+  /** The key that this process was started with; null: nothing is signed. */
+  own: SigningKey | null;
+  read: (text: string) => SigningKey;
+  fingerprint: (key: SigningKey) => string;
+  /** Keeps the private key in the data directory; null: the configuration gives the key. */
+  save: ((text: string) => Promise<void>) | null;
+  rows: () => Collection<RingDoc>;
+  cipher: Cipher;
+  clock: Clock;
+  log: Logger;
+  /** How old what `sign` knows of the store may be. */
+  freshMs: number;
+}
+
+const WATCH_MS = 5_000;
+/** How long the sealed key stays after a rotation, once a process was started with the new one. */
+const HANDOVER_MS = 3_600_000;
+
+export class KeyRing implements Signer {
+  #signing: SigningKey | null;
+  #asked = -Infinity;
+  readonly #asking = new SingleFlight<RingDoc | null>();
+  readonly #watchers = new Set<() => void>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(private readonly options: RingOptions) {
+    this.#signing = options.own;
+  }
+
+  async key(): Promise<PublicKey | null> {
+    if (this.#signing === null) return null;
+    await this.#ask();
+    return this.#signing.public;
+  }
+
+  async predecessors(): Promise<readonly PredecessorKey[]> {
+    if (this.#signing === null) return [];
+    return (await this.#ask())?.predecessors ?? [];
+  }
+
+  async sign(bytes: Uint8Array): Promise<Signature | null> {
+    if (this.#signing === null) return null;
+    if (this.options.clock.monotonic() - this.#asked >= this.options.freshMs) await this.#ask();
+    const key = this.#signing;
+    return { signature: await key.sign(bytes), key: key.public };
+  }
+
+  onRotated(callback: () => void): () => void {
+    this.#watchers.add(callback);
+    const look = (): void => {
+      this.#ask().catch((err: unknown) =>
+        this.options.log.warn({ err, key: this.options.setting }, 'could not ask for the key in use'),
+      );
+    };
+    this.#timer ??= setInterval(look, WATCH_MS).unref();
+    return () => {
+      this.#watchers.delete(callback);
+      if (this.#watchers.size > 0 || this.#timer === null) return;
+      clearInterval(this.#timer);
+      this.#timer = null;
+    };
+  }
+
+  /**
+   * Before the service starts: compares the process's key with the store's, and notes it at the first use.
+   * @throws KeyError when it was replaced by another one
+   */
+  async settle(): Promise<void> {
+    const { own, rows, setting, save, clock, log, fingerprint } = this.options;
+    if (own === null) return;
+    const set = { key: plain(own.public), predecessors: [], fingerprint: fingerprint(own) };
+    const first = { fingerprint: fingerprint(own), created_at: clock.iso() };
+    const doc = (await rows().change({ id: setting }, { setOnInsert: first }, { upsert: true }))?.doc;
+    const used = doc?.key;
+    if (used === undefined) {
+      await rows().change({ id: setting, 'key.key_id': null }, { set });
+    } else if (used.key_id === own.public.key_id) {
+      const over = clock.now() - Date.parse(doc?.rotated_at ?? '') > HANDOVER_MS;
+      if (doc?.handover && over)
+        await rows().change({ id: setting, 'key.key_id': used.key_id }, { unset: ['handover'] });
+    } else if ((doc?.predecessors ?? []).some(({ key_id }) => key_id === own.public.key_id)) {
+      if (save === null) {
+        throw new KeyError(
+          `keys: ${setting} was replaced on ${doc?.rotated_at}; name the new key (${used.key_id}) there`,
+        );
+      }
+      await this.#ask();
+    } else {
+      log.warn(
+        { setting, key_id: own.public.key_id, before: used.key_id },
+        'another key signs from now on, without a chain',
+      );
+      await rows().change({ id: setting, 'key.key_id': used.key_id }, { set, unset: ['handover', 'rotated_at'] });
+    }
+  }
+
+  /**
+   * Takes another key into use; the earlier one signs it.
+   * @throws ServiceError conflict: nothing is signed, the key is or was in use, another rotation came first
+   */
+  async rotate(next: SigningKey): Promise<{ key: PublicKey; predecessor: PredecessorKey }> {
+    const { rows, setting, cipher, clock, fingerprint } = this.options;
+    const doc = await this.#ask();
+    const before = this.#signing;
+    if (before === null) throw new ServiceError('conflict', `Nothing is signed: ${setting} is empty.`);
+    const earlier = doc?.predecessors ?? [];
+    const { key_id } = next.public;
+    if ([before.public, ...earlier].some((known) => known.key_id === key_id)) {
+      throw new ServiceError('conflict', `The key ${key_id} is or was in use already: rotate to a new one.`);
+    }
+    const predecessor: PredecessorKey = { ...before.public, signature: await before.sign(next.spki) };
+    const set = {
+      key: plain(next.public),
+      predecessors: [predecessor, ...earlier].map(plain),
+      handover: cipher.seal(next.text, this.#purpose),
+      fingerprint: fingerprint(next),
+      rotated_at: clock.iso(),
+    };
+    // The fingerprint of a store that was never asked for a key is written here too.
+    const filter = doc === null ? { id: setting } : { id: setting, 'key.key_id': doc.key?.key_id ?? null };
+    const setOnInsert = { created_at: clock.iso() };
+    const changed = await rows().change(filter, { set, setOnInsert }, doc === null ? { upsert: true } : {});
+    if (changed === null) throw new ServiceError('conflict', 'Another rotation came first.');
+    await this.#ask();
+    return { key: next.public, predecessor };
+  }
+
+  get #purpose(): string {
+    return `keys.${this.options.setting}`;
+  }
+
+  /** The ring as the store has it now; takes the key in use over. */
+  #ask(): Promise<RingDoc | null> {
+    // One at a time: an answer of before a rotation must not come after one of after it.
+    return this.#asking.fresh('', () => this.#read());
+  }
+
+  async #read(): Promise<RingDoc | null> {
+    const { rows, setting, cipher, read, clock } = this.options;
+    const began = clock.monotonic();
+    const doc = await rows().get(setting);
+    const used = doc?.key;
+    if (used !== undefined && this.#signing !== null && used.key_id !== this.#signing.public.key_id) {
+      if (!doc?.handover) throw new Error(`${setting}: the key in use, ${used.key_id}, is not the one given here`);
+      const next = read(cipher.open(doc.handover, this.#purpose));
+      if (next.public.key_id !== used.key_id) throw new Error(`${setting}: the key handed over is another one`);
+      await this.#take(next);
+    }
+    this.#asked = began;
+    return doc;
+  }
+
+  async #take(next: SigningKey): Promise<void> {
+    const { setting, save, log } = this.options;
+    await save?.(next.text);
+    this.#signing = next;
+    log.info({ key: setting, key_id: next.public.key_id }, 'another key signs from now on');
+    for (const callback of this.#watchers) callback();
+  }
+}
+
+/** As the store takes it. */
+const plain = <T extends PublicKey>(key: T): { [K in keyof T]: T[K] } => ({ ...key });

@@ -1,0 +1,76 @@
+/**
+ * Private keys that sign: the RSA key of releases (contract 40, pubkey), and the key of licenses, a PEM key or a text that
+ * seeds one (contract 50, `.lic`).
+ */
+import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign, type KeyObject } from 'node:crypto';
+import type { PublicKey } from '../../ports/signer.js';
+
+export const MIN_RSA_BITS = 2048;
+const SEED_CHARACTERS = 32;
+const SEED_INFO = 'aos/lic/ed25519/v1';
+/** What stands before the 32 bytes of an Ed25519 seed in PKCS #8 (RFC 8410, section 7). */
+const ED25519_PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/** A private key, as it was given and ready to sign. */
+export interface SigningKey {
+  /** The PEM, or the text that seeds it. */
+  readonly text: string;
+  readonly public: PublicKey;
+  /** DER. */
+  readonly spki: Buffer;
+  /** Base64. Off the event loop. */
+  sign(bytes: Uint8Array): Promise<string>;
+}
+
+/** @throws Error that says what the text is, without a word of it */
+function read(text: string, kinds: readonly string[], wanted: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(text);
+  } catch {
+    throw new Error('is not a readable PEM private key');
+  }
+  if (!kinds.includes(key.asymmetricKeyType ?? '')) throw new Error(`is not ${wanted}`);
+  const bits = key.asymmetricKeyDetails?.modulusLength;
+  if (bits !== undefined && bits < MIN_RSA_BITS) {
+    throw new Error(`has ${bits} bits; at least ${MIN_RSA_BITS} are needed`);
+  }
+  return key;
+}
+
+function signingKey(text: string, key: KeyObject): SigningKey {
+  const open = createPublicKey(key);
+  const spki = open.export({ type: 'spki', format: 'der' });
+  const rsa = key.asymmetricKeyType === 'rsa';
+  return {
+    text,
+    spki,
+    public: {
+      key_id: createHash('sha256').update(spki).digest('hex').slice(0, 16),
+      algorithm: rsa ? 'rsa-sha256' : 'ed25519',
+      public_key: open.export({ type: 'spki', format: 'pem' }).toString(),
+      bits: key.asymmetricKeyDetails?.modulusLength ?? 256,
+    },
+    // With a callback it runs on the thread pool.
+    sign: (bytes) =>
+      new Promise((resolve, reject) => {
+        sign(rsa ? 'sha256' : null, bytes, key, (error, signature) =>
+          error === null ? resolve(signature.toString('base64')) : reject(error),
+        );
+      }),
+  };
+}
+
+/** @throws Error: what is wrong with the text, which is nowhere in it */
+export function releaseKeyOf(pem: string): SigningKey {
+  return signingKey(pem, read(pem, ['rsa'], 'an RSA key'));
+}
+
+/** @throws Error: what is wrong with the text, which is nowhere in it */
+export function licenseKeyOf(text: string): SigningKey {
+  if (text.includes('-----BEGIN')) return signingKey(text, read(text, ['ed25519', 'rsa'], 'an Ed25519 or RSA key'));
+  if (text.length < SEED_CHARACTERS) throw new Error(`is shorter than ${SEED_CHARACTERS} characters`);
+  const seed = Buffer.from(hkdfSync('sha256', text, '', SEED_INFO, 32));
+  const key = createPrivateKey({ key: Buffer.concat([ED25519_PKCS8, seed]), format: 'der', type: 'pkcs8' });
+  return signingKey(text, key);
+}

@@ -1,0 +1,65 @@
+/** The section `releases` of the configuration. main.ts reads `path` of it, to make the store. */
+import joi from 'joi';
+
+export interface ReleasesConfig {
+  path: string;
+  web_path: string | null;
+  selftest_url: string | null;
+  halt_after: number;
+  halt_window_seconds: number;
+}
+
+/** An address without what a request adds. */
+function address(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error('must be an http or https URL');
+  if (url.username || url.password || url.search || url.hash)
+    throw new Error('must be a URL without user, query and fragment');
+  return url.href.replace(/\/+$/, '');
+}
+
+/** It stands in a directive of a web server, in quotation marks. */
+function webPath(value: string): string {
+  if (!/^(\/|[A-Za-z]:[\\/])/.test(value)) throw new Error('must be an absolute path');
+  if (/["\p{Cc}]|\\$/u.test(value))
+    throw new Error('must hold no quotation mark, control character or final backslash');
+  return value;
+}
+
+export const releasesConfig = joi.object<ReleasesConfig>({
+  path: joi
+    .string()
+    .default('releases')
+    .description('Directory of the release store. A relative path lies in the data directory.'),
+  web_path: joi
+    .string()
+    .allow(null)
+    .default(null)
+    .custom(webPath)
+    .description(
+      'The same directory as a web server in front sees it, for `AuthUserFile` in the access files. Not given: as this service sees it.',
+    ),
+  selftest_url: joi
+    .string()
+    .allow(null)
+    .default(null)
+    .custom(address)
+    .description(
+      'What the self-test asks instead of `server.base_url`, where the public address leads elsewhere from this machine.',
+    ),
+  halt_after: joi
+    .number()
+    .integer()
+    .min(0)
+    .max(1_000_000)
+    .default(5)
+    .description('A rollout below 100 % stops by itself once the error stream has counted more new groups than this.'),
+  halt_window_seconds: joi
+    .number()
+    .integer()
+    .min(60)
+    .max(7 * 86_400)
+    .unit('seconds')
+    .default(3_600)
+    .description('The time that `halt_after` looks back.'),
+});
