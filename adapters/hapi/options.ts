@@ -4,6 +4,7 @@ import type { HttpLimits } from '../../ports/http-limits.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
+import type { LeastRate } from './body/paced-body.js';
 
 export interface HapiServerOptions {
   host: string;
@@ -33,6 +34,14 @@ export interface HapiServerOptions {
   maxBodyBytesInFlight?: number;
   /** A body must be complete within this. Default 60,000. */
   bodyTimeoutMs?: number;
+  /** Files, uploads and event streams at once, before 503 `overloaded`. Default 1,000. */
+  maxStreams?: number;
+  /** Event streams of one account, token or address. Default 10. */
+  maxEventStreams?: number;
+  /** A download is cut when nothing moved for so long. Default 60,000. */
+  stallMs?: number;
+  /** What an upload must reach while it is waited for. Default 160 KiB in every 20 s. */
+  uploadRate?: LeastRate;
   /** A panel or a navigation badge that takes longer is left out. Default 2,000. */
   panelTimeoutMs?: number;
 }

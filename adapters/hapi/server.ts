@@ -20,6 +20,7 @@ import { Fallback } from './errors/fallback.js';
 import { requestId, standardHeaders } from './transport/headers.js';
 import { KnownPaths } from './transport/known-paths.js';
 import { makeListener, ownListener } from './transport/listener.js';
+import { EventStreams } from './streams/event-streams.js';
 import { InFlight } from './limits/in-flight.js';
 import { homePage } from './pages/home.js';
 import { Navigation } from './pages/navigation.js';
@@ -35,6 +36,8 @@ import { ToolTable } from './routes/tools.js';
 import { Views } from './pages/views.js';
 
 const MIB = 1024 * 1024;
+const STALL_MS = 60_000;
+const UPLOAD_RATE = { bytes: 160 * 1024, windowMs: 20_000 };
 
 /** Bodies are ours to read, cookies ours to parse. */
 const COOKIES = { parse: false, failAction: 'ignore' } as const;
@@ -52,6 +55,7 @@ const UNREAD = {
 export class HapiServer implements HttpServer {
   readonly #server: Server;
   readonly #inFlight: InFlight;
+  readonly #eventStreams: EventStreams;
   readonly #paths = new KnownPaths();
   #routes: readonly MountedRoute[] = [];
   #tools: ToolTable | null = null;
@@ -59,6 +63,10 @@ export class HapiServer implements HttpServer {
   constructor(private readonly options: HapiServerOptions) {
     const listener = makeListener();
     this.#inFlight = new InFlight(options.maxInFlight ?? 1_000);
+    this.#eventStreams = new EventStreams({
+      stallMs: options.stallMs ?? STALL_MS,
+      mostPerListener: options.maxEventStreams ?? 10,
+    });
     this.#server = Hapi.server({
       listener,
       host: options.host,
@@ -102,13 +110,21 @@ export class HapiServer implements HttpServer {
     const wait = options.panelTimeoutMs ?? 2_000;
     const mostBytes =
       options.maxBodyBytesInFlight ?? Math.max(128 * MIB, 8 * (limits.json_bytes + limits.inflated_bytes));
+    const streams = new InFlight(options.maxStreams ?? 1_000);
     options.metrics.gauge('aos_http_requests_in_flight', 'Requests at work', () => this.#inFlight.count);
+    options.metrics.gauge('aos_http_streams', 'Files, uploads and event streams under way', () => streams.count);
     return {
       authenticator: parts.authenticator,
       space: parts.space ?? null,
       limits: new RateLimits(limits, clock),
       bodies: new BodyReader({ limits, timeoutMs: options.bodyTimeoutMs ?? 60_000, mostBytes }),
       inFlight: this.#inFlight,
+      streams: {
+        places: streams,
+        events: this.#eventStreams,
+        stallMs: options.stallMs ?? STALL_MS,
+        uploadRate: options.uploadRate ?? UPLOAD_RATE,
+      },
       addressOf: addressReader(options.trusted_proxies),
       timings: new RequestMetrics(options.metrics),
       log,
@@ -173,6 +189,7 @@ export class HapiServer implements HttpServer {
 
   async stop(timeoutMs: number): Promise<void> {
     this.#inFlight.stopping = true;
+    this.#eventStreams.close();
     await this.#server.stop({ timeout: timeoutMs });
   }
 

@@ -31,7 +31,7 @@ const DRIVERS: Readonly<Record<string, RegExp>> = {
   memory: /^$/,
   sqlite: /^libsql$/,
   mongodb: /^mongodb$/,
-  hapi: /^(@hapi\/.*|handlebars|joi|ipaddr\.js)$/,
+  hapi: /^(@hapi\/.*|@fastify\/busboy|handlebars|joi|ipaddr\.js)$/,
   agenda: /^agenda$/,
   node: /^(bcryptjs|hash-wasm|pino|pino-pretty|prom-client|ipaddr\.js)$/,
 };

@@ -3,6 +3,7 @@ import type { Authenticator, Refusal } from '../../../ports/http.js';
 import type { IncomingRequest } from '../routes/incoming-request.js';
 import type { Failure } from '../errors/failure.js';
 import { MISSING } from './access-policy.js';
+import { Challenge } from './basic.js';
 
 const WHAT: Readonly<Partial<Record<string, Refusal['what']>>> = {
   unauthorized: 'credential',
@@ -12,7 +13,7 @@ const WHAT: Readonly<Partial<Record<string, Refusal['what']>>> = {
 };
 
 export function tellRefusal(authenticator: Authenticator, failure: Failure, path: string, call: IncomingRequest): void {
-  const what = failure === MISSING ? undefined : WHAT[failure.code];
+  const what = failure === MISSING || failure instanceof Challenge ? undefined : WHAT[failure.code];
   if (what === undefined) return;
   authenticator.refused?.({ what, path, address: call.address, request_id: call.id, principal: call.principal });
 }

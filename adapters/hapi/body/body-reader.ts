@@ -30,7 +30,10 @@ type RouteBody = Pick<RouteSpec, 'limits'> & { optional: boolean };
 type Form = Record<string, string | string[]>;
 
 const EMPTY_BODY = new Failure('invalid_json', 'The body is empty; it must be a JSON object.');
-const NO_ENCODING = new Failure('unsupported_media_type', 'This path takes bodies without content encoding only.');
+export const NO_ENCODING = new Failure(
+  'unsupported_media_type',
+  'This path takes bodies without content encoding only.',
+);
 const NO_FORM = new Failure('unsupported_media_type', 'Forms are sent as application/x-www-form-urlencoded.');
 
 /** Bytes that must hold the credential, where a body holds it. */

@@ -25,6 +25,11 @@ const EMPTY = Buffer.alloc(0);
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 export const expectsContinue = (req: IncomingMessage, res: ServerResponse): void => void waiting.set(req, res);
 export const awaitsContinue = (req: IncomingMessage): boolean => waiting.has(req);
+/** `100 Continue`, once, to a sender that waits for it. */
+export function letContinue(req: IncomingMessage): void {
+  waiting.get(req)?.writeContinue();
+  waiting.delete(req);
+}
 
 export const tooLarge = (limit: number): Failure =>
   new Failure('payload_too_large', `The body is larger than ${limit} bytes.`);
@@ -57,11 +62,7 @@ export class WireBody {
     if (lease === null) return OVERLOADED;
     body = new WireBody(req, limit, lease);
     if (!hasBody(req)) body.#ended = true;
-    const res = waiting.get(req);
-    if (res) {
-      waiting.delete(req);
-      res.writeContinue();
-    }
+    letContinue(req);
     return body;
   }
 

@@ -33,7 +33,7 @@ export function refusedJson(status: number, data: object, requestId: string): st
 }
 
 /** The answer to a refusal. @param bare without the envelope: `{status: code, message, fields?}` (contract 00, envelope) */
-export function failureResponse(failure: Failure, requestId: string, bare = false): HttpResponse {
+export function failureResponse(failure: Failure, requestId: string, bare = false): HttpResponse & { body: string } {
   const { code, message } = failure;
   const { fields, extra, headers } = failure.more;
   if (!bare) {

@@ -1,5 +1,5 @@
 /** One operation of the description: what it takes, who may call it, what it answers. */
-import type { MountedRoute, RouteSpec } from '../../../ports/http.js';
+import type { MountedRoute, RouteSpec, StreamedInput } from '../../../ports/http.js';
 import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
 import { cookieName } from '../transport/cookies.js';
@@ -40,6 +40,7 @@ export function operation(
 
 function security(policy: AccessPolicy, { credentialIn = [] }: RouteSpec): Json[] {
   if (policy.public) return [];
+  if (policy.basic) return [{ basic: [] }];
   const { scopes, anyToken, sharedKey, session, intake } = policy.describe();
   const places = credentialIn.map((place) => ({ [schemeOf(place)]: [] }));
   if (places.length > 0) return places;
@@ -65,6 +66,7 @@ export function securitySchemes(routes: readonly MountedRoute[], secure: boolean
     token: bearer('A service token. The list names the scope it needs; a `…:manage` scope implies its `…:read`.'),
     sharedKey: bearer('The value of `security.shared_key`.'),
     intakeKey: bearer('A public intake key of a project: it can report errors and nothing else.'),
+    basic: { type: 'http', scheme: 'basic', description: 'Asked for only where the path is protected.' },
     session: {
       type: 'apiKey',
       in: 'cookie',
@@ -128,13 +130,25 @@ function parameter(
   };
 }
 
+const BINARY: Json = { type: 'string', format: 'binary' };
+const STRING: Json = { type: 'string' };
+
+function streamed({ mediaTypes, multipart }: StreamedInput): Json {
+  const types = Object.fromEntries(mediaTypes.map((type) => [type, { schema: BINARY }]));
+  if (multipart === undefined) return types;
+  const { file, fields } = multipart;
+  const properties = { [file]: BINARY, ...Object.fromEntries(fields.map((name) => [name, STRING])) };
+  return { ...types, 'multipart/form-data': { schema: { type: 'object', required: [file], properties } } };
+}
+
 /** Null where no body says anything: none is taken, or one without fields. */
 function requestBody(spec: RouteSpec, operationId: string, components: Components): Json | null {
   const { input, limits } = spec;
   const required = !(input?.optionalBody ?? false);
+  if (input?.stream) return { required: true, content: streamed(input.stream) };
   if (limits?.payload === 'raw') {
     const type = input?.mediaType ?? 'application/octet-stream';
-    return { required, content: { [type]: { schema: { type: 'string', format: 'binary' } } } };
+    return { required, content: { [type]: { schema: BINARY } } };
   }
   if (input?.body === undefined) return null;
   const described = input.body.describe() as Description;

@@ -107,12 +107,14 @@ const pascal = (code: string): string =>
 /** The codes that go without saying. */
 function usual(spec: RouteSpec, policy: AccessPolicy): string[] {
   const query = spec.input?.query?.describe() as Description | undefined;
+  const streams = spec.input?.stream !== undefined;
   const takesBody = spec.input?.body !== undefined || spec.limits?.payload !== undefined;
   return [
     ...(query !== undefined || spec.strictQuery === true ? ['invalid_request'] : []),
     ...(query?.keys?.['cursor'] === undefined ? [] : ['invalid_cursor']),
+    ...(streams ? ['invalid_request', 'payload_too_large', 'unsupported_media_type'] : []),
     ...(takesBody ? ['invalid_json', 'payload_too_large', 'unsupported_media_type'] : []),
-    ...(spec.input?.body === undefined ? [] : ['validation_failed']),
+    ...(spec.input?.body !== undefined || spec.input?.stream?.multipart ? ['validation_failed'] : []),
     ...(policy.public ? [] : ['unauthorized', 'insufficient_scope']),
     ...(policy.session === null ? [] : ['role_not_allowed', 'csrf_failed']),
     ...(spec.path.includes('{') ? ['not_found'] : []),

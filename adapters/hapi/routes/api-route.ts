@@ -4,7 +4,17 @@
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { networkOf } from '../../../lib/addresses.js';
-import { Redirect, Reply, type Authenticator, type MountedRoute, type RateClass } from '../../../ports/http.js';
+import {
+  EventStreamAnswer,
+  FileAnswer,
+  Redirect,
+  Reply,
+  type Answer,
+  type Authenticator,
+  type BasicGuard,
+  type MountedRoute,
+  type RateClass,
+} from '../../../ports/http.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Logger } from '../../../ports/logger.js';
@@ -12,7 +22,9 @@ import type { StorageSpace } from '../../../ports/domain/health.js';
 import type { AddressOf } from '../transport/address.js';
 import type { HttpResponse } from '../transport/http-response.js';
 import { authenticate, extracted } from '../access/authenticate.js';
+import { judgeBasic } from '../access/basic.js';
 import type { BodyReader, ReadBody } from '../body/body-reader.js';
+import { UploadRule } from '../body/upload-rule.js';
 import { IncomingRequest } from './incoming-request.js';
 import { cookieOf, setCookie } from '../transport/cookies.js';
 import { CORS_HEADERS } from '../transport/cors.js';
@@ -23,6 +35,7 @@ import {
   Failure,
   failureOf,
   internal,
+  NOT_FOUND,
   NO_SPACE,
   OVERLOADED,
   PLUGIN_NOT_READY,
@@ -34,9 +47,11 @@ import { checkedHeaders, requestId, type standardHeaders } from '../transport/he
 import type { InFlight, Place } from '../limits/in-flight.js';
 import type { RateLimits } from '../limits/rate-limits.js';
 import { redirectResponse } from '../transport/redirect.js';
+import { fileResponse } from '../streams/file-response.js';
+import type { StreamServices } from '../streams/stream-services.js';
 import { send } from '../transport/send.js';
 import type { Observe, RequestMetrics } from '../transport/request-metrics.js';
-import { formFailure, idle, senderOf } from './request-body.js';
+import { formFailure, idle, listenerOf, senderOf } from './request-body.js';
 import { calledBy, countedAs } from './tools.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
 
@@ -48,6 +63,7 @@ export interface RouteServices {
   limits: RateLimits;
   bodies: BodyReader;
   inFlight: InFlight;
+  streams: StreamServices;
   addressOf: AddressOf;
   timings: RequestMetrics;
   log: Logger;
@@ -64,6 +80,9 @@ export class ApiRoute {
   readonly policy: AccessPolicy;
   readonly #spec: MountedRoute['spec'];
   readonly #body: BodyRule | null;
+  readonly #upload: UploadRule | null;
+  /** Nobody has to show a credential. */
+  readonly #open: boolean;
   readonly #query: QueryRule;
   readonly #params: ReturnType<typeof paramsRule>;
   readonly #rate: RateClass;
@@ -85,12 +104,16 @@ export class ApiRoute {
     if (this.policy.session !== null && spec.path.startsWith('/api/') && !spec.path.startsWith('/api/admin/')) {
       throw new TypeError(`${spec.path}: no route below /api/ takes the session cookie, /api/admin/ aside`);
     }
-    if (spec.input?.stream || this.policy.basic)
-      throw new TypeError(`${spec.path}: streamed bodies and HTTP Basic cannot be mounted yet`);
+    const { stream } = spec.input ?? {};
+    if (stream !== undefined && (spec.input?.body ?? spec.limits?.payload ?? spec.credential) !== undefined) {
+      throw new TypeError(`${spec.path}: a streamed body is the only body, and holds no credential`);
+    }
+    this.#open = this.policy.public || this.policy.basic !== null;
+    this.#upload = stream === undefined ? null : new UploadRule(stream, shared.streams.uploadRate);
     this.#body = spec.input?.body ? new BodyRule(spec.input.body) : null;
     this.#query = new QueryRule(spec.input?.query, spec.strictQuery ?? false);
     this.#params = paramsRule(spec.input?.params);
-    this.#rate = spec.limits?.rate ?? (this.policy.public ? 'public' : 'api');
+    this.#rate = spec.limits?.rate ?? (this.#open ? 'public' : 'api');
     this.#observe = shared.timings.forRoute([spec.method].flat(), spec.path, this.#rate);
     this.#reads = this.#body !== null || spec.limits?.payload !== undefined;
     this.#bodyOptions = { limits: spec.limits, optional: spec.input?.optionalBody ?? false };
@@ -111,9 +134,7 @@ export class ApiRoute {
     if (place === null) answer = this.#refuse(inFlight.stopping ? STOPPING : OVERLOADED, id);
     else {
       try {
-        const result = await this.#run(request, call, place);
-        if (result instanceof Failure) tellRefusal(shared.authenticator, result, this.#spec.path, call);
-        answer = result instanceof Failure ? this.#refuse(result, id, call) : this.#render(result, id);
+        answer = await this.#answer(await this.#run(request, call, place), request, call);
       } catch (thrown) {
         answer = this.#failed(thrown, call);
       } finally {
@@ -129,14 +150,17 @@ export class ApiRoute {
   #place(call: IncomingRequest): Place | null {
     const { inFlight } = this.shared;
     if (this.#rate === 'none') return inFlight.admit(null);
-    return inFlight.enter(this.policy.public ? networkOf(call.address) : null);
+    return inFlight.enter(this.#open ? networkOf(call.address) : null);
   }
 
   async #run(request: Request, call: IncomingRequest, place: Place): Promise<object | Failure> {
     const spec = this.#spec;
     if (!this.mounted.ready()) return PLUGIN_NOT_READY;
     let body: ReadBody | null = null;
-    if (!this.policy.public) {
+    if (this.policy.basic) {
+      const refused = await this.#judge(request, call, this.policy.basic);
+      if (refused) return refused;
+    } else if (!this.policy.public) {
       if (spec.credential) {
         const outcome = await this.#extract(request, call, place, spec.credential);
         if (outcome instanceof Failure) return outcome;
@@ -157,24 +181,63 @@ export class ApiRoute {
         body = outcome;
       }
     }
-    const key = this.#rateKey(call);
-    const counted = key === null || countedAs(request) === this.#rate;
-    const limited = counted ? null : this.shared.limits.check(this.#rate, key);
+    const limited = this.policy.basic ? null : this.#limited(request, call);
     if (limited) return limited;
     const refused = this.policy.public ? null : this.policy.refuses(call.principal);
     if (refused) return refused;
     if (spec.limits?.space === true && this.shared.space?.short() === true) return NO_SPACE;
     const params = paramsFit(this.#params, call.params);
-    if (params === null) return new Failure('not_found', 'There is nothing under this path.');
+    if (params === null) return NOT_FOUND;
     call.params = params;
     const query = this.#query.check(call.query);
     if (query instanceof Failure) return query;
     call.query = query.value;
-    if (this.#reads && !SAFE.has(call.method)) {
-      const failure = await this.#takeBody(request, call, place, body, key);
+    if (SAFE.has(call.method)) return spec.handle(call);
+    if (this.#upload) return this.#handleUpload(request, call, place, this.#upload);
+    if (this.#reads) {
+      const failure = await this.#takeBody(request, call, place, body);
       if (failure) return failure;
     }
     return spec.handle(call);
+  }
+
+  /** Counted before the guard does its work, which may be as costly as a password hash. */
+  async #judge(request: Request, call: IncomingRequest, guard: BasicGuard): Promise<Failure | null> {
+    const limited = this.#limited(request, call);
+    if (limited) return limited;
+    const params = paramsFit(this.#params, call.params);
+    if (params === null) return NOT_FOUND;
+    call.params = params;
+    const principal = await judgeBasic(guard, call, request.raw.req.headers.authorization);
+    if (principal instanceof Failure) return principal;
+    call.principal = principal;
+    return null;
+  }
+
+  #limited(request: Request, call: IncomingRequest): Failure | null {
+    const key = this.#rateKey(call);
+    return key === null || countedAs(request) === this.#rate ? null : this.shared.limits.check(this.#rate, key);
+  }
+
+  /** The handler reads the body itself. While it arrives the request is not at work, but it is a stream. */
+  async #handleUpload(request: Request, call: IncomingRequest, place: Place, rule: UploadRule): Promise<object> {
+    const body = rule.open(request.raw.req);
+    if (body instanceof Failure) return body;
+    const stream = this.shared.streams.places.enter(this.#stranger(call));
+    if (stream === null) return OVERLOADED;
+    place.leave();
+    call.body = body;
+    try {
+      return await this.#spec.handle(call);
+    } finally {
+      stream.leave();
+    }
+  }
+
+  /** The address of a caller without a credential, else null. */
+  #stranger({ principal, address }: IncomingRequest): string | null {
+    const known = principal.kind === 'basic' ? principal.username !== null : principal.kind !== 'public';
+    return known ? null : networkOf(address);
   }
 
   async #takeBody(
@@ -182,7 +245,6 @@ export class ApiRoute {
     call: IncomingRequest,
     place: Place,
     known: ReadBody | null,
-    key: string | null,
   ): Promise<Failure | null> {
     const read = known ?? (await this.#read(request, call, place, call.principal.kind === 'session'));
     if (read instanceof Failure) return read;
@@ -193,6 +255,7 @@ export class ApiRoute {
       call.body = checked.value;
     }
     const cost = this.#spec.limits?.cost?.(call.body) ?? 1;
+    const key = this.#rateKey(call);
     return cost > 1 && key !== null ? this.shared.limits.check(this.#rate, key, cost, 1) : null;
   }
 
@@ -250,15 +313,53 @@ export class ApiRoute {
       : CSRF_FAILED;
   }
 
+  #answer(result: object, request: Request, call: IncomingRequest): Promise<HttpResponse> | HttpResponse {
+    if (result instanceof FileAnswer || result instanceof EventStreamAnswer) return this.#stream(result, request, call);
+    if (!(result instanceof Failure)) return this.#render(result, call.id);
+    tellRefusal(this.shared.authenticator, result, this.#spec.path, call);
+    return this.#refuse(result, call.id, call);
+  }
+
+  async #stream(
+    answer: FileAnswer | EventStreamAnswer,
+    request: Request,
+    call: IncomingRequest,
+  ): Promise<HttpResponse> {
+    const { places, events, stallMs } = this.shared.streams;
+    const place = places.enter(this.#stranger(call));
+    if (place === null) return this.#refuse(OVERLOADED, call.id);
+    const closed = (): void => place.leave();
+    const failed = (thrown: unknown): void => this.#log(thrown, call, 'a stream failed');
+    try {
+      const own = this.#ownHeaders(answer);
+      const response =
+        answer instanceof FileAnswer
+          ? await fileResponse(answer.file, call.method, request.raw.req.headers, own, { stallMs, failed, closed })
+          : events.response(answer, own, call.method === 'HEAD', listenerOf(call), { failed, closed });
+      if (!(response instanceof Failure)) return response;
+      closed();
+      return this.#refuse(response, call.id, call);
+    } catch (thrown) {
+      closed();
+      throw thrown;
+    }
+  }
+
+  #ownHeaders({ headers, cookies }: Answer): Record<string, string | string[]> {
+    const all: Record<string, string | string[]> = checkedHeaders(headers);
+    if (cookies.length > 0) all['set-cookie'] = cookies.map((cookie) => setCookie(cookie, this.shared.secure));
+    return all;
+  }
+
   #render(result: object, id: string): HttpResponse {
     if (result instanceof Reply) return this.#renderReply(result, id);
     if (result instanceof Redirect) return redirectResponse(result, this.shared);
     return { status: 200, headers: this.#json, body: this.#plain ? JSON.stringify(result) : successJson(result) };
   }
 
-  #renderReply({ status, headers, cookies, body }: Reply, id: string): HttpResponse {
-    const all: Record<string, string | string[]> = checkedHeaders(headers);
-    if (cookies.length > 0) all['set-cookie'] = cookies.map((cookie) => setCookie(cookie, this.shared.secure));
+  #renderReply(reply: Reply, id: string): HttpResponse {
+    const { status, body } = reply;
+    const all = this.#ownHeaders(reply);
     if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) {
       if (body !== null) all['content-type'] ??= 'text/plain; charset=utf-8';
       return { status, headers: all, body };
@@ -290,11 +391,15 @@ export class ApiRoute {
   #failed(thrown: unknown, call: IncomingRequest): HttpResponse {
     const failure = failureOf(thrown);
     if (failure && failure.status !== 500) return this.#refuse(failure, call.id, call);
+    this.#log(thrown, call, 'a route failed');
+    return this.#refusal(internal(thrown, this.shared.debug), call.id);
+  }
+
+  #log(thrown: unknown, call: IncomingRequest, what: string): void {
     this.shared.log.error(
       { request_id: call.id, method: call.method, route: this.#spec.path, plugin: this.mounted.plugin, err: thrown },
-      `a route failed: ${textOf(thrown)}`,
+      `${what}: ${textOf(thrown)}`,
     );
-    return this.#refusal(internal(thrown, this.shared.debug), call.id);
   }
 }
 

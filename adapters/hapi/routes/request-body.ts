@@ -14,6 +14,10 @@ export function senderOf({ principal, address }: IncomingRequest): Sender {
   return { key: networkOf(address), known: false };
 }
 
+/** Whose event streams are counted together. */
+export const listenerOf = (call: IncomingRequest): string =>
+  call.principal.kind === 'session' ? `account ${call.principal.account_id}` : senderOf(call).key;
+
 /** A slow body is no work at hand, so its request gives its place back while it arrives. */
 export async function idle<T>(place: Place, reading: () => Promise<T>): Promise<T> {
   place.leave();

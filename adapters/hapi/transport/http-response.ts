@@ -1,7 +1,9 @@
+import type { BodyStream } from '../streams/body-stream.js';
+
 /** What goes back over the wire, before hapi or a raw socket sends it. */
 export interface HttpResponse {
   status: number;
   /** Lower-case names. */
   headers: Record<string, string | string[]>;
-  body: string | Buffer | null;
+  body: string | Buffer | BodyStream | null;
 }

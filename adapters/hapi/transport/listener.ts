@@ -17,9 +17,9 @@ import { Failure } from '../errors/failure.js';
 import { requestId } from './headers.js';
 import { expectsContinue } from '../body/wire.js';
 
-/** Slow heads end here; bodies that a handler reads have a time of their own, so that packages may take an hour. */
+/** Slow heads end here; bodies that a handler reads have a time of their own, so that packages may take half a day. */
 const HEAD_MS = 20_000;
-const WHOLE_MS = 3_600_000;
+const WHOLE_MS = 12 * 3_600_000;
 const IDLE_MS = 65_000;
 
 export const makeListener = (): Server =>

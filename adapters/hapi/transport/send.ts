@@ -7,6 +7,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Lifecycle } from '@hapi/hapi';
 import type { HttpResponse } from './http-response.js';
 import { awaitsContinue, hasBody } from '../body/wire.js';
+import { isBodyStream, type BodyStream } from '../streams/body-stream.js';
 
 const LINGER_MS = 10_000;
 const LINGER_BYTES = 64 * 1024 * 1024;
@@ -20,9 +21,15 @@ export function send(
   answer: HttpResponse,
 ): Lifecycle.ReturnValue {
   const { req, res } = request.raw;
+  if (isBodyStream(answer.body)) {
+    sendStream(req, res, { ...base, ...answer.headers, 'x-request-id': id }, answer.status, answer.body);
+    return h.abandon;
+  }
   // An injected request (tests) is none, and has arrived whole.
   if (req instanceof IncomingMessage && !req.complete && hasBody(req) && !req.destroyed) {
-    sendEarly(req, res, request.method === 'head', { ...base, ...answer.headers, 'x-request-id': id }, answer);
+    const { status, body } = answer;
+    const headers = { ...base, ...answer.headers, 'x-request-id': id };
+    sendEarly(req, res, request.method === 'head', headers, { status, body });
     return h.abandon;
   }
   const response = h.response(answer.body ?? undefined);
@@ -36,13 +43,31 @@ function sendEarly(
   res: ServerResponse,
   head: boolean,
   headers: Record<string, string | string[]>,
-  { status, body }: HttpResponse,
+  { status, body }: { status: number; body: string | Buffer | null },
 ): void {
   // A client that waits for `100 Continue` sends nothing more, or everything: only a new connection is safe.
   if (awaitsContinue(req)) headers['connection'] = 'close';
   else if (headers['connection'] === 'close') delete headers['connection'];
   res.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body ?? '') });
   res.end(head ? undefined : (body ?? undefined));
+  drain(req);
+}
+
+function sendStream(
+  req: IncomingMessage,
+  res: ServerResponse,
+  headers: Record<string, string | string[]>,
+  status: number,
+  body: BodyStream,
+): void {
+  if (awaitsContinue(req)) headers['connection'] = 'close';
+  res.writeHead(status, { ...headers, ...(body.bytes !== null && { 'content-length': body.bytes }) });
+  if (req instanceof IncomingMessage && !req.complete && hasBody(req)) drain(req);
+  void body.send(res);
+}
+
+/** Reads on, so that the sender comes to read the answer. */
+function drain(req: IncomingMessage): void {
   let bytes = 0;
   const { socket } = req;
   const giveUp = (): void => void socket.destroy();

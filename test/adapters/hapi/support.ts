@@ -1,4 +1,5 @@
 /** A server with a fake authenticator, on a free port or none at all, and raw sockets to misbehave with. */
+import { readdir } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { HapiServer } from '../../../adapters/hapi/server.js';
@@ -206,6 +207,9 @@ export class TestServer {
     return new RawConnection(connect(Number(port), hostname));
   }
 }
+
+/** Descriptors of this process. */
+export const openFiles = async (): Promise<number> => (await readdir('/proc/self/fd')).length;
 
 /** Parsed JSON that a test looks into. */
 export interface Loose {

@@ -1,0 +1,83 @@
+/**
+ * A body as it arrives, for a handler that reads it piece by piece: nothing is read ahead of the reader, the bytes are
+ * counted, and a sender that is too slow is given up. Only the time in which we wait for the sender counts.
+ */
+import type { IncomingMessage } from 'node:http';
+import { ServiceError } from '../../../kernel/errors.js';
+import { letContinue } from './wire.js';
+
+/** What a sender must reach while it is waited for. */
+export interface LeastRate {
+  /** Bytes in every window. */
+  bytes: number;
+  windowMs: number;
+}
+
+export const cutOff = (): ServiceError => new ServiceError('invalid_request', 'The body was cut off.');
+export const tooLong = (limit: number): ServiceError =>
+  new ServiceError('payload_too_large', `The body is larger than ${limit} bytes.`);
+
+/** The pieces of the body. @param limit bytes @throws ServiceError 413 beyond the limit, 400 when slow or cut off */
+export async function* pacedBody(
+  req: IncomingMessage,
+  limit: number,
+  least: LeastRate,
+): AsyncGenerator<Buffer, void, void> {
+  letContinue(req);
+  const wait = new Wait(req, least);
+  let bytes = 0;
+  for (;;) {
+    const piece = req.read() as Buffer | null;
+    if (piece !== null) {
+      bytes += piece.length;
+      if (bytes > limit) throw tooLong(limit);
+      wait.arrived(piece.length);
+      yield piece;
+    } else if (req.readableEnded) return;
+    else await wait.more();
+  }
+}
+
+class Wait {
+  /** Of the window that is running. */
+  #waitedMs = 0;
+  #bytes = 0;
+
+  constructor(
+    private readonly req: IncomingMessage,
+    private readonly least: LeastRate,
+  ) {}
+
+  arrived(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** Until there is something to read, or the end. */
+  more(): Promise<void> {
+    const { req, least } = this;
+    if (req.destroyed) return Promise.reject(cutOff());
+    const began = performance.now();
+    return new Promise((resolve, reject) => {
+      const settle = (error?: Error): void => {
+        clearTimeout(timer);
+        req.off('readable', onMore).off('end', onMore).off('close', onCut).off('error', onCut);
+        this.#waitedMs += performance.now() - began;
+        if (error) reject(error);
+        else resolve();
+      };
+      const onMore = (): void => settle();
+      const onCut = (): void => settle(cutOff());
+      const onWindow = (): void => {
+        if (this.#bytes < least.bytes) return settle(tooSlow(least));
+        this.#waitedMs = 0;
+        this.#bytes = 0;
+        settle();
+      };
+      const timer = setTimeout(onWindow, Math.max(0, least.windowMs - this.#waitedMs));
+      req.on('readable', onMore).on('end', onMore).on('close', onCut).on('error', onCut);
+    });
+  }
+}
+
+const tooSlow = ({ bytes, windowMs }: LeastRate): ServiceError =>
+  new ServiceError('invalid_request', `The body came slower than ${bytes} bytes in ${Math.ceil(windowMs / 1000)} s.`);

@@ -1,0 +1,135 @@
+/** Server-sent events: all streams that are open, a bounded number for each listener, and their end when the service stops. */
+import type { ServerResponse } from 'node:http';
+import type { EventStreamAnswer, ServerSentEvent } from '../../../ports/http.js';
+import { Failure } from '../errors/failure.js';
+import type { HttpResponse } from '../transport/http-response.js';
+import type { BodyStream } from './body-stream.js';
+import { Outflow } from './outflow.js';
+
+export interface EventStreamRules {
+  stallMs: number;
+  /** Streams that one account, token or address may have at once. */
+  mostPerListener: number;
+}
+
+const TOO_MANY = new Failure('rate_limited', 'Too many event streams are open; close one first.', {
+  headers: { 'retry-after': '30' },
+});
+
+export class EventStreams {
+  readonly #open = new Map<string, Set<AbortController>>();
+
+  constructor(private readonly rules: EventStreamRules) {}
+
+  /** @param head only the head is asked for @param listener whose streams are counted together @param closed called once, at its end */
+  response(
+    { events, options }: EventStreamAnswer,
+    own: HttpResponse['headers'],
+    head: boolean,
+    listener: string,
+    hooks: { failed: (thrown: unknown) => void; closed: () => void },
+  ): HttpResponse | Failure {
+    // The last one keeps nginx from holding events back.
+    const headers = { ...own, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
+    if (head) {
+      hooks.closed();
+      return { status: 200, headers, body: null };
+    }
+    const theirs = this.#open.get(listener) ?? new Set();
+    if (theirs.size >= this.rules.mostPerListener) return TOO_MANY;
+    this.#open.set(listener, theirs);
+    const end = new AbortController();
+    theirs.add(end);
+    const closed = (): void => {
+      theirs.delete(end);
+      if (theirs.size === 0) this.#open.delete(listener);
+      hooks.closed();
+    };
+    const body = new EventBody(events, options, end, this.rules.stallMs, { ...hooks, closed });
+    return { status: 200, headers, body };
+  }
+
+  get count(): number {
+    return [...this.#open.values()].reduce((sum, own) => sum + own.size, 0);
+  }
+
+  /** Ends them all: the service stops. */
+  close(): void {
+    for (const own of this.#open.values()) for (const end of own) end.abort();
+  }
+}
+
+class EventBody implements BodyStream {
+  readonly bytes = null;
+
+  constructor(
+    private readonly events: EventStreamAnswer['events'],
+    private readonly options: EventStreamAnswer['options'],
+    private readonly end: AbortController,
+    private readonly stallMs: number,
+    private readonly hooks: { failed: (thrown: unknown) => void; closed: () => void },
+  ) {}
+
+  async send(res: ServerResponse): Promise<void> {
+    const { end, hooks } = this;
+    const { alive, aliveEverySeconds = 15, heartbeatSeconds = 15 } = this.options;
+    const out = new Outflow(res, this.stallMs + heartbeatSeconds * 1000);
+    const over = (): void => end.abort();
+    res.once('close', over);
+    const beat = setInterval(() => void out.write(': \n\n'), heartbeatSeconds * 1000);
+    const ask = setInterval(() => void this.#ask(alive), aliveEverySeconds * 1000);
+    try {
+      // The browser knows at once that it is connected.
+      await out.write(': \n\n');
+      await this.#forward(out);
+    } catch (thrown) {
+      hooks.failed(thrown);
+    } finally {
+      clearInterval(beat);
+      clearInterval(ask);
+      res.off('close', over);
+      end.abort();
+      hooks.closed();
+      res.end();
+    }
+  }
+
+  async #forward(out: Outflow): Promise<void> {
+    const { signal } = this.end;
+    const events = this.events(signal)[Symbol.asyncIterator]();
+    const ended = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+    try {
+      while (!signal.aborted) {
+        const next = await Promise.race([events.next(), ended]);
+        if (next === null || next.done === true || !(await out.write(wire(next.value)))) return;
+      }
+    } finally {
+      // Not awaited: a source that waits for its next event may take its time to see the signal.
+      events.return?.().catch(this.hooks.failed);
+    }
+  }
+
+  /** The session may have ended: then nothing more is for this listener. */
+  async #ask(alive: (() => Promise<boolean>) | undefined): Promise<void> {
+    try {
+      if (alive !== undefined && !(await alive())) this.end.abort();
+    } catch (thrown) {
+      this.hooks.failed(thrown);
+      this.end.abort();
+    }
+  }
+}
+
+const LINES = /\r\n|\r|\n/;
+const oneLine = (text: string): string => text.replaceAll(/[\r\n\0]/g, ' ');
+
+/** As the browser reads it: each line of the data by itself, an empty line behind. */
+export function wire({ event, data, id }: ServerSentEvent): string {
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  return [
+    ...(id === undefined ? [] : [`id: ${oneLine(id)}`]),
+    ...(event === undefined ? [] : [`event: ${oneLine(event)}`]),
+    ...text.split(LINES).map((line) => `data: ${line}`),
+    '\n',
+  ].join('\n');
+}

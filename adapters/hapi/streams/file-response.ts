@@ -1,0 +1,113 @@
+/** `FileAnswer` → an answer: the part that was asked for, streamed. */
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { AnsweredFile } from '../../../ports/http.js';
+import { Failure } from '../errors/failure.js';
+import type { HttpResponse } from '../transport/http-response.js';
+import type { BodyStream } from './body-stream.js';
+import { Outflow } from './outflow.js';
+import { partOf } from './file-request.js';
+
+export interface StreamRules {
+  stallMs: number;
+  /** A source that failed, or gave another number of bytes than it promised. */
+  failed: (thrown: unknown) => void;
+  /** Called once, when the last byte is out or nobody reads any longer. */
+  closed: () => void;
+}
+
+/**
+ * The answer; its source has given its first piece, so that a source which cannot be opened is an error like any other.
+ * @returns 412 and 416 as failures
+ */
+export async function fileResponse(
+  file: AnsweredFile,
+  method: string,
+  asked: IncomingHttpHeaders,
+  own: Record<string, string | string[]>,
+  rules: StreamRules,
+): Promise<HttpResponse | Failure> {
+  const part = partOf(file, method, asked);
+  if (part.status === 412) return new Failure('precondition_failed', 'The file is another one by now.');
+  if (part.status === 416) {
+    const headers = { 'content-range': `bytes */${file.size}`, 'accept-ranges': 'bytes' };
+    return new Failure('invalid_request', `The range lies outside the file of ${file.size} bytes.`, { headers }, 416);
+  }
+  const bytes = part.end - part.start;
+  const headers: HttpResponse['headers'] = {
+    // May be kept, but is asked for again every time: a withdrawn file must be gone.
+    'cache-control': 'no-cache',
+    ...own,
+    etag: file.etag,
+    'accept-ranges': 'bytes',
+    ...(file.modifiedAt && { 'last-modified': file.modifiedAt.toUTCString() }),
+    ...(part.status !== 304 && { 'content-type': file.contentType }),
+    ...(part.status === 206 && { 'content-range': `bytes ${part.start}-${part.end - 1}/${file.size}` }),
+  };
+  const unread = part.status === 304 || method === 'HEAD' || bytes === 0;
+  const source = unread ? null : await Source.open(file, part.start, part.end);
+  const length = part.status === 304 ? null : bytes;
+  return { status: part.status, headers, body: new FileBody(length, source, rules) };
+}
+
+/** The bytes of a file, one piece ahead of the reader. */
+class Source {
+  #next: Promise<IteratorResult<Uint8Array>>;
+
+  private constructor(private readonly pieces: AsyncIterator<Uint8Array>) {
+    this.#next = pieces.next();
+  }
+
+  static async open(file: AnsweredFile, start: number, end: number): Promise<Source> {
+    const source = new Source(file.open(start, end)[Symbol.asyncIterator]());
+    await source.#next;
+    return source;
+  }
+
+  async next(): Promise<Uint8Array | null> {
+    const { done, value } = await this.#next;
+    if (done === true) return null;
+    this.#next = this.pieces.next();
+    // Whoever asks for it is told; until then it is no unhandled rejection.
+    this.#next.catch(() => undefined);
+    return value;
+  }
+
+  async close(): Promise<void> {
+    await this.pieces.return?.();
+  }
+}
+
+class FileBody implements BodyStream {
+  constructor(
+    readonly bytes: number | null,
+    private readonly source: Source | null,
+    private readonly rules: StreamRules,
+  ) {}
+
+  async send(res: ServerResponse): Promise<void> {
+    const { source, rules } = this;
+    try {
+      if (source === null || (await this.#pump(source, res))) res.end();
+    } catch (thrown) {
+      rules.failed(thrown);
+      // What was promised cannot be kept; a cut connection tells the reader so.
+      res.destroy();
+    } finally {
+      rules.closed();
+      await source?.close().catch(rules.failed);
+    }
+  }
+
+  /** False: nobody reads any longer. */
+  async #pump(source: Source, res: ServerResponse): Promise<boolean> {
+    const out = new Outflow(res, this.rules.stallMs);
+    let left = this.bytes ?? 0;
+    for (let piece = await source.next(); piece !== null; piece = await source.next()) {
+      left -= piece.length;
+      if (left < 0) throw new RangeError('a file gave more bytes than it has');
+      if (!(await out.write(piece))) return false;
+    }
+    if (left > 0) throw new RangeError(`a file gave ${left} bytes fewer than it has`);
+    return true;
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * A long answer on its way out: written as fast as the other side takes it, and given up when that takes too little. hapi's
+ * own streams were tried: they are piped without a look at a client that reads nothing, and compress what may not be.
+ */
+import type { ServerResponse } from 'node:http';
+
+/** Bytes per second that a reader must take, measured over each piece. */
+const LEAST_RATE = 1_024;
+
+export class Outflow {
+  #wake: (() => void) | null = null;
+
+  /** @param stallMs the connection is cut when nothing moved for so long */
+  constructor(
+    private readonly res: ServerResponse,
+    private readonly stallMs: number,
+  ) {
+    res.setTimeout(stallMs, () => res.destroy());
+    res.on('drain', () => this.#wake?.());
+    res.on('close', () => this.#wake?.());
+  }
+
+  /** Nobody reads any longer. */
+  get closed(): boolean {
+    return this.res.destroyed || this.res.closed;
+  }
+
+  /** Resolves when more may be written; false: nobody reads any longer. */
+  async write(piece: Uint8Array | string): Promise<boolean> {
+    const { res } = this;
+    if (this.closed) return false;
+    if (res.write(piece)) return true;
+    const slow = setTimeout(() => res.destroy(), this.stallMs + (res.writableLength / LEAST_RATE) * 1000);
+    await new Promise<void>((resolve) => (this.#wake = resolve));
+    clearTimeout(slow);
+    this.#wake = null;
+    return !this.closed;
+  }
+}

@@ -1,0 +1,13 @@
+/** What routes share for files, uploads and event streams. */
+import type { LeastRate } from '../body/paced-body.js';
+import type { InFlight } from '../limits/in-flight.js';
+import type { EventStreams } from './event-streams.js';
+
+export interface StreamServices {
+  /** All of them together; callers without a credential have a part of the places, and each address a part of that. */
+  places: InFlight;
+  events: EventStreams;
+  /** A download is cut when nothing moved for so long. */
+  stallMs: number;
+  uploadRate: LeastRate;
+}
