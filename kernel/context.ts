@@ -2,7 +2,7 @@
 import type { DomainEvent, EventBus } from '../ports/events.js';
 import type { Jobs } from '../ports/jobs.js';
 import type { DocumentStore } from '../ports/store.js';
-import type { ExtensionPoint, Token } from '../ports/token.js';
+import { serviceFor, type ExtensionPoint, type Token } from '../ports/token.js';
 import { collectionOf, NotInManifest } from './collections.js';
 import type { Scope } from './container.js';
 import { jobName } from './contributions.js';
@@ -28,7 +28,8 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
   const { config } = plugin.registered;
   const log = shared.ports.log.child({ plugin: id });
   const ports: Ports = { ...shared.ports, log, jobs: jobsOf(id, shared.jobs) };
-  const needed = Object.fromEntries(manifest.needs.map((name) => [name, services.get(name)]));
+  const service = (name: string): unknown => serviceFor(services.get(name), manifest);
+  const needed = Object.fromEntries(manifest.needs.map((name) => [name, service(name)]));
   const open = collectionOf(shared.store, manifest);
   const collections = Object.fromEntries(manifest.collections.map(({ name }) => [collection(name).name, open(name)]));
   const extensions = <T>({ point }: ExtensionPoint<T>): readonly T[] => {
@@ -51,13 +52,13 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
     collection: open,
     resolve<T>({ name }: Token<T>): T {
       if (!manifest.needs.includes(name)) throw new NotInManifest(`the token "${name}"`, 'needs');
-      const service = services.get(name);
-      if (service === undefined) throw new Error(`"${name}" is not there: its plugin has failed`);
-      return service as T;
+      const found = service(name);
+      if (found === undefined) throw new Error(`"${name}" is not there: its plugin has failed`);
+      return found as T;
     },
     find<T>({ name }: Token<T>): T | undefined {
       if (!manifest.uses.includes(name)) throw new NotInManifest(`the token "${name}"`, 'uses');
-      return services.get(name) as T | undefined;
+      return service(name) as T | undefined;
     },
     extensions,
     services: (classes) => scope.services(classes),

@@ -22,8 +22,8 @@ import type { Catalogue } from './errors.js';
 import type { Class, Key } from './inject.js';
 
 export { listen } from '../ports/events.js';
-export { event, extend, extensionPoint, token } from '../ports/token.js';
-export type { EventType, Extension, ExtensionPoint, Token } from '../ports/token.js';
+export { event, extend, extensionPoint, perPlugin, token } from '../ports/token.js';
+export type { AskingPlugin, EventType, Extension, ExtensionPoint, PerPlugin, Token } from '../ports/token.js';
 /** The service's own: a schema of another version of joi is refused by the first one that it meets. */
 export { default as joi } from 'joi';
 export { inject, injectable, type Class, type Key } from './inject.js';

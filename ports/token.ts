@@ -45,3 +45,26 @@ export function extensionPoint<T>(name: string): ExtensionPoint<T> {
 export function extend<T>({ point }: ExtensionPoint<T>, value: T): Extension {
   return { point, value };
 }
+
+/** The plugin that asks for a service. */
+export interface AskingPlugin {
+  id: string;
+  title: string;
+}
+
+/** Known across copies of this module: a plugin may bring its own copy. */
+const PER_PLUGIN = Symbol.for('aos.PerPlugin');
+
+/** A service that is made for each plugin that asks for it, and so knows in whose name it acts. */
+export interface PerPlugin<T> {
+  readonly [PER_PLUGIN]: (plugin: AskingPlugin) => T;
+}
+
+/** A value for `services`: every plugin that resolves its token gets one of its own. */
+export const perPlugin = <T>(make: (plugin: AskingPlugin) => T): PerPlugin<T> => ({ [PER_PLUGIN]: make });
+
+/** What a plugin gets where `provided` was provided. */
+export function serviceFor(provided: unknown, plugin: AskingPlugin): unknown {
+  if (provided === null || typeof provided !== 'object' || !(PER_PLUGIN in provided)) return provided;
+  return (provided as PerPlugin<unknown>)[PER_PLUGIN](plugin);
+}

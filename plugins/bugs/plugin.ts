@@ -3,12 +3,13 @@
  * way in. The error stream reaches it through `bugs.api`.
  */
 import joi from 'joi';
-import { definePlugin, extend, listen } from '../../kernel/contract.js';
+import { definePlugin, extend, listen, perPlugin } from '../../kernel/contract.js';
 import { ACCOUNTS, AUDIT, LIVE_TOKENS } from '../../ports/domain/access.js';
 import {
   BUGS,
   ERROR_GROUPS,
   ITEM_ACTIONS,
+  ITEMS,
   MUTING,
   REPORT_FILTERS,
   VERSION_FAULT_WATCHERS,
@@ -70,7 +71,7 @@ export default definePlugin<BugsConfig>({
   critical: true,
   needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name],
   uses: [AUDIT.name],
-  provides: [BUGS.name, ERROR_GROUPS.name, MUTING.name, VERSION_FAULTS.name],
+  provides: [BUGS, ITEMS, ERROR_GROUPS, MUTING, VERSION_FAULTS].map(({ name }) => name),
   extensionPoints: [REPORT_FILTERS.point, ITEM_ACTIONS.point, VERSION_FAULT_WATCHERS.point],
   extends: [PROJECT_USAGE.point],
   config,
@@ -127,6 +128,7 @@ export default definePlugin<BugsConfig>({
     return {
       services: {
         [BUGS.name]: bugs,
+        [ITEMS.name]: perPlugin(({ id }) => services.tracked.of(id)),
         [ERROR_GROUPS.name]: board,
         [MUTING.name]: services.muting,
         [VERSION_FAULTS.name]: services.faults,

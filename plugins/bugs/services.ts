@@ -9,6 +9,7 @@ import { Discussion } from './items/discussion.js';
 import { Outbox } from './items/outbox.js';
 import { Removal } from './items/removal.js';
 import { Edits } from './items/edits.js';
+import { Tracked } from './items/tracked.js';
 import { SecretGuard } from './items/secret-guard.js';
 import { Board } from './lists/board.js';
 import { Lists } from './lists/lists.js';
@@ -37,6 +38,7 @@ const SERVICES = {
   stats: Stats,
   views: SavedViews,
   secrets: SecretGuard,
+  tracked: Tracked,
 };
 
 export type Services = Instances<typeof SERVICES>;

@@ -207,6 +207,39 @@ export interface BugsApi {
 
 export const BUGS = token<BugsApi>('bugs.api');
 
+/** A comment of a plugin on an item. */
+export interface PluginComment {
+  /** At most 16,384 characters. */
+  body: string;
+  /** Names this comment among those of the plugin on the item: the same key again adds nothing, also after a crash. */
+  key: string;
+  /** For whom the plugin speaks, at most 100 characters: history then shows `Ada (plugin:oncall)`. */
+  actor?: string | null;
+}
+
+/**
+ * What any plugin may ask of the tracker. It may do so everywhere, as the service itself may; history shows it under the
+ * plugin's name, `plugin:oncall`. Texts of an item that come from outside are named in its `untrusted_fields`.
+ */
+export interface TrackedItems {
+  /** By ref or id, with its long texts; null when there is none. */
+  get(item: string): Promise<Item | null>;
+  /**
+   * Adds a comment once per key; resolves after the commit.
+   * @throws ServiceError not_found, validation_failed (empty, too long, or it holds a live token of this service)
+   */
+  comment(item: string, comment: PluginComment): Promise<{ id: string; created: boolean }>;
+  /**
+   * Fixed in code; with `build` it is closed when that is published, or at once when it is. An item that is resolved with
+   * this build already, or closed, stays as it is, and the comment is not added.
+   * @throws ServiceError not_found, already_claimed (an agent holds it), invalid_transition (won't fix, duplicate),
+   *   validation_failed
+   */
+  resolve(item: string, how?: { build?: string | null; comment?: string | null; actor?: string | null }): Promise<Item>;
+}
+
+export const ITEMS = token<TrackedItems>('bugs.items');
+
 /** What mutes occurrences, by rules of its own: asked for every one of type `error`, whatever way it came in. */
 export interface ReportFilter {
   /** The first rule that matches; no promise where no rule can. @param report as it will be stored */

@@ -1,6 +1,7 @@
 /** What the routes of the bug tracker take (contract 20). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
 import { named, stated } from '../../../kernel/contract.js';
+import { LONGEST_COMMENT } from '../items/model.js';
 import { SORTS } from '../lists/filters.js';
 import { STATUSES } from '../items/transitions.js';
 
@@ -91,9 +92,7 @@ export const reportBody = named(
     }),
 );
 
-/** Characters of a comment. */
-const MOST_COMMENT = 16_384;
-const comment = joi.string().max(MOST_COMMENT).pattern(filled).message('must not be empty');
+const comment = joi.string().max(LONGEST_COMMENT).pattern(filled).message('must not be empty');
 
 export const editBody = named(
   'ItemChange',

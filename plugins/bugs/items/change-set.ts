@@ -94,9 +94,8 @@ export class ChangeSet {
     return this;
   }
 
-  /** A comment, stored with the change. */
-  comment(body: string): this {
-    const id = this.ids.uuid();
+  /** A comment, stored with the change. @param id where a repeat must find it again */
+  comment(body: string, id = this.ids.uuid()): this {
     const entry = { name: 'comment', at: this.at, actor: this.actor, data: { body } };
     this.note('commented', { comment_id: id });
     this.entries.push({ id, kind: 'comment', ...entry });

@@ -14,10 +14,10 @@ import { cleanText } from '../intake/clean.js';
 import { ClientRefs } from '../intake/client-refs.js';
 import { scrubText } from '../intake/scrub-text.js';
 import { Items } from './items.js';
+import { LONGEST_COMMENT } from './model.js';
 
 /** The author of every such comment. The user's name is part of the text, because any name could be sent. */
 const AUTHOR = 'user feedback';
-const LONGEST = 16_384;
 /** Comments of users on one item; further feedback becomes new items. */
 const MOST = 100;
 
@@ -39,7 +39,7 @@ export class Feedback {
     const { ref, mine } = await this.refs.bind(id, project, item.id);
     if (!mine && ref.open_at === null) return true;
     if (!mine) throw conflict('This feedback is being stored; send it again.');
-    const body = scrubText(cleanText(text)).slice(0, LONGEST);
+    const body = scrubText(cleanText(text)).slice(0, LONGEST_COMMENT);
     await this.items.change(item.id, AUTHOR, (_, change) => void change.comment(body));
     this.refs.finish({ id, project, item_id: item.id, own: false, helped: false });
     return true;

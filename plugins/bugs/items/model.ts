@@ -224,6 +224,9 @@ export interface PackedOccurrence extends Pick<
 
 export type StoredOccurrence = (OccurrenceDoc & { packed?: undefined }) | PackedOccurrence;
 
+/** Characters of a comment's body. */
+export const LONGEST_COMMENT = 16_384;
+
 export interface CommentDoc {
   id: string;
   item_id: string;
