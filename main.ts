@@ -42,6 +42,7 @@ import projects from './plugins/projects/plugin.js';
 import releases from './plugins/releases/plugin.js';
 import sentry from './plugins/sentry/plugin.js';
 import watchdog from './plugins/watchdog/plugin.js';
+import setup from './plugins/setup/plugin.js';
 import webhooks from './plugins/webhooks/plugin.js';
 import { helpers } from './web/helpers.js';
 
@@ -58,6 +59,7 @@ export const BUILTIN = [
   watchdog,
   releases,
   notifications,
+  setup,
   mcp,
 ];
 

@@ -27,7 +27,7 @@ import { passwordProblem } from './password.js';
 import { routes } from './routes.js';
 
 /** Of the contract's table; those of bugs, projects and webhooks are registered by their plugins. */
-const SCOPES = ['setup:install', 'license:read', 'license:manage'];
+const SCOPES = ['license:read', 'license:manage'];
 
 /** How long a sub-token or setup token that has ended stays in the lists. */
 const KEEP_ENDED_MS = 30 * 24 * HOUR_MS;

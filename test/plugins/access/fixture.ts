@@ -90,6 +90,7 @@ export const SCOPES = [
   'bugtracker:manage',
   'projects:read',
   'projects:manage',
+  'setup:install',
   ...(access.scopes ?? []),
   'watchdog:ping',
   'watchdog:read',

@@ -43,7 +43,7 @@ interface Probe {
 }
 
 const NOUNS = ['releases', 'bug items', 'items'] as const;
-const WATCHDOG_SCOPES = ['watchdog:ping', 'watchdog:read', 'watchdog:manage'];
+const ABSENT_SCOPES = ['watchdog:ping', 'watchdog:read', 'watchdog:manage', 'setup:install'];
 
 /** @param scopes of plugins that are not there */
 function probe(into: Partial<Probe>, scopes: readonly string[]): Plugin {
@@ -116,7 +116,7 @@ export class HttpFixture {
       metrics: fakeMetrics,
     });
     const more = options.plugins ?? [];
-    const missing = WATCHDOG_SCOPES.filter((scope) => !more.some(({ scopes = [] }) => scopes.includes(scope)));
+    const missing = ABSENT_SCOPES.filter((scope) => !more.some(({ scopes = [] }) => scopes.includes(scope)));
     const harness = await boot([access, projects, probe(into, missing), ...more], {
       store: options.store ?? new MemoryStore(),
       app: { shared_key: SHARED_KEY, base_url: 'http://aos.test', ...(options.limits && { limits: options.limits }) },

@@ -1,0 +1,42 @@
+/** What may be installed on a machine of one platform (contract 60, catalog). */
+import { inject, injectable } from '../../kernel/contract.js';
+import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
+import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
+import { token } from '../../ports/token.js';
+
+/** The update service's directory; undefined while that plugin is off or has failed. */
+export const RELEASES_NOW = token<() => ReleaseDirectory | undefined>('setup.releases_now');
+
+export interface CatalogProject {
+  slug: string;
+  name: string;
+  description: string | null;
+  channels: Omit<CatalogChannel, 'runtime' | 'has_setup'>[];
+  /** Of its stable channel, else of the first. */
+  requires_runtime: CatalogChannel['runtime'];
+  has_setup: boolean;
+}
+
+@injectable()
+export class Catalog {
+  constructor(
+    @inject(PROJECTS) private readonly projects: ProjectDirectory,
+    @inject(RELEASES_NOW) private readonly releases: () => ReleaseDirectory | undefined,
+  ) {}
+
+  /** By slug; projects without a package for the platform, and archived ones, are left out. */
+  async of(platform: string): Promise<CatalogProject[]> {
+    const releases = this.releases();
+    if (releases === undefined) return [];
+    const list: CatalogProject[] = [];
+    for (const { slug, name, description, archived } of await this.projects.list()) {
+      const channels = archived ? [] : await releases.channels(slug, platform);
+      const first = channels.find(({ channel }) => channel === 'stable') ?? channels[0];
+      if (first === undefined) continue;
+      const shown = channels.map(({ runtime: _runtime, has_setup: _setup, ...channel }) => channel);
+      const { runtime, has_setup } = first;
+      list.push({ slug, name, description, channels: shown, requires_runtime: runtime, has_setup });
+    }
+    return list;
+  }
+}

@@ -1,0 +1,155 @@
+/** The monitor of a machine, with its token and the script that reports it (contract 60, agent). */
+import {
+  PORT,
+  collection,
+  inject,
+  injectable,
+  type AppSettings,
+  type Clock,
+  type Collection,
+} from '../../kernel/contract.js';
+import { conflict, invalid, ServiceError } from '../../kernel/errors.js';
+import { MINUTE_MS } from '../../lib/time.js';
+import { AUDIT, TOKENS, type AuditLog, type TokenIssuer } from '../../ports/domain/access.js';
+import { WATCHDOG, type MonitorView, type WatchdogApi } from '../../ports/domain/watchdog.js';
+import type { Principal } from '../../ports/http.js';
+import { StoreConflict } from '../../ports/store.js';
+import type { IssuedDoc, MachineDoc } from './issued.js';
+import { scheduleOf, type Schedule } from './schedule.js';
+import { scriptOf, type Script } from './script.js';
+import { installerOf } from './session.js';
+import { sourceOf } from './source.js';
+
+export interface MachineRequest {
+  name: string;
+  hostname: string;
+  platform: string;
+  interval_seconds: number;
+  parent_source?: string | null;
+  project?: string | null;
+  replace: boolean;
+}
+
+export interface MachineAnswer {
+  monitor: MonitorView;
+  token: string;
+  scopes: string[];
+  script: Script;
+  schedule: Schedule;
+  heartbeat_url: string;
+}
+
+const SCOPES = ['watchdog:ping'];
+
+@injectable()
+export class Machines {
+  constructor(
+    @inject(collection<IssuedDoc>('issued')) private readonly issued: Collection<IssuedDoc>,
+    @inject(collection<MachineDoc>('machines')) private readonly machines: Collection<MachineDoc>,
+    @inject(WATCHDOG) private readonly watchdog: WatchdogApi,
+    @inject(TOKENS) private readonly tokens: TokenIssuer,
+    @inject(AUDIT) private readonly audit: AuditLog,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.app) private readonly app: AppSettings,
+  ) {}
+
+  /** @throws ServiceError validation_failed (name), unknown_project, conflict for a known source */
+  async create(principal: Principal, request: MachineRequest): Promise<MachineAnswer> {
+    const { username } = installerOf(principal);
+    const source = sourceOf(request.name);
+    if (source === null) throw invalid({ name: 'must hold a letter or a digit (A-Z a-z 0-9)' });
+    const { platform, interval_seconds } = request;
+    const heartbeat_url = `${this.app.base_url.replace(/\/$/, '')}/api/watchdog/v1/ping`;
+    const script = scriptOf(platform, { url: heartbeat_url, source, interval_seconds });
+    const monitor = await this.#monitor(principal, username, source, request);
+    const made = await this.tokens.issue({
+      kind: 'watchdog',
+      name: `heartbeats of ${source}`.slice(0, 100),
+      scopes: SCOPES,
+      source,
+      project: monitor.project,
+      created_by: `setup: ${username}`,
+    });
+    const at = this.clock.iso();
+    await this.issued.insert({
+      id: made.id,
+      kind: 'machine',
+      project: monitor.project,
+      name: source,
+      by: username,
+      at,
+    });
+    await this.audit.record(principal, 'token.created', source, { kind: 'watchdog', source, by: username });
+    const schedule = scheduleOf(platform, source, interval_seconds, script.filename);
+    return { monitor, token: made.token, scopes: SCOPES, script, schedule, heartbeat_url };
+  }
+
+  /**
+   * The machine's row is written before the monitor, so that a crash between the two leaves none that `replace` would
+   * refuse as a stranger's.
+   */
+  async #monitor(principal: Principal, by: string, source: string, request: MachineRequest): Promise<MonitorView> {
+    const existing = await this.watchdog.find(source);
+    if (existing !== null) return this.#replace(principal, source, existing, request);
+    const at = this.clock.iso();
+    const project = request.project ?? null;
+    try {
+      await this.machines.insert({ id: source, project, created_at: null, at });
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      await this.machines.change({ id: source }, { set: { project, created_at: null, at } });
+    }
+    const { name, hostname, platform, interval_seconds, parent_source = null } = request;
+    const os = platform.startsWith('win-') ? 'windows' : 'linux';
+    const fields = { source, name, parent_source, interval_seconds, os, project, description: `Machine ${hostname}` };
+    try {
+      const monitor = await this.watchdog.create(fields, by);
+      await this.machines.change({ id: source }, { set: { created_at: monitor.created_at } });
+      await this.audit.record(principal, 'monitor.created', source, { name, by });
+      return monitor;
+    } catch (error) {
+      const taken = error instanceof ServiceError && error.code === 'conflict';
+      if (taken && (await this.watchdog.find(source)) !== null) throw known(source, request.name);
+      throw error;
+    }
+  }
+
+  /** The monitor stays as it is; the tokens that the setup path issued for it end. */
+  async #replace(
+    principal: Principal,
+    source: string,
+    monitor: MonitorView,
+    { replace, name, project = null }: MachineRequest,
+  ): Promise<MonitorView> {
+    if (!replace) throw known(source, name);
+    const row = await this.machines.get(source);
+    const ours = row !== null && madeBy(row, monitor);
+    if (!ours || monitor.project !== project) {
+      throw conflict(
+        ours
+          ? `The monitor ${source} belongs to ${monitor.project === null ? 'no project' : `the project ${monitor.project}`}.`
+          : `The monitor ${source} was not made by a setup, and is not replaced. Choose another name.`,
+      );
+    }
+    const page = await this.issued.find({ filter: { kind: 'machine', name: source }, limit: 1000 });
+    for (const { id } of page.items) {
+      await this.tokens.revoke(id);
+      await this.issued.remove({ id });
+    }
+    await this.audit.record(principal, 'token.revoked', source, { kind: 'watchdog', source, reason: 'replaced' });
+    return monitor;
+  }
+}
+
+/** A row whose making was cut off counts for a monitor that appeared within a minute of it. */
+const madeBy = ({ created_at, at }: MachineDoc, monitor: MonitorView): boolean =>
+  created_at === null
+    ? Math.abs(Date.parse(monitor.created_at) - Date.parse(at)) < MINUTE_MS
+    : created_at === monitor.created_at;
+
+const known = (source: string, name: string): Error =>
+  conflict(
+    source === name
+      ? `There is a monitor ${source} already. Choose another name, or replace it.`
+      : `There is a monitor ${source} already, which is the source of ${name}. Choose another name, or replace it.`,
+  );

@@ -1,0 +1,33 @@
+/** The setup path (contract 60): the first installation of an application on a machine, by the update agent. */
+import { definePlugin } from '../../kernel/contract.js';
+import { AUDIT, CREDENTIALS, TOKENS } from '../../ports/domain/access.js';
+import { PROJECTS } from '../../ports/domain/projects.js';
+import { RELEASES } from '../../ports/domain/releases.js';
+import { SYSTEM } from '../../ports/domain/system.js';
+import { WATCHDOG } from '../../ports/domain/watchdog.js';
+import { ApplicationTokens } from './application.js';
+import { Catalog, RELEASES_NOW } from './catalog.js';
+import { Machines } from './machine.js';
+import { routes } from './routes.js';
+import { SetupLogin } from './session.js';
+
+export default definePlugin({
+  id: 'setup',
+  version: '1.0.0',
+  api: 1,
+  title: 'Setup',
+  needs: [AUDIT.name, CREDENTIALS.name, TOKENS.name, PROJECTS.name, SYSTEM.name, WATCHDOG.name],
+  uses: [RELEASES.name],
+  scopes: ['setup:install'],
+  tags: { setup: 'First installations: login, what can be installed, the token of the application.' },
+  collections: [
+    { name: 'issued', indexes: [{ fields: ['kind', 'name'] }] },
+    { name: 'machines', indexes: [] },
+  ],
+  from: import.meta.url,
+  setup(ctx) {
+    ctx.bind(RELEASES_NOW, () => ctx.find(RELEASES));
+    const services = { login: SetupLogin, catalog: Catalog, applications: ApplicationTokens, machines: Machines };
+    return { routes: routes(ctx.services(services)) };
+  },
+});

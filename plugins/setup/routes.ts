@@ -1,0 +1,189 @@
+/** `/api/setup/v1` (contract 60): from a login to an installed, monitored application. */
+import joi from 'joi';
+import { created, named, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import type { ApplicationRequest, ApplicationTokens } from './application.js';
+import type { Catalog } from './catalog.js';
+import type { MachineRequest, Machines } from './machine.js';
+import { installerOf, type SetupLogin } from './session.js';
+
+const BASE = '/api/setup/v1';
+const ACCESS = { scope: 'setup:install' } as const;
+const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'];
+
+const line = (max: number) =>
+  joi
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
+const platform = joi.string().valid(...PLATFORMS);
+const slug = joi.string().max(64);
+const timestamp = joi.string().isoDate();
+
+const loginBody = named(
+  'SetupCredentials',
+  joi
+    .object({ username: joi.string().max(256).required(), password: joi.string().max(1024).required() })
+    .example({ username: 'installer', password: 'violet-harbour-lantern' }),
+);
+
+const loginAnswer = named(
+  'SetupLogin',
+  whole({
+    token: joi.string().description('svc_setup_…; for the routes of the setup path alone'),
+    token_type: joi.string().valid('Bearer'),
+    expires_at: timestamp,
+    expires_in: joi.number().integer().description('Seconds'),
+    scopes: joi.array().items(joi.string()),
+    account: whole({ username: joi.string(), role: joi.string().valid('admin', 'installer') }),
+  }),
+);
+
+const channelShape = named(
+  'CatalogChannel',
+  whole({
+    channel: joi.string(),
+    version: joi.string(),
+    platform,
+    published_at: timestamp,
+    package_size: joi.number().integer().description('Bytes'),
+    signed: joi.boolean(),
+  }),
+);
+
+const catalogAnswer = named(
+  'Catalog',
+  whole({
+    platform,
+    projects: joi.array().items(
+      named(
+        'CatalogProject',
+        whole({
+          slug: joi.string(),
+          name: joi.string(),
+          description: joi.string().allow(null),
+          channels: joi.array().items(channelShape),
+          requires_runtime: joi.any().description('What its package needs to be installed before; null: nothing'),
+          has_setup: joi.boolean().description('Its package asks for settings (setup.json)'),
+        }),
+      ),
+    ),
+  }),
+);
+
+const tokenBody = named(
+  'ApplicationTokenRequest',
+  joi
+    .object({
+      project: slug.required(),
+      name: line(100).description('Default: the project, and the machine when it is named'),
+      scopes: joi
+        .array()
+        .items(joi.string().max(100))
+        .max(50)
+        .description('Can only restrict: absent, all that the project’s setup_scopes allow'),
+      expires_in_seconds: joi
+        .number()
+        .integer()
+        .min(60)
+        .max(10 * 366 * 86_400)
+        .description('Absent: it does not end'),
+      machine_name: line(200),
+      replace: joi.boolean().default(false).description('Revoke earlier tokens of this name that a setup has issued'),
+    })
+    .example({ project: 'shop', machine_name: 'web-1' }),
+);
+
+const tokenAnswer = named(
+  'ApplicationToken',
+  whole({
+    token: joi.string(),
+    id: joi.string(),
+    scopes: joi.array().items(joi.string()),
+    denied: joi.array().items(joi.string()).description('Asked for and not granted'),
+    expires_at: timestamp.allow(null),
+    project: joi.string(),
+  }),
+);
+
+const machineBody = joi.object({
+  name: line(200).required(),
+  hostname: line(253).required(),
+  platform: platform.required(),
+  interval_seconds: joi.number().integer().min(60).max(86_400).default(60),
+  parent_source: joi.string().max(128).allow(null),
+  project: slug.allow(null),
+  replace: joi.boolean().default(false),
+});
+
+const secretly = <T extends { header(name: string, value: string): T }>(answer: T): T =>
+  answer.header('cache-control', 'no-store');
+
+export interface SetupServices {
+  login: SetupLogin;
+  catalog: Catalog;
+  applications: ApplicationTokens;
+  machines: Machines;
+}
+
+export function routes({ login, catalog, applications, machines }: SetupServices): RouteSpec[] {
+  return [
+    {
+      method: 'POST',
+      path: `${BASE}/login`,
+      operationId: 'logInToSetup',
+      summary: 'Log in with an installer’s or an administrator’s account',
+      description: 'The token lives for 30 minutes and opens the routes of the setup path alone.',
+      access: 'public',
+      errors: ['invalid_credentials', 'role_not_allowed', 'totp_not_supported'],
+      input: { body: loginBody },
+      output: loginAnswer,
+      handle: async (request) => {
+        const session = await login.login(request.body as { username: string; password: string }, request);
+        return secretly(new Reply(200, session));
+      },
+    },
+    {
+      method: 'GET',
+      path: `${BASE}/catalog`,
+      operationId: 'getCatalog',
+      summary: 'What can be installed on this platform',
+      access: ACCESS,
+      input: {
+        query: joi.object({ platform: platform.default('any').description('Absent: packages for any platform') }),
+      },
+      output: catalogAnswer,
+      handle: async ({ principal, query }: HttpRequest) => {
+        installerOf(principal);
+        const asked = query['platform'] as string;
+        return { platform: asked, projects: await catalog.of(asked) };
+      },
+    },
+    {
+      method: 'POST',
+      path: `${BASE}/token`,
+      operationId: 'issueApplicationToken',
+      summary: 'The permanent token of an application',
+      access: ACCESS,
+      errors: ['unknown_project', 'conflict'],
+      input: { body: tokenBody },
+      status: 201,
+      output: tokenAnswer,
+      handle: async ({ principal, body }) =>
+        secretly(created(await applications.issue(principal, body as ApplicationRequest))),
+    },
+    {
+      method: 'POST',
+      path: `${BASE}/agent`,
+      hidden: true,
+      summary: 'A monitor for this machine, with its token and the script that reports it',
+      access: ACCESS,
+      errors: ['unknown_project', 'conflict'],
+      input: { body: machineBody },
+      status: 201,
+      handle: async ({ principal, body }) =>
+        secretly(created(await machines.create(principal, body as MachineRequest))),
+    },
+  ];
+}

@@ -1,0 +1,65 @@
+/** Login to the setup path, and who calls with its token (contract 60, login). */
+import { PORT, inject, injectable, type Clock } from '../../kernel/contract.js';
+import { denied, ServiceError } from '../../kernel/errors.js';
+import { CREDENTIALS, TOKENS, type CredentialCheck, type TokenIssuer } from '../../ports/domain/access.js';
+import type { HttpRequest, Principal, Role } from '../../ports/http.js';
+
+export const LIFE_SECONDS = 1_800;
+export const SETUP_SCOPES = ['setup:install'];
+
+export interface SetupSession {
+  token: string;
+  token_type: 'Bearer';
+  expires_at: string;
+  expires_in: number;
+  scopes: string[];
+  account: { username: string; role: Role };
+}
+
+export interface Installer {
+  username: string;
+  role: Role;
+}
+
+/** @throws ServiceError insufficient_scope for every other credential */
+export function installerOf(principal: Principal): Installer {
+  if (principal.kind !== 'token' || principal.token_kind !== 'setup' || principal.account === undefined) {
+    throw denied('This takes only the token of a setup login (POST /api/setup/v1/login).');
+  }
+  return principal.account;
+}
+
+@injectable()
+export class SetupLogin {
+  constructor(
+    @inject(CREDENTIALS) private readonly credentials: CredentialCheck,
+    @inject(TOKENS) private readonly tokens: TokenIssuer,
+    @inject(PORT.clock) private readonly clock: Clock,
+  ) {}
+
+  /** @throws ServiceError invalid_credentials, role_not_allowed, totp_not_supported, rate_limited */
+  async login(
+    given: { username: string; password: string },
+    { address, id: request_id }: Pick<HttpRequest, 'address' | 'id'>,
+  ): Promise<SetupSession> {
+    const account = await this.credentials.check({ ...given, address, request_id, place: 'setup' });
+    const { id, epoch, username, role } = account;
+    const made = await this.tokens.issue({
+      kind: 'setup',
+      name: `setup login of ${username}`,
+      scopes: SETUP_SCOPES,
+      expires_in_seconds: LIFE_SECONDS,
+      created_by: username,
+      account: { id, epoch },
+    });
+    if (made.expires_at === null) throw new ServiceError('internal_error', 'A setup token without an end.');
+    return {
+      token: made.token,
+      token_type: 'Bearer',
+      expires_at: made.expires_at,
+      expires_in: Math.round((Date.parse(made.expires_at) - this.clock.now()) / 1000),
+      scopes: SETUP_SCOPES,
+      account: { username, role },
+    };
+  }
+}
