@@ -6,6 +6,8 @@ import 'reflect-metadata';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
+import { settleModes } from './adapters/fs/modes.js';
+import { FsReleaseStore } from './adapters/fs/release-store.js';
 import { MemoryReleaseStore } from './adapters/memory/release-store.js';
 import { MemoryStore } from './adapters/memory/store.js';
 import { DataCipher } from './adapters/node/cipher.js';
@@ -30,6 +32,8 @@ import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
 import { within } from './kernel/timeout.js';
 import { FIRST_START } from './ports/domain/access.js';
 import type { HttpServer } from './ports/http-server.js';
+import type { Logger } from './ports/logger.js';
+import type { ReleaseStore } from './ports/release-store.js';
 import type { DocumentStore } from './ports/store.js';
 import access from './plugins/access/plugin.js';
 import bugs from './plugins/bugs/plugin.js';
@@ -39,6 +43,7 @@ import health from './plugins/health/plugin.js';
 import mcp from './plugins/mcp/plugin.js';
 import notifications from './plugins/notifications/plugin.js';
 import projects from './plugins/projects/plugin.js';
+import { releasesConfig } from './plugins/releases/config.js';
 import releases from './plugins/releases/plugin.js';
 import sentry from './plugins/sentry/plugin.js';
 import watchdog from './plugins/watchdog/plugin.js';
@@ -159,6 +164,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     level: mode === 'command' ? 'silent' : config.log.level,
     ...(given.logTo === 'stderr' ? { destination: process.stderr } : {}),
   });
+  const releaseStore = given.keys === undefined ? await releasesOn(configuration, log) : new MemoryReleaseStore();
   if (keys.created.length > 0) log.info({ created: keys.created }, 'created keys in the data directory');
 
   const clock = new SystemClock();
@@ -233,7 +239,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     cipher,
     outbound: new NodeOutbound(),
     processes: new HostProcesses(),
-    releaseStore: new MemoryReleaseStore(),
+    releaseStore,
     signers: rings,
     builtin: BUILTIN,
     plugins: config.plugins,
@@ -284,6 +290,15 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
       }),
     stop: stopOnce,
   };
+}
+
+/** The release store on this disk; a web server's user reaches it, and nothing else of the data directory. */
+async function releasesOn(configuration: Configuration, log: Logger): Promise<ReleaseStore> {
+  const { data_dir } = configuration.core;
+  const path = resolve(data_dir, configuration.section('releases', releasesConfig).path);
+  const foreign = await settleModes(data_dir, path);
+  if (foreign.length > 0) log.warn({ paths: foreign }, 'belong to another user: their modes stay as they are');
+  return new FsReleaseStore(path);
 }
 
 /** The folder of the file that names the plugins: their paths are relative to it. The service's own files are named from its root. */

@@ -32,6 +32,9 @@ export interface PackageContents {
   setup: string | null;
 }
 
+/** Of `setup.json`: a larger one is refused with its package. */
+export const MAX_SETUP_BYTES = 1_048_576;
+
 export interface PackagedFile {
   path: string;
   /** Bytes. */

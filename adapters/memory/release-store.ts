@@ -1,6 +1,10 @@
 /** The release store in memory: for tests, and for a service that keeps nothing. What it answers is what the file system's does. */
 import { createHash, randomUUID } from 'node:crypto';
+import { readPackage, PackageRejected as Rejected } from '../../clients/shared/archive.js';
+import { KeptText } from '../../clients/shared/kept-text.js';
 import {
+  MAX_SETUP_BYTES,
+  PackageRejected,
   PackageTooLarge,
   type AccessFile,
   type ManifestTexts,
@@ -10,11 +14,6 @@ import {
   type StagedPackage,
   type StoredFile,
 } from '../../ports/release-store.js';
-
-export type Inspect = (
-  bytes: Uint8Array,
-  rules: { platform: string; entry: string | null },
-) => Promise<PackageContents>;
 
 interface Kept {
   bytes: Buffer;
@@ -33,10 +32,7 @@ export class MemoryReleaseStore implements ReleaseStore {
   readonly #files = new Map<string, Kept>();
   readonly #products = new Set<string>();
 
-  constructor(
-    private readonly inspects: Inspect = () => Promise.reject(new Error('this store reads no packages')),
-    private readonly now: () => number = Date.now,
-  ) {}
+  constructor(private readonly now: () => number = Date.now) {}
 
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
     const pieces: Uint8Array[] = [];
@@ -61,7 +57,17 @@ export class MemoryReleaseStore implements ReleaseStore {
   }
 
   async inspect(id: string, rules: { platform: string; entry: string | null }): Promise<PackageContents> {
-    return this.inspects(this.#stagedBytes(id), rules);
+    const bytes = this.#stagedBytes(id);
+    const setup = new KeptText('setup.json', MAX_SETUP_BYTES);
+    const source = (async function* () {
+      yield bytes;
+    })();
+    try {
+      const { files, unpackedBytes } = await readPackage(source, { ...rules, onFile: setup.onFile });
+      return { files, unpacked: unpackedBytes, setup: setup.text };
+    } catch (error) {
+      throw error instanceof Rejected ? new PackageRejected(error.entry, error.why) : error;
+    }
   }
 
   async put(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void> {

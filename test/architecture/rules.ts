@@ -103,6 +103,13 @@ export const RULES: readonly Rule[] = [
     packages: [PURE],
     says: 'a plugin imports ports, lib, kernel/contract, kernel/errors, its own folder and pure libraries',
   },
+  {
+    layer: 'adapters',
+    files: /^adapters\/memory\/release-store\.ts$/,
+    project: [PORTS, /^clients\/shared\//],
+    packages: [NODE],
+    says: 'the release store in memory imports ports, lib, clients/shared and node',
+  },
   ...Object.entries(DRIVERS).map(([name, driver]): Rule => ({
     layer: 'adapters',
     files: new RegExp(`^adapters/${name}/`),

@@ -1,0 +1,67 @@
+/** Writes that are on the disk when they resolve, and modes that hold whatever the umask. */
+import { chmod, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** What a web server may read (contract 40, files). */
+export const OPEN_FOLDER = 0o755;
+export const OPEN_FILE = 0o644;
+export const OWN_FOLDER = 0o700;
+export const OWN_FILE = 0o600;
+
+export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+
+/** Makes the entries of a folder durable. Windows cannot open a folder, and needs no such thing. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The folder, and those above it down from `root`, which a web server may read; each durable. */
+export async function makeFolder(root: string, folder: string, mode: number): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return;
+    if (codeOf(error) !== 'ENOENT') throw error;
+    // Above the store itself nothing is for others to read.
+    if (folder === root) await mkdir(dirname(folder), { recursive: true, mode: OWN_FOLDER });
+    else await makeFolder(root, dirname(folder), OPEN_FOLDER);
+    return makeFolder(root, folder, mode);
+  }
+  await chmod(folder, mode);
+  await syncFolder(dirname(folder));
+}
+
+/** A new file, open for writing; whole on the disk when `work` resolves, gone when it does not. */
+export async function writeNew<T>(path: string, mode: number, work: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await open(path, 'wx', OWN_FILE);
+  try {
+    try {
+      const result = await work(file);
+      await file.chmod(mode);
+      await file.sync();
+      return result;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** Puts a text in place in one step. @param temporary beside `path` or elsewhere on the same file system */
+export async function putText(temporary: string, path: string, text: string): Promise<void> {
+  await writeNew(temporary, OPEN_FILE, (file) => file.writeFile(text));
+  try {
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+/** What comes in: packages on their way, in a folder of the same file system that nobody else can open. */
+import { createHash, randomUUID } from 'node:crypto';
+import { link, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PackageTooLarge, StoreFull, type StagedPackage } from '../../ports/release-store.js';
+import { codeOf, makeFolder, OPEN_FILE, OWN_FOLDER, writeNew } from './durable.js';
+import { INCOMING } from './paths.js';
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Written at once, and how much may come before the free space is asked for again. */
+const WRITE_BYTES = 1024 * 1024;
+const ASK_BYTES = 32 * 1024 * 1024;
+
+export class Incoming {
+  readonly folder: string;
+
+  constructor(private readonly root: string) {
+    this.folder = join(root, INCOMING);
+  }
+
+  /** The path of a staged package. */
+  path(id: string): string {
+    if (!ID.test(id)) throw new TypeError('this is not the id of a staged package');
+    return join(this.folder, id);
+  }
+
+  /** A new path in it, for a file that is moved into its place. */
+  async fresh(): Promise<{ id: string; path: string }> {
+    await makeFolder(this.root, this.folder, OWN_FOLDER);
+    const id = randomUUID();
+    return { id, path: this.path(id) };
+  }
+
+  async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
+    const { id, path } = await this.fresh();
+    try {
+      const { size, sha256 } = await writeNew(path, OPEN_FILE, (file) => this.#receive(file, bytes, limits));
+      return { id, size, sha256 };
+    } catch (error) {
+      throw ['ENOSPC', 'EDQUOT'].includes(codeOf(error)) ? new StoreFull('the disk is full', { cause: error }) : error;
+    }
+  }
+
+  async staged(): Promise<{ id: string; modifiedAt: Date }[]> {
+    const names = await readdir(this.folder).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw error;
+    });
+    const found: { id: string; modifiedAt: Date }[] = [];
+    for (const id of names.filter((name) => ID.test(name))) {
+      const stats = await stat(join(this.folder, id)).catch((error: unknown) => {
+        if (codeOf(error) === 'ENOENT') return null;
+        throw error;
+      });
+      if (stats !== null) found.push({ id, modifiedAt: stats.mtime });
+    }
+    return found;
+  }
+
+  async discard(id: string): Promise<void> {
+    await rm(this.path(id), { force: true });
+  }
+
+  /** The same bytes under a new id, without a copy. Null: nothing is at the path. */
+  async linked(from: string): Promise<string | null> {
+    const { id, path } = await this.fresh();
+    try {
+      await link(from, path);
+      return id;
+    } catch (error) {
+      if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null;
+      throw error;
+    }
+  }
+
+  async freeBytes(): Promise<number> {
+    await makeFolder(this.root, this.folder, OWN_FOLDER);
+    const { bavail, bsize } = await statfs(this.folder);
+    return bavail * bsize;
+  }
+
+  /** Writes in pieces of 1 MiB, whatever the network's pieces are. */
+  async #receive(
+    file: FileHandle,
+    bytes: AsyncIterable<Uint8Array>,
+    { bytes: most, keepFree }: { bytes: number; keepFree: number },
+  ): Promise<{ size: number; sha256: string }> {
+    const hash = createHash('sha256');
+    let size = 0;
+    let asked = 0;
+    let pieces: Uint8Array[] = [];
+    let held = 0;
+    const write = async (): Promise<void> => {
+      if (held > 0) await writeAll(file, pieces);
+      pieces = [];
+      held = 0;
+    };
+    await this.#judge(keepFree);
+    for await (const piece of bytes) {
+      size += piece.length;
+      if (size > most) throw new PackageTooLarge(`more than ${most} bytes`);
+      hash.update(piece);
+      pieces.push(piece);
+      held += piece.length;
+      if (held >= WRITE_BYTES) await write();
+      if (size - asked >= ASK_BYTES) {
+        asked = size;
+        await this.#judge(keepFree);
+      }
+    }
+    await write();
+    return { size, sha256: hash.digest('hex') };
+  }
+
+  async #judge(keepFree: number): Promise<void> {
+    if (keepFree > 0 && (await this.freeBytes()) < keepFree)
+      throw new StoreFull(`less than ${keepFree} bytes are free`);
+  }
+}
+
+async function writeAll(file: FileHandle, pieces: readonly Uint8Array[]): Promise<void> {
+  const whole = pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
+  for (let at = 0; at < whole.length;) at += (await file.write(whole, at)).bytesWritten;
+}

@@ -1,0 +1,71 @@
+/**
+ * Who may open what in the data directory (contract 40, files): a web server's user passes through it to the store, and
+ * can open nothing else.
+ */
+import type { Dirent } from 'node:fs';
+import { chmod, lstat, readdir } from 'node:fs/promises';
+import { isAbsolute, join, relative, sep } from 'node:path';
+import { OPEN_FILE, OPEN_FOLDER, OWN_FILE, OWN_FOLDER, codeOf } from './durable.js';
+import { INCOMING } from './paths.js';
+
+/** Others may pass, and see nothing. */
+const PASSAGE = 0o711;
+
+/**
+ * Corrects the modes of the data directory and of what lies in it, and of the store down to the products' own files.
+ * Answers the paths that belong to another user and stay as they are.
+ */
+export async function settleModes(dataDir: string, store: string): Promise<string[]> {
+  if (process.platform === 'win32') return [];
+  const left: string[] = [];
+  const mode = async (path: string, wanted: number): Promise<void> => {
+    try {
+      const stats = await lstat(path);
+      if (!stats.isSymbolicLink() && (stats.mode & 0o7777) !== wanted) await chmod(path, wanted);
+    } catch (error) {
+      if (codeOf(error) === 'EPERM') left.push(path);
+      else if (codeOf(error) !== 'ENOENT') throw error;
+    }
+  };
+  await mode(dataDir, PASSAGE);
+  const inside = relative(dataDir, store);
+  const passage = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside) ? inside.split(sep) : [];
+  await settleOwn(dataDir, passage, mode);
+  await mode(store, OPEN_FOLDER);
+  await mode(join(store, INCOMING), OWN_FOLDER);
+  for (const entry of await entries(store)) {
+    if (!entry.isDirectory() || entry.name.startsWith('.')) continue;
+    const product = join(store, entry.name);
+    await mode(product, OPEN_FOLDER);
+    for (const own of await entries(product)) {
+      await mode(join(product, own.name), own.isDirectory() ? OPEN_FOLDER : OPEN_FILE);
+    }
+  }
+  return left;
+}
+
+/** What lies in a folder of ours, but for the way to the store, which is passed through. */
+async function settleOwn(
+  folder: string,
+  [way, ...further]: readonly string[],
+  mode: (path: string, wanted: number) => Promise<void>,
+): Promise<void> {
+  for (const entry of await entries(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.name === way) {
+      if (further.length === 0) continue;
+      await mode(path, PASSAGE);
+      await settleOwn(path, further, mode);
+    } else if (entry.isDirectory()) await mode(path, OWN_FOLDER);
+    else if (entry.isFile()) await mode(path, OWN_FILE);
+  }
+}
+
+async function entries(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return [];
+    throw error;
+  }
+}

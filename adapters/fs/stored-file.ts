@@ -1,0 +1,47 @@
+/** A file of the store as an answer reads it. It is opened when it is read, and judged again then. */
+import { constants, type BigIntStats } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
+import { FileReplaced, type StoredFile } from '../../ports/release-store.js';
+import { codeOf } from './durable.js';
+
+const PIECE = 512 * 1024;
+
+/** Every put makes a new file, whose number and time of change are its own; neither changes by a restart. */
+export const tagOf = ({ size, mtimeNs, ino }: BigIntStats): string =>
+  [size, mtimeNs, ino].map((part) => part.toString(36)).join('-');
+
+/** What is at the path; null: nothing, or no plain file. */
+export async function look(path: string): Promise<BigIntStats | null> {
+  try {
+    const stats = await lstat(path, { bigint: true });
+    return stats.isFile() ? stats : null;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(codeOf(error))) return null;
+    throw error;
+  }
+}
+
+export function storedFile(path: string, stats: BigIntStats): StoredFile {
+  const tag = tagOf(stats);
+  return { size: Number(stats.size), modifiedAt: stats.mtime, tag, read: (start, end) => read(path, tag, start, end) };
+}
+
+async function* read(path: string, tag: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+  const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch((error: unknown) => {
+    throw ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error)) ? new FileReplaced('the file has gone') : error;
+  });
+  try {
+    if (tagOf(await file.stat({ bigint: true })) !== tag) throw new FileReplaced('another file took its place');
+    for (let at = start; at < end;) {
+      const { bytesRead, buffer } = await file.read({
+        buffer: Buffer.allocUnsafeSlow(Math.min(PIECE, end - at)),
+        position: at,
+      });
+      if (bytesRead === 0) throw new Error('the file is shorter than it was');
+      at += bytesRead;
+      yield bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}

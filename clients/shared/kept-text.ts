@@ -1,0 +1,21 @@
+import { PackageRejected } from './package-rejected.js';
+import type { FileEntry } from './archive.js';
+
+/** The text of one file of a package that is being read: give `onFile` to `readPackage`. */
+export class KeptText {
+  /** Null: there is no such file, or it has not been met yet. */
+  text: string | null = null;
+
+  constructor(
+    private readonly path: string,
+    private readonly maxBytes: number,
+  ) {}
+
+  readonly onFile = async ({ path, size }: FileEntry, content: AsyncIterable<Uint8Array>): Promise<void> => {
+    if (path !== this.path) return;
+    if (size > this.maxBytes) throw new PackageRejected(path, `is larger than ${this.maxBytes} bytes`);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of content) pieces.push(Buffer.from(piece));
+    this.text = Buffer.concat(pieces).toString('utf8');
+  };
+}

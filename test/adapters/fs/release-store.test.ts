@@ -1,0 +1,138 @@
+/** The release store on the file system: the contract, and what only a file system has: modes, links, room, other processes. */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { settleModes } from '../../../adapters/fs/modes.js';
+import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
+import { FileReplaced, StoreFull } from '../../../ports/release-store.js';
+import { packageOf, piecesOf, releaseStoreContract } from '../../../testing/contracts/release-store.js';
+import { rejection } from '../../harness.js';
+
+const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
+const TEXTS = { manifest: '{}', signature: 'eA==' };
+const LIMITS = { bytes: 1 << 26, keepFree: 0 };
+
+describe('the release store on the file system', function () {
+  this.timeout(60_000);
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-releases-'));
+  });
+  afterEach(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+  const root = (): string => join(folder, 'data', 'releases');
+  const modeOf = async (...path: string[]): Promise<string> =>
+    ((await stat(join(root(), ...path))).mode & 0o7777).toString(8);
+  const filled = async (): Promise<FsReleaseStore> => {
+    const store = new FsReleaseStore(root());
+    const { id } = await store.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
+    await store.put(id, PLACE, TEXTS);
+    await store.writeLatest('shop', 'stable', '{}');
+    await store.writeAccess('shop', '.htpasswd', 'x');
+    return store;
+  };
+
+  releaseStoreContract('fs', async () => new FsReleaseStore(root()));
+
+  it('is open for a web server, whatever the umask, and .incoming is not', async () => {
+    const before = process.umask(0o077);
+    try {
+      await filled();
+    } finally {
+      process.umask(before);
+    }
+    const place = ['shop', 'stable', '1.0', 'any'];
+    for (let depth = 0; depth <= place.length; depth++) expect(await modeOf(...place.slice(0, depth))).to.equal('755');
+    for (const file of ['package.tar.gz', 'manifest.json', 'manifest.sig'])
+      expect(await modeOf(...place, file)).to.equal('644');
+    expect(await modeOf('shop', 'stable', 'latest.json')).to.equal('644');
+    expect(await modeOf('shop', '.htpasswd')).to.equal('644');
+    expect(await modeOf('.incoming')).to.equal('700');
+    expect(await readdir(join(root(), '.incoming'))).to.deep.equal([]);
+    expect((await readdir(join(root(), 'shop'))).toSorted()).to.deep.equal(['.htpasswd', 'stable']);
+  });
+
+  it('corrects the modes of a data directory that is there', async () => {
+    await filled();
+    const data = join(folder, 'data');
+    await mkdir(join(data, 'installer'));
+    await writeFile(join(data, 'release-key.pem'), 'secret');
+    await chmod(data, 0o755);
+    await chmod(join(data, 'installer'), 0o777);
+    await chmod(join(data, 'release-key.pem'), 0o644);
+    await chmod(join(root(), 'shop'), 0o700);
+    await chmod(join(root(), 'shop', '.htpasswd'), 0o600);
+    await chmod(join(root(), '.incoming'), 0o755);
+    expect(await settleModes(data, root())).to.deep.equal([]);
+    expect(await modeOf('..')).to.equal('711');
+    expect(await modeOf('..', 'installer')).to.equal('700');
+    expect(await modeOf('..', 'release-key.pem')).to.equal('600');
+    expect(await modeOf()).to.equal('755');
+    expect(await modeOf('shop')).to.equal('755');
+    expect(await modeOf('shop', '.htpasswd')).to.equal('644');
+    expect(await modeOf('.incoming')).to.equal('700');
+  });
+
+  it('lets a web server pass to a store that lies deeper, and closes what lies beside the way', async () => {
+    const data = join(folder, 'data');
+    const deep = join(data, 'srv', 'releases');
+    await mkdir(deep, { recursive: true });
+    await mkdir(join(data, 'srv', 'other'));
+    await settleModes(data, deep);
+    const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
+    expect(await mode(join(data, 'srv'))).to.equal(0o711);
+    expect(await mode(deep)).to.equal(0o755);
+    expect(await mode(join(data, 'srv', 'other'))).to.equal(0o700);
+  });
+
+  it('follows no link', async () => {
+    const store = await filled();
+    await mkdir(join(folder, 'outside', 'stable'), { recursive: true });
+    await writeFile(join(folder, 'outside', 'stable', 'latest.json'), 'secret');
+    await symlink(join(folder, 'outside'), join(root(), 'linked'));
+    await symlink(join(folder, 'outside', 'stable', 'latest.json'), join(root(), 'shop', 'secret'));
+    await symlink(join(folder, 'outside', 'stable'), join(root(), 'shop', 'beta'));
+    expect(await store.open(['linked', 'stable', 'latest.json'])).to.equal(null);
+    expect(await store.open(['shop', 'secret'])).to.equal(null);
+    expect(await store.open(['shop', 'beta', 'latest.json'])).to.equal(null);
+    expect(await store.products()).to.deep.equal(['shop']);
+  });
+
+  it('says so when a file was replaced or withdrawn between question and answer', async () => {
+    const store = await filled();
+    const path = ['shop', 'stable', '1.0', 'any', 'package.tar.gz'];
+    const read = async (file: Awaited<ReturnType<FsReleaseStore['open']>>): Promise<void> => {
+      for await (const _ of file?.read(0, 1) ?? []);
+    };
+    const old = await store.open(path);
+    await store.put((await store.stage(piecesOf(randomBytes(9)), LIMITS)).id, PLACE, TEXTS);
+    expect(await rejection(read(old))).to.be.instanceOf(FileReplaced);
+    const current = await store.open(path);
+    await store.withdraw(PLACE);
+    expect(await rejection(read(current))).to.be.instanceOf(FileReplaced);
+  });
+
+  it('takes nothing once less is free than shall be', async () => {
+    const store = new FsReleaseStore(root());
+    const free = await store.freeBytes();
+    expect(free).to.be.above(0);
+    const limits = { bytes: 1 << 20, keepFree: Number.MAX_SAFE_INTEGER };
+    expect(await rejection(store.stage(piecesOf(randomBytes(10)), limits))).to.be.instanceOf(StoreFull);
+    expect(await store.staged()).to.deep.equal([]);
+  });
+
+  it('finds everything again after a restart, with the same tags', async () => {
+    const before = await filled();
+    const path = ['shop', 'stable', '1.0', 'any', 'package.tar.gz'];
+    const after = new FsReleaseStore(root());
+    expect((await after.open(path))?.tag).to.equal((await before.open(path))?.tag);
+    expect(await after.products()).to.deep.equal(['shop']);
+    const { id } = await before.stage(piecesOf(Buffer.from('left behind')), LIMITS);
+    expect((await after.staged()).map((one) => one.id)).to.deep.equal([id]);
+    await after.discard(id);
+    expect(await before.staged()).to.deep.equal([]);
+  });
+});
