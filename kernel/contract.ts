@@ -278,12 +278,17 @@ export { matches } from '../ports/document.js';
 export { OutboundError } from '../ports/outbound.js';
 export { InvalidCursor, StoreConflict } from '../ports/store.js';
 export { deleted, pageOf, whole } from './shapes.js';
-export { created, named, Redirect, Reply, stated, text, View } from '../ports/http.js';
+export { created, EventStreamAnswer, FileAnswer, named, Redirect, Reply, stated, text, View } from '../ports/http.js';
 export type {
   Access,
   AccessRule,
   Authenticator,
   HttpRequest,
+  AnsweredFile,
+  BasicGuard,
+  BasicVerdict,
+  ServerSentEvent,
+  UploadedBody,
   PageResult,
   Principal,
   Refusal,

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { until } from '../harness.js';
 import { TestService } from '../support/service.js';
@@ -16,7 +16,7 @@ const refuses = (port: number): Promise<boolean> =>
   });
 
 describe('start: stopping', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let service: TestService;
   afterEach(() => service.dispose());
 
@@ -46,5 +46,64 @@ describe('start: stopping', function () {
     expect([child.exitCode, child.signalCode]).to.deep.equal([null, null]);
     await rm(hold);
     expect(await ended).to.equal(0);
+  });
+
+  it('gives downloads and uploads 10 s on SIGTERM, then cuts them; a download goes on from where it was', async () => {
+    service = await TestService.create();
+    const size = 64 * 1024 * 1024;
+    const plugin = `
+      import { FileAnswer } from ${JSON.stringify(new URL('../../kernel/contract.js', import.meta.url).href)};
+      const file = { size: ${size}, etag: '"v1"', contentType: 'application/gzip', open: async function* (start, end) {
+        for (let at = start; at < end; at += 262144) yield Buffer.alloc(Math.min(262144, end - at), at / 262144);
+      } };
+      const common = { summary: 'test', access: 'public', limits: { rate: 'none' }, hidden: true };
+      export default {
+        id: 'streams', version: '1.0.0', api: 1, title: 'Streams',
+        setup: () => ({ routes: [
+          { ...common, method: 'GET', path: '/streams/file', handle: () => new FileAnswer(file) },
+          { ...common, method: 'POST', path: '/streams/upload',
+            input: { stream: { mediaTypes: ['application/gzip'], bytes: ${size} } },
+            handle: async ({ body }) => { for await (const piece of body.content); return {}; } },
+        ] }),
+      };`;
+    await writeFile(join(service.dataDir, 'streams.mjs'), plugin);
+    await writeFile(join(service.dataDir, 'aos.json'), JSON.stringify({ plugins: ['./streams.mjs'] }));
+    service.env['SVC_CONFIG'] = join(service.dataDir, 'aos.json');
+    await service.start();
+    const port = Number(new URL(service.url).port);
+    const open = async (head: string): Promise<Socket> => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`${head}\r\nHost: a\r\n`);
+      return socket;
+    };
+    // One that takes its file in time, one that takes nothing, and an upload that goes on for ever.
+    const quick = fetch(`${service.url}/streams/file`);
+    const slow = await open('GET /streams/file HTTP/1.1');
+    slow.pause();
+    slow.write('\r\n');
+    const upload = await open('POST /streams/upload HTTP/1.1');
+    upload.write(`Content-Type: application/gzip\r\nContent-Length: ${size}\r\n\r\n`);
+    const drip = setInterval(() => void upload.write(Buffer.alloc(64 * 1024)), 100);
+    let cut = 0;
+    for (const socket of [slow, upload]) socket.on('error', () => undefined).once('close', () => cut++);
+    const answer = await quick;
+    const began = performance.now();
+    const ended = service.end('SIGTERM');
+    await until('new connections are refused', () => refuses(port), 8_000);
+    expect((await answer.arrayBuffer()).byteLength).to.equal(size);
+    expect(cut).to.equal(0);
+    expect(await ended).to.equal(0);
+    clearInterval(drip);
+    expect(performance.now() - began).to.be.within(9_000, 15_000);
+    let received = 0;
+    slow.on('data', (chunk) => (received += chunk.length)).resume();
+    await until('both are cut', () => cut === 2);
+    expect(received).to.be.within(1, size - 1);
+
+    await service.start();
+    const rest = await fetch(`${service.url}/streams/file`, {
+      headers: { range: 'bytes=1048576-', 'if-range': '"v1"' },
+    });
+    expect([rest.status, (await rest.arrayBuffer()).byteLength]).to.deep.equal([206, size - 1_048_576]);
   });
 });

@@ -43,13 +43,15 @@ export function failureResponse(failure: Failure, requestId: string, bare = fals
     });
     return { status: failure.status, headers: { ...headers, 'content-type': JSON_TYPE }, body };
   }
-  // Contract 00: without the envelope a bad body is `invalid_request` with 422.
-  const badBody = code === 'validation_failed' || code === 'invalid_json';
   return {
-    status: badBody ? 422 : failure.status,
+    status: failure.status,
     headers: { ...headers, 'content-type': JSON_TYPE },
-    body: JSON.stringify({ status: badBody ? 'invalid_request' : code, message, ...(fields && { fields }), ...extra }),
+    body: JSON.stringify({ status: bareCode(code), message, ...(fields && { fields }), ...extra }),
   };
 }
+
+/** Without the envelope a bad body is `invalid_request`: 422, unreadable JSON 400 (contract 00, envelope; contract 50). */
+export const bareCode = (code: string): string =>
+  code === 'validation_failed' || code === 'invalid_json' ? 'invalid_request' : code;
 
 export { JSON_TYPE };

@@ -4,6 +4,7 @@ import type { MountedRoute, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { ref, type Components } from './components.js';
 import { branchesOf, inner, jsonSchema, nameOf, type Description, type JsonSchema } from './json-schema.js';
+import { bareCode } from '../errors/envelope.js';
 
 type Json = Record<string, unknown>;
 type Codes = Readonly<Record<string, readonly [status: number, meaning: string]>>;
@@ -89,9 +90,7 @@ function refusals({ spec, about }: MountedRoute, policy: AccessPolicy, { shared 
     const [status] = codes[code] ?? [];
     if (status === undefined)
       throw new TypeError(`${spec.path}: ${code} is no error code of the service or its plugin`);
-    // Contract 00, envelope: without it a bad body is `invalid_request` with 422.
-    const at = spec.bare === true && code === 'invalid_json' ? 422 : status;
-    byStatus.set(at, [...(byStatus.get(at) ?? []), code].toSorted());
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code].toSorted());
   }
   const answers = [...byStatus].map(([status, names]): [string, JsonSchema] => {
     const name = `${spec.bare === true ? 'Bare' : ''}${names.map(pascal).join('Or')}`;
@@ -126,7 +125,7 @@ function failed(names: readonly string[], codes: Codes, status: number, bare: bo
   const [code = ''] = names;
   const message = codes[code]?.[1] ?? '';
   const example = bare
-    ? { status: code === 'invalid_json' || code === 'validation_failed' ? 'invalid_request' : code, message }
+    ? { status: bareCode(code), message }
     : { status: 'error', error: { code, message, request_id: '0199e7a2-4c1e-7000-8000-3f5a1c9d2b47' } };
   return {
     description: names.map((name) => `\`${name}\`: ${codes[name]?.[1]}`).join(' '),

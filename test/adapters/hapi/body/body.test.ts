@@ -107,13 +107,17 @@ describe('hapi: bodies', () => {
     });
   }
 
-  it('answers a bad body of a bare route 422 invalid_request', async () => {
-    for (const payload of ['{', '[]', '{}']) {
+  it('answers a bad body of a bare route invalid_request: 422, and 400 where it is no JSON object', async () => {
+    for (const [payload, status] of [
+      ['{', 400],
+      ['[]', 400],
+      ['{}', 422],
+    ] as const) {
       const bad = await test.ask('POST', '/api/t/v1/bare', {
         payload,
         headers: { 'content-type': 'application/json' },
       });
-      expect([bad.status, bad.body.status]).to.deep.equal([422, 'invalid_request']);
+      expect([bad.status, bad.body.status]).to.deep.equal([status, 'invalid_request']);
     }
   });
 

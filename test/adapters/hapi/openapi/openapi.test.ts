@@ -71,6 +71,28 @@ const routes: RouteSpec[] = [
   { method: 'POST', path: '/api/7/envelope/', summary: 'Raw', access: 'public', limits: { payload: 'raw' }, handle },
   { method: 'GET', path: '/files/{path*}', summary: 'Files', access: 'public', handle },
   {
+    method: 'GET',
+    path: '/releases/{path*}',
+    summary: 'Release files',
+    access: { basic: { realm: 'x', judge: async () => ({ open: true, username: null }) } },
+    output: stated({ contentMediaType: 'application/gzip' }, joi.string()),
+    handle,
+  },
+  {
+    method: 'POST',
+    path: '/api/updateservice/v1/publish',
+    summary: 'Publish',
+    access: { scope: 'updateservice:publish' },
+    input: {
+      stream: {
+        mediaTypes: ['application/gzip'],
+        multipart: { file: 'package', fields: ['notes'], fieldBytes: 1_024 },
+        bytes: 1_024,
+      },
+    },
+    handle,
+  },
+  {
     method: 'POST',
     path: '/api/setup/v1/agent',
     summary: 'Agent',
@@ -117,6 +139,8 @@ describe('hapi: OpenAPI', () => {
       '/api/admin/v1/migrate',
       '/api/7/envelope',
       '/files/{path}',
+      '/releases/{path}',
+      '/api/updateservice/v1/publish',
     ]);
   });
 
@@ -192,9 +216,9 @@ describe('hapi: OpenAPI', () => {
     });
     expect(dig(component('PostLicenseValidateAnswer'), 'properties')).to.not.have.property('status');
     expect(dig(validate, 'responses', '422')).to.deep.equal({
-      $ref: '#/components/responses/BareInvalidJsonOrValidationFailed',
+      $ref: '#/components/responses/BareValidationFailed',
     });
-    expect(dig(validate, 'responses')).to.not.have.property('400');
+    expect(dig(validate, 'responses', '400')).to.deep.equal({ $ref: '#/components/responses/BareInvalidJson' });
     expect(dig(document, 'paths', '/metrics', 'get', 'responses', '200', 'content')).to.have.all.keys('text/plain');
     expect(dig(document, 'paths', '/api/7/envelope', 'post', 'requestBody', 'content')).to.have.all.keys(
       'application/octet-stream',
@@ -204,6 +228,25 @@ describe('hapi: OpenAPI', () => {
       { session: ['admin'] },
     ]);
     expect(dig(document, 'paths', '/api/health/live', 'get', 'responses')).to.not.have.property('429');
+  });
+
+  it('describes HTTP Basic, files and streamed bodies', () => {
+    const file = dig(document, 'paths', '/releases/{path}', 'get') as Json;
+    expect(file['security']).to.deep.equal([{ basic: [] }]);
+    expect(dig(document, 'components', 'securitySchemes', 'basic')).to.include({ type: 'http', scheme: 'basic' });
+    expect(dig(file, 'responses', '200', 'content')).to.have.all.keys('application/gzip');
+    const publish = dig(document, 'paths', '/api/updateservice/v1/publish', 'post');
+    const binary = { type: 'string', format: 'binary' };
+    expect(dig(publish, 'requestBody')).to.deep.equal({
+      required: true,
+      content: {
+        'application/gzip': { schema: binary },
+        'multipart/form-data': {
+          schema: { type: 'object', required: ['package'], properties: { package: binary, notes: { type: 'string' } } },
+        },
+      },
+    });
+    expect(dig(publish, 'responses')).to.include.all.keys('400', '401', '413', '415', '422');
   });
 
   it('names operations, answers by status and the errors that are a route’s own', () => {

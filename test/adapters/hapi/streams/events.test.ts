@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import { wire } from '../../../../adapters/hapi/streams/event-streams.js';
+import {
+  EventStreamAnswer,
+  type EventStreamOptions,
+  type RouteSpec,
+  type ServerSentEvent,
+} from '../../../../ports/http.js';
+import { until } from '../../../harness.js';
+import { TestServer, type RawConnection } from '../support.js';
+
+describe('hapi: server-sent events', () => {
+  it('are written as browsers read them', () => {
+    const table: [ServerSentEvent, string][] = [
+      [{ data: 'a' }, 'data: a\n\n'],
+      [{ data: { a: 'x\ny' } }, 'data: {"a":"x\\ny"}\n\n'],
+      [
+        { event: 'change', id: '7', data: 'a\nb\r\nc\rd' },
+        'id: 7\nevent: change\ndata: a\ndata: b\ndata: c\ndata: d\n\n',
+      ],
+      [{ event: 'x\ndata: y', id: 'a\r\n\0b', data: '' }, 'id: a   b\nevent: x data: y\ndata: \n\n'],
+    ];
+    for (const [event, expected] of table) expect(wire(event)).to.equal(expected);
+  });
+
+  let test: TestServer;
+  /** Of this test alone: streams of an earlier one may still be ending. */
+  let sources = { ended: 0 };
+  let living = true;
+  let queue: ServerSentEvent[] = [];
+
+  /** What is in the queue, until nobody listens any longer. */
+  async function* events(signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
+    const own = sources;
+    try {
+      while (!signal.aborted) {
+        const next = queue.shift();
+        if (next) yield next;
+        else await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    } finally {
+      own.ended++;
+    }
+  }
+  const route = (path: string, options: EventStreamOptions, more: Partial<RouteSpec> = {}): RouteSpec => ({
+    method: 'GET',
+    path: `/events/${path}`,
+    summary: 'test',
+    access: { session: 'member' },
+    handle: () => new EventStreamAnswer(events, options).header('x-own', 'yes'),
+    ...more,
+  });
+  beforeEach(async () => {
+    sources = { ended: 0 };
+    living = true;
+    queue = [];
+    test = await TestServer.create(
+      {
+        routes: [
+          route('all', { heartbeatSeconds: 0.05 }),
+          route('watched', { alive: async () => living, aliveEverySeconds: 0.05 }),
+          route('unsure', { alive: () => Promise.reject(new Error('the store is down')), aliveEverySeconds: 0.05 }),
+          route(
+            'few',
+            {},
+            {
+              handle: () =>
+                new EventStreamAnswer(async function* () {
+                  yield { data: 'only' };
+                }),
+            },
+          ),
+          route(
+            'broken',
+            {},
+            {
+              handle: () =>
+                new EventStreamAnswer(async function* () {
+                  yield { data: 'first' };
+                  throw new Error('no more');
+                }),
+            },
+          ),
+        ],
+      },
+      { maxEventStreams: 2 },
+    );
+    await test.start();
+  });
+  afterEach(() => test.stop());
+
+  const listen = async (path: string, role = 'member'): Promise<RawConnection> => {
+    const client = test.connect();
+    await client.write(`GET /events/${path} HTTP/1.1\r\nHost: a\r\nCookie: svc_session=session-${role}\r\n\r\n`);
+    await client.until(({ received }) => received.includes('\r\n\r\n'));
+    return client;
+  };
+
+  it('come one after the other, with a heartbeat between them', async () => {
+    const client = await listen('all');
+    expect(client.received).to.match(/^HTTP\/1\.1 200 /);
+    expect(client.received.toLowerCase()).to.contain('content-type: text/event-stream').and.to.contain('x-own: yes');
+    expect(client.received.toLowerCase()).to.contain('cache-control: no-store');
+    queue.push({ event: 'change', data: { n: 1 } }, { data: 'two' });
+    await client.until(({ received }) => received.includes('event: change\ndata: {"n":1}\n\n'));
+    await client.until(({ received }) => received.includes('data: two\n\n'));
+    await client.until(({ received }) => received.split(': \n\n').length > 3);
+    client.close();
+    await until('the source has ended', () => sources.ended === 1);
+  });
+
+  it('need the session, and end with it', async () => {
+    const refused = await test.ask('GET', '/events/watched');
+    expect([refused.status, refused.code]).to.deep.equal([401, 'unauthorized']);
+    const client = await listen('watched');
+    living = false;
+    await client.until(({ received }) => received.endsWith('0\r\n\r\n'));
+    await until('the source has ended', () => sources.ended === 1);
+    const unsure = await listen('unsure');
+    await unsure.until(({ received }) => received.endsWith('0\r\n\r\n'));
+  });
+
+  it('end with their source; the connection goes on', async () => {
+    const client = await listen('few');
+    await client.until(({ received }) => received.includes('data: only\n\n') && received.endsWith('0\r\n\r\n'));
+    const broken = await listen('broken');
+    await broken.until(({ received }) => received.endsWith('0\r\n\r\n'));
+    expect(test.log.lines.map(({ message }) => message)).to.deep.equal(['a stream failed: Error: no more']);
+    expect([client.closed, broken.closed]).to.deep.equal([false, false]);
+  });
+
+  it('are bounded for one account, and for nobody else', async () => {
+    const [first] = [await listen('all'), await listen('watched')];
+    const third = await test.ask('GET', '/events/all', { headers: { cookie: 'svc_session=session-member' } });
+    expect([third.status, third.code, third.headers['retry-after']]).to.deep.equal([429, 'rate_limited', '30']);
+    expect((await listen('all', 'admin')).received).to.match(/^HTTP\/1\.1 200 /);
+    first.close();
+    await until('the place is free', async () => {
+      const again = await listen('all');
+      return again.received.startsWith('HTTP/1.1 200 ');
+    });
+  });
+
+  it('end at once when the service stops', async () => {
+    const client = await listen('all');
+    const began = performance.now();
+    await test.stop(10_000);
+    expect(performance.now() - began).to.be.below(5_000);
+    await client.until(({ closed }) => closed);
+    expect(client.received).to.match(/0\r\n\r\n$/);
+    await until('the source has ended', () => sources.ended === 1);
+    await test.start();
+  });
+});
