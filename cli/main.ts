@@ -10,12 +10,13 @@ import { endAfterFailure } from './ending.js';
 import { migrate } from './migrate.js';
 import { EXIT, printFailure, printResult } from './output.js';
 import { pluginList } from './plugin.js';
+import { pluginNew } from './plugin-new.js';
 import { runServer, serve } from './serve.js';
 import { withService } from './service.js';
 import { tick } from './tick.js';
 import { helpOf, parse, usageOf, UsageError } from './usage.js';
 
-const BUILTIN: readonly CommandSpec[] = [serve, migrate, tick, doctor, pluginList];
+const BUILTIN: readonly CommandSpec[] = [serve, migrate, tick, doctor, pluginList, pluginNew];
 
 async function stdin(): Promise<string> {
   let text = '';

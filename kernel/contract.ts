@@ -241,7 +241,10 @@ export interface PluginContext<C = Record<string, unknown>> {
 }
 
 export interface Plugin<C = Record<string, unknown>> extends Manifest {
-  /** Folder of its views; default `views/` beside the module that the loader opened. `import.meta.url` serves. */
+  /**
+   * Folder of its views; default `views/` beside the module that the loader opened, or beside its package.json.
+   * `import.meta.url` serves.
+   */
   from?: string;
   setup(ctx: PluginContext<C>): PluginParts | Promise<PluginParts>;
 }

@@ -16,7 +16,7 @@ import { contextOf, type Shared } from './context.js';
 import { Claims, judgeParts } from './contributions.js';
 import { InProcessEvents } from './events.js';
 import { BootStopped, CriticalPluginFailed, reasonOf } from './faults.js';
-import { loadPlugins } from './loader.js';
+import { loadPlugins } from './loading/loader.js';
 import { Migrator } from './migrator.js';
 import { pagesOf, panelsOf, routesOf } from './mounts.js';
 import type { Booted, BootOptions, KernelParts, Mode, MountedCommand } from './parts.js';

@@ -5,7 +5,7 @@
 //   npm test -- plugins/bugs cli   only the files whose path has one of these words
 //
 // SVC_TEST_MONGODB_URL  a MongoDB to test against; without it, what mongodb-memory-server can get
-// SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks`, `promtool`, `openapi` – fail when these suites did not run
+// SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks`, `promtool`, `openapi`, `schemathesis`, `packed` – fail when these suites did not run
 // SVC_TEST_TIMES        a number: list that many of the slowest files
 import { fork } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'test')
 const worker = join(dirname(fileURLToPath(import.meta.url)), 'test-worker.mjs');
 const words = process.argv.slice(2);
 /** Files that start real programs take longest: first, so that no core waits for one at the end. */
-const LONG_FIRST = ['faults/', 'browser/', 'start/', 'conformance/', 'adapters/', 'kernel/'];
+const LONG_FIRST = ['outside/', 'faults/', 'browser/', 'start/', 'conformance/', 'adapters/', 'kernel/'];
 /** Files that judge how quickly the service answers under attack: one by one, after all others. */
 const ALONE = ['faults/floods'];
 const FILE_TIMEOUT_MS = 15 * 60_000;
@@ -115,6 +115,7 @@ const SUITES = {
   promtool: 'metrics of the service is what promtool takes',
   openapi: 'openapi.json before foreign programs makes a python client',
   schemathesis: 'openapi.json before schemathesis every operation',
+  packed: 'the packed service makes plugins',
 };
 const tested = (name) => ran.some((title) => title.startsWith(SUITES[name] ?? `documentstore contract: ${name} `));
 const engines = ['memory', 'sqlite', 'mongodb'].filter(tested).join(', ') || 'none';

@@ -68,10 +68,10 @@ export const RULES: readonly Rule[] = [
   },
   {
     layer: 'kernel',
-    files: /^kernel\/loader\.ts$/,
+    files: /^kernel\/loading\//,
     project: [PORTS],
     packages: [NODE, /^<computed>$/],
-    says: 'kernel/loader.ts imports ports, lib, node and what the configuration names',
+    says: 'kernel/loading imports ports, lib, node and what the configuration names',
   },
   {
     layer: 'kernel',

@@ -8,10 +8,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Plugin } from './contract.js';
-import { reasonOf, type Fault } from './faults.js';
-import type { LoadedPlugin } from './manifest.js';
-import { within } from './timeout.js';
+import type { Plugin } from '../contract.js';
+import { reasonOf, type Fault } from '../faults.js';
+import type { LoadedPlugin } from '../manifest.js';
+import { shareContract } from './one-contract.js';
+import { within } from '../timeout.js';
 
 export interface LoadSettings {
   /** Entries of `plugins`, as the configuration has them. */
@@ -33,6 +34,7 @@ export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSett
     views: viewsOf(plugin, null),
   }));
   const faults: Fault[] = [];
+  if (settings.entries.length > 0) shareContract();
   for (const entry of settings.entries) {
     try {
       plugins.push(await load(entry, settings));
@@ -80,13 +82,23 @@ function exported(module: Record<string, unknown>): unknown {
   return first;
 }
 
-/** Its `from` (a module's URL, or the folder itself), else `views` beside the module that was opened. */
+/** The folder of its views: its `from` (a module's URL, or the folder itself), else by the module that was opened. */
 function viewsOf(plugin: unknown, file: string | null): string | null {
   const from = (plugin as { from?: unknown } | null)?.from;
-  if (typeof from !== 'string') return file === null ? null : join(dirname(file), 'views');
+  if (typeof from !== 'string') return file === null ? null : viewsBeside(file);
   const path = from.startsWith('file:') ? fileURLToPath(from) : from;
   const absolute = isAbsolute(path) ? path : resolve(file === null ? '.' : dirname(file), path);
-  return extname(absolute) === '' ? absolute : join(dirname(absolute), 'views');
+  return extname(absolute) === '' ? absolute : viewsBeside(absolute);
+}
+
+/** `views` beside the module; where there is none, as above a `dist`, beside the package.json of its package. */
+function viewsBeside(module: string): string {
+  const beside = join(dirname(module), 'views');
+  for (let at = dirname(module); at !== dirname(at); at = dirname(at)) {
+    if (existsSync(join(at, 'views'))) return join(at, 'views');
+    if (existsSync(join(at, 'package.json'))) break;
+  }
+  return beside;
 }
 
 function locate(entry: string, bases: readonly string[]): string {

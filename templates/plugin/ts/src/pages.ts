@@ -1,0 +1,29 @@
+/** What people see. A refused form is shown again with what was typed. */
+import { orAgain, Redirect, View, type PageSpec } from 'aos/plugin';
+import type { Notes } from './notes.js';
+
+export const pages = (notes: Notes): PageSpec[] => [
+  {
+    path: '/sample',
+    title: 'Sample',
+    nav: { section: 'operations', label: 'Sample', icon: 'comment', order: 90 },
+    access: { session: 'member' },
+    handle: async () => new View('notes', { notes: await notes.newest() }),
+  },
+  {
+    method: 'POST',
+    path: '/sample',
+    title: 'Sample',
+    access: { session: 'member' },
+    handle: async ({ body }) => {
+      const { text = '' } = body as { text?: string };
+      return orAgain(
+        async () => {
+          await notes.add(text);
+          return new Redirect('/sample', { tone: 'success', message: 'Added.' });
+        },
+        async (problem) => new View('notes', { notes: await notes.newest(), form: { text }, ...problem }),
+      );
+    },
+  },
+];
