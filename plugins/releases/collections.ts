@@ -18,6 +18,6 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   // Texts of manifests in parts, since a document has a limit that a manifest of 200,000 files passes.
   { name: 'manifests', indexes: [{ fields: ['release_id'] }] },
   { name: 'publishes', indexes: [{ fields: ['began_at'] }] },
-  { name: 'channels', indexes: [{ fields: ['product'] }, { fields: ['updated_at'] }, { fields: ['issued_at'] }] },
+  { name: 'statements', indexes: [{ fields: ['product'] }, { fields: ['updated_at'] }, { fields: ['issued_at'] }] },
   { name: 'leases', indexes: [] },
 ];

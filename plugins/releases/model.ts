@@ -1,24 +1,24 @@
 /** What the plugin stores, and the words that it uses (contract 40). */
-import type { ReleasePublished } from '../../ports/domain/releases.js';
+import type { ReleaseHalted, ReleasePublished } from '../../ports/domain/releases.js';
+import type { ReleasePlace } from '../../ports/release-store.js';
 import type { Doc } from '../../ports/store.js';
 
-/** A runtime identifier, or `any`: independent of the platform (contract 01, resources). */
+/** A runtime identifier, or `any`: independent of the platform. */
 export const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'] as const;
 export type Platform = (typeof PLATFORMS)[number];
+export const isPlatform = (text: unknown): text is Platform => (PLATFORMS as readonly unknown[]).includes(text);
 
-/** What a manifest says that a machine needs: `{name, version}`. */
-export interface Runtime {
-  name: string;
-  version: string;
-}
+/** What a package needs on the machine. */
+export type Runtime = { name: string; version: string };
 
-/** A release: one product, channel, version and platform. Its id follows from these four. */
-export interface ReleaseDoc extends Doc {
+/** What a publish says of a release. */
+export interface ReleaseFields {
   product: string;
   channel: string;
   /** As it was first published; `1.2.0` published later is the same release. */
   version: string;
   platform: Platform;
+  /** The name by which `resolved_in_build` may call it. */
   build: string | null;
   mandatory: boolean;
   /** 0 to 100. */
@@ -27,6 +27,7 @@ export interface ReleaseDoc extends Doc {
   release_notes: string | null;
   published_at: string;
   published_by: string;
+  /** Bytes. */
   package_size: number;
   package_sha256: string;
   manifest_sha256: string;
@@ -38,7 +39,12 @@ export interface ReleaseDoc extends Doc {
   entry: string | null;
   runtime: Runtime | null;
   preserve_patterns: string[];
+  /** The package holds a `setup.json`. */
   has_setup: boolean;
+}
+
+/** A release: one product, channel, version and platform. Its id follows from these four (place.ts). */
+export interface ReleaseDoc extends Doc, ReleaseFields {
   withdrawn_at: string | null;
   withdrawn_reason: string | null;
   halted_at: string | null;
@@ -47,24 +53,77 @@ export interface ReleaseDoc extends Doc {
   rollout_at: string;
   downloads: number;
   created_at: string;
-  /** Never goes back, so that a reader of changes meets every change (index). */
+  /** Never goes back, so that readers of changes meet every one. */
   updated_at: string;
   rev: number;
   /** Product; present while the rollout may halt by itself. */
   rolling?: string;
-  /** Since when something is left to do (consistency): present while it is. */
+  /** Since when something is left to do; present while it is (docs/consistency.md, releases). */
   open_at?: string;
+  /** Its files are about to leave the store. */
+  withdrawing?: { reason: string; at: string };
   outbox: OutboxEntry[];
-  /** Of the bug items that this publish closed, until the event is out. */
-  closed?: { items: string[]; count: number };
 }
 
-/** An event that waits for its listeners; it was stored with its change. */
-export type OutboxEntry =
-  | {
-      id: string;
-      event: 'release.published';
-      at: string;
-      data: Omit<ReleasePublished, 'closed_items' | 'closed_count'>;
-    }
-  | { id: string; event: 'release.halted'; at: string; data: { reason: string } };
+/** An event, stored with its change until its listeners have it. */
+export type OutboxEntry = PublishedEntry | HaltedEntry;
+
+export interface PublishedEntry {
+  id: string;
+  at: string;
+  event: 'release.published';
+  /** The closed items are found when it goes out. */
+  data: Omit<ReleasePublished, 'closed_items' | 'closed_count'>;
+}
+
+export interface HaltedEntry {
+  id: string;
+  at: string;
+  event: 'release.halted';
+  data: ReleaseHalted;
+}
+
+/** A part of a manifest's text. */
+export interface ManifestPart extends Doc {
+  release_id: string;
+  manifest_sha256: string;
+  text: string;
+}
+
+/** The lease of a release that is being published, and the marker of how far it came. */
+export interface PublishDoc extends Doc {
+  holder: string | null;
+  owner?: object | null;
+  fence?: number;
+  beat?: number;
+  expires_at?: string;
+  /** Written before the first rename: from here on a crash is mended by finishing or undoing it. */
+  intent?: PublishIntent | null;
+}
+
+export interface PublishIntent {
+  /** The staged package; null where an existing one is linked. */
+  staged: string | null;
+  release: ReleaseFields;
+}
+
+/** The newest statement of a channel (contract 40, freshness). */
+export interface StatementDoc extends Doc {
+  product: string;
+  channel: string;
+  /** The exact signed bytes, as UTF-8. */
+  statement: string;
+  signature: string;
+  key_id: string;
+  issued_at: string;
+  expires_at: string;
+  updated_at: string;
+  rev: number;
+}
+
+export const placeOf = ({ product, channel, version, platform }: ReleaseFields): ReleasePlace => ({
+  product,
+  channel,
+  version,
+  platform,
+});

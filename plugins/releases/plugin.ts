@@ -2,34 +2,106 @@
  * Update service and release store (contract 40): machines ask for the newest release, administrators and CI publish,
  * withdraw, promote and roll out, and the store's access files decide who may download.
  */
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/access.js';
-import { BUGS } from '../../ports/domain/bugs.js';
+import { BUGS, VERSION_FAULT_WATCHERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
+import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
-import { RELEASE_HALTED, RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
+import { RELEASE_HALTED, RELEASE_PUBLISHED, RELEASES } from '../../ports/domain/releases.js';
+import { SYSTEM } from '../../ports/domain/system.js';
+import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
 import { COLLECTIONS } from './collections.js';
 import { releasesConfig, type ReleasesConfig } from './config.js';
-import type { ReleaseDoc } from './model.js';
+import type { Deps } from './deps.js';
+import { routes } from './http/routes.js';
+import { buildServices, type Services } from './services.js';
+
+const PACKAGE_BYTES = 2 * 1024 ** 3;
+
+function depsOf(ctx: PluginContext<ReleasesConfig>): Deps {
+  const { clock, ids, log, config } = ctx;
+  const system = ctx.resolve(SYSTEM);
+  return {
+    releases: ctx.collection('releases'),
+    manifests: ctx.collection('manifests'),
+    publishes: ctx.collection('publishes'),
+    statements: ctx.collection('statements'),
+    leases: ctx.collection('leases'),
+    clock,
+    ids,
+    log,
+    config,
+    emit: (event, data, options) => ctx.emit(event, data, options),
+    store: ctx.ports.releaseStore,
+    signer: ctx.ports.signers.releases,
+    audit: ctx.resolve(AUDIT),
+    projects: ctx.resolve(PROJECTS),
+    processes: system.processes,
+    bugs: () => ctx.find(BUGS),
+    faults: () => ctx.find(VERSION_FAULTS),
+    short: () => ctx.find(STORAGE_SPACE)?.short() ?? false,
+    packageBytes: ctx.app.limits['package_bytes'] ?? PACKAGE_BYTES,
+    protect: async () => {},
+    alone: system.engine !== 'mongodb',
+  };
+}
+
+function jobs({ reconciler, channels, halting }: Services): JobSpec[] {
+  return [
+    {
+      name: 'reconcile',
+      everyMs: 10 * SECOND_MS,
+      timeoutMs: 10 * MINUTE_MS,
+      run: ({ signal }) => reconciler.run(signal),
+    },
+    { name: 'halt', everyMs: 15 * SECOND_MS, run: async ({ signal }) => void (await halting.run(signal)) },
+    { name: 'state', everyMs: 60 * MINUTE_MS, timeoutMs: 10 * MINUTE_MS, run: ({ signal }) => channels.renew(signal) },
+    {
+      name: 'compare',
+      everyMs: 60 * MINUTE_MS,
+      timeoutMs: 30 * MINUTE_MS,
+      run: ({ signal }) => reconciler.compare(signal),
+    },
+  ];
+}
 
 export default definePlugin<ReleasesConfig>({
   id: 'releases',
   version: '1.0.0',
   api: 1,
   title: 'Update service and release store',
-  needs: [AUDIT.name, PROJECTS.name],
-  uses: [BUGS.name],
-  extends: [PROJECT_USAGE.point],
+  needs: [AUDIT.name, PROJECTS.name, SYSTEM.name],
+  uses: [BUGS.name, VERSION_FAULTS.name, STORAGE_SPACE.name],
+  provides: [RELEASES.name],
+  extends: [PROJECT_USAGE.point, VERSION_FAULT_WATCHERS.point],
   config: releasesConfig,
   scopes: ['updateservice:publish'],
   events: [RELEASE_PUBLISHED.event, RELEASE_HALTED.event],
+  tags: { updateservice: 'Releases: asked for by machines, published by CI, rolled out in stages.' },
   collections: COLLECTIONS,
   from: import.meta.url,
   setup(ctx) {
-    const releases = ctx.collection<ReleaseDoc>('releases');
+    const services = buildServices(ctx, depsOf(ctx));
+    const { deps, index, reconciler, halting, directory } = services;
     const published = async (product: string): Promise<boolean> =>
-      (await releases.find({ filter: { product }, limit: 1 })).items.length > 0;
+      (await deps.releases.find({ filter: { product }, limit: 1 })).items.length > 0;
     return {
-      extensions: [extend(PROJECT_USAGE, { noun: 'releases', inUse: published })],
+      routes: routes(services),
+      jobs: jobs(services),
+      services: { [RELEASES.name]: directory },
+      extensions: [
+        extend(PROJECT_USAGE, { noun: 'releases', inUse: published }),
+        extend(VERSION_FAULT_WATCHERS, { counted: () => halting.soon() }),
+      ],
+      health: async () => ({ ok: reconciler.lost.length === 0, lost: reconciler.lost }),
+      start: async () => {
+        await index.start();
+        await reconciler.start();
+      },
+      stop: async () => {
+        await halting.settled();
+        await index.stop();
+      },
     };
   },
 });

@@ -97,6 +97,14 @@ export const RULES: readonly Rule[] = [
     says: 'plugins/notifications imports what a plugin may, and the library that sends mail',
   },
   {
+    // The manifest that the server signs is built by the module that the agent reads it with.
+    layer: 'plugins',
+    files: /^plugins\/releases\//,
+    project: [PORTS, KERNEL_API, /^clients\/shared\//],
+    packages: [PURE],
+    says: 'plugins/releases imports what a plugin may, and clients/shared: the rules of packages',
+  },
+  {
     layer: 'plugins',
     files: /^plugins\//,
     project: [PORTS, KERNEL_API],

@@ -1,0 +1,83 @@
+/**
+ * What machines ask without a credential (contract 40, asking): check and latest, from memory alone. Answers are put
+ * together from texts that were written once per release.
+ */
+import { inject, injectable, text, type Reply } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import type { ProjectInfo } from '../../../ports/domain/projects.js';
+import type { Platform } from '../model.js';
+import { latestOf, offerTo } from './channel-releases.js';
+import { ReleaseIndex, type ShownChannel } from './release-index.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+export interface CheckQuestion {
+  product: string;
+  version: string;
+  channel: string;
+  platform: Platform;
+  /** Null: a machine that does not say who it is. */
+  instance: string | null;
+}
+
+@injectable()
+export class Asking {
+  constructor(@inject(ReleaseIndex) private readonly index: ReleaseIndex) {}
+
+  /** @throws ServiceError not_found for an unknown product */
+  check(question: CheckQuestion): Reply | Promise<Reply> {
+    const project = this.index.project(question.product);
+    return project === null ? this.#checkYoung(question) : this.#answer(question, project);
+  }
+
+  /** @throws ServiceError not_found for an unknown product */
+  async latest(product: string, channel: string, platform: Platform): Promise<Reply> {
+    if (this.index.project(product) === null) await this.#young(product);
+    const shown = this.index.channel(product, channel);
+    const latest = latestOf(shown.views[platform]);
+    const json = latest === null ? undefined : shown.texts.get(latest.id)?.json;
+    const body = json?.text(latest?.mandatory ?? false) ?? 'null';
+    return answer(`{"status":"success","latest":${body}}`, `${json?.tag ?? '-'}`);
+  }
+
+  async #checkYoung(question: CheckQuestion): Promise<Reply> {
+    return this.#answer(question, await this.#young(question.product));
+  }
+
+  /** A project that was made within the last second. */
+  async #young(product: string): Promise<ProjectInfo> {
+    const project = await this.index.youngProject(product);
+    if (project === null) throw notFound(`product ${product}`);
+    return project;
+  }
+
+  #answer({ product, version, channel, platform, instance }: CheckQuestion, project: ProjectInfo): Reply {
+    const shown = this.index.channel(product, channel);
+    const { latest, release, mandatory } = offerTo(shown.views[platform], version, instance);
+    const { require_signed } = project;
+    const current_withdrawn = shown.releases.isWithdrawn(platform, version);
+    const head = {
+      status: 'success',
+      update_available: release !== null,
+      require_signed,
+      product,
+      channel,
+      platform,
+      current_version: version,
+      latest_version: latest?.version ?? null,
+      current_withdrawn,
+      signed: ((release ?? latest)?.manifest_signature ?? null) !== null,
+    };
+    const json = textOf(shown, release);
+    const body = `${JSON.stringify(head).slice(0, -1)},"release":${json?.text(mandatory) ?? 'null'}}`;
+    const flags = [mandatory, current_withdrawn, require_signed].map(Number).join('');
+    return answer(body, `${json?.tag ?? '-'}.${textOf(shown, latest)?.tag ?? '-'}.${flags}`);
+  }
+}
+
+const textOf = (shown: ShownChannel, release: { id: string } | null) =>
+  release === null ? undefined : shown.texts.get(release.id)?.json;
+
+/** @param tag differs whenever the body of one question does */
+const answer = (body: string, tag: string): Reply =>
+  text(body, JSON_TYPE).header('etag', `"${tag}"`).header('cache-control', 'no-cache');

@@ -1,0 +1,191 @@
+/**
+ * The releases of one channel, kept so that a question costs the same among ten and among ten thousand (contract 40,
+ * asking). A change is inserted by binary search; what questions need is derived once per change and platform. Pure.
+ */
+import { canonicalVersion, compareVersions } from '../../../lib/versions.js';
+import { PLATFORMS, type Platform, type ReleaseDoc } from '../model.js';
+import { isSelected } from './rollout.js';
+
+/** What questions need to know of a release. */
+export type KnownRelease = Pick<
+  ReleaseDoc,
+  | 'id'
+  | 'rev'
+  | 'product'
+  | 'channel'
+  | 'version'
+  | 'platform'
+  | 'mandatory'
+  | 'rollout_percent'
+  | 'min_version'
+  | 'published_at'
+  | 'package_size'
+  | 'package_sha256'
+  | 'manifest_sha256'
+  | 'manifest_signature'
+  | 'key_id'
+  | 'runtime'
+  | 'has_setup'
+  | 'withdrawn_at'
+  | 'halted_at'
+>;
+
+interface VersionReleases {
+  version: string;
+  byPlatform: Map<Platform, KnownRelease>;
+}
+
+/** A release that a platform may be offered. */
+interface Candidate {
+  release: KnownRelease;
+  /** Place of its version in the order, newest first. */
+  order: number;
+}
+
+/** What one platform sees of the channel. */
+export interface PlatformView {
+  /** Offered to all; newest first, each with a lower `min_version` than those before, up to one without. */
+  full: readonly Candidate[];
+  /** Offered to some, newest first; none is older than the last of `full`. */
+  partial: readonly Candidate[];
+  mandatory: readonly Candidate[];
+}
+
+export interface Offer {
+  /** The newest release that this machine may be offered one day; null: there is none. */
+  latest: KnownRelease | null;
+  /** What it should install now; null: it is up to date. */
+  release: KnownRelease | null;
+  /** Any release above the asked version up to the offered one is mandatory. */
+  mandatory: boolean;
+}
+
+export type PlatformViews = Readonly<Record<Platform, PlatformView>>;
+
+export class ChannelReleases {
+  /** Newest first. */
+  readonly #versions: VersionReleases[] = [];
+  readonly #byVersion = new Map<string, VersionReleases>();
+
+  /** False: it was known in this revision, or a newer one. */
+  put(release: KnownRelease): boolean {
+    const entry = this.#entry(release.version);
+    const known = entry.byPlatform.get(release.platform);
+    if (known !== undefined && known.rev >= release.rev) return false;
+    entry.byPlatform.set(release.platform, release);
+    return true;
+  }
+
+  /** All, newest version first. */
+  *all(): Generator<KnownRelease> {
+    for (const { byPlatform } of this.#versions) yield* byPlatform.values();
+  }
+
+  /** As of now; later changes do not show in it. */
+  views(): PlatformViews {
+    return Object.fromEntries(PLATFORMS.map((platform) => [platform, this.#derive(platform)])) as Record<
+      Platform,
+      PlatformView
+    >;
+  }
+
+  /** Releases in steps, newest first, of those that everyone gets. */
+  steps(): { version: string; min_version: string }[] {
+    return this.#versions.flatMap(({ version, byPlatform }) => {
+      const mins = [...byPlatform.values()].filter(isOpen).flatMap((release) => release.min_version ?? []);
+      const [first, ...more] = mins;
+      if (first === undefined) return [];
+      return [{ version, min_version: more.reduce((a, b) => (compareVersions(a, b) >= 0 ? a : b), first) }];
+    });
+  }
+
+  /** What a machine of this platform installed as this version was withdrawn. */
+  isWithdrawn(platform: Platform, version: string): boolean {
+    const byPlatform = this.#byVersion.get(canonicalVersion(version))?.byPlatform;
+    const installed = byPlatform?.get(platform) ?? byPlatform?.get('any');
+    return installed !== undefined && installed.withdrawn_at !== null;
+  }
+
+  #entry(version: string): VersionReleases {
+    const canonical = canonicalVersion(version);
+    const known = this.#byVersion.get(canonical);
+    if (known !== undefined) return known;
+    const entry = { version, byPlatform: new Map<Platform, KnownRelease>() };
+    this.#byVersion.set(canonical, entry);
+    const at = firstIndex(this.#versions, (other) => compareVersions(other.version, version) < 0);
+    this.#versions.splice(at, 0, entry);
+    return entry;
+  }
+
+  #derive(platform: Platform): PlatformView {
+    const full: Candidate[] = [];
+    const partial: Candidate[] = [];
+    const mandatory: Candidate[] = [];
+    // What asks for as much as a newer one that everyone gets is never offered. Null: that one asks for nothing.
+    let bound: string | null | undefined;
+    this.#versions.forEach(({ byPlatform }, order) => {
+      const release = [byPlatform.get(platform), byPlatform.get('any')].find((one) => one?.withdrawn_at === null);
+      if (release === undefined) return;
+      const candidate = { release, order };
+      if (release.mandatory) mandatory.push(candidate);
+      const { halted_at, rollout_percent, min_version } = release;
+      if (bound === null || halted_at !== null || rollout_percent <= 0) return;
+      if (bound !== undefined && min_version !== null && compareVersions(min_version, bound) >= 0) return;
+      if (rollout_percent < 100) partial.push(candidate);
+      else {
+        full.push(candidate);
+        bound = min_version;
+      }
+    });
+    return { full, partial, mandatory };
+  }
+}
+
+/** Everything that some question may be answered with: of these the texts are held. */
+export function offerable(views: PlatformViews): Set<KnownRelease> {
+  const lists = PLATFORMS.flatMap((platform) => [views[platform].full, views[platform].partial]);
+  return new Set(lists.flat().map(({ release }) => release));
+}
+
+/** The newest that everyone gets: neither withdrawn, nor halted, nor a rollout below 100. Null: there is none. */
+export const latestOf = ({ full }: PlatformView): KnownRelease | null => full[0]?.release ?? null;
+
+/** @param version that the machine has */
+export function offerTo(view: PlatformView, version: string, instance: string | null): Offer {
+  const { full, partial, mandatory } = view;
+  const reaches = ({ release }: Candidate): boolean => isSelected(release.rollout_percent, instance, release.id);
+  const fits = ({ release: { min_version } }: Candidate): boolean =>
+    min_version === null || compareVersions(min_version, version) <= 0;
+  const newer = (than: Candidate | undefined, wanted: (one: Candidate) => boolean): Candidate | undefined => {
+    const bound = than?.order ?? Infinity;
+    const found = partial.find((one) => one.order > bound || wanted(one));
+    return found !== undefined && found.order < bound ? found : than;
+  };
+  const best = newer(firstThat(full, fits), (one) => fits(one) && reaches(one));
+  const offered = best !== undefined && compareVersions(best.release.version, version) > 0 ? best : null;
+  // The newest mandatory one that is not newer than the offered one decides.
+  const forced = offered === null ? undefined : firstThat(mandatory, ({ order }) => order >= offered.order);
+  return {
+    latest: newer(full[0], reaches)?.release ?? null,
+    release: offered?.release ?? null,
+    mandatory: forced !== undefined && compareVersions(forced.release.version, version) > 0,
+  };
+}
+
+/** Everyone gets it. */
+export const isOpen = (release: KnownRelease): boolean =>
+  release.withdrawn_at === null && release.halted_at === null && release.rollout_percent >= 100;
+
+/** @param holds false up to some element, and true from it on */
+function firstIndex<T>(list: readonly T[], holds: (element: T) => boolean): number {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(list[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+const firstThat = <T>(list: readonly T[], holds: (element: T) => boolean): T | undefined =>
+  list[firstIndex(list, holds)];

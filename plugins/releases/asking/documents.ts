@@ -1,0 +1,72 @@
+/** `latest.json` of a channel and of a product (contract 40, files), and the statement of a channel (freshness). Pure. */
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { PLATFORMS, type Platform } from '../model.js';
+import { isOpen, latestOf, type ChannelReleases } from './channel-releases.js';
+
+/** How long a statement holds. */
+export const STATEMENT_LIFE_MS = 7 * DAY_MS;
+
+export interface LatestEntry {
+  version: string;
+  platform: Platform;
+  published_at: string;
+  package_size: number;
+  package_sha256: string;
+  signed: boolean;
+  key_id: string | null;
+  withdrawn_at: string | null;
+}
+
+export interface LatestDocument {
+  schema: 1;
+  product: string;
+  channel: string;
+  generated_at: string;
+  latest: string | null;
+  releases: LatestEntry[];
+}
+
+/** Newest first, never truncated. @param at RFC 3339 */
+export function latestDocument(product: string, channel: string, known: ChannelReleases, at: string): LatestDocument {
+  const releases = [...known.all()];
+  return {
+    schema: 1,
+    product,
+    channel,
+    generated_at: at,
+    latest: releases.find(isOpen)?.version ?? null,
+    releases: releases.map((one) => ({
+      version: one.version,
+      platform: one.platform,
+      published_at: one.published_at,
+      package_size: one.package_size,
+      package_sha256: one.package_sha256,
+      signed: one.manifest_signature !== null,
+      key_id: one.key_id,
+      withdrawn_at: one.withdrawn_at,
+    })),
+  };
+}
+
+/** What a statement says, without its times. */
+export interface StatedContent {
+  latest: Record<Platform, { version: string; manifest_sha256: string } | null>;
+  steps: { version: string; min_version: string }[];
+}
+
+export function statedContent(known: ChannelReleases): StatedContent {
+  const views = known.views();
+  const latest = PLATFORMS.map((platform) => {
+    const release = latestOf(views[platform]);
+    const { version = '', manifest_sha256 = '' } = release ?? {};
+    return [platform, release === null ? null : { version, manifest_sha256 }] as const;
+  });
+  return { latest: Object.fromEntries(latest) as StatedContent['latest'], steps: known.steps() };
+}
+
+/** The exact bytes to sign. @param now milliseconds */
+export function statementText(product: string, channel: string, content: StatedContent, now: number): string {
+  const { latest, steps } = content;
+  const times = { issued_at: isoOf(now), expires_at: isoOf(now + STATEMENT_LIFE_MS) };
+  return JSON.stringify({ schema: 1, product, channel, latest, steps, ...times });
+}

@@ -1,0 +1,50 @@
+/** What the services of this plugin are built on; bound as one value, so that a test puts its own in its place. */
+import {
+  token,
+  type Clock,
+  type Collection,
+  type Ids,
+  type Logger,
+  type PluginContext,
+} from '../../kernel/contract.js';
+import type { LeaseRow } from '../../lib/lease.js';
+import type { AuditLog } from '../../ports/domain/access.js';
+import type { BugsApi, VersionFaults } from '../../ports/domain/bugs.js';
+import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { Processes } from '../../ports/processes.js';
+import type { ReleaseStore } from '../../ports/release-store.js';
+import type { Signer } from '../../ports/signer.js';
+import type { ReleasesConfig } from './config.js';
+import type { ManifestPart, PublishDoc, ReleaseDoc, StatementDoc } from './model.js';
+
+export interface Deps {
+  releases: Collection<ReleaseDoc>;
+  manifests: Collection<ManifestPart>;
+  publishes: Collection<PublishDoc>;
+  statements: Collection<StatementDoc>;
+  leases: Collection<LeaseRow & { id: string }>;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  emit: PluginContext['emit'];
+  config: ReleasesConfig;
+  store: ReleaseStore;
+  signer: Signer;
+  audit: Pick<AuditLog, 'record'>;
+  projects: ProjectDirectory;
+  processes: Processes;
+  /** Undefined where no bug tracker runs. */
+  bugs: () => BugsApi | undefined;
+  /** Undefined where no error stream runs. */
+  faults: () => VersionFaults | undefined;
+  /** Less is free than intakes leave. */
+  short: () => boolean;
+  /** `limits.package_bytes` */
+  packageBytes: number;
+  /** The access files of a product are there before its first package is (contract 40, publishing). */
+  protect: (product: string) => Promise<void>;
+  /** No other process serves this store. */
+  alone: boolean;
+}
+
+export const DEPS = token<Deps>('releases.deps');

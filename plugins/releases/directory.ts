@@ -1,0 +1,32 @@
+/** What the setup service shows before an installation, from memory (contract 60, catalog). */
+import { inject, injectable } from '../../kernel/contract.js';
+import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
+import { latestOf } from './asking/channel-releases.js';
+import { ReleaseIndex } from './asking/release-index.js';
+import { isPlatform } from './model.js';
+
+@injectable()
+export class Directory implements ReleaseDirectory {
+  constructor(@inject(ReleaseIndex) private readonly index: ReleaseIndex) {}
+
+  async channels(product: string, platform: string): Promise<CatalogChannel[]> {
+    if (!isPlatform(platform)) return [];
+    return this.index.channelsOf(product).flatMap((channel) => {
+      const release = latestOf(this.index.channel(product, channel).views[platform]);
+      if (release === null) return [];
+      const { version, published_at, package_size, runtime, has_setup } = release;
+      const signed = release.manifest_signature !== null;
+      return [{ channel, version, platform: release.platform, published_at, package_size, signed, runtime, has_setup }];
+    });
+  }
+
+  async products(): Promise<string[]> {
+    const offers = (product: string): boolean =>
+      this.index
+        .channelsOf(product)
+        .some((channel) =>
+          [...this.index.channel(product, channel).releases.all()].some(({ withdrawn_at }) => withdrawn_at === null),
+        );
+    return this.index.products().filter(offers).toSorted();
+  }
+}

@@ -1,0 +1,189 @@
+/** Publishing, withdrawing, promoting, rolling out (contract 40, publishing). */
+import { Reply, type HttpRequest, type Principal, type RouteSpec } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import { compareVersions } from '../../../lib/versions.js';
+import type { UploadedBody } from '../../../ports/http.js';
+import { mayChange } from '../lists.js';
+import type { Platform } from '../model.js';
+import { checkChannel, checkPlatform, checkVersion, SLUG } from '../place.js';
+import type { Chosen } from '../publishing/changes.js';
+import { NOTES_BYTES } from '../publishing/package-intake.js';
+import type { Published, PublishRequest } from '../publishing/publisher.js';
+import type { Services } from '../services.js';
+import { releaseView } from '../view.js';
+import { BASE, productOf } from './asking-routes.js';
+import { bodies, promoteAnswer, publishAnswer, publishQuery, rolloutAnswer, withdrawAnswer } from './schemas.js';
+
+const access = { scope: 'updateservice:publish' } as const;
+
+interface Named {
+  product: string;
+  version: string;
+  channel: string;
+  platform?: string | null;
+}
+
+/** Who acts, for people. */
+const nameOf = (principal: Principal): string =>
+  principal.kind === 'token' ? principal.name : principal.kind === 'session' ? principal.username : principal.kind;
+
+function requestOf({ query, principal }: HttpRequest): PublishRequest {
+  const said = query as unknown as Named & {
+    build?: string;
+    mandatory: boolean;
+    rollout_percent?: number;
+    min_version?: string;
+  };
+  const version = checkVersion(said.version);
+  const min_version = said.min_version === undefined ? null : checkVersion(said.min_version, 'min_version');
+  if (min_version !== null && compareVersions(min_version, version) >= 0) {
+    throw invalid({ min_version: 'must be below the version, or nobody would be offered it' });
+  }
+  const product = productOf(said.product);
+  mayChange(principal, product);
+  return {
+    product,
+    channel: checkChannel(said.channel),
+    version,
+    platform: checkPlatform(said.platform ?? 'any'),
+    build: said.build ?? null,
+    mandatory: said.mandatory,
+    rollout_percent: said.rollout_percent,
+    min_version,
+    by: nameOf(principal),
+  };
+}
+
+function chosenOf(principal: Principal, said: Named, field = 'channel'): Chosen {
+  if (!SLUG.test(said.product)) throw invalid({ product: 'must be a project’s slug' });
+  mayChange(principal, said.product);
+  const platform: Platform | null =
+    said.platform === undefined || said.platform === null ? null : checkPlatform(said.platform);
+  const channel = checkChannel(said.channel, invalid, field);
+  return { product: said.product, channel, version: checkVersion(said.version), platform };
+}
+
+const all = (published: readonly Published[], outcome: Published['outcome']): boolean =>
+  published.every((one) => one.outcome === outcome);
+
+export function publishingRoutes({ uploads, changes, deps }: Services): RouteSpec[] {
+  return [
+    {
+      method: 'POST',
+      path: `${BASE}/publish`,
+      operationId: 'publishRelease',
+      summary: 'Publish a release',
+      description:
+        'The body is the package: a gzipped tar, streamed to disk and hashed on the way. 201: new; 200 with `unchanged`: the same package was published before, and a given `rollout_percent` and notes are taken over; 200 with `replaced`: another one was.',
+      access,
+      input: {
+        query: publishQuery,
+        headers: {
+          'X-Package-SHA256': 'What the package must hash to, hex',
+          'X-Release-Notes': 'Release notes, base64 of UTF-8',
+          'X-Package-Meta': '`{preserve_patterns, entry, runtime}`, base64 of JSON',
+        },
+        stream: {
+          mediaTypes: ['application/gzip'],
+          multipart: { file: 'package', fields: ['notes', 'meta'], fieldBytes: NOTES_BYTES * 4 },
+          bytes: deps.packageBytes,
+        },
+      },
+      output: publishAnswer,
+      status: [201, 200],
+      errors: [
+        'unknown_project',
+        'publish_in_progress',
+        'checksum_mismatch',
+        'package_rejected',
+        'payload_too_large',
+        'insufficient_storage',
+        'conflict',
+      ],
+      limits: { space: true },
+      handle: async (call) => {
+        const { headers, principal } = call;
+        const announced = {
+          sha256: headers['x-package-sha256'],
+          notes: headers['x-release-notes'],
+          meta: headers['x-package-meta'],
+        };
+        const body = call.body as UploadedBody;
+        const { release, outcome, closed, warnings } = await uploads.publish(principal, {
+          request: requestOf(call),
+          body,
+          announced,
+        });
+        return new Reply(outcome === 'created' ? 201 : 200, {
+          release: releaseView(release),
+          manifest_files: release.file_count,
+          signed: release.manifest_signature !== null,
+          unchanged: outcome === 'unchanged',
+          replaced: outcome === 'replaced',
+          closed_items: closed,
+          warnings,
+        });
+      },
+    },
+    {
+      method: 'POST',
+      path: `${BASE}/withdraw`,
+      operationId: 'withdrawRelease',
+      summary: 'Withdraw a release',
+      description:
+        'Its file leaves the store, check offers it no more, and `latest.json` keeps it with `withdrawn_at`. Publishing it again lifts that.',
+      access,
+      input: { body: bodies.withdraw },
+      output: withdrawAnswer,
+      errors: ['not_found', 'reason_required', 'conflict'],
+      handle: async ({ body, principal }) => {
+        const said = body as Named & { reason?: string | null };
+        const releases = await changes.withdraw(principal, chosenOf(principal, said), said.reason ?? '');
+        return { release: releases.map(releaseView)[0], releases: releases.map(releaseView) };
+      },
+    },
+    {
+      method: 'POST',
+      path: `${BASE}/promote`,
+      operationId: 'promoteRelease',
+      summary: 'Publish the package of one channel in another',
+      description: 'With a manifest and a signature of its own. A withdrawn release is 409 `conflict`.',
+      access,
+      input: { body: bodies.promote },
+      output: promoteAnswer,
+      status: [201, 200],
+      errors: ['not_found', 'conflict', 'publish_in_progress', 'unknown_project'],
+      handle: async ({ body, principal }) => {
+        const said = body as Omit<Named, 'channel'> & { from: string; to: string; rollout_percent?: number };
+        const chosen = chosenOf(principal, { ...said, channel: said.from }, 'from');
+        const to = checkChannel(said.to, invalid, 'to');
+        const published = await changes.promote(principal, chosen, to, said.rollout_percent, nameOf(principal));
+        const releases = published.map(({ release }) => releaseView(release));
+        return new Reply(published.some(({ outcome }) => outcome === 'created') ? 201 : 200, {
+          release: releases[0],
+          releases,
+          unchanged: all(published, 'unchanged'),
+          replaced: published.some(({ outcome }) => outcome === 'replaced'),
+          closed_items: [...new Set(published.flatMap(({ closed }) => closed))],
+        });
+      },
+    },
+    {
+      method: 'POST',
+      path: `${BASE}/rollout`,
+      operationId: 'setRollout',
+      summary: 'Set how many machines are offered a release',
+      description: 'Raising it only adds machines. Setting it resumes a rollout that halted.',
+      access,
+      input: { body: bodies.rollout },
+      output: rolloutAnswer,
+      errors: ['not_found', 'conflict'],
+      handle: async ({ body, principal }) => {
+        const said = body as Named & { rollout_percent: number };
+        const chosen = chosenOf(principal, said);
+        const one = { ...chosen, platform: chosen.platform ?? 'any' };
+        return { release: releaseView(await changes.rollout(principal, one, said.rollout_percent)) };
+      },
+    },
+  ];
+}

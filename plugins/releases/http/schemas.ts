@@ -1,0 +1,217 @@
+/** Shapes of what the update service is asked and answers (contract 40). */
+import joi from 'joi';
+import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
+import { PLATFORMS } from '../model.js';
+import { ASKED_LENGTH } from '../place.js';
+import { platformShape, releaseShape } from '../view.js';
+
+const VERSION_PATTERN = String.raw`^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?$`;
+const SLUG_PATTERN = '^[a-z0-9][a-z0-9._-]{0,63}$';
+const timestamp = joi.string().isoDate();
+
+/** Checked by the handler, since it is 422 on every route (contract 40, versions). */
+export const versionText = stated(
+  { pattern: VERSION_PATTERN },
+  joi
+    .string()
+    .allow('')
+    .max(ASKED_LENGTH * 4),
+);
+export const platformText = stated({ enum: [...PLATFORMS] }, joi.string().allow('').max(200));
+export const slugText = stated({ pattern: SLUG_PATTERN }, joi.string().max(64));
+
+export const product = slugText.required().description('The project’s slug');
+export const channel = slugText.default('stable').description('Release channel');
+
+const manifestFields = {
+  manifest_json: joi.string().description('The manifest: its UTF-8 bytes are what is signed'),
+  manifest_signature: joi
+    .string()
+    .allow(null)
+    .description('Base64, RSASSA-PKCS1-v1_5 with SHA-256 over those bytes; null: unsigned'),
+  key_id: joi.string().allow(null).description('Of the key that signed: `/pubkey`'),
+};
+
+export const offeredRelease = named(
+  'OfferedRelease',
+  whole({
+    version: joi.string(),
+    channel: joi.string(),
+    platform: platformShape,
+    published_at: timestamp,
+    release_notes: joi.string().allow(null, ''),
+    mandatory: joi.boolean().description('This release, or one between the asked version and this one, is mandatory'),
+    package_url: joi.string().description('Relative to {base_url}'),
+    package_size: joi.number().integer().description('Bytes'),
+    package_sha256: joi.string(),
+    min_version: joi.string().allow(null),
+    signed: joi.boolean(),
+    ...manifestFields,
+  }),
+);
+
+export const checkAnswer = named(
+  'UpdateCheck',
+  whole({
+    update_available: joi.boolean(),
+    require_signed: joi.boolean().description('The project wants signed releases alone'),
+    product: joi.string(),
+    channel: joi.string(),
+    platform: platformShape,
+    current_version: joi.string(),
+    latest_version: joi
+      .string()
+      .allow(null)
+      .description('The newest that this machine may come to; null: there is none'),
+    current_withdrawn: joi.boolean().description('The version that was asked with was withdrawn'),
+    signed: joi.boolean(),
+    release: offeredRelease.allow(null).description('Null: up to date'),
+  }),
+);
+
+export const latestAnswer = named('LatestRelease', whole({ latest: offeredRelease.allow(null) }));
+
+const latestEntry = named(
+  'PublishedRelease',
+  whole({
+    version: joi.string(),
+    platform: platformShape,
+    published_at: timestamp,
+    package_size: joi.number().integer(),
+    package_sha256: joi.string(),
+    signed: joi.boolean(),
+    key_id: joi.string().allow(null),
+    withdrawn_at: timestamp.allow(null),
+  }),
+);
+
+export const latestDocumentShape = named(
+  'LatestDocument',
+  whole({
+    schema: joi.number().valid(1),
+    product: joi.string(),
+    channel: joi.string(),
+    generated_at: timestamp,
+    latest: joi.string().allow(null).description('The newest version that everyone gets'),
+    releases: joi.array().items(latestEntry).description('Newest first, all of them'),
+  }),
+);
+
+export const releasePage = pageOf('ReleasePage', releaseShape).keys({
+  server_time: timestamp.description('With `updated_since`: the mark for the next question'),
+});
+
+const predecessor = named(
+  'PredecessorKey',
+  whole({
+    key_id: joi.string(),
+    public_key: joi.string(),
+    signature: joi.string().description('Base64, RSA-SHA256 by this key over its successor’s SPKI DER'),
+  }),
+);
+
+export const pubkeyAnswer = named(
+  'ReleaseKey',
+  whole({
+    algorithm: joi.string().valid('RSA-SHA256'),
+    key_id: joi.string().description('First 16 hex characters of SHA-256 over the SPKI DER'),
+    public_key: joi.string().description('SPKI, PEM'),
+    bits: joi.number().integer(),
+    predecessors: joi.array().items(predecessor).description('Newest first'),
+  }),
+);
+
+export const freshnessAnswer = named(
+  'Freshness',
+  whole({
+    statement: joi.string().description('JSON: its UTF-8 bytes are what is signed'),
+    signature: joi.string().description('Base64, RSASSA-PKCS1-v1_5 with SHA-256'),
+    key_id: joi.string(),
+  }),
+);
+
+const closedItems = joi.array().items(joi.string()).description('Ids of the bug items that this publish closed');
+
+export const publishAnswer = named(
+  'PublishAnswer',
+  whole({
+    release: releaseShape,
+    manifest_files: joi.number().integer(),
+    signed: joi.boolean(),
+    unchanged: joi.boolean().description('The same package was published before'),
+    replaced: joi.boolean().description('Another package was published before'),
+    closed_items: closedItems,
+    warnings: joi.array().items(joi.string()),
+  }),
+);
+
+export const promoteAnswer = named(
+  'PromoteAnswer',
+  whole({
+    release: releaseShape.description('The first of them'),
+    releases: joi.array().items(releaseShape).description('One per platform'),
+    unchanged: joi.boolean(),
+    replaced: joi.boolean(),
+    closed_items: closedItems,
+  }),
+);
+
+export const withdrawAnswer = named(
+  'WithdrawAnswer',
+  whole({
+    release: releaseShape.description('The first of them'),
+    releases: joi.array().items(releaseShape).description('One per platform'),
+  }),
+);
+
+export const rolloutAnswer = named('RolloutAnswer', whole({ release: releaseShape }));
+
+const percent = joi.number().integer().min(0).max(100);
+
+export const bodies = {
+  withdraw: named(
+    'Withdrawal',
+    joi.object({
+      product: slugText.required(),
+      version: versionText.required(),
+      channel: slugText.default('stable'),
+      platform: platformText.allow(null).description('Absent: all of the version'),
+      reason: joi.string().allow('', null).max(1_000).description('For people'),
+    }),
+  ),
+  promote: named(
+    'Promotion',
+    joi.object({
+      product: slugText.required(),
+      version: versionText.required(),
+      from: slugText.required().description('Channel'),
+      to: slugText.required().description('Channel'),
+      platform: platformText.allow(null).description('Absent: all of the version'),
+      rollout_percent: percent.description('Absent: 100'),
+    }),
+  ),
+  rollout: named(
+    'Rollout',
+    joi.object({
+      product: slugText.required(),
+      version: versionText.required(),
+      channel: slugText.default('stable'),
+      platform: platformText.default('any'),
+      rollout_percent: percent.required().description('0 to 100; setting it resumes a halted rollout'),
+    }),
+  ),
+};
+
+export const publishQuery = joi.object({
+  product,
+  version: versionText.required(),
+  channel,
+  platform: platformText.default('any').description('Runtime identifier'),
+  build: joi
+    .string()
+    .max(200)
+    .description('The build’s name, which `resolved_in_build` may give instead of the version'),
+  mandatory: joi.boolean().default(false),
+  rollout_percent: percent.description('Share of the machines that are offered it; absent: 100'),
+  min_version: versionText.description('Only installations of this version or a later one are offered it'),
+});

@@ -1,0 +1,64 @@
+/** The list of releases (contract 40, asking; contract 00, lists). */
+import { inject, injectable, type Principal } from '../../kernel/contract.js';
+import { denied } from '../../kernel/errors.js';
+import { isoOf, MINUTE_MS } from '../../lib/time.js';
+import type { Filter } from '../../ports/store.js';
+import { DEPS, type Deps } from './deps.js';
+import type { Platform } from './model.js';
+import { releaseView, type ReleaseView } from './view.js';
+
+/** Nothing that becomes visible later carries an earlier stamp than this long ago. */
+const MARGIN_MS = MINUTE_MS;
+
+export interface ReleaseQuery {
+  product?: string;
+  channel?: string;
+  platform?: Platform;
+  updated_since?: string;
+  limit: number;
+  cursor?: string;
+  include_total: boolean;
+}
+
+export interface ReleasePage {
+  items: ReleaseView[];
+  next_cursor: string | null;
+  has_more: boolean;
+  total?: number;
+  server_time?: string;
+}
+
+@injectable()
+export class ReleaseLists {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'releases' | 'clock'>) {}
+
+  /** Newest first; changes in their order with `updated_since`. @throws ServiceError insufficient_scope; InvalidCursor */
+  async page(principal: Principal, query: ReleaseQuery): Promise<ReleasePage> {
+    const { channel, platform, updated_since: since, limit, cursor = null } = query;
+    const product = mayRead(principal, query.product);
+    const filter: Filter = { product, channel, platform, updated_at: since === undefined ? undefined : { gte: since } };
+    const sort = since === undefined ? ([['published_at', 'desc']] as const) : ([['updated_at', 'asc']] as const);
+    const server_time = isoOf(this.deps.clock.now() - MARGIN_MS);
+    const page = await this.deps.releases.find({ filter, sort, limit, after: cursor });
+    return {
+      items: page.items.map(releaseView),
+      next_cursor: page.next,
+      has_more: page.next !== null,
+      ...(query.include_total ? { total: await this.deps.releases.count(filter) } : {}),
+      ...(since === undefined ? {} : { server_time }),
+    };
+  }
+}
+
+/** A token that is bound to a project sees that one alone. @throws ServiceError insufficient_scope */
+export function mayRead(principal: Principal, product: string | undefined): string | undefined {
+  const own = principal.kind === 'token' ? principal.project : null;
+  if (own === null) return product;
+  if (product !== undefined && product !== own) throw denied('This token belongs to another project.');
+  return own;
+}
+
+/** @throws ServiceError insufficient_scope */
+export function mayChange(principal: Principal, product: string): void {
+  mayRead(principal, product);
+}

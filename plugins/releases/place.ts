@@ -1,0 +1,55 @@
+/**
+ * The names of a release's place, as callers write them, and the ids that follow from them (contract 40, versions). Pure.
+ * A name that passes here is one segment of a path, and no two places share a file.
+ */
+import { createHash } from 'node:crypto';
+import { invalid, invalidQuery, type ServiceError } from '../../kernel/errors.js';
+import { canonicalVersion, isVersion } from '../../lib/versions.js';
+import { isPlatform, PLATFORMS, type Platform } from './model.js';
+
+export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+/** Of a version that is published: it is a name of a directory. */
+export const VERSION_LENGTH = 200;
+/** Of a version that is asked with. */
+export const ASKED_LENGTH = 1_000;
+/** A channel of this name would lie where the product's own document lies. */
+const RESERVED_CHANNEL = 'latest.json';
+
+export const VERSION_RULE = 'must be a version such as 1.4.2 or 2.0.0-rc.1';
+export const PLATFORM_RULE = `must be one of ${PLATFORMS.join(', ')}`;
+export const CHANNEL_RULE = 'must be lower case letters, digits, dots, hyphens and underscores, at most 64';
+
+export const isChannel = (text: string): boolean => SLUG.test(text) && text !== RESERVED_CHANNEL;
+
+/** @throws ServiceError validation_failed, whatever the route (contract 40, versions) */
+export function checkVersion(text: string, field = 'version', length = VERSION_LENGTH): string {
+  if (text.length > length || !isVersion(text)) throw invalid({ [field]: VERSION_RULE });
+  return text;
+}
+
+/** @throws ServiceError validation_failed, whatever the route */
+export function checkPlatform(text: string): Platform {
+  if (!isPlatform(text)) throw invalid({ platform: PLATFORM_RULE });
+  return text;
+}
+
+/** @param refuse `invalid` in a body, `invalidQuery` in a query */
+export function checkChannel(
+  text: string,
+  refuse: (fields: Record<string, string>) => ServiceError = invalidQuery,
+  field = 'channel',
+): string {
+  if (!isChannel(text)) throw refuse({ [field]: CHANNEL_RULE });
+  return text;
+}
+
+const idOf = (...names: string[]): string =>
+  createHash('sha256').update(names.join('\u001f')).digest('hex').slice(0, 40);
+
+/** Equal versions have one id: `1.2` and `1.2.0`. */
+export const releaseId = (product: string, channel: string, version: string, platform: Platform): string =>
+  idOf(product, channel, canonicalVersion(version), platform);
+
+export const channelId = (product: string, channel: string): string => idOf(product, channel);
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

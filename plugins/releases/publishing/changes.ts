@@ -1,0 +1,182 @@
+/** What is changed of published releases: withdrawn, rolled out, promoted to another channel (contract 40, publishing). */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
+import { readManifest } from '../../../clients/shared/manifest.js';
+import { ManifestTexts } from '../asking/manifest-texts.js';
+import { DEPS, type Deps } from '../deps.js';
+import { placeOf, type Platform, type ReleaseDoc } from '../model.js';
+import { releaseId } from '../place.js';
+import { Finisher } from './finisher.js';
+import { ProductLock } from './product-lock.js';
+import { Publisher, rolledOut, type PackageFacts, type Published } from './publisher.js';
+import { ReleaseDocs } from './release-docs.js';
+
+/** A version of a channel, on one platform or on all. */
+export interface Chosen {
+  product: string;
+  channel: string;
+  version: string;
+  platform: Platform | null;
+}
+
+@injectable()
+export class ReleaseChanges {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
+    @inject(ManifestTexts) private readonly manifests: ManifestTexts,
+    @inject(ProductLock) private readonly lock: ProductLock,
+    @inject(Finisher) private readonly finisher: Finisher,
+    @inject(Publisher) private readonly publisher: Publisher,
+  ) {}
+
+  /** Those that are withdrawn already stay as they are. @throws ServiceError not_found, reason_required */
+  async withdraw(principal: Principal, chosen: Chosen, reason: string): Promise<ReleaseDoc[]> {
+    if (reason.trim() === '') throw new ServiceError('reason_required', 'Say why the release is withdrawn.', REASON);
+    await this.chosen(chosen);
+    return this.lock.run(chosen.product, async () => {
+      const result: ReleaseDoc[] = [];
+      for (const doc of await this.chosen(chosen)) {
+        if (doc.withdrawn_at !== null) result.push(doc);
+        else {
+          const at = this.deps.clock.iso();
+          await this.#audit(
+            principal,
+            'release.withdrawn',
+            doc,
+            { reason },
+            { withdrawn_at: null },
+            { withdrawn_at: at },
+          );
+          const marked = await this.docs.change(doc, { withdrawing: { reason, at }, open_at: at });
+          result.push((await this.finisher.finish(marked)).release);
+        }
+      }
+      return result;
+    });
+  }
+
+  /** Starts, widens, narrows or resumes a rollout. @throws ServiceError not_found; conflict for a withdrawn release */
+  async rollout(principal: Principal, chosen: Chosen & { platform: Platform }, percent: number): Promise<ReleaseDoc> {
+    await this.chosen(chosen);
+    return this.lock.run(chosen.product, async () => {
+      const [doc] = await this.chosen(chosen);
+      if (doc === undefined || doc.withdrawn_at !== null) throw withdrawn(chosen);
+      const at = this.deps.clock.iso();
+      const before = { rollout_percent: doc.rollout_percent, halted_at: doc.halted_at };
+      await this.#audit(principal, 'release.rollout', doc, {}, before, { rollout_percent: percent, halted_at: null });
+      const changed = await this.docs.change(doc, { ...rolledOut(doc.product, percent, at), open_at: at });
+      return (await this.finisher.finish(changed)).release;
+    });
+  }
+
+  /** Stops a rollout by itself (contract 40, staged rollout). Null: it ended or moved meanwhile. */
+  async halt(seen: ReleaseDoc, reason: string): Promise<ReleaseDoc | null> {
+    return this.lock.run(seen.product, async () => {
+      const doc = await this.docs.get(seen.id);
+      if (doc === null || doc.rolling === undefined || doc.rollout_at !== seen.rollout_at) return null;
+      const at = this.deps.clock.iso();
+      const { product, version, channel, platform } = doc;
+      const data = { product, version, channel, platform, reason };
+      const outbox = [...doc.outbox, { id: `evt_${this.deps.ids.uuid()}`, at, event: 'release.halted' as const, data }];
+      const changes = { halted_at: at, halted_reason: reason, rolling: undefined, open_at: at, outbox };
+      const before = { halted_at: null };
+      await this.#audit('system', 'release.halted', doc, { reason }, before, { halted_at: at });
+      return (await this.finisher.finish(await this.docs.change(doc, changes))).release;
+    });
+  }
+
+  /**
+   * The packages of one channel become releases of another. Without a platform those that are withdrawn are left out.
+   * @throws ServiceError not_found; conflict for what is withdrawn; publish_in_progress
+   */
+  async promote(
+    principal: Principal,
+    chosen: Chosen,
+    to: string,
+    rollout: number | undefined,
+    by: string,
+  ): Promise<Published[]> {
+    if (to === chosen.channel) throw invalid({ to: 'must be another channel than `from`' });
+    await this.deps.projects.accepting(chosen.product);
+    const found = await this.chosen(chosen);
+    const offered = found.filter((doc) => doc.withdrawn_at === null && doc.withdrawing === undefined);
+    if (offered.length === 0) throw withdrawn(chosen);
+    const result: Published[] = [];
+    for (const doc of offered) result.push(await this.#promoteOne(principal, doc, to, rollout, by));
+    return result;
+  }
+
+  /** @throws ServiceError not_found */
+  async chosen({ product, channel, version, platform }: Chosen): Promise<ReleaseDoc[]> {
+    const found =
+      platform === null
+        ? await this.docs.ofVersion(product, channel, version)
+        : [await this.docs.get(releaseId(product, channel, version, platform))].filter((doc) => doc !== null);
+    if (found.length > 0) return found;
+    throw notFound(`release ${version} of ${product} in ${channel}${platform === null ? '' : ` for ${platform}`}`);
+  }
+
+  async #promoteOne(
+    principal: Principal,
+    from: ReleaseDoc,
+    to: string,
+    rollout: number | undefined,
+    by: string,
+  ): Promise<Published> {
+    const { product, version, platform, build, mandatory, min_version } = from;
+    const target = { product, channel: to, version, platform };
+    return this.publisher.alone(target, async (claim) => {
+      const there = await this.publisher.offered(claim.id);
+      await this.#audit(principal, 'release.promoted', from, { to }, {}, { channel: to });
+      if (there !== null && there.package_sha256 === from.package_sha256) {
+        return this.publisher.unchanged(there, rollout, undefined);
+      }
+      const request = { ...target, build, mandatory, rollout_percent: rollout, min_version, by };
+      return this.publisher.commit(claim, request, await this.#facts(from), null, (release, manifest) =>
+        this.deps.store.link(placeOf(from), placeOf(release), { manifest, signature: release.manifest_signature }),
+      );
+    });
+  }
+
+  /** Of a package that is published already, by its manifest. */
+  async #facts(from: ReleaseDoc): Promise<PackageFacts> {
+    const text = await this.manifests.read(from.id, from.manifest_sha256);
+    if (text === null) throw conflict('The release was replaced meanwhile. Ask again.');
+    const { files, setup } = readManifest(text);
+    const {
+      package_size: size,
+      package_sha256: sha256,
+      release_notes: notes,
+      entry,
+      runtime,
+      preserve_patterns,
+    } = from;
+    return { size, sha256, files, notes, entry, runtime, preserve_patterns, setup };
+  }
+
+  #audit(
+    principal: Principal | 'system',
+    action: string,
+    doc: ReleaseDoc,
+    details: Record<string, string>,
+    before: Record<string, string | number | null>,
+    after: Record<string, string | number | null>,
+  ): Promise<void> {
+    return this.deps.audit.record(principal, action, nameOf(doc), details, { before, after });
+  }
+}
+
+const REASON = { fields: { reason: 'must say why' } };
+
+const withdrawn = ({ version, channel }: Chosen): ServiceError =>
+  conflict(`Release ${version} in ${channel} is withdrawn. Publish it again first.`);
+
+/** For the audit log: `shop 1.4.2 (stable, linux-x64)`. */
+export const nameOf = ({
+  product,
+  version,
+  channel,
+  platform,
+}: Pick<ReleaseDoc, 'product' | 'version' | 'channel' | 'platform'>): string =>
+  `${product} ${version} (${channel}, ${platform})`;

@@ -1,0 +1,102 @@
+/**
+ * What is written of a whole channel after each change: `latest.json` of the channel and of its product, and the signed
+ * statement (contract 40, files and freshness). Both are made from the documents as they are then, under the product's lock.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { all } from '../../../lib/paging.js';
+import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
+import {
+  latestDocument,
+  STATEMENT_LIFE_MS,
+  statedContent,
+  statementText,
+  type LatestDocument,
+} from '../asking/documents.js';
+import { ReleaseIndex } from '../asking/release-index.js';
+import { DEPS, type Deps } from '../deps.js';
+import type { StatementDoc } from '../model.js';
+import { channelId } from '../place.js';
+import { ProductLock } from './product-lock.js';
+
+/** A statement is issued anew after this, so that a machine always finds one with days to go. */
+const RENEW_MS = DAY_MS;
+
+@injectable()
+export class ChannelDocuments {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ReleaseIndex) private readonly index: ReleaseIndex,
+    @inject(ProductLock) private readonly lock: ProductLock,
+  ) {}
+
+  /** Under the product's lock. @param channels those that changed */
+  async write(product: string, channels: ReadonlySet<string>): Promise<void> {
+    const { store, clock } = this.deps;
+    await this.index.catchUp(product);
+    const at = clock.iso();
+    const all: Record<string, LatestDocument> = {};
+    for (const channel of this.index.channelsOf(product)) {
+      const document = this.document(product, channel, at);
+      all[channel] = document;
+      if (!channels.has(channel)) continue;
+      await store.writeLatest(product, channel, textOf(document));
+      await this.#state(product, channel);
+    }
+    await store.writeLatest(product, null, textOf({ schema: 1, product, channels: all }));
+  }
+
+  /** The document of a channel; empty before the first publish. */
+  document(product: string, channel: string, at = this.deps.clock.iso()): LatestDocument {
+    return latestDocument(product, channel, this.index.channel(product, channel).releases, at);
+  }
+
+  /**
+   * Issues statements that are a day old, of another key, or missing.
+   * @param signal aborts between two channels
+   */
+  async renew(signal?: AbortSignal): Promise<void> {
+    const key = await this.deps.signer.key();
+    if (key === null) return;
+    const old = isoOf(this.deps.clock.now() - RENEW_MS + HOUR_MS);
+    const stated = new Map((await all(this.deps.statements, { limit: 200 })).map((doc) => [doc.id, doc]));
+    for (const product of this.index.products()) {
+      const due = this.index.channelsOf(product).filter((channel) => {
+        const known = stated.get(channelId(product, channel));
+        return known === undefined || known.issued_at <= old || known.key_id !== key.key_id;
+      });
+      if (signal?.aborted === true) return;
+      if (due.length > 0) await this.lock.run(product, () => this.#renew(product, due));
+    }
+  }
+
+  async #renew(product: string, channels: readonly string[]): Promise<void> {
+    await this.index.catchUp(product);
+    for (const channel of channels) await this.#state(product, channel);
+  }
+
+  async #state(product: string, channel: string): Promise<void> {
+    const { statements, signer, clock } = this.deps;
+    const id = channelId(product, channel);
+    const before = await statements.get(id);
+    // Later than the one before, whatever the clock does: machines refuse a statement older than one they saw.
+    const now = Math.max(clock.now(), before === null ? 0 : Date.parse(before.issued_at) + 1);
+    const content = statedContent(this.index.channel(product, channel).releases);
+    const statement = statementText(product, channel, content, now);
+    const signed = await signer.sign(Buffer.from(statement));
+    if (signed === null) return;
+    const set: Omit<StatementDoc, 'id' | 'rev'> = {
+      product,
+      channel,
+      statement,
+      signature: signed.signature,
+      key_id: signed.key.key_id,
+      issued_at: isoOf(now),
+      expires_at: isoOf(now + STATEMENT_LIFE_MS),
+      updated_at: isoOf(now),
+    };
+    const written = await statements.change({ id }, { set, inc: { rev: 1 } }, { upsert: true });
+    if (written !== null) this.index.showStatement(written.doc);
+  }
+}
+
+const textOf = (document: object): string => `${JSON.stringify(document)}\n`;

@@ -1,0 +1,128 @@
+/**
+ * What follows a change of a release, and what a crash left of it: `latest.json` and statement, the bug items that it closes,
+ * its events (docs/consistency.md, releases). Everything here may be done twice and is then done once. Callers hold the
+ * product's lock.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { ReleasePublished } from '../../../ports/domain/releases.js';
+import { canonicalVersion } from '../../../lib/versions.js';
+import { ManifestTexts } from '../asking/manifest-texts.js';
+import { DEPS, type Deps } from '../deps.js';
+import { placeOf, type OutboxEntry, type ReleaseDoc, type ReleaseFields } from '../model.js';
+import { ChannelDocuments } from './channel-documents.js';
+import { PublishLeases, type Claim } from './publish-lease.js';
+import { ReleaseDocs } from './release-docs.js';
+
+/** Ids in an event. */
+const NAMED_ITEMS = 100;
+
+@injectable()
+export class Finisher {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
+    @inject(ManifestTexts) private readonly manifests: ManifestTexts,
+    @inject(ChannelDocuments) private readonly channels: ChannelDocuments,
+    @inject(PublishLeases) private readonly leases: PublishLeases,
+  ) {}
+
+  /** The package is in place: the release becomes true, with its event, in one write. */
+  async record(id: string, fields: ReleaseFields, manifest: string): Promise<ReleaseDoc> {
+    const { clock, ids } = this.deps;
+    const before = await this.docs.get(id);
+    const { product, version, build, channel, platform, rollout_percent, published_at: at } = fields;
+    const data = { product, version, build, channel, platform, signed: fields.manifest_signature !== null };
+    const entry: OutboxEntry = { id: `evt_${ids.uuid()}`, at, event: 'release.published', data };
+    const rolling = rollout_percent > 0 && rollout_percent < 100 ? { rolling: product } : {};
+    const state = {
+      ...fields,
+      withdrawn_at: null,
+      withdrawn_reason: null,
+      halted_at: null,
+      halted_reason: null,
+      rollout_at: at,
+      open_at: clock.iso(),
+    };
+    if (before === null) {
+      const fresh = { ...state, ...rolling, id, downloads: 0, created_at: at, outbox: [entry] };
+      return this.docs.insert(fresh, manifest);
+    }
+    const changes = {
+      ...state,
+      rolling: undefined,
+      ...rolling,
+      withdrawing: undefined,
+      outbox: [...before.outbox, entry],
+    };
+    return this.docs.change(before, changes, manifest);
+  }
+
+  /** Finishes what `open_at` marks. Answers the items that a publish closed. */
+  async finish(doc: ReleaseDoc): Promise<{ release: ReleaseDoc; closed: string[] }> {
+    const release = doc.withdrawing === undefined ? doc : await this.#leave(doc, doc.withdrawing);
+    await this.channels.write(release.product, new Set([release.channel]));
+    const closed: string[] = [];
+    if (release.withdrawn_at !== null) await this.#forgetBuild(release);
+    for (const entry of release.outbox) {
+      const sent = await this.#send(release, entry);
+      // It stays open; the job tries again.
+      if (sent === null) return { release, closed };
+      closed.push(...sent);
+    }
+    await this.manifests.keepOnly(release.id, [release.manifest_sha256]);
+    await this.docs.settle(release);
+    return { release, closed };
+  }
+
+  /** What a publisher that is gone had begun: finished when its package is in place, else undone. */
+  async mend(claim: Claim): Promise<void> {
+    const { left, id } = claim;
+    if (left === null) return;
+    const { store } = this.deps;
+    const before = await this.docs.get(id);
+    const { release, staged } = left;
+    if (before?.manifest_sha256 !== release.manifest_sha256) {
+      const manifest = await this.manifests.read(id, release.manifest_sha256);
+      const held = await store.held(placeOf(release));
+      if (manifest !== null && held?.sha256 === release.package_sha256) {
+        await store.describe(placeOf(release), { manifest, signature: release.manifest_signature });
+        await this.finish(await this.record(id, release, manifest));
+      } else await this.manifests.keepOnly(id, before === null ? [] : [before.manifest_sha256]);
+    }
+    if (staged !== null) await store.discard(staged);
+    await this.leases.settle(claim);
+    claim.left = null;
+  }
+
+  /** The file leaves the web root first, then the release is marked (contract 40, publishing: withdraw). */
+  async #leave(doc: ReleaseDoc, { reason, at }: { reason: string; at: string }): Promise<ReleaseDoc> {
+    await this.deps.store.withdraw(placeOf(doc));
+    const gone = { withdrawn_at: at, withdrawn_reason: reason, withdrawing: undefined, rolling: undefined };
+    return this.docs.change(doc, gone);
+  }
+
+  /** Bug items wait for the version again once no package of it is offered. */
+  async #forgetBuild({ product, version }: ReleaseDoc): Promise<void> {
+    const same = canonicalVersion(version);
+    const offered = (await this.docs.list({ product, withdrawn_at: null })).some(
+      (other) => canonicalVersion(other.version) === same,
+    );
+    if (!offered) await this.deps.bugs()?.releaseWithdrawn(product, version);
+  }
+
+  /** Null: a listener could not take the event. */
+  async #send({ product }: ReleaseDoc, entry: OutboxEntry): Promise<string[] | null> {
+    const options = { id: entry.id, timestamp: entry.at, project_slug: product };
+    if (entry.event === 'release.halted') return (await this.deps.emit(entry.event, entry.data, options)) ? [] : null;
+    const { version, build } = entry.data;
+    // The event's own id names this act of publishing: a repeat learns what it closed before.
+    const publication = entry.id.slice('evt_'.length);
+    const closed = (await this.deps.bugs()?.releasePublished(product, { version, build, publication })) ?? [];
+    const data: ReleasePublished = {
+      ...entry.data,
+      closed_items: closed.slice(0, NAMED_ITEMS),
+      closed_count: closed.length,
+    };
+    return (await this.deps.emit(entry.event, data, options)) ? closed : null;
+  }
+}

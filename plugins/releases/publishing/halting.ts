@@ -1,0 +1,60 @@
+/** Rollouts that stop by themselves when the error stream counts too many new faults of their version (contract 40, staged rollout). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { pages } from '../../../lib/paging.js';
+import { SingleFlight } from '../../../lib/single-flight.js';
+import { isoOf, SECOND_MS } from '../../../lib/time.js';
+import type { VersionFaults } from '../../../ports/domain/bugs.js';
+import { DEPS, type Deps } from '../deps.js';
+import type { ReleaseDoc } from '../model.js';
+import { ReleaseChanges } from './changes.js';
+
+const PAGE = 200;
+
+@injectable()
+export class Halting {
+  readonly #flight = new SingleFlight<number>();
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ReleaseChanges) private readonly changes: ReleaseChanges,
+  ) {}
+
+  /** A fault began to count: looks at once, behind the report. */
+  soon(): void {
+    this.#looking = this.#flight
+      .fresh('halt', () => this.run())
+      .then(
+        () => undefined,
+        (err: unknown) => this.deps.log.error({ err }, 'rollouts could not be looked at; a job repeats it'),
+      );
+  }
+
+  async settled(): Promise<void> {
+    await this.#looking;
+  }
+
+  /** Looks at every rollout. Answers how many it halted. */
+  async run(signal?: AbortSignal): Promise<number> {
+    const faults = this.deps.faults();
+    if (faults === undefined) return 0;
+    let halted = 0;
+    for await (const docs of pages(this.deps.releases, { filter: { rolling: { gt: '' } }, limit: PAGE })) {
+      for (const doc of docs) {
+        if (signal?.aborted === true) return halted;
+        if (await this.#look(doc, faults)) halted++;
+      }
+    }
+    return halted;
+  }
+
+  async #look(doc: ReleaseDoc, faults: VersionFaults): Promise<boolean> {
+    const { config, clock } = this.deps;
+    const windowAt = isoOf(clock.now() - config.halt_window_seconds * SECOND_MS);
+    const since = windowAt > doc.rollout_at ? windowAt : doc.rollout_at;
+    const n = await faults.count(doc.product, doc.version, since);
+    if (n <= config.halt_after) return false;
+    const reason = `${n} new error groups or regressions of ${doc.version} since ${since}; ${config.halt_after} are allowed`;
+    return (await this.changes.halt(doc, reason)) !== null;
+  }
+}

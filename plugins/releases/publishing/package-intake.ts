@@ -1,0 +1,170 @@
+/**
+ * A package on its way in (contract 40, publishing): staged while it arrives, compared with its announced checksum, read
+ * strictly, and described. Whatever is refused leaves nothing behind.
+ */
+import joi from 'joi';
+import { inject, injectable } from '../../../kernel/contract.js';
+import { invalid, ServiceError } from '../../../kernel/errors.js';
+import { refusedGlob } from '../../../clients/shared/globs.js';
+import type { UploadedBody } from '../../../ports/http.js';
+import { PackageRejected, PackageTooLarge, StoreFull, type StagedPackage } from '../../../ports/release-store.js';
+import { DEPS, type Deps } from '../deps.js';
+import type { Platform, Runtime } from '../model.js';
+import type { PackageFacts } from './publisher.js';
+
+/** Kept free on the store's disk, so that what is smaller still fits. */
+const KEEP_FREE = 64 * 1024 * 1024;
+export const NOTES_BYTES = 64 * 1024;
+const SHA256 = /^[0-9a-f]{64}$/i;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+export interface Meta {
+  preserve_patterns: string[];
+  entry: string | null;
+  runtime: Runtime | null;
+}
+
+const metaSchema = joi.object({
+  preserve_patterns: joi
+    .array()
+    .max(1_000)
+    .items(joi.string().custom((glob: string) => checkGlob(glob)))
+    .default([]),
+  entry: joi.string().max(2_048).allow(null).default(null),
+  runtime: joi.object({ name: nameSchema(), version: nameSchema() }).allow(null).default(null),
+});
+
+function nameSchema(): joi.StringSchema {
+  return joi
+    .string()
+    .max(200)
+    .pattern(/^[\w.@+-]+$/, 'name')
+    .required();
+}
+
+function checkGlob(glob: string): string {
+  const why = refusedGlob(glob);
+  if (why !== null) throw new Error(why);
+  return glob;
+}
+
+/** What the headers say; the parts of a multipart body come later. */
+export interface Announced {
+  sha256: string | undefined;
+  notes: string | undefined;
+  meta: string | undefined;
+}
+
+@injectable()
+export class PackageIntake {
+  constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /** @throws ServiceError payload_too_large, insufficient_storage, checksum_mismatch, and those of the body */
+  async stage(body: UploadedBody, announced: string | undefined): Promise<StagedPackage> {
+    const { store, packageBytes, short } = this.deps;
+    if (announced !== undefined && !SHA256.test(announced)) {
+      throw invalid({ 'x-package-sha256': 'must be 64 hexadecimal characters' });
+    }
+    if (short()) throw full();
+    const staged = await mapped(() => store.stage(body.content, { bytes: packageBytes, keepFree: KEEP_FREE }));
+    if (announced !== undefined && announced.toLowerCase() !== staged.sha256) {
+      await store.discard(staged.id);
+      throw new ServiceError(
+        'checksum_mismatch',
+        `What arrived has the SHA-256 ${staged.sha256}, and ${announced.toLowerCase()} was announced.`,
+      );
+    }
+    return staged;
+  }
+
+  /** Notes that were given, decoded; undefined: none were. @throws ServiceError validation_failed */
+  notes(headers: Announced, fields: Readonly<Record<string, string>>): string | undefined {
+    const notes =
+      fields['notes'] ?? (headers.notes === undefined ? undefined : decoded(headers.notes, 'x-release-notes'));
+    if (notes === undefined) return undefined;
+    if (Buffer.byteLength(notes) > NOTES_BYTES) throw invalid({ notes: `must be at most ${NOTES_BYTES} bytes` });
+    return notes;
+  }
+
+  /** @throws ServiceError validation_failed */
+  meta(headers: Announced, fields: Readonly<Record<string, string>>): Meta {
+    const field = fields['meta'] === undefined ? 'x-package-meta' : 'meta';
+    const text = fields['meta'] ?? (headers.meta === undefined ? '{}' : decoded(headers.meta, field));
+    const { value, error } = metaSchema.validate(parsed(text, field), { stripUnknown: true, convert: false });
+    if (error === undefined) return value as Meta;
+    const [detail] = error.details;
+    throw invalid({ [[field, ...(detail?.path ?? [])].join('.')]: detail?.message ?? 'is wrong' });
+  }
+
+  /** Reads the package strictly. @throws ServiceError package_rejected, validation_failed for an entry that it does not hold */
+  async read(
+    staged: StagedPackage,
+    platform: Platform,
+    meta: Meta,
+  ): Promise<{ facts: Omit<PackageFacts, 'notes'>; warnings: string[] }> {
+    const contents = await mapped(() => this.deps.store.inspect(staged.id, { platform, entry: meta.entry }));
+    if (meta.entry !== null && !contents.files.some(({ path }) => path === meta.entry)) {
+      throw invalid({ 'meta.entry': 'must be the path of a file in the package' });
+    }
+    const setup = readSetup(contents.setup);
+    return {
+      facts: { ...meta, size: staged.size, sha256: staged.sha256, files: contents.files, setup },
+      warnings:
+        contents.setup !== null && setup === null
+          ? ['setup.json is no JSON object: an installer cannot ask for its values.']
+          : [],
+    };
+  }
+}
+
+async function mapped<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof PackageTooLarge)
+      throw new ServiceError('payload_too_large', 'The package is larger than the limit.');
+    if (error instanceof StoreFull) throw full();
+    if (error instanceof PackageRejected) {
+      const { entry } = error;
+      throw new ServiceError('package_rejected', `The package was rejected: ${error.message}.`, {
+        fields: { package: error.message },
+        extra: { entry: entry === '' ? null : entry },
+      });
+    }
+    throw error;
+  }
+}
+
+const full = (): ServiceError =>
+  new ServiceError('insufficient_storage', 'The disk of the release store has no room for this package.');
+
+/** Base64 of UTF-8. */
+function decoded(text: string, field: string): string {
+  const bytes = Buffer.from(text, 'base64');
+  if (!BASE64.test(text) || text.length % 4 !== 0) throw invalid({ [field]: 'must be base64' });
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw invalid({ [field]: 'must be base64 of UTF-8' });
+  }
+}
+
+function parsed(text: string, field: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid({ [field]: 'must be JSON' });
+  }
+}
+
+function readSetup(text: string | null): Readonly<Record<string, unknown>> | null {
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Who publishes a release: one at a time for the same product, version, channel and platform, over all processes (contract
+ * 40, publishing). The lease's document is also the marker: before the first rename it says what is about to become true.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { Lease, type HeldLease } from '../../../lib/lease.js';
+import { SECOND_MS } from '../../../lib/time.js';
+import type { ProcessOwner } from '../../../ports/processes.js';
+import type { Json } from '../../../ports/store.js';
+import { DEPS, type Deps } from '../deps.js';
+import type { PublishDoc, PublishIntent } from '../model.js';
+
+const LEASE_MS = 20 * SECOND_MS;
+
+/** A release that this call publishes. */
+export interface Claim {
+  id: string;
+  held: HeldLease;
+  /** What a publisher that is gone had begun and not finished. */
+  left: PublishIntent | null;
+}
+
+@injectable()
+export class PublishLeases {
+  /** A lease is watched for its silence, so each is kept for as long as somebody else holds it. */
+  readonly #watched = new Map<string, Lease>();
+
+  constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /** @throws ServiceError publish_in_progress */
+  async claim(id: string): Promise<Claim> {
+    const claim = await this.tryClaim(id);
+    if (claim === null) {
+      throw new ServiceError(
+        'publish_in_progress',
+        'This release is being published by another call. Wait for its answer.',
+      );
+    }
+    return claim;
+  }
+
+  /** Null: a living publisher holds it. */
+  async tryClaim(id: string): Promise<Claim | null> {
+    const lease = this.#watched.get(id) ?? (await this.#lease(id));
+    const held = await lease.take();
+    if (held === null) {
+      this.#watched.set(id, lease);
+      return null;
+    }
+    this.#watched.delete(id);
+    const doc = await this.deps.publishes.get(id);
+    return { id, held, left: doc?.intent ?? null };
+  }
+
+  /** Before the first rename. @throws LeaseLost */
+  async intend({ id, held }: Claim, intent: PublishIntent): Promise<void> {
+    await held.confirm();
+    await this.deps.publishes.change({ id, fence: held.fence }, { set: { intent: intent as unknown as Json } });
+  }
+
+  /** Nothing is left to do. */
+  async settle({ id, held }: Claim): Promise<void> {
+    await this.deps.publishes.change({ id, fence: held.fence }, { unset: ['intent'] });
+  }
+
+  /** Gives it back. What was intended and not settled stays, for whoever claims it next. */
+  async release({ id, held }: Claim): Promise<void> {
+    try {
+      await held.release();
+      await this.deps.publishes.remove({ id, holder: null, fence: held.fence, intent: null });
+    } catch (err) {
+      this.deps.log.warn({ err, release: id }, 'a publish gave its lease not back; it ends by itself');
+    }
+  }
+
+  /** Somebody publishes it now, or had begun to. */
+  async held(id: string): Promise<boolean> {
+    return (await this.deps.publishes.get(id)) !== null;
+  }
+
+  /** Those that somebody publishes now, or had begun to. */
+  async *all(): AsyncGenerator<PublishDoc> {
+    for (let after: string | null = null, more = true; more;) {
+      const page: { items: PublishDoc[]; next: string | null } = await this.deps.publishes.find({ limit: 200, after });
+      yield* page.items;
+      after = page.next;
+      more = after !== null;
+    }
+  }
+
+  async #lease(id: string): Promise<Lease> {
+    const { publishes, ids, clock, processes, log } = this.deps;
+    return new Lease(publishes, {
+      id,
+      ttlMs: LEASE_MS,
+      judge: 'silence',
+      clock,
+      uuid: () => ids.uuid(),
+      owner: await processes.self(),
+      ownerDead: (owner) => processes.dead(owner as ProcessOwner),
+      onFault: (err) => log.warn({ err, release: id }, 'the lease of a publish was not renewed'),
+    });
+  }
+}

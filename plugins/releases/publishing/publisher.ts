@@ -1,0 +1,220 @@
+/**
+ * Publishing and promoting (contract 40, publishing). The order, each step durable before the next begins (docs/consistency.md):
+ * staged → read → manifest signed → marker → renames → release document → `latest.json` and statement → items, events → marker
+ * gone. A crash before the renames leaves nothing, one behind them is finished by whoever finds the marker.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { manifestText } from '../../../clients/shared/manifest.js';
+import type { PackagedFile, StagedPackage } from '../../../ports/release-store.js';
+import { ManifestTexts } from '../asking/manifest-texts.js';
+import { DEPS, type Deps } from '../deps.js';
+import { placeOf, type Platform, type ReleaseDoc, type ReleaseFields } from '../model.js';
+import { releaseId } from '../place.js';
+import { Finisher } from './finisher.js';
+import { ProductLock } from './product-lock.js';
+import { PublishLeases, type Claim } from './publish-lease.js';
+import { ReleaseDocs } from './release-docs.js';
+
+/** What the caller says of the release; undefined: nothing. */
+export interface PublishRequest {
+  product: string;
+  channel: string;
+  version: string;
+  platform: Platform;
+  build: string | null;
+  mandatory: boolean;
+  rollout_percent: number | undefined;
+  min_version: string | null;
+  /** Who publishes, for people. */
+  by: string;
+}
+
+/** What is known of the package when it has been read. */
+export interface PackageFacts {
+  size: number;
+  sha256: string;
+  files: readonly PackagedFile[];
+  notes: string | null | undefined;
+  entry: string | null;
+  runtime: ReleaseFields['runtime'];
+  preserve_patterns: string[];
+  setup: Readonly<Record<string, unknown>> | null;
+}
+
+export type Outcome = 'created' | 'replaced' | 'unchanged';
+
+export interface Published {
+  release: ReleaseDoc;
+  outcome: Outcome;
+  closed: readonly string[];
+}
+
+/** Puts the package in its place. False: it is not there any more. */
+type Put = (release: ReleaseFields, manifest: string) => Promise<boolean>;
+
+@injectable()
+export class Publisher {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(PublishLeases) private readonly leases: PublishLeases,
+    @inject(ProductLock) private readonly lock: ProductLock,
+    @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
+    @inject(ManifestTexts) private readonly manifests: ManifestTexts,
+    @inject(Finisher) private readonly finisher: Finisher,
+  ) {}
+
+  /** Runs `work` as the only publisher of the release. @throws ServiceError publish_in_progress */
+  async alone<T>(
+    request: Pick<PublishRequest, 'product' | 'channel' | 'version' | 'platform'>,
+    work: (claim: Claim) => Promise<T>,
+  ): Promise<T> {
+    const { product, channel, version, platform } = request;
+    const claim = await this.leases.claim(releaseId(product, channel, version, platform));
+    try {
+      if (claim.left !== null) await this.lock.run(product, () => this.finisher.mend(claim));
+      return await work(claim);
+    } finally {
+      await this.leases.release(claim);
+    }
+  }
+
+  /** The release as it is offered now; null: there is none, it was withdrawn, or its package is lost. */
+  async offered(id: string): Promise<ReleaseDoc | null> {
+    const doc = await this.docs.get(id);
+    if (doc === null || doc.withdrawn_at !== null || doc.withdrawing !== undefined) return null;
+    const { product, channel, version, platform } = placeOf(doc);
+    const file = await this.deps.store.open([product, channel, version, platform, 'package.tar.gz']);
+    return file?.size === doc.package_size ? doc : null;
+  }
+
+  /** The same package once more: its rollout and its notes may be new (contract 40, publishing). */
+  unchanged(doc: ReleaseDoc, rollout: number | undefined, notes: string | null | undefined): Promise<Published> {
+    return this.lock.run(doc.product, async () => {
+      const before = (await this.docs.get(doc.id)) ?? doc;
+      // The publisher of before may have been cut off: the same answer as it would have given.
+      const { closed } = before.open_at === undefined ? { closed: [] } : await this.#finished(before);
+      const moves = rollout !== undefined && rollout !== before.rollout_percent;
+      const rewords = notes !== undefined && notes !== before.release_notes;
+      if (!moves && !rewords) return { release: before, outcome: 'unchanged', closed };
+      const changes = {
+        ...(rewords ? { release_notes: notes } : {}),
+        ...(moves ? rolledOut(before.product, rollout, this.deps.clock.iso()) : {}),
+        open_at: this.deps.clock.iso(),
+      };
+      const { release } = await this.#finished(await this.docs.change(before, changes));
+      return { release, outcome: 'unchanged', closed };
+    });
+  }
+
+  /** Publishes a staged package that has been read. */
+  async staged(claim: Claim, request: PublishRequest, staged: StagedPackage, facts: PackageFacts): Promise<Published> {
+    return this.commit(claim, request, facts, staged.id, async (release, manifest) => {
+      const texts = { manifest, signature: release.manifest_signature };
+      await this.deps.store.put(staged.id, placeOf(release), texts);
+      return true;
+    });
+  }
+
+  /** The steps from the marker on. @param staged id of the package that `put` puts in place; null: it links one */
+  commit(
+    claim: Claim,
+    request: PublishRequest,
+    facts: PackageFacts,
+    staged: string | null,
+    put: Put,
+  ): Promise<Published> {
+    return this.lock.run(request.product, async () => {
+      const before = await this.docs.get(claim.id);
+      if (before?.open_at !== undefined) await this.finisher.finish(before);
+      const { release, manifest } = await this.#signed(claim.id, request, facts);
+      await this.manifests.write(claim.id, manifest);
+      await this.leases.intend(claim, { staged, release });
+      await this.deps.protect(request.product);
+      if (!(await put(release, manifest))) {
+        await this.leases.settle(claim);
+        throw new ServiceError('conflict', 'The package was withdrawn meanwhile.');
+      }
+      const written = await this.finisher.record(claim.id, release, manifest);
+      await this.leases.settle(claim);
+      const finished = await this.#finished(written);
+      return { ...finished, outcome: before === null ? 'created' : 'replaced' };
+    });
+  }
+
+  /** What is recorded is published: what fails behind that is done later, by the job. */
+  async #finished(doc: ReleaseDoc): Promise<{ release: ReleaseDoc; closed: readonly string[] }> {
+    try {
+      return await this.finisher.finish(doc);
+    } catch (err) {
+      this.deps.log.error({ err, release: doc.id }, 'a release is published, and what follows is done later');
+      return { release: doc, closed: [] };
+    }
+  }
+
+  async #signed(
+    id: string,
+    request: PublishRequest,
+    facts: PackageFacts,
+  ): Promise<{ release: ReleaseFields; manifest: string }> {
+    const { product, channel, platform, rollout_percent = 100, by, ...said } = request;
+    const release = {
+      ...said,
+      product,
+      channel,
+      platform,
+      version: await this.#spelling(request),
+      rollout_percent,
+      release_notes: facts.notes ?? null,
+      published_at: this.deps.clock.iso(),
+      published_by: by,
+      package_size: facts.size,
+      package_sha256: facts.sha256,
+      file_count: facts.files.length,
+      entry: facts.entry,
+      runtime: facts.runtime,
+      preserve_patterns: facts.preserve_patterns,
+      has_setup: facts.setup !== null,
+    };
+    const { published_at, entry, runtime, preserve_patterns } = release;
+    const manifest = manifestText({
+      product,
+      version: release.version,
+      channel,
+      platform,
+      published_at,
+      package: { sha256: facts.sha256, size: facts.size },
+      files: facts.files,
+      preserve_patterns,
+      min_version: release.min_version,
+      setup: facts.setup,
+      entry,
+      runtime,
+    });
+    const signed = await this.deps.signer.sign(Buffer.from(manifest));
+    const manifest_sha256 = await this.manifests.write(id, manifest);
+    const signature = { manifest_signature: signed?.signature ?? null, key_id: signed?.key.key_id ?? null };
+    return { release: { ...release, manifest_sha256, ...signature }, manifest };
+  }
+
+  /** The first spelling of a version stays, and with it its path (contract 40, versions). */
+  async #spelling({ product, channel, version }: PublishRequest): Promise<string> {
+    const known = await this.docs.ofVersion(product, channel, version);
+    return known.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))[0]?.version ?? version;
+  }
+}
+
+/** The fields of a rollout that begins, or goes on. */
+export const rolledOut = (
+  product: string,
+  percent: number,
+  at: string,
+): Pick<ReleaseDoc, 'rollout_percent' | 'rollout_at' | 'halted_at' | 'halted_reason'> & {
+  rolling: string | undefined;
+} => ({
+  rollout_percent: percent,
+  rollout_at: at,
+  halted_at: null,
+  halted_reason: null,
+  rolling: percent > 0 && percent < 100 ? product : undefined,
+});

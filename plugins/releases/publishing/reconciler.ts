@@ -1,0 +1,196 @@
+/**
+ * Finishes what a crash left: at start, and by a job for the processes that are gone (docs/consistency.md, releases). It also
+ * holds the store against the documents, since disks are put back from copies and files are removed by hand.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { pages } from '../../../lib/paging.js';
+import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
+import { ManifestTexts } from '../asking/manifest-texts.js';
+import { DEPS, type Deps } from '../deps.js';
+import { placeOf, type ReleaseDoc } from '../model.js';
+import { sha256 } from '../place.js';
+import { ChannelDocuments } from './channel-documents.js';
+import { Finisher } from './finisher.js';
+import { ProductLock } from './product-lock.js';
+import { PublishLeases } from './publish-lease.js';
+import { ReleaseDocs } from './release-docs.js';
+
+/** A change that is this old is not under way any more, or its events wait for a listener. */
+const LEFTOVER_MS = 10 * SECOND_MS;
+/** A package that nobody has added to for this long is not arriving any more. */
+const STAGED_MS = 15 * MINUTE_MS;
+const PAGE = 200;
+
+@injectable()
+export class Reconciler {
+  /** Names of packages that the store has lost. */
+  #lost: readonly string[] = [];
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(PublishLeases) private readonly leases: PublishLeases,
+    @inject(ProductLock) private readonly lock: ProductLock,
+    @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
+    @inject(ManifestTexts) private readonly manifests: ManifestTexts,
+    @inject(ChannelDocuments) private readonly channels: ChannelDocuments,
+    @inject(Finisher) private readonly finisher: Finisher,
+  ) {}
+
+  /** Packages that are missing in the store, as of the last comparison. */
+  get lost(): readonly string[] {
+    return this.#lost;
+  }
+
+  /** Before questions are answered. */
+  async start(): Promise<void> {
+    await this.publishes();
+    await this.open(this.deps.clock.now() + MINUTE_MS);
+    await this.#discard(this.deps.alone ? 0 : STAGED_MS);
+  }
+
+  /** Publishes of processes that are gone, changes that were not finished, packages that nobody waits for. */
+  async run(signal?: AbortSignal): Promise<void> {
+    await this.publishes(signal);
+    await this.open(this.deps.clock.now() - LEFTOVER_MS, signal);
+    await this.#discard(STAGED_MS);
+  }
+
+  async publishes(signal?: AbortSignal): Promise<void> {
+    for await (const doc of this.leases.all()) {
+      if (signal?.aborted === true) return;
+      const claim = await this.leases.tryClaim(doc.id);
+      if (claim === null) continue;
+      try {
+        if (claim.left !== null) await this.lock.run(claim.left.release.product, () => this.finisher.mend(claim));
+      } catch (err) {
+        this.deps.log.error(
+          { err, release: doc.id },
+          'a publish that was cut off could not be finished; it is tried again',
+        );
+      } finally {
+        await this.leases.release(claim);
+      }
+    }
+  }
+
+  /** @param before milliseconds; changes that are older */
+  async open(before: number, signal?: AbortSignal): Promise<void> {
+    const filter = { open_at: { gt: '', lt: isoOf(before) } };
+    for await (const docs of pages(this.deps.releases, { filter, sort: [['open_at', 'asc']], limit: PAGE })) {
+      for (const { id, product } of docs) {
+        if (signal?.aborted === true) return;
+        await this.#finish(id, product);
+      }
+    }
+  }
+
+  /** Store and documents: texts and `latest.json` are written again where they differ, and what is lost is told. */
+  async compare(signal?: AbortSignal): Promise<void> {
+    const lost: string[] = [];
+    const products = new Map<string, Set<string>>();
+    for await (const docs of pages(this.deps.releases, { limit: PAGE })) {
+      for (const doc of docs) {
+        if (signal?.aborted === true) return;
+        products.set(doc.product, (products.get(doc.product) ?? new Set()).add(doc.channel));
+        if (doc.open_at === undefined && !(await this.#agrees(doc))) {
+          const held = await this.lock.run(doc.product, () => this.#mendFiles(doc.id));
+          if (!held) lost.push(`${doc.product} ${doc.version} (${doc.channel}, ${doc.platform})`);
+        }
+      }
+    }
+    for (const [product, channels] of products) await this.#compareLatest(product, channels);
+    if (lost.length > 0) this.deps.log.error({ lost }, 'packages are missing in the release store');
+    this.#lost = lost;
+  }
+
+  async #finish(id: string, product: string): Promise<void> {
+    try {
+      await this.lock.run(product, async () => {
+        const doc = await this.docs.get(id);
+        if (doc?.open_at !== undefined) await this.finisher.finish(doc);
+      });
+    } catch (err) {
+      this.deps.log.error({ err, release: id }, 'a change of a release could not be finished; it is tried again');
+    }
+  }
+
+  async #discard(olderMs: number): Promise<void> {
+    const { store, clock } = this.deps;
+    const staged = await store.staged();
+    if (staged.length === 0) return;
+    const awaited = new Set<string | null>();
+    for await (const { intent } of this.leases.all()) awaited.add(intent?.staged ?? null);
+    for (const { id, modifiedAt } of staged) {
+      if (!awaited.has(id) && clock.now() - modifiedAt.getTime() >= olderMs) await store.discard(id);
+    }
+  }
+
+  /** By size and texts; the package's bytes are verified by every agent. */
+  async #agrees(doc: ReleaseDoc): Promise<boolean> {
+    const file = await this.#size(doc, 'package.tar.gz');
+    if (doc.withdrawn_at !== null) return file === null;
+    if (file !== doc.package_size) return false;
+    const manifest = await this.#text(doc, 'manifest.json');
+    if (manifest === null || sha256(manifest) !== doc.manifest_sha256) return false;
+    return (await this.#text(doc, 'manifest.sig'))?.trim() === (doc.manifest_signature ?? undefined);
+  }
+
+  /** Under the product's lock. False: its package is lost. */
+  async #mendFiles(id: string): Promise<boolean> {
+    const { store } = this.deps;
+    const doc = await this.docs.get(id);
+    if (doc === null || doc.open_at !== undefined || (await this.leases.held(id)) || (await this.#agrees(doc)))
+      return true;
+    if (doc.withdrawn_at !== null) {
+      await store.withdraw(placeOf(doc));
+      return true;
+    }
+    if ((await this.#size(doc, 'package.tar.gz')) !== doc.package_size) return false;
+    const manifest = await this.manifests.read(id, doc.manifest_sha256);
+    if (manifest !== null) await store.describe(placeOf(doc), { manifest, signature: doc.manifest_signature });
+    return true;
+  }
+
+  async #compareLatest(product: string, channels: ReadonlySet<string>): Promise<void> {
+    const differs: string[] = [];
+    for (const channel of channels) {
+      const text = await this.#read([product, channel, 'latest.json']);
+      const wanted = this.channels.document(product, channel);
+      if (releasesOf(text) !== JSON.stringify(wanted.releases)) differs.push(channel);
+    }
+    if (differs.length > 0) await this.lock.run(product, () => this.channels.write(product, new Set(differs)));
+  }
+
+  async #size(doc: ReleaseDoc, name: string): Promise<number | null> {
+    const file = await this.deps.store.open(segments(doc, name));
+    return file?.size ?? null;
+  }
+
+  #text(doc: ReleaseDoc, name: string): Promise<string | null> {
+    return this.#read(segments(doc, name));
+  }
+
+  async #read(path: readonly string[]): Promise<string | null> {
+    const file = await this.deps.store.open(path);
+    if (file === null) return null;
+    const parts: Uint8Array[] = [];
+    for await (const part of file.read(0, file.size)) parts.push(part);
+    return Buffer.concat(parts).toString('utf8');
+  }
+}
+
+const segments = ({ product, channel, version, platform }: ReleaseDoc, name: string): string[] => [
+  product,
+  channel,
+  version,
+  platform,
+  name,
+];
+
+function releasesOf(text: string | null): string | null {
+  try {
+    return text === null ? null : JSON.stringify((JSON.parse(text) as { releases?: unknown }).releases);
+  } catch {
+    return null;
+  }
+}

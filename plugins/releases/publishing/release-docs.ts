@@ -1,0 +1,71 @@
+/** Reading and writing release documents: each write compares the revision that it was decided from. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict } from '../../../kernel/errors.js';
+import { all } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
+import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
+import { ReleaseIndex } from '../asking/release-index.js';
+import { DEPS, type Deps } from '../deps.js';
+import { PLATFORMS, type ReleaseDoc } from '../model.js';
+import { releaseId } from '../place.js';
+
+const PAGE = 200;
+type Changes = Partial<Omit<ReleaseDoc, 'id' | 'rev' | 'updated_at'>>;
+
+@injectable()
+export class ReleaseDocs {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ReleaseIndex) private readonly index: ReleaseIndex,
+  ) {}
+
+  get(id: string): Promise<ReleaseDoc | null> {
+    return this.deps.releases.get(id);
+  }
+
+  list(filter: Filter): Promise<ReleaseDoc[]> {
+    return all(this.deps.releases, { filter, limit: PAGE });
+  }
+
+  /** The version on every platform of a channel. */
+  async ofVersion(product: string, channel: string, version: string): Promise<ReleaseDoc[]> {
+    const ids = PLATFORMS.map((platform) => releaseId(product, channel, version, platform));
+    return this.list({ id: { in: ids } });
+  }
+
+  /** @param manifests its text, where the caller has it @throws ServiceError conflict when another call was first */
+  async insert(doc: Omit<ReleaseDoc, 'rev' | 'updated_at'>, manifest?: string): Promise<ReleaseDoc> {
+    const whole: ReleaseDoc = { ...doc, rev: 1, updated_at: this.deps.clock.iso() };
+    try {
+      await this.deps.releases.insert(whole);
+    } catch (error) {
+      if (error instanceof StoreConflict) throw changedMeanwhile(doc);
+      throw error;
+    }
+    return this.#shown(whole, manifest);
+  }
+
+  /** Undefined values are removed. @throws ServiceError conflict when the release changed since `before` was read */
+  async change(before: ReleaseDoc, changes: Changes, manifest?: string): Promise<ReleaseDoc> {
+    const { id, rev } = before;
+    const updated_at = isoOf(Math.max(this.deps.clock.now(), Date.parse(before.updated_at) + 1));
+    const set = { ...changes, updated_at } as unknown as NonNullable<Update['set']>;
+    const written = await this.deps.releases.change({ id, rev }, { set, inc: { rev: 1 } });
+    if (written === null) throw changedMeanwhile(before);
+    return this.#shown(written.doc, manifest);
+  }
+
+  /** Only what readers do not see: neither revision nor stamp move. */
+  async settle(doc: ReleaseDoc): Promise<void> {
+    const same = { id: doc.id, rev: doc.rev };
+    await this.deps.releases.change(same, { set: { outbox: [] }, unset: ['open_at', 'withdrawing'] });
+  }
+
+  async #shown(doc: ReleaseDoc, manifest?: string): Promise<ReleaseDoc> {
+    await this.index.show([doc], manifest === undefined ? undefined : new Map([[doc.id, manifest]]));
+    return doc;
+  }
+}
+
+const changedMeanwhile = ({ version }: { version: string }): Error =>
+  conflict(`Release ${version} was changed by another call. Ask again.`);

@@ -1,0 +1,81 @@
+/** `POST /publish`, from the request to the answer (contract 40, publishing). */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { compareVersions } from '../../../lib/versions.js';
+import type { UploadedBody } from '../../../ports/http.js';
+import type { StagedPackage } from '../../../ports/release-store.js';
+import { latestOf } from '../asking/channel-releases.js';
+import { ReleaseIndex } from '../asking/release-index.js';
+import { DEPS, type Deps } from '../deps.js';
+import { nameOf } from './changes.js';
+import { PackageIntake, type Announced } from './package-intake.js';
+import { Publisher, type Published, type PublishRequest } from './publisher.js';
+import type { Claim } from './publish-lease.js';
+
+export interface Upload {
+  request: PublishRequest;
+  body: UploadedBody;
+  announced: Announced;
+}
+
+@injectable()
+export class Uploads {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(PackageIntake) private readonly intake: PackageIntake,
+    @inject(Publisher) private readonly publisher: Publisher,
+    @inject(ReleaseIndex) private readonly index: ReleaseIndex,
+  ) {}
+
+  /** @throws ServiceError as the contract lists them; nothing is left behind then */
+  async publish(principal: Principal, upload: Upload): Promise<Published & { warnings: string[] }> {
+    const { request, body, announced } = upload;
+    const project = await this.deps.projects.accepting(request.product);
+    return this.publisher.alone(request, async (claim) => {
+      const staged = await this.intake.stage(body, announced.sha256);
+      try {
+        const published = await this.#published(claim, upload, staged);
+        const warnings = [...published.warnings, ...this.#warnings(request, published, project.require_signed)];
+        if (published.outcome !== 'unchanged') {
+          const { package_sha256, rollout_percent, manifest_signature } = published.release;
+          const details = { package_sha256, rollout_percent, signed: manifest_signature !== null };
+          await this.deps.audit.record(principal, 'release.published', nameOf(published.release), details);
+        }
+        return { ...published, warnings };
+      } finally {
+        await this.deps.store.discard(staged.id);
+      }
+    });
+  }
+
+  async #published(claim: Claim, upload: Upload, staged: StagedPackage): Promise<Published & { warnings: string[] }> {
+    const { request, body, announced } = upload;
+    const fields = await body.fields();
+    const notes = this.intake.notes(announced, fields);
+    const meta = this.intake.meta(announced, fields);
+    const there = await this.publisher.offered(claim.id);
+    if (there !== null && there.package_sha256 === staged.sha256) {
+      const same = await this.publisher.unchanged(there, request.rollout_percent, notes);
+      const kept = request.min_version !== there.min_version || request.build !== there.build;
+      const warnings = kept ? ['The package is the same: build and min_version stay as they were published.'] : [];
+      return { ...same, warnings };
+    }
+    const { facts, warnings } = await this.intake.read(staged, request.platform, meta);
+    return { ...(await this.publisher.staged(claim, request, staged, { ...facts, notes })), warnings };
+  }
+
+  #warnings(request: PublishRequest, { release }: Published, requireSigned: boolean): string[] {
+    const warnings: string[] = [];
+    if (release.manifest_signature === null) {
+      warnings.push(
+        requireSigned
+          ? 'The release is unsigned, and the project wants signed ones: agents will refuse it.'
+          : 'The release is unsigned: no signing key is configured.',
+      );
+    }
+    const newest = latestOf(this.index.channel(release.product, release.channel).views[request.platform]);
+    if (newest !== null && compareVersions(newest.version, release.version) > 0) {
+      warnings.push(`Version ${newest.version} is newer: machines will not be offered ${release.version}.`);
+    }
+    return warnings;
+  }
+}

@@ -1,0 +1,38 @@
+/** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
+import type { Instances, PluginContext } from '../../kernel/contract.js';
+import { Asking } from './asking/asking.js';
+import { ManifestTexts } from './asking/manifest-texts.js';
+import { ReleaseIndex } from './asking/release-index.js';
+import { DEPS, type Deps } from './deps.js';
+import { Directory } from './directory.js';
+import { ReleaseLists } from './lists.js';
+import { ReleaseChanges } from './publishing/changes.js';
+import { ChannelDocuments } from './publishing/channel-documents.js';
+import { Halting } from './publishing/halting.js';
+import { Publisher } from './publishing/publisher.js';
+import { Reconciler } from './publishing/reconciler.js';
+import { ReleaseDocs } from './publishing/release-docs.js';
+import { Uploads } from './publishing/uploads.js';
+
+const SERVICES = {
+  asking: Asking,
+  index: ReleaseIndex,
+  lists: ReleaseLists,
+  directory: Directory,
+  docs: ReleaseDocs,
+  manifests: ManifestTexts,
+  channels: ChannelDocuments,
+  publisher: Publisher,
+  uploads: Uploads,
+  changes: ReleaseChanges,
+  halting: Halting,
+  reconciler: Reconciler,
+};
+
+export type Services = Instances<typeof SERVICES> & { deps: Deps };
+
+/** @param scope the plugin's own container */
+export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: Deps): Services {
+  scope.bind(DEPS, deps);
+  return { ...scope.services(SERVICES), deps };
+}

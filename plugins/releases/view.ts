@@ -1,0 +1,110 @@
+/** A release as lists, publishes and pages show it (contract 40, asking). */
+import joi from 'joi';
+import { named, whole } from '../../kernel/contract.js';
+import { packageUrl } from './asking/release-json.js';
+import { PLATFORMS, type ReleaseDoc } from './model.js';
+
+const timestamp = joi.string().isoDate();
+
+export const platformShape = named('Platform', joi.string().valid(...PLATFORMS));
+export const runtimeShape = named('Runtime', whole({ name: joi.string(), version: joi.string() }));
+
+export const releaseShape = named(
+  'Release',
+  whole({
+    id: joi.string(),
+    product: joi.string(),
+    channel: joi.string(),
+    version: joi.string().description('As it was first published'),
+    platform: platformShape,
+    build: joi.string().allow(null).description('The name by which `resolved_in_build` may call it'),
+    mandatory: joi.boolean(),
+    rollout_percent: joi.number().integer().min(0).max(100),
+    min_version: joi
+      .string()
+      .allow(null)
+      .description('Only installations of this version or a later one are offered it'),
+    release_notes: joi.string().allow(null, ''),
+    published_at: timestamp,
+    published_by: joi.string(),
+    package_url: joi.string().description('Relative to {base_url}'),
+    package_size: joi.number().integer().description('Bytes'),
+    package_sha256: joi.string(),
+    manifest_sha256: joi.string(),
+    manifest_files: joi.number().integer().description('Files in the package'),
+    signed: joi.boolean(),
+    key_id: joi.string().allow(null),
+    entry: joi.string().allow(null),
+    runtime: runtimeShape.allow(null),
+    has_setup: joi.boolean().description('The package holds a `setup.json`'),
+    withdrawn_at: timestamp.allow(null),
+    withdrawn_reason: joi.string().allow(null),
+    halted_at: timestamp.allow(null).description('Since then the rollout is offered to nobody'),
+    halted_reason: joi.string().allow(null),
+    downloads: joi
+      .number()
+      .integer()
+      .description('Whole downloads by this service; those of a web server in front are not counted'),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+);
+
+export interface ReleaseView extends Pick<
+  ReleaseDoc,
+  | 'id'
+  | 'product'
+  | 'channel'
+  | 'version'
+  | 'platform'
+  | 'build'
+  | 'mandatory'
+  | 'rollout_percent'
+  | 'min_version'
+  | 'release_notes'
+  | 'published_at'
+  | 'published_by'
+  | 'package_size'
+  | 'package_sha256'
+  | 'manifest_sha256'
+  | 'key_id'
+  | 'entry'
+  | 'runtime'
+  | 'has_setup'
+  | 'withdrawn_at'
+  | 'withdrawn_reason'
+  | 'halted_at'
+  | 'halted_reason'
+  | 'downloads'
+  | 'created_at'
+  | 'updated_at'
+> {
+  package_url: string;
+  manifest_files: number;
+  signed: boolean;
+}
+
+export function releaseView(doc: ReleaseDoc): ReleaseView {
+  const { id, product, channel, version, platform, build, mandatory, rollout_percent, min_version } = doc;
+  const { release_notes, published_at, published_by, package_size, package_sha256, manifest_sha256, key_id } = doc;
+  const { entry, runtime, has_setup, withdrawn_at, withdrawn_reason, halted_at, halted_reason, downloads } = doc;
+  const name = { id, product, channel, version, platform, build, mandatory, rollout_percent, min_version };
+  const published = { release_notes, published_at, published_by, package_url: packageUrl(doc) };
+  const file = { package_size, package_sha256, manifest_sha256, manifest_files: doc.file_count };
+  const state = { withdrawn_at, withdrawn_reason, halted_at, halted_reason, downloads };
+  const signed = doc.manifest_signature !== null;
+  const { created_at, updated_at } = doc;
+  return {
+    ...name,
+    ...published,
+    ...file,
+    signed,
+    key_id,
+    entry,
+    runtime,
+    has_setup,
+    ...state,
+    created_at,
+    updated_at,
+  };
+}
