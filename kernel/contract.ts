@@ -279,6 +279,19 @@ export type * from '../ports/store.js';
 export type * from '../ports/tools.js';
 export { matches } from '../ports/document.js';
 export { OutboundError } from '../ports/outbound.js';
+export {
+  FileReplaced,
+  PackageRejected,
+  PackageTooLarge,
+  type AccessFile,
+  type ManifestTexts,
+  type PackageContents,
+  type PackagedFile,
+  type ReleasePlace,
+  type ReleaseStore,
+  type StagedPackage,
+  type StoredFile,
+} from '../ports/release-store.js';
 export { InvalidCursor, StoreConflict } from '../ports/store.js';
 export { deleted, pageOf, whole } from './shapes.js';
 export { created, EventStreamAnswer, FileAnswer, named, Redirect, Reply, stated, text, View } from '../ports/http.js';
@@ -297,6 +310,7 @@ export type {
   Refusal,
   Role,
   SessionPrincipal,
+  StreamedInput,
   TokenKind,
   TokenPrincipal,
   ToolSpec,

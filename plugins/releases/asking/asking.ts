@@ -37,7 +37,7 @@ export class Asking {
     const latest = latestOf(shown.views[platform]);
     const json = latest === null ? undefined : shown.texts.get(latest.id)?.json;
     const body = json?.text(latest?.mandatory ?? false) ?? 'null';
-    return answer(`{"status":"success","latest":${body}}`, `${json?.tag ?? '-'}`);
+    return answer(`{"status":"success","latest":${body}}`, json?.tag ?? '-');
   }
 
   async #checkYoung(question: CheckQuestion): Promise<Reply> {

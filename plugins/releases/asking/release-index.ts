@@ -185,7 +185,7 @@ export class ReleaseIndex {
   }
 
   async #retry(): Promise<void> {
-    for (const key of [...this.#behind.keys()]) await this.#mutex.run(key, () => this.#showIn(key, [], new Map()));
+    for (const key of this.#behind.keys()) await this.#mutex.run(key, () => this.#showIn(key, [], new Map()));
   }
 
   #later(): void {
