@@ -177,6 +177,14 @@ export const RULES: readonly Rule[] = [
     says: 'clients/sdk is published alone: it imports clients/shared, its own folder and node',
   },
   {
+    // fetch ignores proxies; undici is that same client, and knows them.
+    layer: 'clients',
+    files: /^clients\/agent\//,
+    project: [/^clients\/shared\//],
+    packages: [NODE, PURE, /^undici$/],
+    says: 'clients/agent imports what a client may, and the library that knows proxies',
+  },
+  {
     layer: 'clients',
     files: /^clients\//,
     project: [/^clients\/shared\//],

@@ -1,0 +1,29 @@
+/** The running agent's own file, and its copy that recovery is called by while the installation's is being replaced. */
+import { chmod, copyFile, realpath, rename, rm } from 'node:fs/promises';
+import { dirname, relative, sep } from 'node:path';
+import { hashOf, look, syncDirectory, syncFile } from '../files.js';
+import type { Layout } from '../layout.js';
+
+/** Its path in the installation, with slashes; null: it lies elsewhere, or is the copy. */
+export async function ownPath(layout: Layout, ownFile: string): Promise<string | null> {
+  const file = await realpath(ownFile).catch(() => ownFile);
+  const path = relative(layout.root, file);
+  if (path === '' || path.startsWith('..') || path.startsWith(sep) || /^[A-Za-z]:/.test(path)) return null;
+  const names = path.split(sep);
+  return names[0] === '.update-agent' ? null : names.join('/');
+}
+
+/** `.update-agent/agent`, durable, and left alone where it is this very program. */
+export async function keepCopy(layout: Layout, ownFile: string): Promise<void> {
+  const file = await realpath(ownFile).catch(() => ownFile);
+  if (file === layout.agent) return;
+  const kept = await look(layout.agent);
+  if (kept?.isFile() === true && (await hashOf(layout.agent)) === (await hashOf(file))) return;
+  const temporary = `${layout.agent}.new`;
+  await rm(temporary, { force: true });
+  await copyFile(file, temporary);
+  await chmod(temporary, 0o700);
+  await syncFile(temporary);
+  await rename(temporary, layout.agent);
+  await syncDirectory(dirname(layout.agent));
+}

@@ -1,0 +1,95 @@
+/**
+ * The directories that the agent writes in (contract 90, where it writes). Each is looked at without following: a link, a
+ * reparse point, another device, or one that others may write to is exit 9 before anything changes, for there somebody else
+ * could turn the agent's next rename to a place of his choice.
+ */
+import type { Stats } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Failure } from '../exit.js';
+import { look, ON_WINDOWS } from '../files.js';
+
+const OTHERS_WRITE = 0o002;
+const GROUP_WRITES = 0o020;
+const STICKY = 0o1000;
+
+export type ParentKind = 'directory' | 'missing' | 'no directory';
+
+const refuse = (path: string, why: string): Failure =>
+  new Failure('spaceOrPermission', `${path} ${why}; nothing was changed`);
+
+/** Why others could put something of theirs into this directory; null: they cannot. */
+function writableByOthers(stats: Stats): string | null {
+  if (ON_WINDOWS) return null;
+  const [user, group] = [process.geteuid?.() ?? 0, process.getegid?.() ?? 0];
+  if (stats.uid !== user && stats.uid !== 0) return `belongs to another user (${stats.uid})`;
+  if ((stats.mode & OTHERS_WRITE) !== 0) return 'can be written to by others (chmod o-w)';
+  if ((stats.mode & GROUP_WRITES) !== 0 && stats.gid !== group) return 'can be written to by its group (chmod g-w)';
+  return null;
+}
+
+export class Parents {
+  readonly #known = new Map<string, ParentKind>();
+
+  private constructor(
+    private readonly root: string,
+    private readonly device: number,
+  ) {}
+
+  /** @param root absolute, without links. Its own parents are judged too, as far as others could replace the root there. */
+  static async of(root: string): Promise<Parents> {
+    const stats = await look(root);
+    if (stats === null || !stats.isDirectory()) throw refuse(root, 'is no directory');
+    const why = writableByOthers(stats);
+    if (why !== null) throw refuse(root, why);
+    await writable(root);
+    for (let at = dirname(root); at !== dirname(at); at = dirname(at)) await ancestor(at);
+    return new Parents(root, stats.dev);
+  }
+
+  /** What the deepest parent of a path is. `path` is relative, with slashes. */
+  async of(path: string): Promise<ParentKind> {
+    const names = path.split('/').slice(0, -1);
+    let kind: ParentKind = 'directory';
+    for (let i = 1; i <= names.length && kind === 'directory'; i++)
+      kind = await this.#judge(names.slice(0, i).join('/'));
+    return kind;
+  }
+
+  /** What lies at a path that has to be a directory, if anything does. */
+  async #judge(path: string): Promise<ParentKind> {
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+    const kind = await this.#look(path);
+    this.#known.set(path, kind);
+    return kind;
+  }
+
+  async #look(path: string): Promise<ParentKind> {
+    const at = join(this.root, ...path.split('/'));
+    const stats = await look(at);
+    if (stats === null) return 'missing';
+    if (stats.isSymbolicLink()) throw refuse(at, 'is a link');
+    if (!stats.isDirectory()) return 'no directory';
+    if (stats.dev !== this.device) throw refuse(at, 'lies on another device');
+    const why = writableByOthers(stats);
+    if (why !== null) throw refuse(at, why);
+    await writable(at);
+    return 'directory';
+  }
+}
+
+async function writable(path: string): Promise<void> {
+  await access(path, constants.W_OK | constants.X_OK).catch((error: unknown) => {
+    throw new Failure('spaceOrPermission', `${path} cannot be written to; nothing was changed`, { cause: error });
+  });
+}
+
+/** In a sticky directory only the owner moves his own; root trusts nobody else's directory above it. */
+async function ancestor(path: string): Promise<void> {
+  const stats = await look(path);
+  if (ON_WINDOWS || stats === null) return;
+  if ((stats.mode & OTHERS_WRITE) !== 0 && (stats.mode & STICKY) === 0)
+    throw refuse(path, 'can be written to by others (chmod o-w)');
+  if (process.geteuid?.() === 0 && stats.uid !== 0) throw refuse(path, `belongs to another user (${stats.uid})`);
+}

@@ -1,0 +1,199 @@
+/**
+ * What an update will do, path by path, decided before anything is touched (contract 90, update: preserved files, orphans;
+ * "Journal": the order of removals). Only looks; what makes the update impossible is found here, before the first rename.
+ */
+import type { Stats } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path/posix';
+import { globMatcher } from '../../shared/globs.js';
+import type { Manifest, ManifestFile } from '../../shared/manifest.js';
+import { nameKey } from '../../shared/path-policy.js';
+import { Failure } from '../exit.js';
+import { hashOf, look } from '../files.js';
+import { OWN_FOLDER, type Layout } from '../layout.js';
+import type { DirectoryStep, FileStep, OldEntry, Plan } from './journal.js';
+import type { Parents } from './parents.js';
+import type { FileSystem } from './probe.js';
+
+export interface PlanInput {
+  layout: Layout;
+  parents: Parents;
+  system: FileSystem;
+  /** Null: nothing is installed. */
+  previous: Manifest | null;
+  next: Manifest;
+  /** The path of the running agent in the installation; null: it lies elsewhere. */
+  own: string | null;
+  signal: AbortSignal;
+}
+
+export const planUpdate = (input: PlanInput): Promise<Plan> => new Planner(input).plan();
+
+const blocked = (path: string, why: string): Failure =>
+  new Failure('rolledBack', `${path} ${why}; the update was not begun, nothing was changed`);
+
+const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
+
+/** `a/b/c` → `a`, `a/b`. */
+function parentsOf(path: string): string[] {
+  const names = path.split('/');
+  return names.slice(1).map((_, i) => names.slice(0, i + 1).join('/'));
+}
+
+const depth = (path: string): number => path.split('/').length;
+const deepestFirst = (a: { path: string }, b: { path: string }): number =>
+  depth(b.path) - depth(a.path) || (a.path < b.path ? 1 : -1);
+
+class Planner {
+  /** Paths that are one here have one key. */
+  readonly #key: (path: string) => string;
+  readonly #removals = new Map<string, FileStep>();
+  readonly #emptied = new Map<string, DirectoryStep>();
+  readonly #directories = new Set<string>();
+  readonly #files: FileStep[] = [];
+  /** Directories that the new version has files in. */
+  readonly #needed: Set<string>;
+  readonly #preserved: (path: string) => boolean;
+  /** Names in the directories of a file system that folds. */
+  readonly #names = new Map<string, string[]>();
+
+  constructor(private readonly input: PlanInput) {
+    const { system, next } = input;
+    const folds = system.folds || next.platform.startsWith('win-');
+    this.#key = folds ? (path) => path.split('/').map(nameKey).join('/') : (path) => path;
+    this.#needed = new Set(next.files.flatMap(({ path }) => parentsOf(path)).map(this.#key));
+    this.#preserved = preserves(next);
+  }
+
+  async plan(): Promise<Plan> {
+    await this.#planRemovals();
+    for (const file of this.input.next.files) {
+      this.input.signal.throwIfAborted();
+      await this.#planFile(file);
+    }
+    await this.#planEmptied();
+    const { own } = this.input;
+    const last = (step: FileStep): boolean => own !== null && this.#key(step.path) === this.#key(own);
+    return {
+      removals: [...this.#removals.values()].sort(deepestFirst),
+      emptied: [...this.#emptied.values()].sort(deepestFirst),
+      directories: [...this.#directories].sort((a, b) => depth(a) - depth(b)),
+      files: [...this.#files.filter((step) => !last(step)), ...this.#files.filter(last)],
+    };
+  }
+
+  /** What only the previous manifest lists goes, unless either manifest preserves it. */
+  async #planRemovals(): Promise<void> {
+    const { previous, next, layout, parents } = this.input;
+    if (previous === null) return;
+    const stays = new Set(next.files.map(({ path }) => this.#key(path)));
+    const preservedBefore = preserves(previous);
+    for (const { path } of previous.files) {
+      this.input.signal.throwIfAborted();
+      if (stays.has(this.#key(path)) || preservedBefore(path) || this.#preserved(path)) continue;
+      if ((await parents.of(path)) !== 'directory') continue;
+      const stats = await look(layout.at(path));
+      if (stats === null || stats.isDirectory()) continue;
+      this.#removals.set(this.#key(path), {
+        path,
+        ...(await this.#found(path)),
+        old: await this.#old(path, stats),
+        new: null,
+      });
+    }
+  }
+
+  async #planFile(file: ManifestFile): Promise<void> {
+    const { layout, parents } = this.input;
+    const { path, sha256, mode } = file;
+    const step: FileStep = { path, old: null, new: { sha256, mode } };
+    if ((await parents.of(path)) !== 'directory') {
+      await this.#makeParents(path);
+      this.#files.push(step);
+      return;
+    }
+    const stats = await look(layout.at(path));
+    if (stats !== null && this.#preserved(path)) return;
+    if (stats === null) this.#files.push(step);
+    else if (stats.isDirectory()) {
+      await this.#planDirectoryInPlace(path);
+      this.#files.push(step);
+    } else {
+      const old = await this.#old(path, stats);
+      const found = await this.#found(path);
+      const same = old.kind === 'file' && old.sha256 === sha256 && old.mode === mode && found.found === undefined;
+      if (!same) this.#files.push({ ...step, ...found, old });
+    }
+  }
+
+  /** The parents that are missing, or that are files which go. */
+  async #makeParents(path: string): Promise<void> {
+    const { layout, parents } = this.input;
+    for (const parent of parentsOf(path)) {
+      if ((await parents.of(`${parent}/x`)) === 'directory') continue;
+      const key = this.#key(parent);
+      const lies = (await parents.of(parent)) === 'directory' ? await look(layout.at(parent)) : null;
+      if (lies !== null && !this.#removals.has(key))
+        throw blocked(layout.at(parent), `is in the place of a directory, and no file of the installed version`);
+      this.#directories.add(parent);
+    }
+  }
+
+  /** A directory where a file shall be: all that it holds has to go anyway. */
+  async #planDirectoryInPlace(path: string): Promise<void> {
+    const { layout, parents } = this.input;
+    await parents.of(`${path}/x`);
+    for (const entry of await readdir(layout.at(path), { withFileTypes: true })) {
+      const inside = `${path}/${entry.name}`;
+      if (entry.isDirectory()) await this.#planDirectoryInPlace(inside);
+      else if (!this.#removals.has(this.#key(inside)))
+        throw blocked(layout.at(inside), `is in the place of a new file, and no file of the installed version`);
+    }
+    await this.#empty(path);
+  }
+
+  /** Directories in which nothing is left but what goes. */
+  async #planEmptied(): Promise<void> {
+    const { layout } = this.input;
+    const candidates = new Map<string, string>();
+    for (const { path } of this.#removals.values())
+      for (const parent of parentsOf(path)) candidates.set(this.#key(parent), parent);
+    const goes = (path: string): boolean => this.#removals.has(this.#key(path)) || this.#emptied.has(this.#key(path));
+    for (const path of [...candidates.values()].sort((a, b) => depth(b) - depth(a))) {
+      if (this.#needed.has(this.#key(path)) || this.#emptied.has(this.#key(path)) || path === OWN_FOLDER) continue;
+      const names = await readdir(layout.at(path));
+      if (names.every((name) => goes(`${path}/${name}`))) await this.#empty(path);
+    }
+  }
+
+  async #empty(path: string): Promise<void> {
+    const stats = await look(this.input.layout.at(path));
+    if (stats === null) return;
+    this.#emptied.set(this.#key(path), { path, mode: octal(stats.mode), uid: stats.uid, gid: stats.gid });
+  }
+
+  async #old(path: string, stats: Stats): Promise<OldEntry> {
+    const kind = stats.isFile() ? 'file' : stats.isSymbolicLink() ? 'link' : 'other';
+    const sha256 = kind === 'file' ? await hashOf(this.input.layout.at(path), this.input.signal) : null;
+    return { kind, sha256, mode: octal(stats.mode), uid: stats.uid, gid: stats.gid };
+  }
+
+  /** The spelling on the disk, where it differs: a file renamed over it would keep the old one. */
+  async #found(path: string): Promise<{ found?: string }> {
+    if (!this.input.system.folds) return {};
+    const folder = dirname(path);
+    const names = this.#names.get(folder) ?? (await readdir(this.input.layout.at(folder)));
+    this.#names.set(folder, names);
+    const wanted = basename(path);
+    if (names.includes(wanted)) return {};
+    const name = names.find((other) => nameKey(other) === nameKey(wanted));
+    return name === undefined ? {} : { found: folder === '.' ? name : `${folder}/${name}` };
+  }
+}
+
+/** Whether a manifest wants a file that lies there left as it is. */
+function preserves({ files, preserve_patterns }: Manifest): (path: string) => boolean {
+  const marked = new Set(files.filter(({ preserve }) => preserve).map(({ path }) => path));
+  const matches = globMatcher(preserve_patterns);
+  return (path) => marked.has(path) || matches(path);
+}

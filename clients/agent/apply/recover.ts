@@ -1,0 +1,125 @@
+/**
+ * Start-up recovery (contract 90, update: "without the commit everything is undone, after it everything is finished; recovery
+ * may itself be killed"). A failed update takes itself back the same way. The order at the end is what makes it so: the
+ * journal goes before the staging, else the lost staged manifest would look like a commit.
+ */
+import { appendFile, mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../exit.js';
+import { hashOf, look, syncDirectory } from '../files.js';
+import type { Hooks } from '../hooks.js';
+import type { Layout } from '../layout.js';
+import { undo, type Transaction } from './apply.js';
+import { readHead, type Head } from './journal.js';
+import { Parents } from './parents.js';
+
+export type Recovered = { kind: 'nothing' } | { kind: 'rolled back' | 'finished'; head: Head };
+
+/** @param own the path of the running agent in the installation; null: it lies elsewhere */
+export async function recover(layout: Layout, own: string | null, hooks: Hooks): Promise<Recovered> {
+  const head = await readHead(layout);
+  if (head === 'none' || head === 'unreadable') {
+    if (head === 'unreadable' && (await holdsFiles(layout.backups)))
+      throw new Failure(
+        'rollbackIncomplete',
+        `${layout.journal} cannot be read; the backup is kept in ${layout.backups}`,
+      );
+    await clear(layout);
+    return { kind: 'nothing' };
+  }
+  const transaction = { layout, head, hooks };
+  await checkParents(transaction);
+  if ((await look(layout.stagedManifest(head.tx))) === null) {
+    await finish(transaction, own);
+    return { kind: 'finished', head };
+  }
+  await rollBack(transaction);
+  return { kind: 'rolled back', head };
+}
+
+/** Exit 5 where a file cannot be brought back: journal and backup stay, and the next start tries again. */
+export async function rollBack(transaction: Transaction): Promise<void> {
+  const { layout, head, hooks } = transaction;
+  await rm(layout.reserve, { force: true }).catch(() => undefined);
+  const failed = await undo(transaction);
+  // Only for the reader; a full disk does not stop a rollback.
+  await appendFile(layout.journal, `${JSON.stringify({ step: 'undone', failed: failed.length })}\n`).catch(
+    () => undefined,
+  );
+  if (failed.length > 0) {
+    const what = failed.slice(0, 5).join('; ');
+    throw new Failure(
+      'rollbackIncomplete',
+      `not brought back: ${what}; the backup is kept in ${layout.backup(head.tx)}`,
+    );
+  }
+  hooks.at('before forgetting', '');
+  await rm(layout.journal, { force: true });
+  await syncDirectory(layout.own);
+  hooks.at('forgotten', '');
+  await clear(layout);
+}
+
+/** After the commit: what is left of the old version goes. */
+export async function finish({ layout, head, hooks }: Transaction, own: string | null): Promise<void> {
+  const installed = await hashOf(layout.manifest).catch(() => null);
+  if (installed !== head.manifest_sha256)
+    throw new Failure(
+      'rollbackIncomplete',
+      `${layout.manifest} is not the one of the update; the backup is kept in ${layout.backup(head.tx)}`,
+    );
+  await syncDirectory(layout.root);
+  hooks.at('before cleaning', '');
+  await removeBackup(layout, head.tx, own);
+  hooks.at('backup gone', '');
+  await rm(layout.journal, { force: true });
+  await syncDirectory(layout.own);
+  hooks.at('journal gone', '');
+  for (const path of [layout.stagings, layout.reserve]) await rm(path, { recursive: true, force: true });
+}
+
+/** The running agent's old file stays under its backup name until the next start: Windows cannot remove it while it runs. */
+async function removeBackup(layout: Layout, tx: string, own: string | null): Promise<void> {
+  const kept = own === null ? null : layout.backedUp(tx, own);
+  const sweep = async (folder: string): Promise<void> => {
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (path === kept) continue;
+      if (entry.isDirectory() && kept?.startsWith(`${path}${folder.includes('\\') ? '\\' : '/'}`) === true)
+        await sweep(path);
+      else await rm(path, { recursive: true, force: true });
+    }
+  };
+  if (kept === null || (await look(kept)) === null) await rm(layout.backup(tx), { recursive: true, force: true });
+  else await sweep(layout.backup(tx));
+}
+
+/** Leftovers of runs that never began to change anything, or were done with it. */
+async function clear(layout: Layout): Promise<void> {
+  for (const path of [layout.journal, `${layout.journal}.new`, layout.stagings, layout.reserve])
+    await rm(path, { recursive: true, force: true });
+  for (const name of await readdir(layout.backups).catch(() => []))
+    // Windows refuses while an old agent still runs: then it goes at a later start.
+    await rm(join(layout.backups, name), { recursive: true, force: true }).catch(() => undefined);
+  for (const name of (await readdir(layout.own)).filter((entry) => entry.startsWith('probe-')))
+    await rm(join(layout.own, name), { recursive: true, force: true });
+}
+
+async function holdsFiles(folder: string): Promise<boolean> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries.some((entry) => !entry.isDirectory());
+}
+
+/** A link that appeared since the crash is not followed either. */
+async function checkParents({ layout, head }: Transaction): Promise<void> {
+  const parents = await Parents.of(layout.root);
+  const { removals, emptied, directories, files } = head.plan;
+  for (const path of [...[...removals, ...emptied, ...files].map((step) => step.path), ...directories])
+    await parents.of(path);
+}
+
+/** `.update-agent` and its folders, private. */
+export async function prepare(layout: Layout): Promise<void> {
+  for (const path of [layout.own, layout.download, layout.stagings, layout.backups, layout.log])
+    await mkdir(path, { recursive: true, mode: 0o700 });
+}

@@ -1,0 +1,49 @@
+/** The exit codes of the update agent, and the failure that carries one (contract 90, exit codes). */
+
+/** Each name is an outcome; docs/update-agent.md explains them to administrators. */
+export const EXIT = {
+  done: 0,
+  error: 1,
+  unauthorized: 2,
+  unverified: 3,
+  rolledBack: 4,
+  rollbackIncomplete: 5,
+  busy: 6,
+  waitTimedOut: 7,
+  transient: 8,
+  spaceOrPermission: 9,
+  runtimeMissing: 10,
+  cancelled: 11,
+  usage: 64,
+} as const;
+
+export type Outcome = keyof typeof EXIT;
+
+/** Ends the run with the code of its outcome. The message is one sentence for people, its texts from servers made printable. */
+export class Failure extends Error {
+  override name = 'Failure';
+
+  constructor(
+    readonly outcome: Exclude<Outcome, 'done'>,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+const SPACE_OR_PERMISSION = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EACCES', 'EPERM', 'EROFS']);
+
+/** The `code` of an error of the system, `ENOENT` say; '' for every other error. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** Any error as a failure: what the system says about space and rights is exit 9, an aborted wait 11, everything else 1. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  if (error instanceof Error && error.name === 'AbortError')
+    return new Failure('cancelled', 'cancelled', { cause: error });
+  const outcome = SPACE_OR_PERMISSION.has(codeOf(error)) ? 'spaceOrPermission' : 'error';
+  return new Failure(outcome, text, { cause: error });
+}

@@ -1,0 +1,109 @@
+/** What the agent does with single files so that a cut of power leaves them whole. */
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from './exit.js';
+
+export const ON_WINDOWS = process.platform === 'win32';
+
+/** What lies at a path, without following a link; null: nothing. */
+export async function look(path: string): Promise<Stats | null> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null;
+    throw error;
+  }
+}
+
+export async function withFile<T>(
+  path: string,
+  flags: string | number,
+  use: (file: FileHandle) => Promise<T>,
+): Promise<T> {
+  const file = await open(path, flags);
+  try {
+    return await use(file);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Names in a directory are durable after this. Windows has no such call; its file systems journal names themselves. */
+export async function syncDirectory(path: string): Promise<void> {
+  if (ON_WINDOWS) return;
+  await withFile(path, 'r', (directory) => syncUnlessUnsupported(directory));
+}
+
+export const syncFile = (path: string): Promise<void> => withFile(path, ON_WINDOWS ? 'r+' : 'r', (file) => file.sync());
+
+/** Some file systems (FUSE, network) refuse fsync of directories; then there is nothing more to do. */
+async function syncUnlessUnsupported(directory: FileHandle): Promise<void> {
+  await directory.sync().catch((error: unknown) => {
+    if (!['EINVAL', 'ENOTSUP', 'ENOSYS', 'EISDIR', 'EBADF'].includes(codeOf(error))) throw error;
+  });
+}
+
+/** The file holds the old or the new text, whatever happens meanwhile. 0600. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const temporary = `${path}.new`;
+  await rm(temporary, { force: true });
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, path);
+  await syncDirectory(dirname(path));
+}
+
+/** SHA-256 of a file's bytes, hex. */
+export async function hashOf(path: string, signal?: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  await withFile(path, 'r', async (file) => {
+    for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: 1024 * 1024, signal }))
+      hash.update(chunk as Buffer);
+  });
+  return hash.digest('hex');
+}
+
+/** Windows says these of a file that another program (a virus scanner, say) holds for a moment. */
+const HELD = new Set(['EBUSY', 'EPERM', 'EACCES']);
+const HELD_MS = 10_000;
+const PAUSE_MS = 100;
+
+/** Tries again for 10 s what a held file may refuse (contract 90, journal). Only Windows has that, so only there. */
+export async function whileHeld<T>(work: () => Promise<T>, windows = ON_WINDOWS, forMs = HELD_MS): Promise<T> {
+  const end = performance.now() + forMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!windows || !HELD.has(codeOf(error)) || performance.now() > end) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+/** Runs `work` over all items, `lanes` at once; the first error ends it. */
+export async function eachOf<T>(items: Iterable<T>, lanes: number, work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  let failed = false;
+  const lane = async (): Promise<void> => {
+    for (let next = queue.next(); next.done !== true && !failed; next = queue.next()) {
+      try {
+        await work(next.value);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: lanes }, lane));
+  const bad = ends.find((end) => end.status === 'rejected');
+  if (bad !== undefined) throw bad.reason;
+}

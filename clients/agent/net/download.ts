@@ -1,0 +1,142 @@
+/**
+ * A package into `.update-agent/download/`, taken up again where an earlier run or a broken connection left it (Range). Never
+ * more than its size, which the signed manifest says: more is an endless-data attack and exit 3. The bytes are judged by
+ * their SHA-256 alone, so it does not matter whose earlier bytes lie there.
+ */
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EXIT, Failure } from '../exit.js';
+import { hashOf, withFile } from '../files.js';
+import type { Hooks } from '../hooks.js';
+import { isTransient, messageOf, type Download, type Http } from './http.js';
+
+export interface Wanted {
+  url: URL;
+  /** Bytes. */
+  size: number;
+  /** Hex. */
+  sha256: string;
+  authorization: string | null;
+  /** Whose credentials were refused, and what helps. */
+  refused: string;
+}
+
+export interface Downloader {
+  http: Http;
+  hooks: Hooks;
+  signal: AbortSignal;
+  /** The server took the credentials. */
+  onAccepted: () => void;
+  onProgress: (done: number, before: number) => void;
+}
+
+/** The bytes at the address are not those of the release: withdrawn or published anew meanwhile, or a lie. */
+export class OtherBytes extends Failure {
+  override name = 'OtherBytes';
+
+  constructor(message: string) {
+    super('unverified', message);
+  }
+}
+
+/** Path of the whole, verified package. */
+export async function download(folder: string, wanted: Wanted, downloader: Downloader): Promise<string> {
+  const path = join(folder, wanted.sha256);
+  await forgetOthers(folder, wanted.sha256);
+  const resumed = (await sizeOf(path)) > 0;
+  await fetchAll(path, wanted, downloader);
+  if ((await hashOf(path, downloader.signal)) === wanted.sha256) return path;
+  await rm(path, { force: true });
+  if (resumed) {
+    await fetchAll(path, wanted, downloader);
+    if ((await hashOf(path, downloader.signal)) === wanted.sha256) return path;
+    await rm(path, { force: true });
+  }
+  throw new OtherBytes('the package’s SHA-256 is not the one of the release');
+}
+
+const sizeOf = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+
+/** Parts of releases that are not wanted any more. */
+async function forgetOthers(folder: string, name: string): Promise<void> {
+  for (const other of await readdir(folder))
+    if (other !== name) await rm(join(folder, other), { recursive: true, force: true });
+}
+
+async function fetchAll(path: string, wanted: Wanted, downloader: Downloader): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    const before = await sizeOf(path);
+    if (before === wanted.size) return;
+    if (before > wanted.size) await rm(path);
+    try {
+      await fetchRest(path, before > wanted.size ? 0 : before, wanted, downloader);
+      return;
+    } catch (error) {
+      const pause = downloader.hooks.retryMs[attempt];
+      const again = error instanceof Failure && EXIT[error.outcome] === EXIT.transient && pause !== undefined;
+      if (!again || (await sizeOf(path)) === before) throw error;
+      await sleep(pause, undefined, { signal: downloader.signal });
+    }
+  }
+}
+
+async function fetchRest(path: string, from: number, wanted: Wanted, downloader: Downloader): Promise<void> {
+  const headers: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
+  const answer = await downloader.http.download(
+    wanted.url,
+    { 'accept-encoding': 'identity', ...headers },
+    wanted.authorization,
+  );
+  await judge(answer, from, wanted);
+  downloader.onAccepted();
+  await write(path, answer, answer.status === 206 ? from : 0, wanted.size, downloader);
+}
+
+/** Only whole files and the wanted rest go on. */
+async function judge(answer: Download, from: number, wanted: Wanted): Promise<void> {
+  const { status, headers } = answer;
+  if (status === 401 || status === 403) throw new Failure('unauthorized', wanted.refused);
+  if (status === 200) return;
+  if (status === 206 && headers['content-range'] === `bytes ${from}-${wanted.size - 1}/${wanted.size}`) return;
+  const said = await messageOf(answer);
+  if (isTransient(status)) throw new Failure('transient', `the package: ${status} ${said ?? ''}`);
+  if (status === 206 || status === 416 || status === 404)
+    throw new OtherBytes(`the package: ${status} ${said ?? 'with another size'}`);
+  throw new Failure('error', `the package: ${status} ${said ?? ''}`);
+}
+
+async function write(
+  path: string,
+  answer: Download,
+  from: number,
+  size: number,
+  downloader: Downloader,
+): Promise<void> {
+  if (from === 0) await rm(path, { force: true });
+  let done = from;
+  try {
+    await withFile(path, 'a', async (file) => {
+      for await (const piece of answer.content) {
+        if (done + piece.length > size) throw tooLong(size);
+        await file.appendFile(piece);
+        done += piece.length;
+        downloader.onProgress(done, done - piece.length);
+      }
+      await file.sync();
+    });
+  } catch (error) {
+    if (error instanceof Failure && error.outcome === 'unverified') await rm(path, { force: true });
+    throw error;
+  } finally {
+    await answer.drop();
+  }
+  if (done < size) throw new Failure('transient', `the package ended after ${done} of ${size} bytes`);
+}
+
+const tooLong = (size: number): Failure =>
+  new Failure('unverified', `the package is longer than the ${size} bytes of the release`);

@@ -1,0 +1,197 @@
+/**
+ * The agent's requests (contract 90, what it sends): no redirect below `/api/`, five for packages, never from https to http,
+ * credentials only to the origin of `--server`. Proxies come from the environment, which `fetch` ignores on the Node versions
+ * we run on; undici is that same client with its proxy agent. What a server sends is capped and has to come at a least rate.
+ */
+import { EnvHttpProxyAgent, request, type Dispatcher } from 'undici';
+import { Failure } from '../exit.js';
+import type { Hooks } from '../hooks.js';
+import { refusedAddress } from './address.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Headers = Record<string, string>;
+
+const MOST_REDIRECTS = 5;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const ERROR_BYTES = 64 * 1024;
+
+export interface Answer {
+  status: number;
+  /** Null: no JSON object, so another server's page. */
+  body: Readonly<Record<string, unknown>> | null;
+}
+
+export interface Download {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** Has to be read or `drop`ped. */
+  content: AsyncIterable<Buffer>;
+  drop: () => Promise<void>;
+}
+
+export class Http {
+  readonly #dispatcher: Dispatcher;
+
+  constructor(
+    env: Env,
+    private readonly hooks: Hooks,
+    private readonly allowHttp: boolean,
+    private readonly signal: AbortSignal,
+  ) {
+    const of = (name: string): string => env[name.toLowerCase()] ?? env[name] ?? '';
+    // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
+    const tls = { rejectUnauthorized: true };
+    this.#dispatcher = new EnvHttpProxyAgent({
+      httpProxy: of('HTTP_PROXY'),
+      httpsProxy: of('HTTPS_PROXY'),
+      noProxy: of('NO_PROXY'),
+      connect: tls,
+      requestTls: tls,
+      proxyTls: tls,
+    });
+  }
+
+  /** A question below `/api/`. 429, 5xx and no answer at all are exit 8, a redirect or more than `most` bytes end it too. */
+  async ask(url: URL, most: number): Promise<Answer> {
+    const { statusCode, body } = await this.#get(url, { accept: 'application/json' });
+    if (REDIRECTS.has(statusCode)) {
+      await body.dump();
+      throw new Failure('error', `${url.origin} redirects ${url.pathname}, which is not followed: check --server`);
+    }
+    if (isTransient(statusCode)) {
+      await body.dump();
+      throw new Failure('transient', `${url.origin} answered ${statusCode}: try again later`);
+    }
+    const bytes = await this.#all(this.#watched(body), most, url);
+    return { status: statusCode, body: objectOf(bytes) };
+  }
+
+  /** A package. `authorization` goes to the origin of `url` alone. */
+  async download(url: URL, headers: Headers, authorization: string | null): Promise<Download> {
+    let at = url;
+    for (let hop = 0; ; hop++) {
+      const own: Headers = at.origin === url.origin && authorization !== null ? { authorization } : {};
+      const { statusCode, headers: answered, body } = await this.#get(at, { ...headers, ...own });
+      const drop = (): Promise<void> => body.dump().catch(() => undefined);
+      if (!REDIRECTS.has(statusCode))
+        return { status: statusCode, headers: answered, content: this.#watched(body), drop };
+      await drop();
+      if (hop === MOST_REDIRECTS)
+        throw new Failure('error', `the package is redirected more than ${MOST_REDIRECTS} times`);
+      at = this.#next(at, answered.location);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#dispatcher.destroy();
+  }
+
+  #next(from: URL, location: string | string[] | undefined): URL {
+    if (typeof location !== 'string' || !URL.canParse(location, from.href))
+      throw new Failure('error', `${from.origin} redirects the package to no address`);
+    const to = new URL(location, from);
+    if (from.protocol === 'https:' && to.protocol !== 'https:')
+      throw new Failure('error', `${from.origin} redirects the package from https to ${to.protocol}`);
+    const why = refusedAddress(to, this.allowHttp);
+    if (why !== null) throw new Failure('error', `${from.origin} redirects the package to ${to.origin}: ${why}`);
+    return to;
+  }
+
+  async #get(url: URL, headers: Headers): Promise<Dispatcher.ResponseData> {
+    this.signal.throwIfAborted();
+    const { answerMs } = this.hooks;
+    try {
+      return await request(url, {
+        dispatcher: this.#dispatcher,
+        headers: { 'user-agent': 'aos-update-agent', ...headers },
+        headersTimeout: answerMs,
+        bodyTimeout: answerMs,
+        signal: this.signal,
+      });
+    } catch (error) {
+      throw networkFailure(error, url, this.signal);
+    }
+  }
+
+  /** Bytes that come too slowly end it (slow retrieval): a server could else hold the agent, and its lock, for ever. */
+  async *#watched(body: Dispatcher.ResponseData['body']): AsyncGenerator<Buffer> {
+    const { bytesPerSecond, overMs } = this.hooks.leastRate;
+    let began = performance.now();
+    let bytes = 0;
+    try {
+      for await (const piece of body as AsyncIterable<Buffer>) {
+        bytes += piece.length;
+        const ms = performance.now() - began;
+        if (ms > overMs) {
+          if (bytes < (bytesPerSecond * ms) / 1000)
+            throw new Failure('transient', `the server sends less than ${bytesPerSecond} bytes per second`);
+          began = performance.now();
+          bytes = 0;
+        }
+        yield piece;
+        // What the reader took of the time is not the server's.
+        if (bytes === 0) began = performance.now();
+      }
+    } catch (error) {
+      throw networkFailure(error, null, this.signal);
+    }
+  }
+
+  async #all(content: AsyncIterable<Buffer>, most: number, url: URL): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    for await (const piece of content) {
+      bytes += piece.length;
+      if (bytes > most) throw new Failure('unverified', `${url.pathname} answers more than ${most} bytes`);
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces);
+  }
+}
+
+/** The beginning of an error's answer, for its message. */
+export async function messageOf({ content, drop }: Download): Promise<string | null> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of content) {
+      pieces.push(piece);
+      bytes += piece.length;
+      if (bytes > ERROR_BYTES) break;
+    }
+  } finally {
+    await drop();
+  }
+  return errorText(objectOf(Buffer.concat(pieces)));
+}
+
+/** `error.message` of our envelope; null: none. */
+export function errorText(body: Answer['body']): string | null {
+  const error = body?.error;
+  if (typeof error !== 'object' || error === null || !('message' in error)) return null;
+  return typeof error.message === 'string' ? error.message : null;
+}
+
+export const isTransient = (status: number): boolean => status === 429 || status >= 500;
+
+function objectOf(bytes: Buffer): Answer['body'] {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null; // Another server's page.
+  }
+}
+
+/** What breaks a connection is exit 8; the user's own cancelling is not the network's fault. */
+function networkFailure(error: unknown, url: URL | null, signal: AbortSignal): unknown {
+  if (error instanceof Failure) return error;
+  if (signal.aborted) return new Failure('cancelled', 'cancelled', { cause: error });
+  const text = error instanceof Error ? error.message || error.name : String(error);
+  const cause = error instanceof AggregateError ? error.errors.map(String).join(', ') : text;
+  return new Failure(
+    'transient',
+    `${url === null ? 'the connection broke' : `${url.origin} cannot be reached`}: ${cause}`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,149 @@
+/**
+ * What the agent prints: lines of stdout that scripts read, or JSON lines with `--json`; errors on stderr; a progress bar on
+ * stderr where that is a terminal (contract 90, exit codes). Texts of servers and archives lose their control characters
+ * here, in one place. Rejected: a progress library, five packages and a timer for one line that is redrawn.
+ */
+import { printable } from '../shared/texts.js';
+
+export interface Sink {
+  write(text: string): unknown;
+  isTTY?: boolean;
+  columns?: number;
+}
+
+/** Written beside every line: the log of the installation. */
+export type Recorder = (event: string, fields: Readonly<Record<string, unknown>>) => void;
+
+const REDRAW_MS = 100;
+
+export class Output {
+  /** Warnings wait until the package's server has taken the credentials: `UNAUTHORIZED:` begins the output of exit 2. */
+  #held: string[] | null = [];
+  #drawn = 0;
+  #drawnAt = 0;
+  record: Recorder = () => {};
+
+  constructor(
+    readonly stdout: Sink,
+    readonly stderr: Sink,
+    readonly json: boolean,
+  ) {}
+
+  warning(text: string): void {
+    this.record('warning', { message: text });
+    if (this.#held === null) this.#warn(text);
+    else this.#held.push(text);
+  }
+
+  /** Prints the warnings that wait, and later ones at once. */
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const text of held) this.#warn(text);
+  }
+
+  upToDate(version: string): void {
+    this.#result('up_to_date', { version }, `UP_TO_DATE: ${version}`);
+  }
+
+  updated(from: string | null, to: string): void {
+    this.#result('updated', { from, to }, `UPDATED: ${from ?? 'none'} -> ${to}`);
+  }
+
+  rolledBack(to: string | null, from: string): void {
+    const text = `ROLLED_BACK: ${from} -> ${to ?? 'none'}`;
+    this.#result('rolled_back', { from, to }, text);
+  }
+
+  unauthorized(text: string): void {
+    this.record('unauthorized', { message: text });
+    this.#clear();
+    if (this.json) this.#line({ event: 'unauthorized', message: text });
+    else this.stdout.write(`UNAUTHORIZED: ${printable(text)}\n`);
+    this.release();
+  }
+
+  /** A line for people; with `--json` an event. */
+  note(event: string, fields: Readonly<Record<string, unknown>>, text: string): void {
+    this.record(event, fields);
+    if (this.json) this.#line({ event, ...fields });
+    else this.#progressLine(text);
+  }
+
+  failed(outcome: string, code: number, text: string): void {
+    this.record('failed', { outcome, exit_code: code, message: text });
+    this.release();
+    this.#clear();
+    if (this.json) this.#line({ event: 'failed', outcome, exit_code: code, message: text });
+    else this.stderr.write(`update-agent: ${printable(text, 2_000)}\n`);
+  }
+
+  /** Text as it is: the help, the version. */
+  plain(text: string): void {
+    this.stdout.write(text);
+  }
+
+  /** Draws at most ten times a second, and only on a terminal; `--json` gives an event for each tenth of the whole. */
+  progress(what: string, done: number, total: number, before: number): void {
+    const tenth = (n: number): number => (total === 0 ? 10 : Math.floor((n * 10) / total));
+    if (this.json) {
+      if (tenth(done) !== tenth(before)) this.#line({ event: 'progress', what, done, total });
+      return;
+    }
+    if (this.stderr.isTTY !== true) return;
+    const now = Date.now();
+    if (done < total && now - this.#drawnAt < REDRAW_MS) return;
+    this.#drawnAt = now;
+    this.#draw(bar(what, done, total, this.stderr.columns ?? 80));
+    if (done >= total) this.#clear();
+  }
+
+  #warn(text: string): void {
+    this.#clear();
+    if (this.json) this.#line({ event: 'warning', message: text });
+    else this.stdout.write(`WARNING: ${printable(text)}\n`);
+  }
+
+  #result(event: string, fields: Readonly<Record<string, unknown>>, text: string): void {
+    this.record(event, fields);
+    this.release();
+    this.#clear();
+    if (this.json) this.#line({ event, ...fields });
+    else this.stdout.write(`${printable(text)}\n`);
+  }
+
+  #line(fields: Readonly<Record<string, unknown>>): void {
+    const shown = Object.entries(fields).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? printable(value, 2_000) : value,
+    ]);
+    this.stdout.write(`${JSON.stringify(Object.fromEntries(shown))}\n`);
+  }
+
+  #progressLine(text: string): void {
+    if (this.stderr.isTTY !== true) return;
+    this.#clear();
+    this.stderr.write(`${printable(text)}\n`);
+  }
+
+  #draw(text: string): void {
+    this.stderr.write(`\r${text.padEnd(this.#drawn)}`);
+    this.#drawn = text.length;
+  }
+
+  #clear(): void {
+    if (this.#drawn === 0) return;
+    this.stderr.write(`\r${' '.repeat(this.#drawn)}\r`);
+    this.#drawn = 0;
+  }
+}
+
+function bar(what: string, done: number, total: number, columns: number): string {
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const tail = ` ${String(Math.floor(share * 100)).padStart(3)} %  ${mebibytes(done)} of ${mebibytes(total)} MiB`;
+  const width = Math.max(0, Math.min(40, columns - what.length - tail.length - 4));
+  const full = Math.round(share * width);
+  return `${what} [${'#'.repeat(full)}${'.'.repeat(width - full)}]${tail}`.slice(0, Math.max(1, columns - 1));
+}
+
+const mebibytes = (bytes: number): string => (bytes / (1024 * 1024)).toFixed(1);

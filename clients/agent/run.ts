@@ -1,0 +1,67 @@
+/** One run of the agent: options, action, exit code. */
+import { dirname } from 'node:path';
+import { codeOf, EXIT, Failure, failureOf } from './exit.js';
+import { HOOKS, type Hooks } from './hooks.js';
+import { helpText, readOptions, type Action, type Env } from './options.js';
+import { Output } from './output.js';
+import { recoverOnly } from './actions/recover.js';
+import { update } from './actions/update.js';
+import { asOwner, ownerToBecome, parentControl } from './as-owner.js';
+import type { Agent } from './update/installation.js';
+import { controlService } from './update/service.js';
+
+/** By action; those of the installer join here. */
+const ACTIONS: Partial<Record<Action, (agent: Agent) => Promise<void>>> = { update, recover: recoverOnly };
+
+/**
+ * @param argv without node and the script
+ * @param ownFile the running program's own file
+ * @param hooks a test's; a program gives none
+ * @returns the exit code
+ */
+export async function run(argv: readonly string[], env: Env, ownFile: string, hooks: Hooks = HOOKS): Promise<number> {
+  let output = new Output(process.stdout, process.stderr, argv.includes('--json'));
+  const cancel = new AbortController();
+  const stop = (): void => cancel.abort();
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  try {
+    const options = await readOptions(argv, env, dirname(ownFile));
+    output = new Output(process.stdout, process.stderr, options.json);
+    return await act({
+      options,
+      env,
+      output,
+      hooks,
+      signal: cancel.signal,
+      ownFile,
+      control: parentControl() ?? controlService,
+    });
+  } catch (error) {
+    return end(output, error);
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+async function act(agent: Agent): Promise<number> {
+  const { options, output } = agent;
+  if (options.help) {
+    output.plain(helpText());
+    return EXIT.done;
+  }
+  const owner = await ownerToBecome(options.dir);
+  if (owner !== null) return asOwner(owner, agent);
+  const action = ACTIONS[options.action];
+  if (action === undefined) throw new Failure('usage', `--action ${options.action} is not part of this build`);
+  await action(agent);
+  output.release();
+  return EXIT.done;
+}
+
+function end(output: Output, error: unknown): number {
+  const failure = failureOf(error);
+  const code = EXIT[failure.outcome];
+  if (failure.outcome === 'unauthorized') output.unauthorized(failure.message);
+  else output.failed(failure.outcome, code, failure.message || codeOf(error));
+  return code;
+}

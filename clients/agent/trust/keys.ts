@@ -1,0 +1,136 @@
+/**
+ * Which public key signatures are judged by (contract 90, freshness and key pinning: key pinning). The first one seen is pinned; another is
+ * taken over only through a chain of predecessors that begins with the pinned one, and never back again.
+ */
+import {
+  chainLeadsFrom,
+  isSignedBy,
+  KeyRefused,
+  readPublicKey,
+  type Predecessor,
+  type VerifyingKey,
+} from '../../shared/signature.js';
+import { Failure } from '../exit.js';
+import type { State } from '../update/state.js';
+
+/** What `/pubkey` said. */
+export interface OfferedKey {
+  key: VerifyingKey;
+  predecessors: Predecessor[];
+}
+
+export interface KeyDecision {
+  /** Null: the server signs nothing, and no key is pinned (or it is left aside for this run). */
+  key: VerifyingKey | null;
+  state: State;
+}
+
+const unverified = (why: string): Failure => new Failure('unverified', why);
+
+/** @throws Failure exit 3 for an answer that holds no RSA key of 2048 bits or more */
+export function readOfferedKey(body: Readonly<Record<string, unknown>>): OfferedKey {
+  const { public_key: pem, predecessors = [] } = body;
+  if (typeof pem !== 'string' || !Array.isArray(predecessors))
+    throw unverified('the server’s public key cannot be read');
+  const chain = predecessors.map((entry: unknown): Predecessor => {
+    const { public_key, signature } = (entry ?? {}) as Partial<Record<keyof Predecessor, unknown>>;
+    if (typeof public_key !== 'string' || typeof signature !== 'string')
+      throw unverified('the predecessors of the server’s public key cannot be read');
+    return { public_key, signature };
+  });
+  return { key: releaseKey(pem), predecessors: chain };
+}
+
+/** A key that signs releases. */
+export function releaseKey(pem: string): VerifyingKey {
+  try {
+    const key = readPublicKey(pem);
+    if (key.algorithm !== 'rsa-sha256') throw unverified('the server’s public key is no RSA key');
+    return key;
+  } catch (error) {
+    if (error instanceof KeyRefused) throw unverified(`the server’s public key ${error.message}`);
+    throw error;
+  }
+}
+
+export interface KeyRules {
+  state: State;
+  /** `--pin`. */
+  pin: string | null;
+  allowUnsigned: boolean;
+  /** What the highest-ever mark falls to with a new key; null: nothing is installed. */
+  installed: string | null;
+}
+
+/** @param offered null: the server has no key */
+export function decideKey(offered: OfferedKey | null, rules: KeyRules): KeyDecision {
+  const { state, pin, allowUnsigned } = rules;
+  const trusted = pin ?? state.pin?.sha256 ?? null;
+  if (offered === null) {
+    if (trusted !== null && !allowUnsigned)
+      throw unverified(
+        'a key is pinned, and the server says that it has none (--allow-unsigned lifts that for one run)',
+      );
+    return { key: null, state };
+  }
+  const { key, predecessors } = offered;
+  const former = pin === null ? state.former_keys : state.former_keys.filter((hash) => hash !== pin);
+  if (former.includes(key.spkiSha256))
+    throw unverified(`the server’s key ${key.keyId} was replaced by a newer one before`);
+  if (trusted === null || trusted === key.spkiSha256)
+    return { key, state: pinned(state, key, former, pin !== null, rules) };
+  if (!chainLeadsFrom(trusted, key, predecessors))
+    throw unverified(
+      `the server’s key ${key.keyId} is not the pinned one, and nothing proves that it follows it (--pin ${key.spkiSha256} takes it by hand)`,
+    );
+  const passed = keysUpTo(trusted, predecessors);
+  if (passed.some((hash) => former.includes(hash)))
+    throw unverified('the server’s key comes from one that was replaced before');
+  const next = pinned(state, key, [...former, ...passed], false, rules);
+  return { key, state: { ...next, highest_version: rules.installed } };
+}
+
+function pinned(state: State, key: VerifyingKey, former: string[], byHand: boolean, { installed }: KeyRules): State {
+  const replaced = byHand && state.pin !== null && state.pin.sha256 !== key.spkiSha256;
+  return {
+    ...state,
+    pin: { sha256: key.spkiSha256, spki: key.spki.toString('base64') },
+    former_keys: [...new Set(former)],
+    highest_version: replaced ? installed : state.highest_version,
+  };
+}
+
+/** The keys of a chain that was verified, from the newest down to the pinned one. */
+function keysUpTo(pin: string, predecessors: readonly Predecessor[]): string[] {
+  const hashes: string[] = [];
+  for (const { public_key } of predecessors) {
+    hashes.push(readPublicKey(public_key).spkiSha256);
+    if (hashes.at(-1) === pin) break;
+  }
+  return hashes;
+}
+
+export interface SignatureRules {
+  key: VerifyingKey | null;
+  pinned: boolean;
+  /** `--require-signed`, the project's setting, or that it was so once. */
+  required: boolean;
+  allowUnsigned: boolean;
+}
+
+/**
+ * Judges the signature of a manifest's exact bytes.
+ * @returns a warning; null: signed, and by the right key
+ */
+export function judgeSignature(bytes: Uint8Array, signature: string | null, rules: SignatureRules): string | null {
+  const { key, pinned, required, allowUnsigned } = rules;
+  if (signature === null) {
+    if (!required && !pinned) return 'the release is not signed';
+    if (allowUnsigned) return 'the release is not signed, which --allow-unsigned allows for this run';
+    const why = required ? 'signed releases are required' : 'a key is pinned';
+    throw unverified(`the release is not signed, and ${why} (--allow-unsigned lifts that for one run)`);
+  }
+  if (key === null) throw unverified('the release is signed, and there is no key to judge it by');
+  if (!isSignedBy(key, bytes, signature)) throw unverified('the signature of the release is wrong');
+  return null;
+}

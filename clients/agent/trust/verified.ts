@@ -1,0 +1,89 @@
+/** From what a server or a folder offers to a release that may be installed: each comparison of contract 90, update. */
+import { createHash } from 'node:crypto';
+import { compareVersions } from '../../../lib/versions.js';
+import { readFreshness, staleness } from '../../shared/freshness.js';
+import { differsFrom, ManifestInvalid, readManifest, type Manifest } from '../../shared/manifest.js';
+import { isPlatform } from '../../shared/platform.js';
+import { isSignedBy, type VerifyingKey } from '../../shared/signature.js';
+import { Failure } from '../exit.js';
+import type { SignedStatement } from '../update/server.js';
+
+export interface VerifiedRelease {
+  manifest: Manifest;
+  /** What becomes `manifest.json`: the signed bytes. */
+  bytes: Buffer;
+}
+
+export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+const unverified = (why: string, cause?: unknown): Failure => new Failure('unverified', why, { cause });
+
+/** A manifest's bytes, read by the rules of the archive. */
+export function manifestOf(bytes: Buffer): Manifest {
+  const text = bytes.toString('utf8');
+  if (!Buffer.from(text, 'utf8').equals(bytes)) throw unverified('the manifest is not UTF-8');
+  try {
+    return readManifest(text);
+  } catch (error) {
+    if (error instanceof ManifestInvalid) throw unverified(error.message, error);
+    throw error;
+  }
+}
+
+export interface Asked {
+  product: string;
+  channel: string;
+  /** As offered: the machine's, or `any`. */
+  platform: string;
+  version: string;
+  packageSha256: string;
+  packageSize: number;
+}
+
+/** A signed manifest proves who made it, not that it is the one that was asked for (arbitrary software, mix-and-match). */
+export function compareWithAsked(manifest: Manifest, asked: Asked): void {
+  const { platform } = asked;
+  if (!isPlatform(platform)) throw unverified(`the platform ${platform} is unknown`);
+  const field = differsFrom(manifest, { ...asked, platform, sha256: asked.packageSha256 });
+  if (field !== null) throw unverified(`the manifest’s ${field} is not the one that was asked for`);
+  if (manifest.package.size !== asked.packageSize)
+    throw unverified('the manifest’s package.size is not the one that was offered');
+}
+
+/** Rollback: below what was ever installed nothing is taken, whoever signed it. */
+export function checkNotOlder(manifest: Manifest, installed: string | null, highest: string | null): void {
+  const { version, min_version: least } = manifest;
+  if (installed !== null && compareVersions(version, installed) <= 0)
+    throw unverified(`${version} is not newer than the installed ${installed}`);
+  if (highest !== null && compareVersions(version, highest) < 0)
+    throw unverified(`${version} is older than ${highest}, which was installed here before`);
+  if (least !== null && installed !== null && compareVersions(least, installed) > 0)
+    throw unverified(`${version} wants ${least} or newer to be installed before it`);
+}
+
+export interface FreshnessInput {
+  signed: SignedStatement | null;
+  key: VerifyingKey | null;
+  product: string;
+  channel: string;
+  platform: string;
+  current: string;
+  offered: { version: string; manifestSha256: string } | null;
+  /** `issued_at` of the newest statement seen on this channel. */
+  newestSeen: string | null;
+  now: number;
+}
+
+/** Why nobody vouches for what was offered, or the `issued_at` to remember. */
+export function judgeFreshness(input: FreshnessInput): { why: string; missing: boolean } | { issuedAt: string } {
+  const { signed, key, platform } = input;
+  if (signed === null) return { why: 'the server gives no statement of freshness', missing: true };
+  if (key === null) return { why: 'the statement of freshness cannot be judged without a key', missing: true };
+  if (!isSignedBy(key, Buffer.from(signed.statement, 'utf8'), signed.signature))
+    return { why: 'the signature of the statement of freshness is wrong', missing: false };
+  const statement = readFreshness(signed.statement);
+  if (statement === null || !isPlatform(platform))
+    return { why: 'the statement of freshness cannot be read', missing: false };
+  const why = staleness(statement, { ...input, platform });
+  return why === null ? { issuedAt: statement.issued_at } : { why, missing: false };
+}

@@ -1,0 +1,97 @@
+/**
+ * Brings an installation to a verified release: the one path for updates and installations (contract 90, update, from "extract
+ * into staging" to "clean up"). It ends with the new version, or with the old one and a failure.
+ */
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { apply, commit, type Transaction } from '../apply/apply.js';
+import { Journal, type Head } from '../apply/journal.js';
+import { keepCopy } from '../apply/own-file.js';
+import { planUpdate } from '../apply/plan.js';
+import { probe } from '../apply/probe.js';
+import { finish, rollBack } from '../apply/recover.js';
+import { stage } from '../apply/staging.js';
+import { Failure, failureOf } from '../exit.js';
+import { look } from '../files.js';
+import { sha256Of, type VerifiedRelease } from '../trust/verified.js';
+import type { Installation } from './installation.js';
+import { checkSpace, reserve } from './space.js';
+
+export interface Goal {
+  release: VerifiedRelease;
+  /** Path of the package, its SHA-256 verified. */
+  archive: string;
+  /** Called when all is verified, and before the plan is made: waits for the application, and stops its service. */
+  beforePlan: () => Promise<void>;
+}
+
+export async function bring(installation: Installation, { release, archive, beforePlan }: Goal): Promise<void> {
+  const { agent, layout } = installation;
+  const { hooks, output, signal } = agent;
+  const { manifest } = release;
+  const unpacked = manifest.files.reduce((sum, { size }) => sum + size, 0);
+  await checkSpace(layout.root, unpacked + release.bytes.length, manifest.files.length);
+  const tx = randomUUID();
+  try {
+    output.note('unpacking', { version: manifest.version }, `unpacking ${manifest.version}`);
+    const onProgress = (done: number, before: number): void => output.progress('unpacking', done, unpacked, before);
+    await stage({ layout, tx, archive, release, signal, onProgress });
+    hooks.at('staged', '');
+    await beforePlan();
+    await carryOut(installation, release, tx);
+  } catch (error) {
+    if ((await look(layout.journal)) === null) await rm(layout.staging(tx), { recursive: true, force: true });
+    throw failureOf(error);
+  }
+  await installation.remember(manifest.version);
+}
+
+/** From the plan to the commit; a failure in between is taken back. */
+async function carryOut(installation: Installation, release: VerifiedRelease, tx: string): Promise<void> {
+  const { agent, layout, own, parents } = installation;
+  const { hooks, output, signal } = agent;
+  const { manifest, bytes } = release;
+  const system = await probe(layout);
+  const previous = installation.manifest;
+  const plan = await planUpdate({ layout, parents: await parents(), system, previous, next: manifest, own, signal });
+  const head: Head = {
+    schema: 1,
+    tx,
+    product: manifest.product,
+    platform: manifest.platform,
+    from: previous?.version ?? agent.options.currentVersion,
+    to: manifest.version,
+    manifest_sha256: sha256Of(bytes),
+    links: system.links,
+    started_at: new Date().toISOString(),
+    plan,
+  };
+  await keepCopy(layout, agent.ownFile);
+  await reserve(layout);
+  const transaction: Transaction = { layout, head, hooks };
+  const count = plan.files.length + plan.removals.length;
+  output.note('applying', { version: manifest.version, files: count }, `replacing ${count} files`);
+  hooks.at('before journal', '');
+  const journal = await Journal.begin(layout, head);
+  hooks.at('journal begun', '');
+  try {
+    await apply(transaction, journal, signal);
+    await commit(transaction);
+  } catch (error) {
+    await journal.close();
+    if ((await look(layout.stagedManifest(tx))) === null) throw error;
+    throw await takenBack(installation, transaction, failureOf(error));
+  }
+  await journal.close();
+  installation.manifest = manifest;
+  await finish(transaction, own);
+}
+
+/** Exit 4, or 11 where somebody cancelled; 5 from the rollback itself. */
+async function takenBack({ agent }: Installation, transaction: Transaction, cause: Failure): Promise<Failure> {
+  agent.output.note('rolling_back', { reason: cause.message }, 'taking the update back');
+  await rollBack(transaction);
+  agent.output.rolledBack(transaction.head.from, transaction.head.to);
+  if (cause.outcome === 'cancelled') return new Failure('cancelled', 'cancelled, and taken back', { cause });
+  return new Failure('rolledBack', `the update failed and was taken back: ${cause.message}`, { cause });
+}

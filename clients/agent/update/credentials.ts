@@ -1,0 +1,31 @@
+/** HTTP Basic for the release store (contract 40, access files; specification, "Release store"). */
+import { createHash } from 'node:crypto';
+import type { Options } from '../options.js';
+import { askPassword } from '../secrets.js';
+
+export interface Credentials {
+  authorization: string | null;
+  /** For `UNAUTHORIZED:`: who was refused, and who has access. */
+  refused: string;
+}
+
+const ROLES =
+  'every enabled account has access (admin, installer, member), and so has a license key of the product (--license-key)';
+
+/** An account before a license key: it was named for this run. */
+export async function credentialsOf(options: Options, signal: AbortSignal): Promise<Credentials> {
+  const { username, licenseKey } = options;
+  if (username !== null) {
+    const password = options.password ?? (await askPassword(username, signal));
+    return { authorization: basic(username, password), refused: `the account ${username} was refused; ${ROLES}` };
+  }
+  if (licenseKey === null) return { authorization: null, refused: `the release store wants credentials; ${ROLES}` };
+  const name = `lic_${createHash('sha256').update(licenseKey).digest('hex').slice(0, 16)}`;
+  return {
+    authorization: basic(name, licenseKey),
+    refused: 'the license key was refused: it is of another product, expired or not active',
+  };
+}
+
+const basic = (name: string, password: string): string =>
+  `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;

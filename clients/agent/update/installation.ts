@@ -1,0 +1,133 @@
+/**
+ * One installation, opened: looked at without following links, locked, recovered from an earlier crash, its memory read
+ * (contract 90, update: lock → recover → …). Everything that changes an installation goes through here.
+ */
+import { mkdir, open, realpath } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { compareVersions } from '../../../lib/versions.js';
+import { ownPath } from '../apply/own-file.js';
+import { Parents } from '../apply/parents.js';
+import { prepare, recover, type Recovered } from '../apply/recover.js';
+import { codeOf, Failure } from '../exit.js';
+import type { Hooks } from '../hooks.js';
+import { Layout, OWN_FOLDER } from '../layout.js';
+import { MAX_MANIFEST_BYTES, type Manifest } from '../../shared/manifest.js';
+import type { Options } from '../options.js';
+import type { Output } from '../output.js';
+import { manifestOf } from '../trust/verified.js';
+import { takeLock, type Lock } from './lock.js';
+import { recorderIn } from './log.js';
+import type { ServiceControl } from './service.js';
+import { readState, writeState, type State } from './state.js';
+
+/** What one run of the program has at hand. */
+export interface Agent {
+  options: Options;
+  env: Readonly<Record<string, string | undefined>>;
+  output: Output;
+  hooks: Hooks;
+  /** Aborted by SIGINT and SIGTERM. */
+  signal: AbortSignal;
+  /** The running program's own file. */
+  ownFile: string;
+  control: ServiceControl;
+}
+
+export class Installation {
+  private constructor(
+    readonly agent: Agent,
+    readonly layout: Layout,
+    /** The path of the running agent in it; null: it lies elsewhere. */
+    readonly own: string | null,
+    /** What the start had to put right. */
+    readonly recovered: Recovered,
+    readonly state: { current: State },
+    /** The installed one; null: nothing is installed. */
+    public manifest: Manifest | null,
+    private readonly lock: Lock,
+  ) {}
+
+  /** @param agent its `options.dir` exists */
+  static async open(agent: Agent): Promise<Installation> {
+    const layout = new Layout(await rootOf(agent.options.dir));
+    await checkOwnFolders(layout);
+    await mkdir(layout.own, { recursive: true, mode: 0o700 });
+    const lock = await takeLock(layout.lock);
+    try {
+      await prepare(layout);
+      agent.output.record = recorderIn(layout.log);
+      const own = await ownPath(layout, agent.ownFile);
+      const recovered = await recover(layout, own, agent.hooks);
+      const state = { current: await readState(layout.state) };
+      const manifest = await readInstalled(layout.manifest);
+      const installation = new Installation(agent, layout, own, recovered, state, manifest, lock);
+      if (manifest !== null) await installation.remember(manifest.version);
+      return installation;
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  /** Judged anew for each plan: the tree may have changed. */
+  readonly parents = (): Promise<Parents> => Parents.of(this.layout.root);
+
+  async save(state: State): Promise<void> {
+    if (JSON.stringify(state) === JSON.stringify(this.state.current)) return;
+    this.state.current = state;
+    await writeState(this.layout.state, state);
+  }
+
+  /** The highest version ever, also after a crash between the commit and this: the installed one counts at every start. */
+  async remember(version: string): Promise<void> {
+    const highest = this.state.current.highest_version;
+    if (highest !== null && compareVersions(version, highest) <= 0) return;
+    await this.save({ ...this.state.current, highest_version: version });
+  }
+
+  /** Before a service is started: its `ExecStartPre` may be the agent itself. */
+  async close(): Promise<void> {
+    await this.lock.release();
+  }
+}
+
+/** Without links. */
+export async function rootOf(dir: string): Promise<string> {
+  return realpath(dir).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') throw new Failure('usage', `${dir} does not exist`, { cause: error });
+    throw error;
+  });
+}
+
+/** The agent's own folders are parents as well: a link there is exit 9 before anything is written. */
+async function checkOwnFolders(layout: Layout): Promise<void> {
+  const parents = await Parents.of(layout.root);
+  for (const folder of ['', 'lock/', 'download/', 'staging/', 'backup/', 'log/']) {
+    const path = `${OWN_FOLDER}/${folder}x`;
+    if ((await parents.of(path)) === 'no directory')
+      throw new Failure(
+        'spaceOrPermission',
+        `${layout.at(path)} lies below something that is no directory; nothing was changed`,
+      );
+  }
+}
+
+/** Its paths obey the rules of the archive, so that nothing in the tree can lead the agent out of it. */
+async function readInstalled(path: string): Promise<Manifest | null> {
+  const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)).catch(
+    (error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return null;
+      if (codeOf(error) === 'ELOOP')
+        throw new Failure('spaceOrPermission', `${path} is a link; nothing was changed`, { cause: error });
+      throw error;
+    },
+  );
+  if (file === null) return null;
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.size > MAX_MANIFEST_BYTES) throw new Failure('unverified', `${path} is no manifest`);
+    return manifestOf(await file.readFile());
+  } finally {
+    await file.close();
+  }
+}

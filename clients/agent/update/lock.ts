@@ -1,0 +1,120 @@
+/**
+ * One agent at a time in an installation; another is exit 6. `lock/` holds one file per owner, numbered upwards: a number is
+ * taken by making its file, which only one process can do. Who takes n + 1 writes its name into it, and only then looks again:
+ * a higher number, or a lower one whose owner lives after all, and it withdraws. Of two processes at least one looks after the
+ * other's name was written, so never both go on; and the highest number stays, so none is given twice.
+ * Rejected: one file that is deleted and made anew (the second to find a dead owner deletes the first one's lock), and a
+ * library (those on offer judge by the age of a file alone).
+ */
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { codeOf, Failure } from '../exit.js';
+import { beginOf, isRunning, processSpace } from '../processes.js';
+
+interface Owner {
+  pid: number;
+  /** When that process began, as the system tells it; null where it does not. */
+  began: string | null;
+  /** Processes with other marks cannot be looked up from here: another boot, another container. */
+  space: string;
+}
+
+const TOUCH_MS = 10_000;
+/** An owner that cannot be looked up counts as dead when it has not touched its file for this long. */
+const SILENT_MS = 120_000;
+const NUMBER = /^\d{1,15}$/;
+
+export interface Lock {
+  release(): Promise<void>;
+}
+
+/** @param folder `.update-agent/lock`; its parent exists */
+export async function takeLock(folder: string): Promise<Lock> {
+  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  });
+  for (;;) {
+    const held = await numbers(folder);
+    const mine = (held.at(-1) ?? 0) + 1;
+    if (await anyAlive(folder, held)) throw busy();
+    const path = join(folder, String(mine));
+    if (!(await claim(path))) continue;
+    const higher = (await numbers(folder)).some((n) => n > mine);
+    if (higher || (await anyAlive(folder, held))) {
+      await rm(path, { force: true });
+      if (higher) continue;
+      throw busy();
+    }
+    for (const n of held) await rm(join(folder, String(n)), { force: true });
+    return hold(path);
+  }
+}
+
+const busy = (): Failure => new Failure('busy', 'another update agent is at work in this installation');
+
+function hold(path: string): Lock {
+  const timer = setInterval(() => {
+    const now = new Date();
+    utimes(path, now, now).catch(() => clearInterval(timer));
+  }, TOUCH_MS).unref();
+  return {
+    // The file stays, so that its number is not given a second time; an empty one has no owner.
+    release: async () => {
+      clearInterval(timer);
+      await writeFile(path, '');
+    },
+  };
+}
+
+async function numbers(folder: string): Promise<number[]> {
+  const names = await readdir(folder);
+  return names
+    .filter((name) => NUMBER.test(name))
+    .map(Number)
+    .sort((a, b) => a - b);
+}
+
+/** False: another process was quicker. */
+async function claim(path: string): Promise<boolean> {
+  const owner = JSON.stringify(await self());
+  try {
+    await writeFile(path, owner, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+async function anyAlive(folder: string, held: readonly number[]): Promise<boolean> {
+  for (const n of held) if (await isAlive(join(folder, String(n)))) return true;
+  return false;
+}
+
+async function self(): Promise<Owner> {
+  return { pid: process.pid, began: await beginOf(process.pid), space: await processSpace() };
+}
+
+async function isAlive(path: string): Promise<boolean> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const owner = ownerOf(text);
+  if (owner === null) return false;
+  if (owner.space !== (await processSpace())) {
+    const touched = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    );
+    return Date.now() - touched < SILENT_MS;
+  }
+  return isRunning(owner.pid) && owner.began === (await beginOf(owner.pid));
+}
+
+function ownerOf(text: string): Owner | null {
+  try {
+    const value = JSON.parse(text) as Partial<Owner> | null;
+    if (typeof value?.pid !== 'number' || typeof value.space !== 'string') return null;
+    return { pid: value.pid, began: typeof value.began === 'string' ? value.began : null, space: value.space };
+  } catch {
+    return null; // Released, or cut off while it was written: nobody's.
+  }
+}

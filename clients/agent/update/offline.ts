@@ -1,0 +1,110 @@
+/**
+ * `--package`: a package from a file, `manifest.json` and `manifest.sig` beside it (contract 90, defaults). It is judged as one
+ * from a server is, by a key that is pinned already: nothing but the check and the statement is left out.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { MAX_MANIFEST_BYTES } from '../../shared/manifest.js';
+import { readPublicKey, type VerifyingKey } from '../../shared/signature.js';
+import { codeOf, Failure } from '../exit.js';
+import { hashOf } from '../files.js';
+import { judgeSignature, releaseKey } from '../trust/keys.js';
+import { checkNotOlder, compareWithAsked, manifestOf, type VerifiedRelease } from '../trust/verified.js';
+import type { Installation } from './installation.js';
+import type { UpdateServer } from './server.js';
+
+const SIGNATURE_BYTES = 16 * 1024;
+/** A public key in PEM beside the package, for a machine that knows only its hash (`--pin`). */
+const KEY_FILE = 'pubkey.pem';
+
+export interface OfflineQuestion {
+  product: string;
+  channel: string;
+  platform: string;
+  /** Null: nothing is installed. */
+  version: string | null;
+}
+
+/** @param server where the key may be fetched from; null: only from the file beside the package */
+export async function readOffline(
+  installation: Installation,
+  archive: string,
+  question: OfflineQuestion,
+  server: UpdateServer | null,
+): Promise<VerifiedRelease> {
+  const { agent } = installation;
+  const { allowUnsigned, requireSigned } = agent.options;
+  const key = await pinnedKey(installation, dirname(archive), server);
+  const bytes = await contentOf(join(dirname(archive), 'manifest.json'), MAX_MANIFEST_BYTES);
+  if (bytes === null) throw new Failure('usage', `${dirname(archive)} has no manifest.json beside the package`);
+  const signature =
+    (await contentOf(join(dirname(archive), 'manifest.sig'), SIGNATURE_BYTES))?.toString('utf8').trim() ?? null;
+  const state = installation.state.current;
+  const required = requireSigned || state.require_signed;
+  const warning = judgeSignature(bytes, signature, { key, pinned: true, required, allowUnsigned });
+  if (warning !== null) agent.output.warning(warning);
+  agent.output.warning('a package from a file: nobody says whether it is the newest');
+  const manifest = manifestOf(bytes);
+  const { product, channel, version } = question;
+  const platform = manifest.platform === 'any' ? 'any' : question.platform;
+  const { size } = await stat(archive);
+  const packageSha256 = await hashOf(archive, agent.signal);
+  compareWithAsked(manifest, {
+    product,
+    channel,
+    platform,
+    version: manifest.version,
+    packageSha256,
+    packageSize: size,
+  });
+  checkNotOlder(manifest, version, state.highest_version);
+  return { manifest, bytes };
+}
+
+/** The pinned key, whole. A pin by hand is only a hash: the key itself lies beside the package, or the server has it. */
+async function pinnedKey(
+  installation: Installation,
+  folder: string,
+  server: UpdateServer | null,
+): Promise<VerifyingKey | null> {
+  const { pin, allowUnsigned } = installation.agent.options;
+  const state = installation.state.current;
+  const wanted = pin ?? state.pin?.sha256 ?? null;
+  if (wanted === null)
+    throw new Failure('usage', '--package wants a pinned key: give --pin with the SHA-256 of the server’s key');
+  if (state.pin?.spki && state.pin.sha256 === wanted) return readPublicKey(pemOf(state.pin.spki));
+  const beside = await contentOf(join(folder, KEY_FILE), SIGNATURE_BYTES);
+  const key = beside === null ? ((await server?.publicKey())?.key ?? null) : releaseKey(beside.toString('utf8'));
+  if (key === null) {
+    if (allowUnsigned) return null;
+    throw new Failure(
+      'unverified',
+      `the key of --pin is not known here: put it beside the package as ${KEY_FILE}, or give --server`,
+    );
+  }
+  if (key.spkiSha256 !== wanted) throw new Failure('unverified', `the key ${key.keyId} is not the one of the pin`);
+  const former_keys = state.former_keys.filter((hash) => hash !== wanted);
+  const highest_version = state.pin === null ? state.highest_version : (installation.manifest?.version ?? null);
+  await installation.save({
+    ...state,
+    pin: { sha256: wanted, spki: key.spki.toString('base64') },
+    former_keys,
+    highest_version,
+  });
+  return key;
+}
+
+const pemOf = (spki: string): string =>
+  `-----BEGIN PUBLIC KEY-----\n${spki.replace(/(.{64})/g, '$1\n')}\n-----END PUBLIC KEY-----\n`;
+
+/** Null: no such file. */
+async function contentOf(path: string, most: number): Promise<Buffer | null> {
+  try {
+    const { size } = await stat(path);
+    if (size > most) throw new Failure('unverified', `${path} is longer than ${most} bytes`);
+    return await readFile(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}

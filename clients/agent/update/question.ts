@@ -1,0 +1,126 @@
+/**
+ * Asks the server what there is, and says what of it may be installed (contract 90, update and "Freshness"): the key, the
+ * offer, the statement of freshness, the signature, and each comparison of the manifest with what was asked.
+ */
+import { compareVersions } from '../../../lib/versions.js';
+import { Failure } from '../exit.js';
+import { decideKey, judgeSignature } from '../trust/keys.js';
+import {
+  checkNotOlder,
+  compareWithAsked,
+  judgeFreshness,
+  manifestOf,
+  sha256Of,
+  type VerifiedRelease,
+} from '../trust/verified.js';
+import type { VerifyingKey } from '../../shared/signature.js';
+import type { Installation } from './installation.js';
+import type { CheckAnswer, Offered, Question, SignedStatement, UpdateServer } from './server.js';
+
+export interface Found {
+  release: VerifiedRelease;
+  offered: Offered;
+  /** More steps wait above this release. */
+  more: boolean;
+}
+
+/** @returns null: up to date */
+export async function ask(installation: Installation, server: UpdateServer, question: Question): Promise<Found | null> {
+  const { agent } = installation;
+  let key = await currentKey(installation, server, question);
+  const answer = await server.check(question);
+  const { offered } = answer;
+  if (offered?.keyId && key !== null && offered.keyId !== key.keyId)
+    // The key may have been rotated between the two questions.
+    key = await currentKey(installation, server, question);
+  const required = await rememberRequired(installation, answer);
+  if (answer.currentWithdrawn) agent.output.warning(`the installed ${question.version} was withdrawn`);
+  const bytes = offered === null ? null : Buffer.from(offered.manifestText, 'utf8');
+  await judgeFresh(installation, server, question, { key, required, offered, bytes });
+  if (offered === null || bytes === null) return null;
+  const state = installation.state.current;
+  const { allowUnsigned } = agent.options;
+  const warning = judgeSignature(bytes, offered.signature, {
+    key,
+    pinned: state.pin !== null,
+    required,
+    allowUnsigned,
+  });
+  if (warning !== null) agent.output.warning(warning);
+  const manifest = manifestOf(bytes);
+  compareWithAsked(manifest, { ...question, ...offered });
+  checkNotOlder(manifest, question.version, state.highest_version);
+  const more = answer.latestVersion !== null && compareVersions(answer.latestVersion, manifest.version) > 0;
+  return { release: { manifest, bytes }, offered, more };
+}
+
+async function currentKey(
+  installation: Installation,
+  server: UpdateServer,
+  { version }: Question,
+): Promise<VerifyingKey | null> {
+  const { pin, allowUnsigned } = installation.agent.options;
+  const rules = { state: installation.state.current, pin, allowUnsigned, installed: version };
+  const { key, state } = decideKey(await server.publicKey(), rules);
+  await installation.save(state);
+  return key;
+}
+
+/** Once seen true it stays true. */
+async function rememberRequired(installation: Installation, answer: CheckAnswer): Promise<boolean> {
+  const state = installation.state.current;
+  const seen = state.require_signed || answer.requireSigned;
+  await installation.save({ ...state, require_signed: seen });
+  return seen || installation.agent.options.requireSigned;
+}
+
+interface FreshnessFacts {
+  key: VerifyingKey | null;
+  required: boolean;
+  offered: Offered | null;
+  bytes: Buffer | null;
+}
+
+async function judgeFresh(
+  installation: Installation,
+  server: UpdateServer,
+  question: Question,
+  facts: FreshnessFacts,
+): Promise<void> {
+  const { output, options } = installation.agent;
+  const { product, channel, platform, version } = question;
+  const { key, required, offered, bytes } = facts;
+  const state = installation.state.current;
+  const judged = judgeFreshness({
+    signed: await statement(server, question, required),
+    key,
+    product,
+    channel,
+    platform,
+    current: version,
+    offered: offered === null || bytes === null ? null : { version: offered.version, manifestSha256: sha256Of(bytes) },
+    newestSeen: state.statements[channel] ?? null,
+    now: Date.now(),
+  });
+  if ('issuedAt' in judged) {
+    await installation.save({ ...state, statements: { ...state.statements, [channel]: judged.issuedAt } });
+    return;
+  }
+  // An unsigned server has no statements: what lifts the refusal of its releases lifts that of their absence.
+  if (required && !(judged.missing && options.allowUnsigned)) throw new Failure('unverified', judged.why);
+  output.warning(judged.why);
+}
+
+/** Where statements are not required an unreachable one is as good as none: a warning. */
+async function statement(
+  server: UpdateServer,
+  { product, channel }: Question,
+  required: boolean,
+): Promise<SignedStatement | null> {
+  try {
+    return await server.freshness(product, channel);
+  } catch (error) {
+    if (required || !(error instanceof Failure) || error.outcome === 'cancelled') throw error;
+    return null;
+  }
+}

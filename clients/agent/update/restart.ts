@@ -1,0 +1,39 @@
+/** `--restart`: what was stopped for an update is started after it, whether it was committed or taken back. */
+import type { Manifest } from '../../shared/manifest.js';
+import type { Agent } from './installation.js';
+import { startEntry } from './service.js';
+
+export class Restart {
+  /** What lies there at the end: the new version, or the old one. */
+  installed: Manifest | null = null;
+  root: string;
+  #stopped = false;
+
+  constructor(private readonly agent: Agent) {
+    this.root = agent.options.dir;
+  }
+
+  /** Once, also where an update goes in steps. */
+  async stop(): Promise<void> {
+    const { restart, service } = this.agent.options;
+    if (!restart || this.#stopped) return;
+    this.#stopped = true;
+    if (service === null) return;
+    this.agent.output.note('stopping', { service }, `stopping ${service}`);
+    await this.agent.control('stop', service);
+  }
+
+  /** After the lock is free: the service may ask the agent to recover before it starts (`ExecStartPre`). */
+  async start(): Promise<void> {
+    if (!this.#stopped) return;
+    const { service } = this.agent.options;
+    if (service !== null) {
+      this.agent.output.note('starting', { service }, `starting ${service}`);
+      await this.agent.control('start', service);
+      return;
+    }
+    const entry = this.installed?.entry ?? null;
+    if (entry === null) this.agent.output.warning('--restart: the release names no entry, and agent.json no service');
+    else await startEntry(this.root, entry);
+  }
+}

@@ -1,0 +1,35 @@
+/** Room on the file system, judged before a byte is fetched (contract 90, update: space; exit 9). */
+import { open, rm, statfs } from 'node:fs/promises';
+import { randomFillSync } from 'node:crypto';
+import { Failure } from '../exit.js';
+import type { Layout } from '../layout.js';
+
+export const RESERVE_BYTES = 1024 * 1024;
+/** Of a file system with the largest usual blocks: what a file takes beyond its bytes. */
+const PER_FILE_BYTES = 4096;
+
+/** @param bytes of everything that is still to be written, in `files` files */
+export async function checkSpace(root: string, bytes: number, files: number): Promise<void> {
+  const { bavail, bsize } = await statfs(root);
+  const free = bavail * bsize;
+  const needed = bytes + files * PER_FILE_BYTES + RESERVE_BYTES;
+  if (needed > free)
+    throw new Failure(
+      'spaceOrPermission',
+      `${root} has ${mib(free)} MiB free, and the update needs ${mib(needed)} MiB`,
+    );
+}
+
+const mib = (bytes: number): string => (bytes / (1024 * 1024)).toFixed(1);
+
+/** 1 MiB that a rollback frees first. Random bytes, so that no file system compresses them away. */
+export async function reserve(layout: Layout): Promise<void> {
+  await rm(layout.reserve, { force: true });
+  const file = await open(layout.reserve, 'wx', 0o600);
+  try {
+    await file.writeFile(randomFillSync(Buffer.alloc(RESERVE_BYTES)));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}

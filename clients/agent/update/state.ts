@@ -1,0 +1,98 @@
+/**
+ * `state.json`: what one installation remembers of its server from one update to the next (contract 90, freshness and key pinning). A file
+ * that cannot be read is exit 3: to begin anew would be to trust the next key that comes.
+ */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { isVersion } from '../../../lib/versions.js';
+import { codeOf, Failure } from '../exit.js';
+import { writeWhole } from '../files.js';
+
+export interface Pin {
+  /** Of the SPKI DER, hex. */
+  sha256: string;
+  /** The whole key, base64 of the SPKI DER; null while only its hash was given by `--pin`. */
+  spki: string | null;
+}
+
+export interface State {
+  schema: 1;
+  /** Of all that were ever installed here; null: none yet. */
+  highest_version: string | null;
+  pin: Pin | null;
+  /** SHA-256 of the SPKI DER of the keys before the pinned one: refused from now on. */
+  former_keys: string[];
+  /** The server or the administrator wanted signed releases once: that stays. */
+  require_signed: boolean;
+  /** By channel: `issued_at` of the newest statement seen. */
+  statements: Record<string, string>;
+  /** Random, where the system has no machine id. */
+  instance: string | null;
+}
+
+export const newState = (): State => ({
+  schema: 1,
+  highest_version: null,
+  pin: null,
+  former_keys: [],
+  require_signed: false,
+  statements: {},
+  instance: null,
+});
+
+export async function readState(path: string): Promise<State> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return newState();
+    throw unreadable(path, codeOf(error), error);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw unreadable(path, 'it is no JSON', error);
+  }
+  if (!isState(value)) throw unreadable(path, 'its fields are not what the agent wrote');
+  return value;
+}
+
+export const writeState = (path: string, state: State): Promise<void> =>
+  writeWhole(path, `${JSON.stringify(state, null, 2)}\n`);
+
+const unreadable = (path: string, why: string, cause?: unknown): Failure =>
+  new Failure(
+    'unverified',
+    `${path} cannot be read (${why}); without it the pinned key is unknown. Restore it, or remove it and give --pin`,
+    { cause },
+  );
+
+const HEX = /^[0-9a-f]{64}$/;
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function isState(value: unknown): value is State {
+  if (!isRecord(value)) return false;
+  const { schema, highest_version, pin, former_keys, require_signed, statements, instance } = value;
+  return (
+    schema === 1 &&
+    (highest_version === null || (isText(highest_version) && isVersion(highest_version))) &&
+    (pin === null || isPin(pin)) &&
+    Array.isArray(former_keys) &&
+    former_keys.every((key) => isText(key) && HEX.test(key)) &&
+    typeof require_signed === 'boolean' &&
+    isRecord(statements) &&
+    Object.values(statements).every((at) => isText(at) && !Number.isNaN(Date.parse(at))) &&
+    (instance === null || isText(instance))
+  );
+}
+
+function isPin(value: unknown): value is Pin {
+  if (!isRecord(value) || !isText(value.sha256) || !HEX.test(value.sha256)) return false;
+  if (value.spki === null) return true;
+  return (
+    isText(value.spki) && createHash('sha256').update(Buffer.from(value.spki, 'base64')).digest('hex') === value.sha256
+  );
+}

@@ -1,0 +1,16 @@
+/** Waiting for the application to end before its files are replaced (contract 90, defaults: 300 s, then exit 7). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Failure } from '../exit.js';
+import { beginOf, isRunning, isZombie } from '../processes.js';
+
+const PAUSE_MS = 100;
+
+/** Returns when the process has ended; one that began later under the same number is not waited for. */
+export async function waitForProcess(pid: number, seconds: number, signal: AbortSignal): Promise<void> {
+  const began = await beginOf(pid);
+  const end = performance.now() + seconds * 1000;
+  while (isRunning(pid) && !(await isZombie(pid)) && (await beginOf(pid)) === began) {
+    if (performance.now() > end) throw new Failure('waitTimedOut', `process ${pid} did not end within ${seconds} s`);
+    await sleep(PAUSE_MS, undefined, { signal });
+  }
+}

@@ -1,0 +1,90 @@
+/** Runs the real agent as a process of its own, and looks at installations. */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { SourceFile } from '../../support/release-server.js';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+export const MAIN = join(HERE, '..', '..', '..', 'clients', 'agent', 'main.js');
+/** The same program with hooks that stop it. */
+export const FAULTY = join(HERE, 'faulty.js');
+
+export interface Ran {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  env?: Record<string, string>;
+  cwd?: string;
+  program?: string;
+  uid?: number;
+  gid?: number;
+  /** Is given the process when it has started. */
+  started?: (pid: number, kill: (signal: NodeJS.Signals) => void) => void;
+}
+
+/** Nothing of this test's own environment reaches it. */
+export function runAgent(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const { env = {}, cwd, program = MAIN, uid, gid } = options;
+  const around = { PATH: process.env.PATH ?? '', HOME: tmpdir(), NO_PROXY: '127.0.0.1,localhost', ...env };
+  const child = spawn(process.execPath, [program, ...args], {
+    env: around,
+    cwd,
+    uid,
+    gid,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const texts = { stdout: '', stderr: '' };
+  child.stdout.on('data', (piece: Buffer) => (texts.stdout += piece.toString()));
+  child.stderr.on('data', (piece: Buffer) => (texts.stderr += piece.toString()));
+  if (child.pid !== undefined) options.started?.(child.pid, (signal) => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal, ...texts }));
+  });
+}
+
+export async function scratch(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'aos-agent-'));
+}
+
+/** An installation of a release, as the agent would have left it, but without `.update-agent`. */
+export async function install(dir: string, release: { manifest: string; files: readonly SourceFile[] }): Promise<void> {
+  for (const { path, content, mode } of release.files) {
+    await mkdir(dirname(join(dir, path)), { recursive: true, mode: 0o755 });
+    await writeFile(join(dir, path), content, { mode: Number.parseInt(mode ?? '0644', 8) });
+  }
+  await writeFile(join(dir, 'manifest.json'), release.manifest, { mode: 0o644 });
+}
+
+/** Every path but those of the agent, with kind, mode, owner and bytes: two equal trees are one installation. */
+export async function treeOf(dir: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  const walk = async (folder: string, prefix: string): Promise<void> => {
+    for (const name of (await readdir(folder)).sort()) {
+      if (prefix === '' && name === '.update-agent') continue;
+      const path = join(folder, name);
+      const stats = await lstat(path);
+      const owner = `${(stats.mode & 0o7777).toString(8)} ${stats.uid}:${stats.gid}`;
+      if (stats.isDirectory()) {
+        found[`${prefix}${name}/`] = owner;
+        await walk(path, `${prefix}${name}/`);
+      } else if (stats.isSymbolicLink()) found[`${prefix}${name}`] = `link ${await readlink(path)}`;
+      else if (stats.isFile())
+        found[`${prefix}${name}`] = `${owner} ${createHash('sha256')
+          .update(await readFile(path))
+          .digest('hex')}`;
+      else found[`${prefix}${name}`] = 'other';
+    }
+  };
+  await walk(dir, '');
+  return found;
+}
+
+export const remove = (dir: string): Promise<void> => rm(dir, { recursive: true, force: true });
