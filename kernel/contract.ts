@@ -37,6 +37,7 @@ export {
   invalidQuery,
   notFound,
   rateLimited,
+  refusals,
   refuse,
   ServiceError,
   type Catalogue,

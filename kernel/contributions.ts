@@ -8,15 +8,19 @@ import type { ListenSpec } from '../ports/events.js';
 import type { BasicGuard, PageSpec, PanelSpec, RouteSpec, StreamedInput, ToolSpec } from '../ports/http.js';
 import type { JobSpec } from '../ports/jobs.js';
 import type { Extension } from '../ports/token.js';
-import { CODES } from './errors.js';
+import { CODES, type Catalogue } from './errors.js';
 import type { CommandSpec, PluginParts } from './contract.js';
 import type { FullManifest } from './manifest.js';
 
-/** Who has which route, page and command; and every scope that a manifest registers. */
+/** Who has which route, page and command; and every scope and error code that a manifest registers. */
 export class Claims {
   readonly #owners = new Map<string, string>();
 
-  constructor(readonly scopes: ReadonlySet<string>) {}
+  /** @param codes of errors, the service's and every plugin's */
+  constructor(
+    readonly scopes: ReadonlySet<string>,
+    readonly codes: Catalogue = CODES,
+  ) {}
 
   /** The plugin that has `key` already, or null: then it is the caller's from now on. */
   take(key: string, plugin: string): string | null {
@@ -223,13 +227,13 @@ const named = (job: JobSpec, plugin: string): JobSpec => ({
   run: (call) => job.run(call),
 });
 
-function routeFaults(route: RouteSpec, { id: plugin, errors }: FullManifest, claims: Claims): string[] {
+function routeFaults(route: RouteSpec, { id: plugin }: FullManifest, claims: Claims): string[] {
   const methods = [route.method].flat();
   const label = `route ${methods.join('|')} ${route.path}`;
   const faults = [...shape(ROUTE, route), ...accessFaults(route.access, claims.scopes)];
-  const unknown = (route.errors ?? []).filter((code) => !(code in CODES) && !(code in errors));
+  const unknown = (route.errors ?? []).filter((code) => !Object.hasOwn(claims.codes, code));
   if (unknown.length > 0)
-    faults.push(`${unknown.join(', ')}: no error code of the service, nor in the manifest’s errors`);
+    faults.push(`${unknown.join(', ')}: no error code of the service, nor in the errors of any manifest`);
   if (faults.length === 0) {
     for (const path of [route.path, ...(route.aliases ?? [])]) {
       for (const method of methods) faults.push(...pathTaken(method, path, plugin, claims));

@@ -1,7 +1,10 @@
 /**
- * Errors that reach a caller, each with its stable code (contract 00, error codes). docs/errors.md is made from `CODES`.
+ * Errors that reach a caller, each with its stable code (contract 00, error codes). `CODES` are those that several parts of the
+ * service share; a plugin declares its own in its manifest. docs/errors.md is made from both.
  * Any other thrown value is a fault of the service: 500 `internal_error`, logged, its text hidden unless `app.debug`.
  */
+import type { ErrorCodes } from '../ports/http.js';
+
 export const CODES = {
   invalid_request: [400, 'A query parameter is unknown, malformed or out of range; `fields` names it.'],
   invalid_json: [400, 'The body is not JSON, or not a JSON object.'],
@@ -9,21 +12,10 @@ export const CODES = {
   unauthorized: [401, 'The credential is missing, unknown, expired or revoked.'],
   invalid_credentials: [401, 'The user name or the password is wrong, or the account is disabled.'],
   insufficient_scope: [403, 'The token lacks the scope, or belongs to another project.'],
-  source_mismatch: [403, 'A `wd_live_` token was used for another source than its own.'],
   role_not_allowed: [403, 'The account’s role may not do this here.'],
   csrf_failed: [403, 'The form’s `csrf_token` is missing or stale. Load the page again.'],
   not_found: [404, 'There is nothing under this path or id.'],
   method_not_allowed: [405, 'The path exists, the method does not; `Allow` lists those that do.'],
-  already_claimed: [
-    409,
-    'A live lease is in the way; `error.claim` says who holds it (`yours`: you do) and until when.',
-  ],
-  claim_required: [409, 'By MCP a status changes only under the caller’s own live lease: claim the item first.'],
-  lease_lost: [
-    409,
-    'The `claim_token` is not the current one; `error.why` is `expired`, `released`, `resolved`, `taken` or `unknown`.',
-  ],
-  lease_limit: [409, 'The lease has reached 24 hours in all and cannot be renewed.'],
   invalid_transition: [409, 'The item’s status does not allow this change.'],
   conflict: [409, 'Something with this name exists, or the state changed meanwhile.'],
   publish_in_progress: [409, 'The same release is being published by another call.'],
@@ -33,7 +25,6 @@ export const CODES = {
   unsupported_media_type: [415, 'The content type or encoding is not one that this path takes.'],
   validation_failed: [422, 'The body has wrong fields; `fields` names each and what is wrong.'],
   reason_required: [422, 'This change needs a `reason`.'],
-  invalid_pattern: [422, 'The regular expression cannot be computed by the linear-time engine.'],
   unknown_project: [422, 'There is no project with this slug that takes reports.'],
   checksum_mismatch: [422, 'The package’s SHA-256 is not the announced one.'],
   package_rejected: [422, 'The archive breaks a rule; the message names the entry.'],
@@ -46,7 +37,7 @@ export const CODES = {
 } as const satisfies Catalogue;
 
 /** Codes with the status that each answers and what it means, in one sentence. */
-export type Catalogue = Readonly<Record<string, readonly [status: number, meaning: string]>>;
+export type Catalogue = ErrorCodes;
 
 export type ErrorCode = keyof typeof CODES;
 
@@ -92,6 +83,12 @@ export class ServiceError extends Error {
 /** An error with a code of the plugin's own: its manifest declares the code with this status, in `errors`. */
 export const refuse = (status: number, code: string, message: string, options: ErrorOptions = {}): ServiceError =>
   new ServiceError(code, message, { ...options, status });
+
+/** `refuse` for the codes of one catalogue, which know their status; a code that it does not have does not compile. */
+export const refusals =
+  <const C extends Catalogue>(catalogue: C) =>
+  (code: keyof C & string, message: string, options: ErrorOptions = {}): ServiceError =>
+    new ServiceError(code, message, { ...options, status: (catalogue[code] as Catalogue[string])[0] });
 
 /** 404: `what` is a noun with its id, for example `item shop-17`. */
 export const notFound = (what: string): ServiceError => new ServiceError('not_found', `There is no ${what}.`);

@@ -14,6 +14,7 @@ import type { Token } from '../ports/token.js';
 import { Scope } from './container.js';
 import { contextOf, type Shared } from './context.js';
 import { Claims, judgeParts } from './contributions.js';
+import { CODES, type Catalogue } from './errors.js';
 import { InProcessEvents } from './events.js';
 import { BootStopped, CriticalPluginFailed, reasonOf } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
@@ -197,7 +198,7 @@ export class Kernel {
       root,
       extensions: (point) => this.#extensionsOf(point),
     };
-    const claims = new Claims(new Set(this.#runs.flatMap(({ manifest }) => manifest.scopes)));
+    const claims = new Claims(new Set(this.#runs.flatMap(({ manifest }) => manifest.scopes)), this.#codes());
     await this.#each(async (run) => {
       const { plugin, views } = run.registered;
       const returned = await this.#within('setup', run, () => plugin.setup(contextOf(run, shared)));
@@ -244,9 +245,15 @@ export class Kernel {
   async #mount(): Promise<string> {
     const authenticator = this.service(AUTHENTICATOR) ?? this.#noAuthenticator();
     const space = this.service(STORAGE_SPACE) ?? null;
-    const mounted = { routes: this.routes(), pages: this.pages(), panels: this.panels(), authenticator, space };
+    const parts = { routes: this.routes(), pages: this.pages(), panels: this.panels() };
+    const mounted = { ...parts, codes: this.#codes(), authenticator, space };
     await this.parts.http?.mount(mounted);
     return `${mounted.routes.length} routes, ${mounted.pages.length} pages`;
+  }
+
+  /** Every error code: the service's, and what the manifests declare. */
+  #codes(): Catalogue {
+    return Object.assign({}, CODES, ...this.#runs.map(({ manifest }) => manifest.errors)) as Catalogue;
   }
 
   /** Without an access plugin no credential is known, so only public routes open. */

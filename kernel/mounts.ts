@@ -4,8 +4,8 @@ import type { Logger } from '../ports/logger.js';
 import type { PluginRun } from './plugin-run.js';
 
 export function routesOf(run: PluginRun): MountedRoute[] {
-  const { title, tags, errors } = run.manifest;
-  const about = { title, tags, errors };
+  const { title, tags } = run.manifest;
+  const about = { title, tags };
   return (run.parts.routes ?? []).map((spec) => ({ plugin: run.id, about, spec, ready: run.ready }));
 }
 

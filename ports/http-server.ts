@@ -1,6 +1,6 @@
 /** The server that the kernel mounts everything on (ports/http.ts has what is mounted). */
 import type { StorageSpace } from './domain/health.js';
-import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from './http.js';
+import type { Authenticator, ErrorCodes, MountedPage, MountedPanel, MountedRoute } from './http.js';
 import type { RouteTools } from './tools.js';
 
 /** The web server. Mount first, then start. */
@@ -9,6 +9,8 @@ export interface HttpServer {
     routes: readonly MountedRoute[];
     pages: readonly MountedPage[];
     panels: readonly MountedPanel[];
+    /** Every error code with its status and meaning: another one, or with another status, is a fault. Absent: any is taken. */
+    codes?: ErrorCodes;
     authenticator: Authenticator;
     /** Asked by routes with `limits.space`; absent: free space is not watched. */
     space?: StorageSpace | null;

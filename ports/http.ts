@@ -320,13 +320,15 @@ export interface Refusal {
   principal: Principal;
 }
 
+/** Codes with the status that each answers and what it means, in one sentence. */
+export type ErrorCodes = Readonly<Record<string, readonly [status: number, meaning: string]>>;
+
 export interface MountedRoute {
   plugin: string;
   /** What the plugin's manifest says about its routes. */
   about?: {
     title: string;
     tags: Readonly<Record<string, string>>;
-    errors: Readonly<Record<string, readonly [status: number, meaning: string]>>;
   };
   spec: RouteSpec;
   /** False while the plugin is failed: its routes answer 503 `not_ready`. */

@@ -1,26 +1,40 @@
-// Writes docs/errors.md from the table in kernel/errors.ts (after a build): `node scripts/errors-doc.mjs`.
+// Writes docs/errors.md from the table in kernel/errors.ts and the manifests of the built-in plugins (after a build):
+// `node scripts/errors-doc.mjs`.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CODES } from '../dist/kernel/errors.js';
+import { BUILTIN } from '../dist/main.js';
+
+const sectionOf = (title, codes) =>
+  [
+    `## ${title}`,
+    '',
+    '| HTTP | code | meaning |',
+    '| ---: | --- | --- |',
+    ...Object.entries(codes)
+      .sort(([a, [x]], [b, [y]]) => x - y || (a < b ? -1 : 1))
+      .map(([code, [status, meaning]]) => `| ${status} | \`${code}\` | ${meaning} |`),
+    '',
+  ].join('\n');
 
 /** The page's text; test/docs/errors.test.ts compares it with the committed file. */
 export function errorsPage() {
-  const rows = Object.entries(CODES)
-    .sort(([a, [x]], [b, [y]]) => x - y || (a < b ? -1 : 1))
-    .map(([code, [status, meaning]]) => `| ${status} | \`${code}\` | ${meaning} |`);
+  const own = BUILTIN.filter(({ errors }) => Object.keys(errors ?? {}).length > 0);
   return [
     '# Error codes',
     '',
-    'Made from `kernel/errors.ts` by `node scripts/errors-doc.mjs`; do not edit.',
+    'Made from `kernel/errors.ts` and the manifests of the plugins by `node scripts/errors-doc.mjs`; do not edit.',
     '',
     'Every error answers `{"status":"error","error":{"code","message","fields"?,"request_id"}}`. `code` is stable, `message` is',
     'one sentence for a person, `fields` names what is wrong and how to mend it. The license endpoints `validate`,',
     '`deactivate`, `file` and `pubkey` answer `{"status":"<code>","message","fields"?}` without the envelope.',
     '',
-    '| HTTP | code | meaning |',
-    '| ---: | --- | --- |',
-    ...rows,
+    '`x-error-codes` of `/openapi.json` has the same codes, and those of plugins that are installed beside the built-in ones. A',
+    'plugin that refuses with a code that no manifest declares has a fault: the caller is answered `internal_error`, and the',
+    'log names the plugin and the code.',
     '',
+    sectionOf('Everywhere', CODES),
+    ...own.map(({ title, errors }) => sectionOf(title, errors)),
   ].join('\n');
 }
 

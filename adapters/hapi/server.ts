@@ -9,13 +9,14 @@ import type { AddressInfo } from 'node:net';
 import { isBoom } from '@hapi/boom';
 import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hapi';
 import type { HttpServer } from '../../ports/http-server.js';
-import type { StorageSpace } from '../../ports/domain/health.js';
-import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from '../../ports/http.js';
+import { CODES } from '../../kernel/errors.js';
+import type { ErrorCodes, MountedPage, MountedRoute } from '../../ports/http.js';
 import type { RouteTools } from '../../ports/tools.js';
 import { addressReader } from './transport/address.js';
 import { ApiRoute } from './routes/api-route.js';
 import { Assets, ASSETS } from './pages/assets.js';
 import { BodyReader } from './body/body-reader.js';
+import { DeclaredCodes } from './errors/declared-codes.js';
 import { Fallback } from './errors/fallback.js';
 import { requestId, standardHeaders } from './transport/headers.js';
 import { KnownPaths } from './transport/known-paths.js';
@@ -58,6 +59,8 @@ export class HapiServer implements HttpServer {
   readonly #eventStreams: EventStreams;
   readonly #paths = new KnownPaths();
   #routes: readonly MountedRoute[] = [];
+  /** Null: any error code is taken. */
+  #codes: ErrorCodes | null = null;
   #tools: ToolTable | null = null;
 
   constructor(private readonly options: HapiServerOptions) {
@@ -81,14 +84,9 @@ export class HapiServer implements HttpServer {
     ownListener(listener, options.ids);
   }
 
-  async mount(parts: {
-    routes: readonly MountedRoute[];
-    pages: readonly MountedPage[];
-    panels: readonly MountedPanel[];
-    authenticator: Authenticator;
-    space?: StorageSpace | null;
-  }): Promise<void> {
+  async mount(parts: Parameters<HttpServer['mount']>[0]): Promise<void> {
     this.#routes = parts.routes;
+    this.#codes = parts.codes ?? null;
     const owners = [...parts.pages, ...parts.panels].map(({ plugin, views }) => [plugin, views] as const);
     const assets = new Assets(this.options.webDir, new Map(owners));
     const shared = await this.#shared(parts, assets);
@@ -115,6 +113,7 @@ export class HapiServer implements HttpServer {
     options.metrics.gauge('aos_http_streams', 'Files, uploads and event streams under way', () => streams.count);
     return {
       authenticator: parts.authenticator,
+      codes: new DeclaredCodes(this.#codes),
       space: parts.space ?? null,
       limits: new RateLimits(limits, clock),
       bodies: new BodyReader({ limits, timeoutMs: options.bodyTimeoutMs ?? 60_000, mostBytes }),
@@ -194,7 +193,8 @@ export class HapiServer implements HttpServer {
   }
 
   openapi(): object {
-    return describeRoutes(this.#routes, { version: this.options.version, base_url: this.options.base_url });
+    const { version, base_url } = this.options;
+    return describeRoutes(this.#routes, { version, base_url, codes: this.#codes ?? CODES });
   }
 
   tools(): RouteTools {

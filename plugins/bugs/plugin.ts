@@ -19,6 +19,7 @@ import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, Deps } from './deps.js';
+import { ERRORS } from './errors.js';
 import { MIGRATIONS } from './migrations.js';
 import { groupingSettings } from './grouping/settings.js';
 import { Numbers } from './pages/numbers.js';
@@ -81,6 +82,7 @@ export default definePlugin<BugsConfig>({
   },
   scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
   events: ['bug.created', 'bug.critical', 'bug.resolved', 'feature.created', 'error.rate_exceeded'],
+  errors: ERRORS,
   collections: COLLECTIONS,
   migrations: MIGRATIONS,
   from: import.meta.url,

@@ -8,6 +8,7 @@ import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
+import { ERRORS } from './errors.js';
 import { firstErrorCommand } from './first-error.js';
 import { Intake } from './intake.js';
 import { pages, panels, type PageDeps } from './pages.js';
@@ -28,6 +29,7 @@ export default definePlugin({
   tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],
   extends: [REPORT_FILTERS.point, ITEM_ACTIONS.point, FIRST_STEPS.point],
+  errors: ERRORS,
   collections: COLLECTIONS,
   migrations: MIGRATIONS,
   from: import.meta.url,

@@ -1,6 +1,7 @@
 /** Who calls, and what of the watchdog is theirs (contract 30, endpoints; contract 10, tokens). */
 import { denied, ServiceError } from '../../kernel/errors.js';
 import type { Principal } from '../../ports/http.js';
+import { refusal } from './errors.js';
 
 export interface Caller {
   /** What the audit log and the timeline show. */
@@ -36,7 +37,7 @@ export function readerOf(principal: Principal): Caller {
 /** @throws ServiceError source_mismatch */
 export function mayReport(caller: Caller, source: string): void {
   if (caller.source !== null && caller.source !== source) {
-    throw new ServiceError('source_mismatch', 'This token belongs to another source.');
+    throw refusal('source_mismatch', 'This token belongs to another source.');
   }
 }
 

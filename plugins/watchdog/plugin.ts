@@ -10,6 +10,7 @@ import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { COLLECTIONS } from './collections.js';
 import type { Deps, WatchdogConfig } from './deps.js';
+import { ERRORS } from './errors.js';
 import { STATES } from './model.js';
 import { viewOf } from './monitors/monitor.js';
 import { pages } from './pages/pages.js';
@@ -91,6 +92,7 @@ export default definePlugin<WatchdogConfig>({
     ping: 'Heartbeats by a URL alone: of cron jobs, and by the push URL of Uptime Kuma.',
     badge: 'Images with the state of a public monitor.',
   },
+  errors: ERRORS,
   collections: COLLECTIONS,
   from: import.meta.url,
   setup(ctx) {

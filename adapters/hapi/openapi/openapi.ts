@@ -1,13 +1,20 @@
 /** OpenAPI 3.1 of the mounted routes (contract 95): made from the table that also mounts them, so it cannot disagree. */
-import type { MountedRoute, RouteSpec } from '../../../ports/http.js';
+import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import { Components } from './components.js';
 import { operation, securitySchemes } from './operation.js';
 import { ANY_BARE_ERROR, ANY_ERROR, BARE_ERROR, ERROR, HEADERS } from './responses.js';
 
 type Json = Record<string, unknown>;
 
-/** The document. @param about `base_url` empty: the server is the one that answered */
-export function describeRoutes(mounted: readonly MountedRoute[], about: { version: string; base_url: string }): Json {
+export interface AboutService {
+  version: string;
+  /** Empty: the server is the one that answered. */
+  base_url: string;
+  /** Every error code that an answer may carry. */
+  codes: ErrorCodes;
+}
+
+export function describeRoutes(mounted: readonly MountedRoute[], about: AboutService): Json {
   const routes = mounted.filter(({ spec }) => spec.hidden !== true);
   const paths: Record<string, Json> = {};
   const tags = new Map<string, string>();
@@ -24,7 +31,11 @@ export function describeRoutes(mounted: readonly MountedRoute[], about: { versio
       if (described[method.toLowerCase()] !== undefined) continue;
       if (!tags.has(tag)) tags.set(tag, route.about?.tags[tag] ?? route.about?.title ?? tag);
       const place = { method, path, tag };
-      described[method.toLowerCase()] = operation(route, place, unique(ids, id), { components, shared });
+      described[method.toLowerCase()] = operation(route, place, unique(ids, id), {
+        components,
+        shared,
+        codes: about.codes,
+      });
     }
   }
   return {
@@ -42,6 +53,7 @@ export function describeRoutes(mounted: readonly MountedRoute[], about: { versio
     servers: [{ url: about.base_url || '/' }],
     tags: [...tags].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, description]) => ({ name, description })),
     paths,
+    'x-error-codes': catalogue(about.codes),
     components: {
       schemas: components.schemas,
       responses: { ...shared, ...ANY_ERROR, ...(bare && ANY_BARE_ERROR) },
@@ -50,6 +62,14 @@ export function describeRoutes(mounted: readonly MountedRoute[], about: { versio
     },
   };
 }
+
+/** The codes by name, each with its status and meaning. */
+const catalogue = (codes: ErrorCodes): Json =>
+  Object.fromEntries(
+    Object.entries(codes)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([code, [status, description]]) => [code, { status, description }]),
+  );
 
 /** Method, path and id of everything that a route answers. A path with and without a slash at its end is one. */
 function operationsOf(spec: RouteSpec): [method: string, path: string, id: string][] {

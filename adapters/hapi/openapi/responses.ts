@@ -1,13 +1,11 @@
 /** What an operation answers: its successes in the envelope, and its errors by status, each with the codes it can mean. */
-import { CODES } from '../../../kernel/errors.js';
-import type { MountedRoute, RouteSpec } from '../../../ports/http.js';
+import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { ref, type Components } from './components.js';
 import { branchesOf, inner, jsonSchema, nameOf, type Description, type JsonSchema } from './json-schema.js';
 import { bareCode } from '../errors/envelope.js';
 
 type Json = Record<string, unknown>;
-type Codes = Readonly<Record<string, readonly [status: number, meaning: string]>>;
 
 const REQUEST_ID = { 'X-Request-Id': ref('headers', 'RequestId') };
 const RATE_HEADERS = {
@@ -48,6 +46,7 @@ export interface ResponseParts {
   components: Components;
   /** The shared answers of errors, made when the first operation needs them. */
   shared: Record<string, Json>;
+  codes: ErrorCodes;
 }
 
 function success(spec: RouteSpec, described: Description | null, name: string, { components }: ResponseParts): Json {
@@ -83,13 +82,12 @@ const STATUS = {
   error: { type: 'string', const: 'error' },
 };
 
-function refusals({ spec, about }: MountedRoute, policy: AccessPolicy, { shared }: ResponseParts): Json {
-  const codes: Codes = { ...CODES, ...about?.errors };
+function refusals({ spec }: MountedRoute, policy: AccessPolicy, { shared, codes }: ResponseParts): Json {
   const byStatus = new Map<number, string[]>();
   for (const code of new Set([...usual(spec, policy), ...(spec.errors ?? [])])) {
     const [status] = codes[code] ?? [];
     if (status === undefined)
-      throw new TypeError(`${spec.path}: ${code} is no error code of the service or its plugin`);
+      throw new TypeError(`${spec.path}: ${code} is no error code of the service or of a plugin`);
     byStatus.set(status, [...(byStatus.get(status) ?? []), code].toSorted());
   }
   const answers = [...byStatus].map(([status, names]): [string, JsonSchema] => {
@@ -121,7 +119,7 @@ function usual(spec: RouteSpec, policy: AccessPolicy): string[] {
   ];
 }
 
-function failed(names: readonly string[], codes: Codes, status: number, bare: boolean): Json {
+function failed(names: readonly string[], codes: ErrorCodes, status: number, bare: boolean): Json {
   const [code = ''] = names;
   const message = codes[code]?.[1] ?? '';
   const example = bare
@@ -161,7 +159,7 @@ export const ERROR: JsonSchema = {
       type: 'object',
       required: ['code', 'message', 'request_id'],
       properties: {
-        code: { type: 'string', description: 'Stable; the table of codes is in the documentation.' },
+        code: { type: 'string', description: 'Stable; `x-error-codes` of this document names them all.' },
         message: { type: 'string', description: 'One sentence for a person.' },
         fields,
         request_id: { type: 'string' },

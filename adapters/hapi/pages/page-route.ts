@@ -11,16 +11,7 @@ import { setCookie } from '../transport/cookies.js';
 import { CSRF_FAILED, csrfMatches } from '../access/csrf.js';
 import { tellRefusal } from '../access/refusals.js';
 import { failureResponse, JSON_TYPE, successJson } from '../errors/envelope.js';
-import {
-  Failure,
-  failureOf,
-  internal,
-  NOT_FOUND,
-  OVERLOADED,
-  PLUGIN_NOT_READY,
-  STOPPING,
-  textOf,
-} from '../errors/failure.js';
+import { Failure, internal, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../errors/failure.js';
 import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
 import { checkedHeaders, requestId } from '../transport/headers.js';
 import { loginLocation, redirectResponse } from '../transport/redirect.js';
@@ -179,21 +170,21 @@ export class PageRoute {
 
   async #failed(thrown: unknown, request: Request, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
     const { shared } = this;
-    const failure = failureOf(thrown);
-    const known = failure && failure.status !== 500 ? failure : null;
-    if (!known) {
+    const judged = shared.codes.judge(thrown, this.mounted.plugin);
+    if ('fault' in judged) {
       shared.log.error(
         {
           request_id: call.id,
           method: call.method,
           page: this.mounted.spec.path,
           plugin: this.mounted.plugin,
-          err: thrown,
+          err: judged.fault,
         },
-        `a page failed: ${textOf(thrown)}`,
+        `a page failed: ${textOf(judged.fault)}`,
       );
     }
-    return refusalPage(shared, request, call, visitor, known ?? internal(thrown, shared.debug), this.#policy.who());
+    const failure = 'failure' in judged ? judged.failure : internal(judged.fault, shared.debug);
+    return refusalPage(shared, request, call, visitor, failure, this.#policy.who());
   }
 }
 

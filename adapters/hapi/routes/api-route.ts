@@ -33,7 +33,6 @@ import { tellRefusal } from '../access/refusals.js';
 import { failureResponse, JSON_TYPE, refusedJson, successJson } from '../errors/envelope.js';
 import {
   Failure,
-  failureOf,
   internal,
   NOT_FOUND,
   NO_SPACE,
@@ -42,6 +41,7 @@ import {
   STOPPING,
   textOf,
 } from '../errors/failure.js';
+import type { DeclaredCodes } from '../errors/declared-codes.js';
 import { AccessPolicy, MISSING } from '../access/access-policy.js';
 import { checkedHeaders, requestId, type standardHeaders } from '../transport/headers.js';
 import type { InFlight, Place } from '../limits/in-flight.js';
@@ -58,6 +58,7 @@ import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
 /** What every route shares. */
 export interface RouteServices {
   authenticator: Authenticator;
+  codes: DeclaredCodes;
   /** Null: nobody watches it. */
   space: StorageSpace | null;
   limits: RateLimits;
@@ -389,10 +390,10 @@ export class ApiRoute {
   }
 
   #failed(thrown: unknown, call: IncomingRequest): HttpResponse {
-    const failure = failureOf(thrown);
-    if (failure && failure.status !== 500) return this.#refuse(failure, call.id, call);
-    this.#log(thrown, call, 'a route failed');
-    return this.#refusal(internal(thrown, this.shared.debug), call.id);
+    const judged = this.shared.codes.judge(thrown, this.mounted.plugin);
+    if ('failure' in judged) return this.#refuse(judged.failure, call.id, call);
+    this.#log(judged.fault, call, 'a route failed');
+    return this.#refusal(internal(judged.fault, this.shared.debug), call.id);
   }
 
   #log(thrown: unknown, call: IncomingRequest, what: string): void {

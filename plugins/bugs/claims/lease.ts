@@ -4,6 +4,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { Caller } from '../caller.js';
 import { hashOf } from '../deps.js';
+import { refusal } from '../errors.js';
 import type { ChangeSet } from '../items/change-set.js';
 import type { ItemDoc, Lease, LeaseEnd } from '../items/model.js';
 import { EXPIRIES, isLive } from '../items/view.js';
@@ -68,7 +69,7 @@ export function alreadyClaimed(lease: Lease, caller: Caller, agent?: string): Se
     lease.credential === caller.id && agent === undefined
       ? 'Your own lease on this item is live: send its `claim_token`, or claim again to get a new one.'
       : 'Another agent holds a live lease on this item.';
-  return new ServiceError('already_claimed', message, { extra: { claim } });
+  return refusal('already_claimed', message, { extra: { claim } });
 }
 
 const SAYS: Record<LeaseEnd | 'unknown', string> = {
@@ -91,13 +92,13 @@ function whyLost(item: ItemDoc, token: string, now: number): LeaseEnd | 'unknown
 export function leaseLost(item: ItemDoc, token: string, caller: Caller, now: number): ServiceError {
   const why = whyLost(item, token, now);
   const live: Lease | null = isLive(item.claim, now) ? item.claim : null;
-  return new ServiceError('lease_lost', `This claim_token is not the current one. ${SAYS[why]}`, {
+  return refusal('lease_lost', `This claim_token is not the current one. ${SAYS[why]}`, {
     extra: { why, ...(live !== null && { claim: claimOf(live, caller) }) },
   });
 }
 
 export const limitReached = (): ServiceError =>
-  new ServiceError('lease_limit', 'A lease ends 24 hours after its claim; claim again.');
+  refusal('lease_limit', 'A lease ends 24 hours after its claim; claim again.');
 
 export const notFrom = (from: string, to: string): ServiceError =>
   new ServiceError('invalid_transition', `An item that is ${from} cannot become ${to} this way.`);

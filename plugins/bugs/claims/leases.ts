@@ -6,13 +6,13 @@
  * ignores them. Claim tokens are random and stored only as SHA-256.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { ServiceError } from '../../../kernel/errors.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { Filter } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
+import { refusal } from '../errors.js';
 import { claimUnread, type ChangeSet } from '../items/change-set.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 import { Items } from '../items/items.js';
@@ -187,7 +187,7 @@ export class Leases {
 
   async #granted(doc: ItemDoc, claim_token: string): Promise<Granted> {
     const { claim } = doc;
-    if (claim === null) throw new ServiceError('lease_lost', 'The lease ended at once.', { extra: { why: 'taken' } });
+    if (claim === null) throw refusal('lease_lost', 'The lease ended at once.', { extra: { why: 'taken' } });
     const item = await this.items.view(doc);
     return { item, lease: { claim_token, expires_at: claim.expires_at, lease_seconds: claim.lease_seconds } };
   }

@@ -9,6 +9,7 @@ import type { Json } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { Builds } from '../releases/closing.js';
 import { DEPS, type Deps } from '../deps.js';
+import { refusal } from '../errors.js';
 import { type ChangeSet, searchText } from './change-set.js';
 import { Duplicates } from '../merging/duplicates.js';
 import { Items } from './items.js';
@@ -241,10 +242,7 @@ const needsClaim = (item: ItemDoc, edit: Edit, caller: Caller): boolean =>
   caller.by_tool === true && MOVING.some((field) => edit[field] !== undefined && !same(edit[field], item[field]));
 
 const claimRequired = (): ServiceError =>
-  new ServiceError(
-    'claim_required',
-    'A status changes only under your own lease: `claim` the item, then send its token.',
-  );
+  refusal('claim_required', 'A status changes only under your own lease: `claim` the item, then send its token.');
 
 /** @throws ServiceError precondition_failed */
 function checkRevision(item: ItemDoc, ifMatch: string | undefined): void {

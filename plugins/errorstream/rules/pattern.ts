@@ -9,7 +9,8 @@
  * report would match or not, depending on the machine's load).
  */
 import { RE2JS, RE2JSException } from 're2js';
-import { ServiceError } from '../../../kernel/errors.js';
+import type { ServiceError } from '../../../kernel/errors.js';
+import { refusal } from '../errors.js';
 import type { MatchType, Matching } from './rule.js';
 import { literalsOf } from './literal.js';
 import { classNames, textsOf, type Subject } from './subject.js';
@@ -114,6 +115,6 @@ const tooLarge = (size: number): ServiceError =>
   refused(`with its repetitions written out it has ${size} steps; at most ${LARGEST} can be searched for in time`);
 
 const refused = (what: string): ServiceError =>
-  new ServiceError('invalid_pattern', `The pattern is not one that can be searched for: ${what}.`, {
+  refusal('invalid_pattern', `The pattern is not one that can be searched for: ${what}.`, {
     fields: { pattern: what },
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import joi from 'joi';
-import { invalid, notFound, rateLimited, ServiceError } from '../../../../kernel/errors.js';
+import { invalid, notFound, rateLimited, refuse, ServiceError } from '../../../../kernel/errors.js';
 import { created, Redirect, Reply, text, type RouteSpec } from '../../../../ports/http.js';
 import { InvalidCursor, StoreConflict } from '../../../../ports/store.js';
 import { TestServer } from '../support.js';
@@ -43,7 +43,7 @@ describe('hapi: envelope', () => {
         open('/api/t/v1/evil', () => new Reply(200, { a: 1 }).header('x-a', 'b\r\nset-cookie: c=d')),
         thrower(
           '/api/t/v1/errors/service',
-          new ServiceError('already_claimed', 'Taken.', { extra: { claim: { by: 'x' } }, fields: { a: 'b' } }),
+          refuse(409, 'already_claimed', 'Taken.', { extra: { claim: { by: 'x' } }, fields: { a: 'b' } }),
         ),
         thrower('/api/t/v1/errors/missing', notFound('item shop-17')),
         thrower('/api/t/v1/errors/invalid', invalid({ 'a.b': 'is wrong' })),

@@ -35,7 +35,7 @@ const routes: RouteSpec[] = [
     access: [{ scope: 'bugtracker:manage' }, { sharedKey: true }],
     input: { params: joi.object({ id: joi.string().max(64).description('Id or ref.') }), body: item },
     operationId: ['changeThing', 'removeThing', 'changeThingAsItem', 'removeThingAsItem'],
-    errors: ['already_claimed', 'conflict'],
+    errors: ['invalid_transition', 'conflict'],
     output: {
       200: joi.alternatives(joi.object({ item: thing.allow(null) }), joi.object({ items: joi.array() })),
       201: named('ThingMade', joi.object({ item: thing.description('The new one.') })),
@@ -275,9 +275,11 @@ describe('hapi: OpenAPI', () => {
       $ref: '#/components/schemas/Thing',
       description: 'The new one.',
     });
-    expect(dig(change, 'responses', '409')).to.deep.equal({ $ref: '#/components/responses/AlreadyClaimedOrConflict' });
-    expect(dig(document, 'components', 'responses', 'AlreadyClaimedOrConflict', 'description')).to.match(
-      /^`already_claimed`: .+ `conflict`: /,
+    expect(dig(change, 'responses', '409')).to.deep.equal({
+      $ref: '#/components/responses/ConflictOrInvalidTransition',
+    });
+    expect(dig(document, 'components', 'responses', 'ConflictOrInvalidTransition', 'description')).to.match(
+      /^`conflict`: .+ `invalid_transition`: /,
     );
   });
 

@@ -1,0 +1,35 @@
+/**
+ * What a plugin may refuse with: the codes of the service and of the manifests, each with its status. Another code would reach
+ * callers that no documentation names, so it is a fault of its plugin: 500, and a line in the log that says how to mend it.
+ */
+import { ServiceError } from '../../../kernel/errors.js';
+import type { ErrorCodes } from '../../../ports/http.js';
+import { failureOf, type Failure } from './failure.js';
+
+/** Logged in place of the undeclared error, which is its cause. */
+export class UndeclaredCode extends Error {
+  override name = 'UndeclaredCode';
+  constructor(plugin: string, { code, status, message }: ServiceError, declared: number | undefined) {
+    const mend =
+      declared === undefined
+        ? `add it to \`errors\` of its manifest: {${code}: [${status}, 'what it means']}`
+        : `it is declared with ${declared}`;
+    super(`plugin ${plugin} refused with the error code "${code}" and the status ${status}: ${mend} (${message})`);
+  }
+}
+
+export class DeclaredCodes {
+  /** @param codes null: any is taken */
+  constructor(private readonly codes: ErrorCodes | null) {}
+
+  /** What the caller learns, or the fault that is logged: the thrown value itself, or that its code is undeclared. */
+  judge(thrown: unknown, plugin: string): { failure: Failure } | { fault: unknown } {
+    const failure = failureOf(thrown);
+    if (failure === null) return { fault: thrown };
+    if (thrown instanceof ServiceError && this.codes !== null) {
+      const declared = Object.hasOwn(this.codes, thrown.code) ? this.codes[thrown.code]?.[0] : undefined;
+      if (declared !== thrown.status) return { fault: new UndeclaredCode(plugin, thrown, declared) };
+    }
+    return failure.status === 500 ? { fault: thrown } : { failure };
+  }
+}

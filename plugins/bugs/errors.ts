@@ -1,0 +1,17 @@
+/** The error codes of the bug tracker (contract 20, leases). */
+import { refusals, type Catalogue } from '../../kernel/contract.js';
+
+export const ERRORS = {
+  already_claimed: [
+    409,
+    'A live lease is in the way; `error.claim` says who holds it (`yours`: you do) and until when.',
+  ],
+  claim_required: [409, 'By MCP a status changes only under the caller’s own live lease: claim the item first.'],
+  lease_lost: [
+    409,
+    'The `claim_token` is not the current one; `error.why` is `expired`, `released`, `resolved`, `taken` or `unknown`.',
+  ],
+  lease_limit: [409, 'The lease has reached 24 hours in all and cannot be renewed.'],
+} as const satisfies Catalogue;
+
+export const refusal = refusals(ERRORS);

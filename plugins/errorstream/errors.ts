@@ -1,0 +1,8 @@
+/** The error codes of the error stream (contract 21, ignore rules). */
+import { refusals, type Catalogue } from '../../kernel/contract.js';
+
+export const ERRORS = {
+  invalid_pattern: [422, 'The regular expression cannot be computed by the linear-time engine.'],
+} as const satisfies Catalogue;
+
+export const refusal = refusals(ERRORS);
