@@ -45,7 +45,7 @@ export class Reconciler {
   async start(): Promise<void> {
     await this.publishes();
     await this.open(this.deps.clock.now() + MINUTE_MS);
-    await this.#discard(this.deps.alone ? 0 : STAGED_MS);
+    await this.#discard(this.deps.alone ? -Infinity : STAGED_MS);
   }
 
   /** Publishes of processes that are gone, changes that were not finished, packages that nobody waits for. */

@@ -1,0 +1,194 @@
+/** The services of the releases plugin over stores of the test's choice, reading real packages. */
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { MemoryReleaseStore } from '../../../adapters/memory/release-store.js';
+import { MemorySigner } from '../../../adapters/memory/signers.js';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { Scope } from '../../../kernel/container.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { releasesConfig, type ReleasesConfig } from '../../../plugins/releases/config.js';
+import type { Deps } from '../../../plugins/releases/deps.js';
+import plugin from '../../../plugins/releases/plugin.js';
+import { buildServices, type Services } from '../../../plugins/releases/services.js';
+import type { BugsApi } from '../../../ports/domain/bugs.js';
+import type { ProjectInfo } from '../../../ports/domain/projects.js';
+import type { TokenPrincipal, UploadedBody } from '../../../ports/http.js';
+import type { ReleaseStore } from '../../../ports/release-store.js';
+import type { DocumentStore } from '../../../ports/store.js';
+import type { Platform } from '../../../plugins/releases/model.js';
+import type { Published, PublishRequest } from '../../../plugins/releases/publishing/publisher.js';
+import { ManualClock } from '../access/fixture.js';
+import { FakeIds, RecordingLog } from '../../kernel/fakes.js';
+import { tarEntry } from '../../support/archives.js';
+import { PluginStores } from '../../support/stores.js';
+
+export const STORE = new PluginStores('releases', plugin.collections ?? []);
+const { nameOf } = STORE;
+export const { ensured } = STORE;
+
+export const CI: TokenPrincipal = {
+  kind: 'token',
+  id: 't',
+  name: 'ci',
+  token_kind: 'master',
+  scopes: ['updateservice:publish'],
+  project: null,
+  source: null,
+  parent_id: null,
+};
+
+/** One key for all tests: making an RSA key takes a while. */
+export const SIGNER = new MemorySigner('rsa-sha256');
+
+/** A package as a tool makes it. @param files path → content */
+export const packageOf = (files: Readonly<Record<string, string>>): Buffer =>
+  gzipSync(
+    Buffer.concat([...Object.entries(files).map(([name, content]) => tarEntry({ name, content })), Buffer.alloc(1024)]),
+  );
+
+export const uploaded = (bytes: Uint8Array, fields: Record<string, string> = {}): UploadedBody => ({
+  mediaType: 'application/gzip',
+  declaredBytes: bytes.length,
+  content: (async function* () {
+    yield bytes;
+  })(),
+  fields: () => Promise.resolve(fields),
+});
+
+export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+export const memoryPackages = (): MemoryReleaseStore => new MemoryReleaseStore();
+
+export interface Told {
+  event: string;
+  id: string;
+  data: Record<string, unknown>;
+}
+
+export interface Fixture extends Services {
+  clock: ManualClock;
+  told: Told[];
+  audited: string[];
+  log: RecordingLog;
+  packages: ReleaseStore;
+  /** Publishes `content` as the only file. */
+  publish(
+    version: string,
+    content?: string,
+    more?: Partial<PublishRequest>,
+  ): Promise<Published & { warnings: string[] }>;
+  /** What check says. */
+  check(version: string, more?: { platform?: Platform; instance?: string; channel?: string }): Promise<Checked>;
+}
+
+export interface Checked {
+  update_available: boolean;
+  latest_version: string | null;
+  current_withdrawn: boolean;
+  signed: boolean;
+  release: {
+    version: string;
+    platform: string;
+    mandatory: boolean;
+    package_sha256: string;
+    manifest_json: string;
+    release_notes: string | null;
+  } | null;
+}
+
+let processes = 0;
+
+/** A process of its own over the stores. */
+export function fixtureOn(
+  store: DocumentStore,
+  packages: ReleaseStore = memoryPackages(),
+  clock = new ManualClock(),
+  change: (deps: Deps) => void = () => undefined,
+): Fixture {
+  const log = new RecordingLog();
+  const told: Told[] = [];
+  const audited: string[] = [];
+  const process = { host: `host-${++processes}`, pid: 1, started: null };
+  const projects = new Map([
+    ['shop', 'shop'],
+    ['blog', 'blog'],
+  ]);
+  const info = (slug: string) => ({ slug, name: slug, require_signed: false, archived: false }) as ProjectInfo;
+  const deps: Deps = {
+    releases: store.collection(nameOf('releases')),
+    manifests: store.collection(nameOf('manifests')),
+    publishes: store.collection(nameOf('publishes')),
+    statements: store.collection(nameOf('statements')),
+    leases: store.collection(nameOf('leases')),
+    clock,
+    ids: new FakeIds(`0198${String(processes).padStart(4, '0')}`),
+    log,
+    config: releasesConfig.validate({}).value as ReleasesConfig,
+    emit: (event, data, options) => {
+      told.push({ event, id: options?.id ?? '', data: data as Record<string, unknown> });
+      return Promise.resolve(true);
+    },
+    store: packages,
+    signer: SIGNER,
+    audit: { record: async (_principal, action, target) => void audited.push(`${action} ${target}`) },
+    projects: {
+      get: async (slug) => (projects.has(slug) ? info(slug) : null),
+      byNumber: async () => null,
+      list: async () => [...projects.keys()].map(info),
+      accepting: async (slug) => {
+        if (!projects.has(slug)) throw new ServiceError('unknown_project', `There is no project ${slug}.`);
+        return info(slug);
+      },
+    },
+    // Every process of a test is on a host of its own, and dead once another one of the test asks.
+    processes: { self: async () => process, dead: async (owner) => owner.host !== process.host },
+    bugs: () => undefined,
+    faults: () => undefined,
+    short: () => false,
+    packageBytes: 10_000_000,
+    protect: async () => {},
+    alone: true,
+  };
+  change(deps);
+  const services = buildServices(Scope.root({}), deps);
+  const { uploads, asking } = services;
+  return {
+    ...services,
+    clock,
+    told,
+    audited,
+    log,
+    packages,
+    publish: (version, content = version, more = {}) =>
+      uploads.publish(CI, {
+        request: {
+          product: 'shop',
+          channel: 'stable',
+          version,
+          platform: 'any',
+          build: null,
+          mandatory: false,
+          rollout_percent: undefined,
+          min_version: null,
+          by: 'ci',
+          ...more,
+        },
+        body: uploaded(packageOf({ 'app.txt': content })),
+        announced: { sha256: undefined, notes: undefined, meta: undefined },
+      }),
+    check: async (version, { platform = 'any', instance, channel = 'stable' } = {}) => {
+      const reply = await asking.check({ product: 'shop', version, channel, platform, instance: instance ?? null });
+      return JSON.parse(String(reply.body)) as Checked;
+    },
+  };
+}
+
+export const bugsOf = (closed: (version: string) => string[]): BugsApi =>
+  ({
+    releasePublished: async (_project: string, { version }: { version: string }) => closed(version),
+    releaseWithdrawn: async () => {},
+  }) as unknown as BugsApi;
+
+export async function memoryFixture(change?: (deps: Deps) => void): Promise<Fixture> {
+  return fixtureOn(await ensured(new MemoryStore()), undefined, undefined, change);
+}

@@ -1,0 +1,356 @@
+/** Publishing, withdrawing, promoting and rolling out (contract 40, publishing), over stores in memory. */
+import { expect } from 'chai';
+import { createVerify } from 'node:crypto';
+import { ServiceError } from '../../../kernel/errors.js';
+import { rejection } from '../../harness.js';
+import {
+  bugsOf,
+  CI,
+  fixtureOn,
+  hashOf,
+  ensured,
+  memoryFixture,
+  memoryPackages,
+  packageOf,
+  SIGNER,
+  uploaded,
+} from './fixture.js';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { HOSTILE_ARCHIVES } from '../../support/hostile-archives.js';
+
+const STABLE = { product: 'shop', channel: 'stable', platform: null } as const;
+const REQUEST = {
+  product: 'shop',
+  channel: 'stable',
+  version: '1.0',
+  platform: 'any',
+  build: null,
+  mandatory: false,
+  rollout_percent: undefined,
+  min_version: null,
+  by: 'ci',
+} as const;
+const NOTHING = { sha256: undefined, notes: undefined, meta: undefined };
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error = await rejection(work);
+  return error instanceof ServiceError ? error.code : error.message;
+}
+
+async function text(store: ReturnType<typeof memoryPackages>, path: string): Promise<string | null> {
+  const file = await store.open(path.split('/'));
+  if (file === null) return null;
+  const parts: Uint8Array[] = [];
+  for await (const part of file.read(0, file.size)) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+describe('releases: publishing', () => {
+  it('offers what it published, signed, and says so in the store', async () => {
+    const one = await memoryFixture();
+    const { release, outcome } = await one.publish('1.2');
+    expect(outcome).to.equal('created');
+    const answer = await one.check('1.0');
+    expect(answer).to.include({
+      update_available: true,
+      latest_version: '1.2',
+      signed: true,
+      current_withdrawn: false,
+    });
+    const manifest = answer.release?.manifest_json ?? '';
+    const key = await SIGNER.key();
+    const verifies = createVerify('sha256')
+      .update(manifest)
+      .verify(key.public_key, release.manifest_signature ?? '', 'base64');
+    expect(verifies).to.equal(true);
+    expect(JSON.parse(manifest)).to.include({
+      schema: 1,
+      product: 'shop',
+      version: '1.2',
+      channel: 'stable',
+      platform: 'any',
+    });
+    expect(await text(one.packages as never, 'shop/stable/1.2/any/manifest.json')).to.equal(manifest);
+    const latest = JSON.parse((await text(one.packages as never, 'shop/stable/latest.json')) ?? '') as Record<
+      string,
+      unknown
+    >;
+    expect(latest).to.include({ schema: 1, product: 'shop', channel: 'stable', latest: '1.2' });
+    const whole = JSON.parse((await text(one.packages as never, 'shop/latest.json')) ?? '') as { channels: object };
+    expect(whole.channels).to.deep.equal({ stable: latest });
+    expect(one.told.map(({ event }) => event)).to.deep.equal(['release.published']);
+    expect(one.told[0]?.data).to.have.all.keys(
+      'product',
+      'version',
+      'build',
+      'channel',
+      'platform',
+      'signed',
+      'closed_items',
+      'closed_count',
+    );
+    expect(one.audited).to.deep.equal(['release.published shop 1.2 (stable, any)']);
+    const stated = one.index.statement('shop', 'stable');
+    expect(JSON.parse(stated?.statement ?? '')).to.deep.include({
+      latest: {
+        any: { version: '1.2', manifest_sha256: hashOf(Buffer.from(manifest)) },
+        'win-x64': { version: '1.2', manifest_sha256: hashOf(Buffer.from(manifest)) },
+        'linux-x64': { version: '1.2', manifest_sha256: hashOf(Buffer.from(manifest)) },
+        'linux-arm64': { version: '1.2', manifest_sha256: hashOf(Buffer.from(manifest)) },
+      },
+      steps: [],
+    });
+  });
+
+  it('the same bytes are unchanged, other bytes replace, and the first spelling stays', async () => {
+    const one = await memoryFixture();
+    await one.publish('1.2', 'a');
+    const again = await one.publish('1.2.0', 'a');
+    expect(again.outcome).to.equal('unchanged');
+    expect(one.told).to.have.lengthOf(1);
+    const replaced = await one.publish('1.2.0', 'b');
+    expect(replaced).to.include({ outcome: 'replaced' });
+    expect(replaced.release.version).to.equal('1.2');
+    expect(one.told).to.have.lengthOf(2);
+    expect(await one.docs.list({})).to.have.lengthOf(1);
+    expect((await one.check('1')).release?.package_sha256).to.equal(hashOf(packageOf({ 'app.txt': 'b' })));
+    const other = await one.publish('1.2.0', 'c', { platform: 'linux-x64' });
+    expect(other).to.include({ outcome: 'created' });
+    expect(other.release.version).to.equal('1.2');
+    expect((await one.check('1', { platform: 'linux-x64' })).release?.platform).to.equal('linux-x64');
+    expect((await one.check('1', { platform: 'win-x64' })).release?.platform).to.equal('any');
+  });
+
+  it('takes a changed rollout and changed notes over with the same bytes, and emits nothing for it', async () => {
+    const one = await memoryFixture();
+    await one.publish('1.2', 'a', { rollout_percent: 10 });
+    expect((await one.check('1')).release).to.equal(null);
+    expect((await one.publish('1.2', 'a')).release.rollout_percent).to.equal(10);
+    expect((await one.publish('1.2', 'a', { rollout_percent: 100 })).outcome).to.equal('unchanged');
+    expect((await one.check('1')).release?.version).to.equal('1.2');
+    const notes = Buffer.from('Grüße').toString('base64');
+    await one.uploads.publish(CI, {
+      request: { ...REQUEST, version: '1.2' },
+      body: uploaded(packageOf({ 'app.txt': 'a' })),
+      announced: { ...NOTHING, notes },
+    });
+    expect((await one.check('1')).release?.release_notes).to.equal('Grüße');
+    expect(one.told).to.have.lengthOf(1);
+  });
+
+  it('refuses and leaves nothing behind', async () => {
+    const one = await memoryFixture();
+    const send = (
+      bytes: Buffer,
+      announced: Partial<typeof NOTHING | Record<'sha256' | 'notes' | 'meta', string>> = {},
+      request = {},
+    ) =>
+      codeOf(
+        one.uploads.publish(CI, {
+          request: { ...REQUEST, ...request },
+          body: uploaded(bytes),
+          announced: { ...NOTHING, ...announced },
+        }),
+      );
+    const good = packageOf({ 'app.txt': 'a' });
+    expect(await send(good, {}, { product: 'nope' })).to.equal('unknown_project');
+    expect(await send(good, { sha256: '0'.repeat(64) })).to.equal('checksum_mismatch');
+    expect(await send(good, { sha256: 'x' })).to.equal('validation_failed');
+    expect(await send(good, { notes: '%%' })).to.equal('validation_failed');
+    expect(await send(good, { meta: Buffer.from('{"entry":"none"}').toString('base64') })).to.equal(
+      'validation_failed',
+    );
+    expect(await send(good, { meta: Buffer.from('{"preserve_patterns":["/x"]}').toString('base64') })).to.equal(
+      'validation_failed',
+    );
+    expect(await send(Buffer.from('no package'))).to.equal('package_rejected');
+    expect(await send(Buffer.alloc(11_000_000))).to.equal('payload_too_large');
+    expect(await one.packages.staged()).to.deep.equal([]);
+    expect(await one.docs.list({})).to.deep.equal([]);
+    expect((await one.deps.publishes.find()).items).to.deep.equal([]);
+    expect((await one.deps.manifests.find()).items).to.deep.equal([]);
+    expect(await one.packages.products()).to.deep.equal([]);
+  });
+
+  it('names the entry of a package that it rejects', async function () {
+    this.timeout(60_000);
+    const one = await memoryFixture();
+    for (const { entry, slow, only, bytes } of HOSTILE_ARCHIVES) {
+      if (slow === true || entry.endsWith('…')) continue;
+      const platform = (only?.[0] ?? 'any') as 'any';
+      const archive = bytes();
+      if (archive.length > 9_000_000) continue;
+      const error = await rejection(
+        one.uploads.publish(CI, { request: { ...REQUEST, platform }, body: uploaded(archive), announced: NOTHING }),
+      );
+      expect(error, entry).to.include({ code: 'package_rejected', status: 422 });
+      expect((error as ServiceError).extra?.['entry'] ?? '').to.equal(entry);
+    }
+    expect(await one.packages.staged()).to.deep.equal([]);
+  });
+
+  it('two at once for the same four: one is published, one is told so', async () => {
+    const store = await ensured(new MemoryStore());
+    const packages = memoryPackages();
+    const one = fixtureOn(store, packages);
+    const other = fixtureOn(store, packages, one.clock, (deps) => {
+      deps.processes = one.deps.processes;
+    });
+    const results = await Promise.allSettled([
+      one.publish('1.0', 'a'),
+      one.publish('1.0', 'b'),
+      other.publish('1.0.0', 'c'),
+    ]);
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as ServiceError] : []));
+    expect(refused.map(({ code }) => code)).to.deep.equal(['publish_in_progress', 'publish_in_progress']);
+    const many = await Promise.all(
+      ['2.0', '2.1', '2.2', '2.3'].map((version, i) => [one, other][i % 2]?.publish(version)),
+    );
+    expect(many.map((published) => published?.outcome)).to.deep.equal(Array(4).fill('created'));
+    const latest = JSON.parse((await text(packages, 'shop/stable/latest.json')) ?? '') as {
+      releases: { version: string }[];
+    };
+    expect(latest.releases.map(({ version }) => version)).to.deep.equal(['2.3', '2.2', '2.1', '2.0', '1.0']);
+  });
+
+  it('a publish of another process shows after one look', async () => {
+    const store = await ensured(new MemoryStore());
+    const packages = memoryPackages();
+    const one = fixtureOn(store, packages);
+    const other = fixtureOn(store, packages, one.clock);
+    await other.index.refresh();
+    await one.publish('1.0');
+    expect((await other.check('0.1')).release).to.equal(null);
+    await other.index.refresh();
+    expect((await other.check('0.1')).release?.version).to.equal('1.0');
+    expect(other.index.statement('shop', 'stable')?.statement).to.equal(
+      one.index.statement('shop', 'stable')?.statement,
+    );
+    await one.changes.withdraw(CI, { ...STABLE, version: '1.0' }, 'bad');
+    await other.index.refresh();
+    expect(await other.check('0.1')).to.include({ release: null, latest_version: null });
+    expect(await other.check('1.0')).to.include({ current_withdrawn: true });
+  });
+
+  it('withdraws until it is published again', async () => {
+    const one = await memoryFixture();
+    await one.publish('1.0');
+    await one.publish('1.1');
+    expect(await codeOf(one.changes.withdraw(CI, { ...STABLE, version: '1.1' }, ' '))).to.equal('reason_required');
+    expect(await codeOf(one.changes.withdraw(CI, { ...STABLE, version: '9' }, 'x'))).to.equal('not_found');
+    const [gone] = await one.changes.withdraw(CI, { ...STABLE, version: '1.1.0' }, 'crashes');
+    expect(gone).to.include({ withdrawn_reason: 'crashes' });
+    expect((await one.check('0.9')).release?.version).to.equal('1.0');
+    expect(await one.packages.open(['shop', 'stable', '1.1', 'any', 'package.tar.gz'])).to.equal(null);
+    const latest = JSON.parse((await text(one.packages as never, 'shop/stable/latest.json')) ?? '') as {
+      releases: { version: string; withdrawn_at: string | null }[];
+    };
+    expect(latest.releases.map(({ version, withdrawn_at }) => [version, withdrawn_at !== null])).to.deep.equal([
+      ['1.1', true],
+      ['1.0', false],
+    ]);
+    expect((await one.publish('1.1')).outcome).to.equal('replaced');
+    expect((await one.check('0.9')).release?.version).to.equal('1.1');
+    expect(await one.check('1.1')).to.include({ current_withdrawn: false });
+  });
+
+  it('promotes with a manifest of its own', async () => {
+    const one = await memoryFixture();
+    await one.publish('1.0', 'a', { channel: 'beta', build: 'b7' });
+    const from = { product: 'shop', channel: 'beta', version: '1.0', platform: null };
+    const [first] = await one.changes.promote(CI, from, 'stable', undefined, 'ci');
+    expect(first).to.include({ outcome: 'created' });
+    expect(first?.release).to.include({ channel: 'stable', build: 'b7', rollout_percent: 100 });
+    const answer = await one.check('0.1');
+    expect(JSON.parse(answer.release?.manifest_json ?? '')).to.include({ channel: 'stable' });
+    expect((await one.changes.promote(CI, from, 'stable', undefined, 'ci'))[0]).to.include({ outcome: 'unchanged' });
+    expect(one.told.map(({ data }) => data['channel'])).to.deep.equal(['beta', 'stable']);
+    await one.changes.withdraw(CI, from, 'bad');
+    expect(await codeOf(one.changes.promote(CI, from, 'stable', undefined, 'ci'))).to.equal('conflict');
+  });
+
+  it('halts a rollout by the error stream, once, and goes on when it is set', async () => {
+    let faults = 0;
+    const one = await memoryFixture((deps) => {
+      deps.faults = () => ({ count: async () => faults });
+    });
+    await one.publish('1.0');
+    await one.publish('1.1', 'b', { rollout_percent: 50 });
+    faults = 5;
+    expect(await one.halting.run()).to.equal(0);
+    faults = 6;
+    expect(await one.halting.run()).to.equal(1);
+    expect(await one.halting.run()).to.equal(0);
+    const events = one.told.filter(({ event }) => event === 'release.halted');
+    expect(events.map(({ data }) => Object.keys(data).toSorted())).to.deep.equal([
+      ['channel', 'platform', 'product', 'reason', 'version'],
+    ]);
+    const machines = Array.from({ length: 40 }, (_, i) => `m${i}`);
+    for (const instance of machines) expect((await one.check('0.5', { instance })).release?.version).to.equal('1.0');
+    faults = 0;
+    const chosen = { product: 'shop', channel: 'stable', version: '1.1', platform: 'any' } as const;
+    expect(await one.changes.rollout(CI, chosen, 60)).to.include({ rollout_percent: 60, halted_at: null });
+    const offered = await Promise.all(machines.map((instance) => one.check('0.5', { instance })));
+    expect(offered.some(({ release }) => release?.version === '1.1')).to.equal(true);
+    await one.changes.rollout(CI, chosen, 100);
+    faults = 99;
+    expect(await one.halting.run()).to.equal(0);
+  });
+
+  it('goes in steps by min_version', async () => {
+    const one = await memoryFixture();
+    await one.publish('1.0');
+    await one.publish('2.0', 'b', { min_version: '1.0' });
+    await one.publish('3.0', 'c', { min_version: '2.0' });
+    expect((await one.check('0.5')).release?.version).to.equal('1.0');
+    expect((await one.check('1.0')).release?.version).to.equal('2.0');
+    expect(await one.check('1.0')).to.include({ latest_version: '3.0' });
+    expect((await one.check('2.0')).release?.version).to.equal('3.0');
+    const stated = JSON.parse(one.index.statement('shop', 'stable')?.statement ?? '') as { steps: object };
+    expect(stated.steps).to.deep.equal([
+      { version: '3.0', min_version: '2.0' },
+      { version: '2.0', min_version: '1.0' },
+    ]);
+  });
+
+  it('answers the items that it closed', async () => {
+    const one = await memoryFixture((deps) => {
+      const api = bugsOf((version) => [`item of ${version}`]);
+      deps.bugs = () => api;
+    });
+    const { closed } = await one.publish('1.0');
+    expect(closed).to.deep.equal(['item of 1.0']);
+    expect(one.told[0]?.data).to.deep.include({ closed_items: ['item of 1.0'], closed_count: 1 });
+  });
+
+  it('statements are renewed after a day and with another key', async () => {
+    const one = await memoryFixture();
+    await one.publish('1.0');
+    const first = one.index.statement('shop', 'stable')?.issued_at ?? '';
+    await one.channels.renew();
+    expect(one.index.statement('shop', 'stable')?.issued_at).to.equal(first);
+    one.clock.forward(24 * 3_600_000);
+    await one.channels.renew();
+    expect((one.index.statement('shop', 'stable')?.issued_at ?? '') > first).to.equal(true);
+  });
+
+  it('mends the store where it differs, and tells what is lost', async () => {
+    const one = await memoryFixture();
+    await one.publish('1.0');
+    await one.publish('1.1');
+    const place = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
+    await one.packages.describe(place, { manifest: 'other', signature: null });
+    await one.packages.withdraw({ ...place, version: '1.1' });
+    await one.packages.writeLatest('shop', 'stable', '{');
+    await one.reconciler.compare();
+    expect(one.reconciler.lost).to.deep.equal(['shop 1.1 (stable, any)']);
+    const manifest = (await text(one.packages as never, 'shop/stable/1.0/any/manifest.json')) ?? '';
+    expect(JSON.parse(manifest)).to.include({ version: '1.0' });
+    expect(JSON.parse((await text(one.packages as never, 'shop/stable/latest.json')) ?? '')).to.include({
+      latest: '1.1',
+    });
+    expect((await one.publish('1.1')).outcome).to.equal('replaced');
+    await one.reconciler.compare();
+    expect(one.reconciler.lost).to.deep.equal([]);
+  });
+});
