@@ -53,8 +53,8 @@ class Items {
 interface Scene {
   name: string;
   /** What was there before. */
-  before(fixture: Fixture): Promise<unknown>;
-  run(fixture: Fixture): Promise<unknown>;
+  before: (fixture: Fixture) => Promise<unknown>;
+  run: (fixture: Fixture) => Promise<unknown>;
   /** Package hash that check offers: before, and once the call was acknowledged. */
   offers: [string | null, string | null];
   channel: string;

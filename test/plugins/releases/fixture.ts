@@ -178,7 +178,7 @@ export function fixtureOn(
       }),
     check: async (version, { platform = 'any', instance, channel = 'stable' } = {}) => {
       const reply = await asking.check({ product: 'shop', version, channel, platform, instance: instance ?? null });
-      return JSON.parse(String(reply.body)) as Checked;
+      return JSON.parse(reply.body as string) as Checked;
     },
   };
 }

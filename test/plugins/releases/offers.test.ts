@@ -31,23 +31,24 @@ const release = fc
     withdrawn: fc.boolean(),
     halted: fc.boolean(),
   })
-  .map(({ withdrawn, halted, ...fields }): KnownRelease => ({
-    ...fields,
-    id: releaseId('shop', 'stable', fields.version, fields.platform),
-    rev: 1,
-    product: 'shop',
-    channel: 'stable',
-    published_at: '',
-    package_size: 1,
-    package_sha256: '',
-    manifest_sha256: '',
-    manifest_signature: null,
-    key_id: null,
-    runtime: null,
-    has_setup: false,
-    withdrawn_at: withdrawn ? 'x' : null,
-    halted_at: halted && fields.rollout_percent < 100 ? 'x' : null,
-  }));
+  .map(({ withdrawn, halted, ...fields }): KnownRelease =>
+    Object.assign(fields, {
+      id: releaseId('shop', 'stable', fields.version, fields.platform),
+      rev: 1,
+      product: 'shop',
+      channel: 'stable',
+      published_at: '',
+      package_size: 1,
+      package_sha256: '',
+      manifest_sha256: '',
+      manifest_signature: null,
+      key_id: null,
+      runtime: null,
+      has_setup: false,
+      withdrawn_at: withdrawn ? 'x' : null,
+      halted_at: halted && fields.rollout_percent < 100 ? 'x' : null,
+    }),
+  );
 
 /** The contract, sentence by sentence. */
 function naive(all: readonly KnownRelease[], asked: { platform: Platform; version: string; instance: string | null }) {
