@@ -126,7 +126,8 @@ async function mapped<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof StoreFull) throw full();
     if (error instanceof PackageRejected) {
       const { entry } = error;
-      throw new ServiceError('package_rejected', `The package was rejected: ${error.message}.`, {
+      const message = entry === '' ? error.message : `The package was rejected: ${error.message}.`;
+      throw new ServiceError('package_rejected', message, {
         fields: { package: error.message },
         extra: { entry: entry === '' ? null : entry },
       });
