@@ -185,6 +185,14 @@ export const RULES: readonly Rule[] = [
     says: 'clients/agent imports what a client may, and the library that knows proxies',
   },
   {
+    // Writes archives, the same bytes everywhere.
+    layer: 'clients',
+    files: /^clients\/packager\//,
+    project: [/^clients\/shared\//],
+    packages: [NODE, PURE, /^(tar|pako)$/],
+    says: 'clients/packager imports what a client may, and the libraries that write archives',
+  },
+  {
     layer: 'clients',
     files: /^clients\//,
     project: [/^clients\/shared\//],

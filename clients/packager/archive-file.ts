@@ -1,0 +1,84 @@
+/** The package as a file: packed, then read by the rules that the service reads it by. */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { PackageRejected, readPackage } from '../shared/archive.js';
+import type { Platform } from '../shared/platform.js';
+import { EXIT, Failure } from './failure.js';
+import { gzipOf } from './gzip-writer.js';
+import type { PublishFile } from './publish-files.js';
+import { tarOf } from './tar-writer.js';
+
+export interface ArchiveFile {
+  path: string;
+  /** Bytes. */
+  size: number;
+  /** Hex. */
+  sha256: string;
+  files: number;
+  /** Bytes of all files. */
+  unpackedBytes: number;
+}
+
+export interface PackOptions {
+  /** Of every entry. */
+  mtime: Date;
+  platform: Platform;
+  entry: string | null;
+  /** Is told the bytes of files that were read. */
+  onProgress: (done: number, total: number) => void;
+}
+
+const READ_BYTES = 256 * 1024;
+
+/** Packs files into `path`, which is replaced only by a whole archive that keeps every rule. */
+export async function pack(files: readonly PublishFile[], path: string, options: PackOptions): Promise<ArchiveFile> {
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  const hash = createHash('sha256');
+  const partial = `${path}.partial`;
+  let size = 0;
+  async function* measured(): AsyncGenerator<Uint8Array> {
+    for await (const piece of gzipOf(progressed(tarOf(files, options.mtime), total, options.onProgress), total)) {
+      hash.update(piece);
+      size += piece.length;
+      yield piece;
+    }
+  }
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await pipeline(measured(), createWriteStream(partial));
+    const contents = await judged(partial, options);
+    if (contents.files.length !== files.length || contents.unpackedBytes !== total)
+      throw new Failure(EXIT.error, 'The archive does not hold what was packed.');
+    await rename(partial, path);
+    return { path, size, sha256: hash.digest('hex'), files: files.length, unpackedBytes: total };
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+async function judged(file: string, { platform, entry }: PackOptions): ReturnType<typeof readPackage> {
+  try {
+    return await readPackage(createReadStream(file, { highWaterMark: READ_BYTES }), { platform, entry });
+  } catch (error) {
+    if (error instanceof PackageRejected)
+      throw new Failure(EXIT.refused, `The service would refuse it: ${error.message}.`);
+    throw error;
+  }
+}
+
+async function* progressed(
+  content: AsyncIterable<Buffer>,
+  total: number,
+  onProgress: PackOptions['onProgress'],
+): AsyncGenerator<Buffer> {
+  let done = 0;
+  for await (const piece of content) {
+    yield piece;
+    done += piece.length;
+    onProgress(Math.min(done, total), total);
+  }
+}

@@ -1,0 +1,83 @@
+/** `packager.json` (contract 90, packager): what does not change from release to release. */
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { refusedGlob } from '../shared/globs.js';
+import { EXIT, Failure } from './failure.js';
+
+export interface PackagerConfig {
+  project?: string;
+  channel?: string;
+  platform?: string;
+  publishDir?: string;
+  /** A file name in the publish directory: `App.dll`. */
+  mainAssembly?: string;
+  /** Path in the package of the program that is started. */
+  entry?: string;
+  excludePatterns?: string[];
+  preservePatterns?: string[];
+  notesFile?: string;
+  server?: string;
+  /** Name of the environment variable with the token. */
+  tokenEnv?: string;
+  /** Where the archive is kept: a directory, or a file that ends with `.tar.gz`. */
+  output?: string;
+}
+
+const TEXTS = [
+  'project',
+  'channel',
+  'platform',
+  'publishDir',
+  'mainAssembly',
+  'entry',
+  'notesFile',
+  'server',
+  'tokenEnv',
+  'output',
+] as const;
+const PATHS = ['publishDir', 'notesFile', 'output'] as const;
+const GLOBS = ['excludePatterns', 'preservePatterns'] as const;
+
+/**
+ * Reads the file; its paths are relative to the folder that it lies in.
+ * @param wanted false: nothing is missing where there is no such file
+ */
+export async function readConfig(file: string, wanted: boolean): Promise<PackagerConfig> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' && !wanted) return null;
+    throw new Failure(EXIT.error, `${file} cannot be read (${error.code ?? error.message}).`);
+  });
+  if (text === null) return {};
+  const config = parse(file, text);
+  for (const key of PATHS) {
+    const path = config[key];
+    if (path !== undefined) config[key] = resolve(dirname(file), path);
+  }
+  return config;
+}
+
+function parse(file: string, text: string): PackagerConfig {
+  const fail = (why: string): Failure => new Failure(EXIT.error, `${file}: ${why}.`);
+  let json: unknown;
+  try {
+    json = JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch (error) {
+    throw fail(`is no JSON (${(error as Error).message})`);
+  }
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw fail('is no JSON object');
+  const known: readonly string[] = [...TEXTS, ...GLOBS, '$schema'];
+  for (const [key, value] of Object.entries(json)) {
+    if (!known.includes(key)) throw fail(`${key} is unknown; known are ${known.slice(0, -1).join(', ')}`);
+    if ((GLOBS as readonly string[]).includes(key)) checkGlobs(key, value, fail);
+    else if (typeof value !== 'string' || value === '') throw fail(`${key} has to be a text`);
+  }
+  return json;
+}
+
+function checkGlobs(key: string, value: unknown, fail: (why: string) => Failure): void {
+  if (!Array.isArray(value)) throw fail(`${key} has to be a list of globs`);
+  for (const [i, glob] of value.entries()) {
+    const why = typeof glob === 'string' ? refusedGlob(glob) : 'is no text';
+    if (why !== null) throw fail(`${key}[${i}] ${why}`);
+  }
+}

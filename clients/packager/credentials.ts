@@ -1,0 +1,86 @@
+/** Files that look like credentials: a package is read by many, and a key in it is lost (interface, packager). */
+import { globMatcher } from '../shared/globs.js';
+import { beginningOf, type PublishFile } from './publish-files.js';
+
+/** By their names, in lower case. */
+const NAMES = globMatcher(
+  [
+    '.env',
+    '.env.*',
+    '*.env',
+    '*.pfx',
+    '*.p12',
+    '*.key',
+    '*.ppk',
+    '*.jks',
+    '*.keystore',
+    '*.kdbx',
+    'id_rsa*',
+    'id_ed25519*',
+    'id_ecdsa*',
+    '.npmrc',
+    '.netrc',
+    '_netrc',
+    '.pgpass',
+    '.git-credentials',
+    '.htpasswd',
+    'credentials',
+    'credentials.json',
+    'secrets.json',
+    'secrets.y*ml',
+    'service-account*.json',
+  ].flatMap((name) => [name, `**/${name}`]),
+);
+/** Templates without values. */
+const TEMPLATES = /(^|[./_-])(example|sample|template|dist)([./_-]|$)/;
+
+/** What is looked at of each file. */
+const LOOKED_AT_BYTES = 256 * 1024;
+const CONTENTS: readonly [what: string, pattern: RegExp][] = [
+  ['a private key', /-----BEGIN (?:[A-Z]{2,12} ){0,3}PRIVATE KEY-----\s/],
+  ['a token of this service', /\b(?:svc_live_|svc_sub_|wd_live_|svc_setup_)[0-9A-Za-z]{43}/],
+  ['an access key of AWS', /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/],
+  ['a token of GitHub', /\b(?:gh[pousr]_[0-9A-Za-z]{36}|github_pat_\w{60})/],
+  ['a token of GitLab', /\bglpat-[\w-]{20}/],
+  ['a token of npm', /\b(?:npm_[0-9A-Za-z]{36}|_authToken\s?=\s?[\w-]{20})/],
+  ['a token of Slack', /\bxox[abposr]-[0-9A-Za-z-]{20}/],
+  ['a key of Stripe', /\b[rs]k_live_[0-9A-Za-z]{20}/],
+  ['a key of Google', /\bAIza[\w-]{35}/],
+  ['a password in an address', /\b[a-z][a-z0-9+]{1,20}:\/\/[^\s:/@"'<>]{1,60}:[^\s:/@"'<>${}]{3,60}@/i],
+];
+/** A connection string or a setting with a value that no template has. */
+const PASSWORD =
+  /\b(?:password|passwd|pwd|secret|api_?key|client_?secret)["']?\s?[:=]\s?["']?([^\s"';,<>${}%]{6,100})/gi;
+const PLACEHOLDER =
+  /^(changeme|change-me|todo|your[-_].*|x{3,}|\*{3,}|example.*|placeholder|null|none|false|true|undefined|string|password|secret|process\.env.*)$/i;
+/** Source code names passwords without holding one. */
+const SETTINGS = /\.(json|ya?ml|config|ini|env|toml|properties|xml|conf|cfg)$|(^|\/)\.env/;
+
+/** One sentence for each suspicious file: its path, and what was seen, never the value. */
+export async function credentialWarnings(
+  files: readonly PublishFile[],
+  preserved: (path: string) => boolean,
+): Promise<string[]> {
+  const warnings: string[] = [];
+  for (const { path, file } of files) {
+    if (preserved(path)) continue;
+    const seen = named(path)
+      ? 'is named like a file with credentials'
+      : held(path, await beginningOf(file, LOOKED_AT_BYTES));
+    if (seen !== null)
+      warnings.push(`${path} ${seen}. Exclude it (excludePatterns) or preserve it (preservePatterns).`);
+  }
+  return warnings;
+}
+
+const named = (path: string): boolean => NAMES(path.toLowerCase()) && !TEMPLATES.test(path.toLowerCase());
+
+function held(path: string, bytes: Buffer): string | null {
+  // Programs hold the beginnings of keys to know them by.
+  if (bytes.includes(0)) return null;
+  const text = bytes.toString('latin1');
+  for (const [what, pattern] of CONTENTS) if (pattern.test(text)) return `seems to hold ${what}`;
+  if (!SETTINGS.test(path.toLowerCase()) || TEMPLATES.test(path.toLowerCase())) return null;
+  for (const [, value = ''] of text.matchAll(PASSWORD)) if (!PLACEHOLDER.test(value)) return 'seems to hold a password';
+  return null;
+}

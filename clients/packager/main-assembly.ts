@@ -1,0 +1,98 @@
+/** What the build says of itself: its version, how it is started, and the runtime that it needs (contract 90, packager). */
+import { access, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Runtime } from '../shared/manifest.js';
+import { EXIT, Failure } from './failure.js';
+import { peVersion, plainVersion } from './pe-version.js';
+
+export interface MainAssembly {
+  /** Null: the build states none. */
+  version: string | null;
+  /** The file that the version was read from. */
+  source: string | null;
+  /** The program that is started, as a path in the package; null: unknown. */
+  entry: string | null;
+  runtime: Runtime | null;
+}
+
+/**
+ * @param name the main assembly, a file name in the directory; null: the one that a `.runtimeconfig.json` belongs to, else
+ *   what package.json says
+ * @throws Failure when a named assembly is not there
+ */
+export async function mainAssembly(dir: string, name: string | null): Promise<MainAssembly> {
+  const names = await readdir(dir);
+  if (name !== null && !names.includes(name))
+    throw new Failure(EXIT.error, `The main assembly ${name} is not in ${dir}.`);
+  const stem = name === null ? onlyApplication(names) : name.replace(/\.(dll|exe)$/i, '');
+  const { version, source } = await versionOf(dir, stem, name, names);
+  return {
+    version,
+    source,
+    entry: stem === null ? null : ([`${stem}.exe`, stem].find((file) => names.includes(file)) ?? name),
+    runtime: stem === null ? null : await runtimeOf(join(dir, `${stem}.runtimeconfig.json`)),
+  };
+}
+
+/** The one application of .NET in a build output. */
+function onlyApplication(names: readonly string[]): string | null {
+  const found = names.filter((name) => name.endsWith('.runtimeconfig.json'));
+  return found.length === 1 ? (found[0]?.slice(0, -'.runtimeconfig.json'.length) ?? null) : null;
+}
+
+async function versionOf(
+  dir: string,
+  stem: string | null,
+  name: string | null,
+  names: readonly string[],
+): Promise<{ version: string | null; source: string | null }> {
+  if (stem !== null) {
+    const source = `${stem}.deps.json`;
+    const version = depsVersion(await readJson(join(dir, source)), stem);
+    if (version !== null) return { version, source };
+    for (const file of new Set([name, `${stem}.dll`, `${stem}.exe`])) {
+      if (file === null || !names.includes(file)) continue;
+      const stated = await peVersion(join(dir, file));
+      if (stated !== null) return { version: stated, source: file };
+    }
+  }
+  const stated = (await readJson(join(dir, 'package.json')))?.['version'];
+  const version = typeof stated === 'string' ? plainVersion(stated) : null;
+  return { version, source: version === null ? null : 'package.json' };
+}
+
+/** `libraries` names the project itself as `App/1.2.3`. */
+function depsVersion(deps: Record<string, unknown> | null, stem: string): string | null {
+  const libraries = deps?.['libraries'];
+  if (!isRecord(libraries)) return null;
+  const key = Object.keys(libraries).find((key) => key.toLowerCase().startsWith(`${stem.toLowerCase()}/`));
+  return key === undefined ? null : plainVersion(key.slice(stem.length + 1));
+}
+
+/** The framework that has to be installed; null: the build brings its own. */
+async function runtimeOf(file: string): Promise<Runtime | null> {
+  const options = (await readJson(file))?.['runtimeOptions'];
+  if (!isRecord(options)) return null;
+  const frameworks = Array.isArray(options['frameworks']) ? (options['frameworks'] as unknown[]) : [];
+  const framework = [options['framework'], ...frameworks].find(isRecord);
+  const { name, version } = framework ?? {};
+  return typeof name === 'string' && typeof version === 'string' ? { name, version } : null;
+}
+
+/** Null: there is none, or it is no JSON object. */
+async function readJson(file: string): Promise<Record<string, unknown> | null> {
+  const there = await access(file).then(
+    () => true,
+    () => false,
+  );
+  if (!there) return null;
+  try {
+    const value: unknown = JSON.parse((await readFile(file, 'utf8')).replace(/^\ufeff/, ''));
+    return isRecord(value) ? value : null;
+  } catch {
+    throw new Failure(EXIT.error, `${file} is no JSON, so the version of the build cannot be read.`);
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,204 @@
+/** Options of the command, over `packager.json`, over the environment (contract 90, packager). */
+import { readFile } from 'node:fs/promises';
+import { isAbsolute, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { isVersion } from '../../lib/versions.js';
+import { isPlatform, PLATFORMS, type Platform } from '../shared/platform.js';
+import { readConfig } from './config-file.js';
+import { EXIT, Failure } from './failure.js';
+
+export const USAGE = `packager – packs a build, checks it and publishes it as a release
+
+  --project <slug>            the project
+  --version <version>         the version; without it, that of the main assembly
+  --channel <name>            the channel (stable)
+  --platform <id>             ${PLATFORMS.join(', ')}; without it, what the publish path names, else any
+  --publish-dir <dir>         the build output
+  --ignore-version-mismatch   publish although the main assembly has another version
+  --notes <text>              release notes; --notes-file <file> reads them from a file
+  --build <id>                the build that bug items name in resolved_in_build (the version counts as well)
+  --min-version <version>     the oldest version that may update to this one directly
+  --mandatory                 clients must not put this update off
+  --rollout-percent <0-100>   the share of machines that it is offered to (100)
+  --server <url>              the service (or SVC_URL)
+  --allow-http                send the token without encryption to another machine
+  --config <file>             packager.json (./packager.json)
+  --output <dir or .tar.gz>   keep the archive there
+  --dry-run                   pack and check, and publish nothing
+  --json                      one JSON object on stdout instead of sentences
+  --help
+
+The token (scope updateservice:publish) is read from SVC_TOKEN, or from the variable that tokenEnv names, or from the file
+that <variable>_FILE names.
+Exit codes: 0 done, 1 error, 2 latest.json cannot be read, 3 versions differ, 4 refused.
+`;
+
+export interface Settings {
+  project: string;
+  /** Null: that of the main assembly. */
+  version: string | null;
+  channel: string;
+  /** Null: to be derived. */
+  platform: Platform | null;
+  publishDir: string;
+  mainAssembly: string | null;
+  entry: string | null;
+  ignoreVersionMismatch: boolean;
+  exclude: string[];
+  preserve: string[];
+  notes: string | null;
+  build: string | null;
+  minVersion: string | null;
+  mandatory: boolean;
+  rolloutPercent: number | null;
+  /** Null only in a dry run: nothing is asked. */
+  server: { url: URL; token: string } | null;
+  output: string | null;
+  configFile: string;
+  dryRun: boolean;
+  json: boolean;
+}
+
+const OPTIONS = {
+  project: { type: 'string' },
+  version: { type: 'string' },
+  channel: { type: 'string' },
+  platform: { type: 'string' },
+  'publish-dir': { type: 'string' },
+  'ignore-version-mismatch': { type: 'boolean' },
+  notes: { type: 'string' },
+  'notes-file': { type: 'string' },
+  build: { type: 'string' },
+  'min-version': { type: 'string' },
+  mandatory: { type: 'boolean' },
+  'rollout-percent': { type: 'string' },
+  server: { type: 'string' },
+  'allow-http': { type: 'boolean' },
+  config: { type: 'string' },
+  output: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const fail = (message: string): Failure => new Failure(EXIT.error, message);
+
+/** Null: help was asked for. @throws Failure naming the option */
+export async function readSettings(argv: readonly string[], env: Environment): Promise<Settings | null> {
+  const given = parse(argv);
+  if (given.help === true) return null;
+  const configFile = resolve(given.config ?? 'packager.json');
+  const config = await readConfig(configFile, given.config !== undefined);
+  const dryRun = given['dry-run'] === true;
+  const project = given.project ?? config.project;
+  if (project === undefined) throw fail('--project is missing: the slug of the project.');
+  if (!/^[\w.-]{1,100}$/.test(project)) throw fail('--project is no slug.');
+  const publishDir = given['publish-dir'] ?? config.publishDir;
+  if (publishDir === undefined) throw fail('--publish-dir is missing: the directory with the build output.');
+  const mainAssembly = config.mainAssembly ?? null;
+  if (mainAssembly !== null && /[\\/]/.test(mainAssembly))
+    throw fail(`${configFile}: mainAssembly has to be a file name in the publish directory.`);
+  return {
+    project,
+    version: version(given.version, '--version'),
+    channel: channel(given.channel ?? config.channel ?? 'stable'),
+    platform: platform(given.platform ?? config.platform),
+    publishDir: resolve(publishDir),
+    mainAssembly,
+    entry: config.entry ?? null,
+    ignoreVersionMismatch: given['ignore-version-mismatch'] === true,
+    exclude: config.excludePatterns ?? [],
+    preserve: config.preservePatterns ?? [],
+    notes: await notes(given.notes, given['notes-file'] ?? config.notesFile),
+    build: given.build ?? null,
+    minVersion: version(given['min-version'], '--min-version'),
+    mandatory: given.mandatory === true,
+    rolloutPercent: percent(given['rollout-percent']),
+    server: await server(given.server ?? config.server ?? env['SVC_URL'], config.tokenEnv ?? 'SVC_TOKEN', env, {
+      optional: dryRun,
+      allowHttp: given['allow-http'] === true,
+    }),
+    output: output(given.output ?? config.output),
+    configFile,
+    dryRun,
+    json: given.json === true,
+  };
+}
+
+function parse(argv: readonly string[]): ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'] {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    throw fail(`${(error as Error).message.split('. ')[0]}. packager --help lists the options.`);
+  }
+}
+
+function version(text: string | undefined, option: string): string | null {
+  if (text !== undefined && !isVersion(text))
+    throw fail(`${option} ${text} is no version: up to six numbers with dots, and a suffix after a hyphen.`);
+  return text ?? null;
+}
+
+function channel(text: string): string {
+  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(text)) throw fail(`--channel ${text} is no name of a channel.`);
+  return text;
+}
+
+function platform(text: string | undefined): Platform | null {
+  if (text === undefined || isPlatform(text)) return text ?? null;
+  throw fail(`--platform ${text} is unknown; known are ${PLATFORMS.join(', ')}.`);
+}
+
+function percent(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 100) throw fail('--rollout-percent has to be 0 to 100.');
+  return Number(text);
+}
+
+async function notes(text: string | undefined, file: string | undefined): Promise<string | null> {
+  if (text !== undefined || file === undefined) return text ?? null;
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw fail(`The release notes ${file} cannot be read (${error.code ?? error.message}).`);
+  });
+}
+
+const output = (path: string | undefined): string | null =>
+  path === undefined ? null : isAbsolute(path) ? path : resolve(path);
+
+/** @param variable that holds the token */
+async function server(
+  address: string | undefined,
+  variable: string,
+  env: Environment,
+  { optional, allowHttp }: { optional: boolean; allowHttp: boolean },
+): Promise<Settings['server']> {
+  const token = await secret(variable, env);
+  if (optional && (address === undefined || token === null)) return null;
+  if (address === undefined) throw fail('--server is missing: the address of the service (or SVC_URL).');
+  if (token === null)
+    throw fail(`${variable} is not set: the token with the scope updateservice:publish. --dry-run publishes nothing.`);
+  const base = address.endsWith('/') ? address : `${address}/`;
+  if (!URL.canParse(base) || !/^https?:/.test(base)) throw fail(`--server ${address} is no http or https address.`);
+  const url = new URL(base);
+  if (url.username !== '' || url.password !== '') throw fail('--server must hold no user name and no password.');
+  const loopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);
+  if (url.protocol === 'http:' && !loopback && !allowHttp)
+    throw fail('The token would cross the network unencrypted: take https, or allow it with --allow-http.');
+  return { url, token };
+}
+
+async function secret(variable: string, env: Environment): Promise<string | null> {
+  const file = env[`${variable}_FILE`];
+  const text =
+    env[variable] ??
+    (file === undefined
+      ? undefined
+      : await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+          throw fail(`${variable}_FILE cannot be read (${error.code ?? error.message}).`);
+        }));
+  const token = text?.trim() ?? '';
+  if (/[^\x21-\x7e]/.test(token)) throw fail(`${variable} holds something that is no token.`);
+  return token === '' ? null : token;
+}

@@ -1,0 +1,209 @@
+/** The packager's way from a build output to a release (contract 90, packager). */
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compareVersions, isVersion, sameVersion } from '../../lib/versions.js';
+import { globMatcher } from '../shared/globs.js';
+import { isPlatform, type Platform } from '../shared/platform.js';
+import { pack, type ArchiveFile } from './archive-file.js';
+import { sizeText, type Console } from './console.js';
+import { credentialWarnings } from './credentials.js';
+import { EXIT, Failure } from './failure.js';
+import { mainAssembly, type MainAssembly } from './main-assembly.js';
+import type { Settings } from './options.js';
+import { platformOfPath, publishFiles, type PublishFile } from './publish-files.js';
+import { UpdateService, type KnownRelease, type ReleaseToPublish } from './service.js';
+
+/** GNU tar warns of times before 1980. */
+const DEFAULT_MTIME_S = 315_532_800;
+
+export interface Outcome {
+  project: string;
+  version: string;
+  channel: string;
+  platform: Platform;
+  files: number;
+  unpacked_size: number;
+  package_size: number;
+  package_sha256: string;
+  /** Where the archive is kept; null: it is not. */
+  archive: string | null;
+  warnings: string[];
+  /** What the service answered; null: nothing was published. */
+  published: Record<string, unknown> | null;
+}
+
+/** @throws Failure with the code of the exit */
+export async function runPackager(settings: Settings, console: Console, epoch: string | undefined): Promise<Outcome> {
+  const warnings: string[] = [];
+  const warn = (text: string): void => {
+    warnings.push(text);
+    console.warning(text);
+  };
+  await checkDirectory(settings.publishDir);
+  const mtime = mtimeOf(epoch);
+  const assembly = await mainAssembly(settings.publishDir, settings.mainAssembly);
+  const version = versionOf(settings, assembly, warn);
+  const platform = settings.platform ?? derivedPlatform(settings.publishDir, warn);
+  const { project, channel } = settings;
+
+  const service = settings.server && new UpdateService(settings.server.url, settings.server.token);
+  if (service === null) warn('Without --server and a token the history of releases was not read.');
+  else historyWarnings(await service.history(project, channel), version, platform).forEach(warn);
+
+  const kept =
+    settings.output === null
+      ? null
+      : archivePath(settings.output, `${project}-${version}-${channel}-${platform}.tar.gz`);
+  const files = await publishFiles(settings.publishDir, {
+    platform,
+    exclude: settings.exclude,
+    own: [settings.configFile, ...(kept === null ? [] : [kept])],
+  });
+  const preserved = globMatcher(settings.preserve);
+  (await credentialWarnings(files, preserved)).forEach(warn);
+  for (const glob of settings.preserve)
+    if (!files.some(({ path }) => globMatcher([glob])(path))) warn(`preservePatterns: ${glob} matches no file.`);
+  const entry = entryOf(settings, assembly, files);
+
+  return withFolder(kept, async (path) => {
+    const archive = await pack(files, path, {
+      mtime,
+      platform,
+      entry,
+      onProgress: (done, total) => console.progress('Packing  ', done, total),
+    });
+    console.line(
+      `${archive.files} files, ${sizeText(archive.unpackedBytes)}, packed to ${sizeText(archive.size)}, SHA-256 ${archive.sha256}`,
+    );
+    const release: ReleaseToPublish = {
+      product: project,
+      version,
+      channel,
+      platform,
+      build: settings.build,
+      min_version: settings.minVersion,
+      mandatory: settings.mandatory,
+      rollout_percent: settings.rolloutPercent,
+      notes: settings.notes,
+      meta: { preserve_patterns: settings.preserve, entry, runtime: assembly.runtime },
+    };
+    const published = await publish(settings, service, release, archive, console, warn);
+    return {
+      project,
+      version,
+      channel,
+      platform,
+      files: archive.files,
+      unpacked_size: archive.unpackedBytes,
+      package_size: archive.size,
+      package_sha256: archive.sha256,
+      archive: kept,
+      warnings,
+      published,
+    };
+  });
+}
+
+async function publish(
+  { dryRun }: Settings,
+  service: UpdateService | null,
+  release: ReleaseToPublish,
+  archive: ArchiveFile,
+  console: Console,
+  warn: (text: string) => void,
+): Promise<Record<string, unknown> | null> {
+  const { product, version, channel, platform } = release;
+  const named = `${product} ${version} (${channel}, ${platform})`;
+  if (dryRun || service === null) {
+    console.line(`DRY RUN: ${named} was not published`);
+    return null;
+  }
+  const answer = await service.publish(release, archive, (done, total) => console.progress('Uploading', done, total));
+  const word = answer['unchanged'] === true ? 'UNCHANGED' : answer['replaced'] === true ? 'REPLACED' : 'PUBLISHED';
+  console.line(`${word}: ${named}, ${answer['signed'] === true ? 'signed' : 'UNSIGNED'}`);
+  const closed = answer['closed_items'];
+  if (Array.isArray(closed) && closed.length > 0) console.line(`Closed: ${closed.map(String).join(', ')}`);
+  const said = answer['warnings'];
+  if (Array.isArray(said)) said.map(String).forEach(warn);
+  return answer;
+}
+
+async function checkDirectory(dir: string): Promise<void> {
+  const found = await stat(dir).catch(() => null);
+  if (found === null) throw new Failure(EXIT.error, `--publish-dir ${dir} does not exist.`);
+  if (!found.isDirectory()) throw new Failure(EXIT.error, `--publish-dir ${dir} is no directory.`);
+}
+
+/** One time for all entries: the same files give the same package. */
+function mtimeOf(epoch: string | undefined): Date {
+  if (epoch === undefined || epoch === '') return new Date(DEFAULT_MTIME_S * 1000);
+  if (!/^\d{1,10}$/.test(epoch)) throw new Failure(EXIT.error, 'SOURCE_DATE_EPOCH has to be seconds since 1970.');
+  return new Date(Number(epoch) * 1000);
+}
+
+function versionOf(
+  { version, ignoreVersionMismatch }: Settings,
+  { version: built, source }: MainAssembly,
+  warn: (text: string) => void,
+): string {
+  if (version === null) {
+    if (built === null) throw new Failure(EXIT.error, '--version is missing, and the build states none.');
+    return built;
+  }
+  if (built === null) warn(`The build states no version, so ${version} was compared with nothing.`);
+  else if (!sameVersion(built, version)) {
+    const differs = `--version ${version} differs from ${built}, the version of ${source}`;
+    if (!ignoreVersionMismatch)
+      throw new Failure(EXIT.versionMismatch, `${differs}; --ignore-version-mismatch allows it.`);
+    warn(`${differs}.`);
+  }
+  return version;
+}
+
+function derivedPlatform(dir: string, warn: (text: string) => void): Platform {
+  const named = platformOfPath(dir, (text) => isPlatform(text) && text !== 'any');
+  if (isPlatform(named)) return named;
+  warn('No --platform, and the publish path names none: the package is published for any platform.');
+  return 'any';
+}
+
+function historyWarnings(history: readonly KnownRelease[], version: string, platform: Platform): string[] {
+  const known = history.filter((release) => isVersion(release.version) && release.withdrawn_at === null);
+  const [newest] = known.toSorted((a, b) => compareVersions(b.version, a.version));
+  const same = known.find((release) => sameVersion(release.version, version) && release.platform === platform);
+  return [
+    ...(newest !== undefined && compareVersions(newest.version, version) > 0
+      ? [`${version} is older than ${newest.version}, the newest of the channel: nobody is offered it.`]
+      : []),
+    ...(same === undefined
+      ? []
+      : [`${same.version} for ${platform} is published already; another package replaces it.`]),
+  ];
+}
+
+function entryOf(
+  { entry, configFile }: Settings,
+  assembly: MainAssembly,
+  files: readonly PublishFile[],
+): string | null {
+  const packed = (path: string): boolean => files.some((file) => file.path === path);
+  if (entry !== null && !packed(entry))
+    throw new Failure(EXIT.error, `${configFile}: entry ${entry} is not in the package.`);
+  const derived = assembly.entry !== null && packed(assembly.entry) ? assembly.entry : null;
+  return entry ?? derived;
+}
+
+const archivePath = (output: string, name: string): string =>
+  /\.(tar\.gz|tgz)$/.test(output) ? output : join(output, name);
+
+/** Works on a kept archive's path, or on one in a folder that goes afterwards. */
+async function withFolder<T>(kept: string | null, work: (path: string) => Promise<T>): Promise<T> {
+  if (kept !== null) return work(kept);
+  const folder = await mkdtemp(join(tmpdir(), 'packager-'));
+  try {
+    return await work(join(folder, 'package.tar.gz'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

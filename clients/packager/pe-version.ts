@@ -1,0 +1,127 @@
+/**
+ * The version that a program or library of Windows states of itself: the version resource of the Portable Executable
+ * format. Only its tables are read, however large the program is.
+ */
+import { open, type FileHandle } from 'node:fs/promises';
+import { isVersion } from '../../lib/versions.js';
+import { versionStrings } from './version-resource.js';
+
+const RESOURCES = 2;
+const RT_VERSION = 16;
+const SUBDIRECTORY = 0x80000000;
+const MAX_RESOURCE_BYTES = 256 * 1024;
+
+interface Section {
+  address: number;
+  size: number;
+  offset: number;
+}
+
+/** A file that begins like a program of Windows, and is none whose tables can be read. */
+class NotReadable extends Error {}
+
+/**
+ * The product version, which holds a suffix such as `-beta.1`; else the file version; null: it states none, or is no such
+ * file. What follows a `+` names a build of the same version.
+ */
+export async function peVersion(file: string): Promise<string | null> {
+  const handle = await open(file);
+  try {
+    const resource = await versionResource(handle);
+    return resource === null
+      ? null
+      : (versionStrings(resource)
+          .map(plainVersion)
+          .find((version) => version !== null) ?? null);
+  } catch (error) {
+    if (error instanceof NotReadable || error instanceof RangeError) return null;
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** `1.2.3-beta+5f3a` → `1.2.3-beta`; `v1.2.3` → `1.2.3`; null: no version of ours. */
+export function plainVersion(text: string | undefined): string | null {
+  const version = (text ?? '')
+    .trim()
+    .replace(/\+.*$/s, '')
+    .replace(/^v(?=\d)/, '');
+  return isVersion(version) && version !== '0.0.0.0' ? version : null;
+}
+
+/** The bytes of the first version resource; null: there is none. */
+async function versionResource(file: FileHandle): Promise<Buffer | null> {
+  const start = await bytesAt(file, 0, 64);
+  if (start.toString('latin1', 0, 2) !== 'MZ') return null;
+  const head = start.readUInt32LE(60);
+  const coff = await bytesAt(file, head, 24);
+  if (coff.toString('latin1', 0, 4) !== 'PE\0\0') return null;
+  const optional = await bytesAt(file, head + 24, coff.readUInt16LE(20));
+  // The table of directories lies further behind in the header of 64-bit programs.
+  const directories = optional.readUInt16LE(0) === 0x20b ? 112 : 96;
+  const resources = optional.readUInt32LE(directories + RESOURCES * 8);
+  if (resources === 0) return null;
+  const sections = await sectionsAt(file, head + 24 + optional.length, coff.readUInt16LE(6));
+  const at = (address: number, size: number): Promise<Buffer> => bytesAt(file, offsetOf(sections, address), size);
+
+  // Three tables: by kind, by name, by language.
+  const kinds = await entries(at, resources, 0);
+  const names = await follow(
+    at,
+    resources,
+    kinds.find(({ id }) => id === RT_VERSION),
+  );
+  const languages = await follow(at, resources, names[0]);
+  const [leaf] = languages;
+  if (leaf === undefined) return null;
+  const data = await at(resources + leaf.target, 8);
+  const size = data.readUInt32LE(4);
+  if (size > MAX_RESOURCE_BYTES) throw new NotReadable();
+  return at(data.readUInt32LE(0), size);
+}
+
+interface Entry {
+  id: number;
+  target: number;
+}
+
+type Reader = (address: number, size: number) => Promise<Buffer>;
+
+async function entries(at: Reader, resources: number, offset: number): Promise<Entry[]> {
+  const head = await at(resources + offset, 16);
+  const count = head.readUInt16LE(12) + head.readUInt16LE(14);
+  const table = await at(resources + offset + 16, count * 8);
+  return Array.from({ length: count }, (_, i) => ({
+    id: table.readUInt32LE(i * 8),
+    target: table.readUInt32LE(i * 8 + 4),
+  }));
+}
+
+async function follow(at: Reader, resources: number, entry: Entry | undefined): Promise<Entry[]> {
+  if (entry === undefined) return [];
+  if (entry.target < SUBDIRECTORY) throw new NotReadable();
+  return entries(at, resources, entry.target - SUBDIRECTORY);
+}
+
+async function sectionsAt(file: FileHandle, offset: number, count: number): Promise<Section[]> {
+  const table = await bytesAt(file, offset, count * 40);
+  return Array.from({ length: count }, (_, i) => ({
+    address: table.readUInt32LE(i * 40 + 12),
+    size: table.readUInt32LE(i * 40 + 16),
+    offset: table.readUInt32LE(i * 40 + 20),
+  }));
+}
+
+/** Where in the file lies what is loaded at `address`. */
+function offsetOf(sections: readonly Section[], address: number): number {
+  const section = sections.find((section) => address >= section.address && address < section.address + section.size);
+  if (section === undefined) throw new NotReadable();
+  return section.offset + address - section.address;
+}
+
+async function bytesAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, position);
+  if (bytesRead < length) throw new NotReadable();
+  return buffer;
+}

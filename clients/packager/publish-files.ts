@@ -1,0 +1,85 @@
+/** The files of a build output, as they go into the package. */
+import { isUtf8 } from 'node:buffer';
+import { lstat, open, readdir } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { compareCodePoints } from '../shared/code-points.js';
+import { globMatcher } from '../shared/globs.js';
+import { refusedPath } from '../shared/path-policy.js';
+import { PathSet } from '../shared/path-set.js';
+import type { Platform } from '../shared/platform.js';
+import { printable } from '../shared/texts.js';
+import { EXIT, Failure } from './failure.js';
+
+export interface PublishFile {
+  /** In the package, with slashes. */
+  path: string;
+  /** On this machine. */
+  file: string;
+  /** Bytes. */
+  size: number;
+  executable: boolean;
+}
+
+export interface PublishRules {
+  platform: Platform;
+  /** Globs of what stays out. */
+  exclude: readonly string[];
+  /** Files that stay out wherever they lie: the packager's own. */
+  own: readonly string[];
+}
+
+/**
+ * Every file below `root` that is not excluded, by code point.
+ * @throws Failure for a path that no package may hold, a link or a device: named, and nothing is packed
+ */
+export async function publishFiles(root: string, rules: PublishRules): Promise<PublishFile[]> {
+  const excluded = globMatcher(rules.exclude);
+  const found: PublishFile[] = [];
+  const paths = new PathSet();
+  for await (const path of walk(root, '')) {
+    const file = join(root, ...path.split('/'));
+    if (excluded(path) || rules.own.includes(file)) continue;
+    const why = refusedPath(path, rules.platform) ?? paths.add(path, 'file');
+    if (why !== null) throw refused(path, why);
+    const stat = await lstat(file);
+    if (stat.isSymbolicLink())
+      throw refused(path, 'is a symbolic link: put the file itself there, or exclude it by excludePatterns');
+    if (!stat.isFile()) throw refused(path, 'is neither a file nor a directory');
+    found.push({ path, file, size: stat.size, executable: (stat.mode & 0o111) !== 0 });
+  }
+  if (found.length === 0) throw new Failure(EXIT.refused, `${root} holds no file that is not excluded.`);
+  return found.toSorted((a, b) => compareCodePoints(a.path, b.path));
+}
+
+/** Every path that is no directory, links to directories among them. */
+async function* walk(root: string, folder: string): AsyncGenerator<string> {
+  const at = join(root, ...folder.split('/'));
+  const entries = await readdir(at, { withFileTypes: true, encoding: 'buffer' }).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw new Failure(EXIT.error, `${at} cannot be read (${error.code ?? error.message}).`);
+    },
+  );
+  for (const entry of entries) {
+    if (!isUtf8(entry.name)) throw refused(`${folder}/${entry.name.toString()}`, 'has a name that is not UTF-8');
+    const path = folder === '' ? entry.name.toString() : `${folder}/${entry.name.toString()}`;
+    if (entry.isDirectory()) yield* walk(root, path);
+    else yield path;
+  }
+}
+
+const refused = (path: string, why: string): Failure => new Failure(EXIT.refused, `${printable(path, 300)} ${why}.`);
+
+/** How a file begins, up to `count` bytes. */
+export async function beginningOf(file: string, count: number): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(count), 0, count, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The platform that a publish path names (`bin/Release/net8.0/win-x64/publish`); null: none, or one that is not ours. */
+export const platformOfPath = (path: string, known: (text: string) => boolean): string | null =>
+  path.split(sep).findLast(known) ?? null;

@@ -1,0 +1,178 @@
+/** The update service as the packager needs it (contract 40: latest.json, publishing). */
+import { randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { Runtime } from '../shared/manifest.js';
+import { printable } from '../shared/texts.js';
+import type { ArchiveFile } from './archive-file.js';
+import { EXIT, Failure, type ExitCode } from './failure.js';
+import { send, type HttpAnswer } from './http.js';
+
+export interface KnownRelease {
+  version: string;
+  platform: string;
+  package_sha256: string;
+  withdrawn_at: string | null;
+}
+
+export interface ReleaseToPublish {
+  product: string;
+  version: string;
+  channel: string;
+  platform: string;
+  build: string | null;
+  min_version: string | null;
+  mandatory: boolean;
+  rollout_percent: number | null;
+  notes: string | null;
+  meta: { preserve_patterns: string[]; entry: string | null; runtime: Runtime | null };
+}
+
+const READ_BYTES = 256 * 1024;
+const ANSWER_MS = 60_000;
+/** The service reads and hashes a large package before it answers. */
+const PUBLISH_ANSWER_MS = 15 * 60_000;
+/** Headers have to be small: servers and proxies take 8 KiB of all of them. */
+const MAX_HEADER_CHARACTERS = 4_096;
+
+export class UpdateService {
+  constructor(
+    private readonly base: URL,
+    private readonly token: string,
+  ) {}
+
+  /** The history of a channel. @throws Failure exit 2: a release must never be published over a history that nobody could read */
+  async history(product: string, channel: string): Promise<KnownRelease[]> {
+    const answer = await this.#ask(EXIT.latest, this.#url('latest.json', { product, channel }), {
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      idleMs: ANSWER_MS,
+    });
+    if (answer.status !== 200) throw new Failure(EXIT.latest, `latest.json cannot be read: ${refusalOf(answer)}`);
+    const releases = record(answer.text)?.['releases'];
+    if (!Array.isArray(releases) || !releases.every(isKnownRelease))
+      throw new Failure(EXIT.latest, 'latest.json cannot be read: the answer is no history of releases.');
+    return releases;
+  }
+
+  /** Sends the package. Answers what the service said. @throws Failure exit 4 when it refused, 1 when it could not be asked */
+  async publish(
+    release: ReleaseToPublish,
+    archive: ArchiveFile,
+    onProgress: (done: number, total: number) => void,
+  ): Promise<Record<string, unknown>> {
+    const { product, version, channel, platform, build, min_version, mandatory, rollout_percent } = release;
+    const url = this.#url('publish', {
+      product,
+      version,
+      channel,
+      platform,
+      build,
+      min_version,
+      mandatory: mandatory ? 'true' : null,
+      rollout_percent: rollout_percent === null ? null : String(rollout_percent),
+    });
+    async function* content(): AsyncGenerator<Uint8Array> {
+      let done = 0;
+      for await (const piece of createReadStream(archive.path, {
+        highWaterMark: READ_BYTES,
+      }) as AsyncIterable<Buffer>) {
+        yield piece;
+        done += piece.length;
+        onProgress(done, archive.size);
+      }
+    }
+    const { headers, body } = bodyOf(release, archive, content());
+    const answer = await this.#ask(EXIT.error, url, {
+      method: 'POST',
+      headers: { accept: 'application/json', 'x-package-sha256': archive.sha256, ...headers },
+      body,
+      idleMs: PUBLISH_ANSWER_MS,
+    });
+    const said = record(answer.text);
+    if ((answer.status === 200 || answer.status === 201) && said !== null) return said;
+    const exit = answer.status >= 400 && answer.status < 500 && answer.status !== 429 ? EXIT.refused : EXIT.error;
+    throw new Failure(exit, `Not published: ${refusalOf(answer)}`);
+  }
+
+  #url(path: string, query: Readonly<Record<string, string | null>>): URL {
+    const url = new URL(`api/updateservice/v1/${path}`, this.base);
+    for (const [key, value] of Object.entries(query)) if (value !== null) url.searchParams.set(key, value);
+    return url;
+  }
+
+  async #ask(exit: ExitCode, url: URL, request: Parameters<typeof send>[1]): Promise<HttpAnswer> {
+    try {
+      return await send(url, { ...request, headers: { ...request.headers, authorization: `Bearer ${this.token}` } });
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw new Failure(exit, `${url.origin} could not be asked (${code ?? message}).`);
+    }
+  }
+}
+
+/** The package alone where notes and patterns are small enough for headers, else in parts. */
+function bodyOf(
+  { notes, meta }: ReleaseToPublish,
+  archive: ArchiveFile,
+  content: AsyncIterable<Uint8Array>,
+): { headers: Record<string, string | number>; body: AsyncIterable<Uint8Array> } {
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const metaText = JSON.stringify(meta);
+  const packed = { 'x-package-meta': base64(metaText), ...(notes !== null && { 'x-release-notes': base64(notes) }) };
+  if (Object.values(packed).join('').length <= MAX_HEADER_CHARACTERS) {
+    return {
+      headers: { ...packed, 'content-type': 'application/gzip', 'content-length': archive.size },
+      body: content,
+    };
+  }
+  const boundary = `packager-${randomBytes(16).toString('hex')}`;
+  const field = (name: string, text: string): string =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${text}\r\n`;
+  const before = Buffer.from(
+    (notes === null ? '' : field('notes', notes)) +
+      field('meta', metaText) +
+      `--${boundary}\r\nContent-Disposition: form-data; name="package"; filename="package.tar.gz"\r\n` +
+      'Content-Type: application/gzip\r\n\r\n',
+  );
+  const after = Buffer.from(`\r\n--${boundary}--\r\n`);
+  async function* parts(): AsyncGenerator<Uint8Array> {
+    yield before;
+    yield* content;
+    yield after;
+  }
+  return {
+    headers: {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': before.length + archive.size + after.length,
+    },
+    body: parts(),
+  };
+}
+
+/** What a refusal says, in one line: the envelope's code, message and fields. */
+function refusalOf({ status, location, text }: HttpAnswer): string {
+  if (location !== null) return `${status}, a redirect to ${printable(location, 200)}; give that address as --server.`;
+  const error = record(text)?.['error'];
+  if (!isRecord(error)) return `${status}, and not by this service: is --server its address?`;
+  const fields = isRecord(error['fields']) ? Object.entries(error['fields']) : [];
+  const details = fields.map(([name, why]) => `${name}: ${String(why)}`).join('; ');
+  return printable(
+    `${status} ${String(error['code'])}: ${String(error['message'])}${details && ` (${details})`}`,
+    1_000,
+  );
+}
+
+function record(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isKnownRelease = (value: unknown): value is KnownRelease =>
+  isRecord(value) && typeof value['version'] === 'string' && typeof value['platform'] === 'string';

@@ -1,0 +1,45 @@
+/** The files of a package as a tar, the same bytes for the same files (contract 90, packager). */
+import { createReadStream } from 'node:fs';
+import { Header } from 'tar/header';
+import { Pax } from 'tar/pax';
+import { EXIT, Failure } from './failure.js';
+import { beginningOf, type PublishFile } from './publish-files.js';
+
+const BLOCK_BYTES = 512;
+const READ_BYTES = 512 * 1024;
+
+/**
+ * @param files in the order of the archive
+ * @param mtime of every entry
+ * @throws Failure when a file changes while it is read
+ */
+export async function* tarOf(files: readonly PublishFile[], mtime: Date): AsyncGenerator<Buffer> {
+  for (const file of files) {
+    yield await headersOf(file, mtime);
+    let read = 0;
+    for await (const piece of createReadStream(file.file, { highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>) {
+      read += piece.length;
+      if (read > file.size) throw changed(file);
+      yield piece;
+    }
+    if (read !== file.size) throw changed(file);
+    yield Buffer.alloc((BLOCK_BYTES - (file.size % BLOCK_BYTES)) % BLOCK_BYTES);
+  }
+  yield Buffer.alloc(2 * BLOCK_BYTES);
+}
+
+/** A pax header comes before an entry whose path the header of the entry cannot hold as it is. */
+async function headersOf({ path, file, size, executable }: PublishFile, mtime: Date): Promise<Buffer> {
+  const mode = executable || isProgram(await beginningOf(file, 4)) ? 0o755 : 0o644;
+  const header = new Header({ path, size, mode, uid: 0, gid: 0, mtime, type: 'File' });
+  const block = Buffer.alloc(BLOCK_BYTES);
+  const needsPax = header.encode(block);
+  return needsPax ? Buffer.concat([new Pax({ path, mtime, uid: 0, gid: 0 }).encode(), block]) : block;
+}
+
+/** An ELF program, or a script that names its interpreter: systems without an x bit build for those that have one. */
+const isProgram = (start: Buffer): boolean =>
+  start.toString('latin1') === '\x7fELF' || start.toString('latin1', 0, 2) === '#!';
+
+const changed = ({ path }: PublishFile): Failure =>
+  new Failure(EXIT.error, `${path} changed while it was packed: pack when the build has ended.`);
