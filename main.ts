@@ -7,6 +7,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
 import { settleModes } from './adapters/fs/modes.js';
+import { FsInstallers } from './adapters/fs/installers.js';
 import { FsReleaseStore } from './adapters/fs/release-store.js';
 import { MemoryReleaseStore } from './adapters/memory/release-store.js';
 import { MemoryStore } from './adapters/memory/store.js';
@@ -47,6 +48,7 @@ import { releasesConfig } from './plugins/releases/config.js';
 import releases from './plugins/releases/plugin.js';
 import sentry from './plugins/sentry/plugin.js';
 import watchdog from './plugins/watchdog/plugin.js';
+import { setupConfig } from './plugins/setup/config.js';
 import setup from './plugins/setup/plugin.js';
 import webhooks from './plugins/webhooks/plugin.js';
 import { helpers } from './web/helpers.js';
@@ -164,6 +166,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     level: mode === 'command' ? 'silent' : config.log.level,
     ...(given.logTo === 'stderr' ? { destination: process.stderr } : {}),
   });
+  const installers = installersOf(configuration);
   const releaseStore = given.keys === undefined ? await releasesOn(configuration, log) : new MemoryReleaseStore();
   if (keys.created.length > 0) log.info({ created: keys.created }, 'created keys in the data directory');
 
@@ -240,6 +243,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     outbound: new NodeOutbound(),
     processes: new HostProcesses(),
     releaseStore,
+    installers,
     signers: rings,
     builtin: BUILTIN,
     plugins: config.plugins,
@@ -252,8 +256,10 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const serverFile = join(config.data_dir, 'server.json');
   let lock: InstanceLock | null = null;
   let stopping: Promise<void> | undefined;
+  let placing: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await kernel.stop();
+    await placing;
     await hasher.close();
     if (lock) await lock.release();
     else if ((await InstanceLock.running(config.data_dir))?.pid === process.pid) await rm(serverFile, { force: true });
@@ -265,6 +271,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     if (mode === 'serve' && config.storage.engine === 'sqlite') lock = await InstanceLock.acquire(config.data_dir);
     const { address } = await kernel.boot(mode, options);
     if (mode !== 'serve') return { address, firstAdmin: null };
+    if (given.keys === undefined) placing = placeInstallers(installers, log);
     if (base_url === null && address !== null) app.base_url = address;
     const firstAdmin = (await kernel.service(FIRST_START)?.ensureAdmin()) ?? null;
     if (address === null) return { address, firstAdmin };
@@ -299,6 +306,22 @@ async function releasesOn(configuration: Configuration, log: Logger): Promise<Re
   const foreign = await settleModes(data_dir, path);
   if (foreign.length > 0) log.warn({ paths: foreign }, 'belong to another user: their modes stay as they are');
   return new FsReleaseStore(path);
+}
+
+/** Beside the running service: some hundred megabytes are copied after a new build, and nothing else waits for them. */
+async function placeInstallers(installers: FsInstallers, log: Logger): Promise<void> {
+  try {
+    const files = await installers.place();
+    if (files.length > 0) log.info({ files }, 'placed the installers that were built');
+  } catch (err) {
+    log.error({ err }, 'could not place the installers');
+  }
+}
+
+/** The update agents of the data directory, and where a build leaves new ones. */
+export function installersOf(configuration: Configuration): FsInstallers {
+  const { built_agents } = configuration.section('setup', setupConfig);
+  return new FsInstallers(join(configuration.core.data_dir, 'installer'), resolve(packageRoot(), built_agents));
 }
 
 /** The folder of the file that names the plugins: their paths are relative to it. The service's own files are named from its root. */

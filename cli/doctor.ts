@@ -7,7 +7,7 @@ import { loadConfig } from '../config/load.js';
 import type { CommandSpec } from '../kernel/contract.js';
 import { PluginFaults } from '../kernel/faults.js';
 import { within } from '../kernel/timeout.js';
-import { blueprint, compose, fingerprintsFit, keysOf, storeOf, type Keys } from '../main.js';
+import { blueprint, compose, fingerprintsFit, installersOf, keysOf, storeOf, type Keys } from '../main.js';
 import type { DocumentStore } from '../ports/store.js';
 import { dataDirectory, disk, existing } from './data-directory.js';
 import { EXIT } from './output.js';
@@ -153,7 +153,16 @@ async function examine(): Promise<Examination> {
   });
   const { configuration } = loaded;
   if (configuration === null) {
-    found.skipped.push('data directory', 'disk', 'shared key', 'keys', 'plugins', 'store', 'migrations');
+    found.skipped.push(
+      'data directory',
+      'disk',
+      'shared key',
+      'keys',
+      'update agents',
+      'plugins',
+      'store',
+      'migrations',
+    );
     return found;
   }
   const { core } = configuration;
@@ -167,6 +176,15 @@ async function examine(): Promise<Examination> {
     loaded.keys = await keysOf(core, false);
     return 'usable';
   });
+  await found.check(
+    'update agents',
+    'delete installer/installer.json of the data directory, and start again',
+    async () => {
+      const built = await installersOf(configuration).manifest();
+      if (built !== null) return `${built.version}: ${built.files.map(({ runtime }) => runtime).join(', ')}`;
+      return 'none, so machines cannot download one: npm run build:agent, then start the service';
+    },
+  );
   const runs = await examinePlugins(found, configuration);
   await examineStore(found, configuration, loaded.keys, runs);
   return found;

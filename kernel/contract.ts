@@ -13,6 +13,7 @@ import type { Jobs, JobSpec } from '../ports/jobs.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Outbound } from '../ports/outbound.js';
+import type { Installers } from '../ports/installers.js';
 import type { ReleaseStore } from '../ports/release-store.js';
 import type { Signers } from '../ports/signer.js';
 import type { Collection, CollectionSpec, Doc } from '../ports/store.js';
@@ -59,6 +60,8 @@ export interface Ports {
   metrics: Metrics;
   /** Where packages lie. */
   releaseStore: ReleaseStore;
+  /** The update agents that are given to machines. */
+  installers: Installers;
   /** The keys of releases and of licenses. */
   signers: Signers;
   jobs: Pick<Jobs, 'enqueue' | 'runNow' | 'list'>;
@@ -88,6 +91,7 @@ export const PORT: { readonly [N in keyof Ports]: Token<Ports[N]> } & { readonly
   outbound: token('outbound'),
   metrics: token('metrics'),
   releaseStore: token('releaseStore'),
+  installers: token('installers'),
   signers: token('signers'),
   jobs: token('jobs'),
   app: token('app'),

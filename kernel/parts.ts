@@ -9,6 +9,7 @@ import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Outbound } from '../ports/outbound.js';
 import type { Processes } from '../ports/processes.js';
+import type { Installers } from '../ports/installers.js';
 import type { ReleaseStore } from '../ports/release-store.js';
 import type { Signers } from '../ports/signer.js';
 import type { CollectionSpec, DocumentStore } from '../ports/store.js';
@@ -40,6 +41,7 @@ export interface KernelParts {
   outbound: Outbound;
   metrics: Metrics;
   releaseStore: ReleaseStore;
+  installers: Installers;
   signers: Signers;
   /** Absent: this process is the only one that is known. */
   processes?: Processes;

@@ -1,4 +1,5 @@
 /** What a kernel in memory is made of: fakes for every port, so that nothing sleeps, listens or leaves the process. */
+import { MemoryInstallers } from '../adapters/memory/installers.js';
 import { MemoryReleaseStore } from '../adapters/memory/release-store.js';
 import { memorySigners } from '../adapters/memory/signers.js';
 import { MemoryStore } from '../adapters/memory/store.js';
@@ -61,6 +62,7 @@ export function kernelParts(given: Fakes, app: Partial<AppSettings> = {}): Kerne
     outbound: fakeOutbound,
     metrics: fakeMetrics,
     releaseStore: new MemoryReleaseStore(),
+    installers: new MemoryInstallers(),
     signers: memorySigners(),
     builtin: [],
     plugins: [],

@@ -7,7 +7,10 @@ import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { ApplicationTokens } from './application.js';
 import { Catalog, RELEASES_NOW } from './catalog.js';
+import { setupConfig } from './config.js';
 import { Machines } from './machine.js';
+import { BUILD_COMMAND } from './installer/install-sh.js';
+import { installerRoutes } from './installer/routes.js';
 import { routes } from './routes.js';
 import { SetupLogin } from './session.js';
 
@@ -18,6 +21,7 @@ export default definePlugin({
   title: 'Setup',
   needs: [AUDIT.name, CREDENTIALS.name, TOKENS.name, PROJECTS.name, SYSTEM.name, WATCHDOG.name],
   uses: [RELEASES.name],
+  config: setupConfig,
   scopes: ['setup:install'],
   tags: { setup: 'First installations: login, what can be installed, the token of the application.' },
   collections: [
@@ -28,6 +32,13 @@ export default definePlugin({
   setup(ctx) {
     ctx.bind(RELEASES_NOW, () => ctx.find(RELEASES));
     const services = { login: SetupLogin, catalog: Catalog, applications: ApplicationTokens, machines: Machines };
-    return { routes: routes(ctx.services(services)) };
+    const { installers } = ctx.ports;
+    return {
+      routes: [...routes(ctx.services(services)), ...installerRoutes(installers, () => ctx.app.base_url)],
+      health: async () => {
+        const built = await installers.manifest();
+        return { ok: true, update_agents: built === null ? `none: ${BUILD_COMMAND}` : built.version };
+      },
+    };
   },
 });

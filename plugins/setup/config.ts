@@ -1,0 +1,16 @@
+/** The configuration of the setup path (section `setup`). main.ts reads it too: it places the update agents. */
+import joi from 'joi';
+
+export interface SetupConfig {
+  built_agents: string;
+}
+
+export const setupConfig = joi.object<SetupConfig>({
+  built_agents: joi
+    .string()
+    .min(1)
+    .default('build/agent')
+    .description(
+      'Where `npm run build:agent` leaves the update agents; a relative path lies in the service’s own folder',
+    ),
+});

@@ -1,0 +1,72 @@
+/** `/installer/*` (contract 60, installer): open to everybody, so that a bare machine can begin. */
+import joi from 'joi';
+import { Reply, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import { FileAnswer, type Answer } from '../../../ports/http.js';
+import type { Encoding, InstallerFile, Installers } from '../../../ports/installers.js';
+import { BUILD_COMMAND, installSh } from './install-sh.js';
+import { installPs1 } from './install-ps1.js';
+
+/** The compressed form that the caller takes, the smallest first; a weight of 0 refuses one. Pure. */
+export function encodingOf(header: string | undefined): Encoding[] {
+  const taken = new Map<string, number>();
+  for (const part of (header ?? '').toLowerCase().split(',').slice(0, 20)) {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
+    taken.set(name, weight === undefined ? 1 : Number(weight));
+  }
+  return (['br', 'gzip'] as const).filter((name) => (taken.get(name) ?? taken.get('*') ?? 0) > 0);
+}
+
+const shown = (manifest: object): Reply =>
+  new Reply(200, JSON.stringify(manifest, null, 2)).header('content-type', 'application/json; charset=utf-8');
+
+async function agent(installers: Installers, file: InstallerFile, request: HttpRequest): Promise<Answer> {
+  for (const encoding of [...encodingOf(request.headers['accept-encoding']), null]) {
+    const stored = await installers.open(file.name, encoding);
+    if (stored === null) continue;
+    const answer = new FileAnswer({
+      size: stored.size,
+      etag: `"${stored.tag}${encoding === null ? '' : `-${encoding}`}"`,
+      modifiedAt: stored.modifiedAt,
+      contentType: 'application/octet-stream',
+      open: (start, end) => stored.read(start, end),
+    });
+    answer.header('vary', 'accept-encoding');
+    return encoding === null ? answer : answer.header('content-encoding', encoding);
+  }
+  throw notFound(`file ${file.name}: build the update agents by "${BUILD_COMMAND}" and start the service again`);
+}
+
+/** @param baseUrl `server.base_url`, asked at each download */
+export function installerRoutes(installers: Installers, baseUrl: () => string): RouteSpec[] {
+  const facts = async () => ({
+    url: baseUrl().replace(/\/$/, ''),
+    files: (await installers.manifest())?.files ?? [],
+  });
+  const serve = async (request: HttpRequest): Promise<Answer> => {
+    const { name = '' } = request.params;
+    if (name === 'install.sh')
+      return text(installSh(await facts()), 'text/x-shellscript; charset=utf-8').header('cache-control', 'no-cache');
+    if (name === 'install.ps1') return text(installPs1(await facts())).header('cache-control', 'no-cache');
+    const manifest = await installers.manifest();
+    if (manifest === null) {
+      throw notFound(`installer here: build the update agents by "${BUILD_COMMAND}" and start the service again`);
+    }
+    if (name === 'installer.json') return shown(manifest).header('cache-control', 'no-cache');
+    const file = manifest.files.find((one) => one.name === name);
+    if (file === undefined) throw notFound(`installer file ${name}`);
+    return agent(installers, file, request);
+  };
+  return [
+    {
+      method: 'GET',
+      path: '/installer/{name}',
+      summary: 'The update agent, and the scripts that install it',
+      access: 'public',
+      hidden: true,
+      input: { params: joi.object({ name: joi.string().max(100).required() }) },
+      handle: serve,
+    },
+  ];
+}

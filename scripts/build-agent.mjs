@@ -1,0 +1,144 @@
+/**
+ * Builds the update agent as one executable for each platform, all from one machine, into `build/agent/`:
+ * the compiled program bundled into one file, put into Node's own binary (a single executable application). Node's binaries
+ * come from npm's packages, pinned by version and checksum in scripts/agent/runtimes.json. The same input gives the same
+ * bytes. Windows executables are not signed.
+ *
+ *   npm run build:agent                          all, with their compressed forms (some minutes)
+ *   npm run build:agent -- --only linux-x64 --plain   one, without them
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { build } from 'esbuild-wasm';
+import { inject } from 'postject';
+import { extract } from 'tar';
+import { withoutSignature, withoutSymbols } from './agent/slim.mjs';
+
+const ROOT = join(import.meta.dirname, '..');
+const OUT = join(ROOT, 'build', 'agent');
+const CACHE = join(ROOT, 'build', 'cache');
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+const run = promisify(execFile);
+const say = (text) => process.stdout.write(`${text}\n`);
+const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
+/** By a rename, so that a build that is cut off leaves no half file. */
+async function put(path, content) {
+  await writeFile(`${path}.tmp`, content);
+  await rename(`${path}.tmp`, path);
+}
+
+/** Node's binary for a platform, by its package, verified by its checksum. */
+async function binaryOf({ version }, { name, binary, integrity }) {
+  const archive = join(CACHE, `${name}-${version}.tgz`);
+  let bytes = await readFile(archive).catch(() => null);
+  if (bytes === null) {
+    say(`downloading ${name}@${version}`);
+    await run('npm', ['pack', '--silent', '--pack-destination', CACHE, `${name}@${version}`], {
+      shell: process.platform === 'win32',
+    });
+    bytes = await readFile(archive);
+  }
+  const got = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+  if (got !== integrity) {
+    await rm(archive);
+    throw new Error(`${name}@${version} has another checksum than the one it is pinned by: ${got}`);
+  }
+  const folder = join(CACHE, `${name}-${version}`);
+  await mkdir(folder, { recursive: true });
+  extract({ file: archive, cwd: folder, sync: true, filter: (path) => path === binary });
+  return join(folder, binary);
+}
+
+/** The program in one file, and that as Node takes it into a binary. Made by the Node that it will be part of. */
+async function blobOf(node) {
+  const bundle = join(CACHE, 'update-agent.cjs');
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  await build({
+    entryPoints: [join(ROOT, 'dist', 'clients', 'agent', 'main.js')],
+    outfile: bundle,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    define: {
+      'process.env.AOS_AGENT_VERSION': JSON.stringify(version),
+      'import.meta.dirname': '""',
+      'import.meta.url': '""',
+    },
+    logLevel: 'warning',
+  });
+  const config = join(CACHE, 'sea.json');
+  const blob = join(CACHE, 'update-agent.blob');
+  // Neither snapshot nor code cache: they hold for one platform. NODE_OPTIONS has no effect on the agent (contract 90).
+  const settings = {
+    useSnapshot: false,
+    useCodeCache: false,
+    disableExperimentalSEAWarning: true,
+    execArgvExtension: 'none',
+  };
+  await writeFile(config, JSON.stringify({ main: bundle, output: blob, ...settings }));
+  await run(node, ['--experimental-sea-config', config]);
+  return { blob: await readFile(blob), version };
+}
+
+async function executable(runtimes, runtime, blob) {
+  const windows = runtime.startsWith('win-');
+  const name = `update-agent-${runtime}${windows ? '.exe' : ''}`;
+  const source = await readFile(await binaryOf(runtimes, runtimes.packages[runtime]));
+  const work = join(CACHE, name);
+  await writeFile(work, windows ? withoutSignature(source) : withoutSymbols(source));
+  await inject(work, 'NODE_SEA_BLOB', blob, { sentinelFuse: FUSE });
+  const bytes = await readFile(work);
+  await rm(work);
+  const path = join(OUT, name);
+  await put(path, bytes);
+  await chmod(path, 0o755);
+  say(`${name}: ${mb(bytes.length)}`);
+  return { entry: { name, runtime, kind: 'agent', size: bytes.length, sha256: sha256(bytes) }, bytes };
+}
+
+async function compressed(name, bytes) {
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: 9,
+    [constants.BROTLI_PARAM_LGWIN]: 24,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
+  const forms = await Promise.all([promisify(brotliCompress)(bytes, { params }), promisify(gzip)(bytes, { level: 9 })]);
+  for (const [index, ending] of ['.br', '.gz'].entries()) {
+    await put(join(OUT, name + ending), forms[index]);
+    say(`${name}${ending}: ${mb(forms[index].length)}`);
+  }
+}
+
+const { values } = parseArgs({ options: { only: { type: 'string', multiple: true }, plain: { type: 'boolean' } } });
+const runtimes = JSON.parse(await readFile(join(ROOT, 'scripts', 'agent', 'runtimes.json'), 'utf8'));
+const known = Object.keys(runtimes.packages);
+const wanted = values.only ?? known;
+const unknown = wanted.filter((runtime) => !known.includes(runtime));
+if (unknown.length > 0) throw new Error(`there is no runtime ${unknown.join(', ')}; there are ${known.join(', ')}`);
+const host = `${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+if (!known.includes(host)) throw new Error(`the agents are built on ${known.join(', ')}, not on ${host}`);
+
+await mkdir(OUT, { recursive: true });
+await mkdir(CACHE, { recursive: true });
+const { blob, version } = await blobOf(await binaryOf(runtimes, runtimes.packages[host]));
+const made = [];
+for (const runtime of wanted) made.push(await executable(runtimes, runtime, blob));
+for (const { entry, bytes } of made) {
+  for (const ending of ['.br', '.gz']) await rm(join(OUT, entry.name + ending), { force: true });
+  if (!values.plain) await compressed(entry.name, bytes);
+}
+const epoch = process.env['SOURCE_DATE_EPOCH'];
+const generated_at = new Date(epoch === undefined ? Date.now() : Number(epoch) * 1000).toISOString();
+const files = made.map(({ entry }) => entry);
+await put(join(OUT, 'installer.json'), `${JSON.stringify({ schema: 1, version, generated_at, files }, null, 2)}\n`);
+say(`${join('build', 'agent', 'installer.json')}: version ${version}. Windows executables are not signed.`);
