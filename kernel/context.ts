@@ -7,6 +7,7 @@ import { collectionOf, NotInManifest } from './collections.js';
 import type { Scope } from './container.js';
 import { jobName } from './contributions.js';
 import { added, collection, type AppSettings, type PluginContext, type Ports } from './contract.js';
+import type { Locks } from './locks.js';
 import type { PluginRun, Services } from './plugin-run.js';
 
 export interface Shared {
@@ -16,6 +17,7 @@ export interface Shared {
   store: DocumentStore;
   services: Services;
   bus: EventBus;
+  locks: Locks;
   root: Scope;
   /** What plugins that have not failed have added to a point, in their order. */
   extensions: (point: string) => readonly unknown[];
@@ -63,6 +65,7 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
     extensions,
     services: (classes) => scope.services(classes),
     bind: (key, value) => scope.bind(key, value),
+    lock: (name, work) => shared.locks.run(id, name, log, work),
     emit: async (event, data, options = {}) => {
       if (!events.has(event)) throw new NotInManifest(`the event "${event}"`, 'events');
       const whole: DomainEvent = {

@@ -21,6 +21,7 @@ import { token, type Extension, type ExtensionPoint, type Token } from '../ports
 import type { Instances } from './container.js';
 import type { Catalogue } from './errors.js';
 import type { Class, Key } from './inject.js';
+import type { LockHeld } from './locks.js';
 
 export { listen } from '../ports/events.js';
 export { event, extend, extensionPoint, perPlugin, token } from '../ports/token.js';
@@ -30,6 +31,9 @@ export { default as joi } from 'joi';
 export { inject, injectable, type Class, type Key } from './inject.js';
 export type { Instances } from './container.js';
 export { orAgain, type Problem } from './again.js';
+export type { LockHeld } from './locks.js';
+export { LeaseLost } from '../lib/lease.js';
+export { localOf, utcOfLocal } from '../lib/local-time.js';
 export { timeParameter } from './parameters.js';
 export {
   conflict,
@@ -234,6 +238,12 @@ export interface PluginContext<C = Record<string, unknown>> {
   services<R extends Readonly<Record<string, Class<unknown>>>>(classes: R): Instances<R>;
   /** Puts a value into this plugin's container, for `@inject(token)`. */
   bind<T>(key: Key<T>, value: T): void;
+  /**
+   * Runs `work` while no other process, and no other call in this one, holds the plugin's lock of this name. Null: it is
+   * held elsewhere. The lock is kept for as long as `work` runs, and is free again within 30 s when the process is killed.
+   * @throws LeaseLost when it was lost on the way (`signal` has aborted: another process may have begun), and what `work` throws
+   */
+  lock<T>(name: string, work: (held: LockHeld) => Promise<T>): Promise<{ result: T } | null>;
   /**
    * Emits an event of the manifest. False when a durable listener failed: keep it in the outbox and emit it again with
    * the same `id` (ports/events.ts).

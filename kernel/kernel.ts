@@ -18,6 +18,7 @@ import { CODES, type Catalogue } from './errors.js';
 import { InProcessEvents } from './events.js';
 import { BootStopped, CriticalPluginFailed, reasonOf } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
+import { Locks } from './locks.js';
 import { Migrator } from './migrator.js';
 import { pagesOf, panelsOf, routesOf } from './mounts.js';
 import type { Booted, BootOptions, KernelParts, Mode, MountedCommand } from './parts.js';
@@ -195,6 +196,7 @@ export class Kernel {
       store,
       services: this.#services,
       bus: this.#bus,
+      locks: new Locks({ store, clock, ids, processes: this.parts.processes }),
       root,
       extensions: (point) => this.#extensionsOf(point),
     };

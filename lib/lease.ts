@@ -103,6 +103,8 @@ export class Lease<O extends object = object> {
 export class HeldLease {
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
+  /** Runs out when no renewal has succeeded for the life of the lease. */
+  readonly #end: NodeJS.Timeout;
   #renewed: number;
 
   constructor(
@@ -119,9 +121,11 @@ export class HeldLease {
     const renew = (): void => void this.#renew().catch((error: unknown) => options.onFault(error));
     this.#timer = setInterval(renew, options.ttlMs / RENEWALS);
     this.#timer.unref();
+    this.#end = setTimeout(() => this.#lost.abort(), options.ttlMs);
+    this.#end.unref();
   }
 
-  /** Aborts when the lease is lost. */
+  /** Aborts when the lease is lost, or could not be renewed in its time. */
   get signal(): AbortSignal {
     return this.#lost.signal;
   }
@@ -142,6 +146,7 @@ export class HeldLease {
 
   async release(): Promise<void> {
     clearInterval(this.#timer);
+    clearTimeout(this.#end);
     await this.#change({ set: { holder: null } });
   }
 
@@ -149,8 +154,10 @@ export class HeldLease {
     const { ttlMs, clock } = this.options;
     const began = clock.monotonic();
     const update = { set: { expires_at: expiry(clock.now(), ttlMs) }, inc: { beat: 1 } };
-    if (await this.#change(update)) this.#renewed = began;
-    else this.#lost.abort();
+    if (await this.#change(update)) {
+      this.#renewed = began;
+      this.#end.refresh();
+    } else this.#lost.abort();
   }
 
   async #change(update: object): Promise<boolean> {

@@ -139,6 +139,26 @@ describe('lib: lease', () => {
     await held?.release();
   });
 
+  it('tells its holder by the signal when the store takes no renewal for its whole time', async () => {
+    const { rows, clock } = fixture();
+    let away = false;
+    const faults: unknown[] = [];
+    const flaky = {
+      get: (id: string) => rows.get(id),
+      change: async (...args: Parameters<typeof rows.change>) => {
+        if (away) throw new Error('the store is away');
+        return rows.change(...args);
+      },
+    };
+    const options = { id: 'x', ttlMs: 60, judge: 'clock', clock, uuid: () => 'me' } as const;
+    const held = await new Lease(flaky, { ...options, onFault: (error) => void faults.push(error) }).take();
+    away = true;
+    await until('the signal aborts', async () => held?.signal.aborted === true);
+    expect(faults).not.to.deep.equal([]);
+    away = false;
+    await held?.release();
+  });
+
   it('goes at once from an owner that is dead', async () => {
     const { lease } = fixture();
     const held = await lease({ owner: { pid: 1 } }).take();

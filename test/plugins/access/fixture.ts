@@ -82,6 +82,7 @@ export class FakeHasher implements PasswordHasher {
 const digest = (password: string): string => createHmac('sha256', 'test').update(password).digest('hex');
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
+const { signal } = new AbortController();
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
 
 export const SCOPES = [
@@ -159,6 +160,7 @@ export async function contextFor<C>(plugin: Plugin<C>, w: Fixture, config: Parti
     extensions,
     services: (classes) => scope.services(classes),
     bind: (key, value) => scope.bind(key, value),
+    lock: async (_name, work) => ({ result: await work({ signal, fence: 1, confirm: async () => undefined }) }),
     emit: async () => true,
   };
 }

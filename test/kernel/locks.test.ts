@@ -1,0 +1,145 @@
+/** `ctx.lock`: one at a time, over every engine, and what happens when its holder dies or falls asleep. */
+import { expect } from 'chai';
+import { definePlugin, LeaseLost, type LockHeld, type Plugin, type PluginContext } from '../../kernel/contract.js';
+import { LOCK_MS, Locks } from '../../kernel/locks.js';
+import type { LeaseRow } from '../../lib/lease.js';
+import type { ProcessOwner, Processes } from '../../ports/processes.js';
+import type { DocumentStore } from '../../ports/store.js';
+import { boot, FakeIds, ManualClock, MemoryStore, RecordingLog } from '../../testing/index.js';
+import { rejection, until } from '../harness.js';
+import { PluginStores } from '../support/stores.js';
+
+const STORES = new PluginStores('kernel', []);
+const log = new RecordingLog();
+
+/** The processes of one host. */
+class Host {
+  readonly gone = new Set<number>();
+  process(pid: number): Processes {
+    const self: ProcessOwner = { host: 'h', pid, started: null };
+    return { self: async () => self, dead: async (owner) => this.gone.has(owner.pid) };
+  }
+}
+
+const opened = (): { wait: Promise<void>; open: () => void } => {
+  let open = (): void => undefined;
+  const wait = new Promise<void>((resolve) => (open = resolve));
+  return { wait, open };
+};
+
+for (const engine of STORES.all) {
+  describe(`kernel: locks of plugins (${engine.name})`, () => {
+    let store: DocumentStore;
+    let close = async (): Promise<void> => undefined;
+    let clock: ManualClock;
+    let host: Host;
+    let ids: FakeIds;
+    beforeEach(async function () {
+      ({ store, close } = await engine.open(() => this.skip()));
+      clock = new ManualClock();
+      ids = new FakeIds();
+      host = new Host();
+    });
+    afterEach(() => close());
+    const process_ = (pid: number): Locks => new Locks({ store, clock, ids, processes: host.process(pid) });
+    const take = <T>(locks: Locks, work: (held: LockHeld) => Promise<T>, name = 'sync', plugin = 'oncall') =>
+      locks.run(plugin, name, log, work);
+
+    it('of many calls in several processes one runs; the others hear that it is held', async () => {
+      const all = [process_(1), process_(2), process_(3)];
+      const gate = opened();
+      let inside = 0;
+      let most = 0;
+      const work = async (): Promise<string> => {
+        most = Math.max(most, ++inside);
+        await gate.wait;
+        inside -= 1;
+        return 'done';
+      };
+      const runs = Array.from({ length: 12 }, (_, i) => take(all[i % 3] ?? process_(1), work));
+      let over = 0;
+      for (const run of runs) void run.then(() => (over += 1));
+      await until('all but one have ended', async () => over === runs.length - 1);
+      gate.open();
+      const results = await Promise.all(runs);
+      expect(results.filter((one) => one !== null)).to.deep.equal([{ result: 'done' }]);
+      expect(most).to.equal(1);
+      expect(await take(process_(2), async () => 2)).to.deep.equal({ result: 2 });
+    });
+
+    it('is free again after work that throws, and its fence rises', async () => {
+      const fences: number[] = [];
+      const fail = async (held: LockHeld): Promise<void> => {
+        fences.push(held.fence);
+        throw new Error('no network');
+      };
+      expect((await rejection(take(process_(1), fail))).message).to.equal('no network');
+      await rejection(take(process_(2), fail));
+      expect(fences[1]).to.be.greaterThan(fences[0] ?? Infinity);
+    });
+
+    it('other names, and the same name of another plugin, are other locks', async () => {
+      const locks = process_(1);
+      const nested = await take(locks, async () => [
+        await take(locks, async () => 'same'),
+        await take(locks, async () => 'name', 'other'),
+        await take(locks, async () => 'plugin', 'sync', 'mirror'),
+      ]);
+      expect(nested).to.deep.equal({ result: [null, { result: 'name' }, { result: 'plugin' }] });
+    });
+
+    it('a holder that died gives way at once on its host, and in time on another', async () => {
+      const never = take(process_(1), () => new Promise<never>(() => undefined));
+      void never.catch(() => undefined);
+      await until('it is held', async () => (await take(process_(2), async () => 1)) === null);
+      host.gone.add(1);
+      expect(await take(process_(2), async () => 1)).to.deep.equal({ result: 1 });
+      host.gone.clear();
+      const silent = take(process_(3), () => new Promise<never>(() => undefined));
+      void silent.catch(() => undefined);
+      await until('it is held', async () => (await take(process_(2), async () => 1)) === null);
+      clock.advance(LOCK_MS + 1);
+      expect(await take(process_(2), async () => 1)).to.deep.equal({ result: 1 });
+    });
+
+    it('a holder whose lock went to another learns it, and its call fails', async () => {
+      let aborted = false;
+      const run = take(process_(1), async (held) => {
+        clock.advance(LOCK_MS + 1);
+        expect(await take(process_(2), async () => 'taken over')).to.deep.equal({ result: 'taken over' });
+        expect(await rejection(held.confirm())).to.be.instanceOf(LeaseLost);
+        aborted = held.signal.aborted;
+      });
+      expect(await rejection(run)).to.be.instanceOf(LeaseLost);
+      expect(aborted).to.equal(true);
+      expect(await take(process_(1), async () => 'free')).to.deep.equal({ result: 'free' });
+    });
+  });
+}
+
+describe('kernel: ctx.lock', () => {
+  let ctx: PluginContext | undefined;
+  const plugin = (id: string): Plugin =>
+    definePlugin({
+      id,
+      version: '1.0.0',
+      api: 1,
+      title: id,
+      setup: (given) => {
+        ctx = given;
+        return {};
+      },
+    });
+
+  it('carries the plugin’s id, and takes names alone', async () => {
+    const store = new MemoryStore();
+    const service = await boot([plugin('oncall')], { store });
+    const held = await ctx?.lock('sync:shop', async ({ fence }) => fence);
+    expect(held).to.deep.equal({ result: 1 });
+    const rows = await store.collection<LeaseRow>('kernel_leases').find();
+    expect(rows.items.map(({ id }) => id)).to.include('oncall:sync:shop');
+    for (const name of ['', ' x', 'a b', '$x', 'x'.repeat(101)])
+      expect(await rejection((ctx as PluginContext).lock(name, async () => 1))).to.be.instanceOf(TypeError);
+    await service.stop();
+  });
+});
