@@ -6,7 +6,7 @@
  *     what finding the group costs of it.
  *  2. Lists, claims and reports over few items and over many (`BENCH_ITEMS`, lists.ts).
  *
- * The figures of webhooks and of the watchdog are in files of their own and run when they are named.
+ * The figures of webhooks, of the watchdog and of downloads are in files of their own and run when they are named.
  *
  * The load comes from this process; each server is a process of its own on loopback.
  */
@@ -14,6 +14,7 @@ import { groupingOf, type GroupingInput } from '../../plugins/bugs/grouping/key.
 import { TestService } from '../support/service.js';
 import { load, median } from './generator.js';
 import { bareServer, residentMb, row } from './measure.js';
+import { downloads } from './downloads.js';
 import { lists } from './lists.js';
 import { envelopeSource } from './sentry-envelope.js';
 import { evaluation, heartbeats, history } from './watchdog.js';
@@ -172,6 +173,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   heartbeats: () => heartbeats(say, ROUNDS, SECONDS),
   evaluation: () => evaluation(say),
   history: () => history(say),
+  downloads: () => downloads(say, ROUNDS, SECONDS),
 };
 const named = process.argv.slice(2);
 for (const name of named.length > 0 ? named : ['intake', 'lists']) {

@@ -4,10 +4,13 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Load } from './generator.js';
 
-/** A bare hapi server in a process of its own. @param file beside this one, such as `./bare.js` */
-export async function bareServer(file: string): Promise<{ url: string; stop: () => void }> {
+/** A bare server in a process of its own. @param file beside this one, such as `./bare.js` */
+export async function bareServer(
+  file: string,
+  args: readonly string[] = [],
+): Promise<{ url: string; pid: number; stop: () => void }> {
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, [path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise<string>((resolve, reject) => {
     child.on('error', reject);
     child.stdout.on('data', (chunk: Buffer) => {
@@ -15,7 +18,7 @@ export async function bareServer(file: string): Promise<{ url: string; stop: () 
       if (found !== undefined) resolve(found);
     });
   });
-  return { url, stop: () => void child.kill() };
+  return { url, pid: child.pid ?? 0, stop: () => void child.kill() };
 }
 
 /** Resident memory of a process in megabytes (Linux). */

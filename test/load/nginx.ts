@@ -1,0 +1,49 @@
+/** Debian's nginx over one folder, for a figure beside ours: its own configuration, one process, no log. */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../harness.js';
+
+/** Null where this machine has none. */
+export async function nginxServer(
+  folder: string,
+): Promise<{ url: string; pid: number; stop: () => Promise<void> } | null> {
+  if (spawnSync('nginx', ['-v'], { stdio: 'ignore' }).error !== undefined) return null;
+  const home = await mkdtemp(join(tmpdir(), 'aos-nginx-'));
+  const port = await freePort();
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${home};`);
+  await writeFile(
+    join(home, 'nginx.conf'),
+    `daemon off; master_process off; pid ${home}/pid; error_log stderr error;
+     events { worker_connections 256; }
+     http { access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; ${temporary.join(' ')}
+       server { listen 127.0.0.1:${port}; root ${folder}; } }`,
+  );
+  const child = spawn('nginx', ['-p', home, '-c', join(home, 'nginx.conf')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  await until('nginx listens', () => answers(port), 10_000);
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await gone;
+    await rm(home, { recursive: true });
+  };
+  return { url: `http://127.0.0.1:${port}`, pid: child.pid ?? 0, stop };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.once('error', () => resolve(false)).once('connect', () => socket.destroy());
+  });
