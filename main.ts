@@ -41,6 +41,7 @@ import bugs from './plugins/bugs/plugin.js';
 import dashboard from './plugins/dashboard/plugin.js';
 import errorstream from './plugins/errorstream/plugin.js';
 import health from './plugins/health/plugin.js';
+import licensing from './plugins/licensing/plugin.js';
 import mcp from './plugins/mcp/plugin.js';
 import notifications from './plugins/notifications/plugin.js';
 import projects from './plugins/projects/plugin.js';
@@ -67,6 +68,7 @@ export const BUILTIN = [
   releases,
   notifications,
   setup,
+  licensing,
   mcp,
 ];
 

@@ -22,9 +22,13 @@ export interface Section {
 }
 
 /** The sections of these plugins, in the order of their ids. */
-export function sectionsOf(plugins: readonly { id: string; title: string; config?: joi.ObjectSchema }[]): Section[] {
+export function sectionsOf(
+  plugins: readonly { id: string; section?: string; title: string; config?: joi.ObjectSchema }[],
+): Section[] {
   return plugins
-    .flatMap(({ id, title, config }) => (config === undefined ? [] : [{ id, title, schema: config }]))
+    .flatMap(({ id, section = id, title, config }) =>
+      config === undefined ? [] : [{ id: section, title, schema: config }],
+    )
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 

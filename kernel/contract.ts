@@ -129,6 +129,8 @@ export interface MigrationContext {
 export interface Manifest {
   /** `^[a-z][a-z0-9]{1,31}$`; the prefix of its collections and jobs, its section in the configuration. */
   id: string;
+  /** Its section in the configuration, where that is not its id. */
+  section?: string;
   version: string;
   api: number;
   title: string;

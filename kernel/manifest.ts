@@ -28,6 +28,7 @@ export interface Installed {
 /** A manifest without optional members. */
 export interface FullManifest {
   id: string;
+  section: string;
   version: string;
   title: string;
   critical: boolean;
@@ -86,6 +87,7 @@ const schemaOf = (value: unknown, helpers: Joi.CustomHelpers): unknown => {
 
 const manifest = Joi.object({
   id: id.required(),
+  section: id,
   version: text(SEMVER, 'a semantic version such as "1.2.0"').required(),
   api: Joi.number().required(),
   title: Joi.string().max(100).required(),
@@ -147,6 +149,7 @@ export function shapeFaults(plugin: object): string[] {
 export function fullManifest(plugin: Plugin): FullManifest {
   return {
     id: plugin.id,
+    section: plugin.section ?? plugin.id,
     version: plugin.version,
     title: plugin.title,
     critical: plugin.critical ?? false,

@@ -87,8 +87,13 @@ function judge(loaded: LoadedPlugin, settings: Sections, faults: Fault[]): Insta
   }
   const wrong = shapeFaults(plugin);
   if (wrong.length > 0) return wrong.flatMap((fault) => say(name, fault));
-  if ([...RESERVED, ...(settings.reserved ?? [])].includes(name)) {
+  const taken = new Set([...RESERVED, ...(settings.reserved ?? [])]);
+  if (taken.has(name)) {
     return say(name, `the id "${name}" belongs to the service itself`, `give it another id (${entry})`);
+  }
+  const { section } = plugin as Plugin;
+  if (section !== undefined && taken.has(section)) {
+    return say(name, `the section "${section}" belongs to the service itself`, `give it another section (${entry})`);
   }
   return [{ plugin: plugin as Plugin, manifest: fullManifest(plugin as Plugin), loaded }];
 }
@@ -124,6 +129,7 @@ const KINDS: readonly Kind[] = [
     kernel: KERNEL_TOKENS,
     mend: 'remove one of the two plugins',
   },
+  { noun: 'section', verb: 'takes', names: (m) => [m.section], mend: 'give one of them another section' },
   { noun: 'extension point', verb: 'offers', names: (m) => m.extensionPoints },
   { noun: 'scope', verb: 'registers', names: (m) => m.scopes },
   { noun: 'event', verb: 'registers', names: (m) => m.events },
@@ -137,7 +143,8 @@ function sharedNames(judged: readonly Installed[], faults: Fault[]): void {
       for (const name of names(manifest)) {
         const owner = owners.get(name);
         if (owner === undefined) owners.set(name, manifest.id);
-        else {
+        // Two plugins of one id have the same section, and were reported for the id.
+        else if (noun !== 'section' || owner !== manifest.id) {
           const fault = `${verb} the ${noun} "${name}", which plugin ${owner} ${verb} too`;
           faults.push({ plugin: manifest.id, fault, mend });
         }
@@ -206,7 +213,7 @@ function orderOf(judged: readonly Installed[], faults: Fault[]): string[] {
 }
 
 function configOf(manifest: FullManifest, { sections, origin }: Sections, faults: Fault[]): Record<string, unknown> {
-  const { id, config } = manifest;
+  const { id: plugin, section: id, config } = manifest;
   const section = Object.hasOwn(sections, id) ? sections[id] : {};
   const say = (key: string, problem: string): void => {
     faults.push({ plugin: null, fault: `${key} ${problem}`, mend: `mend it in ${origin(key)}` });
@@ -216,7 +223,7 @@ function configOf(manifest: FullManifest, { sections, origin }: Sections, faults
     return {};
   }
   if (config === null) {
-    for (const key of Object.keys(section)) say(`${id}.${key}`, `is unknown: plugin ${id} has no settings`);
+    for (const key of Object.keys(section)) say(`${id}.${key}`, `is unknown: plugin ${plugin} has no settings`);
     return {};
   }
   const { error, value } = config.validate(section, {
@@ -230,7 +237,7 @@ function configOf(manifest: FullManifest, { sections, origin }: Sections, faults
 }
 
 function unknownSections(judged: readonly Installed[], { sections, origin }: Sections, faults: Fault[]): void {
-  const ids = new Set(judged.map(({ manifest }) => manifest.id));
+  const ids = new Set(judged.map(({ manifest }) => manifest.section));
   for (const key of Object.keys(sections)) {
     if (ids.has(key)) continue;
     faults.push({

@@ -3,7 +3,7 @@
  * request for that long).
  *
  * Two threads at most, started when first needed and never keeping the process alive; behind them a bounded queue: a
- * flood of logins answers 503 instead of filling the memory. Rejected: the native bcrypt (an install script and a
+ * flood of logins answers 503 instead of filling the memory. Keys of licenses are hashed behind every password. Rejected: the native bcrypt (an install script and a
  * compiler), `crypto.scrypt` (the release store's access files need bcrypt), bcryptjs's own asynchronous calls (they
  * slice the work on the main thread).
  */
@@ -43,6 +43,9 @@ export class ThreadHasher implements PasswordHasher {
   private readonly idle: Worker[] = [];
   private readonly busy = new Map<Worker, Waiting>();
   private readonly queue: Waiting[] = [];
+  /** What runs only while no password waits. */
+  private readonly later: Waiting[] = [];
+  private background: Waiting | null = null;
   private readonly size: number;
   private nextId = 0;
   private closed = false;
@@ -53,9 +56,9 @@ export class ThreadHasher implements PasswordHasher {
     this.size = options.threads ?? Math.min(2, availableParallelism());
   }
 
-  async hash(password: string, cost: number = COST): Promise<string> {
+  async hash(password: string, cost: number = COST, { background = false } = {}): Promise<string> {
     if (!Number.isInteger(cost) || cost < 4 || cost > MAX_COST) throw new TypeError(`bcrypt cost ${cost}`);
-    return String(await this.run({ kind: 'hash', password, cost }));
+    return String(await this.run({ kind: 'hash', password, cost }, background));
   }
 
   async verify(password: string, hash: string | null): Promise<{ ok: boolean; rehash: boolean }> {
@@ -72,29 +75,30 @@ export class ThreadHasher implements PasswordHasher {
   async close(): Promise<void> {
     this.closed = true;
     const stopped = new ServiceError('not_ready', 'The service is stopping.', { headers: { 'retry-after': '5' } });
-    for (const waiting of this.queue.splice(0)) waiting.reject(stopped);
+    for (const waiting of [...this.queue.splice(0), ...this.later.splice(0)]) waiting.reject(stopped);
     for (const waiting of this.busy.values()) waiting.reject(stopped);
     const workers = [...this.idle.splice(0), ...this.busy.keys()];
     this.busy.clear();
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
 
-  private run(task: Task): Promise<string | boolean> {
-    if (this.closed || this.queue.length >= QUEUE) {
+  private run(task: Task, background = false): Promise<string | boolean> {
+    if (this.closed || (!background && this.queue.length >= QUEUE)) {
       const problem = this.closed ? 'The service is stopping.' : 'Too many logins at once.';
       return Promise.reject(new ServiceError('overloaded', problem, { headers: { 'retry-after': '5' } }));
     }
     return new Promise((resolve, reject) => {
-      this.queue.push({ job: { ...task, id: ++this.nextId }, resolve, reject });
+      const queue = background ? this.later : this.queue;
+      queue.push({ job: { ...task, id: ++this.nextId }, resolve, reject });
       this.dispatch();
     });
   }
 
   private dispatch(): void {
-    while (this.queue.length > 0) {
+    while (this.queue.length > 0 || (this.later.length > 0 && this.background === null)) {
       const worker = this.idle.pop() ?? (this.busy.size < this.size ? this.spawn() : null);
       if (!worker) return;
-      const waiting = this.queue.shift() as Waiting;
+      const waiting = this.queue.shift() ?? (this.background = this.later.shift() as Waiting);
       this.busy.set(worker, waiting);
       // A caller waits while a password is hashed; only an idle thread may let the process end.
       worker.ref();
@@ -114,6 +118,7 @@ export class ThreadHasher implements PasswordHasher {
     const waiting = this.busy.get(worker);
     if (!waiting) return;
     this.busy.delete(worker);
+    if (this.background === waiting) this.background = null;
     this.threads.add(answer.thread);
     worker.unref();
     this.idle.push(worker);
@@ -126,6 +131,7 @@ export class ThreadHasher implements PasswordHasher {
   private lost(worker: Worker, error: Error): void {
     const waiting = this.busy.get(worker);
     this.busy.delete(worker);
+    if (this.background === waiting) this.background = null;
     const at = this.idle.indexOf(worker);
     if (at >= 0) this.idle.splice(at, 1);
     waiting?.reject(error);

@@ -35,6 +35,11 @@ export class Audit implements AuditLog {
     return this.rows.find({ sort: [['at', 'desc']], limit, after });
   }
 
+  /** Newest first. */
+  async of(target: string, limit: number, after: string | null = null): ReturnType<AuditLog['of']> {
+    return this.rows.find({ filter: { target }, sort: [['at', 'desc']], limit, after });
+  }
+
   async #actor(principal: Actor): Promise<string> {
     if (typeof principal === 'string') return principal;
     if (principal.kind === 'session') return principal.username;

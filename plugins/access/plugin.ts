@@ -12,6 +12,7 @@ import {
   FIRST_START,
   LIVE_TOKENS,
   TOKEN_PROJECTS,
+  THROTTLE,
   TOKENS,
 } from '../../ports/domain/access.js';
 import { definePlugin, extend } from '../../kernel/contract.js';
@@ -25,9 +26,6 @@ import { userCommands } from './commands/user.js';
 import { pages } from './pages/pages.js';
 import { passwordProblem } from './password.js';
 import { routes } from './routes.js';
-
-/** Of the contract's table; those of bugs, projects and webhooks are registered by their plugins. */
-const SCOPES = ['license:read', 'license:manage'];
 
 /** How long a sub-token or setup token that has ended stays in the lists. */
 const KEEP_ENDED_MS = 30 * 24 * HOUR_MS;
@@ -61,7 +59,9 @@ export default definePlugin<AccessConfig>({
   title: 'Accounts and tokens',
   critical: true,
   needs: [SYSTEM.name],
-  provides: [AUTHENTICATOR, AUDIT, TOKENS, CREDENTIALS, FIRST_START, LIVE_TOKENS, ACCOUNTS].map(({ name }) => name),
+  provides: [AUTHENTICATOR, AUDIT, TOKENS, CREDENTIALS, FIRST_START, LIVE_TOKENS, ACCOUNTS, THROTTLE].map(
+    ({ name }) => name,
+  ),
   extensionPoints: [TOKEN_PROJECTS.point, ACCOUNT_WATCHERS.point],
   extends: [FIRST_STEPS.point],
   config: joi.object({
@@ -78,7 +78,6 @@ export default definePlugin<AccessConfig>({
       .default(null)
       .description('Its password; null makes a random one, printed once'),
   }),
-  scopes: SCOPES,
   tags: { tokens: 'Tokens about themselves, and sub-tokens with fewer rights.' },
   collections: [
     { name: 'accounts', indexes: [{ fields: ['username_key'], unique: true }, { fields: ['role', 'disabled'] }] },
@@ -101,7 +100,7 @@ export default definePlugin<AccessConfig>({
     { name: 'challenges', indexes: [{ fields: ['expires_at'] }] },
     { name: 'throttle', indexes: [{ fields: ['at'] }] },
     { name: 'roster', indexes: [] },
-    { name: 'audit', indexes: [{ fields: ['at'] }] },
+    { name: 'audit', indexes: [{ fields: ['at'] }, { fields: ['target', 'at'] }] },
   ],
   from: import.meta.url,
   setup(ctx) {
@@ -119,6 +118,7 @@ export default definePlugin<AccessConfig>({
         [FIRST_START.name]: services.first,
         [LIVE_TOKENS.name]: services.liveTokens,
         [ACCOUNTS.name]: services.directory,
+        [THROTTLE.name]: services.throttle,
       },
       extensions: [
         extend(FIRST_STEPS, {

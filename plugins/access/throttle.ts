@@ -9,6 +9,7 @@
  */
 import { PORT, collection, inject, injectable, type Clock, type Collection, type Doc } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
+import type { Attempt, AttemptThrottle } from '../../ports/domain/access.js';
 
 export const FREE_FAILURES = 5;
 export const MAX_WAIT_SECONDS = 900;
@@ -29,14 +30,8 @@ export interface ThrottleDoc extends Doc {
   until: string;
 }
 
-/** A permitted attempt. `leave` must be called in the end, after `failed` where it did. */
-export interface Attempt {
-  failed(): Promise<void>;
-  leave(): void;
-}
-
 @injectable()
-export class Throttle {
+export class Throttle implements AttemptThrottle {
   readonly #underWay = new Map<string, number>();
   readonly #queue: (() => void)[] = [];
   /** Rises whenever an attempt ends: what was read before may be out of date. */

@@ -34,6 +34,8 @@ export interface AuditLog {
     change?: { before: AuditFields; after: AuditFields },
   ): Promise<void>;
   recent(limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
+  /** What was done to one target, newest first. */
+  of(target: string, limit: number, after?: string | null): Promise<{ items: AuditEntry[]; next: string | null }>;
 }
 
 export const AUDIT = token<AuditLog>('access.audit');
@@ -135,6 +137,22 @@ export interface CredentialCheck {
 }
 
 export const CREDENTIALS = token<CredentialCheck>('access.credentials');
+
+/** A permitted attempt. `leave` must be called in the end, after `failed` where it did. */
+export interface Attempt {
+  failed(): Promise<void>;
+  leave(): void;
+}
+
+/** The throttle of failed logins (contract 10, accounts), for other secrets that strangers may try. */
+export interface AttemptThrottle {
+  /** @param keys the counts this attempt is under, for example `license:192.0.2.7`. @throws ServiceError rate_limited */
+  enter(keys: readonly string[]): Promise<Attempt>;
+  /** A success: the count starts anew. */
+  reset(key: string): Promise<void>;
+}
+
+export const THROTTLE = token<AttemptThrottle>('access.throttle');
 
 /** The first administrator of an empty user table (contract 00, first start). */
 export interface FirstStart {

@@ -105,6 +105,14 @@ export const RULES: readonly Rule[] = [
     says: 'plugins/releases imports what a plugin may, and clients/shared: the rules of packages',
   },
   {
+    // The form of a license file is its verifiers’; RFC 8785 is the one text of an answer that is signed.
+    layer: 'plugins',
+    files: /^plugins\/licensing\//,
+    project: [PORTS, KERNEL_API, /^clients\/shared\//],
+    packages: [PURE, /^canonicalize$/],
+    says: 'plugins/licensing imports what a plugin may, clients/shared, and the library of canonical JSON',
+  },
+  {
     layer: 'plugins',
     files: /^plugins\//,
     project: [PORTS, KERNEL_API],

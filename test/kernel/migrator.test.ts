@@ -11,6 +11,7 @@ import { FakeIds, RecordingLog } from '../../testing/fakes.js';
 
 const manifest = (id: string, migrations: Migration[], collections: CollectionSpec[] = []): FullManifest => ({
   id,
+  section: id,
   version: '1.0.0',
   title: id,
   critical: false,

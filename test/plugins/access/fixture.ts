@@ -92,6 +92,8 @@ export const SCOPES = [
   'projects:read',
   'projects:manage',
   'setup:install',
+  'license:read',
+  'license:manage',
   ...(access.scopes ?? []),
   'watchdog:ping',
   'watchdog:read',

@@ -106,6 +106,7 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
       recorded.push({ by, action, target, details });
       return Promise.resolve();
     },
+    of: () => Promise.resolve({ items: [], next: null }),
     recent: (limit, after) =>
       Promise.resolve({
         items: [

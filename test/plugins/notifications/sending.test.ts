@@ -38,6 +38,7 @@ class Fixture {
     audit: {
       record: async (_who, action) => void this.audited.push(action),
       recent: async () => ({ items: [], next: null }),
+      of: async () => ({ items: [], next: null }),
     },
     policy: { mode: 'private-ok', allow: [] },
     kinds: ['slack', 'email'],

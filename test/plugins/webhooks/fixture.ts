@@ -104,6 +104,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
         return Promise.resolve();
       },
       recent: () => Promise.resolve({ items: [], next: null }),
+      of: () => Promise.resolve({ items: [], next: null }),
     },
     projects: {
       get: (slug) => Promise.resolve(slugs.includes(slug) ? ({ slug } as ProjectInfo) : null),

@@ -69,6 +69,7 @@ export async function rulesOn(
     audit: () => ({
       record: async (_who, action, target, details = {}) => void audited.push({ action, target, details }),
       recent: async () => ({ items: [], next: null }),
+      of: async () => ({ items: [], next: null }),
     }),
     clock,
     ids: bugs.deps.ids,

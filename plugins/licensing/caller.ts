@@ -1,0 +1,19 @@
+/** Who acts on licenses: the project of a token, and the name that is noted. Pure. */
+import type { Principal } from '../../kernel/contract.js';
+import { denied } from '../../kernel/errors.js';
+
+/** @throws ServiceError insufficient_scope when the token is for another project */
+export function checkProduct(principal: Principal, product: string): void {
+  if (principal.kind !== 'token' || principal.project === null || principal.project === product) return;
+  throw denied(`The token is for the project ${principal.project} only.`);
+}
+
+/** The only product that the caller may see; null: all. */
+export const productOf = (principal: Principal): string | null =>
+  principal.kind === 'token' ? principal.project : null;
+
+export function nameOf(principal: Principal): string {
+  if (principal.kind === 'session') return principal.username;
+  if (principal.kind === 'token') return `token ${principal.name}`;
+  return principal.kind === 'shared_key' ? 'shared key' : 'public';
+}

@@ -1,0 +1,32 @@
+/** The collections and the indexes that every query of this plugin uses. */
+import type { CollectionSpec } from '../../ports/store.js';
+
+export const COLLECTIONS: readonly CollectionSpec[] = [
+  {
+    name: 'licenses',
+    indexes: [
+      { fields: ['key_sha256'], unique: true },
+      { fields: ['ref_key'], unique: true },
+      { fields: ['created_at'] },
+      { fields: ['product', 'created_at'] },
+      { fields: ['status', 'created_at'] },
+      { fields: ['product', 'status'] },
+      { fields: ['hash_due'] },
+      { fields: ['expire_due'] },
+      { fields: ['warn_due'] },
+      { fields: ['outbox_at'] },
+    ],
+  },
+  {
+    name: 'activations',
+    indexes: [
+      { fields: ['slot'], unique: true },
+      { fields: ['license_id', 'first_seen'] },
+      { fields: ['license_id', 'status', 'slot_n'] },
+      { fields: ['status', 'last_seen'] },
+      { fields: ['status', 'first_seen'] },
+      { fields: ['outbox_at'] },
+    ],
+  },
+  { name: 'marks', indexes: [] },
+];

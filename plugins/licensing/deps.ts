@@ -1,0 +1,42 @@
+/** What the services of this plugin are built on; bound as one value, so that a test puts its own in its place. */
+import {
+  token,
+  type Clock,
+  type Collection,
+  type Ids,
+  type Logger,
+  type PluginContext,
+} from '../../kernel/contract.js';
+import type { Cipher } from '../../ports/cipher.js';
+import type { AttemptThrottle, AuditLog } from '../../ports/domain/access.js';
+import type { LicenseWatcher } from '../../ports/domain/licensing.js';
+import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { PasswordHasher } from '../../ports/hasher.js';
+import type { Signer } from '../../ports/signer.js';
+import type { ActivationDoc, LicenseDoc, MarkDoc } from './model.js';
+
+/** A type and not an interface, so that a list of plugins takes it for a plain record. */
+export type LicensingConfig = {
+  expiring_days: number;
+};
+
+export interface Deps {
+  licenses: Collection<LicenseDoc>;
+  activations: Collection<ActivationDoc>;
+  marks: Collection<MarkDoc>;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  cipher: Cipher;
+  hasher: Pick<PasswordHasher, 'hash'>;
+  signer: Signer;
+  audit: AuditLog;
+  projects: Pick<ProjectDirectory, 'get' | 'accepting' | 'list'>;
+  throttle: AttemptThrottle;
+  /** Whom changes of what opens the release store are told. */
+  watchers: () => readonly LicenseWatcher[];
+  emit: PluginContext['emit'];
+  config: LicensingConfig;
+}
+
+export const DEPS = token<Deps>('licensing.deps');

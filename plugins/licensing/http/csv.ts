@@ -1,0 +1,48 @@
+/** Licenses as CSV (RFC 4180), keys masked. No cell can be a formula of the program that opens it. */
+import type { Principal } from '../../../kernel/contract.js';
+import { pages } from '../../../lib/paging.js';
+import type { LicenseQuery } from '../licenses/fields.js';
+import type { Licenses } from '../licenses/licenses.js';
+import type { LicenseView } from '../licenses/view.js';
+
+const COLUMNS = [
+  'id',
+  'key',
+  'product',
+  'client_ref',
+  'licensee',
+  'email',
+  'status',
+  'expires_at',
+  'max_activations',
+  'require_approval',
+  'features',
+  'notes',
+  'created_at',
+  'created_by',
+  'last_validated_at',
+  'last_validated_version',
+] as const satisfies readonly (keyof LicenseView)[];
+
+const FORMULA = /^[=+\-@\t\r]/;
+const PAGE = 1_000;
+
+/** One cell: a `'` before what a program would compute, quotes where CSV wants them. */
+export function cell(value: LicenseView[keyof LicenseView]): string {
+  if (value === null) return '';
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+const row = (license: LicenseView): string => COLUMNS.map((name) => cell(license[name])).join(',');
+
+export async function csvOf(licenses: Licenses, principal: Principal, query: Partial<LicenseQuery>): Promise<string> {
+  const lines: string[] = [COLUMNS.join(',')];
+  const list = {
+    find: ({ after = null }: { after?: string | null } = {}) =>
+      licenses.page(principal, { ...query, limit: PAGE, ...(after !== null && { cursor: after }) }),
+  };
+  for await (const items of pages(list, {})) lines.push(...items.map(row));
+  return `${lines.join('\r\n')}\r\n`;
+}

@@ -1,0 +1,123 @@
+/** validate, deactivate, file and pubkey: for applications, without the envelope (contracts 00 and 50). */
+import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
+import { activationView } from '../licenses/view.js';
+import { MESSAGES, type AnswerStatus } from '../online/judgement.js';
+import type { Deactivation, Online, Question } from '../online/online.js';
+import type { Signing } from '../online/signing.js';
+import {
+  deactivateAnswer,
+  deactivateBody,
+  fileBody,
+  pubkeyAnswer,
+  validateAnswer,
+  validateBody,
+  validateQuery,
+} from './schemas.js';
+
+const BASE = '/api/license/v1';
+
+const unstored = (status: number, body: object): Reply => new Reply(status, body).header('cache-control', 'no-store');
+/** A refusal in the state's own word. */
+const stated = (status: number, state: AnswerStatus): Reply =>
+  unstored(status, { status: state, message: MESSAGES[state] });
+
+export function onlineRoutes(online: Online, signing: Signing): RouteSpec[] {
+  return [...validation(online), deactivation(online), files(online), publicKey(signing)];
+}
+
+function validation(online: Online): RouteSpec[] {
+  const shared = {
+    path: `${BASE}/validate`,
+    access: 'public',
+    bare: true,
+    output: validateAnswer,
+  } as const;
+  return [
+    {
+      ...shared,
+      method: 'POST',
+      operationId: 'validateLicense',
+      summary: 'Judge a license, and give the machine its place',
+      description:
+        'Always 200 when the question was understood. The first that holds decides: invalid, revoked, inactive, pending, product_mismatch, expired, then the machine. A new machine takes a place, the same one never a second. Over the limit it waits for an approval (`machine_pending`) where the license wants one, else it is `machine_limit`. Without `machine_id` no place is judged or taken.',
+      input: { body: validateBody },
+      handle: async ({ body }) => unstored(200, await online.validate(body as Question, true)),
+    },
+    {
+      ...shared,
+      method: 'GET',
+      operationId: 'lookAtLicense',
+      summary: 'Judge a license; no place is taken',
+      description: 'The key stands in the address here: proxies may log it. Prefer POST.',
+      input: { query: validateQuery },
+      handle: async ({ query }) => unstored(200, await online.validate(query as unknown as Question, false)),
+    },
+  ];
+}
+
+function deactivation(online: Online): RouteSpec {
+  return {
+    method: 'POST',
+    path: `${BASE}/deactivate`,
+    operationId: 'deactivateByKey',
+    summary: 'Release a machine, or switch the license off',
+    description:
+      'With `machine_id` that machine is released; its place stays taken while a `.lic` of it is good (`released` false). Without it the license becomes inactive, with `permanent` revoked. A repeat answers the same. 404 `invalid`: there is no such key; 409 `product_mismatch`, `invalid_transition` (pending).',
+    access: { sharedKey: true },
+    bare: true,
+    input: { body: deactivateBody },
+    output: deactivateAnswer,
+    errors: ['not_found', 'invalid_transition'],
+    handle: async ({ principal, body }) => {
+      const done = await online.deactivate(principal, body as Deactivation);
+      if (done === null) return stated(404, 'invalid');
+      if ('refused' in done) {
+        const message =
+          done.refused === 'product_mismatch'
+            ? MESSAGES.product_mismatch
+            : 'The license is pending: approve or reject it first.';
+        return unstored(409, { status: done.refused, message });
+      }
+      const { activation } = done;
+      return unstored(200, { ...done, activation: activation === null ? null : activationView(activation) });
+    },
+  };
+}
+
+function files(online: Online): RouteSpec {
+  return {
+    method: 'POST',
+    path: `${BASE}/file`,
+    operationId: 'issueLicenseFile',
+    summary: 'A license file for a machine that is offline',
+    description:
+      'Judges and takes a place as validate does; the place is kept until the file has ended. Answers the text of the `.lic`. 404 `invalid`: there is no such key; 409 with the state of a license or machine that is not active.',
+    access: 'public',
+    bare: true,
+    input: { body: fileBody },
+    errors: ['not_found', 'conflict'],
+    handle: async ({ body }) => {
+      const done = await online.file(body as Question & { valid_days?: number });
+      if ('status' in done) return stated(done.status === 'invalid' ? 404 : 409, done.status);
+      const { product } = body as Question;
+      return text(done.text)
+        .header('cache-control', 'no-store')
+        .header('content-disposition', `attachment; filename="${product}.lic"`);
+    },
+  };
+}
+
+function publicKey(signing: Signing): RouteSpec {
+  return {
+    method: 'GET',
+    path: `${BASE}/pubkey`,
+    operationId: 'licensePublicKey',
+    summary: 'The key that verifies answers and license files',
+    description:
+      'Earlier keys follow, newest first, so that files of theirs still verify and a pinned key leads to the next.',
+    access: 'public',
+    bare: true,
+    output: pubkeyAnswer,
+    handle: () => signing.published(),
+  };
+}

@@ -1,0 +1,41 @@
+/** Licenses as the release store needs them (contract 40, access files). */
+import { inject, injectable, type Clock, type Collection } from '../../../kernel/contract.js';
+import { each } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
+import type { LicenseCredential, LicenseDirectory } from '../../../ports/domain/licensing.js';
+import type { Filter } from '../../../ports/store.js';
+import { DEPS } from '../deps.js';
+import { credentialName } from '../keys/key.js';
+import type { LicenseDoc } from '../model.js';
+import { Marks } from './marks.js';
+
+const PAGE = 1_000;
+
+@injectable()
+export class Directory implements LicenseDirectory {
+  constructor(
+    @inject(DEPS) private readonly deps: { licenses: Collection<LicenseDoc>; clock: Clock },
+    @inject(Marks) private readonly marks: Marks,
+  ) {}
+
+  async *opening(product: string): AsyncGenerator<LicenseCredential, void, undefined> {
+    const filter: Filter = { product, status: 'active', ...this.#unexpired() };
+    for await (const { key_sha256, key_hash, expires_at } of each(this.deps.licenses, { filter, limit: PAGE })) {
+      if (key_hash !== null) yield { name: credentialName(key_sha256), hash: key_hash, valid_until: expires_at };
+    }
+  }
+
+  mark(): Promise<string> {
+    return this.marks.read();
+  }
+
+  async byKeySha256(key_sha256: string): Promise<{ id: string; product: string } | null> {
+    const filter: Filter = { key_sha256, status: 'active', ...this.#unexpired() };
+    const [license] = (await this.deps.licenses.find({ filter, limit: 1 })).items;
+    return license === undefined ? null : { id: license.id, product: license.product };
+  }
+
+  #unexpired(): Filter {
+    return { or: [{ expires_at: null }, { expires_at: { gt: isoOf(this.deps.clock.now()) } }] };
+  }
+}

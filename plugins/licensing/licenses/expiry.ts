@@ -1,0 +1,72 @@
+/**
+ * Licenses that reach their end, and those that soon will: an event each, once. Whether a license has expired is computed
+ * wherever it is asked; what runs here tells the access files and the receivers of events (contract 50, events).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { pages } from '../../../lib/paging.js';
+import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
+import { DEPS, type Deps } from '../deps.js';
+import type { LicenseDoc, OutboxEntry } from '../model.js';
+import { LICENSE_OUTBOX } from '../outboxes.js';
+import { outboxAt, type Outbox } from '../outbox.js';
+import { Marks } from './marks.js';
+import { eventData } from './view.js';
+import { Watchers } from './watchers.js';
+
+const BATCH = 200;
+type Due = 'expire_due' | 'warn_due';
+
+@injectable()
+export class Expiry {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'licenses' | 'clock' | 'ids'>,
+    @inject(Marks) private readonly marks: Marks,
+    @inject(Watchers) private readonly watchers: Watchers,
+    @inject(LICENSE_OUTBOX) private readonly outbox: Outbox<LicenseDoc>,
+  ) {}
+
+  /** Answers how many licenses expired. */
+  async run(signal?: AbortSignal): Promise<number> {
+    const products = new Set<string>();
+    let n = 0;
+    for await (const license of this.#due('expire_due', signal)) {
+      const told = await this.marks.around(() => this.#tell(license, 'expire_due', LICENSE_EXPIRED.event));
+      if (!told) continue;
+      products.add(license.product);
+      n++;
+    }
+    for (const product of products) await this.watchers.tell(product);
+    for await (const license of this.#due('warn_due', signal))
+      await this.#tell(license, 'warn_due', LICENSE_EXPIRING.event);
+    return n;
+  }
+
+  async *#due(due: Due, signal?: AbortSignal): AsyncGenerator<LicenseDoc, void, undefined> {
+    const filter = { [due]: { gt: '', lte: this.deps.clock.iso() } };
+    for await (const items of pages(this.deps.licenses, { filter, sort: [[due, 'asc']], limit: BATCH })) {
+      for (const license of items) {
+        if (signal?.aborted === true) return;
+        yield license;
+      }
+    }
+  }
+
+  /** False: it was changed meanwhile, or another process has told it. */
+  async #tell(license: LicenseDoc, due: Due, event: string): Promise<boolean> {
+    const { licenses, clock, ids } = this.deps;
+    const entry: OutboxEntry = {
+      id: `evt_${ids.uuid()}`,
+      event,
+      at: clock.iso(),
+      data: eventData(license, clock.now()),
+    };
+    // Who has expired is not warned of it any more.
+    const unset = due === 'expire_due' ? ['expire_due', 'warn_due'] : [due];
+    const changed = await licenses.change(
+      { id: license.id, rev: license.rev, [due]: license[due] },
+      { unset, set: { outbox_at: outboxAt(entry) }, push: { outbox: { each: [entry] } } },
+    );
+    if (changed !== null) this.outbox.send(changed.doc);
+    return changed !== null;
+  }
+}

@@ -1,0 +1,140 @@
+/** What is given for a license, by the API, by a form or by a file, and what of it is a fault. Pure. */
+import joi from 'joi';
+import { named, stated } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import { isoOf, isTimestamp } from '../../../lib/time.js';
+import type { Json } from '../../../ports/store.js';
+import type { State } from './states.js';
+
+export interface LicenseFields {
+  licensee?: string | null;
+  email?: string | null;
+  notes?: string | null;
+  features?: { [name: string]: Json };
+  max_activations?: number | null;
+  require_approval?: boolean;
+  expires_at?: string | null;
+}
+
+export interface NewLicense extends LicenseFields {
+  product: string;
+  client_ref?: string | null;
+  count?: number;
+}
+
+export interface LicenseQuery {
+  limit: number;
+  cursor?: string;
+  include_total?: boolean;
+  q?: string;
+  status?: State;
+  product?: string;
+  client_ref?: string;
+  key_sha256?: string;
+}
+
+const FEATURES_BYTES = 8 * 1024;
+export const MOST_ACTIVATIONS = 10_000;
+export const MOST_AT_ONCE = 1_000;
+
+const line = (max: number) =>
+  joi
+    .string()
+    .max(max)
+    .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'free of control characters' });
+
+/** RFC 3339 with any offset → UTC with milliseconds. */
+export const timestamp = stated(
+  { format: 'date-time' },
+  joi.string().custom((text: string, helpers) => {
+    return isTimestamp(text) ? isoOf(Date.parse(text)) : helpers.message({ custom: 'must be an RFC 3339 timestamp' });
+  }),
+);
+
+/** Whether RFC 8785 can write it: no half surrogates, no infinite numbers. */
+function isSignable(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (value === null || typeof value !== 'object') return true;
+  return Object.entries(value).every(([name, member]) => name.isWellFormed() && isSignable(member));
+}
+
+const features = joi
+  .object()
+  .unknown()
+  .custom((value: object, helpers) => {
+    if (Buffer.byteLength(JSON.stringify(value)) > FEATURES_BYTES)
+      return helpers.message({ custom: 'must be at most 8 KiB of JSON' });
+    return isSignable(value) ? value : helpers.message({ custom: 'holds text or numbers that RFC 8785 cannot write' });
+  });
+
+const shared = {
+  licensee: line(200).allow(null, '').description('Who holds the license'),
+  email: line(254).allow(null, '').description('Where the licensee is reached'),
+  notes: joi.string().max(5_000).allow(null, '').description('For administrators; never told to a client'),
+  features: features.description('What the license opens, for the application; at most 8 KiB'),
+  max_activations: joi
+    .number()
+    .integer()
+    .min(1)
+    .max(MOST_ACTIVATIONS)
+    .allow(null)
+    .description('Machines; null: unlimited'),
+  require_approval: joi
+    .boolean()
+    .description('The license begins as `pending`, and machines beyond the limit wait for an approval'),
+  expires_at: timestamp.allow(null).description('Null: it does not end'),
+};
+
+export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+export const productField = joi.string().pattern(SLUG, 'the slug of a project');
+
+export const createBody = named(
+  'NewLicense',
+  joi
+    .object({
+      product: productField.required().description('The project that it is for'),
+      client_ref: line(128)
+        .min(1)
+        .allow(null)
+        .description('The shop’s own name of the license, unique per product: repeated, it answers the same license'),
+      count: joi
+        .number()
+        .integer()
+        .min(1)
+        .max(MOST_AT_ONCE)
+        .description('Makes so many alike and answers `items`; not together with `client_ref`'),
+      ...shared,
+    })
+    .oxor('count', 'client_ref')
+    .messages({ 'object.oxor': '`count` and `client_ref` do not go together' })
+    .example({ product: 'shop', licensee: 'Ada Ltd', client_ref: 'order-1001', max_activations: 3 }),
+);
+
+export const changeBody = named(
+  'LicenseChange',
+  joi
+    .object({
+      ...shared,
+      product: joi.any().forbidden().messages({ 'any.unknown': 'cannot be changed: make another license' }),
+    })
+    .example({ licensee: 'Ada Ltd', max_activations: 5 }),
+);
+
+/** What a form gives, by the API's rules. @throws ServiceError validation_failed */
+export function checked(schema: joi.ObjectSchema, given: object): unknown {
+  const { value, error } = schema.validate(given, {
+    abortEarly: false,
+    stripUnknown: true,
+    errors: { label: false },
+    messages: { 'string.pattern.name': 'must be {{#name}}', 'string.pattern.invert.name': 'must be {{#name}}' },
+  });
+  if (error === undefined) return value;
+  throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [path.join('.') || 'count', message])));
+}
+
+/** Empty text is no text. */
+export function emptied<T extends LicenseFields>(fields: T): T {
+  const blank = (['licensee', 'email', 'notes'] as const).filter((name) => fields[name] === '');
+  return { ...fields, ...Object.fromEntries(blank.map((name) => [name, null])) };
+}

@@ -1,0 +1,356 @@
+/**
+ * Licenses as administrators and shops see them: creation, the table of states, changes (contract 50). Every write
+ * compares the revision that it was decided on, so that two changes at once never mix. What opens the release store is
+ * announced before the change and after it, and the access files are written before the answer.
+ */
+import { changedFields } from '../../../lib/changed-fields.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import { LICENSE_CHANGED, LICENSE_CREATED } from '../../../ports/domain/licensing.js';
+import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
+import { checkProduct, nameOf, productOf } from '../caller.js';
+import { DEPS, type Deps } from '../deps.js';
+import { keySha256, maskedKey, newKey } from '../keys/key.js';
+import type { LicenseDoc, OutboxEntry } from '../model.js';
+import { LICENSE_OUTBOX } from '../outboxes.js';
+import { outboxAt, type Outbox } from '../outbox.js';
+import type { LicenseFields, LicenseQuery, NewLicense } from './fields.js';
+import { KEY_PURPOSE, KeyHashes } from './key-hashes.js';
+import { Marks } from './marks.js';
+import { after, refusal, type Move, type StoredState } from './states.js';
+import { eventData, licenseView, type LicenseView } from './view.js';
+import { Watchers } from './watchers.js';
+
+/** Writers that lose to each other so often have something wrong. */
+const MOST_TRIES = 20;
+const AUDITED = [
+  'status',
+  'licensee',
+  'email',
+  'notes',
+  'features',
+  'max_activations',
+  'require_approval',
+  'expires_at',
+];
+
+const PAST: Readonly<Record<Move, string>> = {
+  approve: 'approved',
+  reject: 'rejected',
+  deactivate: 'deactivated',
+  reactivate: 'reactivated',
+  revoke: 'revoked',
+  extend: 'extended',
+};
+
+export interface Made {
+  license: LicenseView;
+  /** The whole key: of a new license, or of the one that a shop asked for again. */
+  key: string;
+  created: boolean;
+}
+
+/** What a change does with the license as it is; null: nothing. @throws ServiceError */
+type Decision = (license: LicenseDoc) => { set: Partial<LicenseDoc>; action: string } | null;
+
+@injectable()
+export class Licenses {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(KeyHashes) private readonly hashes: KeyHashes,
+    @inject(Marks) private readonly marks: Marks,
+    @inject(Watchers) private readonly watchers: Watchers,
+    @inject(LICENSE_OUTBOX) private readonly outbox: Outbox<LicenseDoc>,
+  ) {}
+
+  /**
+   * One license; with a `client_ref` that is known, the one that has it, unchanged.
+   * @throws ServiceError unknown_project, insufficient_scope
+   */
+  async create(actor: Principal, input: NewLicense): Promise<Made> {
+    await this.#accepts(actor, input.product);
+    const known = await this.#byRef(input.product, input.client_ref ?? null);
+    if (known !== null) return this.#again(known);
+    const { doc, key } = this.#document(actor, input);
+    doc.key_hash = await this.hashes.hash(key);
+    delete doc.hash_due;
+    try {
+      await this.marks.around(() => this.deps.licenses.insert(doc));
+    } catch (error) {
+      const winner = error instanceof StoreConflict ? await this.#byRef(doc.product, doc.client_ref) : null;
+      if (winner === null) throw error;
+      return this.#again(winner);
+    }
+    await this.watchers.tell(doc.product);
+    await this.#created(actor, doc);
+    return { license: await this.#view(doc, key), key, created: true };
+  }
+
+  /** Many alike; their keys open the release store as soon as each is hashed. @throws as `create` */
+  async createMany(actor: Principal, input: NewLicense, count: number): Promise<Made[]> {
+    await this.#accepts(actor, input.product);
+    const made = Array.from({ length: count }, () => this.#document(actor, input));
+    const results = await this.deps.licenses.bulk(made.map(({ doc }) => ({ insert: doc })));
+    const stored = made.filter((_, i) => results[i] !== undefined && 'n' in results[i]);
+    for (const { doc } of stored) this.outbox.send(doc);
+    await this.deps.audit.record(actor, 'license.bulk_created', input.product, { count: stored.length });
+    this.hashes.later();
+    const ttl = await this.ttlOf(input.product);
+    const now = this.deps.clock.now();
+    return stored.map(({ doc, key }) => ({ license: licenseView(doc, ttl, now, key), key, created: true }));
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async need(principal: Principal, id: string): Promise<LicenseDoc> {
+    const license = await this.deps.licenses.get(id);
+    if (license === null) throw notFound(`license ${id.slice(0, 64)}`);
+    checkProduct(principal, license.product);
+    return license;
+  }
+
+  async show(principal: Principal, id: string): Promise<LicenseView> {
+    return this.#view(await this.need(principal, id));
+  }
+
+  /** Newest first. A token that is bound to a project sees that one alone. */
+  async page(
+    principal: Principal,
+    query: LicenseQuery,
+  ): Promise<{ items: LicenseView[]; next: string | null; count: () => Promise<number> }> {
+    const filter = this.filterOf(principal, query);
+    const page = await this.deps.licenses.find({
+      filter,
+      sort: [['created_at', 'desc']],
+      limit: query.limit,
+      after: query.cursor ?? null,
+    });
+    return { items: await this.views(page.items), next: page.next, count: () => this.deps.licenses.count(filter) };
+  }
+
+  filterOf(principal: Principal, { q, status, product, client_ref, key_sha256 }: Partial<LicenseQuery>): Filter {
+    const own = productOf(principal);
+    const now = this.deps.clock.iso();
+    const filter: Filter = {
+      ...(product !== undefined && { product }),
+      ...(client_ref !== undefined && { client_ref }),
+      ...(key_sha256 !== undefined && { key_sha256: key_sha256.toLowerCase() }),
+      ...(q !== undefined && q.trim() !== '' && { search: { contains: q.trim().toLowerCase() } }),
+    };
+    if (own !== null) {
+      if (product !== undefined && product !== own) checkProduct(principal, product);
+      filter['product'] = own;
+    }
+    if (status === 'expired') return { ...filter, status: 'active', expires_at: { gt: '', lte: now } };
+    if (status === 'active') return { ...filter, status, or: [{ expires_at: null }, { expires_at: { gt: now } }] };
+    return status === undefined ? filter : { ...filter, status };
+  }
+
+  async views(docs: readonly LicenseDoc[]): Promise<LicenseView[]> {
+    const now = this.deps.clock.now();
+    const ttls = new Map<string, number>();
+    for (const { product } of docs) if (!ttls.has(product)) ttls.set(product, await this.ttlOf(product));
+    return docs.map((doc) => licenseView(doc, ttls.get(doc.product) ?? 0, now));
+  }
+
+  /** A step of the table of states. @throws ServiceError not_found, insufficient_scope, final_state, invalid_transition */
+  async move(actor: Principal, id: string, move: Exclude<Move, 'extend'>, reason?: string): Promise<LicenseView> {
+    const decide: Decision = ({ status }) => {
+      const to = after(status, move);
+      if (to === null) throw refusal(status, move);
+      return { set: { status: to }, action: `license.${PAST[move]}` };
+    };
+    return this.#change(actor, await this.need(actor, id), decide, reason === undefined ? {} : { reason });
+  }
+
+  /** Also earlier than before: it is an administrator's word. @throws as `move` */
+  async extend(actor: Principal, id: string, expires_at: string | null): Promise<LicenseView> {
+    return this.#change(actor, await this.need(actor, id), ({ status, ...license }) => {
+      if (after(status, 'extend') === null) throw refusal(status, 'extend');
+      return license.expires_at === expires_at ? null : { set: { expires_at }, action: 'license.extended' };
+    });
+  }
+
+  /**
+   * For shops, whose payment provider repeats its calls and changes their order: a time that is not later than the
+   * license's own changes nothing. @throws as `move`
+   */
+  async extendByRef(actor: Principal, product: string, client_ref: string, expires_at: string): Promise<LicenseView> {
+    checkProduct(actor, product);
+    const license = await this.#byRef(product, client_ref);
+    if (license === null)
+      throw notFound(`license with client_ref ${client_ref.slice(0, 64)} of ${product.slice(0, 64)}`);
+    return this.#change(actor, license, ({ status, ...now }) => {
+      if (after(status, 'extend') === null) throw refusal(status, 'extend');
+      const later = now.expires_at !== null && now.expires_at < expires_at;
+      return later ? { set: { expires_at }, action: 'license.extended' } : null;
+    });
+  }
+
+  /** Only what is given changes. @throws ServiceError not_found, insufficient_scope, final_state */
+  async change(actor: Principal, id: string, { features, ...rest }: LicenseFields): Promise<LicenseView> {
+    const fields = { ...rest, ...(features !== undefined && { features: JSON.stringify(features) }) };
+    return this.#change(actor, await this.need(actor, id), (license) => {
+      if (license.status === 'revoked') throw refusal('revoked', 'change');
+      const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+      const differs = ([name, value]: [string, unknown]): boolean => license[name as keyof LicenseDoc] !== value;
+      const set = Object.fromEntries(given.filter(differs)) as Partial<LicenseDoc>;
+      return Object.keys(set).length === 0 ? null : { set, action: 'license.changed' };
+    });
+  }
+
+  /** The whole key; the audit log has who looked. @throws ServiceError not_found, insufficient_scope */
+  async reveal(actor: Principal, id: string): Promise<string> {
+    const license = await this.need(actor, id);
+    await this.deps.audit.record(actor, 'license.key_shown', id, { key: license.key_masked });
+    return this.keyOf(license);
+  }
+
+  keyOf({ key_sealed }: Pick<LicenseDoc, 'key_sealed'>): string {
+    return this.deps.cipher.open(key_sealed, KEY_PURPOSE);
+  }
+
+  /** Of the project: for how long a client may go on without an answer. */
+  async ttlOf(product: string): Promise<number> {
+    return (await this.deps.projects.get(product))?.cache_ttl_hours ?? 0;
+  }
+
+  async #accepts(actor: Principal, product: string): Promise<void> {
+    checkProduct(actor, product);
+    await this.deps.projects.accepting(product);
+  }
+
+  async #view(doc: LicenseDoc, key?: string): Promise<LicenseView> {
+    return licenseView(doc, await this.ttlOf(doc.product), this.deps.clock.now(), key);
+  }
+
+  async #byRef(product: string, client_ref: string | null): Promise<LicenseDoc | null> {
+    if (client_ref === null) return null;
+    const page = await this.deps.licenses.find({ filter: { ref_key: refKey(product, client_ref) }, limit: 1 });
+    return page.items[0] ?? null;
+  }
+
+  async #again(license: LicenseDoc): Promise<Made> {
+    const key = this.keyOf(license);
+    return { license: await this.#view(license, key), key, created: false };
+  }
+
+  #document(actor: Principal, input: NewLicense): { doc: LicenseDoc; key: string } {
+    const { clock, ids, cipher } = this.deps;
+    const key = newKey();
+    const now = clock.iso();
+    const status: StoredState = input.require_approval === true ? 'pending' : 'active';
+    const { product, client_ref = null, licensee = null, email = null, expires_at = null } = input;
+    const { max_activations = null, require_approval = false, features = {}, notes = null } = input;
+    const doc: LicenseDoc = {
+      id: ids.uuid(),
+      key_sha256: keySha256(key),
+      key_masked: maskedKey(key),
+      key_sealed: cipher.seal(key, KEY_PURPOSE),
+      key_hash: null,
+      hash_due: now,
+      product,
+      client_ref,
+      ...(client_ref !== null && { ref_key: refKey(product, client_ref) }),
+      licensee,
+      email,
+      search: '',
+      status,
+      expires_at,
+      max_activations,
+      require_approval,
+      features: JSON.stringify(features),
+      notes,
+      created_at: now,
+      created_by: nameOf(actor),
+      updated_at: now,
+      rev: 1,
+      last_validated_at: null,
+      last_validated_version: null,
+      customer_releases: [],
+      outbox: [],
+      outbox_at: null,
+    };
+    Object.assign(doc, { search: searchOf(doc) }, this.#dues(doc));
+    const entry = this.#event(LICENSE_CREATED.event, doc);
+    doc.outbox.push(entry);
+    doc.outbox_at = outboxAt(entry);
+    return { doc, key };
+  }
+
+  async #created(actor: Principal, doc: LicenseDoc): Promise<void> {
+    const { product, client_ref, key_masked } = doc;
+    const details = { product, client_ref, key: key_masked };
+    const { after: fields } = changedFields({}, doc, AUDITED);
+    await this.deps.audit.record(actor, 'license.created', doc.id, details, { before: {}, after: fields });
+    this.outbox.send(doc);
+  }
+
+  async #change(
+    actor: Principal,
+    license: LicenseDoc,
+    decide: Decision,
+    details: Record<string, string> = {},
+  ): Promise<LicenseView> {
+    let before = license;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const decision = decide(before);
+      if (decision === null) return this.#view(before);
+      const changed = await this.marks.around(() => this.#write(before, decision.set));
+      if (changed !== null) {
+        await this.watchers.tell(changed.product);
+        const shown = changedFields(before, changed, Object.keys(decision.set));
+        await this.deps.audit.record(
+          actor,
+          decision.action,
+          changed.id,
+          { product: changed.product, ...details },
+          shown,
+        );
+        this.outbox.send(changed);
+        return this.#view(changed);
+      }
+      const again = await this.deps.licenses.get(before.id);
+      if (again === null) throw notFound(`license ${before.id}`);
+      before = again;
+    }
+    throw refusal(before.status, 'change');
+  }
+
+  async #write(before: LicenseDoc, fields: Partial<LicenseDoc>): Promise<LicenseDoc | null> {
+    const now = { ...before, ...fields };
+    const entry = this.#event(LICENSE_CHANGED.event, now);
+    const dated = 'expires_at' in fields || 'status' in fields;
+    const set = {
+      ...fields,
+      ...(dated && this.#dues(now)),
+      search: searchOf(now),
+      updated_at: this.deps.clock.iso(),
+      rev: before.rev + 1,
+      outbox_at: outboxAt(entry),
+    };
+    const update: Update = { set, push: { outbox: { each: [entry] } } };
+    return (await this.deps.licenses.change({ id: before.id, rev: before.rev }, update))?.doc ?? null;
+  }
+
+  /** When its end is announced, and its coming end. Undefined members are removed. */
+  #dues({ status, expires_at }: Pick<LicenseDoc, 'status' | 'expires_at'>): Pick<LicenseDoc, never> & {
+    expire_due: string | undefined;
+    warn_due: string | undefined;
+  } {
+    if (status !== 'active' || expires_at === null) return { expire_due: undefined, warn_due: undefined };
+    const warn = Date.parse(expires_at) - this.deps.config.expiring_days * DAY_MS;
+    return { expire_due: expires_at, warn_due: isoOf(warn) };
+  }
+
+  #event(event: string, license: LicenseDoc): OutboxEntry {
+    const { ids, clock } = this.deps;
+    return { id: `evt_${ids.uuid()}`, event, at: clock.iso(), data: eventData(license, clock.now()) };
+  }
+}
+
+const refKey = (product: string, client_ref: string): string => `${product} ${client_ref}`;
+
+/** `q` looks into the licensee, the e-mail address and the group of the key that is shown. */
+const searchOf = ({ licensee, email, key_masked }: Pick<LicenseDoc, 'licensee' | 'email' | 'key_masked'>): string =>
+  [licensee ?? '', email ?? '', key_masked.slice(-5)].join('\n').toLowerCase();

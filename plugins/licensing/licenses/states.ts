@@ -1,0 +1,41 @@
+/** The states of a license and what leads from one to another (contract 50). Pure. */
+import { conflict, refuse, ServiceError } from '../../../kernel/errors.js';
+
+export const STORED_STATES = ['pending', 'active', 'inactive', 'revoked'] as const;
+export type StoredState = (typeof STORED_STATES)[number];
+/** `expired` is derived: active, and past `expires_at`. */
+export const STATES = [...STORED_STATES, 'expired'] as const;
+export type State = (typeof STATES)[number];
+
+export const MOVES = ['approve', 'reject', 'deactivate', 'reactivate', 'revoke', 'extend'] as const;
+export type Move = (typeof MOVES)[number];
+
+/** From → to. What is not here is refused. */
+const TABLE: Readonly<Record<Move, Partial<Record<StoredState, StoredState>>>> = {
+  approve: { pending: 'active' },
+  reject: { pending: 'revoked' },
+  deactivate: { active: 'inactive' },
+  reactivate: { inactive: 'active' },
+  revoke: { active: 'revoked', inactive: 'revoked' },
+  extend: { pending: 'pending', active: 'active', inactive: 'inactive' },
+};
+
+/** The state after `move`; null: it is not possible in this state. */
+export const after = (state: StoredState, move: Move): StoredState | null => TABLE[move][state] ?? null;
+
+/** The moves that are possible in a state. */
+export const movesOf = (state: StoredState): Move[] => MOVES.filter((move) => after(state, move) !== null);
+
+/** @param now milliseconds since 1970 */
+export function stateOf(license: { status: StoredState; expires_at: string | null }, now: number): State {
+  const { status, expires_at } = license;
+  return status === 'active' && expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : status;
+}
+
+/** Why a move is refused: 409 `final_state` of a revoked license, else 409 `invalid_transition`. */
+export function refusal(state: StoredState, move: Move | 'change'): ServiceError {
+  if (state === 'revoked') return new ServiceError('final_state', 'The license is revoked; this is final.');
+  if (move === 'change') return conflict('The license was changed meanwhile. Read it again.');
+  const from = Object.keys(TABLE[move]).join(' or ');
+  return refuse(409, 'invalid_transition', `The license is ${state}; ${move} is possible only when it is ${from}.`);
+}

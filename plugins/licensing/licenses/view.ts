@@ -1,0 +1,94 @@
+/** Licenses and activations as they are shown: a key is masked, and nothing of the store's own is in it. Pure. */
+import type { LicenseEvent } from '../../../ports/domain/licensing.js';
+import type { Json } from '../../../ports/store.js';
+import type { ActivationDoc, LicenseDoc } from '../model.js';
+import { stateOf, type State } from './states.js';
+
+export interface LicenseView {
+  id: string;
+  key: string;
+  client_ref: string | null;
+  product: string;
+  project: string;
+  licensee: string | null;
+  email: string | null;
+  status: State;
+  expires_at: string | null;
+  max_activations: number | null;
+  require_approval: boolean;
+  features: { [name: string]: Json };
+  notes: string | null;
+  cache_ttl_hours: number;
+  created_at: string;
+  created_by: string;
+  updated_at: string;
+  last_validated_at: string | null;
+  last_validated_version: string | null;
+}
+
+export const featuresOf = ({ features }: Pick<LicenseDoc, 'features'>): { [name: string]: Json } =>
+  JSON.parse(features) as { [name: string]: Json };
+
+/** @param key the whole key, in the answer that makes a license; else the mask is shown */
+export function licenseView(doc: LicenseDoc, cache_ttl_hours: number, now: number, key = doc.key_masked): LicenseView {
+  const { id, client_ref, product, licensee, email, expires_at, max_activations, require_approval } = doc;
+  const { notes, created_at, created_by, updated_at, last_validated_at, last_validated_version } = doc;
+  return {
+    id,
+    key,
+    client_ref,
+    product,
+    project: product,
+    licensee,
+    email,
+    status: stateOf(doc, now),
+    expires_at,
+    max_activations,
+    require_approval,
+    features: featuresOf(doc),
+    notes,
+    cache_ttl_hours,
+    created_at,
+    created_by,
+    updated_at,
+    last_validated_at,
+    last_validated_version,
+  };
+}
+
+export type ActivationView = Pick<
+  ActivationDoc,
+  | 'id'
+  | 'license_id'
+  | 'machine_id'
+  | 'machine_name'
+  | 'platform'
+  | 'app_version'
+  | 'status'
+  | 'first_seen'
+  | 'last_seen'
+> & { file_until: string | null };
+
+export function activationView(doc: ActivationDoc): ActivationView {
+  const { id, license_id, machine_id, machine_name, platform, app_version, status, first_seen, last_seen } = doc;
+  return {
+    id,
+    license_id,
+    machine_id,
+    machine_name,
+    platform,
+    app_version,
+    status,
+    first_seen,
+    last_seen,
+    file_until: doc.file_until ?? null,
+  };
+}
+
+/** Data of a license's events (contract 50, events). */
+export function eventData(
+  { id, product, client_ref, status, expires_at }: Pick<LicenseDoc, keyof LicenseEvent>,
+  now: number,
+): LicenseEvent & { [name: string]: Json } {
+  return { id, product, client_ref, status: stateOf({ status, expires_at }, now), expires_at };
+}

@@ -1,0 +1,35 @@
+/** Tells those who must know at once that what opens the release store has changed. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { SECOND_MS } from '../../../lib/time.js';
+import { DEPS, type Deps } from '../deps.js';
+
+/** No longer than this is an answer held back for the access files; the next look finds what was not done by then. */
+const PATIENCE_MS = 5 * SECOND_MS;
+
+@injectable()
+export class Watchers {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'watchers' | 'log'>) {}
+
+  /** Never rejects. @param product null: of several */
+  async tell(product: string | null): Promise<void> {
+    await Promise.all(this.deps.watchers().map((watcher) => this.#tell(product, () => watcher.changed(product))));
+  }
+
+  async #tell(product: string | null, changed: () => Promise<void>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), PATIENCE_MS);
+    });
+    try {
+      if ((await Promise.race([changed(), late])) === 'late')
+        this.deps.log.warn({ product }, 'the access files are not written yet; the answer does not wait any longer');
+    } catch (err) {
+      this.deps.log.error(
+        { err, product },
+        'a change of licenses did not reach the access files; the next look finds it',
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * Machines of a license: each has one activation, whose id follows from the key and the machine, and holds at most one
+ * place (places.ts). Every step is one write of one document, compared with what was read (contract 50, license).
+ */
+import { createHash } from 'node:crypto';
+import { inject, injectable } from '../../../kernel/contract.js';
+import { KeyedMutex } from '../../../lib/keyed-mutex.js';
+import { each } from '../../../lib/paging.js';
+import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
+import { LICENSE_MACHINE_PENDING } from '../../../ports/domain/licensing.js';
+import { StoreConflict, type Filter } from '../../../ports/store.js';
+import { DEPS, type Deps } from '../deps.js';
+import { eventData } from '../licenses/view.js';
+import type { ActivationDoc, ActivationState, LicenseDoc, OutboxEntry } from '../model.js';
+import { ACTIVATION_OUTBOX } from '../outboxes.js';
+import { outboxAt, type Outbox } from '../outbox.js';
+import { Places, type Place, type PlaceKind } from './places.js';
+
+export const UNSEEN_MS = 90 * DAY_MS;
+/** `last_seen` is written at most this often. */
+const SEEN_MS = MINUTE_MS;
+/** Processes that lose places to each other so often have something wrong. */
+const MOST_TRIES = 50;
+
+/** What a client says of its machine. */
+export interface Machine {
+  machine_id: string;
+  machine_name: string | null;
+  platform: string | null;
+  app_version: string | null;
+}
+
+/** Of a machine that asks: its activation's state; `limit`: it has none and gets none. */
+export type Seat = 'active' | 'pending' | 'blocked' | 'limit';
+
+export const activationId = ({ key_sha256 }: Pick<LicenseDoc, 'key_sha256'>, machine_id: string): string =>
+  createHash('sha256').update(`${key_sha256}\n${machine_id}`).digest('hex').slice(0, 32);
+
+@injectable()
+export class Machines {
+  readonly #mutex = new KeyedMutex();
+
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'activations' | 'clock' | 'ids'>,
+    @inject(ACTIVATION_OUTBOX) private readonly outbox: Outbox<ActivationDoc>,
+  ) {}
+
+  find(license: LicenseDoc, machine_id: string): Promise<ActivationDoc | null> {
+    return this.deps.activations.get(activationId(license, machine_id));
+  }
+
+  used(license: LicenseDoc): Promise<number> {
+    return new Places(this.deps.activations, license, 'active').used();
+  }
+
+  /** What a machine that only looks would be told; nothing is stored. */
+  async look(license: LicenseDoc, known: ActivationDoc | null): Promise<Seat> {
+    if (known !== null && known.status !== 'released') return known.status;
+    return (await new Places(this.deps.activations, license, 'active').free(true)) === null ? 'limit' : 'active';
+  }
+
+  /**
+   * The machine's seat, taken if it has none. An own active place wins; of others the first to write has it.
+   * @param known its activation as the caller read it
+   */
+  async take(license: LicenseDoc, machine: Machine, known: ActivationDoc | null): Promise<Seat> {
+    if (known?.status === 'blocked') return 'blocked';
+    if (known?.status === 'active') {
+      await this.#seen(known, machine);
+      return 'active';
+    }
+    // Most who come to a full license are told so without waiting for each other.
+    if ((await new Places(this.deps.activations, license, 'active').free(true)) === null)
+      return this.#wait(license, machine, known);
+    return this.#mutex.run(license.id, () => this.#seat(license, machine));
+  }
+
+  async #seat(license: LicenseDoc, machine: Machine): Promise<Seat> {
+    const places = new Places(this.deps.activations, license, 'active');
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const known = await this.find(license, machine.machine_id);
+      if (known?.status === 'active' || known?.status === 'blocked') return known.status;
+      const place = await places.free(tries === 0);
+      if (place === null) return this.#wait(license, machine, known);
+      if (await this.#write(license, machine, known, 'active', place)) return 'active';
+    }
+    throw new Error(`no place of license ${license.id} could be taken in ${MOST_TRIES} tries`);
+  }
+
+  /** Over the limit: it waits for an approval where the license wants one. */
+  async #wait(license: LicenseDoc, machine: Machine, first: ActivationDoc | null): Promise<Seat> {
+    const places = new Places(this.deps.activations, license, 'pending');
+    let known = first;
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      if (known?.status === 'pending') {
+        await this.#seen(known, machine);
+        return 'pending';
+      }
+      if (known?.status === 'active' || known?.status === 'blocked') return known.status;
+      if (!license.require_approval) return 'limit';
+      const place = await places.free(tries === 0);
+      if (place === null) return 'limit';
+      if (await this.#write(license, machine, known, 'pending', place)) return 'pending';
+      known = await this.find(license, machine.machine_id);
+    }
+    throw new Error(`no waiting place of license ${license.id} could be taken in ${MOST_TRIES} tries`);
+  }
+
+  /** False: the place, or the machine, was taken meanwhile. */
+  async #write(
+    license: LicenseDoc,
+    machine: Machine,
+    known: ActivationDoc | null,
+    status: PlaceKind,
+    place: Place,
+  ): Promise<boolean> {
+    const now = this.deps.clock.iso();
+    const entry = status === 'pending' ? this.#pendingEvent(license) : null;
+    const fields = { ...machine, status, last_seen: now, ...place };
+    try {
+      if (known === null) {
+        const outbox = entry === null ? [] : [entry];
+        const outbox_at = entry === null ? null : outboxAt(entry);
+        const doc: ActivationDoc = {
+          id: activationId(license, machine.machine_id),
+          license_id: license.id,
+          product: license.product,
+          first_seen: now,
+          ...fields,
+          outbox,
+          outbox_at,
+        };
+        await this.deps.activations.insert(doc);
+        this.outbox.send(doc);
+        return true;
+      }
+      const changed = await this.deps.activations.change(
+        { id: known.id, status: known.status, slot: known.slot ?? null },
+        {
+          set: { ...fields, ...(entry !== null && { outbox_at: outboxAt(entry) }) },
+          ...(entry !== null && { push: { outbox: { each: [entry] } } }),
+        },
+      );
+      if (changed !== null) this.outbox.send(changed.doc);
+      return changed !== null;
+    } catch (error) {
+      if (error instanceof StoreConflict) return false;
+      throw error;
+    }
+  }
+
+  #pendingEvent(license: LicenseDoc): OutboxEntry {
+    const { ids, clock } = this.deps;
+    const data = eventData(license, clock.now());
+    return { id: `evt_${ids.uuid()}`, event: LICENSE_MACHINE_PENDING.event, at: clock.iso(), data };
+  }
+
+  async #seen(known: ActivationDoc, machine: Machine): Promise<void> {
+    const { clock, activations } = this.deps;
+    if (clock.now() - Date.parse(known.last_seen) < SEEN_MS) return;
+    const { machine_name, platform, app_version } = machine;
+    const said = Object.entries({ machine_name, platform, app_version }).filter(([, value]) => value !== null);
+    const set = { ...Object.fromEntries(said), last_seen: clock.iso() };
+    await activations.change({ id: known.id, last_seen: known.last_seen }, { set });
+  }
+
+  /** Keeps a machine's place until its file has ended. */
+  async keepUntil(activation: string, file_until: string): Promise<boolean> {
+    const kept = { max: { file_until } };
+    return (await this.deps.activations.change({ id: activation, status: 'active' }, kept)) !== null;
+  }
+
+  /** Gives a waiting or blocked machine a place, beyond the maximum if need be. Null: it is in another state. */
+  async approve(license: LicenseDoc, activation: ActivationDoc): Promise<ActivationDoc | null> {
+    const places = new Places(this.deps.activations, license, 'active');
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const place = (await places.free(tries === 0)) ?? (await places.beyond());
+      if (place === null) return null;
+      try {
+        return await this.change(activation, ['pending', 'blocked'], { status: 'active', ...place });
+      } catch (error) {
+        if (!(error instanceof StoreConflict)) throw error;
+      }
+    }
+    return null;
+  }
+
+  /** Another state without a place. Null: it is in none of `from` any more, or got a file meanwhile. */
+  leave(
+    activation: ActivationDoc,
+    from: readonly ActivationState[],
+    status: 'released' | 'blocked',
+  ): Promise<ActivationDoc | null> {
+    return this.change(activation, from, { status, slot: undefined, slot_n: undefined });
+  }
+
+  async change(
+    { id, file_until }: Pick<ActivationDoc, 'id' | 'file_until'>,
+    from: readonly ActivationState[],
+    set: { status: ActivationState; slot?: string | undefined; slot_n?: number | undefined },
+  ): Promise<ActivationDoc | null> {
+    const same = { id, status: { in: from }, file_until: file_until ?? null };
+    return (await this.deps.activations.change(same, { set }))?.doc ?? null;
+  }
+
+  /** Whether a `.lic` of the machine is still good: so long its place is not free. */
+  keptUntil({ file_until, status }: ActivationDoc): string | null {
+    const kept = status === 'active' && file_until !== undefined && Date.parse(file_until) > this.deps.clock.now();
+    return kept ? file_until : null;
+  }
+
+  /** Releases what was not seen for 90 days. Answers how many. */
+  async releaseUnseen(signal?: AbortSignal): Promise<number> {
+    const { activations, clock } = this.deps;
+    const before = isoOf(clock.now() - UNSEEN_MS);
+    let n = 0;
+    for (const status of ['active', 'pending'] as const) {
+      const filter: Filter = { status, last_seen: { lt: before } };
+      for await (const activation of each(activations, { filter, sort: [['last_seen', 'asc']], limit: 200 })) {
+        if (signal?.aborted === true) return n;
+        if (this.keptUntil(activation) !== null) continue;
+        const same = { id: activation.id, status, last_seen: activation.last_seen };
+        const released = { set: { status: 'released', slot: undefined, slot_n: undefined } };
+        if ((await activations.change(same, released)) !== null) n++;
+      }
+    }
+    return n;
+  }
+}

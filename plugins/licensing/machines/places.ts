@@ -1,0 +1,88 @@
+/**
+ * The places of a license, one for each machine. A place is a number, and who writes it into a unique index has it: two
+ * machines that come at once, in one process or in two, cannot both. So no count is kept that could be wrong after a crash.
+ *
+ * An approval may exceed the maximum, and a maximum may be lowered: then there are places beyond it, and as many fewer
+ * below are free. Rejected: a counter in the license, which a crash between counter and machine leaves wrong.
+ */
+import type { Collection } from '../../../kernel/contract.js';
+import type { Filter } from '../../../ports/store.js';
+import { MOST_ACTIVATIONS } from '../licenses/fields.js';
+import type { ActivationDoc, LicenseDoc } from '../model.js';
+
+export type PlaceKind = 'active' | 'pending';
+
+export interface Place {
+  slot: string;
+  slot_n: number;
+}
+
+export const MOST_PENDING = 100;
+
+const LETTER = { active: 'a', pending: 'p' } as const;
+
+export class Places {
+  constructor(
+    private readonly rows: Pick<Collection<ActivationDoc>, 'count'>,
+    private readonly license: Pick<LicenseDoc, 'id' | 'max_activations'>,
+    private readonly kind: PlaceKind,
+  ) {}
+
+  /** How many are taken. */
+  used(): Promise<number> {
+    return this.rows.count({ license_id: this.license.id, status: this.kind });
+  }
+
+  /** A place that a new machine may take; null: all are taken. @param guess false: the place behind the others was not free */
+  async free(guess: boolean): Promise<Place | null> {
+    const limit = await this.#limit();
+    return limit === 0 ? null : this.#freeIn(0, limit, guess);
+  }
+
+  /** A place beyond the maximum: for an approval. Null: there are 10,000. */
+  async beyond(): Promise<Place | null> {
+    return this.#freeIn(this.license.max_activations ?? 0, MOST_ACTIVATIONS, false);
+  }
+
+  /** New machines take places below this one: the largest that, with the places taken above it, stays within the maximum. */
+  async #limit(): Promise<number> {
+    if (this.kind === 'pending') return MOST_PENDING;
+    const { max_activations: most } = this.license;
+    if (most === null) return MOST_ACTIVATIONS;
+    if ((await this.#count(most, MOST_ACTIVATIONS)) === 0) return most;
+    let low = 0;
+    let high = most - 1;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (middle + (await this.#count(middle, MOST_ACTIVATIONS)) <= most) low = middle;
+      else high = middle - 1;
+    }
+    return low + (await this.#count(low, MOST_ACTIVATIONS)) <= most ? low : 0;
+  }
+
+  /** A free number at random, found by halves: as many questions as the range has binary digits. */
+  async #freeIn(from: number, to: number, guess: boolean): Promise<Place | null> {
+    let [low, high] = [from, to];
+    let taken = await this.#count(low, high);
+    if (taken >= high - low) return null;
+    if (guess) return this.#place(low + taken);
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      const below = await this.#count(low, middle);
+      const freeBelow = middle - low - below;
+      const free = high - low - taken;
+      if (Math.random() * free < freeBelow) [high, taken] = [middle, below];
+      else [low, taken] = [middle, taken - below];
+    }
+    return this.#place(low);
+  }
+
+  #place(n: number): Place {
+    return { slot: `${this.license.id} ${LETTER[this.kind]}${n}`, slot_n: n };
+  }
+
+  #count(from: number, to: number): Promise<number> {
+    const filter: Filter = { license_id: this.license.id, status: this.kind, slot_n: { gte: from, lt: to } };
+    return this.rows.count(filter);
+  }
+}

@@ -1,0 +1,86 @@
+/** The stored documents of the licensing plugin. */
+import type { Doc, Json } from '../../ports/store.js';
+import type { StoredState } from './licenses/states.js';
+
+/** An event that waits in the document whose change caused it (docs/consistency.md). */
+export type OutboxEntry = {
+  /** The event's id. */
+  id: string;
+  event: string;
+  at: string;
+  data: { [name: string]: Json };
+};
+
+export interface WithOutbox extends Doc {
+  product: string;
+  outbox: OutboxEntry[];
+  /** Time and id of the newest entry; null: the outbox is empty. */
+  outbox_at: string | null;
+}
+
+export interface LicenseDoc extends WithOutbox {
+  key_sha256: string;
+  key_masked: string;
+  /** The key, readable with the data key alone. */
+  key_sealed: string;
+  /** bcrypt of the key, cost 8; null until it is computed. */
+  key_hash: string | null;
+  /** Since when the hash is missing; absent when it is there. */
+  hash_due?: string;
+  client_ref: string | null;
+  /** Product and `client_ref`: unique. Absent without a `client_ref`. */
+  ref_key?: string;
+  licensee: string | null;
+  email: string | null;
+  /** What `q` searches, in lower case. */
+  search: string;
+  status: StoredState;
+  expires_at: string | null;
+  max_activations: number | null;
+  require_approval: boolean;
+  /** JSON: a store must not read anything into its names. */
+  features: string;
+  notes: string | null;
+  created_at: string;
+  created_by: string;
+  updated_at: string;
+  /** Rises with every change of an administrator; writes compare it. */
+  rev: number;
+  last_validated_at: string | null;
+  last_validated_version: string | null;
+  /** When `license.expired` is to be sent, while the license is active and it has not been. */
+  expire_due?: string;
+  /** When `license.expiring` is to be sent, likewise. */
+  warn_due?: string;
+  /** When the customer released machines on the page /license, at most the last three. */
+  customer_releases: string[];
+}
+
+export const ACTIVATION_STATES = ['active', 'pending', 'blocked', 'released'] as const;
+export type ActivationState = (typeof ACTIVATION_STATES)[number];
+
+/** One machine of one license; its id follows from both. */
+export interface ActivationDoc extends WithOutbox {
+  license_id: string;
+  machine_id: string;
+  machine_name: string | null;
+  platform: string | null;
+  app_version: string | null;
+  status: ActivationState;
+  first_seen: string;
+  last_seen: string;
+  /** The place that it holds, unique: license, kind and number. Absent when it holds none. */
+  slot?: string;
+  /** The number of that place. */
+  slot_n?: number;
+  /** Until when a `.lic` of this machine is good; its place is kept as long. Absent: there was none. */
+  file_until?: string;
+}
+
+/** Announces changes of what opens the release store (directory.ts). */
+export interface MarkDoc extends Doc {
+  /** Rises with every finished change. */
+  n: number;
+  /** Changes under way. */
+  open: { id: string; at: string }[];
+}

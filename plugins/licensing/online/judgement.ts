@@ -1,0 +1,44 @@
+/** What a question about a license is answered, before its machine is looked at (contract 50). Pure. */
+import { stateOf } from '../licenses/states.js';
+import type { LicenseDoc } from '../model.js';
+
+export const ANSWERS = [
+  'active',
+  'expired',
+  'inactive',
+  'revoked',
+  'pending',
+  'invalid',
+  'product_mismatch',
+  'machine_limit',
+  'machine_pending',
+  'machine_blocked',
+] as const;
+export type AnswerStatus = (typeof ANSWERS)[number];
+
+export type Judgement = Exclude<AnswerStatus, `machine_${string}`>;
+
+/** The first that holds: invalid, revoked, inactive, pending, product_mismatch, expired; else active. */
+export function judgementOf(
+  license: Pick<LicenseDoc, 'status' | 'expires_at' | 'product'> | null,
+  product: string,
+  now: number,
+): Judgement {
+  if (license === null) return 'invalid';
+  if (license.status !== 'active') return license.status;
+  if (license.product !== product) return 'product_mismatch';
+  return stateOf(license, now);
+}
+
+export const MESSAGES: Readonly<Record<AnswerStatus, string>> = {
+  active: 'The license is active.',
+  expired: 'The license has expired.',
+  inactive: 'The license is switched off.',
+  revoked: 'The license was revoked.',
+  pending: 'The license waits for its approval.',
+  invalid: 'There is no such license.',
+  product_mismatch: 'The license is for another product.',
+  machine_limit: 'The license is in use on as many machines as it allows.',
+  machine_pending: 'This machine waits for its approval.',
+  machine_blocked: 'This machine is blocked.',
+};

@@ -1,0 +1,261 @@
+/** The license service as applications ask it: validate, deactivate, file (contract 50). */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
+import { invalid, ServiceError } from '../../../kernel/errors.js';
+import { DEPS, type Deps } from '../deps.js';
+import { canonicalKey, isKey, keySha256 } from '../keys/key.js';
+import { Licenses } from '../licenses/licenses.js';
+import { stateOf, type State } from '../licenses/states.js';
+import { featuresOf } from '../licenses/view.js';
+import { activationId, Machines, type Machine, type Seat } from '../machines/machines.js';
+import type { ActivationDoc, ActivationState, LicenseDoc } from '../model.js';
+import { judgementOf, MESSAGES, type AnswerStatus } from './judgement.js';
+import { Signing } from './signing.js';
+
+const MOST_REMEMBERED = 10_000;
+const FILE_DAYS = 30;
+
+export interface Question {
+  license_key: string;
+  product: string;
+  machine_id?: string | null;
+  machine_name?: string | null;
+  app_version?: string | null;
+  platform?: string | null;
+  nonce?: string | null;
+}
+
+export interface Shown {
+  status: ActivationState | null;
+  used: number;
+  max: number | null;
+}
+
+const OF_SEAT: Readonly<Record<Seat, AnswerStatus>> = {
+  active: 'active',
+  pending: 'machine_pending',
+  blocked: 'machine_blocked',
+  limit: 'machine_limit',
+};
+
+interface Found {
+  sha256: string;
+  license: LicenseDoc | null;
+  activation: ActivationDoc | null;
+}
+
+@injectable()
+export class Online {
+  /** Licenses whose validation was noted by this process in the last minute. */
+  readonly #noted: BoundedMap<true>;
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Licenses) private readonly licenses: Licenses,
+    @inject(Machines) private readonly machines: Machines,
+    @inject(Signing) private readonly signing: Signing,
+  ) {
+    this.#noted = new BoundedMap({ most: MOST_REMEMBERED, ttlMs: MINUTE_MS, now: () => deps.clock.monotonic() });
+  }
+
+  /** @param takes false: no place is taken (GET) */
+  async validate(question: Question, takes: boolean): Promise<object> {
+    const { product, nonce = null } = question;
+    const machine_id = question.machine_id ?? null;
+    const { sha256, license, activation } = await this.#find(question.license_key, machine_id);
+    const now = this.deps.clock.now();
+    const judged = judgementOf(license, product, now);
+    let status: AnswerStatus = judged;
+    let shown: Shown | null = null;
+    if (license !== null && judged === 'active') {
+      if (machine_id !== null) {
+        const machine = machineOf(question, machine_id);
+        const seat = takes
+          ? await this.machines.take(license, machine, activation)
+          : await this.machines.look(license, activation);
+        status = OF_SEAT[seat];
+        shown = await this.#shown(license, seat, takes || activation?.status === 'active');
+      }
+      await this.#note(license, question.app_version ?? null);
+    }
+    // To who asks for another product a license tells nothing but its state.
+    const told = license?.product === product ? license : null;
+    return this.signing.answer({
+      status,
+      valid: status === 'active',
+      product,
+      expires_at: told?.expires_at ?? null,
+      checked_at: isoOf(now),
+      cache_ttl_hours: told === null ? 0 : await this.licenses.ttlOf(product),
+      licensee: told?.licensee ?? null,
+      features: told === null ? null : featuresOf(told),
+      activation: shown,
+      nonce,
+      message: MESSAGES[status],
+      key_sha256: sha256,
+      machine_id,
+    });
+  }
+
+  /** Null: there is no such license. */
+  async deactivate(
+    principal: Principal,
+    { license_key, product, machine_id, reason, permanent }: Deactivation,
+  ): Promise<Deactivated | null> {
+    const { license, activation } = await this.#find(license_key, machine_id ?? null);
+    if (license === null) return null;
+    if (product !== undefined && product !== license.product) return { refused: 'product_mismatch' };
+    if (license.status === 'pending') return { refused: 'invalid_transition' };
+    if (machine_id !== undefined && machine_id !== null) {
+      const released = activation === null ? null : await this.#release(principal, license, activation, reason);
+      return {
+        status: stateOf(license, this.deps.clock.now()),
+        released: released?.status === 'released',
+        activation: released,
+      };
+    }
+    const status = await this.#switchOff(principal, license, permanent === true, reason);
+    return { status, released: true, activation: null };
+  }
+
+  /** The file, or why there is none. @throws ServiceError validation_failed */
+  async file(
+    question: Question & { valid_days?: number | undefined },
+  ): Promise<{ text: string } | { status: AnswerStatus }> {
+    const { product, valid_days = FILE_DAYS } = question;
+    const machine_id = question.machine_id ?? null;
+    const { license, activation } = await this.#find(question.license_key, machine_id);
+    const now = this.deps.clock.now();
+    const judged = judgementOf(license, product, now);
+    if (license === null || judged !== 'active') return { status: judged };
+    return this.issue(license, machine_id === null ? null : machineOf(question, machine_id), valid_days, activation);
+  }
+
+  /** A file of an active license. @param machine null: for every machine, where there is no limit @throws ServiceError validation_failed */
+  async issue(
+    license: LicenseDoc,
+    machine: Machine | null,
+    valid_days: number,
+    known: ActivationDoc | null,
+  ): Promise<{ text: string } | { status: AnswerStatus }> {
+    if (machine === null && license.max_activations !== null)
+      throw invalid({ machine_id: 'is needed: this license is for a number of machines' });
+    const now = this.deps.clock.now();
+    const ends = isoOf(now + valid_days * DAY_MS);
+    const valid_until = license.expires_at !== null && license.expires_at < ends ? license.expires_at : ends;
+    if (machine !== null) {
+      const seat = await this.machines.take(license, machine, known);
+      if (seat !== 'active') return { status: OF_SEAT[seat] };
+      // Before the file goes out: its place stays until the file has ended.
+      const kept = await this.machines.keepUntil(activationId(license, machine.machine_id), valid_until);
+      if (!kept) return { status: 'machine_limit' };
+    }
+    const { id: license_id, key_sha256, key_masked, product, licensee, expires_at } = license;
+    const text = await this.signing.file({
+      schema: 1,
+      license_id,
+      key_sha256,
+      key_masked,
+      product,
+      licensee,
+      features: featuresOf(license),
+      issued_at: isoOf(now),
+      not_before: isoOf(now - HOUR_MS),
+      valid_until,
+      expires_at,
+      machine_id: machine?.machine_id ?? null,
+      cache_ttl_hours: await this.licenses.ttlOf(product),
+    });
+    return { text };
+  }
+
+  /** The license of a key, for the customer page too; null: there is none. */
+  async byKey(license_key: string): Promise<LicenseDoc | null> {
+    return (await this.#find(license_key, null)).license;
+  }
+
+  async #find(license_key: string, machine_id: string | null): Promise<Found> {
+    const key = canonicalKey(license_key);
+    const sha256 = keySha256(key);
+    if (!isKey(key)) return { sha256, license: null, activation: null };
+    const { licenses, activations } = this.deps;
+    const [page, activation] = await Promise.all([
+      licenses.find({ filter: { key_sha256: sha256 }, limit: 1 }),
+      machine_id === null ? null : activations.get(activationId({ key_sha256: sha256 }, machine_id)),
+    ]);
+    return { sha256, license: page.items[0] ?? null, activation };
+  }
+
+  async #shown(license: LicenseDoc, seat: Seat, holds: boolean): Promise<Shown> {
+    const status = seat === 'limit' || (seat === 'active' && !holds) ? null : seat;
+    return { status, used: await this.machines.used(license), max: license.max_activations };
+  }
+
+  /** At most once a minute, and behind nobody: other processes may have noted it already. */
+  async #note({ id, last_validated_at }: LicenseDoc, version: string | null): Promise<void> {
+    const { clock, licenses } = this.deps;
+    const recent = last_validated_at !== null && clock.now() - Date.parse(last_validated_at) < MINUTE_MS;
+    if (recent || this.#noted.get(id) === true) return;
+    this.#noted.set(id, true);
+    const set = { last_validated_at: clock.iso(), ...(version !== null && { last_validated_version: version }) };
+    await licenses.change({ id, last_validated_at }, { set });
+  }
+
+  async #release(
+    principal: Principal,
+    license: LicenseDoc,
+    activation: ActivationDoc,
+    reason?: string | null,
+  ): Promise<ActivationDoc> {
+    const leaves = (activation.status === 'active' || activation.status === 'pending') && !this.#kept(activation);
+    const released = leaves ? await this.machines.leave(activation, ['active', 'pending'], 'released') : null;
+    if (released === null) return (await this.machines.find(license, activation.machine_id)) ?? activation;
+    const { id, machine_id, product } = released;
+    const details = { product, activation: id, machine_id, ...(reason && { reason }) };
+    const shown = { before: { status: activation.status }, after: { status: released.status } };
+    await this.deps.audit.record(principal, 'license.machine_released', license.id, details, shown);
+    return released;
+  }
+
+  #kept(activation: ActivationDoc): boolean {
+    return this.machines.keptUntil(activation) !== null;
+  }
+
+  /** A repeat changes nothing and is answered the same. */
+  async #switchOff(
+    principal: Principal,
+    license: LicenseDoc,
+    permanent: boolean,
+    reason?: string | null,
+  ): Promise<State> {
+    const { status, id } = license;
+    if (status === 'revoked' || (status === 'inactive' && !permanent)) return status;
+    const move = permanent ? 'revoke' : 'deactivate';
+    try {
+      return (await this.licenses.move(principal, id, move, reason ?? undefined)).status;
+    } catch (error) {
+      // Another call did the same meanwhile.
+      const now = error instanceof ServiceError && error.status === 409 ? await this.deps.licenses.get(id) : null;
+      if (now?.status !== 'revoked' && now?.status !== 'inactive') throw error;
+      return now.status;
+    }
+  }
+}
+
+export interface Deactivation {
+  license_key: string;
+  product?: string | undefined;
+  machine_id?: string | null | undefined;
+  reason?: string | null | undefined;
+  permanent?: boolean | undefined;
+}
+
+export type Deactivated =
+  | { status: State; released: boolean; activation: ActivationDoc | null }
+  | { refused: 'product_mismatch' | 'invalid_transition' };
+
+function machineOf(question: Question, machine_id: string): Machine {
+  const { machine_name = null, platform = null, app_version = null } = question;
+  return { machine_id, machine_name, platform, app_version };
+}

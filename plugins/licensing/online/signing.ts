@@ -1,0 +1,51 @@
+/** Answers and files under the key of `security.license_key`, which each names (contract 50, validate and `.lic`). */
+import canonicalize from 'canonicalize';
+import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../clients/shared/license-file.js';
+import { inject, injectable } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import type { PublicKey } from '../../../ports/signer.js';
+import { DEPS, type Deps } from '../deps.js';
+
+/** A rotation between naming the key and signing with it; twice in a row does not happen. */
+const MOST_TRIES = 3;
+
+@injectable()
+export class Signing {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'signer'>) {}
+
+  async key(): Promise<PublicKey> {
+    const key = await this.deps.signer.key();
+    if (key === null) throw new ServiceError('not_ready', 'There is no key that licenses are signed with.');
+    return key;
+  }
+
+  /** The answer with `alg`, `kid` and the signature over all other members, as RFC 8785 JSON. */
+  async answer<T extends object>(fields: T): Promise<T & { alg: string; kid: string; signature: string }> {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const { algorithm: alg, key_id: kid } = await this.key();
+      const covered = { ...fields, alg, kid };
+      const signed = await this.deps.signer.sign(Buffer.from(canonicalize(covered) ?? ''));
+      if (signed?.key.key_id === kid) return { ...covered, signature: signed.signature };
+    }
+    throw new ServiceError('not_ready', 'The key that licenses are signed with is being replaced.');
+  }
+
+  /** The text of a `.lic`. */
+  async file(payload: object): Promise<string> {
+    const enc = Buffer.from(JSON.stringify(payload)).toString('base64');
+    const signed = await this.deps.signer.sign(Buffer.from(LICENSE_FILE_SIGNED + enc));
+    if (signed === null) throw new ServiceError('not_ready', 'There is no key that licenses are signed with.');
+    const { signature: sig, key } = signed;
+    return formatLicenseFile({ enc, sig, alg: key.algorithm, kid: key.key_id });
+  }
+
+  /** What verifiers need: the key, and those before it. */
+  async published(): Promise<object> {
+    const { algorithm, key_id: kid, public_key } = await this.key();
+    const predecessors = (await this.deps.signer.predecessors()).map((earlier) => {
+      const { key_id, algorithm: alg, public_key: pem, signature } = earlier;
+      return { kid: key_id, algorithm: alg, public_key: pem, signature };
+    });
+    return { algorithm, kid, public_key, predecessors };
+  }
+}

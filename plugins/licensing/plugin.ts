@@ -1,0 +1,121 @@
+/**
+ * The license service (contract 50): keys that applications validate, machines that hold places, files for machines that
+ * are offline; and the directory of the keys that open a product's release store.
+ */
+import joi from 'joi';
+import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
+import { HOUR_MS, MINUTE_MS, SECOND_MS, isoOf } from '../../lib/time.js';
+import { AUDIT, THROTTLE } from '../../ports/domain/access.js';
+import {
+  LICENSE_CHANGED,
+  LICENSE_CREATED,
+  LICENSE_EXPIRED,
+  LICENSE_EXPIRING,
+  LICENSE_MACHINE_PENDING,
+  LICENSE_WATCHERS,
+  LICENSES,
+} from '../../ports/domain/licensing.js';
+import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { COLLECTIONS } from './collections.js';
+import type { Deps, LicensingConfig } from './deps.js';
+import { adminRoutes } from './http/admin-routes.js';
+import { onlineRoutes } from './http/online-routes.js';
+import { buildServices, type Services } from './services.js';
+
+/** A quarter of what the contract allows between an end and the access files. */
+const EXPIRE_MS = 15 * SECOND_MS;
+
+const config = joi.object({
+  expiring_days: joi
+    .number()
+    .integer()
+    .min(1)
+    .max(365)
+    .default(14)
+    .description('How many days before a license ends `license.expiring` is sent'),
+});
+
+function depsOf(ctx: PluginContext<LicensingConfig>): Deps {
+  return {
+    licenses: ctx.collection('licenses'),
+    activations: ctx.collection('activations'),
+    marks: ctx.collection('marks'),
+    clock: ctx.clock,
+    ids: ctx.ids,
+    log: ctx.log,
+    cipher: ctx.ports.cipher,
+    hasher: ctx.ports.hasher,
+    signer: ctx.ports.signers.licenses,
+    audit: ctx.resolve(AUDIT),
+    projects: ctx.resolve(PROJECTS),
+    throttle: ctx.resolve(THROTTLE),
+    watchers: () => ctx.extensions(LICENSE_WATCHERS),
+    emit: (event, data, options) => ctx.emit(event, data, options),
+    config: ctx.config,
+  };
+}
+
+function jobs({ expiry, machines, hashes, marks, watchers, outboxes }: Services, deps: Deps): JobSpec[] {
+  return [
+    { name: 'expire', everyMs: EXPIRE_MS, run: async ({ signal }) => void (await expiry.run(signal)) },
+    {
+      name: 'reconcile',
+      everyMs: 10 * SECOND_MS,
+      run: async () => {
+        for (const outbox of outboxes) await outbox.reconcile();
+        if (await marks.reconcile()) await watchers.tell(null);
+      },
+    },
+    {
+      name: 'hash',
+      everyMs: MINUTE_MS,
+      timeoutMs: 10 * MINUTE_MS,
+      // Younger ones are under way in the process that made them.
+      run: async ({ signal }) => void (await hashes.reconcile(isoOf(deps.clock.now() - 2 * MINUTE_MS), signal)),
+    },
+    {
+      name: 'release',
+      everyMs: HOUR_MS,
+      timeoutMs: 10 * MINUTE_MS,
+      run: async ({ signal }) => void (await machines.releaseUnseen(signal)),
+    },
+  ];
+}
+
+export default definePlugin<LicensingConfig>({
+  id: 'licensing',
+  section: 'licenses',
+  version: '1.0.0',
+  api: 1,
+  title: 'Licenses',
+  needs: [AUDIT.name, PROJECTS.name, THROTTLE.name],
+  provides: [LICENSES.name],
+  extensionPoints: [LICENSE_WATCHERS.point],
+  extends: [PROJECT_USAGE.point],
+  config,
+  scopes: ['license:read', 'license:manage'],
+  events: [LICENSE_CREATED, LICENSE_CHANGED, LICENSE_EXPIRING, LICENSE_EXPIRED, LICENSE_MACHINE_PENDING].map(
+    ({ event }) => event,
+  ),
+  tags: { license: 'Licenses: validation by applications, files for machines that are offline, administration.' },
+  collections: COLLECTIONS,
+  from: import.meta.url,
+  setup(ctx) {
+    const deps = depsOf(ctx);
+    const services = buildServices(ctx, deps);
+    const { licenses, activations, directory, hashes, online, signing, outboxes } = services;
+    const inUse = async (product: string): Promise<boolean> =>
+      (await deps.licenses.find({ filter: { product }, limit: 1 })).items.length > 0;
+    return {
+      services: { [LICENSES.name]: directory },
+      extensions: [extend(PROJECT_USAGE, { noun: 'licenses', inUse })],
+      routes: [...onlineRoutes(online, signing), ...adminRoutes(licenses, activations)],
+      jobs: jobs(services, deps),
+      start: async () => hashes.later(),
+      stop: async () => {
+        await hashes.stop();
+        for (const outbox of outboxes) await outbox.drain();
+      },
+    };
+  },
+});

@@ -1,0 +1,43 @@
+/** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
+import type { Instances, PluginContext } from '../../kernel/contract.js';
+import { DEPS, type Deps } from './deps.js';
+import { Directory } from './licenses/directory.js';
+import { Expiry } from './licenses/expiry.js';
+import { KeyHashes } from './licenses/key-hashes.js';
+import { Licenses } from './licenses/licenses.js';
+import { Marks } from './licenses/marks.js';
+import { Watchers } from './licenses/watchers.js';
+import { Activations } from './machines/activations.js';
+import { Machines } from './machines/machines.js';
+import type { ActivationDoc, LicenseDoc } from './model.js';
+import { Online } from './online/online.js';
+import { Signing } from './online/signing.js';
+import { Outbox } from './outbox.js';
+import { ACTIVATION_OUTBOX, LICENSE_OUTBOX } from './outboxes.js';
+
+const SERVICES = {
+  licenses: Licenses,
+  activations: Activations,
+  machines: Machines,
+  directory: Directory,
+  expiry: Expiry,
+  hashes: KeyHashes,
+  marks: Marks,
+  watchers: Watchers,
+  online: Online,
+  signing: Signing,
+};
+
+export type Services = Instances<typeof SERVICES> & {
+  outboxes: readonly [Outbox<LicenseDoc>, Outbox<ActivationDoc>];
+};
+
+/** @param scope the plugin's own container */
+export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: Deps): Services {
+  const ofLicenses = new Outbox(deps.licenses, deps);
+  const ofActivations = new Outbox(deps.activations, deps);
+  scope.bind(DEPS, deps);
+  scope.bind(LICENSE_OUTBOX, ofLicenses);
+  scope.bind(ACTIVATION_OUTBOX, ofActivations);
+  return { ...scope.services(SERVICES), outboxes: [ofLicenses, ofActivations] };
+}

@@ -1,0 +1,408 @@
+/** `/api/license/v1` by the real program: no envelope on four paths, the administration in it, no key in log or store. */
+import { execFile } from 'node:child_process';
+import { createPublicKey } from 'node:crypto';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { verifyAnswer, verifyLicenseFile } from '../../../clients/shared/license-file.js';
+import { newKey } from '../../../plugins/licensing/keys/key.js';
+import { until } from '../../harness.js';
+import { SHARED_KEY, TestService, type Answer } from '../../support/service.js';
+import { BASE } from './fixture.js';
+
+const run = promisify(execFile);
+const FOUR = ['validate', 'deactivate', 'file', 'pubkey'] as const;
+
+interface Shown {
+  id: string;
+  key: string;
+  status: string;
+  [name: string]: unknown;
+}
+
+describe('licensing over HTTP', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let manage: string;
+  let read: string;
+
+  before(async () => {
+    service = await TestService.started({
+      SVC_LOG_LEVEL: 'debug',
+      SVC_LIMITS__PUBLIC_PER_MINUTE: '0',
+      SVC_LIMITS__API_PER_MINUTE: '0',
+    });
+    await service.project('shop');
+    await service.project('blog');
+    manage = await service.token('license:manage');
+    read = await service.token('license:read');
+  });
+  after(() => service?.dispose());
+
+  const call = (method: string, path: string, body?: unknown, bearer: string | null = manage): Promise<Answer> =>
+    service.request(method, `${BASE}${path}`, bearer, body);
+  const create = async (more: object = {}): Promise<{ license: Shown; key: string; status: number }> => {
+    const { status, body } = await call('POST', '/licenses', { product: 'shop', ...more });
+    expect([200, 201], JSON.stringify(body)).to.include(status);
+    return { license: body['license'] as Shown, key: body['key'] as string, status };
+  };
+  const codeOf = ({ status, body }: Answer): [number, unknown] => [status, (body['error'] as { code?: string })?.code];
+  const raw = async (
+    path: string,
+    init: RequestInit,
+  ): Promise<{ status: number; json: Record<string, unknown>; response: Response }> => {
+    const response = await fetch(`${service.url}${BASE}/${path}`, init);
+    const text = await response.text();
+    return { status: response.status, json: JSON.parse(text) as Record<string, unknown>, response };
+  };
+
+  describe('no envelope on the four paths', () => {
+    const json = { 'content-type': 'application/json' };
+    const auth = { authorization: `Bearer ${SHARED_KEY}` };
+    const good = JSON.stringify({ license_key: newKey(), product: 'shop' });
+
+    const expectBare = (answer: { json: Record<string, unknown> }, status: string): void => {
+      expect(answer.json).to.not.have.property('error');
+      expect(answer.json['status']).to.equal(status);
+      expect(answer.json['message']).to.be.a('string');
+    };
+
+    for (const path of FOUR) {
+      it(`405 on ${path}, with Allow`, async () => {
+        for (const method of [
+          'DELETE',
+          'PUT',
+          'PATCH',
+          ...(path === 'pubkey' ? ['POST'] : path === 'validate' ? [] : ['GET']),
+        ]) {
+          const answer = await raw(path, { method, ...(method === 'GET' ? {} : { body: '{}', headers: json }) });
+          expect(answer.status, method).to.equal(405);
+          expectBare(answer, 'method_not_allowed');
+          expect(answer.response.headers.get('allow')).to.be.a('string');
+        }
+      });
+    }
+    for (const path of ['validate', 'deactivate', 'file'] as const) {
+      const headers = path === 'deactivate' ? { ...json, ...auth } : json;
+      it(`bodies of ${path} that are wrong`, async () => {
+        const unread = await raw(path, { method: 'POST', headers, body: '{"license_key":' });
+        expect(unread.status).to.equal(400);
+        expectBare(unread, 'invalid_request');
+        const empty = await raw(path, { method: 'POST', headers, body: '{}' });
+        expect(empty.status).to.equal(422);
+        expectBare(empty, 'invalid_request');
+        expect(empty.json['fields']).to.have.property('license_key');
+        const list = await raw(path, { method: 'POST', headers, body: '[]' });
+        expect([400, 422]).to.include(list.status);
+        expectBare(list, 'invalid_request');
+        const long = await raw(path, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify({ license_key: 'x', product: 'shop', machine_id: 'm'.repeat(129) }),
+        });
+        expect(long.status).to.equal(422);
+        expect(long.json['fields']).to.have.property('machine_id');
+        const type = await raw(path, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'text/csv' },
+          body: good,
+        });
+        expect(type.status).to.equal(415);
+        expectBare(type, 'unsupported_media_type');
+        const large = await raw(path, { method: 'POST', headers, body: `{"a":"${'x'.repeat(1_100_000)}"}` });
+        expect(large.status).to.equal(413);
+        expectBare(large, 'payload_too_large');
+      });
+    }
+
+    it('401 of deactivate for every credential but the shared key', async () => {
+      for (const credential of [null, 'Bearer wrong', `Bearer ${manage}`, `Bearer ${read}`, 'Basic YTpi']) {
+        const headers = credential === null ? json : { ...json, authorization: credential };
+        const answer = await raw('deactivate', { method: 'POST', headers, body: good });
+        expect(answer.status, String(credential)).to.equal(401);
+        expectBare(answer, 'unauthorized');
+      }
+    });
+
+    it('404 of an unknown key at deactivate and file; 200 invalid at validate, however it is written', async () => {
+      for (const path of ['deactivate', 'file'] as const) {
+        const answer = await raw(path, { method: 'POST', headers: { ...json, ...auth }, body: good });
+        expect(answer.status).to.equal(404);
+        expectBare(answer, 'invalid');
+      }
+      for (const license_key of [newKey(), '', 'x', 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAB', '💥'.repeat(300), '\u0000']) {
+        const answer = await raw('validate', {
+          method: 'POST',
+          headers: json,
+          body: JSON.stringify({ license_key, product: 'shop' }),
+        });
+        expect(answer.status).to.equal(200);
+        expect(answer.json).to.include({ status: 'invalid', valid: false });
+        expect(answer.response.headers.get('cache-control')).to.equal('no-store');
+      }
+    });
+
+    it('a credential makes no difference to validate', async () => {
+      const answer = await raw('validate', {
+        method: 'POST',
+        headers: { ...json, authorization: 'Bearer nonsense' },
+        body: good,
+      });
+      expect(answer.status).to.equal(200);
+    });
+  });
+
+  it('a license from creation to its end, over the API', async () => {
+    const { license, key, status } = await create({
+      licensee: 'Ada',
+      email: 'ada@example.org',
+      max_activations: 2,
+      features: { pro: true },
+    });
+    expect(status).to.equal(201);
+    expect(license).to.include({
+      key,
+      product: 'shop',
+      project: 'shop',
+      status: 'active',
+      licensee: 'Ada',
+      cache_ttl_hours: 72,
+    });
+    const shown = (await call('GET', `/licenses/${license.id}`, undefined, read)).body['license'] as Shown;
+    expect(shown.key).to.equal(`*****-*****-*****-*****-${key.slice(-5)}`);
+    expect(shown).to.deep.equal({ ...license, key: shown.key });
+
+    const answer = (
+      await call('POST', '/validate', { license_key: key, product: 'shop', machine_id: 'm1', nonce: 'n' }, null)
+    ).body;
+    const { body: pub } = await call('GET', '/pubkey', undefined, null);
+    expect(pub).to.include({ algorithm: 'ed25519', kid: answer['kid'] });
+    expect(pub['predecessors']).to.deep.equal([]);
+    const asked = { keySha256: String(answer['key_sha256']), product: 'shop', machineId: 'm1', nonce: 'n' };
+    expect(verifyAnswer(answer, String(pub['public_key']), asked)).to.deep.equal({ valid: true });
+
+    const patched = await call('PATCH', `/licenses/${license.id}`, {
+      licensee: 'Ada Ltd',
+      features: { pro: false },
+      status: 'revoked',
+    });
+    expect(patched.body['license']).to.deep.include({
+      licensee: 'Ada Ltd',
+      features: { pro: false },
+      status: 'active',
+    });
+    const product = await call('PATCH', `/licenses/${license.id}`, { product: 'shop' });
+    expect(codeOf(product)).to.deep.equal([422, 'validation_failed']);
+    const big = await call('PATCH', `/licenses/${license.id}`, { features: { text: 'x'.repeat(8_200) } });
+    expect(codeOf(big)).to.deep.equal([422, 'validation_failed']);
+
+    for (const [move, to] of [
+      ['deactivate', 'inactive'],
+      ['reactivate', 'active'],
+      ['revoke', 'revoked'],
+    ] as const)
+      expect((await call('POST', `/licenses/${license.id}/${move}`)).body['license'], move).to.include({ status: to });
+    for (const move of ['approve', 'reject', 'deactivate', 'reactivate', 'revoke'])
+      expect(codeOf(await call('POST', `/licenses/${license.id}/${move}`)), move).to.deep.equal([409, 'final_state']);
+    expect(
+      codeOf(await call('POST', `/licenses/${license.id}/extend`, { expires_at: '2030-01-01T00:00:00Z' })),
+    ).to.deep.equal([409, 'final_state']);
+    expect(codeOf(await call('PATCH', `/licenses/${license.id}`, { notes: 'x' }))).to.deep.equal([409, 'final_state']);
+    expect(codeOf(await call('POST', '/licenses/none/revoke'))).to.deep.equal([404, 'not_found']);
+  });
+
+  it('members of one scope: read alone reads, and sees no key', async () => {
+    const { license } = await create();
+    expect(codeOf(await call('POST', '/licenses', { product: 'shop' }, read))).to.deep.equal([
+      403,
+      'insufficient_scope',
+    ]);
+    expect(codeOf(await call('POST', `/licenses/${license.id}/revoke`, {}, read))).to.deep.equal([
+      403,
+      'insufficient_scope',
+    ]);
+    const bound = await service.token('license:manage', 'blog');
+    expect(codeOf(await call('GET', `/licenses/${license.id}`, undefined, bound))).to.deep.equal([
+      403,
+      'insufficient_scope',
+    ]);
+    expect(codeOf(await call('POST', '/licenses', { product: 'shop' }, bound))).to.deep.equal([
+      403,
+      'insufficient_scope',
+    ]);
+    expect((await call('GET', '/licenses', undefined, bound)).body['items']).to.deep.equal([]);
+    expect(codeOf(await call('POST', '/licenses', { product: 'nope' }))).to.deep.equal([422, 'unknown_project']);
+  });
+
+  it('client_ref: a repeated call answers the same license and key, in parallel too', async () => {
+    const order = { client_ref: 'order/1 &', licensee: 'Ada', expires_at: '2027-01-01T00:00:00+01:00' };
+    const all = await Promise.all(Array.from({ length: 6 }, () => create(order)));
+    expect(all.filter(({ status }) => status === 201)).to.have.length(1);
+    expect(new Set(all.map(({ key }) => key)).size).to.equal(1);
+    expect(new Set(all.map(({ license }) => license.id)).size).to.equal(1);
+    expect((await create({ ...order, product: 'blog' })).key).to.not.equal(all[0]?.key);
+    const path = `/licenses/by-ref/shop/${encodeURIComponent(order.client_ref)}/extend`;
+    const extend = async (expires_at: string): Promise<unknown> =>
+      ((await call('POST', path, { expires_at })).body['license'] as Shown)?.['expires_at'];
+    expect(await extend('2027-02-01T00:00:00Z')).to.equal('2027-02-01T00:00:00.000Z');
+    expect(await extend('2027-02-01T00:00:00Z')).to.equal('2027-02-01T00:00:00.000Z');
+    expect(await extend('2027-01-15T00:00:00Z')).to.equal('2027-02-01T00:00:00.000Z');
+    expect(
+      codeOf(await call('POST', '/licenses/by-ref/shop/none/extend', { expires_at: '2027-02-01T00:00:00Z' })),
+    ).to.deep.equal([404, 'not_found']);
+  });
+
+  it('count makes many at once, and not with client_ref', async () => {
+    const { status, body } = await call('POST', '/licenses', { product: 'blog', count: 25 });
+    expect(status).to.equal(201);
+    const items = body['items'] as { license: Shown; key: string }[];
+    expect(new Set(items.map(({ key }) => key)).size).to.equal(25);
+    for (const bad of [{ count: 1_001 }, { count: 0 }, { count: 2, client_ref: 'x' }])
+      expect(codeOf(await call('POST', '/licenses', { product: 'blog', ...bad }))).to.deep.equal([
+        422,
+        'validation_failed',
+      ]);
+    const one = items[7] as { license: Shown; key: string };
+    const { body: valid } = await call('POST', '/validate', { license_key: one.key, product: 'blog' }, null);
+    expect(valid).to.include({ status: 'active' });
+  });
+
+  it('lists: q, status, key_sha256, pages; unknown parameters are refused', async () => {
+    const { license, key } = await create({ licensee: 'Grace Hopper', email: 'Grace@Navy.example' });
+    const { key: ended } = await create({ expires_at: '2026-01-01T00:00:00Z' });
+    const ids = async (query: string): Promise<string[]> =>
+      ((await call('GET', `/licenses?${query}`)).body['items'] as Shown[]).map(({ id }) => id);
+    for (const q of ['hopper', 'GRACE', 'navy.ex', key.slice(-5), key.slice(-5).toLowerCase()])
+      expect(await ids(`q=${encodeURIComponent(q)}`), q).to.include(license.id);
+    expect(await ids('q=nobody-has-this')).to.deep.equal([]);
+    const answer = (await call('POST', '/validate', { license_key: key, product: 'shop' }, null)).body;
+    expect(await ids(`key_sha256=${String(answer['key_sha256'])}`)).to.deep.equal([license.id]);
+    const expired = (await call('GET', '/licenses?status=expired&limit=200')).body['items'] as Shown[];
+    expect(expired.map((one) => one.key.slice(-5))).to.include(ended.slice(-5));
+    expect(new Set(expired.map(({ status }) => status))).to.deep.equal(new Set(['expired']));
+    const page = (await call('GET', '/licenses?limit=1&include_total=true')).body;
+    expect(page).to.include({ has_more: true });
+    expect(page['total']).to.be.greaterThan(2);
+    expect(codeOf(await call('GET', '/licenses?licensee=x'))).to.deep.equal([400, 'invalid_request']);
+    expect(codeOf(await call('GET', '/licenses?status=gone'))).to.deep.equal([400, 'invalid_request']);
+    const { body: extended } = await call('POST', `/licenses/${expired[0]?.id}/extend`, {
+      expires_at: '2030-01-01T00:00:00Z',
+    });
+    expect(extended['license']).to.include({ status: 'active' });
+  });
+
+  it('CSV: keys masked, formulas quoted', async () => {
+    await create({ licensee: '=HYPERLINK("http://evil")', notes: 'two\nlines' });
+    const response = await fetch(`${service.url}${BASE}/licenses.csv`, {
+      headers: { authorization: `Bearer ${read}` },
+    });
+    const text = await response.text();
+    expect(response.headers.get('content-type')).to.include('text/csv');
+    expect(text).to.include(`"'=HYPERLINK(""http://evil"")"`);
+    expect(text).to.match(/\*{5}-\*{5}-\*{5}-\*{5}-/);
+    expect(text).to.not.match(/[2-9A-HJ-NP-Z]{5}(-[2-9A-HJ-NP-Z]{5}){4}/);
+  });
+
+  it('machines: approve, reject, block, release', async () => {
+    const { license, key } = await create({ max_activations: 1, require_approval: true });
+    const validate = async (machine_id: string): Promise<unknown> =>
+      (await call('POST', '/validate', { license_key: key, product: 'shop', machine_id }, null)).body['status'];
+    expect(await validate('m1')).to.equal('pending');
+    expect(codeOf(await call('POST', `/licenses/${license.id}/deactivate`))).to.deep.equal([409, 'invalid_transition']);
+    await call('POST', `/licenses/${license.id}/approve`);
+    expect(await validate('m1')).to.equal('active');
+    expect(await validate('m2')).to.equal('machine_pending');
+    const list = (await call('GET', `/licenses/${license.id}/activations`, undefined, read)).body['items'] as Shown[];
+    expect(list.map(({ machine_id, status }) => [machine_id, status])).to.deep.equal([
+      ['m1', 'active'],
+      ['m2', 'pending'],
+    ]);
+    const at = (n: number, move: string): Promise<Answer> =>
+      call('POST', `/licenses/${license.id}/activations/${list[n]?.id}/${move}`);
+    expect((await at(1, 'approve')).body['activation']).to.include({ status: 'active' });
+    expect(codeOf(await at(1, 'approve'))).to.deep.equal([409, 'invalid_transition']);
+    expect((await at(1, 'block')).body['activation']).to.include({ status: 'blocked' });
+    expect(await validate('m2')).to.equal('machine_blocked');
+    expect((await at(0, 'release')).body['activation']).to.include({ status: 'released' });
+    expect(codeOf(await call('POST', `/licenses/${license.id}/activations/none/approve`))).to.deep.equal([
+      404,
+      'not_found',
+    ]);
+  });
+
+  it('a .lic verifies offline, and by openssl', async () => {
+    const { key } = await create({ max_activations: 3 });
+    const response = await fetch(`${service.url}${BASE}/file`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ license_key: key, product: 'shop', machine_id: 'm1' }),
+    });
+    expect(response.headers.get('content-type')).to.include('text/plain');
+    const text = await response.text();
+    const { body: pub } = await call('GET', '/pubkey', undefined, null);
+    const pem = String(pub['public_key']);
+    expect(verifyLicenseFile(text, pem, { product: 'shop', machineId: 'm1' }).valid).to.equal(true);
+    expect(createPublicKey(pem).asymmetricKeyType).to.equal('ed25519');
+    const inner = JSON.parse(Buffer.from(text.split('\n').slice(1, -2).join(''), 'base64').toString()) as Record<
+      string,
+      string
+    >;
+    const at = (name: string): string => join(service.dataDir, name);
+    await writeFile(at('pub.pem'), pem);
+    await writeFile(at('signed'), `aos-lic-v1.${inner['enc']}`);
+    await writeFile(at('sig'), Buffer.from(inner['sig'] ?? '', 'base64'));
+    const { stdout } = await run('openssl', [
+      'pkeyutl',
+      '-verify',
+      '-pubin',
+      '-inkey',
+      at('pub.pem'),
+      '-rawin',
+      '-in',
+      at('signed'),
+      '-sigfile',
+      at('sig'),
+    ]);
+    expect(stdout).to.include('Verified Successfully');
+    expect((await call('POST', '/file', { license_key: key, product: 'shop' }, null)).status).to.equal(422);
+  });
+
+  it('reaches its end within a minute, with an event', async () => {
+    const { license } = await create({ expires_at: new Date(Date.now() + 1_500).toISOString() });
+    const hooks = await service.token('webhooks:manage');
+    await until(
+      'license.expired',
+      async () => {
+        const { body } = await service.request('GET', '/api/webhooks/v1/events?event=license.expired', hooks);
+        return ((body['items'] as { data: { id: string } }[]) ?? []).some(({ data }) => data.id === license.id);
+      },
+      45_000,
+    );
+    expect((await call('GET', `/licenses/${license.id}`)).body['license']).to.include({ status: 'expired' });
+  });
+
+  it('a whole key is in no log line and in no file of the data directory', async () => {
+    const { key, license } = await create({ licensee: 'Secret' });
+    const spelled = encodeURIComponent(key);
+    await fetch(`${service.url}${BASE}/validate?license_key=${spelled}&product=shop&machine_id=m`);
+    await fetch(`${service.url}${BASE}/validate?license_key=${spelled}&license_key=${spelled}&product=shop`);
+    await fetch(`${service.url}${BASE}/nothing?license_key=${spelled}`);
+    await fetch(`${service.url}${BASE}/validate?license_key=${spelled}`, { method: 'DELETE' });
+    await fetch(`${service.url}/license?license_key=${spelled}`);
+    await call('POST', '/validate', { license_key: key, product: 'shop', nonce: 5 }, null);
+    await call('POST', '/deactivate', { license_key: key, reason: 'gone' }, SHARED_KEY);
+    await call('GET', `/licenses?q=${spelled}`);
+    await call('GET', `/licenses/${license.id}`);
+    await service.end();
+    const bare = key.replaceAll('-', '');
+    const holds = (text: string): boolean => text.includes(key) || text.includes(bare) || text.includes(spelled);
+    expect(holds(service.stdout + service.stderr)).to.equal(false);
+    for (const name of await readdir(service.dataDir, { recursive: true, withFileTypes: true })) {
+      if (!name.isFile()) continue;
+      const text = await readFile(join(name.parentPath, name.name), 'latin1');
+      expect(holds(text), name.name).to.equal(false);
+    }
+    await service.start();
+  });
+});

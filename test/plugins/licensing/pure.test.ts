@@ -1,0 +1,207 @@
+/** Keys, states and precedence, as tables and properties (contract 50). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { cell } from '../../../plugins/licensing/http/csv.js';
+import {
+  ALPHABET,
+  canonicalKey,
+  checkCharacter,
+  credentialName,
+  isKey,
+  keySha256,
+  maskedKey,
+  newKey,
+} from '../../../plugins/licensing/keys/key.js';
+import {
+  after,
+  MOVES,
+  STORED_STATES,
+  stateOf,
+  type Move,
+  type StoredState,
+} from '../../../plugins/licensing/licenses/states.js';
+import { judgementOf, type Judgement } from '../../../plugins/licensing/online/judgement.js';
+import vectors from '../../fixtures/vectors/license-keys.json' with { type: 'json' };
+
+const key = fc
+  .array(fc.constantFrom(...Array.from(ALPHABET)), { minLength: 24, maxLength: 24 })
+  .map((characters) => canonicalKey(characters.join('') + checkCharacter(characters.join(''))));
+
+/** GF(32) once more, by tables of powers: the code under test multiplies step by step. */
+function expectedCheck(characters: string): string {
+  const power = [1];
+  for (let i = 1; i < 31; i++) {
+    const doubled = (power[i - 1] as number) * 2;
+    power.push(doubled >= 32 ? doubled ^ 32 ^ 0b101 : doubled);
+  }
+  const times = (v: number, exponent: number): number =>
+    v === 0 ? 0 : (power[(power.indexOf(v) + exponent) % 31] as number);
+  let sum = 0;
+  Array.from(characters).forEach((c, i) => (sum ^= times(ALPHABET.indexOf(c), i + 1)));
+  return ALPHABET[sum] as string;
+}
+
+describe('licensing: keys', () => {
+  it('have the form of the contract, and a check character over GF(32)', () => {
+    for (let i = 0; i < 200; i++) {
+      const made = newKey();
+      expect(made).to.match(/^([23456789ABCDEFGHJKLMNPQRSTUVWXYZ]{5}-){4}[23456789ABCDEFGHJKLMNPQRSTUVWXYZ]{5}$/);
+      expect(isKey(made)).to.equal(true);
+      const characters = made.replaceAll('-', '');
+      expect(expectedCheck(characters.slice(0, 24))).to.equal(characters[24]);
+    }
+  });
+
+  it('agree with the published vectors', () => {
+    for (const { key: text, valid, sha256, masked, name } of vectors) {
+      const canonical = canonicalKey(text);
+      expect(isKey(canonical), text).to.equal(valid);
+      if (!valid) continue;
+      expect(keySha256(canonical)).to.equal(sha256);
+      expect(maskedKey(canonical)).to.equal(masked);
+      expect(credentialName(keySha256(canonical))).to.equal(name);
+    }
+  });
+
+  it('favour no character', () => {
+    const counts = new Map<string, number>();
+    let byte = 0;
+    for (let i = 0; i < 256; i++) {
+      const made = newKey((n) => Uint8Array.from({ length: n }, () => byte++ & 255));
+      for (const c of made.replaceAll('-', '').slice(0, 24)) counts.set(c, (counts.get(c) ?? 0) + 1);
+    }
+    expect(counts.size).to.equal(32);
+    expect(new Set(counts.values()).size).to.equal(1);
+  });
+
+  it('any single wrong character is found', () => {
+    fc.assert(
+      fc.property(key, fc.nat(24), fc.constantFrom(...Array.from(ALPHABET)), (good, at, other) => {
+        const characters = Array.from(good.replaceAll('-', ''));
+        if (characters[at] === other) return;
+        characters[at] = other;
+        expect(isKey(canonicalKey(characters.join('')))).to.equal(false);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('any two neighbours that were exchanged are found', () => {
+    fc.assert(
+      fc.property(key, fc.nat(23), (good, at) => {
+        const characters = Array.from(good.replaceAll('-', ''));
+        const [a = '', b = ''] = [characters[at], characters[at + 1]];
+        if (a === b) return;
+        [characters[at], characters[at + 1]] = [b, a];
+        expect(isKey(canonicalKey(characters.join('')))).to.equal(false);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('are read however they are spaced, cased and grouped', () => {
+    fc.assert(
+      fc.property(
+        key,
+        fc.array(fc.constantFrom(' ', '-', '\t', ''), { minLength: 26, maxLength: 26 }),
+        (good, gaps) => {
+          const typed =
+            Array.from(good.replaceAll('-', ''))
+              .map((c, i) => gaps[i] + c.toLowerCase())
+              .join('') + gaps[25];
+          expect(canonicalKey(typed)).to.equal(good);
+        },
+      ),
+    );
+  });
+
+  it('no other text is one, and none takes long', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+        const canonical = canonicalKey(text);
+        if (isKey(canonical)) expect(canonical).to.match(/^(.{5}-){4}.{5}$/);
+      }),
+    );
+    for (const text of ['', ' ', 'A'.repeat(5_000_000), '-'.repeat(5_000_000)])
+      expect(isKey(canonicalKey(text))).to.equal(false);
+  });
+});
+
+describe('licensing: the table of states', () => {
+  /** From the table of contract 50; what is not here is refused. */
+  const TABLE: [StoredState, Move, StoredState][] = [
+    ['pending', 'approve', 'active'],
+    ['pending', 'reject', 'revoked'],
+    ['active', 'deactivate', 'inactive'],
+    ['inactive', 'reactivate', 'active'],
+    ['active', 'revoke', 'revoked'],
+    ['inactive', 'revoke', 'revoked'],
+    ['pending', 'extend', 'pending'],
+    ['active', 'extend', 'active'],
+    ['inactive', 'extend', 'inactive'],
+  ];
+  for (const from of STORED_STATES)
+    for (const move of MOVES) {
+      const to = TABLE.find(([state, by]) => state === from && by === move)?.[2] ?? null;
+      it(`${from}: ${move} → ${to ?? 'refused'}`, () => expect(after(from, move)).to.equal(to));
+    }
+
+  it('expired is active past its end, from that very moment', () => {
+    const at = Date.parse('2026-01-01T00:00:00.000Z');
+    const license = { status: 'active', expires_at: '2026-01-01T00:00:00.000Z' } as const;
+    expect(stateOf(license, at - 1)).to.equal('active');
+    expect(stateOf(license, at)).to.equal('expired');
+    expect(stateOf({ ...license, status: 'inactive' }, at)).to.equal('inactive');
+    expect(stateOf({ ...license, expires_at: null }, at)).to.equal('active');
+  });
+});
+
+describe('licensing: precedence of answers', () => {
+  const now = Date.parse('2026-06-01T00:00:00.000Z');
+  const ENDED = '2026-05-01T00:00:00.000Z';
+  /** Every combination of state, product and end: the first reason that holds. */
+  const rows: [StoredState, boolean, boolean, Judgement][] = [
+    ['revoked', true, true, 'revoked'],
+    ['revoked', true, false, 'revoked'],
+    ['revoked', false, true, 'revoked'],
+    ['revoked', false, false, 'revoked'],
+    ['inactive', true, true, 'inactive'],
+    ['inactive', true, false, 'inactive'],
+    ['inactive', false, true, 'inactive'],
+    ['inactive', false, false, 'inactive'],
+    ['pending', true, true, 'pending'],
+    ['pending', true, false, 'pending'],
+    ['pending', false, true, 'pending'],
+    ['pending', false, false, 'pending'],
+    ['active', true, true, 'product_mismatch'],
+    ['active', true, false, 'product_mismatch'],
+    ['active', false, true, 'expired'],
+    ['active', false, false, 'active'],
+  ];
+  for (const [status, other, ended, expected] of rows)
+    it(`${status}${other ? ', another product' : ''}${ended ? ', ended' : ''} → ${expected}`, () => {
+      const license = { status, product: 'shop', expires_at: ended ? ENDED : null };
+      expect(judgementOf(license, other ? 'blog' : 'shop', now)).to.equal(expected);
+    });
+  it('no license → invalid', () => expect(judgementOf(null, 'shop', now)).to.equal('invalid'));
+});
+
+describe('licensing: cells of CSV', () => {
+  const rows: [Parameters<typeof cell>[0], string][] = [
+    ['=1+1', "'=1+1"],
+    ['+49', "'+49"],
+    ['-2', "'-2"],
+    ['@sum', "'@sum"],
+    ['\tx', "'\tx"],
+    ['\rx', '"\'\rx"'],
+    ['a,b', '"a,b"'],
+    ['a"b', '"a""b"'],
+    ['=a"b', '"\'=a""b"'],
+    ['two\nlines', '"two\nlines"'],
+    [null, ''],
+    [true, 'true'],
+    [{ a: 1 }, '"{""a"":1}"'],
+  ];
+  for (const [value, expected] of rows) it(JSON.stringify(value), () => expect(cell(value)).to.equal(expected));
+});
