@@ -29,7 +29,7 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
   const { clock, ids } = shared.ports;
   const { config } = plugin.registered;
   const log = shared.ports.log.child({ plugin: id });
-  const ports: Ports = { ...shared.ports, log, jobs: jobsOf(id, shared.jobs) };
+  const ports: Ports = { ...shared.ports, log, jobs: jobsOf(plugin, shared.jobs) };
   const service = (name: string): unknown => serviceFor(services.get(name), manifest);
   const needed = Object.fromEntries(manifest.needs.map((name) => [name, service(name)]));
   const open = collectionOf(shared.store, manifest);
@@ -80,15 +80,24 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
   };
 }
 
-/** A plugin names its own jobs without its id. */
-function jobsOf(plugin: string, jobs: Jobs | undefined): Ports['jobs'] {
+/** A plugin names its own jobs without its id. One that it does not have is refused here, and not lost in the queue. */
+function jobsOf(run: PluginRun, jobs: Jobs | undefined): Ports['jobs'] {
   const there = (): Jobs => {
     if (jobs === undefined) throw new Error('there are no jobs in this process');
     return jobs;
   };
+  const known = (name: string): string => {
+    const full = jobName(run.id, name);
+    const own = run.parts.jobs?.map((job) => job.name);
+    // While `setup` runs nobody knows yet what it will return.
+    if (own === undefined || own.includes(full) || !full.startsWith(`${run.id}.`)) return full;
+    throw new Error(
+      `plugin ${run.id} has no job "${name}": define it in \`jobs\`, or ask for one of ${own.join(', ') || 'none'}`,
+    );
+  };
   return {
-    enqueue: async (name, data, options) => there().enqueue(jobName(plugin, name), data, options),
-    runNow: async (name, data) => there().runNow(jobName(plugin, name), data),
+    enqueue: async (name, data, options) => there().enqueue(known(name), data, options),
+    runNow: async (name, data) => there().runNow(known(name), data),
     list: async () => there().list(),
   };
 }

@@ -41,10 +41,23 @@ type Keys<T> = Record<keyof T, Joi.Schema>;
 
 const run = Joi.function().required();
 const duck = Joi.any();
+/** A plugin may bring its own copy of joi, but not another version: the two cannot be put together. */
+const VERSION = Symbol.for('@hapi/joi/schema');
+const schema = Joi.any()
+  .custom((value: Partial<Record<symbol, { version?: string }>>, helpers) => {
+    const made = value[VERSION]?.version;
+    if (made === undefined) return helpers.error('schema.none');
+    return made === Joi.version ? value : helpers.error('schema.version', { made, ours: Joi.version });
+  })
+  .messages({
+    'schema.none': '{{#label}} must be a joi schema: take `joi` from aos/plugin',
+    'schema.version':
+      '{{#label}} is a schema of joi {{#made}}, and the service has {{#ours}}: take `joi` from aos/plugin',
+  });
 const schemas = Joi.object({
-  params: duck,
-  query: duck,
-  body: duck,
+  params: schema,
+  query: schema,
+  body: schema,
   stream: Joi.object({
     mediaTypes: Joi.array().items(Joi.string().lowercase()).min(1).required(),
     multipart: Joi.object({
@@ -58,7 +71,18 @@ const schemas = Joi.object({
   mediaType: Joi.string(),
   headers: Joi.object().pattern(Joi.string(), Joi.string()),
 } satisfies Keys<NonNullable<RouteSpec['input']>>).oxor('body', 'stream');
-const path = Joi.string().pattern(/^\//).required().messages({ 'string.pattern.base': '{{#label}} must start with /' });
+const path = Joi.string()
+  .required()
+  .custom((value: string, helpers) => {
+    if (!value.startsWith('/')) return helpers.error('path.start');
+    if (/\/:\w/.test(value)) return helpers.error('path.colon');
+    return /^(?:[^{}\s?#]|\{[A-Za-z_]\w*(?:\*\d*|\?)?\})*$/.test(value) ? value : helpers.error('path.shape');
+  })
+  .messages({
+    'path.start': '{{#label}} must start with /',
+    'path.colon': '{{#label}} names a parameter with a colon: write its name in braces',
+    'path.shape': '{{#label}} has an unknown shape: parameters are names in braces, and there is no query in it',
+  });
 const method = Joi.string().valid('GET', 'POST', 'PATCH', 'PUT', 'DELETE');
 
 const operationId = Joi.string()
@@ -135,7 +159,9 @@ const PANEL = Joi.object({
 const JOB = Joi.object({
   name: Joi.string().required(),
   everyMs: Joi.number().integer().min(1),
-  cron: Joi.string(),
+  cron: Joi.string()
+    .pattern(/^\s*(\S+\s+){4}\S+\s*$/)
+    .messages({ 'string.pattern.base': '{{#label}} must have five fields: minute, hour, day, month, day of the week' }),
   timeoutMs: Joi.number().integer().min(1),
   run,
 } satisfies Keys<JobSpec>).oxor('everyMs', 'cron');
@@ -230,7 +256,7 @@ const named = (job: JobSpec, plugin: string): JobSpec => ({
 function routeFaults(route: RouteSpec, { id: plugin }: FullManifest, claims: Claims): string[] {
   const methods = [route.method].flat();
   const label = `route ${methods.join('|')} ${route.path}`;
-  const faults = [...shape(ROUTE, route), ...accessFaults(route.access, claims.scopes)];
+  const faults = [...shape(ROUTE, route), ...accessFaults(route.access, claims.scopes), ...paramFaults(route)];
   const unknown = (route.errors ?? []).filter((code) => !Object.hasOwn(claims.codes, code));
   if (unknown.length > 0)
     faults.push(`${unknown.join(', ')}: no error code of the service, nor in the errors of any manifest`);
@@ -256,12 +282,22 @@ function panelFaults(panel: PanelSpec, views: string | null): string[] {
 
 function pageFaults(page: PageSpec, plugin: string, views: string | null, claims: Claims): string[] {
   const method = page.method ?? 'GET';
-  const faults = shape(PAGE, page);
+  const faults = [...shape(PAGE, page), ...paramFaults(page)];
   if (page.access === undefined) faults.push('declares no access');
   else if (page.access !== 'public' && !isSession(page.access)) faults.push(unknownRule(page.access));
   if (views === null) faults.push(NO_VIEWS);
   if (faults.length === 0) faults.push(...pathTaken(method, page.path, plugin, claims));
   return faults.map((fault) => `page ${method} ${page.path}: ${fault}`);
+}
+
+/** Parameters that the schema names and the path has not: they would be missing in every request. */
+function paramFaults({ path, input }: Pick<RouteSpec | PageSpec, 'path' | 'input'>): string[] {
+  const params = input?.params;
+  if (typeof path !== 'string' || typeof params?.describe !== 'function') return [];
+  const there = new Set([...path.matchAll(/\{(\w+)/g)].map(([, name]) => name));
+  const { keys = {} } = params.describe() as { keys?: object };
+  const missing = Object.keys(keys).filter((name) => !there.has(name));
+  return missing.map((name) => `input.params names "${name}", which its path does not have: write {${name}} there`);
 }
 
 /** Two paths that differ in the names of their parameters alone are the same path. */

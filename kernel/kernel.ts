@@ -19,6 +19,8 @@ import { InProcessEvents } from './events.js';
 import { BootStopped, CriticalPluginFailed, reasonOf } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
 import { Locks } from './locks.js';
+import { sourceFaults } from './loading/sources.js';
+import { BUILT_IN } from './manifest.js';
 import { Migrator } from './migrator.js';
 import { pagesOf, panelsOf, routesOf } from './mounts.js';
 import type { Booted, BootOptions, KernelParts, Mode, MountedCommand } from './parts.js';
@@ -219,7 +221,11 @@ export class Kernel {
     this.#undo.push({ name: 'events', run: () => this.#bus.idle() });
     for (const run of this.#runs) {
       for (const listener of run.parts.listens ?? []) this.#bus.on(run.id, listener, () => run.state !== 'failed');
-      for (const job of run.parts.jobs ?? []) jobs?.define(this.#guarded(job, run));
+      try {
+        for (const job of run.parts.jobs ?? []) jobs?.define(this.#guarded(job, run));
+      } catch (error) {
+        this.#fail(run, error);
+      }
     }
   }
 
@@ -244,7 +250,29 @@ export class Kernel {
     };
   }
 
+  /** What plugins name and nobody has, before a visitor finds it. */
+  #judge(): void {
+    const { http, judgeBuiltin = false } = this.parts;
+    if (http === undefined) return;
+    const judged = this.#runs.filter(
+      ({ state, registered }) => state !== 'failed' && (judgeBuiltin || registered.entry !== BUILT_IN),
+    );
+    if (judged.length === 0) return;
+    const parts = { pages: this.pages(), panels: this.panels() };
+    const faults = http.faults(parts, new Set(judged.map(({ id }) => id)));
+    for (const run of judged) {
+      const { module, views } = run.registered;
+      const jobs = (run.parts.jobs ?? []).map(({ name }) => name.slice(run.id.length + 1));
+      const found = [
+        ...(module === null ? [] : sourceFaults(module, views, run.id, jobs)),
+        ...faults.filter(({ plugin }) => plugin === run.id).map(({ fault }) => fault),
+      ];
+      if (found.length > 0) this.#fail(run, new Error(found.join('; ')));
+    }
+  }
+
   async #mount(): Promise<string> {
+    this.#judge();
     const authenticator = this.service(AUTHENTICATOR) ?? this.#noAuthenticator();
     const space = this.service(STORAGE_SPACE) ?? null;
     const parts = { routes: this.routes(), pages: this.pages(), panels: this.panels() };

@@ -9,11 +9,16 @@ import type { CollectionSpec } from '../ports/store.js';
 import type { Migration, Plugin } from './contract.js';
 import type { Catalogue } from './errors.js';
 
+/** `entry` of a plugin that comes with the service. */
+export const BUILT_IN = 'built in';
+
 /** A plugin as the loader found it. `plugin` may be anything until the registry has judged it. */
 export interface LoadedPlugin {
   plugin: unknown;
   /** `built in`, or the entry of `plugins` in the configuration. */
   entry: string;
+  /** The module that it is written in; null when it is not known. */
+  module: string | null;
   /** Folder of its views; null when it is not known. */
   views: string | null;
 }

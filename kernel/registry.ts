@@ -17,6 +17,7 @@ export interface Registered {
   manifest: FullManifest;
   config: Record<string, unknown>;
   entry: string;
+  module: string | null;
   views: string | null;
 }
 
@@ -65,7 +66,14 @@ export function register(loaded: readonly LoadedPlugin[], settings: Sections, fo
   const byId = new Map(judged.map((one) => [one.manifest.id, one]));
   const plugins = order.map((id) => {
     const { plugin, manifest, loaded: from } = byId.get(id) as Installed;
-    return { plugin, manifest, config: configs.get(id) ?? {}, entry: from.entry, views: from.views };
+    return {
+      plugin,
+      manifest,
+      config: configs.get(id) ?? {},
+      entry: from.entry,
+      module: from.module,
+      views: from.views,
+    };
   });
   return { plugins, off, unoffered: unoffered(judged, installed) };
 }

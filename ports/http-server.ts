@@ -5,6 +5,15 @@ import type { RouteTools } from './tools.js';
 
 /** The web server. Mount first, then start. */
 export interface HttpServer {
+  /**
+   * What is wrong with the views, icons and forms of some plugins: each fault in one sentence, with its place and mend.
+   * @param parts of every plugin
+   * @param plugins ids of those that are judged
+   */
+  faults(
+    parts: { pages: readonly MountedPage[]; panels: readonly MountedPanel[] },
+    plugins: ReadonlySet<string>,
+  ): { plugin: string; fault: string }[];
   mount(parts: {
     routes: readonly MountedRoute[];
     pages: readonly MountedPage[];

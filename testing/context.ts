@@ -5,8 +5,10 @@
  *   const notes = new Notes(ctx.collection('notes'), ctx.clock);
  */
 import type { AppSettings, Plugin, PluginContext } from '../kernel/contract.js';
+import { jobName } from '../kernel/contributions.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { DomainEvent } from '../ports/events.js';
+import type { EnqueueOptions } from '../ports/jobs.js';
 import type { ManualClock } from './clock.js';
 import type { RecordingLog } from './fakes.js';
 import { fakes, kernelParts } from './parts.js';
@@ -57,7 +59,18 @@ export async function contextFor<C = Record<string, unknown>>(
       .flatMap(({ id, reason }) => (reason === null ? [] : [`plugin ${id}: ${reason}`]));
     throw new Error(failed.join('\n'));
   }
-  return Object.assign(found as unknown as PluginContext<C>, {
+  const ctx = found as unknown as PluginContext<C>;
+  const full = (name: string): string => jobName(plugin.id, name);
+  return Object.assign(ctx, {
+    // `setup` did not run, so the plugin has no jobs here that a name could be compared with.
+    ports: {
+      ...ctx.ports,
+      jobs: {
+        enqueue: (name: string, data?: unknown, given?: EnqueueOptions) => own.jobs.enqueue(full(name), data, given),
+        runNow: (name: string, data?: unknown) => own.jobs.runNow(full(name), data),
+        list: () => own.jobs.list(),
+      },
+    },
     clock: own.clock,
     log: own.log,
     emitted,

@@ -102,6 +102,9 @@ export class FakeHttp implements HttpServer {
   mounted: Parameters<HttpServer['mount']>[0] | null = null;
   state: 'new' | 'listening' | 'stopped' = 'new';
 
+  faults(): ReturnType<HttpServer['faults']> {
+    return [];
+  }
   async mount(parts: Parameters<HttpServer['mount']>[0]): Promise<void> {
     this.mounted = parts;
   }

@@ -24,6 +24,7 @@ import { makeListener, ownListener } from './transport/listener.js';
 import { EventStreams } from './streams/event-streams.js';
 import { InFlight } from './limits/in-flight.js';
 import { homePage } from './pages/home.js';
+import { ViewJudge } from './pages/judge-views.js';
 import { Navigation } from './pages/navigation.js';
 import { describeRoutes } from './openapi/openapi.js';
 import type { HapiServerOptions } from './options.js';
@@ -82,6 +83,24 @@ export class HapiServer implements HttpServer {
       routes: { response: { emptyStatusCode: 200 } },
     });
     ownListener(listener, options.ids);
+  }
+
+  faults(
+    { pages, panels }: Pick<Parameters<HttpServer['mount']>[0], 'pages' | 'panels'>,
+    plugins: ReadonlySet<string>,
+  ): ReturnType<HttpServer['faults']> {
+    const { webDir, helpers } = this.options;
+    const judge = new ViewJudge(webDir, Object.keys(helpers), pages);
+    return [...plugins].flatMap((plugin) => {
+      const own = pages.filter((page) => page.plugin === plugin);
+      const words = new Set(own.map(({ spec }) => spec.path.split('/')[1] ?? ''));
+      const folders = new Set([...own, ...panels.filter((panel) => panel.plugin === plugin)].map(({ views }) => views));
+      const found = [
+        ...own.flatMap((page) => judge.page(page)),
+        ...[...folders].flatMap((folder) => judge.folder(folder, words)),
+      ];
+      return found.map((fault) => ({ plugin, fault }));
+    });
   }
 
   async mount(parts: Parameters<HttpServer['mount']>[0]): Promise<void> {

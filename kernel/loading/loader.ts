@@ -10,7 +10,7 @@ import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Plugin } from '../contract.js';
 import { reasonOf, type Fault } from '../faults.js';
-import type { LoadedPlugin } from '../manifest.js';
+import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
 import { shareContract } from './one-contract.js';
 import { within } from '../timeout.js';
 
@@ -30,11 +30,12 @@ export interface Loaded {
 export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSettings): Promise<Loaded> {
   const plugins: LoadedPlugin[] = builtin.map((plugin) => ({
     plugin,
-    entry: 'built in',
+    entry: BUILT_IN,
+    module: moduleOf(plugin),
     views: viewsOf(plugin, null),
   }));
   const faults: Fault[] = [];
-  if (settings.entries.length > 0) shareContract();
+  if (settings.entries.length > 0) await shareContract();
   for (const entry of settings.entries) {
     try {
       plugins.push(await load(entry, settings));
@@ -69,7 +70,7 @@ async function load(entry: string, { bases, timeoutMs }: LoadSettings): Promise<
     return imported as Record<string, unknown>;
   });
   const plugin = exported(module);
-  return { plugin, entry, views: viewsOf(plugin, file) };
+  return { plugin, entry, module: file, views: viewsOf(plugin, file) };
 }
 
 /** The default export, or the one named `plugin`; what a CommonJS module that was an ES module once wraps in `default`. */
@@ -80,6 +81,12 @@ function exported(module: Record<string, unknown>): unknown {
     return inner.default ?? inner.plugin ?? first;
   }
   return first;
+}
+
+/** The module that a plugin names by `from`. */
+function moduleOf(plugin: Plugin): string | null {
+  const { from } = plugin as { from?: unknown };
+  return typeof from === 'string' && /^file:.*\.[cm]?js$/.test(from) ? fileURLToPath(from) : null;
 }
 
 /** The folder of its views: its `from` (a module's URL, or the folder itself), else by the module that was opened. */

@@ -22,12 +22,15 @@ export function resolve(specifier: string, context: Context, next: Next): unknow
 
 let shared = false;
 
-/** From now on; once. */
-export function shareContract(): void {
+/** From now on; once. Resolves when the hook answers, so that no plugin's own time is spent on its start. */
+export async function shareContract(): Promise<void> {
   if (shared) return;
   shared = true;
   // Newer versions run hooks in this thread, and have deprecated the other way.
   const { registerHooks } = nodeModule as { registerHooks?: (hooks: { resolve: typeof resolve }) => void };
-  if (registerHooks === undefined) nodeModule.register(HERE);
-  else registerHooks({ resolve });
+  if (registerHooks !== undefined) registerHooks({ resolve });
+  else {
+    nodeModule.register(HERE);
+    await import('node:path');
+  }
 }

@@ -17,7 +17,7 @@ const settings = (sections: Record<string, unknown> = {}) => ({
   reserved: ['server'],
 });
 const loaded = (plugins: readonly unknown[]) =>
-  plugins.map((plugin, i) => ({ plugin, entry: `entry ${i}`, views: null }));
+  plugins.map((plugin, i) => ({ plugin, entry: `entry ${i}`, module: null, views: null }));
 const registered = (plugins: unknown[], sections?: Record<string, unknown>): Registered[] =>
   register(loaded(plugins), settings(sections)).plugins;
 

@@ -4,4 +4,5 @@
  *   storeContract('my engine', { open: async () => new MyStore(url) });
  */
 export { jobsContract, COLLECTIONS as JOBS_COLLECTIONS, type JobsEngine, type Runner } from './jobs.js';
+export { releaseStoreContract } from './release-store.js';
 export { storeContract, type StoreContract } from './store.js';

@@ -1,0 +1,90 @@
+/**
+ * What a plugin's code names in plain sight: views that it shows and jobs that it asks for. A name that is not there would
+ * be found by the first visitor; so the modules of the plugin are read once, at its start, and each literal is compared with
+ * what is there. A name that is computed is not judged here: `ctx.ports.jobs` refuses an unknown job when it is asked.
+ *
+ * Rejected: a list of views in the manifest, which says the same twice; a parser, which no installed service has.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+
+interface Named {
+  name: string;
+  /** `src/pages.js:14` */
+  place: string;
+}
+
+/** Texts, and comments beside them: a comment is taken away, so that what it says does not count. */
+const TOKENS = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\/[^\n]*|\/\*[^]*?\*\//g;
+const IMPORTS = /\b(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"\n]+)['"]/g;
+const VIEWS = /\bnew\s+View\(\s*['"]([^'"\n]+)['"]/g;
+const JOBS = /\bjobs\s*\.\s*(?:enqueue|runNow)\(\s*['"]([^'"\n]+)['"]/g;
+/** More than any plugin has; a generated module is not read. */
+const MOST_MODULES = 1_000;
+const MOST_BYTES = 2 * 1024 * 1024;
+
+const blank = (text: string): string => text.replaceAll(/[^\n]/g, ' ');
+const withoutComments = (code: string): string =>
+  code.replaceAll(TOKENS, (token) => (token.startsWith('//') || token.startsWith('/*') ? blank(token) : token));
+
+/** The module and what it imports by relative paths, as code without comments. */
+function modulesOf(entry: string): Map<string, string> {
+  const found = new Map<string, string>();
+  const waiting = [entry];
+  for (let file = waiting.pop(); file !== undefined && found.size < MOST_MODULES; file = waiting.pop()) {
+    if (found.has(file) || !/\.[cm]?js$/.test(file) || !existsSync(file)) continue;
+    const code = readFileSync(file, 'utf8');
+    if (code.length > MOST_BYTES) continue;
+    const bare = withoutComments(code);
+    found.set(file, bare);
+    for (const [, path = ''] of bare.matchAll(IMPORTS)) waiting.push(join(dirname(file), path));
+  }
+  return found;
+}
+
+function namedBy(pattern: RegExp, modules: ReadonlyMap<string, string>, root: string): Named[] {
+  return [...modules].flatMap(([file, code]) =>
+    [...code.matchAll(pattern)].map(({ 1: name = '', index }) => ({
+      name,
+      place: `${relative(root, file)}:${code.slice(0, index).split('\n').length}`,
+    })),
+  );
+}
+
+const listed = (names: readonly string[]): string => (names.length === 0 ? 'none' : names.join(', '));
+
+/**
+ * Faults, each with its place and mend.
+ * @param entry the plugin's module
+ * @param views folder of its views
+ * @param jobs the names of its jobs, without its id
+ */
+export function sourceFaults(entry: string, views: string | null, plugin: string, jobs: readonly string[]): string[] {
+  const modules = modulesOf(entry);
+  const root = packageOf(entry);
+  const there = views !== null && existsSync(views) ? readdirSync(views, { recursive: true, encoding: 'utf8' }) : [];
+  const known = there.filter((file) => file.endsWith('.hbs')).map((file) => file.replaceAll('\\', '/').slice(0, -4));
+  const folder = views === null ? 'views' : relative(root, views) || basename(views);
+  const missing = namedBy(VIEWS, modules, root)
+    .filter(({ name }) => !known.includes(name))
+    .map(
+      ({ name, place }) =>
+        `${place} shows the view "${name}", and there is no ${folder}/${name}.hbs: write the file, or one of these names: ${listed(known)}`,
+    );
+  // A job goes by its own name or by the full one; those of other plugins are not judged.
+  const own = (name: string): string => (name.startsWith(`${plugin}.`) ? name.slice(plugin.length + 1) : name);
+  const unknown = namedBy(JOBS, modules, root)
+    .filter(({ name }) => !own(name).includes('.') && !jobs.includes(own(name)))
+    .map(
+      ({ name, place }) =>
+        `${place} asks for the job "${name}", which setup does not return: define it in \`jobs\`, or write one of these names: ${listed(jobs)}`,
+    );
+  return [...missing, ...unknown];
+}
+
+/** The folder with the package.json of a module, or the module's own. */
+function packageOf(entry: string): string {
+  for (let at = dirname(entry); at !== dirname(at); at = dirname(at))
+    if (existsSync(join(at, 'package.json'))) return at;
+  return dirname(entry);
+}
