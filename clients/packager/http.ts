@@ -1,15 +1,16 @@
-/** One request to the service, with a body that is streamed. No redirect is followed: it would take the token elsewhere. */
-import { request as requestHttp, type IncomingMessage } from 'node:http';
-import { request as requestHttps } from 'node:https';
+/**
+ * One request to the service, with a body that is streamed. No redirect is followed: it would take the token elsewhere.
+ * Proxies come from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), which node's own `fetch` ignores.
+ */
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { EnvHttpProxyAgent, request, type Dispatcher } from 'undici';
 
 export interface HttpRequest {
   method: 'GET' | 'POST';
-  headers: Readonly<Record<string, string | number>>;
+  headers: Readonly<Record<string, string>>;
   body?: AsyncIterable<Uint8Array>;
-  /** Without a byte in either direction. */
-  idleMs: number;
+  /** Until the answer begins, counted from the last byte that was sent. */
+  answerMs: number;
 }
 
 export interface HttpAnswer {
@@ -20,34 +21,33 @@ export interface HttpAnswer {
 
 /** A history with tens of thousands of releases has a few megabytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 ** 2;
+const BODY_MS = 60_000;
+
+/** Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect on what carries a token. */
+const TLS = { rejectUnauthorized: true };
+const dispatcher: Dispatcher = new EnvHttpProxyAgent({ connect: TLS, requestTls: TLS, proxyTls: TLS });
 
 /** @throws Error when no whole answer came */
-export async function send(url: URL, { method, headers, body, idleMs }: HttpRequest): Promise<HttpAnswer> {
-  const start = url.protocol === 'https:' ? requestHttps : requestHttp;
-  const request = start(url, { method, headers });
-  request.setTimeout(idleMs, () => request.destroy(new Error(`no answer within ${idleMs / 1000} seconds`)));
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
-    request.once('response', resolve);
-    // Stays for good: what fails after the answer has begun, such as the rest of the body, is of no interest.
-    request.on('error', reject);
+export async function send(url: URL, { method, headers, body, answerMs }: HttpRequest): Promise<HttpAnswer> {
+  const answer = await request(url, {
+    method,
+    headers,
+    dispatcher,
+    headersTimeout: answerMs,
+    bodyTimeout: BODY_MS,
+    ...(body && { body: Readable.from(body, { objectMode: false }) }),
   });
-  const sent = body === undefined ? undefined : pipeline(Readable.from(body), request);
-  if (sent === undefined) request.end();
-  // It ends the request, whose failure is seen below; an answer may also come before everything is sent.
-  sent?.catch(() => undefined);
-  const response = await answered;
-  const text = await textOf(response);
-  request.destroy();
-  return { status: response.statusCode ?? 0, location: response.headers.location ?? null, text };
-}
-
-async function textOf(response: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of response as AsyncIterable<Buffer>) {
+  for await (const part of answer.body as AsyncIterable<Buffer>) {
     size += part.length;
     if (size > MAX_ANSWER_BYTES) throw new Error(`an answer of more than ${MAX_ANSWER_BYTES} bytes`);
     parts.push(part);
   }
-  return Buffer.concat(parts).toString();
+  const { location } = answer.headers;
+  return {
+    status: answer.statusCode,
+    location: typeof location === 'string' ? location : null,
+    text: Buffer.concat(parts).toString(),
+  };
 }

@@ -45,7 +45,7 @@ export class UpdateService {
     const answer = await this.#ask(EXIT.latest, this.#url('latest.json', { product, channel }), {
       method: 'GET',
       headers: { accept: 'application/json' },
-      idleMs: ANSWER_MS,
+      answerMs: ANSWER_MS,
     });
     if (answer.status !== 200) throw new Failure(EXIT.latest, `latest.json cannot be read: ${refusalOf(answer)}`);
     const releases = record(answer.text)?.['releases'];
@@ -86,7 +86,7 @@ export class UpdateService {
       method: 'POST',
       headers: { accept: 'application/json', 'x-package-sha256': archive.sha256, ...headers },
       body,
-      idleMs: PUBLISH_ANSWER_MS,
+      answerMs: PUBLISH_ANSWER_MS,
     });
     const said = record(answer.text);
     if ((answer.status === 200 || answer.status === 201) && said !== null) return said;
@@ -115,13 +115,13 @@ function bodyOf(
   { notes, meta }: ReleaseToPublish,
   archive: ArchiveFile,
   content: AsyncIterable<Uint8Array>,
-): { headers: Record<string, string | number>; body: AsyncIterable<Uint8Array> } {
+): { headers: Record<string, string>; body: AsyncIterable<Uint8Array> } {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const metaText = JSON.stringify(meta);
   const packed = { 'x-package-meta': base64(metaText), ...(notes !== null && { 'x-release-notes': base64(notes) }) };
   if (Object.values(packed).join('').length <= MAX_HEADER_CHARACTERS) {
     return {
-      headers: { ...packed, 'content-type': 'application/gzip', 'content-length': archive.size },
+      headers: { ...packed, 'content-type': 'application/gzip', 'content-length': String(archive.size) },
       body: content,
     };
   }
@@ -143,7 +143,7 @@ function bodyOf(
   return {
     headers: {
       'content-type': `multipart/form-data; boundary=${boundary}`,
-      'content-length': before.length + archive.size + after.length,
+      'content-length': String(before.length + archive.size + after.length),
     },
     body: parts(),
   };

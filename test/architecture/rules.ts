@@ -193,12 +193,12 @@ export const RULES: readonly Rule[] = [
     says: 'clients/agent imports what a client may, and the library that knows proxies',
   },
   {
-    // Writes archives, the same bytes everywhere.
+    // Writes archives, the same bytes everywhere, and publishes them, by a proxy where there is one.
     layer: 'clients',
     files: /^clients\/packager\//,
     project: [/^clients\/shared\//],
-    packages: [NODE, PURE, /^(tar|pako)$/],
-    says: 'clients/packager imports what a client may, and the libraries that write archives',
+    packages: [NODE, PURE, /^(tar|pako|undici)$/],
+    says: 'clients/packager imports what a client may, and the libraries that write archives and know proxies',
   },
   {
     layer: 'clients',
