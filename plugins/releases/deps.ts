@@ -11,6 +11,7 @@ import type { LeaseRow } from '../../lib/lease.js';
 import type { AuditLog } from '../../ports/domain/access.js';
 import type { BugsApi, VersionFaults } from '../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { Processes } from '../../ports/processes.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
 import type { Signer } from '../../ports/signer.js';
@@ -37,6 +38,8 @@ export interface Deps {
   bugs: () => BugsApi | undefined;
   /** Undefined where no error stream runs. */
   faults: () => VersionFaults | undefined;
+  /** Undefined where no watchdog runs. */
+  watchdog: () => Pick<WatchdogApi, 'adoption'> | undefined;
   /** Less is free than intakes leave. */
   short: () => boolean;
   /** `limits.package_bytes` */

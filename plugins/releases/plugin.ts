@@ -9,11 +9,14 @@ import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_HALTED, RELEASE_PUBLISHED, RELEASES } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
+import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
 import { COLLECTIONS } from './collections.js';
 import { releasesConfig, type ReleasesConfig } from './config.js';
 import type { Deps } from './deps.js';
 import { routes } from './http/routes.js';
+import { pages } from './pages/pages.js';
+import { panels } from './pages/panels.js';
 import { buildServices, type Services } from './services.js';
 
 const PACKAGE_BYTES = 2 * 1024 ** 3;
@@ -39,6 +42,7 @@ function depsOf(ctx: PluginContext<ReleasesConfig>): Deps {
     processes: system.processes,
     bugs: () => ctx.find(BUGS),
     faults: () => ctx.find(VERSION_FAULTS),
+    watchdog: () => ctx.find(WATCHDOG),
     short: () => ctx.find(STORAGE_SPACE)?.short() ?? false,
     packageBytes: ctx.app.limits['package_bytes'] ?? PACKAGE_BYTES,
     protect: async () => {},
@@ -71,7 +75,7 @@ export default definePlugin<ReleasesConfig>({
   api: 1,
   title: 'Update service and release store',
   needs: [AUDIT.name, PROJECTS.name, SYSTEM.name],
-  uses: [BUGS.name, VERSION_FAULTS.name, STORAGE_SPACE.name],
+  uses: [BUGS.name, VERSION_FAULTS.name, WATCHDOG.name, STORAGE_SPACE.name],
   provides: [RELEASES.name],
   extends: [PROJECT_USAGE.point, VERSION_FAULT_WATCHERS.point],
   config: releasesConfig,
@@ -87,6 +91,8 @@ export default definePlugin<ReleasesConfig>({
       (await deps.releases.find({ filter: { product }, limit: 1 })).items.length > 0;
     return {
       routes: routes(services),
+      pages: pages(services),
+      panels: panels(services),
       jobs: jobs(services),
       services: { [RELEASES.name]: directory },
       extensions: [

@@ -3,7 +3,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
+import { StoreConflict, type Filter, type Page, type Update } from '../../../ports/store.js';
 import { ReleaseIndex } from '../asking/release-index.js';
 import { DEPS, type Deps } from '../deps.js';
 import { PLATFORMS, type ReleaseDoc } from '../model.js';
@@ -25,6 +25,16 @@ export class ReleaseDocs {
 
   list(filter: Filter): Promise<ReleaseDoc[]> {
     return all(this.deps.releases, { filter, limit: PAGE });
+  }
+
+  /** Newest first. @throws InvalidCursor */
+  page(filter: Filter, limit: number, after: string | null): Promise<Page<ReleaseDoc>> {
+    return this.deps.releases.find({ filter, sort: [['published_at', 'desc']], limit, after });
+  }
+
+  /** The one published last that is not withdrawn; null: there is none. */
+  async newest(): Promise<ReleaseDoc | null> {
+    return (await this.page({ withdrawn_at: null }, 1, null)).items[0] ?? null;
   }
 
   /** The version on every platform of a channel. */

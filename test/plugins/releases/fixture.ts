@@ -144,6 +144,7 @@ export function fixtureOn(
     processes: { self: async () => process, dead: async (owner) => owner.host !== process.host },
     bugs: () => undefined,
     faults: () => undefined,
+    watchdog: () => undefined,
     short: () => false,
     packageBytes: 10_000_000,
     protect: async () => {},

@@ -1,0 +1,158 @@
+/** /releases: members read, administrators withdraw, roll out and promote (contract 80). */
+import joi from 'joi';
+import {
+  orAgain,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageResult,
+  type PageSpec,
+  type Problem,
+} from '../../../kernel/contract.js';
+import { invalid, notFound } from '../../../kernel/errors.js';
+import type { ManifestFile } from '../../../clients/shared/manifest.js';
+import { firstFiles } from './manifest-files.js';
+import { PLATFORMS, type Platform, type ReleaseDoc } from '../model.js';
+import { checkChannel } from '../place.js';
+import type { Services } from '../services.js';
+import { changing, crumb, reading, sharesOf, shown, title } from './shown.js';
+
+const PAGE = 50;
+/** Files of a manifest on the page. */
+const FILES = 200;
+const MARKS = [0, 25, 50, 75, 100];
+
+const params = joi.object({ id: joi.string().hex().length(40).required() });
+const text = (most: number) => joi.string().max(most).empty('');
+
+interface Parts {
+  services: Services;
+  request: HttpRequest;
+  doc: ReleaseDoc;
+}
+
+async function partsOf(services: Services, request: HttpRequest): Promise<Parts> {
+  const doc = await services.docs.get(request.params['id'] ?? '');
+  if (doc === null) throw notFound('such release');
+  return { services, request, doc };
+}
+
+const isAdmin = ({ principal }: HttpRequest): boolean => principal.kind === 'session' && principal.role === 'admin';
+
+async function filesOf({ services, doc }: Parts): Promise<ManifestFile[]> {
+  const manifest = await services.manifests.read(doc.id, doc.manifest_sha256);
+  return manifest === null ? [] : firstFiles(manifest, FILES);
+}
+
+async function detail(parts: Parts, problem?: Problem): Promise<View> {
+  const { services, request, doc } = parts;
+  const [files, adoption] = await Promise.all([
+    filesOf(parts),
+    services.deps.watchdog()?.adoption(doc.product) ?? Promise.resolve([]),
+  ]);
+  return new View('release', {
+    title: `${doc.product} ${doc.version}`,
+    crumbs: [crumb, { label: `${doc.product} ${doc.version}` }],
+    release: shown(doc),
+    files,
+    more: doc.file_count > files.length,
+    adoption,
+    parts: sharesOf(adoption, doc.version),
+    marks: MARKS,
+    changes: isAdmin(request) && doc.withdrawn_at === null,
+    typed: problem === undefined ? {} : request.body,
+    ...problem,
+  });
+}
+
+const chosen = ({ product, channel, version, platform }: ReleaseDoc) => ({ product, channel, version, platform });
+
+function percentOf(value: unknown): number {
+  const percent = typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : NaN;
+  if (!(percent <= 100)) throw invalid({ rollout_percent: 'must be a whole number from 0 to 100' });
+  return percent;
+}
+
+/** A form of the detail page. */
+function change(
+  services: Services,
+  action: string,
+  run: (parts: Parts, body: Record<string, unknown>) => Promise<PageResult>,
+): PageSpec {
+  return {
+    method: 'POST',
+    path: `/releases/{id}/${action}`,
+    title,
+    access: changing,
+    input: { params },
+    handle: async (request) => {
+      const parts = await partsOf(services, request);
+      return orAgain(
+        () => run(parts, (request.body ?? {}) as Record<string, unknown>),
+        async (problem) => detail(await partsOf(services, request), problem),
+      );
+    },
+  };
+}
+
+const done = (id: string, message: string): Redirect => new Redirect(`/releases/${id}`, { tone: 'success', message });
+
+export function pages(services: Services): PageSpec[] {
+  const { changes, deps, docs } = services;
+  return [
+    {
+      path: '/releases',
+      title,
+      nav: { section: 'delivery', label: title, icon: 'release', order: 10 },
+      access: reading,
+      input: {
+        query: joi.object({
+          product: text(64),
+          channel: text(64),
+          platform: joi
+            .string()
+            .valid(...PLATFORMS)
+            .empty(''),
+          cursor: joi.string().max(4096),
+        }),
+      },
+      handle: async ({ query }) => {
+        const { product, channel, platform, cursor } = query as Partial<Record<string, string>>;
+        const filter = { product, channel, platform: platform as Platform | undefined };
+        const page = await docs.page(filter, PAGE, cursor ?? null);
+        return new View('releases', {
+          items: page.items.map(shown),
+          next_cursor: page.next,
+          products: (await deps.projects.list()).map(({ slug }) => ({ value: slug, label: slug })),
+          platforms: PLATFORMS.map((name) => ({ value: name, label: name })),
+          filtered: [product, channel, platform].some((value) => value !== undefined),
+          command: 'aos token create --name ci --scopes updateservice:publish --project shop',
+        });
+      },
+    },
+    {
+      path: '/releases/{id}',
+      title,
+      access: reading,
+      input: { params },
+      handle: async (request) => detail(await partsOf(services, request)),
+    },
+    change(services, 'rollout', async ({ request, doc }, body) => {
+      const percent = percentOf(body['rollout_percent']);
+      await changes.rollout(request.principal, chosen(doc), percent);
+      return done(doc.id, `Offered to ${percent} % of the machines.`);
+    }),
+    change(services, 'withdraw', async ({ request, doc }, body) => {
+      await changes.withdraw(request.principal, chosen(doc), String(body['reason'] ?? ''));
+      return done(doc.id, `${doc.version} is withdrawn.`);
+    }),
+    change(services, 'promote', async ({ request, doc }, body) => {
+      const to = checkChannel(String(body['to'] ?? ''), invalid, 'to');
+      const percent = percentOf(body['rollout_percent']);
+      const { principal } = request;
+      const by = principal.kind === 'session' ? principal.username : principal.kind;
+      const [published] = await changes.promote(principal, chosen(doc), to, percent, by);
+      return done(published?.release.id ?? doc.id, `${doc.version} is in ${to}.`);
+    }),
+  ];
+}

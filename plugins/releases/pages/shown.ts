@@ -1,0 +1,51 @@
+/** How a release looks on the pages: its state in a word, its adoption, its place (contract 80). */
+import { sameVersion, isVersion } from '../../../lib/versions.js';
+import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
+import type { ReleaseDoc } from '../model.js';
+import { releaseView, type ReleaseView } from '../view.js';
+
+export const title = 'Releases';
+export const crumb = { label: title, href: '/releases' };
+/** Members read; administrators change (contract 10, roles). */
+export const reading = { session: 'member' } as const;
+export const changing = { session: 'admin' } as const;
+
+export interface ShownRelease extends ReleaseView {
+  href: string;
+  state: string;
+  tone: string;
+}
+
+export function shown(doc: ReleaseDoc): ShownRelease {
+  const [state, tone] = stateOf(doc);
+  return { ...releaseView(doc), href: `/releases/${doc.id}`, state, tone };
+}
+
+function stateOf(doc: ReleaseDoc): [string, string] {
+  if (doc.withdrawn_at !== null) return ['withdrawn', 'neutral'];
+  if (doc.halted_at !== null) return ['halted', 'danger'];
+  if (doc.rollout_percent < 100) return [`${doc.rollout_percent} %`, 'warning'];
+  return ['everyone', 'success'];
+}
+
+export interface Share {
+  label: string;
+  value: number;
+  tone: string;
+}
+
+const MOST = 6;
+
+/** Parts of a bar: machines by version, those of `version` first. */
+export function sharesOf(adoption: readonly VersionAdoption[], version: string | null): Share[] {
+  const isThis = (one: VersionAdoption): boolean =>
+    version !== null && one.version !== null && isVersion(one.version) && sameVersion(one.version, version);
+  const sorted = adoption.toSorted((a, b) => Number(isThis(b)) - Number(isThis(a)));
+  const parts = sorted.slice(0, MOST).map((one) => ({
+    label: one.version ?? 'names none',
+    value: one.monitors,
+    tone: isThis(one) ? 'success' : one.version === null ? 'neutral' : 'info',
+  }));
+  const rest = sorted.slice(MOST).reduce((sum, { monitors }) => sum + monitors, 0);
+  return rest === 0 ? parts : [...parts, { label: 'others', value: rest, tone: 'neutral' }];
+}

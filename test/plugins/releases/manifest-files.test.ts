@@ -1,0 +1,38 @@
+/** The first files of a manifest, cut out of its text. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { manifestText, type Manifest } from '../../../clients/shared/manifest.js';
+import { firstFiles } from '../../../plugins/releases/pages/manifest-files.js';
+
+describe('releases: the files of a manifest on the page', () => {
+  it('are those that reading all of it gives', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 12 }),
+        fc.integer({ min: 1, max: 12 }),
+        (paths, most) => {
+          const text = manifestText({
+            product: 'shop',
+            version: '1',
+            channel: 'stable',
+            platform: 'any',
+            published_at: '2026-01-01T00:00:00.000Z',
+            package: { sha256: '', size: 1 },
+            files: [...paths, '],"preserve_patterns":', ',{"path":'].map((path) => ({
+              path,
+              size: 1,
+              sha256: 'x',
+              mode: '0644',
+            })),
+            preserve_patterns: [],
+            min_version: null,
+            setup: null,
+            entry: null,
+            runtime: null,
+          });
+          expect(firstFiles(text, most)).to.deep.equal((JSON.parse(text) as Manifest).files.slice(0, most));
+        },
+      ),
+    );
+  });
+});
