@@ -67,6 +67,8 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
 
 const chosen = ({ product, channel, version, platform }: ReleaseDoc) => ({ product, channel, version, platform });
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 function percentOf(value: unknown): number {
   const percent = typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : NaN;
   if (!(percent <= 100)) throw invalid({ rollout_percent: 'must be a whole number from 0 to 100' });
@@ -143,11 +145,11 @@ export function pages(services: Services): PageSpec[] {
       return done(doc.id, `Offered to ${percent} % of the machines.`);
     }),
     change(services, 'withdraw', async ({ request, doc }, body) => {
-      await changes.withdraw(request.principal, chosen(doc), String(body['reason'] ?? ''));
+      await changes.withdraw(request.principal, chosen(doc), textOf(body['reason']));
       return done(doc.id, `${doc.version} is withdrawn.`);
     }),
     change(services, 'promote', async ({ request, doc }, body) => {
-      const to = checkChannel(String(body['to'] ?? ''), invalid, 'to');
+      const to = checkChannel(textOf(body['to']), invalid, 'to');
       const percent = percentOf(body['rollout_percent']);
       const { principal } = request;
       const by = principal.kind === 'session' ? principal.username : principal.kind;
