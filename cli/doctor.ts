@@ -11,6 +11,7 @@ import { blueprint, compose, fingerprintsFit, installersOf, keysOf, storeOf, typ
 import type { DocumentStore } from '../ports/store.js';
 import { dataDirectory, disk, existing } from './data-directory.js';
 import { EXIT } from './output.js';
+import { healthHere, healthOfService, healthText, type PluginHealth } from './plugin-health.js';
 
 interface Finding {
   check: string;
@@ -65,8 +66,13 @@ async function openStore(config: Core): Promise<{ store: DocumentStore | null; d
   return { store, detail: `${engine}, answers in ${ms.toFixed(1)} ms` };
 }
 
+/** What is known of each plugin so far; the later look knows more. */
+interface Found {
+  plugins: PluginHealth[];
+}
+
 /** The plugins on an empty store in memory: what is wrong with them does not depend on the data. */
-async function plugins(configuration: Configuration): Promise<string> {
+async function plugins(configuration: Configuration, found: Found): Promise<string> {
   const service = await blueprint({ configuration });
   await service.boot({ migrate: false });
   try {
@@ -74,6 +80,7 @@ async function plugins(configuration: Configuration): Promise<string> {
     const failed = all.filter(({ state }) => state === 'failed');
     if (failed.length > 0) throw new Error(failed.map(({ id, reason }) => `${id}: ${reason}`).join('; '));
     const off = all.filter(({ state }) => state === 'off').map(({ id }) => id);
+    found.plugins = await healthHere(service.kernel.system, false);
     const ready = `${all.filter(({ state }) => state === 'ready').length} ready`;
     return off.length === 0 ? ready : `${ready}, switched off: ${off.join(', ')}`;
   } finally {
@@ -81,12 +88,18 @@ async function plugins(configuration: Configuration): Promise<string> {
   }
 }
 
-async function migrations(configuration: Configuration, keys: Keys, store: DocumentStore): Promise<string> {
+async function migrations(
+  configuration: Configuration,
+  keys: Keys,
+  store: DocumentStore,
+  found: Found,
+): Promise<string> {
   const service = await compose('command', { configuration, keys, store });
   await service.boot({ migrate: false });
   try {
     const { pending } = await service.kernel.system.migrations();
     if (pending.length > 0) throw new Error(`pending: ${pending.join(', ')}`);
+    found.plugins = await healthHere(service.kernel.system, true);
     return 'none pending';
   } finally {
     await service.stop();
@@ -94,10 +107,10 @@ async function migrations(configuration: Configuration, keys: Keys, store: Docum
 }
 
 /** Faults of the plugins' sections are the configuration's. @returns whether the plugins can run */
-async function examinePlugins(found: Examination, configuration: Configuration): Promise<boolean> {
+async function examinePlugins(found: Examination, configuration: Configuration, known: Found): Promise<boolean> {
   let detail = '';
   try {
-    detail = await plugins(configuration);
+    detail = await plugins(configuration, known);
   } catch (error) {
     if (!(error instanceof PluginFaults && error.configuration)) {
       return found.check('plugins', 'mend the plugin that failed, or take it out of `plugins`', () => {
@@ -117,6 +130,7 @@ async function examineStore(
   configuration: Configuration,
   keys: Keys | null,
   runs: boolean,
+  known: Found,
 ): Promise<void> {
   const { core } = configuration;
   const opened: { store: DocumentStore | null } = { store: null };
@@ -136,10 +150,21 @@ async function examineStore(
         const mend = 'give the keys that this store was first used with';
         await found.check('fingerprints', mend, () => fingerprintsFit(store, keys));
       }
-      await found.check('migrations', 'run: aos migrate', () => migrations(configuration, keys, store));
+      await found.check('migrations', 'run: aos migrate', () => migrations(configuration, keys, store, known));
     }
   } finally {
     await store?.close();
+  }
+}
+
+/** Each plugin by itself: a failed one that the service goes on without, and one whose health says that something is wrong. */
+async function examineHealth(found: Examination, core: Core, known: Found): Promise<void> {
+  for (const plugin of (await healthOfService(core)) ?? known.plugins) {
+    const mend = `see what it says, the log of the service, and /system; or switch it off: plugins_off: ["${plugin.id}"]`;
+    await found.check(`plugin ${plugin.id}`, mend, () => {
+      if (!plugin.ok) throw new Error(healthText(plugin));
+      return healthText(plugin);
+    });
   }
 }
 
@@ -185,8 +210,10 @@ async function examine(): Promise<Examination> {
       return 'none, so machines cannot download one: npm run build:agent, then start the service';
     },
   );
-  const runs = await examinePlugins(found, configuration);
-  await examineStore(found, configuration, loaded.keys, runs);
+  const known: Found = { plugins: [] };
+  const runs = await examinePlugins(found, configuration, known);
+  await examineStore(found, configuration, loaded.keys, runs, known);
+  if (runs) await examineHealth(found, core, known);
   return found;
 }
 
@@ -196,11 +223,12 @@ export const doctor: CommandSpec = {
   async run() {
     const { items, skipped } = await examine();
     const ok = items.every((item) => item.ok);
+    const width = Math.max(15, ...items.map(({ check }) => check.length));
     const lines = items.map(
       (item) =>
-        `${item.ok ? 'ok   ' : 'WRONG'} ${item.check.padEnd(15)} ${item.detail}${item.mend === null ? '' : `\n      → ${item.mend}`}`,
+        `${item.ok ? 'ok   ' : 'WRONG'} ${item.check.padEnd(width)} ${item.detail}${item.mend === null ? '' : `\n      → ${item.mend}`}`,
     );
-    const rest = skipped.map((check) => `-     ${check.padEnd(15)} not looked at: mend the above first`);
+    const rest = skipped.map((check) => `-     ${check.padEnd(width)} not looked at: mend the above first`);
     return { json: { items, ok, skipped }, text: [...lines, ...rest].join('\n'), exit: ok ? EXIT.ok : EXIT.error };
   },
 };

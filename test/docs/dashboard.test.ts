@@ -9,7 +9,7 @@ interface Dashboard {
 
 describe('docs/grafana/aos.json', function () {
   this.timeout(120_000);
-  it('asks only for numbers that are there', async () => {
+  it('asks only for numbers that are there, and for the age of every queue', async () => {
     const file = new URL('../../../docs/grafana/aos.json', import.meta.url);
     const { panels } = JSON.parse(await readFile(file, 'utf8')) as Dashboard;
     const service = await TestService.started();
@@ -19,6 +19,8 @@ describe('docs/grafana/aos.json', function () {
       for (const { title, targets } of panels) {
         for (const { expr } of targets) expect(names, title).to.include(/aos_\w+/.exec(expr)?.[0]);
       }
+      const asked = panels.flatMap(({ targets }) => targets.map(({ expr }) => /aos_\w+/.exec(expr)?.[0]));
+      expect(asked).to.include.members([...names].filter((name) => name.endsWith('_queue_age_seconds')));
     } finally {
       await service.dispose();
     }

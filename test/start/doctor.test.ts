@@ -84,6 +84,45 @@ describe('start: the command line before anything runs', function () {
     });
   }
 
+  /** A plugin from outside whose health says what `start` and this text make of it. */
+  const outside = async (health: string): Promise<string> => {
+    const config = join(folder, 'mine.json');
+    const body = `let started = false;
+      export default { id: 'oncall', version: '1.0.0', api: 1, title: 'On call',
+        setup: () => ({ start: async () => { started = true; }, health: async () => (${health}) }) };`;
+    await writeFile(join(folder, 'oncall.mjs'), body);
+    await writeFile(config, JSON.stringify({ plugins: ['./oncall.mjs'] }));
+    return config;
+  };
+
+  it('says of each plugin by itself how it is, before the first start and beside the running service', async () => {
+    const config = await outside("{ ok: !started, pager: started ? 'no answer' : 'not asked' }");
+    const before = await doctor({ SVC_CONFIG: config });
+    expect(before.items.find(({ check }) => check === 'plugin oncall')).to.deep.include({ ok: true, detail: 'ready' });
+    expect(before.items.map(({ check }) => check)).to.include.members([
+      'plugin bugs',
+      'plugin watchdog',
+      'plugin access',
+    ]);
+    expect(faults(before)).to.deep.equal([]);
+    const service = await TestService.started({ SVC_CONFIG: config });
+    try {
+      const { code, stdout } = await aos(service.env, ['doctor', '--json']);
+      const report = JSON.parse(stdout) as Report;
+      expect(code).to.equal(1);
+      expect(faults(report), stdout).to.deep.equal(['plugin oncall']);
+      const found = report.items.find(({ check }) => check === 'plugin oncall');
+      expect(found?.detail).to.equal('ready, not ok, pager no answer');
+      expect(found?.mend).to.include('plugins_off');
+      await service.end();
+      const stopped = await aos(service.env, ['doctor']);
+      expect(stopped.stdout).to.match(/ok {4}plugin oncall +ready, pager not asked/);
+      expect(stopped.code, stopped.stdout).to.equal(0);
+    } finally {
+      await service.dispose();
+    }
+  });
+
   it('names a MongoDB that does not answer', async () => {
     const report = await doctor({
       SVC_STORAGE_URL: 'mongodb://127.0.0.1:9/aos',
