@@ -3,7 +3,7 @@
  * credentials only to the origin of `--server`. Proxies come from the environment, which `fetch` ignores on the Node versions
  * we run on; undici is that same client with its proxy agent. What a server sends is capped and has to come at a least rate.
  */
-import { EnvHttpProxyAgent, request, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { Failure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
 import { refusedAddress } from './address.js';
@@ -29,27 +29,37 @@ export interface Download {
   drop: () => Promise<void>;
 }
 
+interface Client {
+  request: typeof import('undici').request;
+  dispatcher: Dispatcher;
+}
+
+async function clientOf(env: Env): Promise<Client> {
+  const { EnvHttpProxyAgent, request } = await import('undici');
+  const of = (name: string): string => env[name.toLowerCase()] ?? env[name] ?? '';
+  // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
+  const tls = { rejectUnauthorized: true };
+  const dispatcher = new EnvHttpProxyAgent({
+    httpProxy: of('HTTP_PROXY'),
+    httpsProxy: of('HTTPS_PROXY'),
+    noProxy: of('NO_PROXY'),
+    connect: tls,
+    requestTls: tls,
+    proxyTls: tls,
+  });
+  return { request, dispatcher };
+}
+
 export class Http {
-  readonly #dispatcher: Dispatcher;
+  /** Loaded with the first request: recovery and offline updates start without it. */
+  #client: Promise<Client> | null = null;
 
   constructor(
-    env: Env,
+    private readonly env: Env,
     private readonly hooks: Hooks,
     private readonly allowHttp: boolean,
     private readonly signal: AbortSignal,
-  ) {
-    const of = (name: string): string => env[name.toLowerCase()] ?? env[name] ?? '';
-    // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
-    const tls = { rejectUnauthorized: true };
-    this.#dispatcher = new EnvHttpProxyAgent({
-      httpProxy: of('HTTP_PROXY'),
-      httpsProxy: of('HTTPS_PROXY'),
-      noProxy: of('NO_PROXY'),
-      connect: tls,
-      requestTls: tls,
-      proxyTls: tls,
-    });
-  }
+  ) {}
 
   /** A question below `/api/`. 429, 5xx and no answer at all are exit 8, a redirect or more than `most` bytes end it too. */
   async ask(url: URL, most: number): Promise<Answer> {
@@ -83,7 +93,7 @@ export class Http {
   }
 
   async close(): Promise<void> {
-    await this.#dispatcher.destroy();
+    if (this.#client !== null) await (await this.#client).dispatcher.destroy();
   }
 
   #next(from: URL, location: string | string[] | undefined): URL {
@@ -100,9 +110,10 @@ export class Http {
   async #get(url: URL, headers: Headers): Promise<Dispatcher.ResponseData> {
     this.signal.throwIfAborted();
     const { answerMs } = this.hooks;
+    const { request, dispatcher } = await (this.#client ??= clientOf(this.env));
     try {
       return await request(url, {
-        dispatcher: this.#dispatcher,
+        dispatcher,
         headers: { 'user-agent': 'aos-update-agent', ...headers },
         headersTimeout: answerMs,
         bodyTimeout: answerMs,

@@ -5,7 +5,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } fro
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SourceFile } from '../../support/release-server.js';
+import type { Keys, Release, SourceFile } from '../../support/release-server.js';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 export const MAIN = join(HERE, '..', '..', '..', 'clients', 'agent', 'main.js');
@@ -61,6 +61,16 @@ export async function install(dir: string, release: { manifest: string; files: r
     await writeFile(join(dir, path), content, { mode: Number.parseInt(mode ?? '0644', 8) });
   }
   await writeFile(join(dir, 'manifest.json'), release.manifest, { mode: 0o644 });
+}
+
+/** What `--package` wants in one folder, with the key for a machine that knows only its hash. */
+export async function offlinePackage(folder: string, release: Release, keys: Keys): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'package.tar.gz'), release.archive);
+  await writeFile(join(folder, 'manifest.json'), release.manifest);
+  if (release.signature !== null) await writeFile(join(folder, 'manifest.sig'), `${release.signature}\n`);
+  await writeFile(join(folder, 'pubkey.pem'), keys.pem);
+  return join(folder, 'package.tar.gz');
 }
 
 /** Every path but those of the agent, with kind, mode, owner and bytes: two equal trees are one installation. */

@@ -1,0 +1,177 @@
+/**
+ * Crash safety, proven: the real program is killed at every point of an update and of the recovery that follows, and at random
+ * moments of a large one. After the next start the installation is the old or the new version, byte for byte, mode for mode.
+ */
+import { expect } from 'chai';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { newKeys, ReleaseServer, sha256, type SourceFile } from '../../support/release-server.js';
+import { FAULTY, install, offlinePackage, remove, runAgent, scratch, treeOf, type Ran } from './agent.js';
+
+const RANDOM_KILLS = 40;
+const keys = newKeys();
+const pin = sha256(keys.spki);
+
+const OLD: SourceFile[] = [
+  { path: 'app.sh', content: '#!/bin/sh\necho 1\n', mode: '0755' },
+  { path: 'core.txt', content: 'core 1' },
+  { path: 'lib/gone.txt', content: 'gone' },
+  { path: 'dir-to-file/inside', content: 'inside' },
+  { path: 'file-to-dir', content: 'file' },
+  { path: 'linked.txt', content: 'was a file' },
+  { path: 'kept.json', content: '{}' },
+];
+const NEW: SourceFile[] = [
+  { path: 'app.sh', content: '#!/bin/sh\necho 2\n', mode: '0755' },
+  { path: 'core.txt', content: 'core 2' },
+  { path: 'dir-to-file', content: 'now a file' },
+  { path: 'file-to-dir/inside', content: 'now a directory' },
+  { path: 'linked.txt', content: 'a file again' },
+  { path: 'made/deep/new.txt', content: 'new' },
+  { path: 'kept.json', content: '{"new":true}' },
+];
+
+const many = (n: number): SourceFile[] =>
+  Array.from({ length: 200 }, (_, i) => ({ path: `files/${i % 10}/${i}.txt`, content: `${n} ${i} `.repeat(50) }));
+
+describe('update-agent: killed', function () {
+  this.timeout(600_000);
+  let server: ReleaseServer;
+  let work: string;
+
+  before(async () => {
+    server = new ReleaseServer(keys);
+    await server.start();
+  });
+  after(() => server.stop());
+  beforeEach(async () => {
+    work = await scratch();
+    server.releases.length = 0;
+  });
+  afterEach(() => remove(work));
+
+  /** From a file, which takes the same path. */
+  const go = (dir: string, env: Record<string, string> = {}): Promise<Ran> =>
+    runAgent(['--package', join(work, 'package', 'package.tar.gz'), '--pin', pin, '--dir', dir], {
+      env,
+      program: FAULTY,
+    });
+  const recover = (dir: string, env: Record<string, string> = {}): Promise<Ran> =>
+    runAgent(['--action', 'recover', '--dir', dir], { env, program: FAULTY });
+
+  /** The old version with a user's things in it, and what both trees look like: the new one as an undisturbed update leaves it. */
+  async function compared(
+    from: readonly SourceFile[],
+    to: readonly SourceFile[],
+    disturb: (old: string) => Promise<void>,
+  ) {
+    const release = server.publish({ version: '1.0.0', files: [...from], preserve: ['kept.json'] });
+    const old = join(work, 'old');
+    await mkdir(old, { mode: 0o755 });
+    await install(old, release);
+    await disturb(old);
+    await offlinePackage(
+      join(work, 'package'),
+      server.publish({ version: '1.1.0', files: [...to], preserve: ['kept.json'] }),
+      keys,
+    );
+    const updated = join(work, 'updated');
+    await cp(old, updated, { recursive: true, verbatimSymlinks: true });
+    const points = join(work, 'points');
+    const ran = await go(updated, { FAULT_COUNT: points });
+    expect(ran.code, ran.stderr).to.equal(0);
+    const count = (await readFile(points, 'utf8')).split('\n').length - 1;
+    return { old, count, trees: { old: await treeOf(old), new: await treeOf(updated) } };
+  }
+
+  const disturb = async (old: string): Promise<void> => {
+    await writeFile(join(old, 'mine.txt'), 'mine');
+    await remove(join(old, 'linked.txt'));
+    await symlink('mine.txt', join(old, 'linked.txt'));
+    await writeFile(join(old, 'kept.json'), '{"mine":true}');
+  };
+
+  /** Kills the update at a point, recovers, and says which version came out. */
+  async function killAt(old: string, point: number, trees: { old: object; new: object }): Promise<'old' | 'new'> {
+    const dir = join(work, `at-${point}`);
+    await cp(old, dir, { recursive: true, verbatimSymlinks: true });
+    expect((await go(dir, { FAULT_AT: String(point) })).signal, `point ${point}`).to.equal('SIGKILL');
+    const ran = await recover(dir);
+    expect(ran.code, `point ${point}: ${ran.stderr}`).to.equal(0);
+    const tree = await treeOf(dir);
+    const isNew = tree['manifest.json'] === (trees.new as typeof tree)['manifest.json'];
+    expect(tree, `point ${point}`).to.deep.equal(isNew ? trees.new : trees.old);
+    await remove(dir);
+    return isNew ? 'new' : 'old';
+  }
+
+  it('at every point of an update: the old or the new version, whole', async () => {
+    const { old, count, trees } = await compared(OLD, NEW, disturb);
+    expect(count).to.be.greaterThan(40);
+    const came: string[] = [];
+    for (let point = 1; point <= count; point++) came.push(await killAt(old, point, trees));
+    // The commit is one moment: all before it give the old version, all after it the new one.
+    expect(came.join(' ')).to.match(/^(old )+(new ?)+$/);
+  });
+
+  it('and again at every point of the recovery', async () => {
+    const { old, count, trees } = await compared(OLD, NEW, disturb);
+    let kills = 0;
+    for (const point of [Math.floor(count * 0.7), count - 4]) {
+      for (let again = 1; ; again++) {
+        const dir = join(work, 'twice');
+        await cp(old, dir, { recursive: true, verbatimSymlinks: true });
+        await go(dir, { FAULT_AT: String(point) });
+        const first = await recover(dir, { FAULT_AT: String(again) });
+        if (first.signal === 'SIGKILL') kills++;
+        // A third start, killed two points further on, and the one that ends it.
+        await recover(dir, { FAULT_AT: String(again + 2) });
+        expect((await recover(dir)).code).to.equal(0);
+        const tree = await treeOf(dir);
+        expect([trees.old, trees.new], `${point} ${again}`).to.deep.include(tree);
+        await remove(dir);
+        if (first.signal !== 'SIGKILL') break;
+      }
+    }
+    expect(kills).to.be.greaterThan(20);
+  });
+
+  it('the next update goes on where one was killed', async () => {
+    const { old, count, trees } = await compared(OLD, NEW, disturb);
+    for (const point of [Math.floor(count * 0.7)]) {
+      const dir = join(work, `on-${point}`);
+      await cp(old, dir, { recursive: true, verbatimSymlinks: true });
+      await go(dir, { FAULT_AT: String(point) });
+      const ran = await go(dir);
+      expect(ran.code, ran.stderr).to.equal(0);
+      expect(ran.stdout).to.match(
+        /^(WARNING: .*\n)?(ROLLED_BACK: 1\.1\.0 -> 1\.0\.0\n)?(WARNING: .*\n)?UPDATED: 1\.0\.0 -> 1\.1\.0\n/,
+      );
+      expect(await treeOf(dir)).to.deep.equal(trees.new);
+    }
+  });
+
+  it(`at ${RANDOM_KILLS} random moments of an update of 200 files`, async () => {
+    const { old, trees } = await compared(many(1), many(2), async () => {});
+    const began = performance.now();
+    const whole = join(work, 'timed');
+    await cp(old, whole, { recursive: true });
+    await runAgent(['--server', server.url, '--dir', whole]);
+    const took = performance.now() - began;
+    const came = { old: 0, new: 0 };
+    for (let n = 0; n < RANDOM_KILLS; n++) {
+      const dir = join(work, `random-${n}`);
+      await cp(old, dir, { recursive: true });
+      await runAgent(['--server', server.url, '--dir', dir], {
+        started: (_pid, kill) => setTimeout(() => kill('SIGKILL'), took * (0.3 + 0.7 * Math.random())),
+      });
+      expect((await recover(dir)).code).to.equal(0);
+      const tree = await treeOf(dir);
+      const isNew = tree['manifest.json'] === trees.new['manifest.json'];
+      expect(tree).to.deep.equal(isNew ? trees.new : trees.old);
+      came[isNew ? 'new' : 'old']++;
+      await remove(dir);
+    }
+    expect(came.old + came.new).to.equal(RANDOM_KILLS);
+  });
+});
