@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { codeOf, EXIT, Failure, failureOf } from './exit.js';
 import { HOOKS, type Hooks } from './hooks.js';
 import { helpText, readOptions, type Action, type Env } from './options.js';
-import { Output } from './output.js';
+import { Output, type Sink } from './output.js';
 import { recoverOnly } from './actions/recover.js';
 import { update } from './actions/update.js';
 import { asOwner, ownerToBecome, parentControl } from './as-owner.js';
@@ -17,16 +17,23 @@ const ACTIONS: Partial<Record<Action, (agent: Agent) => Promise<void>>> = { upda
  * @param argv without node and the script
  * @param ownFile the running program's own file
  * @param hooks a test's; a program gives none
+ * @param terminal where it prints
  * @returns the exit code
  */
-export async function run(argv: readonly string[], env: Env, ownFile: string, hooks: Hooks = HOOKS): Promise<number> {
-  let output = new Output(process.stdout, process.stderr, argv.includes('--json'));
+export async function run(
+  argv: readonly string[],
+  env: Env,
+  ownFile: string,
+  hooks: Hooks = HOOKS,
+  terminal: { stdout: Sink; stderr: Sink } = process,
+): Promise<number> {
+  let output = new Output(terminal.stdout, terminal.stderr, argv.includes('--json'));
   const cancel = new AbortController();
   const stop = (): void => cancel.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
     const options = await readOptions(argv, env, dirname(ownFile));
-    output = new Output(process.stdout, process.stderr, options.json);
+    output = new Output(terminal.stdout, terminal.stderr, options.json);
     return await act({
       options,
       env,

@@ -126,6 +126,10 @@ async function fromFile(
   const { agent } = installation;
   const question = questionOf(installation);
   const release = await readOffline(installation, archive, question, server);
+  if (release === null) {
+    agent.output.upToDate(question.version ?? '');
+    return;
+  }
   await bring(installation, { release, archive, beforePlan: () => quiet(agent, restart) });
   agent.output.updated(question.version, release.manifest.version);
 }

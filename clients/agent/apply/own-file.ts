@@ -1,6 +1,8 @@
 /** The running agent's own file, and its copy that recovery is called by while the installation's is being replaced. */
-import { chmod, copyFile, realpath, rename, rm } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { realpath, rename, rm } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { hashOf, look, syncDirectory, syncFile } from '../files.js';
 import type { Layout } from '../layout.js';
 
@@ -21,8 +23,8 @@ export async function keepCopy(layout: Layout, ownFile: string): Promise<void> {
   if (kept?.isFile() === true && (await hashOf(layout.agent)) === (await hashOf(file))) return;
   const temporary = `${layout.agent}.new`;
   await rm(temporary, { force: true });
-  await copyFile(file, temporary);
-  await chmod(temporary, 0o700);
+  // Not copyFile: file systems in user space refuse the call that it makes.
+  await pipeline(createReadStream(file), createWriteStream(temporary, { flags: 'wx', mode: 0o700 }));
   await syncFile(temporary);
   await rename(temporary, layout.agent);
   await syncDirectory(dirname(layout.agent));

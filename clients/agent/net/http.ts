@@ -3,7 +3,7 @@
  * credentials only to the origin of `--server`. Proxies come from the environment, which `fetch` ignores on the Node versions
  * we run on; undici is that same client with its proxy agent. What a server sends is capped and has to come at a least rate.
  */
-import type { Dispatcher } from 'undici';
+import type { Dispatcher, request as Request } from 'undici';
 import { Failure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
 import { refusedAddress } from './address.js';
@@ -30,7 +30,7 @@ export interface Download {
 }
 
 interface Client {
-  request: typeof import('undici').request;
+  request: typeof Request;
   dispatcher: Dispatcher;
 }
 

@@ -25,13 +25,16 @@ export interface OfflineQuestion {
   version: string | null;
 }
 
-/** @param server where the key may be fetched from; null: only from the file beside the package */
+/**
+ * @param server where the key may be fetched from; null: only from the file beside the package
+ * @returns null: this very release is installed
+ */
 export async function readOffline(
   installation: Installation,
   archive: string,
   question: OfflineQuestion,
   server: UpdateServer | null,
-): Promise<VerifiedRelease> {
+): Promise<VerifiedRelease | null> {
   const { agent } = installation;
   const { allowUnsigned, requireSigned } = agent.options;
   const key = await pinnedKey(installation, dirname(archive), server);
@@ -57,6 +60,7 @@ export async function readOffline(
     packageSha256,
     packageSize: size,
   });
+  if ((await contentOf(installation.layout.manifest, MAX_MANIFEST_BYTES))?.equals(bytes) === true) return null;
   checkNotOlder(manifest, version, state.highest_version);
   return { manifest, bytes };
 }

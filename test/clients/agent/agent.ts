@@ -5,6 +5,9 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } fro
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { HOOKS, type Hooks } from '../../../clients/agent/hooks.js';
+import type { Sink } from '../../../clients/agent/output.js';
+import { run } from '../../../clients/agent/run.js';
 import type { Keys, Release, SourceFile } from '../../support/release-server.js';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -48,6 +51,19 @@ export function runAgent(args: readonly string[], options: RunOptions = {}): Pro
     child.once('error', reject);
     child.once('close', (code, signal) => resolve({ code, signal, ...texts }));
   });
+}
+
+/** The same without a process: for what does not need one. */
+export async function runHere(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  hooks: Partial<Hooks> = {},
+): Promise<Ran> {
+  const texts = { stdout: '', stderr: '' };
+  const sink = (name: keyof typeof texts): Sink => ({ write: (text) => (texts[name] += text) });
+  const own = { ...HOOKS, retryMs: [1, 1], ...hooks };
+  const code = await run(args, env, MAIN, own, { stdout: sink('stdout'), stderr: sink('stderr') });
+  return { code, signal: null, ...texts };
 }
 
 export async function scratch(): Promise<string> {
