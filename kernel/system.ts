@@ -87,8 +87,8 @@ export class KernelSystem implements SystemInfo {
     return this.parts.runs.flatMap((run) => run.manifest.events);
   }
 
-  openapi(): object {
-    return this.parts.http?.openapi() ?? {};
+  async openapi(): Promise<object> {
+    return (await this.parts.http?.openapi()) ?? {};
   }
 
   tools(): RouteTools {

@@ -29,7 +29,7 @@ export interface HttpServer {
   /** Stops listening at once, lets requests finish for `timeoutMs`, then closes. */
   stop(timeoutMs: number): Promise<void>;
   /** OpenAPI 3.1 of the mounted routes. */
-  openapi(): object;
+  openapi(): Promise<object>;
   /** The mounted routes that are tools. */
   tools(): RouteTools;
 }

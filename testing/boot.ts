@@ -198,7 +198,7 @@ export class TestService {
   }
 
   /** openapi.json of the plugins' routes. */
-  openapi(): object {
+  openapi(): Promise<object> {
     return this.#kernel.system.openapi();
   }
 

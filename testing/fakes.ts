@@ -115,7 +115,7 @@ export class FakeHttp implements HttpServer {
   async stop(): Promise<void> {
     this.state = 'stopped';
   }
-  openapi(): object {
+  async openapi(): Promise<object> {
     return { openapi: '3.1.0' };
   }
   tools(): RouteTools {

@@ -63,6 +63,7 @@ export class HapiServer implements HttpServer {
   /** Null: any error code is taken. */
   #codes: ErrorCodes | null = null;
   #tools: ToolTable | null = null;
+  #openapi: Promise<object> | null = null;
 
   constructor(private readonly options: HapiServerOptions) {
     const listener = makeListener();
@@ -211,9 +212,9 @@ export class HapiServer implements HttpServer {
     await this.#server.stop({ timeout: timeoutMs });
   }
 
-  openapi(): object {
+  openapi(): Promise<object> {
     const { version, base_url } = this.options;
-    return describeRoutes(this.#routes, { version, base_url, codes: this.#codes ?? CODES });
+    return (this.#openapi ??= describeRoutes(this.#routes, { version, base_url, codes: this.#codes ?? CODES }));
   }
 
   tools(): RouteTools {

@@ -28,7 +28,6 @@ function dashboardPage(app: AppSettings, steps: () => readonly FirstStep[]): Pag
 
 /** The description does not change while the process lives, so what was drawn once is kept. */
 class Docs {
-  #document: object | undefined;
   #index: Group[] | undefined;
   readonly #operations = new Map<string, Operation[]>();
 
@@ -37,20 +36,16 @@ class Docs {
     private readonly app: Pick<AppSettings, 'base_url'>,
   ) {}
 
-  get groups(): Group[] {
-    return (this.#index ??= apiIndex(this.#openapi()));
+  async groups(): Promise<Group[]> {
+    return (this.#index ??= apiIndex(await this.system.openapi()));
   }
 
-  operations(group: Group): Operation[] {
+  async operations(group: Group): Promise<Operation[]> {
     const known = this.#operations.get(group.id);
     if (known) return known;
-    const made = apiOperations(this.#openapi(), group, this.app.base_url);
+    const made = apiOperations(await this.system.openapi(), group, this.app.base_url);
     this.#operations.set(group.id, made);
     return made;
-  }
-
-  #openapi(): object {
-    return (this.#document ??= this.system.openapi());
   }
 }
 
@@ -61,19 +56,20 @@ function docsPages(docs: Docs, app: AppSettings): PageSpec[] {
       title: 'API',
       nav: { section: 'administration', label: 'API', icon: 'book', order: 95 },
       access: { session: 'member' },
-      handle: () => new View('api', { groups: docs.groups, base_url: app.base_url }),
+      handle: async () => new View('api', { groups: await docs.groups(), base_url: app.base_url }),
     },
     {
       path: '/docs/api/{group}',
       title: 'API',
       access: { session: 'member' },
       input: { params: joi.object({ group: joi.string().max(64).required() }) },
-      handle: ({ params }) => {
-        const group = docs.groups.find((g) => g.id === params['group']);
+      handle: async ({ params }) => {
+        const groups = await docs.groups();
+        const group = groups.find((g) => g.id === params['group']);
         if (!group) throw notFound(`part ${params['group']} of the interface`);
         return new View('api-group', {
-          group: { ...group, operations: docs.operations(group) },
-          groups: docs.groups,
+          group: { ...group, operations: await docs.operations(group) },
+          groups,
           title: `API: ${group.title}`,
           crumbs: [{ label: 'API', href: '/docs/api' }, { label: group.title }],
         });

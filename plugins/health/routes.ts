@@ -136,8 +136,8 @@ function descriptions({ system, metrics }: Services): RouteSpec[] {
       description: 'OpenAPI 3.1, without the envelope, and therefore not among the routes that it describes.',
       access: 'public',
       hidden: true,
-      handle: () => {
-        description ??= JSON.stringify(system.openapi());
+      handle: async () => {
+        description ??= JSON.stringify(await system.openapi());
         return text(description, 'application/json; charset=utf-8');
       },
     },

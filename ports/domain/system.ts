@@ -43,7 +43,8 @@ export interface SystemInfo {
   scopes(): readonly string[];
   /** Every event that a plugin registered. */
   events(): readonly string[];
-  openapi(): object;
+  /** openapi.json, the same object every time. */
+  openapi(): Promise<object>;
   /** The routes that are offered to agents; none where there is no server. */
   tools(): RouteTools;
 }

@@ -94,8 +94,8 @@ describe('error codes of plugins', () => {
     expect(service.log.lines.map(({ message }) => message).join('\n')).to.include('"mirror_undeclared"');
   });
 
-  it('stand in openapi.json: at the route, and in the catalogue', () => {
-    const document = service.openapi() as {
+  it('stand in openapi.json: at the route, and in the catalogue', async () => {
+    const document = (await service.openapi()) as {
       paths: Record<string, { get: { responses: Record<string, { $ref: string }> } }>;
       components: { responses: Record<string, { description: string }> };
       'x-error-codes': Record<string, object>;

@@ -472,7 +472,7 @@ describe('kernel', () => {
       expect(system.engine).to.equal('memory');
       expect(system.scopes()).to.deep.equal(['admin:read']);
       expect(system.events()).to.deep.equal(['admin.done']);
-      expect(system.openapi()).to.deep.equal({ openapi: '3.1.0' });
+      expect(await system.openapi()).to.deep.equal({ openapi: '3.1.0' });
       expect(await system.freeBytes()).to.equal(1_000_000_000);
       const { applied, pending, current } = await system.migrations();
       expect(applied.map(({ id }) => id.replace(/-[0-9a-f]{8}$/, '-HASH'))).to.have.members([

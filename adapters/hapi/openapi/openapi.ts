@@ -1,10 +1,13 @@
 /** OpenAPI 3.1 of the mounted routes (contract 95): made from the table that also mounts them, so it cannot disagree. */
+import { setImmediate as turn } from 'node:timers/promises';
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import { Components } from './components.js';
 import { operation, securitySchemes } from './operation.js';
 import { ANY_BARE_ERROR, ANY_ERROR, BARE_ERROR, ERROR, HEADERS } from './responses.js';
 
 type Json = Record<string, unknown>;
+
+const SLICE_MS = 4;
 
 export interface AboutService {
   version: string;
@@ -14,7 +17,8 @@ export interface AboutService {
   codes: ErrorCodes;
 }
 
-export function describeRoutes(mounted: readonly MountedRoute[], about: AboutService): Json {
+/** The document, made in slices: all of it at once would hold up every other request. */
+export async function describeRoutes(mounted: readonly MountedRoute[], about: AboutService): Promise<Json> {
   const routes = mounted.filter(({ spec }) => spec.hidden !== true);
   const paths: Record<string, Json> = {};
   const tags = new Map<string, string>();
@@ -24,7 +28,12 @@ export function describeRoutes(mounted: readonly MountedRoute[], about: AboutSer
   const bare = routes.some(({ spec }) => spec.bare === true);
   components.keep('Error', ERROR);
   if (bare) components.keep('BareError', BARE_ERROR);
+  let began = performance.now();
   for (const route of routes) {
+    if (performance.now() - began > SLICE_MS) {
+      await turn();
+      began = performance.now();
+    }
     for (const [method, path, id] of operationsOf(route.spec)) {
       const tag = route.spec.tag ?? tagOf(path);
       const described = (paths[path] ??= {});

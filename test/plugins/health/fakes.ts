@@ -69,7 +69,7 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
     migrate: () => Promise.resolve({ applied: [], pending: [] }),
     scopes: () => [],
     events: () => [],
-    openapi: () => ({ openapi: '3.1.0', paths: {} }),
+    openapi: async () => ({ openapi: '3.1.0', paths: {} }),
     tools: () => ({ list: () => [], call: () => Promise.resolve(null) }),
     ...more,
   };

@@ -112,7 +112,7 @@ describe('hapi: OpenAPI', () => {
   let document: Json;
   before(async () => {
     document = JSON.parse(
-      JSON.stringify((await TestServer.create({ routes }, { base_url: 'https://aos.example' })).server.openapi()),
+      JSON.stringify(await (await TestServer.create({ routes }, { base_url: 'https://aos.example' })).server.openapi()),
     ) as Json;
   });
   const component = (name: string): unknown => dig(document, 'components', 'schemas', name);
@@ -295,7 +295,7 @@ describe('hapi: OpenAPI', () => {
     const one = named('Same', joi.object({ a: joi.string() }));
     const other = named('Same', joi.object({ b: joi.string() }));
     const { server } = await TestServer.create({ routes: [of('/api/a', one), of('/api/b', one), of('/api/c', other)] });
-    const made = server.openapi() as Json;
+    const made = (await server.openapi()) as Json;
     expect(Object.keys(dig(made, 'components', 'schemas') as Json)).to.have.members(['Error', 'Same', 'Same2']);
     expect(made['tags']).to.deep.equal([
       { name: 'a', description: 'a' },
@@ -314,7 +314,7 @@ describe('hapi: OpenAPI', () => {
       handle,
     });
     const { server } = await TestServer.create({ routes: [route('/api/{number}/store', 'sentry'), route('/api/b')] });
-    const made = server.openapi() as Json;
+    const made = (await server.openapi()) as Json;
     expect(dig(made, 'paths', '/api/{number}/store', 'get', 'tags')).to.deep.equal(['sentry']);
     expect(dig(made, 'paths', '/api/b', 'get', 'tags')).to.deep.equal(['b']);
   });

@@ -230,7 +230,9 @@ describe('hapi: routes as tools', () => {
 
   it('says in the interface description which operations are tools', async () => {
     const { server } = await stand();
-    const { paths } = server.server.openapi() as { paths: Record<string, Record<string, Record<string, unknown>>> };
+    const { paths } = (await server.server.openapi()) as {
+      paths: Record<string, Record<string, Record<string, unknown>>>;
+    };
     expect(paths['/api/things/v1/{id}']?.['patch']?.['x-mcp-tools']).to.deep.equal(['edit', 'close']);
   });
 });
