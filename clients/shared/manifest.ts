@@ -117,7 +117,7 @@ export type ReleaseIdentity = Pick<Manifest, 'product' | 'version' | 'channel' |
 
 /**
  * The first member by which a manifest is of another release than was asked for; null: it is the one. A signature proves
- * who made a manifest, not that it belongs to this package (contract 90, update).
+ * who made a manifest, not that it belongs to this package (contract 90, update agent).
  */
 export function differsFrom(manifest: Manifest, asked: ReleaseIdentity): string | null {
   if (manifest.product !== asked.product) return 'product';
