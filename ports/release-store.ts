@@ -99,6 +99,8 @@ export class FileReplaced extends Error {
 export type AccessFile = '.htaccess' | '.htpasswd';
 
 export interface ReleaseStore {
+  /** Where a web server on this machine finds it; null: nowhere. */
+  readonly folder: string | null;
   /**
    * Receives a package; nothing of it stays when it throws.
    * @throws PackageTooLarge, StoreFull, and what `bytes` throws

@@ -28,6 +28,10 @@ export class FsReleaseStore implements ReleaseStore {
   readonly #incoming: Incoming;
   readonly #workshop = new Workshop();
 
+  get folder(): string {
+    return this.root;
+  }
+
   /** @param root absolute; made when something is written */
   constructor(private readonly root: string) {
     this.#incoming = new Incoming(root);

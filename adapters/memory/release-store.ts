@@ -27,6 +27,7 @@ const folder = ({ product, channel, version, platform }: ReleasePlace): string =
   [product, channel, version, platform].join('/');
 
 export class MemoryReleaseStore implements ReleaseStore {
+  readonly folder = null;
   readonly #staged = new Map<string, Kept>();
   /** By path below the store. */
   readonly #files = new Map<string, Kept>();

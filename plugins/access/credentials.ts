@@ -6,14 +6,14 @@
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { networkOf } from '../../lib/addresses.js';
-import type { AccountInfo, CredentialCheck } from '../../ports/domain/access.js';
+import type { AccountInfo, CredentialCheck, LoginAttempts } from '../../ports/domain/access.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Role } from '../../ports/http.js';
 import { usernameKey, type Account } from './accounts/account.js';
 import { Devices } from './devices.js';
 import { MAX_PASSWORD_BYTES } from './password.js';
 import { SecurityLog, type SecurityEvent } from './security-log.js';
-import { Throttle } from './throttle.js';
+import { FREE_FAILURES, Throttle } from './throttle.js';
 import { sha256 } from './token.js';
 import { Watchers } from './accounts/watchers.js';
 
@@ -39,7 +39,7 @@ export const wrongCredentials = (): ServiceError =>
   new ServiceError('invalid_credentials', 'The user name or the password is wrong.');
 
 @injectable()
-export class Credentials implements CredentialCheck {
+export class Credentials implements CredentialCheck, LoginAttempts {
   constructor(
     @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
     @inject(PORT.hasher) private readonly hasher: PasswordHasher,
@@ -125,6 +125,27 @@ export class Credentials implements CredentialCheck {
     if (from.place === 'release_store') return;
     this.#note('login.succeeded', account.username, from);
     await this.accounts.change({ id: account.id }, { set: { last_login_at: this.clock.iso() } });
+  }
+
+  async attempt(input: Parameters<LoginAttempts['attempt']>[0], fits: () => Promise<boolean>): Promise<boolean> {
+    const key = usernameKey(input.username.slice(0, 256));
+    const counts = this.#counts(key, null, input);
+    const refused = (event: SecurityEvent): void => this.#note(event, 'the release store', input);
+    const attempt = await this.throttle.enter(counts, FREE_FAILURES - 1).catch((error: unknown) => {
+      refused('login.locked');
+      throw error;
+    });
+    try {
+      if (await fits()) {
+        await this.throttle.reset(this.#accountCount(key, null, undefined));
+        return true;
+      }
+      await attempt.failed();
+      refused('login.failed');
+      return false;
+    } finally {
+      attempt.leave();
+    }
   }
 
   /** The password of a signed-in account once more, before it changes something. @throws as `check` */

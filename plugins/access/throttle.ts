@@ -18,8 +18,8 @@ export const FORGET_MS = 24 * 3_600_000;
 const MAX_QUEUED = 200;
 
 /** Seconds to wait after the `failures`-th failure. */
-export function waitSeconds(failures: number): number {
-  return failures <= FREE_FAILURES ? 0 : Math.min(MAX_WAIT_SECONDS, 2 ** (failures - FREE_FAILURES - 1));
+export function waitSeconds(failures: number, free = FREE_FAILURES): number {
+  return failures <= free ? 0 : Math.min(MAX_WAIT_SECONDS, 2 ** (failures - free - 1));
 }
 
 export interface ThrottleDoc extends Doc {
@@ -42,18 +42,20 @@ export class Throttle implements AttemptThrottle {
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  /** @param keys the counts this attempt is under, for example `account:ada`. @throws ServiceError rate_limited */
-  async enter(keys: readonly string[]): Promise<Attempt> {
+  /**
+   * @param keys the counts this attempt is under, for example `account:ada`
+   * @param free how many failures have no delay after them
+   * @throws ServiceError rate_limited
+   */
+  async enter(keys: readonly string[], free = FREE_FAILURES): Promise<Attempt> {
     for (;;) {
       const turn = this.#turn;
       const counts = await Promise.all(keys.map((key) => this.#count(key)));
       const wait = Math.max(...counts.map((count) => count.waitMs));
       if (wait > 0) throw limited(wait / 1000);
       if (turn !== this.#turn) continue;
-      const room = keys.every(
-        (key, i) => this.#going(key) < Math.max(1, FREE_FAILURES + 1 - (counts[i]?.failures ?? 0)),
-      );
-      if (room) return this.#admit(keys);
+      const room = keys.every((key, i) => this.#going(key) < Math.max(1, free + 1 - (counts[i]?.failures ?? 0)));
+      if (room) return this.#admit(keys, free);
       if (this.#queue.length >= MAX_QUEUED) throw limited(1);
       await new Promise<void>((resolve) => this.#queue.push(resolve));
     }
@@ -68,11 +70,11 @@ export class Throttle implements AttemptThrottle {
     return this.rows.remove({ at: { lt: this.#forgotten() } }, 1000);
   }
 
-  #admit(keys: readonly string[]): Attempt {
+  #admit(keys: readonly string[], free: number): Attempt {
     for (const key of keys) this.#underWay.set(key, this.#going(key) + 1);
     return {
       failed: async () => {
-        await Promise.all(keys.map((key) => this.#fail(key)));
+        await Promise.all(keys.map((key) => this.#fail(key, free)));
       },
       leave: () => {
         for (const key of keys) {
@@ -86,12 +88,12 @@ export class Throttle implements AttemptThrottle {
     };
   }
 
-  async #fail(key: string): Promise<void> {
+  async #fail(key: string, free: number): Promise<void> {
     await this.rows.remove({ id: key, at: { lt: this.#forgotten() } });
     const now = this.clock.iso();
     const first = { inc: { failures: 1 }, set: { at: now }, setOnInsert: { until: now } };
     const changed = await this.rows.change({ id: key }, first, { upsert: true });
-    const wait = waitSeconds(changed?.doc.failures ?? 0);
+    const wait = waitSeconds(changed?.doc.failures ?? 0, free);
     if (wait === 0) return;
     await this.rows.change({ id: key }, { max: { until: new Date(this.clock.now() + wait * 1000).toISOString() } });
   }

@@ -20,4 +20,6 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'publishes', indexes: [{ fields: ['began_at'] }] },
   { name: 'statements', indexes: [{ fields: ['product'] }, { fields: ['updated_at'] }, { fields: ['issued_at'] }] },
   { name: 'leases', indexes: [] },
+  // One document: what the access files were made from, and what the self-test saw.
+  { name: 'access', indexes: [] },
 ];

@@ -3,14 +3,16 @@
  * withdraw, promote and roll out, and the store's access files decide who may download.
  */
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
-import { AUDIT } from '../../ports/domain/access.js';
+import { ACCOUNT_WATCHERS, ACCOUNTS, AUDIT, LOGIN_ATTEMPTS } from '../../ports/domain/access.js';
 import { BUGS, VERSION_FAULT_WATCHERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
+import { LICENSE_WATCHERS, LICENSES } from '../../ports/domain/licensing.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
-import { RELEASE_HALTED, RELEASE_PUBLISHED, RELEASES } from '../../ports/domain/releases.js';
+import { RELEASE_HALTED, RELEASE_PUBLISHED, RELEASE_STORE, RELEASES } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
+import { assembleStore } from './access-files/assemble.js';
 import { COLLECTIONS } from './collections.js';
 import { releasesConfig, type ReleasesConfig } from './config.js';
 import type { Deps } from './deps.js';
@@ -21,7 +23,7 @@ import { buildServices, type Services } from './services.js';
 
 const PACKAGE_BYTES = 2 * 1024 ** 3;
 
-function depsOf(ctx: PluginContext<ReleasesConfig>): Deps {
+function depsOf(ctx: PluginContext<ReleasesConfig>, protect: Deps['protect']): Deps {
   const { clock, ids, log, config } = ctx;
   const system = ctx.resolve(SYSTEM);
   return {
@@ -45,7 +47,7 @@ function depsOf(ctx: PluginContext<ReleasesConfig>): Deps {
     watchdog: () => ctx.find(WATCHDOG),
     short: () => ctx.find(STORAGE_SPACE)?.short() ?? false,
     packageBytes: ctx.app.limits['package_bytes'] ?? PACKAGE_BYTES,
-    protect: async () => {},
+    protect,
     alone: system.engine !== 'mongodb',
   };
 }
@@ -74,10 +76,10 @@ export default definePlugin<ReleasesConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Update service and release store',
-  needs: [AUDIT.name, PROJECTS.name, SYSTEM.name],
-  uses: [BUGS.name, VERSION_FAULTS.name, WATCHDOG.name, STORAGE_SPACE.name],
-  provides: [RELEASES.name],
-  extends: [PROJECT_USAGE.point, VERSION_FAULT_WATCHERS.point],
+  needs: [ACCOUNTS.name, AUDIT.name, LOGIN_ATTEMPTS.name, PROJECTS.name, SYSTEM.name],
+  uses: [BUGS.name, VERSION_FAULTS.name, WATCHDOG.name, STORAGE_SPACE.name, LICENSES.name],
+  provides: [RELEASES.name, RELEASE_STORE.name],
+  extends: [PROJECT_USAGE.point, VERSION_FAULT_WATCHERS.point, ACCOUNT_WATCHERS.point, LICENSE_WATCHERS.point],
   config: releasesConfig,
   scopes: ['updateservice:publish'],
   events: [RELEASE_PUBLISHED.event, RELEASE_HALTED.event],
@@ -85,21 +87,30 @@ export default definePlugin<ReleasesConfig>({
   collections: COLLECTIONS,
   from: import.meta.url,
   setup(ctx) {
-    const services = buildServices(ctx, depsOf(ctx));
+    const services = buildServices(
+      ctx,
+      depsOf(ctx, (product) => store.files.protect(product)),
+    );
+    const store = assembleStore(ctx, services.deps);
     const { deps, index, reconciler, halting, directory } = services;
     const published = async (product: string): Promise<boolean> =>
       (await deps.releases.find({ filter: { product }, limit: 1 })).items.length > 0;
     return {
-      routes: routes(services),
-      pages: pages(services),
+      routes: [...routes(services), ...(store.parts.routes ?? [])],
+      pages: [...pages(services), ...(store.parts.pages ?? [])],
       panels: panels(services),
-      jobs: jobs(services),
-      services: { [RELEASES.name]: directory },
+      commands: store.parts.commands ?? [],
+      jobs: [...jobs(services), ...(store.parts.jobs ?? [])],
+      services: { [RELEASES.name]: directory, [RELEASE_STORE.name]: store.care },
       extensions: [
+        ...(store.parts.extensions ?? []),
         extend(PROJECT_USAGE, { noun: 'releases', inUse: published }),
         extend(VERSION_FAULT_WATCHERS, { counted: () => halting.soon() }),
       ],
-      health: async () => ({ ok: reconciler.lost.length === 0, lost: reconciler.lost }),
+      health: async () => {
+        const protection = await store.care.health();
+        return { ...protection, ok: protection.ok && reconciler.lost.length === 0, lost: reconciler.lost };
+      },
       start: async () => {
         await index.start();
         await reconciler.start();

@@ -154,6 +154,21 @@ export interface AttemptThrottle {
 
 export const THROTTLE = token<AttemptThrottle>('access.throttle');
 
+/** The counts of failed logins, for a place that judges passwords by itself: the release store goes by its access files. */
+export interface LoginAttempts {
+  /**
+   * Computes `fits` unless account or address have to wait. False counts as a failure of both; true begins the account's
+   * count anew. The delay follows the fifth failure (contract 40, files).
+   * @throws ServiceError rate_limited
+   */
+  attempt(
+    input: { username: string; address: string; request_id?: string | undefined },
+    fits: () => Promise<boolean>,
+  ): Promise<boolean>;
+}
+
+export const LOGIN_ATTEMPTS = token<LoginAttempts>('access.login_attempts');
+
 /** The first administrator of an empty user table (contract 00, first start). */
 export interface FirstStart {
   /**

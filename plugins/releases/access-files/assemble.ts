@@ -1,0 +1,80 @@
+/** Access files, self-test and the serving of the store, as parts of the plugin. */
+import { extend, type PluginContext, type PluginParts } from '../../../kernel/contract.js';
+import { MINUTE_MS } from '../../../lib/time.js';
+import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../../ports/domain/access.js';
+import { LICENSE_WATCHERS, LICENSES } from '../../../ports/domain/licensing.js';
+import { SYSTEM } from '../../../ports/domain/system.js';
+import type { ReleasesConfig } from '../config.js';
+import type { Deps } from '../deps.js';
+import { isPlatform } from '../model.js';
+import { releaseId } from '../place.js';
+import { storeRoute } from '../serving/route.js';
+import { StoreGuard } from '../serving/store-guard.js';
+import { StoreCare } from './care.js';
+import { storeCommands } from './commands.js';
+import { ACCESS_DEPS, type AccessDeps } from './deps.js';
+import { AccessFiles } from './generator.js';
+import { protectionPages } from './page.js';
+
+type Parts = Pick<PluginParts, 'routes' | 'pages' | 'jobs' | 'commands' | 'extensions'>;
+
+function depsOf(ctx: PluginContext<ReleasesConfig>, { releases, leases, audit, log, clock }: Deps): AccessDeps {
+  return {
+    store: ctx.ports.releaseStore,
+    rows: ctx.collection('access'),
+    leases,
+    clock,
+    ids: ctx.ids,
+    log,
+    hasher: ctx.ports.hasher,
+    outbound: ctx.ports.outbound,
+    processes: ctx.resolve(SYSTEM).processes,
+    accounts: ctx.resolve(ACCOUNTS),
+    attempts: ctx.resolve(LOGIN_ATTEMPTS),
+    audit,
+    licenses: () => ctx.find(LICENSES),
+    newest: async (product) => {
+      const newest = { filter: { product, withdrawn_at: null }, sort: [['published_at', 'desc']], limit: 1 } as const;
+      return (await releases.find(newest)).items[0] ?? null;
+    },
+    downloaded: ({ product, channel, version, platform }) => {
+      if (!isPlatform(platform)) return;
+      releases
+        .change({ id: releaseId(product, channel, version, platform) }, { inc: { downloads: 1 } })
+        .catch((err: unknown) => log.warn({ err, product, version }, 'a download was not counted'));
+    },
+    webPath: ctx.config.web_path,
+    address: () => (ctx.config.selftest_url ?? ctx.app.base_url).replace(/\/+$/, ''),
+  };
+}
+
+export interface StoreServices {
+  files: AccessFiles;
+  care: StoreCare;
+  parts: Parts;
+}
+
+export function assembleStore(ctx: PluginContext<ReleasesConfig>, plugin: Deps): StoreServices {
+  const deps = depsOf(ctx, plugin);
+  ctx.bind(ACCESS_DEPS, deps);
+  const { files, care, guard } = ctx.services({
+    files: AccessFiles,
+    care: StoreCare,
+    guard: StoreGuard,
+  });
+  // The self-test follows with the minute's job: it asks over the network, which no administrator shall wait for.
+  const changed = async (): Promise<void> => void (await files.regenerate());
+  return {
+    files,
+    care,
+    parts: {
+      routes: [storeRoute(guard, deps.store, deps.downloaded)],
+      pages: protectionPages(care, files, deps.audit),
+      commands: storeCommands(care, deps.audit),
+      jobs: [
+        { name: 'access', everyMs: MINUTE_MS, timeoutMs: 5 * MINUTE_MS, run: async () => void (await care.care()) },
+      ],
+      extensions: [extend(ACCOUNT_WATCHERS, { changed }), extend(LICENSE_WATCHERS, { changed })],
+    },
+  };
+}

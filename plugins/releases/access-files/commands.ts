@@ -1,0 +1,48 @@
+/** `aos store regenerate` and `aos store selftest` (contract 95, command line). */
+import type { CommandSpec } from '../../../kernel/contract.js';
+import type { AuditLog } from '../../../ports/domain/access.js';
+import type { ReleaseStoreState } from '../../../ports/domain/releases.js';
+import type { StoreCare } from './care.js';
+
+const WORDS: Record<ReleaseStoreState['protection'], string> = {
+  protected: 'Protected: strangers are refused.',
+  open: 'OPEN: whoever knows the address can download packages, or read .htpasswd.',
+  inconclusive: 'Inconclusive: neither refused nor let in as expected.',
+  no_packages: 'There is no package to ask for.',
+  not_tested: 'Not tested yet.',
+};
+
+export function linesOf({ protection, products }: ReleaseStoreState): string[] {
+  const seen = products.map(({ product, statuses }) => {
+    const parts = Object.entries(statuses).map(([file, status]) => `${file} ${status ?? 'no answer'}`);
+    return `${product}: ${parts.join(', ')}`;
+  });
+  return [WORDS[protection], ...(protection === 'protected' ? [] : seen)];
+}
+
+export function storeCommands(care: StoreCare, audit: Pick<AuditLog, 'record'>): CommandSpec[] {
+  return [
+    {
+      name: 'store regenerate',
+      summary: 'Write the access files of the release store anew, and test whether it is protected.',
+      async run() {
+        const state = await care.care(true);
+        await audit.record('command line: aos store regenerate', 'access_files.regenerated', 'release store', {
+          products: state.regenerated.length,
+        });
+        const count = state.regenerated.length;
+        const written = `Access files of ${count} ${count === 1 ? 'product' : 'products'} are written.`;
+        return { json: state, text: [written, ...linesOf(state)].join('\n') };
+      },
+    },
+    {
+      name: 'store selftest',
+      summary: 'Test whether the release store refuses strangers. Exit 1 when it does not.',
+      async run() {
+        const state = await care.test();
+        const well = state.protection === 'protected' || state.protection === 'no_packages';
+        return { json: state, text: linesOf(state).join('\n'), exit: well ? 0 : 1 };
+      },
+    },
+  ];
+}

@@ -1,0 +1,67 @@
+/**
+ * The texts of `.htaccess` and `.htpasswd` (contract 40, access files), and how they are read. Pure. The file alone decides
+ * who may enter, for a web server in front as for this service.
+ */
+import type { OpeningAccount } from '../../../ports/domain/access.js';
+import type { LicenseCredential } from '../../../ports/domain/licensing.js';
+
+export const FORMAT = 3;
+
+/** The first line of both files. */
+export const firstLine = (product: string): string => `# aos-access format=${FORMAT} product=${product}`;
+
+const BCRYPT = /^\$2[aby](\$\d\d\$[./A-Za-z0-9]{53})$/;
+/** What a line of the file cannot hold. */
+const UNWRITABLE = /^#|[:\p{Cc}\u2028\u2029]/u;
+
+/** The line of a name with its hash; null: the hash is not bcrypt, or the name cannot stand in the file. */
+export function lineOf(name: string, hash: string): string | null {
+  const bcrypt = BCRYPT.exec(hash)?.[1];
+  return bcrypt === undefined || name === '' || UNWRITABLE.test(name) ? null : `${name}:$2y${bcrypt}`;
+}
+
+/** Lines of accounts, and the names of those that have none. A name of a license key's shape is never an account's. */
+export function accountLines(accounts: readonly OpeningAccount[]): { lines: string[]; skipped: string[] } {
+  const lines: string[] = [];
+  const skipped: string[] = [];
+  for (const { username, hash } of accounts) {
+    const line = /^lic_/i.test(username) ? null : lineOf(username, hash);
+    if (line === null) skipped.push(username);
+    else lines.push(line);
+  }
+  return { lines, skipped };
+}
+
+export const licenseLines = (licenses: readonly LicenseCredential[]): string[] =>
+  licenses.flatMap(({ name, hash }) => lineOf(name, hash) ?? []);
+
+export const htpasswd = (product: string, lines: readonly string[]): string =>
+  [firstLine(product), ...lines, ''].join('\n');
+
+/** @param folder the store as the web server sees it */
+export function htaccess(product: string, folder: string): string {
+  const separator = /^[A-Za-z]:\\/.test(folder) ? '\\' : '/';
+  const file = [folder.replace(/[\\/]+$/, ''), product, '.htpasswd'].join(separator);
+  return [
+    firstLine(product),
+    'AuthType Basic',
+    `AuthName "Releases of ${product}"`,
+    `AuthUserFile "${file}"`,
+    'Require valid-user',
+    '<FilesMatch "^\\.ht">',
+    '  Require all denied',
+    '</FilesMatch>',
+    '',
+  ].join('\n');
+}
+
+/** Name → its whole line. The first line of a name counts, as for Apache; comments and what is no entry are passed over. */
+export function entriesOf(text: string): ReadonlyMap<string, string> {
+  const entries = new Map<string, string>();
+  for (const line of text.split(/\r?\n/)) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, colon);
+    if (colon > 0 && !line.startsWith('#') && !entries.has(name)) entries.set(name, line);
+  }
+  return entries;
+}

@@ -1,0 +1,163 @@
+/**
+ * Writes the access files from accounts and licenses (contract 40, access files).
+ *
+ * Marks are taken before anything is read, and kept after everything is written: whatever changes meanwhile, or ends the
+ * process, leaves a mark that differs, and the files are due again. So a trigger is only a hint that makes it soon.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { HeldLease } from '../../../lib/lease.js';
+import { SingleFlight } from '../../../lib/single-flight.js';
+import { HOUR_MS } from '../../../lib/time.js';
+import type { LicenseCredential } from '../../../ports/domain/licensing.js';
+import { AccessLease } from './access-lease.js';
+import { ACCESS_DEPS, type AccessDeps, type AccessDoc } from './deps.js';
+import { accountLines, firstLine, FORMAT, htaccess, htpasswd, licenseLines } from './files.js';
+
+/** Of the one document. */
+export const STATE = 'access-files';
+/** At least this often (contract 40, access files). */
+const EVERY_MS = 6 * HOUR_MS;
+/** Runs that changes meanwhile may add to one call; further ones are found due. */
+const MOST_RUNS = 5;
+const MOST_NAMED = 100;
+
+/** What is so at one moment, and what the files are compared with. */
+interface Now {
+  accounts: string;
+  licenses: string;
+  format: string;
+}
+
+@injectable()
+export class AccessFiles {
+  readonly #flights = new SingleFlight<string[]>();
+
+  constructor(
+    @inject(ACCESS_DEPS) private readonly deps: AccessDeps,
+    @inject(AccessLease) private readonly lease: AccessLease,
+  ) {}
+
+  /** Writes what is due, read after this question. Answers the products whose files were due. */
+  regenerate(): Promise<string[]> {
+    return this.#flights.fresh('due', () => this.lease.run((held) => this.#run(held, false)));
+  }
+
+  /** Writes all, also what was cut (`aos store regenerate`, and the button). */
+  regenerateAll(): Promise<string[]> {
+    return this.#flights.fresh('all', () => this.lease.run((held) => this.#run(held, true)));
+  }
+
+  /** A product's files are there before its first package is. */
+  async protect(product: string): Promise<void> {
+    if (await this.#whole(product)) return;
+    // The folder makes it one of the store's products; the whole text follows, under the lease.
+    await this.lease.run(async (held) => {
+      if (await this.#whole(product)) return;
+      await this.#writeAll(held, [product], (await this.state()) ?? { id: STATE });
+      await this.deps.rows.change({ id: STATE }, { set: { written_at: this.deps.clock.iso() } }, { upsert: true });
+    });
+  }
+
+  async state(): Promise<AccessDoc | null> {
+    return this.deps.rows.get(STATE);
+  }
+
+  /** Products that have no `.htaccess`: they are open for everybody, as when somebody has deleted it on purpose. */
+  async unprotected(): Promise<string[]> {
+    const { store } = this.deps;
+    const open: string[] = [];
+    for (const product of await store.products())
+      if ((await store.accessTag(product, '.htaccess')) === null) open.push(product);
+    return open;
+  }
+
+  /** Takes the hashes out of a file that a web server hands out; it stays so until all is written by hand. */
+  async cut(product: string): Promise<void> {
+    await this.lease.run(async () => {
+      const state = await this.state();
+      const cut = [...new Set([...(state?.cut ?? []), product])];
+      await this.deps.rows.change({ id: STATE }, { set: { cut } }, { upsert: true });
+      await this.deps.store.writeAccess(product, '.htpasswd', `${firstLine(product)}\n`);
+    });
+  }
+
+  async #run(held: HeldLease, all: boolean): Promise<string[]> {
+    const written = new Set<string>();
+    if (all) await this.deps.rows.change({ id: STATE }, { set: { cut: [] } }, { upsert: true });
+    for (let run = 0; run < MOST_RUNS; run++) {
+      const now = await this.#now();
+      const state = (await this.state()) ?? { id: STATE };
+      const due = all && run === 0 ? await this.deps.store.products() : await this.#due(now, state);
+      if (due === null) break;
+      const { skipped, expires_at } = await this.#writeAll(held, due, state);
+      for (const product of due) written.add(product);
+      held.check();
+      const at = this.deps.clock.iso();
+      const set = { ...now, run_at: at, written_at: at, expires_at, skipped };
+      await this.deps.rows.change({ id: STATE }, { set }, { upsert: true });
+    }
+    return [...written].toSorted();
+  }
+
+  async #now(): Promise<Now> {
+    const { accounts, licenses, webPath, store } = this.deps;
+    return {
+      accounts: await accounts.mark(),
+      licenses: (await licenses()?.mark()) ?? '',
+      format: `${FORMAT} ${webPath ?? store.folder ?? ''}`,
+    };
+  }
+
+  /** Products whose files are due; null: nothing is. */
+  async #due(now: Now, state: AccessDoc): Promise<string[] | null> {
+    const { store, clock } = this.deps;
+    const products = await store.products();
+    const age = clock.now() - Date.parse(state.run_at ?? '');
+    const { expires_at: ends = null } = state;
+    const ended = ends !== null && Date.parse(ends) <= clock.now();
+    const changed = (['accounts', 'licenses', 'format'] as const).some((mark) => state[mark] !== now[mark]);
+    // A clock that was set back makes the age negative.
+    if (changed || ended || !(age >= 0 && age < EVERY_MS)) return products;
+    const missing: string[] = [];
+    for (const product of products) if (!(await this.#whole(product))) missing.push(product);
+    return missing.length === 0 ? null : missing;
+  }
+
+  async #whole(product: string): Promise<boolean> {
+    const { store } = this.deps;
+    const tags = await Promise.all([store.accessTag(product, '.htaccess'), store.accessTag(product, '.htpasswd')]);
+    return tags.every((tag) => tag !== null);
+  }
+
+  async #writeAll(
+    held: HeldLease,
+    products: readonly string[],
+    { cut = [] }: AccessDoc,
+  ): Promise<{ skipped: string[]; expires_at: string | null }> {
+    const { accounts, licenses, store, webPath } = this.deps;
+    const people = accountLines(await listOf(accounts.opening()));
+    let expires_at: string | null = null;
+    for (const product of products) {
+      const keys = await listOf<LicenseCredential>(licenses()?.opening(product) ?? []);
+      for (const { valid_until } of keys)
+        if (valid_until !== null && (expires_at === null || valid_until < expires_at)) expires_at = valid_until;
+      held.check();
+      const lines = cut.includes(product) ? [] : [...licenseLines(keys), ...people.lines];
+      // The names come before what asks for them.
+      await store.writeAccess(product, '.htpasswd', htpasswd(product, lines));
+      await store.writeAccess(product, '.htaccess', htaccess(product, webPath ?? store.folder ?? '/'));
+    }
+    if (people.skipped.length > 0)
+      this.deps.log.warn(
+        { accounts: people.skipped.length },
+        'accounts whose password is not bcrypt cannot open the store',
+      );
+    return { skipped: people.skipped.slice(0, MOST_NAMED), expires_at };
+  }
+}
+
+async function listOf<T>(items: AsyncIterable<T> | readonly T[]): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}

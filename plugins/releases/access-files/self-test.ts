@@ -1,0 +1,70 @@
+/** Asks for packages without a credential, as strangers do (contract 40, self-test). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { OutboundError } from '../../../ports/outbound.js';
+import { ACCESS_DEPS, type AccessDeps } from './deps.js';
+import { firstLine } from './files.js';
+import { AccessFiles, STATE } from './generator.js';
+import { overall, protectionOf, type ProductResult, type SelfTestResult } from './self-test-result.js';
+
+/** Of the access file: enough for its first line. */
+const READ_BYTES = 1_024;
+const WAIT_MS = 10_000;
+
+@injectable()
+export class SelfTest {
+  constructor(
+    @inject(ACCESS_DEPS) private readonly deps: AccessDeps,
+    @inject(AccessFiles) private readonly files: AccessFiles,
+  ) {}
+
+  /** Tests every product, and keeps the result. `changed`: it differs from the one before. */
+  async run(): Promise<SelfTestResult & { changed: boolean }> {
+    const { store, clock, rows, log, address } = this.deps;
+    const before = (await this.files.state())?.self_test;
+    const products: ProductResult[] = [];
+    for (const product of await store.products()) products.push(await this.#product(product));
+    const result = { at: clock.iso(), protection: overall(products), products, address: address() };
+    await rows.change({ id: STATE }, { set: { self_test: result as never } }, { upsert: true });
+    if (result.protection === 'open' || result.protection === 'inconclusive')
+      log.error({ ...result }, 'the release store does not refuse strangers');
+    return { ...result, changed: summary(before) !== summary(result) };
+  }
+
+  async #product(product: string): Promise<ProductResult> {
+    const newest = await this.deps.newest(product);
+    const list = await this.#ask(`${product}/.htpasswd`, READ_BYTES);
+    const statuses: Record<string, number | null> = { htpasswd: list.status };
+    if (newest !== null) {
+      const { channel, version, platform } = newest;
+      statuses['package'] = (
+        await this.#ask([product, channel, version, platform, 'package.tar.gz'].join('/'), 1)
+      ).status;
+    }
+    // It hands the hashes out: better that nobody can enter.
+    if (list.status === 200 && list.text.split('\n', 1)[0] === firstLine(product)) {
+      this.deps.log.error({ product }, 'the web server hands out .htpasswd: its hashes were taken out of it');
+      await this.files.cut(product);
+    }
+    return { product, protection: protectionOf(statuses), statuses };
+  }
+
+  async #ask(path: string, maxBytes: number): Promise<{ status: number | null; text: string }> {
+    const { outbound, address } = this.deps;
+    try {
+      const { status, body } = await outbound.request({
+        method: 'GET',
+        url: `${address()}/releases/${path}`,
+        timeoutMs: WAIT_MS,
+        maxBytes,
+        policy: { mode: 'private-ok', allow: [] },
+      });
+      return { status, text: body.toString('utf8') };
+    } catch (error) {
+      if (error instanceof OutboundError) return { status: null, text: '' };
+      throw error;
+    }
+  }
+}
+
+const summary = (result: SelfTestResult | undefined): string =>
+  result === undefined ? '' : JSON.stringify([result.protection, result.products]);

@@ -1,0 +1,60 @@
+/** `/releases/…`: the files of the store, as a web server in front would serve them (contract 40, files). */
+import { FileAnswer, type RouteSpec } from '../../../kernel/contract.js';
+import { notFound, ServiceError } from '../../../kernel/errors.js';
+import { FileReplaced, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';
+import type { AccessDeps } from '../access-files/deps.js';
+import { segmentsOf, type StoreGuard } from './store-guard.js';
+
+const TYPES: readonly (readonly [ending: string, type: string])[] = [
+  ['.tar.gz', 'application/gzip'],
+  ['.json', 'application/json'],
+  ['.sig', 'text/plain; charset=utf-8'],
+];
+const PACKAGE_SEGMENTS = 5;
+
+const typeOf = (name: string): string =>
+  TYPES.find(([ending]) => name.endsWith(ending))?.[1] ?? 'application/octet-stream';
+
+/** The bytes; another file in its place is an answer to come back, as long as nothing was sent. */
+async function* bytesOf(file: StoredFile, start: number, end: number, whole: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* file.read(start, end);
+  } catch (error) {
+    if (!(error instanceof FileReplaced)) throw error;
+    throw new ServiceError('not_ready', 'The file was replaced at this moment: ask again.', {
+      headers: { 'retry-after': '1' },
+      cause: error,
+    });
+  }
+  if (start === 0 && end === file.size) whole();
+}
+
+export function storeRoute(guard: StoreGuard, store: ReleaseStore, downloaded: AccessDeps['downloaded']): RouteSpec {
+  return {
+    method: 'GET',
+    path: '/releases/{path*}',
+    summary: 'A file of the release store',
+    description:
+      'Packages, manifests, signatures and `latest.json`. HTTP Basic with a license key of the product (`lic_` and the first 16 hex characters of its SHA-256 as the name) or an account, while the product has its access files.',
+    tag: 'releases',
+    access: { basic: guard },
+    hidden: true,
+    async handle(request) {
+      const segments = segmentsOf(request);
+      const file = await store.open(segments);
+      if (file === null) throw notFound('such file in the release store');
+      const [product = '', channel = '', version = '', platform = '', name = ''] = segments;
+      const isPackage = segments.length === PACKAGE_SEGMENTS && name === 'package.tar.gz';
+      const whole = (): void => {
+        if (isPackage) downloaded({ product, channel, version, platform });
+      };
+      return new FileAnswer({
+        size: file.size,
+        etag: `"${file.tag}"`,
+        modifiedAt: file.modifiedAt,
+        contentType: typeOf(segments.at(-1) ?? ''),
+        open: (start, end) => bytesOf(file, start, end, whole),
+      }).header('cache-control', 'private, no-cache');
+    },
+  };
+}

@@ -1,0 +1,144 @@
+/** Access files follow accounts and licenses, and the self-test sees what strangers see (contract 40, access files). */
+import { rm, stat, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { HOUR_MS } from '../../../../lib/time.js';
+import { KEY, nameOf, OTHER_KEY, StoreFixture } from '../store-fixture.js';
+
+describe('access files of the release store', function () {
+  this.timeout(120_000);
+  let fixture: StoreFixture;
+  beforeEach(async () => {
+    fixture = await StoreFixture.open();
+    await fixture.publish();
+  });
+  afterEach(() => fixture.stop());
+  const names = async (product = 'shop'): Promise<string[]> =>
+    (await fixture.read(product, '.htpasswd'))
+      .split('\n')
+      .slice(1, -1)
+      .map((line) => line.slice(0, line.indexOf(':')));
+  const written = async (): Promise<bigint> =>
+    (await stat(join(fixture.folder, 'releases', 'shop', '.htpasswd'), { bigint: true })).mtimeNs;
+
+  it('hold every enabled account and every license of the product when the change is answered', async () => {
+    expect(await names()).to.deep.equal(['admin']);
+    await fixture.account('ada');
+    await fixture.account('bob', 'member');
+    expect(await names()).to.deep.equal(['ada', 'admin', 'bob']);
+    await fixture.licenses.set('shop', [await fixture.license(KEY)]);
+    expect(await names()).to.deep.equal([nameOf(KEY), 'ada', 'admin', 'bob']);
+    await fixture.command('user disable', { username: 'ada' });
+    expect(await names()).to.deep.equal([nameOf(KEY), 'admin', 'bob']);
+    await fixture.licenses.set('shop', []);
+    expect(await names()).to.deep.equal(['admin', 'bob']);
+    expect(await fixture.read('shop', '.htpasswd')).to.match(
+      /^# aos-access format=3 product=shop\nadmin:\$2y\$12\$[./\w]{53}\nbob:\$2y\$12\$[./\w]{53}\n$/,
+    );
+  });
+
+  it('are written when something is due, and only what differs', async () => {
+    await fixture.care.care();
+    const first = await written();
+    expect((await fixture.care.care()).regenerated).to.deep.equal([]);
+    fixture.clock.advance(6 * HOUR_MS - 1_000);
+    expect((await fixture.care.care()).regenerated).to.deep.equal([]);
+    fixture.clock.advance(1_000);
+    expect((await fixture.care.care()).regenerated).to.deep.equal(['shop']);
+    expect(await written()).to.equal(first);
+    await rm(join(fixture.folder, 'releases', 'shop', '.htaccess'));
+    expect((await fixture.care.care()).regenerated).to.deep.equal(['shop']);
+    expect(await fixture.read('shop', '.htaccess')).to.match(/^# aos-access format=3 product=shop\n/);
+    await fixture.publish({ product: 'app' });
+    // The first publish has written them.
+    expect((await fixture.care.care()).regenerated).to.deep.equal([]);
+    expect(await names('app')).to.deep.equal(['admin']);
+  });
+
+  it('are due when a license in them ends', async () => {
+    const ends = new Date(fixture.clock.now() + 60_000).toISOString();
+    await fixture.licenses.set('shop', [await fixture.license(KEY, ends)]);
+    await fixture.care.care();
+    fixture.licenses.rows.set('shop', []);
+    expect((await fixture.care.care()).regenerated).to.deep.equal([]);
+    fixture.clock.advance(60_000);
+    expect((await fixture.care.care()).regenerated).to.deep.equal(['shop']);
+    expect(await names()).to.deep.equal(['admin']);
+  });
+
+  it('hold the last change of many that come at once', async () => {
+    const [one, two] = [await fixture.license(KEY), await fixture.license(OTHER_KEY)];
+    await Promise.all([
+      fixture.licenses.set('shop', [one]),
+      fixture.care.care(),
+      fixture.licenses.set('shop', [one, two]),
+      fixture.care.care(true),
+      fixture.licenses.set('shop', [two]),
+    ]);
+    expect(await names()).to.deep.equal([nameOf(OTHER_KEY), 'admin']);
+  });
+
+  it('are tested: this service refuses strangers', async () => {
+    expect(await fixture.care.care()).to.deep.include({ protection: 'protected', changed: true });
+    const result = await fixture.command('store selftest');
+    expect(result.exit).to.equal(0);
+    expect(result.json).to.deep.include({ regenerated: [], changed: false });
+  });
+
+  describe('behind a web server that serves everything', () => {
+    let server: Server;
+    beforeEach(async () => {
+      server = createServer((request, response) => {
+        const path = (request.url ?? '').replace('/releases/', '');
+        fixture.read(...path.split('/')).then(
+          (text) => response.end(text),
+          () => response.writeHead(404).end(),
+        );
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      fixture.target.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    afterEach(() => server.close());
+
+    it('lose their hashes, until they are written by hand', async () => {
+      const state = await fixture.care.care();
+      expect(state).to.deep.include({ protection: 'open', changed: true });
+      expect(state.products[0]?.statuses).to.include({ htpasswd: 200 });
+      const cut = '# aos-access format=3 product=shop\n';
+      expect(await fixture.read('shop', '.htpasswd')).to.equal(cut);
+      await fixture.account('ada');
+      fixture.clock.advance(6 * HOUR_MS);
+      await fixture.care.care();
+      expect(await fixture.read('shop', '.htpasswd')).to.equal(cut);
+      fixture.target.url = fixture.base;
+      const by = await fixture.command('store regenerate');
+      expect(by.json).to.deep.include({ protection: 'protected', regenerated: ['shop'], changed: true });
+      expect(await names()).to.deep.equal(['ada', 'admin']);
+    });
+
+    it('keep a file that begins with another line', async () => {
+      await fixture.care.care();
+      await writeFile(join(fixture.folder, 'releases', 'shop', '.htpasswd'), '# by hand\nada:x\n');
+      const result = await fixture.command('store selftest');
+      expect(result).to.deep.include({ exit: 1 });
+      expect(await fixture.read('shop', '.htpasswd')).to.equal('# by hand\nada:x\n');
+    });
+  });
+
+  it('say in health when nobody answers, and when they are missing', async () => {
+    const health = async (): Promise<object | undefined> => (await fixture.harness.kernel.system.health())['releases'];
+    fixture.target.url = 'http://127.0.0.1:1';
+    expect(await health()).to.include({ ok: true, protection: 'not_tested', last_selftest_at: null });
+    const state = await fixture.care.care();
+    expect(state.protection).to.equal('inconclusive');
+    expect(state.products[0]?.statuses).to.deep.equal({ htpasswd: null, package: null });
+    expect(await health()).to.include({ ok: false, protection: 'inconclusive', last_selftest_at: fixture.clock.iso() });
+    fixture.target.url = fixture.base;
+    await fixture.command('store selftest');
+    expect(await health()).to.include({ ok: true, protection: 'protected' });
+    await rm(join(fixture.folder, 'releases', 'shop', '.htaccess'));
+    expect(await health()).to.deep.include({ ok: false, protection: 'open', unprotected: ['shop'] });
+  });
+});
