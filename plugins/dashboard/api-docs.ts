@@ -82,17 +82,45 @@ function accessOf(security: unknown): string {
   return ways.length === 0 ? 'no credential' : [...new Set(ways)].join(', or ');
 }
 
+/** Where a command puts the credential, in double quotes: the shell fills in the variables. */
+interface Credential {
+  /** Behind the path. */
+  query?: string;
+  option?: string;
+}
+
+/** The credential of the first way in; one in the query first, because it is the one that needs no protocol of its own. */
+function credentialOf(security: unknown, document: Tree): Credential {
+  const schemes = tree(tree(document['components'])['securitySchemes']);
+  const names = list(security).flatMap((way) => Object.keys(tree(way)));
+  const name = names.find((one) => textAt(tree(schemes[one]), 'in') === 'query') ?? names[0];
+  if (name === undefined) return {};
+  const way = tree(schemes[name]);
+  const place = textAt(way, 'in');
+  if (place === 'query') return { query: `?${encodeURIComponent(textAt(way, 'name'))}=$AOS_INTAKE_KEY` };
+  if (place === 'cookie') return { option: `-b "${textAt(way, 'name')}=$AOS_SESSION"` };
+  if (place === 'header') return { option: `-H "${textAt(way, 'name')}: $AOS_INTAKE_KEY"` };
+  if (textAt(way, 'scheme') === 'basic') return { option: '-u "$AOS_USER:$AOS_PASSWORD"' };
+  return { option: `-H "Authorization: Bearer ${BEARERS.get(name) ?? '$AOS_TOKEN'}"` };
+}
+
+const BEARERS = new Map([
+  ['sharedKey', '$SVC_SHARED_KEY'],
+  ['intakeKey', '$AOS_INTAKE_KEY'],
+]);
+
 function curlOf(
   method: string,
   path: string,
   baseUrl: string,
-  open: boolean,
+  { query, option }: Credential,
   body: { type: string; schema: unknown } | null,
   document: Tree,
 ): string {
-  const url = baseUrl.replace(/\/$/, '') + path;
-  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${shellQuote(url)}`];
-  if (!open) lines.push('-H "Authorization: Bearer $AOS_TOKEN"');
+  const place = shellQuote(baseUrl.replace(/\/$/, '') + path);
+  const url = query === undefined ? place : `${place}"${query}"`;
+  const lines = [`curl ${method === 'GET' ? '' : `-X ${method} `}${url}`];
+  if (option !== undefined) lines.push(option);
   if (body) {
     lines.push(`-H ${shellQuote(`Content-Type: ${body.type}`)}`);
     const example = body.type.includes('json') ? JSON.stringify(exampleOf(body.schema, document)) : '…';
@@ -107,7 +135,6 @@ function operationOf(ref: OperationRef, document: Tree, baseUrl: string): Operat
   const spec = tree(item[method.toLowerCase()]);
   const body = contentSchema(resolve(spec['requestBody'], document)['content']);
   const security = spec['security'] ?? document['security'];
-  const open = accessOf(security) === 'no credential';
   const parameters = [...list(item['parameters']), ...list(spec['parameters'])].map((one) => {
     const parameter = resolve(one, document);
     const schema = parameter['schema'];
@@ -138,7 +165,7 @@ function operationOf(ref: OperationRef, document: Tree, baseUrl: string): Operat
       required: resolve(spec['requestBody'], document)['required'] === true,
     },
     answers,
-    curl: curlOf(method, path, baseUrl, open, body, document),
+    curl: curlOf(method, path, baseUrl, credentialOf(security, document), body, document),
   };
 }
 

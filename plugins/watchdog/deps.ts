@@ -1,6 +1,6 @@
 /** What the services of this plugin are built on, so that a test puts its own in their place. */
 import { token } from '../../kernel/contract.js';
-import type { AuditLog, TokenIssuer } from '../../ports/domain/access.js';
+import type { AuditLog, LiveTokens, TokenIssuer } from '../../ports/domain/access.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
@@ -33,6 +33,7 @@ export interface Deps {
   monitorsPerToken: number;
   processes: Processes;
   tokens: Pick<TokenIssuer, 'issue' | 'list' | 'find' | 'revoke' | 'revokeSource'>;
+  liveTokens: LiveTokens;
   audit: Pick<AuditLog, 'record'>;
   projects: Pick<ProjectDirectory, 'get'>;
   emit: (

@@ -4,7 +4,7 @@
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import type { Metrics } from '../../ports/metrics.js';
-import { AUDIT, AUTHENTICATOR, TOKENS } from '../../ports/domain/access.js';
+import { AUDIT, AUTHENTICATOR, LIVE_TOKENS, TOKENS } from '../../ports/domain/access.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
@@ -81,7 +81,7 @@ export default definePlugin<WatchdogConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Watchdog',
-  needs: [SYSTEM.name, AUDIT.name, AUTHENTICATOR.name, TOKENS.name, PROJECTS.name],
+  needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS].map(({ name }) => name),
   provides: [WATCHDOG.name],
   extends: [PROJECT_USAGE.point],
   config,
@@ -112,6 +112,7 @@ export default definePlugin<WatchdogConfig>({
       config: ctx.config,
       processes: ctx.resolve(SYSTEM).processes,
       tokens: ctx.resolve(TOKENS),
+      liveTokens: ctx.resolve(LIVE_TOKENS),
       audit: ctx.resolve(AUDIT),
       projects,
       monitorsPerToken: ctx.app.limits['monitors_per_token'] ?? 10_000,

@@ -188,6 +188,28 @@ export interface LiveTokens {
 
 export const LIVE_TOKENS = token<LiveTokens>('access.live_tokens');
 
+/** What a field that holds a live token is refused with. */
+export const HOLDS_LIVE_TOKEN =
+  'holds a credential of this service that still works; take it out, and revoke it if others have seen it';
+
+/**
+ * The fields that hold a live token, each with what is wrong: for `invalid(…)`, when there are any (contract 20, endpoints:
+ * `untrusted_fields`).
+ * @param fields name → a text, a list of texts, or an object; anything else is passed over
+ */
+export async function fieldsWithLiveTokens(
+  live: LiveTokens,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<Record<string, string>> {
+  const wrong: Record<string, string> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    const text =
+      typeof value === 'string' ? value : value !== null && typeof value === 'object' ? JSON.stringify(value) : '';
+    if (text !== '' && (await live.heldIn(text))) wrong[name] = HOLDS_LIVE_TOKEN;
+  }
+  return wrong;
+}
+
 /** An account whose password opens what the release store protects (contract 40, access files). */
 export interface OpeningAccount {
   username: string;

@@ -1,6 +1,11 @@
 /** What the bug tracker asks of accounts and tokens, for kernels that boot without the access plugin. */
 import { definePlugin } from '../../kernel/contract.js';
-import { ACCOUNTS, LIVE_TOKENS, type AccountDirectory } from '../../ports/domain/access.js';
+import { ACCOUNTS, LIVE_TOKENS, type AccountDirectory, type LiveTokens } from '../../ports/domain/access.js';
+
+/** The one token that works. */
+export const LIVE = `svc_live_${'L'.repeat(43)}`;
+
+export const liveTokens: LiveTokens = { heldIn: async (text) => text.includes(LIVE) };
 
 export const noAccounts: AccountDirectory = {
   named: async () => null,
@@ -17,7 +22,7 @@ export const fakeAccess = definePlugin({
   setup: () => ({
     services: {
       [ACCOUNTS.name]: noAccounts,
-      [LIVE_TOKENS.name]: { heldIn: async () => false },
+      [LIVE_TOKENS.name]: liveTokens,
     },
   }),
 });

@@ -4,6 +4,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
+import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/access.js';
 import { DEPS, type Deps } from '../deps.js';
 import { hashOfToken } from '../claims/lease.js';
 
@@ -12,22 +13,19 @@ const CLAIM_TOKEN = /(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])/g;
 /** Look-ups at a time. */
 const AT_ONCE = 500;
 
-const WRONG = 'holds a credential of this service that still works; take it out, and revoke it if others have seen it';
-
 @injectable()
 export class SecretGuard {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'items' | 'clock' | 'liveTokens'>) {}
 
   /** @param fields name → text, a list of texts, or anything else, which is passed over. @throws ServiceError validation_failed */
   async refuse(fields: Readonly<Record<string, unknown>>): Promise<void> {
-    const wrong: Record<string, string> = {};
+    const wrong = await fieldsWithLiveTokens(this.deps.liveTokens, fields);
     for (const [name, value] of Object.entries(fields)) {
       const text = [value]
         .flat()
         .filter((one) => typeof one === 'string')
         .join('\n');
-      if (text !== '' && ((await this.deps.liveTokens.heldIn(text)) || (await this.#holdsClaim(text))))
-        wrong[name] = WRONG;
+      if (text !== '' && (await this.#holdsClaim(text))) wrong[name] = HOLDS_LIVE_TOKEN;
     }
     if (Object.keys(wrong).length > 0) throw invalid(wrong);
   }

@@ -18,6 +18,7 @@ import { freshMonitor, viewOf } from './monitor.js';
 import { Outbox } from '../timeline/outbox.js';
 import { idOf, looksLikeId } from './source.js';
 import { masked, Visibility } from './visibility.js';
+import { TokenGuard } from '../token-guard.js';
 import { ChangeSet } from './change-set.js';
 
 export type MonitorEdit = Omit<MonitorFields, 'source'>;
@@ -35,6 +36,7 @@ export class Monitors {
     @inject(Alarms) private readonly alarms: Alarms,
     @inject(Outbox) private readonly outbox: Outbox,
     @inject(Visibility) private readonly visibility: Visibility,
+    @inject(TokenGuard) private readonly tokens: TokenGuard,
   ) {}
 
   /** By source, or by id. */
@@ -70,6 +72,7 @@ export class Monitors {
     if (!MONITOR_SOURCE.test(fields.source))
       throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
     mayTouch(caller, { project: fields.project ?? null });
+    await this.tokens.refuse(given);
     await this.#checkProject(fields.project);
     await this.#checkParent(fields.source, fields.parent_source ?? null, caller);
     const { monitors, ids, clock } = this.deps;
@@ -93,6 +96,7 @@ export class Monitors {
   /** Writes only what is named. @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope */
   async edit(name: string, given: MonitorEdit, caller: Caller): Promise<MonitorView> {
     const fields = cleaned(given);
+    await this.tokens.refuse(given);
     if (fields.project !== undefined) await this.#checkProject(fields.project);
     for (;;) {
       const doc = await this.need(name, caller);

@@ -8,6 +8,7 @@ import { DEPS, type Deps } from '../deps.js';
 import type { Level, TimelineDoc } from '../model.js';
 import { Outbox } from './outbox.js';
 import { idOf } from '../monitors/source.js';
+import { TokenGuard } from '../token-guard.js';
 import { Visibility, type Hidden } from '../monitors/visibility.js';
 
 export interface Annotation {
@@ -77,15 +78,17 @@ export class Timeline {
     @inject(DEPS) private readonly deps: Deps,
     @inject(Outbox) private readonly outbox: Outbox,
     @inject(Visibility) private readonly visibility: Visibility,
+    @inject(TokenGuard) private readonly tokens: TokenGuard,
   ) {}
 
-  /** @throws ServiceError not_found, source_mismatch, insufficient_scope */
+  /** @throws ServiceError not_found, source_mismatch, insufficient_scope, validation_failed (a live token) */
   async annotate(note: Annotation, caller: Caller): Promise<EventView> {
     mayReport(caller, note.source);
     const { monitors, timeline, ids, clock } = this.deps;
     const monitor = await monitors.get(idOf(note.source));
     if (monitor === null || monitor.deleted_at !== null) throw notFound(`monitor ${note.source}`);
     mayTouch(caller, monitor);
+    await this.tokens.refuse({ type: note.type, message: note.message, data: note.data });
     const doc: TimelineDoc = {
       id: `evt_${ids.uuid()}`,
       source: note.source,

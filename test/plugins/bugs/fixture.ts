@@ -14,7 +14,7 @@ import type { DocumentStore } from '../../../ports/store.js';
 import { ReportMetrics } from '../../../plugins/bugs/report-metrics.js';
 import { fakeMetrics, RecordingLog } from '../../../testing/fakes.js';
 import { ManualClock } from '../../../testing/clock.js';
-import { noAccounts } from '../../support/access.js';
+import { LIVE, liveTokens, noAccounts } from '../../support/access.js';
 import { PluginStores } from '../../support/stores.js';
 
 export const MANAGER: Caller = { id: 'tok-manager', name: 'manager', project: null, manage: true, kind: 'token' };
@@ -43,8 +43,7 @@ const PROJECTS: ProjectDirectory = {
 
 /** Accounts that the fixture knows. */
 const ACCOUNTS = ['alice', 'bob', 'member'];
-/** The one token that works. */
-export const LIVE = `svc_live_${'L'.repeat(43)}`;
+export { LIVE };
 
 export interface Told {
   id: string;
@@ -99,7 +98,7 @@ export function fixtureOn(
       ...noAccounts,
       named: async (name) => ACCOUNTS.find((account) => account === name.toLowerCase()) ?? null,
     },
-    liveTokens: { heldIn: async (text) => text.includes(LIVE) },
+    liveTokens,
     builds: store.collection(nameOf('builds')),
     filters: () => [],
     faultWatchers: () => [],

@@ -14,6 +14,14 @@ const document = {
   openapi: '3.1.0',
   security: [{ bearer: [] }],
   components: {
+    securitySchemes: {
+      token: { type: 'http', scheme: 'bearer' },
+      sharedKey: { type: 'http', scheme: 'bearer' },
+      session: { type: 'apiKey', in: 'cookie', name: 'svc_session' },
+      basic: { type: 'http', scheme: 'basic' },
+      xSentryAuth: { type: 'apiKey', in: 'header', name: 'X-Sentry-Auth' },
+      sentryKey: { type: 'apiKey', in: 'query', name: 'sentry_key' },
+    },
     schemas: {
       Envelope: { type: 'object', properties: { status: { const: 'success' } }, required: ['status'] },
       Loop: { type: 'object', properties: { next: { $ref: '#/components/schemas/Loop' } }, required: ['next'] },
@@ -145,6 +153,21 @@ describe('API documentation', () => {
       `curl -X POST https://aos.example/api/things/v1/things \\\n  -H "Authorization: Bearer $AOS_TOKEN" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"name":"Anna'\\''s","tags":["a"]}'`,
     );
     expect(drawn(0)[0]?.curl).to.equal('curl https://aos.example/api/health/live');
+  });
+
+  it('puts the credential where the operation takes it', () => {
+    const curl = (...security: object[]): string | undefined => {
+      const paths = { '/api/1/store': { get: { summary: 'x', tags: ['x'], security, responses: {} } } };
+      const asked = { ...document, paths };
+      return apiOperations(asked, apiIndex(asked)[0] as Group, 'https://aos.example')[0]?.curl;
+    };
+    const at = 'curl https://aos.example/api/1/store';
+    expect(curl({ xSentryAuth: [] }, { sentryKey: [] })).to.equal(`${at}"?sentry_key=$AOS_INTAKE_KEY"`);
+    expect(curl({ xSentryAuth: [] })).to.equal(`${at} \\\n  -H "X-Sentry-Auth: $AOS_INTAKE_KEY"`);
+    expect(curl({ basic: [] })).to.equal(`${at} \\\n  -u "$AOS_USER:$AOS_PASSWORD"`);
+    expect(curl({ session: ['admin'] })).to.equal(`${at} \\\n  -b "svc_session=$AOS_SESSION"`);
+    expect(curl({ sharedKey: [] })).to.equal(`${at} \\\n  -H "Authorization: Bearer $SVC_SHARED_KEY"`);
+    expect(curl({ token: [] }, { sharedKey: [] })).to.equal(`${at} \\\n  -H "Authorization: Bearer $AOS_TOKEN"`);
   });
 
   it('ends on schemas that hold themselves', () => {

@@ -14,6 +14,7 @@ import type { ProcessOwner } from '../../../ports/processes.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { nobody, RecordingLog } from '../../../testing/fakes.js';
 import { ManualClock } from '../../../testing/clock.js';
+import { liveTokens } from '../../support/access.js';
 import { PluginStores } from '../../support/stores.js';
 
 export const ANYONE: Caller = { name: 'tester', token: null, project: null, source: null };
@@ -74,6 +75,7 @@ export function fixtureOn(
     config: { scheduler: true, error_status_is_down: false, deferred_alarms: true, timeline_days: 90 },
     monitorsPerToken: 10_000,
     processes: { self: async () => owner, dead: async (other) => dead.has(other.pid) },
+    liveTokens,
     tokens: {
       revokeSource: async (source) => {
         revoked.push(source);

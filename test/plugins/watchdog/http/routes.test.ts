@@ -38,6 +38,36 @@ describe('watchdog routes', function () {
     fixture.api('GET', `${BASE}${path}`, token);
   const refused = (answer: Answer): string => `${answer.status} ${answer.json.error?.code}`;
 
+  it('refuses a live token in what people and agents write, and changes nothing', async () => {
+    const secret = `left ${read} here`;
+    const make = (fields: object): Promise<Answer> =>
+      fixture.api('POST', `${BASE}/monitors`, manage, { source: 'secret/1', ...fields });
+    for (const field of ['name', 'description', 'os']) {
+      const answer = await make({ [field]: secret });
+      expect(refused(answer), field).to.equal('422 validation_failed');
+      expect(answer.json.error?.fields).to.have.all.keys(field);
+    }
+    expect((await get('/monitors/secret%2F1')).status).to.equal(404);
+    expect((await make({ name: `svc_live_${'x'.repeat(43)} is none` })).status).to.equal(201);
+    const edit = await fixture.api('PATCH', `${BASE}/monitors/secret%2F1`, manage, {
+      os: 'linux',
+      description: secret,
+    });
+    expect(refused(edit)).to.equal('422 validation_failed');
+    expect((await get('/monitors/secret%2F1')).json).to.have.nested.property('monitor.os', null);
+    for (const [field, value] of [
+      ['message', secret],
+      ['data', { deep: [{ note: secret }] }],
+    ] as const) {
+      const note = { source: 'secret/1', type: 'deploy', message: 'done', [field]: value };
+      const answer = await fixture.api('POST', `${BASE}/event`, ping, note);
+      expect(refused(answer), field).to.equal('422 validation_failed');
+      expect(answer.json.error?.fields).to.have.all.keys(field);
+    }
+    expect((await beat({ source: 'secret/1', message: secret })).status, 'a heartbeat is never lost').to.equal(200);
+    await fixture.api('DELETE', `${BASE}/monitors/secret%2F1`, manage);
+  });
+
   it('takes heartbeats, 201 when they create', async () => {
     const first = await beat({ source: 'a/b@c', interval: 0.25, metrics: { cpu: 1.5, note: 'x' } });
     expect(first.status).to.equal(201);

@@ -1,0 +1,16 @@
+/** What people and agents write about a monitor holds no live token of this service (contract 20, endpoints). */
+import { inject, injectable } from '../../kernel/contract.js';
+import { invalid } from '../../kernel/errors.js';
+import { fieldsWithLiveTokens } from '../../ports/domain/access.js';
+import { DEPS, type Deps } from './deps.js';
+
+@injectable()
+export class TokenGuard {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'liveTokens'>) {}
+
+  /** @throws ServiceError validation_failed */
+  async refuse(fields: object): Promise<void> {
+    const wrong = await fieldsWithLiveTokens(this.deps.liveTokens, { ...fields });
+    if (Object.keys(wrong).length > 0) throw invalid(wrong);
+  }
+}
