@@ -35,8 +35,8 @@ export interface Downloader {
 export class OtherBytes extends Failure {
   override name = 'OtherBytes';
 
-  constructor(message: string) {
-    super('unverified', message);
+  constructor(message: string, outcome: 'unverified' | 'error' = 'unverified') {
+    super(outcome, message);
   }
 }
 
@@ -105,8 +105,8 @@ async function judge(answer: Download, from: number, wanted: Wanted): Promise<vo
   if (status === 206 && headers['content-range'] === `bytes ${from}-${wanted.size - 1}/${wanted.size}`) return;
   const said = await messageOf(answer);
   if (isTransient(status)) throw new Failure('transient', `the package: ${status} ${said ?? ''}`);
-  if (status === 206 || status === 416 || status === 404)
-    throw new OtherBytes(`the package: ${status} ${said ?? 'with another size'}`);
+  if (status === 404) throw new OtherBytes('the package is not there any more', 'error');
+  if (status === 206 || status === 416) throw new OtherBytes(`the package: ${status} with another size`);
   throw new Failure('error', `the package: ${status} ${said ?? ''}`);
 }
 

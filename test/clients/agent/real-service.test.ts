@@ -1,0 +1,67 @@
+/** The agent before the real service: its key, its check and its statement of freshness. */
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { archiveOf, type SourceFile } from '../../support/release-server.js';
+import { ADMIN, TestService } from '../../support/service.js';
+import { install, remove, runAgent, scratch, type Ran } from './agent.js';
+
+const files = (version: string): SourceFile[] => [
+  { path: 'bin/start.sh', content: `#!/bin/sh\necho ${version}\n`, mode: '0755' },
+  { path: 'config/app.json', content: '{}' },
+];
+
+describe('update-agent and service', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let dir: string;
+  let token: string;
+
+  before(async () => {
+    dir = await scratch();
+    service = await TestService.started();
+    await service.project('shop');
+    token = await service.token('updateservice:publish');
+  });
+  after(async () => {
+    await service.dispose();
+    await remove(dir);
+  });
+
+  async function publish(version: string, more = ''): Promise<void> {
+    const url = `${service.url}/api/updateservice/v1/publish?product=shop&version=${version}&channel=stable${more}`;
+    const meta = Buffer.from(JSON.stringify({ preserve_patterns: ['config/*'], entry: 'bin/start.sh' })).toString(
+      'base64',
+    );
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip', 'x-package-meta': meta },
+      body: new Uint8Array(archiveOf(files(version))),
+    });
+    expect(answer.status, await answer.text()).to.equal(201);
+  }
+  const go = (...args: string[]): Promise<Ran> =>
+    runAgent(['--server', service.url, '--dir', dir, '--username', ADMIN.username, '--require-signed', ...args], {
+      env: { SVC_PASSWORD: ADMIN.password },
+    });
+
+  it('is current, vouched for by a fresh statement, and pins the key', async () => {
+    await publish('1.0.0');
+    const check = (await (
+      await fetch(`${service.url}/api/updateservice/v1/check?product=shop&version=0.1`)
+    ).json()) as {
+      release: { manifest_json: string };
+    };
+    await install(dir, { manifest: check.release.manifest_json, files: files('1.0.0') });
+    expect(await go()).to.deep.equal({ code: 0, signal: null, stdout: 'UP_TO_DATE: 1.0.0\n', stderr: '' });
+    const { public_key } = (await (await fetch(`${service.url}/api/updateservice/v1/pubkey`)).json()) as {
+      public_key: string;
+    };
+    const state = JSON.parse(await readFile(join(dir, '.update-agent', 'state.json'), 'utf8')) as {
+      pin: { sha256: string };
+    };
+    const der = Buffer.from(public_key.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
+    expect(state.pin.sha256).to.equal(createHash('sha256').update(der).digest('hex'));
+  });
+});
