@@ -76,7 +76,9 @@ class EventBody implements BodyStream {
     const out = new Outflow(res, this.stallMs + heartbeatSeconds * 1000);
     const over = (): void => end.abort();
     res.once('close', over);
-    const beat = setInterval(() => void out.write(': \n\n'), heartbeatSeconds * 1000);
+    const beat = setInterval(() => {
+      if (!out.busy) void out.write(': \n\n');
+    }, heartbeatSeconds * 1000);
     const ask = setInterval(() => void this.#ask(alive), aliveEverySeconds * 1000);
     try {
       // The browser knows at once that it is connected.

@@ -8,7 +8,8 @@ import type { ServerResponse } from 'node:http';
 const LEAST_RATE = 1_024;
 
 export class Outflow {
-  #wake: (() => void) | null = null;
+  /** Of everyone who waits: a heartbeat may come while an event is being written. */
+  readonly #waiting = new Set<() => void>();
 
   /** @param stallMs the connection is cut when nothing moved for so long */
   constructor(
@@ -16,8 +17,13 @@ export class Outflow {
     private readonly stallMs: number,
   ) {
     res.setTimeout(stallMs, () => res.destroy());
-    res.on('drain', () => this.#wake?.());
-    res.on('close', () => this.#wake?.());
+    res.on('drain', () => this.#wake());
+    res.on('close', () => this.#wake());
+  }
+
+  /** Something written is still on its way. */
+  get busy(): boolean {
+    return this.#waiting.size > 0;
   }
 
   /** Nobody reads any longer. */
@@ -31,9 +37,13 @@ export class Outflow {
     if (this.closed) return false;
     if (res.write(piece)) return true;
     const slow = setTimeout(() => res.destroy(), this.stallMs + (res.writableLength / LEAST_RATE) * 1000);
-    await new Promise<void>((resolve) => (this.#wake = resolve));
+    await new Promise<void>((resolve) => this.#waiting.add(resolve));
     clearTimeout(slow);
-    this.#wake = null;
     return !this.closed;
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
   }
 }

@@ -109,6 +109,29 @@ describe('hapi: server-sent events', () => {
     await until('the source has ended', () => sources.ended === 1);
   });
 
+  it('wait for a listener that is slow, heartbeats or not', async () => {
+    const client = await listen('all');
+    client.socket.pause();
+    const all = Array.from({ length: 120 }, (_, i) => ({ id: String(i), data: 'x'.repeat(100_000) }));
+    queue.push(...all);
+    // Until the kernel's buffers are full and heartbeats have come meanwhile.
+    let left = -1;
+    await until('the source waits', async () => {
+      const before = left;
+      left = queue.length;
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return left === before && left < all.length;
+    });
+    expect(left).to.be.above(0);
+    client.socket.resume();
+    await client.until(
+      ({ received }) => received.length > all.length * 100_000 && received.includes('id: 119\n'),
+      20_000,
+    );
+    expect(client.received.match(/^id: \d+$/gm)).to.have.length(all.length);
+    client.close();
+  });
+
   it('need the session, and end with it', async () => {
     const refused = await test.ask('GET', '/events/watched');
     expect([refused.status, refused.code]).to.deep.equal([401, 'unauthorized']);

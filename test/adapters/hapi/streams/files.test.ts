@@ -93,7 +93,7 @@ describe('hapi: files as answers', () => {
           ),
         ],
       },
-      { maxStreams: 128, stallMs: 300 },
+      { maxStreams: 128 },
     );
     await test.start();
   });
@@ -213,11 +213,14 @@ describe('hapi: files as answers', () => {
 
   it('cuts a client that takes nothing', async () => {
     const before = closed;
-    const client = test.connect();
+    const impatient = await TestServer.create({ routes: [route('endless', () => endless)] }, { stallMs: 300 });
+    await impatient.start();
+    const client = impatient.connect();
     client.socket.pause();
     await client.write('GET /files/endless HTTP/1.1\r\nHost: a\r\n\r\n');
     await until('the source is closed', () => closed === before + 1);
     client.close();
+    await impatient.stop();
   });
 
   it('gives one address a part of the places: 503 beyond', async () => {
