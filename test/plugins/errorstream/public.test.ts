@@ -1,11 +1,34 @@
 /** What an intake key is told: nothing but the name of the item and its own report (contract 21, intake). */
 import { expect } from 'chai';
+import type { ItemDoc } from '../../../plugins/bugs/items/model.js';
 import type { Loose } from '../../adapters/hapi/support.js';
 import { error, Fixture, TOKEN } from './fixture.js';
 
 const KEY = 'intake:alpha';
 const AGENT = 'master:bugtracker:report bugtracker:manage';
 const TOLD = ['created', 'id', 'ignored', 'overflow', 'ref', 'sampled', 'status', 'title', 'truncated'];
+
+describe('errorstream: faults of a version from intake keys', () => {
+  let fixture: Fixture;
+  before(async () => {
+    fixture = await Fixture.create({}, { trusted_proxies: ['127.0.0.0/8'] });
+  });
+  after(() => fixture.stop());
+
+  it('count from the second address on, singly and in a list', async () => {
+    const from = (address: string, json: unknown) =>
+      fixture.post(json, { bearer: KEY, headers: { 'x-forwarded-for': address } });
+    const items = fixture.service.store.collection<ItemDoc>('bugs_items');
+    const stored = async (id: unknown): Promise<ItemDoc | null> => items.get(String(id));
+    const report = error({ exception_class: 'Fresh', app_version: '2.0' });
+    const { id } = (await from('192.0.2.1', report)).body;
+    await from('192.0.2.1', [report, report]);
+    expect((await stored(id))?.lone_fault?.key).to.equal('alpha 2');
+    await from('192.0.2.2', [report]);
+    expect(await stored(id)).to.include({ fault_key: 'alpha 2', hit_count: 4 });
+    expect(await stored(id)).not.to.have.property('lone_fault');
+  });
+});
 
 describe('errorstream: answers to an intake key', () => {
   let fixture: Fixture;
