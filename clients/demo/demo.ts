@@ -1,7 +1,8 @@
 /**
  * `npm run demo`: a small story through the real interfaces of the running service. Programs in the languages found on
  * this machine really fail; each reports its own stack trace from its own exception handler. The service groups them, a
- * scripted agent claims one over HTTP, comments it and resolves it. What is printed was answered by the service.
+ * scripted agent claims one over HTTP, comments it and resolves it. The release with the fix is published, signed, and closes
+ * it; a monitor falls and recovers; a webhook tells of both. What is printed was answered by the service.
  *
  * It needs a running service (`npm start`) and the same SVC_DATA_DIR, for the command line makes the project and tokens.
  */
@@ -9,6 +10,8 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Listener } from './listener.js';
+import { packageWith } from './package-file.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const PROJECT = 'demo-shop';
@@ -140,7 +143,12 @@ interface Next {
   lease: { claim_token: string; expires_at: string };
 }
 
-async function agent(url: string, token: string): Promise<string | null> {
+interface Fixed {
+  id: string;
+  ref: string;
+}
+
+async function agent(url: string, token: string, build: string): Promise<Fixed | null> {
   const bugs = '/api/bugtracker/v1/bugs';
   const next = await call<Next>(url, token, 'POST', `${bugs}?action=next&project=${PROJECT}`, {
     agent: 'demo-agent',
@@ -158,11 +166,67 @@ async function agent(url: string, token: string): Promise<string | null> {
   });
   const { item: resolved } = await call<{ item: { status: string } }>(url, token, 'PATCH', `${bugs}/${item.id}`, {
     status: 'resolved',
-    resolved_in_build: '1.4.1',
+    resolved_in_build: build,
     claim_token: lease.claim_token,
   });
-  say(`  commented, then ${resolved.status} in build 1.4.1: it closes when that release is published`);
-  return item.ref;
+  say(`  commented, then ${resolved.status} in build ${build}: it closes when that release is published`);
+  return { id: item.id, ref: item.ref };
+}
+
+const UPDATES = '/api/updateservice/v1';
+
+/** The version after the newest. */
+async function nextVersion(url: string): Promise<string> {
+  const response = await fetch(`${url}${UPDATES}/check?product=${PROJECT}&version=0`);
+  const { latest_version } = (await response.json()) as { latest_version: string | null };
+  const segments = (latest_version ?? '1.4.0').split('.').map(Number);
+  return [...segments.slice(0, -1), (segments.at(-1) ?? 0) + 1].join('.');
+}
+
+interface Publish {
+  signed: boolean;
+  closed_items: string[];
+  release: { key_id: string | null };
+}
+
+async function publish(
+  url: string,
+  token: string,
+  version: string,
+  fixed: Fixed | null,
+  hook: Listener,
+): Promise<void> {
+  const response = await fetch(`${url}${UPDATES}/publish?product=${PROJECT}&version=${version}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
+    body: packageWith('shop.sh', `#!/bin/sh\necho shop ${version}\n`),
+  });
+  if (!response.ok) stop(`publishing → ${response.status}: ${await response.text()}`);
+  const { signed, closed_items, release } = (await response.json()) as Publish;
+  say(`  ${PROJECT} ${version} is published, ${signed ? `signed by key ${release.key_id}` : 'unsigned'}`);
+  const closed = fixed !== null && closed_items.includes(fixed.id);
+  say(`  it closed ${closed_items.length} item(s)${closed ? `, ${fixed.ref} among them` : ''}`);
+  const old = await fetch(`${url}${UPDATES}/check?product=${PROJECT}&version=1.0.0`);
+  const { release: offered } = (await old.json()) as { release: { version: string; package_url: string } | null };
+  say(`  a machine with 1.0.0 is offered ${offered?.version}: ${offered?.package_url}`);
+  const told = await hook.heard('release.published', (data) => data['version'] === version);
+  say(told === null ? '  the webhook has not come yet' : `  the webhook told: release.published ${version}`);
+}
+
+/** A heartbeat every second is expected, and then none comes. */
+async function monitor(url: string, token: string, hook: Listener): Promise<void> {
+  const source = 'demo-web';
+  const beat = (): Promise<unknown> =>
+    call(url, token, 'POST', '/api/watchdog/v1/ping', { source, status: 'ok', interval: 1 });
+  await beat();
+  say(`  ${source} sent a heartbeat, and then none for five seconds`);
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  await aos(['tick']);
+  const fell = await hook.heard('monitor.down', (data) => data['source'] === source);
+  say(fell === null ? '  no alarm came' : `  the webhook told: monitor.down ${source}`);
+  await beat();
+  const back = await hook.heard('monitor.recovered', (data) => data['source'] === source);
+  say(back === null ? '  no recovery came' : `  it sent one again, and the webhook told: monitor.recovered ${source}`);
 }
 
 async function main(): Promise<void> {
@@ -171,45 +235,48 @@ async function main(): Promise<void> {
   const known = await aos(['project', 'list']);
   const slugs = (known['items'] as { slug: string }[] | undefined)?.map((p) => p.slug) ?? [];
   if (!slugs.includes(PROJECT)) await aos(['project', 'create', PROJECT, '--name', 'Demo shop']);
-  const reporter = await aos([
-    'token',
-    'create',
-    '--name',
-    'demo reporter',
-    '--scopes',
-    'bugtracker:report',
-    '--project',
-    PROJECT,
-    '--expires-in',
-    '3600',
-  ]);
-  const worker = await aos([
-    'token',
-    'create',
-    '--name',
-    'demo agent',
-    '--scopes',
-    'bugtracker:manage',
-    '--project',
-    PROJECT,
-    '--expires-in',
-    '3600',
-  ]);
-  const [report, manage] = [String(reporter['token']), String(worker['token'])];
+  const made: string[] = [];
+  const tokenFor = async (name: string, scopes: string, ...more: string[]): Promise<string> => {
+    const words = ['token', 'create', '--name', `demo ${name}`, '--scopes', scopes, '--expires-in', '3600'];
+    const { id, token } = await aos([...words, ...more]);
+    made.push(String(id));
+    return String(token);
+  };
+  const bound = ['--project', PROJECT];
+  const report = await tokenFor('reporter', 'bugtracker:report', ...bound);
+  const manage = await tokenFor('agent', 'bugtracker:manage', ...bound);
+  const ci = await tokenFor('ci', 'updateservice:publish', ...bound);
+  const ping = await tokenFor('machine', 'watchdog:ping', '--source', 'demo-web');
+  const hooks = await tokenFor('webhooks', 'webhooks:manage');
+  const hook = new Listener();
+  const { webhook } = await call<{ webhook: { id: string } }>(url, hooks, 'POST', '/api/webhooks/v1/webhooks', {
+    name: 'demo',
+    url: await hook.open(),
+    events: 'release.published,monitor.down,monitor.recovered',
+  });
 
   say('\nPrograms fail and report themselves (each three times, with other order numbers):');
   const groups = await failAll(url, report);
   say(`\n${groups.size} groups from ${[...groups.values()].reduce((sum, g) => sum + g.hit_count, 0)} errors.`);
 
   say('\nA coding agent asks for work:');
-  const ref = await agent(url, manage);
+  const version = await nextVersion(url);
+  const fixed = await agent(url, manage, version);
 
-  await aos(['token', 'revoke', String(reporter['id'])]);
-  await aos(['token', 'revoke', String(worker['id'])]);
+  say('\nCI publishes the release with the fix:');
+  await publish(url, ci, version, fixed, hook);
+
+  say('\nA machine falls silent:');
+  await monitor(url, ping, hook);
+
+  hook.close();
+  await call(url, hooks, 'DELETE', `/api/webhooks/v1/webhooks/${webhook.id}`);
+  for (const id of made) await aos(['token', 'revoke', id]);
   say('\nLook at it (sign in with the credentials that the first start printed):');
   say(`  ${url}/            the dashboard`);
   say(`  ${url}/errors      the error stream`);
-  if (ref !== null) say(`  ${url}/bugs/${ref}   the item, its stack trace, claim and comment`);
+  say(`  ${url}/releases    the release, who is offered it, and by how many machines it is run`);
+  if (fixed !== null) say(`  ${url}/bugs/${fixed.ref}   the item, its stack trace, claim and comment; closed`);
 }
 
 await main();

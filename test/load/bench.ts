@@ -6,7 +6,7 @@
  *     what finding the group costs of it.
  *  2. Lists, claims and reports over few items and over many (`BENCH_ITEMS`, lists.ts).
  *
- * The figures of webhooks, of the watchdog and of downloads are in files of their own and run when they are named.
+ * The figures of webhooks, of the watchdog, of downloads and of releases are in files of their own and run when they are named.
  *
  * The load comes from this process; each server is a process of its own on loopback.
  */
@@ -18,6 +18,7 @@ import { downloads } from './downloads.js';
 import { lists } from './lists.js';
 import { envelopeSource } from './sentry-envelope.js';
 import { evaluation, heartbeats, history } from './watchdog.js';
+import { releases } from './releases.js';
 import { webhookFigures } from './webhooks.js';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
@@ -174,6 +175,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   evaluation: () => evaluation(say),
   history: () => history(say),
   downloads: () => downloads(say, ROUNDS, SECONDS),
+  releases: () => releases(say, ROUNDS, SECONDS),
 };
 const named = process.argv.slice(2);
 for (const name of named.length > 0 ? named : ['intake', 'lists']) {

@@ -1,0 +1,128 @@
+/**
+ * Update checks beside a bare hapi GET of the same size, among ten releases and among ten thousand; and the memory that
+ * publishing 2 GiB takes (`BENCH_PACKAGE` in bytes).
+ */
+import { createGzip, gzipSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+import { tarEntry, tarHeader } from '../support/archives.js';
+import { TestService } from '../support/service.js';
+import { load, median } from './generator.js';
+import { bareServer, residentMb, row } from './measure.js';
+
+type Say = (text: string) => void;
+
+const MIB = 1024 * 1024;
+const PACKAGE = Number(process.env['BENCH_PACKAGE'] ?? 2 * 1024 * MIB - 8 * MIB);
+const MANY = Number(process.env['BENCH_RELEASES'] ?? 10_000);
+const UNLIMITED = { SVC_LIMITS__PUBLIC_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
+const PATH = '/api/updateservice/v1/check?product=bench&version=0.1&instance_id=machine-1';
+
+const small = (content: string): Buffer =>
+  gzipSync(Buffer.concat([tarEntry({ name: 'app.txt', content }), Buffer.alloc(1024)]), { level: 1 });
+
+async function publish(service: TestService, token: string, version: string): Promise<void> {
+  const response = await fetch(`${service.url}/api/updateservice/v1/publish?product=bench&version=${version}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
+    body: small(version),
+  });
+  if (response.status !== 201) throw new Error(`${response.status}: ${await response.text()}`);
+  await response.body?.cancel();
+}
+
+export async function releases(say: Say, rounds: number, seconds: number): Promise<void> {
+  await checks(say, rounds, seconds);
+  await memory(say);
+}
+
+async function checks(say: Say, rounds: number, seconds: number): Promise<void> {
+  const service = await TestService.started(UNLIMITED);
+  try {
+    await service.project('bench');
+    const token = await service.token('updateservice:publish');
+    let published = 0;
+    const upTo = async (count: number): Promise<void> => {
+      const one = async (): Promise<void> => {
+        while (published < count) await publish(service, token, `1.${published++}`);
+      };
+      await Promise.all(Array.from({ length: 8 }, one));
+    };
+    await upTo(10);
+    const body = await (await fetch(service.url + PATH)).text();
+    const bare = await bareServer('./bare-check.js', [String(body.length)]);
+    try {
+      const theirs = { method: 'GET' as const, paths: ['/check'], url: bare.url };
+      const ours = { method: 'GET' as const, paths: [PATH], url: service.url };
+      for (const count of [10, MANY]) {
+        await upTo(count);
+        say(
+          `\nUpdate checks among ${count} releases, ${body.length} bytes an answer, 16 connections, ${rounds} rounds of ${seconds} s`,
+        );
+        await load({ ...theirs, seconds: 3 });
+        await load({ ...ours, seconds: 3 });
+        const ratios: number[] = [];
+        for (let round = 0; round < rounds; round++) {
+          const a = await load({ ...theirs, seconds });
+          const b = await load({ ...ours, seconds });
+          say(row('bare hapi GET', a));
+          say(row('check', b));
+          ratios.push(b.perSecond / a.perSecond);
+          if (b.non2xx + b.errors > 0) throw new Error('the service refused checks');
+        }
+        say(`  ratio ${median(ratios).toFixed(2)} (${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`);
+      }
+    } finally {
+      bare.stop();
+    }
+  } finally {
+    await service.dispose();
+  }
+}
+
+/** A package of files of 64 MiB that cannot be compressed, as it is made. */
+function* tar(bytes: number): Generator<Buffer> {
+  const piece = randomBytes(4 * MIB);
+  const file = 16 * piece.length;
+  for (let n = 0; n * file < bytes; n++) {
+    yield tarHeader({ name: `part-${n}.bin`, size: file });
+    for (let i = 0; i < 16; i++) yield piece;
+  }
+  yield Buffer.alloc(1024);
+}
+
+async function memory(say: Say): Promise<void> {
+  const service = await TestService.started({ ...UNLIMITED, SVC_LIMITS__PACKAGE_BYTES: String(4 * 1024 * MIB) });
+  try {
+    await service.project('bench');
+    const token = await service.token('updateservice:publish');
+    await publish(service, token, '0.1');
+    const pid = service.child?.pid ?? 0;
+    const idle = await residentMb(pid);
+    let most = idle;
+    const watch = setInterval(() => void residentMb(pid).then((now) => (most = Math.max(most, now))), 50);
+    const began = performance.now();
+    const status = await new Promise<number>((resolve, reject) => {
+      const sent = request(
+        `${service.url}/api/updateservice/v1/publish?product=bench&version=1.0`,
+        { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' } },
+        (answer) => {
+          answer.resume();
+          answer.once('end', () => resolve(answer.statusCode ?? 0));
+        },
+      );
+      sent.once('error', reject);
+      Readable.from(tar(PACKAGE))
+        .pipe(createGzip({ level: 0 }))
+        .pipe(sent);
+    });
+    const took = (performance.now() - began) / 1000;
+    clearInterval(watch);
+    say(`\nPublishing ${(PACKAGE / MIB).toFixed(0)} MiB: ${status} in ${took.toFixed(1)} s`);
+    say(`  memory ${idle.toFixed(0)} MB idle, ${most.toFixed(0)} MB at most: ${(most - idle).toFixed(0)} MB above`);
+    if (status !== 201) throw new Error(`publish answered ${status}`);
+  } finally {
+    await service.dispose();
+  }
+}
