@@ -1,5 +1,5 @@
 /**
- * Reads a `package.tar.gz` strictly, in one pass and bounded memory (contract 40, publishing). Server, packager and agent
+ * Reads a `package.tar.gz` strictly, in one pass and bounded memory (contract 40, refused packages). Server, packager and agent
  * read by this one reader, so what was published is what is unpacked.
  */
 import { createHash, type Hash } from 'node:crypto';
@@ -43,7 +43,7 @@ export interface PackageLimits {
   ratio: number;
 }
 
-/** Contract 40, publishing. */
+/** Contract 40, refused packages. */
 export const PACKAGE_LIMITS: PackageLimits = { entries: 200_000, unpackedBytes: 8 * 1024 ** 3, ratio: 200 };
 
 /** Below this the ratio says nothing: the padding at the end of a tar alone makes 10 KiB of nearly nothing. */
@@ -198,7 +198,7 @@ class PackageReader {
     const hash = createHash('sha256');
     const content = new Content(this.#tar, size, hash);
     await onFile?.({ path, size, mode }, content);
-    for await (const _ of content);
+    if (content.left > 0) for await (const _ of content);
     if (content.left > 0) throw new PackageRejected(path, 'is cut short');
     await this.#padding(path, size);
     this.#files.push({ path, size, sha256: hash.digest('hex'), mode });
@@ -206,6 +206,7 @@ class PackageReader {
 
   async #padding(path: string, size: number): Promise<void> {
     const count = (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
+    if (count === 0) return;
     const bytes = await this.#tar.take(count);
     if (bytes.length < count) throw new PackageRejected(path, 'is cut short');
     if (!isZero(bytes)) throw new PackageRejected(path, 'is followed by bytes that belong to nothing');

@@ -15,8 +15,8 @@ const FCOMMENT = 16;
 const RESERVED = 0xe0;
 const MAX_TEXT_BYTES = 4_096;
 const TRAILER_BYTES = 8;
-/** Small enough that hashing one piece does not hold the event loop. */
-const PIECE_BYTES = 128 * 1024;
+/** Small enough that hashing one piece, or a hundred headers in it, does not hold the event loop. */
+const PIECE_BYTES = 64 * 1024;
 
 const broken = (why: string): PackageRejected => new PackageRejected('', `The package ${why}`);
 

@@ -1,5 +1,5 @@
 /**
- * The manifest of a release (contract 40, files). What is signed is exactly its text: it is built once, by the server, and
+ * The manifest of a release (contract 40, manifest). What is signed is exactly its text: it is built once, by the server, and
  * never written again from what was read.
  */
 import { compareVersions, isVersion } from '../../lib/versions.js';
@@ -117,7 +117,7 @@ export type ReleaseIdentity = Pick<Manifest, 'product' | 'version' | 'channel' |
 
 /**
  * The first member by which a manifest is of another release than was asked for; null: it is the one. A signature proves
- * who made a manifest, not that it belongs to this package (contract 90, update agent).
+ * who made a manifest, not that it belongs to this package (contract 90, update).
  */
 export function differsFrom(manifest: Manifest, asked: ReleaseIdentity): string | null {
   if (manifest.product !== asked.product) return 'product';

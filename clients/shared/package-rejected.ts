@@ -1,6 +1,6 @@
 import { printable } from './texts.js';
 
-/** A package that breaks a rule of contract 40, publishing ("Refused with 422"). */
+/** A package that breaks a rule of contract 40, refused packages. */
 export class PackageRejected extends Error {
   override name = 'PackageRejected';
   /** The entry's name as the archive has it, without control characters, cut; '' where no entry is at fault. */

@@ -1,6 +1,6 @@
 /**
- * Which paths a package may hold (contract 40, publishing: "Refused with 422"). One rule for the server, the packager, and
- * the agent, which judges the paths of its local manifest and journal by it too (contract 90, update agent).
+ * Which paths a package may hold (contract 40, refused packages). One rule for the server, the packager, and
+ * the agent, which judges the paths of its local manifest and journal by it too (contract 90, where it writes).
  */
 import { caseFold } from 'unicode-case-folding';
 import { reachesWindows } from './platform.js';

@@ -1,4 +1,4 @@
-/** The paths of one package together: none may meet another on any file system (contract 40, publishing). */
+/** The paths of one package together: none may meet another on any file system (contract 40, refused packages). */
 import { nameKey } from './path-policy.js';
 
 export type PathKind = 'file' | 'directory';

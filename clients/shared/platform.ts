@@ -1,4 +1,4 @@
-/** The runtime identifiers of packages, and the addresses they lie at (contract 40; contract 90, update agent). */
+/** The runtime identifiers of packages, and the addresses they lie at (contract 40; contract 90, what it sends). */
 
 export const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'] as const;
 export type Platform = (typeof PLATFORMS)[number];

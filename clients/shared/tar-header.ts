@@ -43,7 +43,10 @@ const OCTAL = /^ *[0-7]*[ \0]*$/;
 /** A number in base 256; 0xff begins a negative one. */
 const BASE256 = 0x80;
 
-export const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
+export function isZero(bytes: Uint8Array): boolean {
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] !== 0) return false;
+  return true;
+}
 
 /**
  * @param longer the entry's name where a header before this one has it

@@ -1,5 +1,5 @@
 /**
- * Packages that everyone refuses who reads one: server, packager and agent (contract 40, publishing: "Refused with 422").
+ * Packages that everyone refuses who reads one: server, packager and agent (contract 40, refused packages).
  * Each is built by hand, and names the entry that the refusal has to name.
  */
 import { crc32, deflateRawSync } from 'node:zlib';

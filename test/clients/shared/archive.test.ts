@@ -1,4 +1,4 @@
-/** The strict reader of packages (contract 40, publishing): every hostile archive by hand, and ordinary ones by foreign tools. */
+/** The strict reader of packages (contract 40, refused packages): every hostile archive by hand, and ordinary ones by foreign tools. */
 import { expect } from 'chai';
 import { PackageRejected, readPackage } from '../../../clients/shared/archive.js';
 import { HOSTILE_ARCHIVES } from '../../support/hostile-archives.js';
