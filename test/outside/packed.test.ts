@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/tree.js';
@@ -87,6 +87,7 @@ describe('the packed service', function () {
       'dist/testing/contracts/index.js',
       'dist/web/assets/aos.css',
       'docs/plugins.md',
+      'examples/on-call/src/plugin.ts',
       'templates/plugin/ts/src/plugin.ts',
       'web/README.md',
     ]);
@@ -126,6 +127,43 @@ describe('the packed service', function () {
     expect((await fetch(`${running.url}/api/jay/v1/notes`, { headers })).status).to.equal(200);
     const listed = JSON.parse(await aos('oncall', 'list', '--json')) as { items: { text: string }[] };
     expect(listed.items.map(({ text }) => text)).to.deep.equal(['Hello']);
+    await stop(running);
+  });
+
+  it('builds the guide’s example, whose tests are green, and runs with it', async () => {
+    const example = join(folder, 'example');
+    await cp(join(folder, 'node_modules', 'aos', 'examples', 'on-call'), example, { recursive: true });
+    expect(await done('npm', ['test'], { cwd: example })).to.match(/^# pass 6$/m);
+
+    // The store remembers the migrations of the plugin that had this id before.
+    env = { ...env, SVC_DATA_DIR: join(folder, 'example-data') };
+    running = await serve(['./example']);
+    const scopes = 'oncall:read,oncall:write,bugtracker:report,bugtracker:manage';
+    const { token } = JSON.parse(await aos('token', 'create', '--name', 'shifts', '--scopes', scopes, '--json')) as {
+      token: string;
+    };
+    await aos('project', 'create', 'shop');
+    const send = async (path: string, body: object): Promise<Record<string, unknown>> => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+      const answer = await fetch(`${running?.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+      const told = (await answer.json()) as Record<string, unknown>;
+      expect(told['status'], JSON.stringify(told)).to.equal('success');
+      return told;
+    };
+    const at = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
+    await send('/api/oncall/v1/shifts', { person: 'Ada', starts_at: at(-1), ends_at: at(8) });
+    const { ref } = await send('/api/bugtracker/v1/report', {
+      project: 'shop',
+      title: 'The shop is down',
+      severity: 'critical',
+      client_ref: 'packed-1',
+    });
+    const headers = { authorization: `Bearer ${token}` };
+    const item = await fetch(`${running.url}/api/bugtracker/v1/bugs/${String(ref)}`, { headers });
+    expect(await item.text())
+      .to.include('Ada is on call until')
+      .and.include('plugin:oncall');
+    expect(JSON.parse(await aos('oncall', 'now', '--json'))).to.include({ person: 'Ada' });
     await stop(running);
   });
 });

@@ -1,0 +1,16 @@
+// Writes the files of examples/on-call into docs/plugins.md, into the code blocks that are marked with their names:
+//   node scripts/plugin-guide.mjs           a test compares them
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+
+const root = join(import.meta.dirname, '..');
+const guide = join(root, 'docs', 'plugins.md');
+const BLOCK = /(<!-- (examples\/on-call\/\S+) -->\n\n```(\w+)\n)[^]*?\n```/g;
+
+let text = await readFile(guide, 'utf8');
+for (const [block, head, file] of text.matchAll(BLOCK)) {
+  const source = (await readFile(join(root, file), 'utf8')).trimEnd();
+  text = text.replace(block, () => `${head}${source}\n\`\`\``);
+}
+await writeFile(guide, await format(text, { ...(await resolveConfig(guide)), filepath: guide }));
