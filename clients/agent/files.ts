@@ -76,14 +76,14 @@ const HELD = new Set(['EBUSY', 'EPERM', 'EACCES']);
 const HELD_MS = 10_000;
 const PAUSE_MS = 100;
 
-/** Tries again for 10 s what a held file may refuse (contract 90, journal). Only Windows has that, so only there. */
-export async function whileHeld<T>(work: () => Promise<T>, windows = ON_WINDOWS, forMs = HELD_MS): Promise<T> {
-  const end = performance.now() + forMs;
+/** Tries again for 10 s what a held file may refuse (contract 90, journal): on Windows, and on file systems without links. */
+export async function whileHeld<T>(patient: boolean, work: () => Promise<T>): Promise<T> {
+  const end = performance.now() + HELD_MS;
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!windows || !HELD.has(codeOf(error)) || performance.now() > end) throw error;
+      if (!patient || !HELD.has(codeOf(error)) || performance.now() > end) throw error;
       await sleep(PAUSE_MS);
     }
   }

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { machineIdOf } from '../../shared/machine-id.js';
 import { printable } from '../../shared/texts.js';
-import { Failure } from '../exit.js';
+import { Failure, failureOf } from '../exit.js';
 import { machineInstance, machinePlatform } from '../machine.js';
 import { below } from '../net/address.js';
 import { download, OtherBytes } from '../net/download.js';
@@ -23,22 +23,29 @@ const MOST_STEPS = 8;
 
 export async function update(agent: Agent): Promise<void> {
   const restart = new Restart(agent);
+  try {
+    await underLock(agent, restart);
+  } catch (error) {
+    // The application comes back whatever happened; the first failure is the one that counts.
+    await restart.start().catch((late: unknown) => agent.output.warning(failureOf(late).message));
+    throw error;
+  }
+  await restart.start();
+}
+
+async function underLock(agent: Agent, restart: Restart): Promise<void> {
+  const installation = await Installation.open(agent);
   const http = new Http(agent.env, agent.hooks, agent.options.allowHttp, agent.signal);
   try {
-    const installation = await Installation.open(agent);
-    try {
-      reportRecovery(agent.output, installation.recovered);
-      const server = agent.options.server === null ? null : new UpdateServer(http, agent.options.server);
-      if (agent.options.package === null) await fromServer(installation, http, server, restart);
-      else await fromFile(installation, agent.options.package, server, restart);
-    } finally {
-      restart.installed = installation.manifest;
-      restart.root = installation.layout.root;
-      await installation.close();
-    }
+    reportRecovery(agent.output, installation.recovered);
+    const server = agent.options.server === null ? null : new UpdateServer(http, agent.options.server);
+    if (agent.options.package === null) await fromServer(installation, http, server, restart);
+    else await fromFile(installation, agent.options.package, server, restart);
   } finally {
+    restart.installed = installation.manifest;
+    restart.root = installation.layout.root;
     await http.close();
-    await restart.start();
+    await installation.close();
   }
 }
 

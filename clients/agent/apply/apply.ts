@@ -36,7 +36,7 @@ export async function apply(transaction: Transaction, journal: Journal, signal: 
     hooks.at(`after ${what}`, path);
   };
   for (const removal of removals) await step('remove', removal.path, () => moveOld(transaction, removal));
-  for (const { path } of emptied) await step('rmdir', path, () => whileHeld(() => rmdir(layout.at(path))));
+  for (const { path } of emptied) await step('rmdir', path, () => whileHeld(!head.links, () => rmdir(layout.at(path))));
   for (const path of directories) await step('mkdir', path, () => makeDirectory(layout.at(path)));
   for (const file of files)
     await step(file.old === null ? 'create' : 'replace', file.path, () => place(transaction, file));
@@ -46,7 +46,7 @@ export async function apply(transaction: Transaction, journal: Journal, signal: 
 /** Committed is exactly when the staged manifest is gone. */
 export async function commit({ layout, head, hooks }: Transaction): Promise<void> {
   hooks.at('before commit', '');
-  await whileHeld(() => rename(layout.stagedManifest(head.tx), layout.manifest));
+  await whileHeld(!head.links, () => rename(layout.stagedManifest(head.tx), layout.manifest));
   hooks.at('after commit', '');
   await syncDirectory(layout.root);
   await syncDirectory(layout.staging(head.tx));
@@ -71,7 +71,7 @@ async function place(transaction: Transaction, file: FileStep): Promise<void> {
     if ((await look(at)) !== null) throw new Failure('error', `${at} was not there when the update was planned`);
   } else if (!(await linkOld(transaction, file))) await moveOld(transaction, file);
   hooks.at('old is safe', file.path);
-  await whileHeld(() => rename(layout.staged(head.tx, file.path), at));
+  await whileHeld(!head.links, () => rename(layout.staged(head.tx, file.path), at));
 }
 
 /** False: this file, or this file system, has no second names. */
@@ -93,7 +93,7 @@ async function moveOld({ layout, head, hooks }: Transaction, file: FileStep): Pr
   const to = layout.backedUp(head.tx, file.path);
   await mkdir(dirname(to), { recursive: true, mode: OWN_MODE });
   hooks.at('backup folder made', file.path);
-  await whileHeld(() => rename(layout.at(file.found ?? file.path), to));
+  await whileHeld(!head.links, () => rename(layout.at(file.found ?? file.path), to));
 }
 
 /** Directories of the installation whose names an update changes. */
@@ -118,7 +118,7 @@ export async function undo(transaction: Transaction): Promise<string[]> {
   const step = async (what: string, path: string, work: () => Promise<void>): Promise<void> => {
     try {
       hooks.at(`before ${what}`, path);
-      await whileHeld(work);
+      await whileHeld(!head.links, work);
       hooks.at(`after ${what}`, path);
     } catch (error) {
       failed.push(`${path}: ${error instanceof Error ? error.message : String(error)}`);

@@ -40,7 +40,8 @@ export async function bring(installation: Installation, { release, archive, befo
     await beforePlan();
     await carryOut(installation, release, tx);
   } catch (error) {
-    if ((await look(layout.journal)) === null) await rm(layout.staging(tx), { recursive: true, force: true });
+    if ((await look(layout.journal)) === null)
+      for (const path of [layout.staging(tx), layout.reserve]) await rm(path, { recursive: true, force: true });
     throw failureOf(error);
   }
   await installation.remember(manifest.version);

@@ -235,6 +235,25 @@ describe('update-agent: places', function () {
       expect(await readFile(join(work, 'calls'), 'utf8')).to.equal('0 stop shop.service\n0 start shop.service\n');
     });
 
+    it('a service is started again after a rollback; that it does not start does not hide why', async function () {
+      if (!ran('chattr', '+i', join(dir, 'lib/core.txt'))) this.skip();
+      const bin = join(work, 'bin');
+      await mkdir(bin);
+      const script = `#!/bin/sh\necho "$*" >> ${work}/calls\n[ "$1" != start ] || { echo refused >&2; exit 1; }\n`;
+      await writeFile(join(bin, 'systemctl'), script, { mode: 0o755 });
+      await writeFile(join(work, 'agent.json'), JSON.stringify({ service: 'shop.service' }), { mode: 0o600 });
+      const PATH = `${bin}:${process.env.PATH}`;
+      try {
+        const found = await go(['--restart', '--config', join(work, 'agent.json')], { env: { PATH } });
+        expect(found.code, found.stderr).to.equal(4);
+        expect(found.stdout).to.match(/ROLLED_BACK: 1\.1\.0 -> 1\.0\.0\n/);
+        expect(found.stdout).to.match(/WARNING: the service shop\.service did not start: refused/);
+        expect(await readFile(join(work, 'calls'), 'utf8')).to.equal('stop shop.service\nstart shop.service\n');
+      } finally {
+        execFileSync('chattr', ['-i', join(dir, 'lib/core.txt')]);
+      }
+    });
+
     it('a foreign owner in the tree is exit 9', async () => {
       await chown(join(dir, 'lib'), USER, USER);
       await refused(9, /lib belongs to another user/);
