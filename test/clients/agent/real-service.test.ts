@@ -1,4 +1,4 @@
-/** The agent before the real service: its key, its check and its statement of freshness. */
+/** The agent before the real service: its key, its check, its statement of freshness, its protected store. */
 import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
@@ -63,5 +63,21 @@ describe('update-agent and service', function () {
     };
     const der = Buffer.from(public_key.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
     expect(state.pin.sha256).to.equal(createHash('sha256').update(der).digest('hex'));
+  });
+
+  it('fetches a release with an account, and is refused without one', async () => {
+    await publish('1.1.0');
+    const stranger = await runAgent(['--server', service.url, '--dir', dir]);
+    expect(stranger.code, stranger.stderr).to.equal(2);
+    expect(stranger.stdout).to.match(/^UNAUTHORIZED: /);
+    expect(await go()).to.deep.equal({ code: 0, signal: null, stdout: 'UPDATED: 1.0.0 -> 1.1.0\n', stderr: '' });
+    expect(await readFile(join(dir, 'bin/start.sh'), 'utf8')).to.equal('#!/bin/sh\necho 1.1.0\n');
+  });
+
+  it('goes in steps, each vouched for', async () => {
+    await publish('1.5.0');
+    await publish('2.0.0', '&min_version=1.5.0');
+    const ran = await go();
+    expect(ran.stdout, ran.stderr).to.equal('UPDATED: 1.1.0 -> 1.5.0\nUPDATED: 1.5.0 -> 2.0.0\n');
   });
 });
