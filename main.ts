@@ -19,6 +19,7 @@ import { ThreadHasher } from './adapters/node/hasher.js';
 import { RandomIds } from './adapters/node/ids.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
 import { checkFingerprints, compareFingerprints, KEYS_COLLECTION, loadKeys, type Keys } from './adapters/node/keys.js';
+import type { RotatedKey } from './adapters/node/key-ring.js';
 import { KeyRings } from './adapters/node/key-rings.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
@@ -137,7 +138,7 @@ export interface Given {
   logTo?: 'stdout' | 'stderr';
 }
 
-export { freeBytes, type Keys };
+export { freeBytes, type Keys, type RotatedKey };
 
 /** Compares the keys with those that the store is used with, and remembers nothing. @throws KeyError */
 export async function fingerprintsFit(store: DocumentStore, keys: Keys): Promise<string> {

@@ -7,6 +7,7 @@ import type { CommandSpec } from '../kernel/contract.js';
 import { blueprint } from '../main.js';
 import { doctor } from './doctor.js';
 import { endAfterFailure } from './ending.js';
+import { licenseKeyRotate, releaseKeyRotate } from './keys.js';
 import { migrate } from './migrate.js';
 import { EXIT, printFailure, printResult } from './output.js';
 import { pluginList } from './plugin.js';
@@ -16,7 +17,16 @@ import { withService } from './service.js';
 import { tick } from './tick.js';
 import { helpOf, parse, usageOf, UsageError } from './usage.js';
 
-const BUILTIN: readonly CommandSpec[] = [serve, migrate, tick, doctor, pluginList, pluginNew];
+const BUILTIN: readonly CommandSpec[] = [
+  serve,
+  migrate,
+  tick,
+  doctor,
+  pluginList,
+  pluginNew,
+  releaseKeyRotate,
+  licenseKeyRotate,
+];
 
 async function stdin(): Promise<string> {
   let text = '';

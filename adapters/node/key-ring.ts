@@ -28,6 +28,11 @@ export interface RingDoc extends Doc {
   rotated_at?: string;
 }
 
+export interface RotatedKey {
+  key: PublicKey;
+  predecessor: PredecessorKey;
+}
+
 export interface RingOptions {
   /** Id of the document, and the setting that names the key. */
   setting: string;
@@ -131,7 +136,7 @@ export class KeyRing implements Signer {
    * Takes another key into use; the earlier one signs it.
    * @throws ServiceError conflict: nothing is signed, the key is or was in use, another rotation came first
    */
-  async rotate(next: SigningKey): Promise<{ key: PublicKey; predecessor: PredecessorKey }> {
+  async rotate(next: SigningKey): Promise<RotatedKey> {
     const { rows, setting, cipher, clock, fingerprint } = this.options;
     const doc = await this.#ask();
     const before = this.#signing;

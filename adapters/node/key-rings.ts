@@ -1,12 +1,13 @@
 /** The two keys that sign, each with its ring: of releases (contract 40, pubkey) and of licenses (contract 50, `.lic`). */
 import { join } from 'node:path';
+import { invalid } from '../../kernel/errors.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Signers } from '../../ports/signer.js';
 import type { DocumentStore } from '../../ports/store.js';
 import { replaceFile } from './files.js';
-import { KeyRing, type RingDoc } from './key-ring.js';
+import { KeyRing, type RingDoc, type RotatedKey } from './key-ring.js';
 import { KEY_FILES, KEYS_COLLECTION, licenseFingerprint, newReleaseKey, newSecret, type Keys } from './keys.js';
 import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';
 
@@ -20,6 +21,15 @@ export interface RingParts {
   log: Logger;
 }
 
+function readGiven(text: string, read: (text: string) => SigningKey): SigningKey {
+  try {
+    return read(text);
+  } catch (error) {
+    const { message } = error as Error;
+    throw invalid({ to: message }, `The new key ${message}.`);
+  }
+}
+
 /** A kind of key that can be rotated. */
 export interface RotatingKey {
   readonly ring: KeyRing;
@@ -27,10 +37,11 @@ export interface RotatingKey {
   readonly setting: string;
   /** The configuration gives it: this service cannot replace it there. */
   readonly configured: boolean;
-  /** A new one. */
-  make(): Promise<SigningKey>;
-  /** @throws Error: what is wrong with the text */
-  read(text: string): SigningKey;
+  /**
+   * @param text of the new private key; null: one is made
+   * @throws ServiceError validation_failed for a text that is no such key; conflict
+   */
+  rotate(text: string | null): Promise<RotatedKey>;
 }
 
 export class KeyRings implements Signers {
@@ -61,7 +72,10 @@ export class KeyRings implements Signers {
       const { read, fingerprint, file, freshMs } = how;
       const save = given === null ? saveTo(file) : null;
       const ring = new KeyRing({ setting, own, read, fingerprint, save, rows, freshMs, ...parts });
-      return { ring, setting, configured: given !== null, read, make: async () => read(await make()) };
+      const rotate = async (text: string | null): Promise<RotatedKey> =>
+        // A key in the data directory is read without the space around it.
+        ring.rotate(readGiven(text === null ? await make() : given === null ? text.trim() : text, read));
+      return { ring, setting, configured: given !== null, rotate };
     };
     this.release = rotating(
       'release_private_key',

@@ -8,7 +8,13 @@ import { BUGS, VERSION_FAULT_WATCHERS, VERSION_FAULTS } from '../../ports/domain
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { LICENSE_WATCHERS, LICENSES } from '../../ports/domain/licensing.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
-import { RELEASE_HALTED, RELEASE_PUBLISHED, RELEASE_STORE, RELEASES } from '../../ports/domain/releases.js';
+import {
+  RELEASE_HALTED,
+  RELEASE_PUBLISHED,
+  RELEASE_SIGNING,
+  RELEASE_STORE,
+  RELEASES,
+} from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
@@ -52,7 +58,7 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, protect: Deps['protect']): D
   };
 }
 
-function jobs({ reconciler, channels, halting }: Services): JobSpec[] {
+function jobs({ reconciler, resigning, halting }: Services): JobSpec[] {
   return [
     {
       name: 'reconcile',
@@ -61,7 +67,12 @@ function jobs({ reconciler, channels, halting }: Services): JobSpec[] {
       run: ({ signal }) => reconciler.run(signal),
     },
     { name: 'halt', everyMs: 15 * SECOND_MS, run: async ({ signal }) => void (await halting.run(signal)) },
-    { name: 'state', everyMs: 60 * MINUTE_MS, timeoutMs: 10 * MINUTE_MS, run: ({ signal }) => channels.renew(signal) },
+    {
+      name: 'state',
+      everyMs: 60 * MINUTE_MS,
+      timeoutMs: 10 * MINUTE_MS,
+      run: async () => void (await resigning.resign()),
+    },
     {
       name: 'compare',
       everyMs: 60 * MINUTE_MS,
@@ -78,7 +89,7 @@ export default definePlugin<ReleasesConfig>({
   title: 'Update service and release store',
   needs: [ACCOUNTS.name, AUDIT.name, LOGIN_ATTEMPTS.name, PROJECTS.name, SYSTEM.name],
   uses: [BUGS.name, VERSION_FAULTS.name, WATCHDOG.name, STORAGE_SPACE.name, LICENSES.name],
-  provides: [RELEASES.name, RELEASE_STORE.name],
+  provides: [RELEASES.name, RELEASE_SIGNING.name, RELEASE_STORE.name],
   extends: [PROJECT_USAGE.point, VERSION_FAULT_WATCHERS.point, ACCOUNT_WATCHERS.point, LICENSE_WATCHERS.point],
   config: releasesConfig,
   scopes: ['updateservice:publish'],
@@ -92,7 +103,10 @@ export default definePlugin<ReleasesConfig>({
       depsOf(ctx, (product) => store.files.protect(product)),
     );
     const store = assembleStore(ctx, services.deps);
-    const { deps, index, reconciler, halting, directory } = services;
+    const { deps, index, reconciler, halting, directory, resigning } = services;
+    const resign = (): void =>
+      void resigning.resign().catch((err: unknown) => deps.log.error({ err }, 'releases were not signed anew'));
+    let unwatch = (): void => undefined;
     const published = async (product: string): Promise<boolean> =>
       (await deps.releases.find({ filter: { product }, limit: 1 })).items.length > 0;
     return {
@@ -101,7 +115,7 @@ export default definePlugin<ReleasesConfig>({
       panels: panels(services),
       commands: store.parts.commands ?? [],
       jobs: [...jobs(services), ...(store.parts.jobs ?? [])],
-      services: { [RELEASES.name]: directory, [RELEASE_STORE.name]: store.care },
+      services: { [RELEASES.name]: directory, [RELEASE_SIGNING.name]: resigning, [RELEASE_STORE.name]: store.care },
       extensions: [
         ...(store.parts.extensions ?? []),
         extend(PROJECT_USAGE, { noun: 'releases', inUse: published }),
@@ -114,8 +128,10 @@ export default definePlugin<ReleasesConfig>({
       start: async () => {
         await index.start();
         await reconciler.start();
+        unwatch = deps.signer.onRotated(resign);
       },
       stop: async () => {
+        unwatch();
         await halting.settled();
         await index.stop();
       },

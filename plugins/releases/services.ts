@@ -12,6 +12,7 @@ import { Halting } from './publishing/halting.js';
 import { Publisher } from './publishing/publisher.js';
 import { Reconciler } from './publishing/reconciler.js';
 import { ReleaseDocs } from './publishing/release-docs.js';
+import { Resigning } from './publishing/resigning.js';
 import { Uploads } from './publishing/uploads.js';
 
 const SERVICES = {
@@ -27,6 +28,7 @@ const SERVICES = {
   changes: ReleaseChanges,
   halting: Halting,
   reconciler: Reconciler,
+  resigning: Resigning,
 };
 
 export type Services = Instances<typeof SERVICES> & { deps: Deps };

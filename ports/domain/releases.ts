@@ -70,3 +70,11 @@ export interface ReleaseStoreCare {
 }
 
 export const RELEASE_STORE = token<ReleaseStoreCare>('releases.store');
+
+/** After a rotation of the release key (contract 40, files). */
+export interface ReleaseSigning {
+  /** Signs by the key in use what an earlier one has signed: releases that are not withdrawn, and statements. */
+  resign(): Promise<{ releases: number }>;
+}
+
+export const RELEASE_SIGNING = token<ReleaseSigning>('releases.signing');

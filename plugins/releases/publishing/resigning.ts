@@ -1,0 +1,66 @@
+/**
+ * After a rotation: the unchanged manifests of all releases that are not withdrawn are signed by the key in use, and the
+ * statements (contract 40, files). The file comes first, then the document: what a crash leaves names the earlier key, and
+ * is found again, at the start, by the hourly job, and by the command itself when it is repeated.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { ReleaseSigning } from '../../../ports/domain/releases.js';
+import { SingleFlight } from '../../../lib/single-flight.js';
+import { ManifestTexts } from '../asking/manifest-texts.js';
+import { ReleaseIndex } from '../asking/release-index.js';
+import { DEPS, type Deps } from '../deps.js';
+import { placeOf, type ReleaseDoc } from '../model.js';
+import { ChannelDocuments } from './channel-documents.js';
+import { Finisher } from './finisher.js';
+import { ProductLock } from './product-lock.js';
+import { ReleaseDocs } from './release-docs.js';
+
+@injectable()
+export class Resigning implements ReleaseSigning {
+  readonly #flights = new SingleFlight<number>();
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
+    @inject(ManifestTexts) private readonly manifests: ManifestTexts,
+    @inject(ReleaseIndex) private readonly index: ReleaseIndex,
+    @inject(ChannelDocuments) private readonly channels: ChannelDocuments,
+    @inject(ProductLock) private readonly lock: ProductLock,
+    @inject(Finisher) private readonly finisher: Finisher,
+  ) {}
+
+  async resign(): Promise<{ releases: number }> {
+    return { releases: await this.#flights.fresh('', () => this.#resign()) };
+  }
+
+  async #resign(): Promise<number> {
+    const key = await this.deps.signer.key();
+    if (key === null) return 0;
+    const old = await this.docs.list({ withdrawn_at: null, key_id: { ne: key.key_id } });
+    // What was published unsigned stays so.
+    const due = old.filter((doc) => doc.key_id !== null);
+    let signed = 0;
+    for (const { id, product } of due) if (await this.lock.run(product, () => this.#one(id))) signed++;
+    await this.index.refresh();
+    await this.channels.renew();
+    return signed;
+  }
+
+  /** Under the product's lock. False: another process was first, or the release has gone. */
+  async #one(id: string): Promise<boolean> {
+    const { signer, store, clock, log } = this.deps;
+    const doc = await this.docs.get(id);
+    if (doc === null || doc.withdrawn_at !== null || doc.withdrawing !== undefined) return false;
+    const manifest = await this.manifests.read(id, doc.manifest_sha256);
+    if (manifest === null) {
+      log.error({ release: id }, 'the manifest of a release is gone: it was not signed anew');
+      return false;
+    }
+    const signed = await signer.sign(Buffer.from(manifest));
+    if (signed === null || signed.key.key_id === doc.key_id) return false;
+    await store.describe(placeOf(doc), { manifest, signature: signed.signature });
+    const changes: Partial<ReleaseDoc> = { manifest_signature: signed.signature, key_id: signed.key.key_id };
+    await this.finisher.finish(await this.docs.change(doc, { ...changes, open_at: clock.iso() }, manifest));
+    return true;
+  }
+}

@@ -1,0 +1,152 @@
+/** Keys are replaced while processes run: chains, crashes, other processes, the configuration (contract 40, files). */
+import { execFile } from 'node:child_process';
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { DataCipher } from '../../../adapters/node/cipher.js';
+import { KeyRings } from '../../../adapters/node/key-rings.js';
+import { checkFingerprints, KEY_FILES, KeyError, loadKeys } from '../../../adapters/node/keys.js';
+import { licenseKeyOf } from '../../../adapters/node/signing-key.js';
+import { RecordingLog } from '../../../testing/fakes.js';
+import { rejection } from '../../harness.js';
+import { ManualClock } from '../../support/clock.js';
+
+const pem = (): string =>
+  generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+describe('keys that sign', function () {
+  this.timeout(60_000);
+  let folder: string;
+  let store: MemoryStore;
+  let clock: ManualClock;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-ring-'));
+    store = new MemoryStore();
+    clock = new ManualClock();
+    await writeFile(join(folder, KEY_FILES.release), pem());
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** A process on the store. @param configured path of the release key, and the license key's text */
+  const start = async (configured: { release?: string; license?: string } = {}): Promise<KeyRings> => {
+    const given = { release_private_key: configured.release ?? null, license_key: configured.license ?? null };
+    const keys = await loadKeys({ ...given, data_key: 'd'.repeat(32) }, folder, false);
+    const cipher = new DataCipher('d'.repeat(32));
+    const rings = new KeyRings(keys, given, folder, { store, cipher, clock, log: new RecordingLog() });
+    await rings.settle();
+    return rings;
+  };
+
+  it('are replaced in every process; each earlier one signs its successor', async () => {
+    const [one, two] = [await start(), await start()];
+    const first = await one.releases.key();
+    expect(await two.releases.predecessors()).to.deep.equal([]);
+    await one.release.rotate(null);
+    await one.release.rotate(null);
+    const key = await two.releases.key();
+    const signed = await two.releases.sign(Buffer.from('x'));
+    expect(signed?.key).to.deep.equal(key);
+    expect(
+      verify('sha256', Buffer.from('x'), key?.public_key ?? '', Buffer.from(signed?.signature ?? '', 'base64')),
+    ).to.equal(true);
+    const chain = await two.releases.predecessors();
+    expect(chain.map(({ key_id }) => key_id).at(-1)).to.equal(first?.key_id);
+    let successor = key?.public_key ?? '';
+    for (const { public_key, signature } of chain) {
+      const der = createPublicKey(successor).export({ type: 'spki', format: 'der' });
+      expect(verify('sha256', der, public_key, Buffer.from(signature, 'base64'))).to.equal(true);
+      successor = public_key;
+    }
+    expect(await (await start()).releases.key()).to.deep.equal(key);
+  });
+
+  it('finish a rotation that ended before the file was written', async () => {
+    const old = await readFile(join(folder, KEY_FILES.release), 'utf8');
+    const one = await start();
+    await one.release.rotate(null);
+    const key = await one.releases.key();
+    await writeFile(join(folder, KEY_FILES.release), old);
+    expect(await (await start()).releases.key()).to.deep.equal(key);
+    expect(await readFile(join(folder, KEY_FILES.release), 'utf8')).to.not.equal(old);
+  });
+
+  it('call back when another process has rotated', async () => {
+    const [one, two] = [await start(), await start()];
+    let calls = 0;
+    two.releases.onRotated(() => calls++);
+    await one.release.rotate(null);
+    await two.releases.key();
+    expect(calls).to.equal(1);
+  });
+
+  it('stop a start with a configured key that was replaced, and take its successor', async () => {
+    const [before, after] = [join(folder, 'one.pem'), join(folder, 'two.pem')];
+    await writeFile(before, pem());
+    await writeFile(after, pem());
+    const one = await start({ release: before });
+    expect(one.release.configured).to.equal(true);
+    await one.release.rotate(await readFile(after, 'utf8'));
+    const key = await one.releases.key();
+    const error = await rejection(start({ release: before }));
+    expect(error).to.be.instanceOf(KeyError);
+    expect(error.message).to.match(/release_private_key was replaced .* name the new key/);
+    const two = await start({ release: after });
+    expect(await two.releases.key()).to.deep.equal(key);
+    expect(await two.releases.predecessors()).to.have.length(1);
+    expect(await rejection(two.release.rotate(await readFile(before, 'utf8')))).to.include({ code: 'conflict' });
+    expect(await rejection(two.release.rotate('no key'))).to.include({ code: 'validation_failed' });
+  });
+
+  it('keep the fingerprint that a shared store compares', async () => {
+    const keys = await loadKeys(
+      { release_private_key: '', license_key: 'l'.repeat(40), data_key: 'd'.repeat(32) },
+      folder,
+      true,
+    );
+    await checkFingerprints(store, keys, () => clock.iso());
+    const one = await start({ license: 'l'.repeat(40) });
+    await one.license.rotate('m'.repeat(40));
+    expect((await rejection(checkFingerprints(store, keys, () => clock.iso()))).message).to.contain(
+      'security.license_key',
+    );
+    await checkFingerprints(store, { ...keys, release: null, license: 'm'.repeat(40) }, () => clock.iso()).catch(
+      (error: Error) => expect(error.message).to.not.contain('license_key'),
+    );
+  });
+
+  it('of licenses: a text seeds Ed25519, the same everywhere; a PEM key is used as it is', async () => {
+    const seeded = licenseKeyOf('a text of more than thirty-two characters');
+    expect(seeded.public).to.include({ algorithm: 'ed25519', bits: 256 });
+    expect(licenseKeyOf('a text of more than thirty-two characters').public).to.deep.equal(seeded.public);
+    expect(licenseKeyOf(pem()).public.algorithm).to.equal('rsa-sha256');
+    expect(
+      verify(
+        null,
+        Buffer.from('x'),
+        seeded.public.public_key,
+        Buffer.from(await seeded.sign(Buffer.from('x')), 'base64'),
+      ),
+    ).to.equal(true);
+    const small = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({
+      type: 'pkcs8',
+      format: 'pem',
+    });
+    for (const text of ['short', small.toString(), '-----BEGIN nothing']) expect(() => licenseKeyOf(text)).to.throw();
+  });
+
+  it('sign what openssl verifies', async () => {
+    const rings = await start();
+    const [text, sig, key] = ['manifest.json', 'manifest.sig', 'key.pem'].map((name) => join(folder, name));
+    await writeFile(text as string, '{"schema":1}');
+    const signed = await rings.releases.sign(Buffer.from('{"schema":1}'));
+    await writeFile(sig as string, Buffer.from(signed?.signature ?? '', 'base64'));
+    await writeFile(key as string, signed?.key.public_key ?? '');
+    const args = ['dgst', '-sha256', '-verify', key as string, '-signature', sig as string, text as string];
+    const { stdout } = await promisify(execFile)('openssl', args);
+    expect(stdout).to.equal('Verified OK\n');
+  });
+});
