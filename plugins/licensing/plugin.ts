@@ -20,6 +20,9 @@ import { COLLECTIONS } from './collections.js';
 import type { Deps, LicensingConfig } from './deps.js';
 import { adminRoutes } from './http/admin-routes.js';
 import { onlineRoutes } from './http/online-routes.js';
+import { approvalPages, panels } from './pages/approvals.js';
+import { customerPages } from './pages/customers.js';
+import { licensePages } from './pages/licenses.js';
 import { buildServices, type Services } from './services.js';
 
 /** A quarter of what the contract allows between an end and the access files. */
@@ -106,10 +109,13 @@ export default definePlugin<LicensingConfig>({
     const { licenses, activations, directory, hashes, online, signing, outboxes } = services;
     const inUse = async (product: string): Promise<boolean> =>
       (await deps.licenses.find({ filter: { product }, limit: 1 })).items.length > 0;
+    const parts = { ...services, deps };
     return {
       services: { [LICENSES.name]: directory },
       extensions: [extend(PROJECT_USAGE, { noun: 'licenses', inUse })],
       routes: [...onlineRoutes(online, signing), ...adminRoutes(licenses, activations)],
+      pages: [...licensePages(parts), ...approvalPages(parts), ...customerPages(parts)],
+      panels: panels(parts),
       jobs: jobs(services, deps),
       start: async () => hashes.later(),
       stop: async () => {

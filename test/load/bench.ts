@@ -15,6 +15,7 @@ import { TestService } from '../support/service.js';
 import { load, median } from './generator.js';
 import { bareServer, residentMb, row } from './measure.js';
 import { downloads } from './downloads.js';
+import { licenseFigures } from './licenses.js';
 import { lists } from './lists.js';
 import { envelopeSource } from './sentry-envelope.js';
 import { evaluation, heartbeats, history } from './watchdog.js';
@@ -174,6 +175,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   heartbeats: () => heartbeats(say, ROUNDS, SECONDS),
   evaluation: () => evaluation(say),
   history: () => history(say),
+  licenses: () => licenseFigures(say, ROUNDS, SECONDS),
   downloads: () => downloads(say, ROUNDS, SECONDS),
   releases: () => releases(say, ROUNDS, SECONDS),
 };

@@ -4,6 +4,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type Deps } from '../deps.js';
+import { fileBody } from '../http/schemas.js';
 import { canonicalKey, isKey, keySha256 } from '../keys/key.js';
 import { Licenses } from '../licenses/licenses.js';
 import { stateOf, type State } from '../licenses/states.js';
@@ -130,6 +131,22 @@ export class Online {
     const judged = judgementOf(license, product, now);
     if (license === null || judged !== 'active') return { status: judged };
     return this.issue(license, machine_id === null ? null : machineOf(question, machine_id), valid_days, activation);
+  }
+
+  /** A file as an administrator or a customer asks for it. @throws ServiceError validation_failed */
+  async fileFor(
+    license: LicenseDoc,
+    machine_id: string | null,
+    valid_days = FILE_DAYS,
+  ): Promise<{ text: string } | { status: AnswerStatus }> {
+    const given = { license_key: '', product: license.product, machine_id, valid_days: valid_days || FILE_DAYS };
+    const { error } = fileBody.validate(given, { errors: { label: false } });
+    if (error !== undefined) throw invalid({ [String(error.details[0]?.path[0])]: error.message });
+    const judged = judgementOf(license, license.product, this.deps.clock.now());
+    if (judged !== 'active') return { status: judged };
+    const known = machine_id === null ? null : await this.machines.find(license, machine_id);
+    const machine = machine_id === null ? null : machineOf(given, machine_id);
+    return this.issue(license, machine, given.valid_days, known);
   }
 
   /** A file of an active license. @param machine null: for every machine, where there is no limit @throws ServiceError validation_failed */

@@ -1,0 +1,101 @@
+/** /license-approvals: licenses and machines that wait for an administrator, and their card on the dashboard (contract 80). */
+import { Redirect, orAgain, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../../kernel/contract.js';
+import { changeBody } from '../licenses/fields.js';
+import { licenseView } from '../licenses/view.js';
+import { licenseOf, textOf } from './form.js';
+import { acting, idOf, isAdmin, params, reading, shown, type PageParts } from './parts.js';
+
+const MOST = 200;
+const title = 'License approvals';
+
+/** How many wait: licenses and machines. */
+async function waiting({ deps, activations }: PageParts): Promise<{ licenses: number; machines: number }> {
+  const [licenses, machines] = await Promise.all([
+    deps.licenses.count({ status: 'pending' }),
+    activations.waitingCount(),
+  ]);
+  return { licenses, machines };
+}
+
+async function queue(parts: PageParts, request: HttpRequest, problem?: string): Promise<View> {
+  const { deps, activations } = parts;
+  const now = deps.clock.now();
+  const pending = await deps.licenses.find({
+    filter: { status: 'pending' },
+    sort: [['created_at', 'asc']],
+    limit: MOST,
+  });
+  const machines = await activations.waiting(request.principal, MOST);
+  const rows = [];
+  for (const machine of machines) {
+    const license = await deps.licenses.get(machine.license_id);
+    if (license === null) continue;
+    const name = machine.machine_name ?? machine.machine_id;
+    rows.push({ ...machine, name, license: shown(licenseView(license, 0, now)) });
+  }
+  return new View('approvals', {
+    licenses: pending.items.map((license) => shown(licenseView(license, 0, now))),
+    machines: rows,
+    admin: isAdmin(request),
+    problem,
+  });
+}
+
+export function approvalPages(parts: PageParts): PageSpec[] {
+  const { licenses } = parts;
+  const post = (path: string, message: string, run: (request: HttpRequest) => Promise<unknown>): PageSpec => ({
+    method: 'POST',
+    path: `/license-approvals/{id}/${path}`,
+    title,
+    access: acting,
+    input: { params },
+    handle: (request) =>
+      orAgain(
+        async () => {
+          await run(request);
+          return new Redirect('/license-approvals', { tone: 'success', message });
+        },
+        (problem) => queue(parts, request, [problem.message, ...Object.values(problem.errors)].join(' ')),
+      ),
+  });
+  return [
+    {
+      path: '/license-approvals',
+      title,
+      nav: {
+        section: 'delivery',
+        label: title,
+        icon: 'approval',
+        order: 30,
+        badge: async () => {
+          const { licenses: some, machines } = await waiting(parts);
+          return some + machines || null;
+        },
+      },
+      access: reading,
+      handle: (request) => queue(parts, request),
+    },
+    post('approve', 'License approved.', (request) => licenses.move(request.principal, idOf(request), 'approve')),
+    post('reject', 'License rejected.', (request) => licenses.move(request.principal, idOf(request), 'reject')),
+    post('limit', 'Limit raised.', async (request) => {
+      const known = await licenses.need(request.principal, idOf(request));
+      const body = { max_activations: textOf(request, 'max_activations') };
+      const { max_activations } = licenseOf({ ...request, body }, changeBody);
+      return licenses.change(request.principal, known.id, { max_activations: max_activations ?? null });
+    }),
+  ];
+}
+
+export function panels(parts: PageParts): PanelSpec[] {
+  return [
+    {
+      id: 'licensing.approvals',
+      kind: 'attention',
+      order: 50,
+      load: async () => {
+        const counts = await waiting(parts);
+        return counts.licenses + counts.machines === 0 ? null : new View('panel-approvals', counts);
+      },
+    },
+  ];
+}

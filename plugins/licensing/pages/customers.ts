@@ -1,0 +1,176 @@
+/**
+ * /license: a customer's own view of a license, without login (contract 50). The key is posted, throttled like a password,
+ * and does not come back: a sealed ticket stands for it while the page is used.
+ */
+import { text, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { networkOf } from '../../../lib/addresses.js';
+import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
+import type { LicenseDoc } from '../model.js';
+import { licenseView } from '../licenses/view.js';
+import { textOf } from './form.js';
+import { shown, toneOf, type PageParts } from './parts.js';
+
+const PURPOSE = 'licensing.customer';
+const TICKET_MS = 30 * MINUTE_MS;
+/** Machines that a customer may release within this time. */
+export const MOST_RELEASES = 3;
+const RELEASES_MS = 30 * DAY_MS;
+const MACHINES = 200;
+const title = 'Your license';
+
+interface Ticket {
+  id: string;
+  until: number;
+}
+
+export function customerPages(parts: PageParts): PageSpec[] {
+  const page = (path: string, run: (request: HttpRequest, license: LicenseDoc) => Promise<PageResult>): PageSpec => ({
+    method: 'POST',
+    path,
+    title,
+    access: 'public',
+    again: ({ message }) => entry(message),
+    handle: async (request) => {
+      const license = await ticketed(parts, textOf(request, 'ticket'));
+      return license === null
+        ? entry('Enter the key again: the page was open for too long.', 401)
+        : run(request, license);
+    },
+  });
+  return [
+    { path: '/license', title, access: 'public', handle: () => entry() },
+    {
+      method: 'POST',
+      path: '/license',
+      title,
+      access: 'public',
+      again: ({ message }) => entry(message),
+      handle: (request) => byKey(parts, request),
+    },
+    page('/license/release', (request, license) => release(parts, request, license)),
+    page('/license/file', (request, license) => file(parts, request, license)),
+  ];
+}
+
+const entry = (message?: string, status = 200): View =>
+  new View('customer', { title, message }).withStatus(status).header('cache-control', 'no-store');
+
+async function byKey(parts: PageParts, request: HttpRequest): Promise<View> {
+  const { throttle } = parts.deps;
+  let attempt;
+  try {
+    attempt = await throttle.enter([`license:${networkOf(request.address)}`]);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status !== 429) throw error;
+    const view = entry('Too many wrong keys. Try again later.', 429);
+    for (const [name, value] of Object.entries(error.headers ?? {})) view.header(name, value);
+    return view;
+  }
+  try {
+    const license = await parts.online.byKey(textOf(request, 'license_key'));
+    if (license !== null) return await view(parts, license);
+    await attempt.failed();
+    return entry('There is no license with this key. Look for a character that was mistyped.', 401);
+  } finally {
+    attempt.leave();
+  }
+}
+
+async function ticketed({ deps }: PageParts, sealed: string): Promise<LicenseDoc | null> {
+  let ticket: Ticket;
+  try {
+    ticket = JSON.parse(deps.cipher.open(sealed, PURPOSE)) as Ticket;
+  } catch {
+    return null;
+  }
+  return ticket.until > deps.clock.now() ? deps.licenses.get(ticket.id) : null;
+}
+
+async function view(parts: PageParts, license: LicenseDoc, more: Record<string, unknown> = {}): Promise<View> {
+  const { deps, licenses, machines } = parts;
+  const now = deps.clock.now();
+  const sort = [['first_seen', 'asc']] as const;
+  const filter = { license_id: license.id, status: { in: ['active', 'pending', 'blocked'] } };
+  const page = await deps.activations.find({ filter, sort, limit: MACHINES });
+  const ticket: Ticket = { id: license.id, until: now + TICKET_MS };
+  const { notes: _notes, ...told } = licenseView(license, await licenses.ttlOf(license.product), now);
+  return new View('customer-license', {
+    title,
+    license: shown({ ...told, notes: null }),
+    machines: page.items.map((one) => ({
+      id: one.id,
+      name: one.machine_name ?? one.machine_id,
+      machine_id: one.machine_id,
+      status: one.status,
+      tone: toneOf(one.status),
+      last_seen: one.last_seen,
+      kept_until: machines.keptUntil(one),
+      releasable: one.status !== 'blocked' && machines.keptUntil(one) === null,
+    })),
+    used: page.items.filter(({ status }) => status === 'active').length,
+    left: releasesLeft(license, now),
+    most: MOST_RELEASES,
+    ticket: deps.cipher.seal(JSON.stringify(ticket), PURPOSE),
+    ...more,
+  }).header('cache-control', 'no-store');
+}
+
+const recent = ({ customer_releases }: LicenseDoc, now: number): string[] =>
+  customer_releases.filter((at) => Date.parse(at) > now - RELEASES_MS);
+const releasesLeft = (license: LicenseDoc, now: number): number => MOST_RELEASES - recent(license, now).length;
+
+/** The release is counted before it is done, so that a crash never gives one away. */
+async function release(parts: PageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
+  const { deps, machines } = parts;
+  const now = deps.clock.now();
+  const activation = await deps.activations.get(textOf(request, 'activation'));
+  const refused = (problem: string): Promise<View> =>
+    view(parts, license, { problem }).then((page) => page.withStatus(409));
+  if (activation === null || activation.license_id !== license.id) return refused('There is no such machine.');
+  if (activation.status === 'blocked') return refused('This machine is blocked. Ask the vendor.');
+  const kept = machines.keptUntil(activation);
+  if (kept !== null) return refused(`This machine has a license file that is good until ${kept}.`);
+  if (activation.status === 'released') return view(parts, license, { done: 'The machine is released.' });
+  if (releasesLeft(license, now) <= 0)
+    return refused('Three machines were released in the last 30 days: no more for now.');
+  const counted = await deps.licenses.change(
+    { id: license.id, rev: license.rev },
+    { set: { customer_releases: [...recent(license, now), isoOf(now)], rev: license.rev + 1 } },
+  );
+  if (counted === null) return refused('The license changed meanwhile. Try again.');
+  const released = await machines.leave(activation, ['active', 'pending'], 'released');
+  const { id, machine_id, product } = activation;
+  const details = { product, activation: id, machine_id };
+  const changed = { before: { status: activation.status }, after: { status: 'released' } };
+  if (released !== null)
+    await deps.audit.record(request.principal, 'license.machine_released_by_customer', license.id, details, changed);
+  return view(parts, counted.doc, { done: 'The machine is released.' });
+}
+
+/** The request of a machine that is offline: `{schema: 1, product, machine_id}`. */
+async function file(parts: PageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
+  const refused = (problem: string): Promise<View> =>
+    view(parts, license, { problem, request: textOf(request, 'request') }).then((page) => page.withStatus(422));
+  let asked: { schema?: unknown; product?: unknown; machine_id?: unknown } | null;
+  try {
+    asked = JSON.parse(textOf(request, 'request')) as typeof asked;
+  } catch {
+    return refused('This is no request of a machine: it is not JSON.');
+  }
+  if (asked === null || asked.schema !== 1 || typeof asked.machine_id !== 'string' || asked.machine_id === '')
+    return refused('This is no request of a machine: it has the members schema (1), product and machine_id.');
+  if (asked.product !== license.product) return refused('The request is for another product.');
+  let made;
+  try {
+    made = await parts.online.fileFor(license, asked.machine_id);
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 422)
+      return refused(`machine_id ${error.fields?.['machine_id'] ?? 'is wrong'}.`);
+    throw error;
+  }
+  if ('status' in made) return refused(`There is no file: ${made.status.replace('_', ' ')}.`);
+  return text(made.text)
+    .header('cache-control', 'no-store')
+    .header('content-disposition', `attachment; filename="${license.product}.lic"`);
+}

@@ -1,0 +1,60 @@
+/** Posted forms of licenses as the API's bodies. */
+import type joi from 'joi';
+import type { HttpRequest } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import { checked, emptied, type LicenseFields, type NewLicense } from '../licenses/fields.js';
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+export function typed(request: HttpRequest): Record<string, unknown> {
+  return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
+}
+
+/** One text field, without blanks around it. */
+export function textOf(request: HttpRequest, name: string): string {
+  const value = typed(request)[name];
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/** A bare day means its end, in UTC; empty: no end. */
+export function endOf(request: HttpRequest, name = 'expires_at'): string | null {
+  const text = textOf(request, name);
+  if (text === '') return null;
+  return DAY.test(text) ? `${text}T23:59:59.000Z` : text;
+}
+
+function numberOf(request: HttpRequest, name: string): unknown {
+  const text = textOf(request, name);
+  if (text === '') return null;
+  return /^\d{1,9}$/.test(text) ? Number(text) : text;
+}
+
+/** @throws ServiceError validation_failed */
+function featuresOf(request: HttpRequest): unknown {
+  const text = textOf(request, 'features');
+  if (text === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid({ features: 'must be a JSON object such as {"seats": 5}' });
+  }
+}
+
+/** @throws ServiceError validation_failed */
+export function licenseOf(request: HttpRequest, schema: joi.ObjectSchema): NewLicense & LicenseFields {
+  const { product, client_ref } = typed(request);
+  const count = numberOf(request, 'count');
+  const given = {
+    product,
+    ...(client_ref !== undefined && client_ref !== '' && { client_ref }),
+    ...(count !== null && count !== 1 && { count }),
+    licensee: textOf(request, 'licensee'),
+    email: textOf(request, 'email'),
+    notes: textOf(request, 'notes'),
+    features: featuresOf(request),
+    max_activations: numberOf(request, 'max_activations'),
+    require_approval: typed(request)['require_approval'] === 'true',
+    expires_at: endOf(request),
+  };
+  return emptied(checked(schema, given) as NewLicense & LicenseFields);
+}

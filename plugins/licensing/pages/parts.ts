@@ -1,0 +1,48 @@
+/** What the pages of licenses share. */
+import joi from 'joi';
+import type { HttpRequest, PageSpec } from '../../../kernel/contract.js';
+import type { Deps } from '../deps.js';
+import type { Services } from '../services.js';
+import type { LicenseView } from '../licenses/view.js';
+
+/** Members read; only administrators act or see a key (contract 10, roles). */
+export const reading = { session: 'member' } as const;
+export const acting = { session: 'admin' } as const;
+export const title = 'Licenses';
+export const crumb = { label: title, href: '/licenses' };
+export const params = joi.object({ id: joi.string().guid().required() });
+
+export interface PageParts extends Services {
+  deps: Pick<Deps, 'audit' | 'projects' | 'throttle' | 'cipher' | 'clock' | 'licenses' | 'activations'>;
+}
+
+export type Page = PageSpec;
+
+export const isAdmin = ({ principal }: HttpRequest): boolean =>
+  principal.kind === 'session' && principal.role === 'admin';
+
+export const idOf = ({ params: { id = '' } }: HttpRequest): string => id;
+
+const TONES: Readonly<Record<LicenseView['status'], string>> = {
+  active: 'success',
+  pending: 'warning',
+  inactive: 'neutral',
+  revoked: 'danger',
+  expired: 'warning',
+};
+
+/** A license with what its row and its page say of it. */
+export const shown = (license: LicenseView): LicenseView & { tone: string; href: string; name: string } => ({
+  ...license,
+  tone: TONES[license.status],
+  href: `/licenses/${license.id}`,
+  name: license.licensee ?? license.email ?? license.client_ref ?? license.key.slice(-5),
+});
+
+const MACHINE_TONES: Readonly<Record<string, string>> = {
+  active: 'success',
+  pending: 'warning',
+  blocked: 'danger',
+  released: 'neutral',
+};
+export const toneOf = (status: string): string => MACHINE_TONES[status] ?? 'neutral';

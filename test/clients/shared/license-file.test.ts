@@ -1,0 +1,136 @@
+/** License files against every changed byte, every clock, and the published vectors; openssl agrees. */
+import { execFile } from 'node:child_process';
+import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign, type KeyObject } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { formatLicenseFile, LICENSE_FILE_SIGNED, verifyLicenseFile } from '../../../clients/shared/license-file.js';
+
+const run = promisify(execFile);
+const file = new URL('../../fixtures/vectors/license-files.json', import.meta.url);
+
+interface Vector {
+  name: string;
+  license_key: string;
+  kid: string;
+  alg: 'ed25519' | 'rsa-sha256';
+  public_key: string;
+  file: string;
+}
+const vectors = JSON.parse(await readFile(file, 'utf8')) as Vector[];
+const NOW = Date.parse('2026-11-22T08:00:00.000Z');
+
+/** `security.license_key` as contract 50 reads it. */
+function privateKey(text: string): KeyObject {
+  if (text.includes('-----BEGIN')) return createPrivateKey(text);
+  const seed = Buffer.from(hkdfSync('sha256', text, '', 'aos/lic/ed25519/v1', 32));
+  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
+  return createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+}
+
+const signed = (key: KeyObject, alg: string, text: string): string =>
+  sign(alg === 'ed25519' ? null : 'sha256', Buffer.from(text), key).toString('base64');
+
+describe('clients: license files', function () {
+  this.timeout(60_000);
+
+  for (const { name, license_key, kid, alg, public_key, file: text } of vectors) {
+    describe(name, () => {
+      const check = (changed: string, more: object = {}) =>
+        verifyLicenseFile(changed, public_key, { product: 'shop', machineId: 'web-1', now: NOW, ...more });
+
+      it('verifies, and its key is what the setting gives', () => {
+        const { valid, payload } = check(text);
+        expect(valid).to.equal(true);
+        expect(payload).to.include({ product: 'shop', machine_id: 'web-1', schema: 1 });
+        const own = createPublicKey(privateKey(license_key));
+        const der = own.export({ type: 'spki', format: 'der' });
+        expect(createHash('sha256').update(der).digest('hex').slice(0, 16)).to.equal(kid);
+        expect(own.export({ type: 'spki', format: 'pem' })).to.equal(public_key);
+      });
+
+      it('no changed, missing or added byte passes', () => {
+        const bytes = Buffer.from(text, 'latin1');
+        for (let at = 0; at < bytes.length; at++) {
+          for (const bit of [1, 32]) {
+            const changed = Buffer.from(bytes);
+            changed[at] = (bytes[at] as number) ^ bit;
+            expect(check(changed.toString('latin1')).valid, `byte ${at}, bit ${bit}`).to.equal(false);
+          }
+          const without = text.slice(0, at) + text.slice(at + 1);
+          if (at < text.length - 1) expect(check(without).valid, `without byte ${at}`).to.equal(false);
+          for (const more of ['A', '\n'])
+            expect(check(text.slice(0, at) + more + text.slice(at)).valid, `${more} at ${at}`).to.equal(false);
+        }
+        expect(check(text.replaceAll('\n', '\r\n')).valid, 'a carrier that writes CRLF').to.equal(true);
+        expect(check(text.slice(0, -1)).valid, 'a carrier that drops the last line end').to.equal(true);
+      });
+
+      it('is good neither before nor after its time, also with a clock set back', () => {
+        expect(check(text, { now: NOW - 3_600_001 }).reason).to.equal('not_yet_valid');
+        expect(check(text, { now: Date.parse('2020-01-01') }).reason).to.equal('not_yet_valid');
+        expect(check(text, { now: NOW + 30 * 86_400_000 }).reason).to.equal('file_expired');
+        expect(check(text, { product: 'blog' }).reason).to.equal('wrong_product');
+        expect(check(text, { machineId: 'web-2' }).reason).to.equal('wrong_machine');
+      });
+
+      it('of another key, or signed for another algorithm, is refused', () => {
+        const others = vectors.filter((one) => one.kid !== kid).map((one) => one.public_key);
+        for (const other of others) expect(verifyLicenseFile(text, other, { now: NOW }).reason).to.equal('unknown_key');
+        expect(verifyLicenseFile(text, [...others, public_key], { now: NOW }).valid).to.equal(true);
+        const inner = JSON.parse(Buffer.from(text.split('\n').slice(1, -2).join(''), 'base64').toString()) as {
+          enc: string;
+          sig: string;
+        };
+        const wrong = alg === 'ed25519' ? 'rsa-sha256' : 'ed25519';
+        expect(check(formatLicenseFile({ ...inner, alg: wrong, kid })).valid).to.equal(false);
+        const key = privateKey(license_key);
+        const bare = formatLicenseFile({ ...inner, sig: signed(key, alg, inner.enc), alg, kid });
+        expect(check(bare).reason, 'signed without the purpose').to.equal('wrong_signature');
+        const enc = Buffer.from('{"schema":2}').toString('base64');
+        const later = formatLicenseFile({ enc, sig: signed(key, alg, LICENSE_FILE_SIGNED + enc), alg, kid });
+        expect(check(later).reason).to.equal('unknown_schema');
+      });
+
+      it('openssl verifies it', async () => {
+        const folder = await mkdtemp(join(tmpdir(), 'aos-lic-'));
+        const at = (part: string): string => join(folder, part);
+        try {
+          const inner = JSON.parse(Buffer.from(text.split('\n').slice(1, -2).join(''), 'base64').toString()) as {
+            enc: string;
+            sig: string;
+          };
+          await writeFile(at('pem'), public_key);
+          await writeFile(at('signed'), LICENSE_FILE_SIGNED + inner.enc);
+          await writeFile(at('sig'), Buffer.from(inner.sig, 'base64'));
+          const args =
+            alg === 'ed25519'
+              ? [
+                  'pkeyutl',
+                  '-verify',
+                  '-pubin',
+                  '-inkey',
+                  at('pem'),
+                  '-rawin',
+                  '-in',
+                  at('signed'),
+                  '-sigfile',
+                  at('sig'),
+                ]
+              : ['dgst', '-sha256', '-verify', at('pem'), '-signature', at('sig'), at('signed')];
+          expect((await run('openssl', args)).stdout).to.match(/Verified (Successfully|OK)/);
+        } finally {
+          await rm(folder, { recursive: true, force: true });
+        }
+      });
+    });
+  }
+
+  it('texts that are no files', () => {
+    const pem = vectors[0]?.public_key ?? '';
+    for (const text of ['', 'x', '-----BEGIN LICENSE FILE-----\n-----END LICENSE FILE-----\n', 'A'.repeat(1_000_000)])
+      expect(verifyLicenseFile(text, pem)).to.deep.equal({ valid: false, reason: 'malformed' });
+  });
+});

@@ -1,0 +1,106 @@
+/**
+ * The licenses' part of `npm run bench`: validations beside the bare yardstick, 10,000 machines at once on five places, and
+ * the lines of the access files for 10,000 licenses whose hashes exist.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SqliteStore } from '../../adapters/sqlite/store.js';
+import { COLLECTIONS } from '../../plugins/licensing/collections.js';
+import { ADMIN, fixtureOn } from '../plugins/licensing/fixture.js';
+import { TestService } from '../support/service.js';
+import { load, median } from './generator.js';
+import { bareServer, residentMb, row } from './measure.js';
+
+type Say = (text: string) => void;
+const LICENSES = 200;
+const MANY = 10_000;
+const AT_ONCE = 100;
+const UNLIMITED = { SVC_LIMITS__PUBLIC_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
+
+/** @throws when a validation was refused, or a place too many was given */
+export async function licenseFigures(say: Say, rounds: number, seconds: number): Promise<void> {
+  await validations(say, rounds, seconds);
+  await opening(say);
+}
+
+async function validations(say: Say, rounds: number, seconds: number): Promise<void> {
+  const bare = await bareServer('./bare-license.js');
+  const service = await TestService.started(UNLIMITED);
+  try {
+    await service.project('bench');
+    const token = await service.token('license:manage');
+    const create = async (body: object): Promise<Record<string, unknown>> =>
+      (await service.request('POST', '/api/license/v1/licenses', token, { product: 'bench', ...body })).body;
+    const made = (await create({ count: LICENSES, max_activations: 5 }))['items'] as { key: string }[];
+    const bodies = made.map(({ key }, i) =>
+      JSON.stringify({
+        license_key: key,
+        product: 'bench',
+        machine_id: `host-${i}`,
+        app_version: '1.4.2',
+        nonce: '5f1c9d2b473f5a1c',
+      }),
+    );
+    const post = { method: 'POST' as const, bodies, seconds };
+    const ours = { ...post, url: service.url, paths: ['/api/license/v1/validate'] };
+    const theirs = { ...post, url: bare.url, paths: ['/validate'] };
+    say(
+      `\nValidations: ${LICENSES} licenses with a machine each, signed, 16 connections, ${rounds} rounds of ${seconds} s`,
+    );
+    await load({ ...theirs, seconds: 2 });
+    await load({ ...ours, seconds: 4 });
+    const ratios: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const a = await load(theirs);
+      const b = await load(ours);
+      say(row('bare hapi POST with joi', a));
+      say(row('validation', b));
+      ratios.push(b.perSecond / a.perSecond);
+      if (b.non2xx + b.errors > 0) throw new Error('the service refused validations');
+    }
+    const memory = await residentMb(service.child?.pid ?? 0);
+    say(
+      `  ratio ${median(ratios).toFixed(2)} (${ratios.map((r) => r.toFixed(2)).join(' ')}), memory ${memory.toFixed(0)} MB`,
+    );
+    const key = String((await create({ max_activations: 5 }))['key']);
+    const began = performance.now();
+    let active = 0;
+    for (let at = 0; at < MANY; at += AT_ONCE) {
+      const answers = await Promise.all(
+        Array.from({ length: AT_ONCE }, (_, i) => {
+          const body = { license_key: key, product: 'bench', machine_id: `m-${at + i}` };
+          return service.request('POST', '/api/license/v1/validate', null, body);
+        }),
+      );
+      active += answers.filter((answer) => answer.body['status'] === 'active').length;
+    }
+    say(
+      `  ${MANY} machines, ${AT_ONCE} at once, on five places: ${active} active, ${((performance.now() - began) / 1000).toFixed(1)} s`,
+    );
+    if (active !== 5) throw new Error(`${active} machines are active on five places`);
+  } finally {
+    await service.dispose();
+    bare.stop();
+  }
+}
+
+async function opening(say: Say): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'aos-bench-'));
+  const store = new SqliteStore({ path: join(folder, 'aos.db') });
+  try {
+    await store.connect();
+    await store.ensure(COLLECTIONS.map(({ name, indexes }) => ({ name: `licensing_${name}`, indexes })));
+    const f = fixtureOn(store);
+    for (let i = 0; i < MANY; i += 1_000) await f.licenses.createMany(ADMIN, { product: 'shop' }, 1_000);
+    await f.hashes.reconcile();
+    await f.settled();
+    const began = performance.now();
+    let lines = 0;
+    for await (const { name, hash } of f.directory.opening('shop')) lines += `${name}:${hash}\n` === '' ? 0 : 1;
+    say(`\nAccess lines of ${lines} licenses, hashes at hand: ${(performance.now() - began).toFixed(0)} ms`);
+  } finally {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
