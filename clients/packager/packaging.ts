@@ -74,7 +74,7 @@ export async function runPackager(settings: Settings, console: Console, epoch: s
       onProgress: (done, total) => console.progress('Packing  ', done, total),
     });
     console.line(
-      `${archive.files} files, ${sizeText(archive.unpackedBytes)}, packed to ${sizeText(archive.size)}, SHA-256 ${archive.sha256}`,
+      `${archive.files} ${archive.files === 1 ? 'file' : 'files'}, ${sizeText(archive.unpackedBytes)}, packed to ${sizeText(archive.size)}, SHA-256 ${archive.sha256}`,
     );
     const release: ReleaseToPublish = {
       product: project,

@@ -74,7 +74,7 @@ export function canonicalBase64(text: string): Buffer | null {
 
 /**
  * Whether a chain of predecessors leads from a pinned key to the server's current one (contract 40, pubkey; contract 90,
- * update agent). Each key is trusted only by the signature of the one before it, beginning with the pin itself.
+ * freshness and key pinning). Each key is trusted only by the signature of the one before it, beginning with the pin itself.
  * @param pin SHA-256 of the SPKI DER, hex
  * @param predecessors newest first
  */
