@@ -112,7 +112,7 @@ export default definePlugin<ReleasesConfig>({
     return {
       routes: [...routes(services), ...(store.parts.routes ?? [])],
       pages: [...pages(services), ...(store.parts.pages ?? [])],
-      panels: panels(services),
+      panels: panels(services, async () => (await store.files.state())?.self_test ?? undefined),
       commands: store.parts.commands ?? [],
       jobs: [...jobs(services), ...(store.parts.jobs ?? [])],
       services: { [RELEASES.name]: directory, [RELEASE_SIGNING.name]: resigning, [RELEASE_STORE.name]: store.care },

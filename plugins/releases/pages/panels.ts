@@ -1,10 +1,23 @@
-/** The dashboard's card: how far the newest release has come on the machines (contract 80). */
+/** The dashboard's cards: a store that is open, and how far the newest release has come on the machines (contract 80). */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
+import type { SelfTestResult } from '../access-files/self-test-result.js';
 import type { Services } from '../services.js';
 import { sharesOf } from './shown.js';
 
-export function panels({ deps, docs }: Services): PanelSpec[] {
+/** @param selfTest the last one; undefined: there was none */
+export function panels({ deps, docs }: Services, selfTest: () => Promise<SelfTestResult | undefined>): PanelSpec[] {
   return [
+    {
+      id: 'releases.open',
+      kind: 'attention',
+      order: 40,
+      load: async () => {
+        const last = await selfTest();
+        if (last?.protection !== 'open') return null;
+        const open = last.products.filter(({ protection }) => protection === 'open');
+        return new View('panel-open', { products: open.map(({ product }) => product).join(', '), at: last.at });
+      },
+    },
     {
       id: 'releases.adoption',
       kind: 'trend',
