@@ -8,8 +8,6 @@ import { invalidQuery } from '../../../kernel/errors.js';
 import type { Services } from '../services.js';
 import { mayRead, type ReleaseQuery } from '../lists.js';
 import {
-  askedChannel,
-  askedPlatform,
   channel,
   checkAnswer,
   freshnessAnswer,
@@ -31,10 +29,7 @@ interface Asked {
   platform: string;
 }
 
-interface CheckQuery {
-  product: string;
-  channel?: string;
-  platform?: string;
+interface CheckQuery extends Asked {
   version: string;
   instance_id?: string;
 }
@@ -68,8 +63,8 @@ export function askingRoutes({ asking, index, channels, lists, deps }: Services)
         query: joi.object({
           product,
           version: versionText.required().description('The version that is installed'),
-          channel: askedChannel,
-          platform: askedPlatform.description('Runtime identifier; absent: only `any`'),
+          channel,
+          platform: platformText.default('any').description('Runtime identifier; absent: only `any`'),
           instance_id: joi
             .string()
             .max(200)
@@ -79,14 +74,8 @@ export function askingRoutes({ asking, index, channels, lists, deps }: Services)
       output: checkAnswer,
       errors: ['not_found', 'validation_failed'],
       handle: ({ query }) => {
-        const {
-          version,
-          instance_id = null,
-          product: slug,
-          channel: name = 'stable',
-          platform = 'any',
-        } = query as unknown as CheckQuery;
-        const place = placeOf({ product: slug, channel: name, platform });
+        const { version, instance_id = null, ...asked } = query as unknown as CheckQuery;
+        const place = placeOf(asked);
         return asking.check({
           ...place,
           version: checkVersion(version, 'version', ASKED_LENGTH),

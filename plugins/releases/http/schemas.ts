@@ -23,12 +23,6 @@ export const slugText = stated({ pattern: SLUG_PATTERN }, joi.string().max(64));
 export const product = slugText.required().description('The project’s slug');
 export const channel = slugText.default('stable').description('Release channel');
 
-/** As above, their defaults put in by the handler: joi takes longer to do that than a check takes to be answered. */
-export const askedChannel = stated({ pattern: SLUG_PATTERN, default: 'stable' }, joi.string().max(64)).description(
-  'Release channel',
-);
-export const askedPlatform = stated({ enum: [...PLATFORMS], default: 'any' }, joi.string().allow('').max(200));
-
 const manifestFields = {
   manifest_json: joi.string().description('The manifest: its UTF-8 bytes are what is signed'),
   manifest_signature: joi
