@@ -1,0 +1,175 @@
+/** Licenses, online, from the cache and from files (contract 50; contract 90, SDK: `validateLicense`, `loadLicenseFile`). */
+import { createHash, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { verifyAnswer, verifyLicenseFile, type LicenseFault, type LicenseFileResult } from '../shared/license-file.js';
+import type { CachedLicense } from './cache.js';
+import type { Context } from './context.js';
+import { isSetBack, isWithinGrace } from './grace.js';
+import { machinePlatform } from './machine.js';
+import { isLicenseStatus, judgeLicense, type LicenseStatus } from './verdict.js';
+
+export interface LicenseQuestion {
+  /** Default: this machine. Null: no machine is named, and no slot is taken. */
+  machineId?: string | null;
+  /** At most 128 characters. Default: a random one where a public key is known. */
+  nonce?: string;
+}
+
+export interface LicenseCheck {
+  /** The license's status, the error code of a definite refusal, or null where nothing is known. */
+  status: LicenseStatus | (string & {}) | null;
+  /** Only of an active license. */
+  valid: boolean;
+  /** The server's signature was verified with `licensePublicKey`. */
+  verified: boolean;
+  /** Nothing definite was answered; ask again later. */
+  isTransient: boolean;
+  fromCache: boolean;
+}
+
+/** `clock_set_back`: the clock shows a time below one that it has shown before. `unreadable`: there is no such file. */
+export interface LoadedLicenseFile extends Omit<LicenseFileResult, 'reason'> {
+  reason?: LicenseFault | 'clock_set_back' | 'unreadable';
+}
+
+/** The one spelling of a key (contract 50, key): trimmed, upper case, in groups of five. */
+export const canonicalKey = (text: string): string =>
+  (
+    text
+      .slice(0, LONGEST_KEY)
+      .toUpperCase()
+      .replaceAll(/[\s-]+/g, '')
+      .match(/.{1,5}/g) ?? []
+  ).join('-');
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const LONGEST_KEY = 200;
+const UNKNOWN: LicenseCheck = { status: null, valid: false, verified: false, isTransient: true, fromCache: false };
+
+export async function validateLicense(
+  context: Context,
+  key: string,
+  { machineId, nonce }: LicenseQuestion = {},
+  signal?: AbortSignal,
+): Promise<LicenseCheck> {
+  const { project, licenseKeys, cache, now } = context;
+  const machine_id = machineId === undefined ? await context.machineId() : machineId;
+  const asked: Asked = {
+    keySha256: sha256(canonicalKey(key)),
+    product: project,
+    machineId: machine_id,
+    nonce: nonce ?? (licenseKeys.length > 0 ? randomBytes(16).toString('hex') : null),
+  };
+  const body = {
+    license_key: key,
+    product: project,
+    platform: machinePlatform(),
+    ...(machine_id !== null && { machine_id }),
+    ...(asked.nonce !== null && { nonce: asked.nonce }),
+  };
+  const verdict = judgeLicense(await context.ask('POST', '/api/license/v1/validate', { body, signal }));
+  if (verdict.kind === 'refused')
+    return { status: verdict.problem.code, valid: false, verified: false, isTransient: false, fromCache: false };
+  if (verdict.kind === 'transient') return fromCache(context, asked);
+  const verified = licenseKeys.length > 0;
+  if (verified && !verifyAnswer(verdict.body, licenseKeys, asked).valid) return fromCache(context, asked);
+  const status = verdict.body['status'] as LicenseStatus;
+  cache.write({ license: cachedOf(verdict.body, status, asked, now(), verified), highestSeen: now() });
+  return { status, valid: status === 'active', verified, isTransient: false, fromCache: false };
+}
+
+interface Asked {
+  keySha256: string;
+  product: string;
+  machineId: string | null;
+  nonce: string | null;
+}
+
+function cachedOf(
+  answer: Record<string, unknown>,
+  license_status: LicenseStatus,
+  { keySha256, machineId }: Asked,
+  now: number,
+  verified: boolean,
+): CachedLicense {
+  const { cache_ttl_hours, expires_at } = answer;
+  return {
+    license_status,
+    key_sha256: keySha256,
+    checked_at: new Date(now).toISOString(),
+    cache_ttl_hours: typeof cache_ttl_hours === 'number' ? cache_ttl_hours : 0,
+    expires_at: typeof expires_at === 'string' ? expires_at : null,
+    machine_id: machineId,
+    answer: verified ? answer : null,
+    legacy: false,
+  };
+}
+
+/** What was answered earlier, as far as it still holds. */
+function fromCache(context: Context, asked: Asked): LicenseCheck {
+  const { cache, now } = context;
+  const { license, highestSeen } = cache.read();
+  const at = now();
+  if (license === null || license.key_sha256 !== asked.keySha256) return UNKNOWN;
+  if (!license.legacy && license.machine_id !== asked.machineId) return UNKNOWN;
+  const known = license.legacy ? unverified(license) : believed(context, license, asked);
+  if (known === null) return UNKNOWN;
+  const { status, verified } = known;
+  if (status !== 'active') return { ...UNKNOWN, status, verified, fromCache: true };
+  if (isSetBack(at, highestSeen) || !isWithinGrace(known, at)) return UNKNOWN;
+  if (at > highestSeen) cache.write({ highestSeen: at });
+  return { status, valid: true, verified, isTransient: true, fromCache: true };
+}
+
+interface Known {
+  status: LicenseStatus;
+  verified: boolean;
+  checkedAt: number;
+  ttlHours: number;
+  expiresAt: string | null;
+}
+
+const unverified = ({ license_status, checked_at, cache_ttl_hours, expires_at }: CachedLicense): Known => ({
+  status: license_status,
+  verified: false,
+  checkedAt: Date.parse(checked_at),
+  ttlHours: cache_ttl_hours,
+  expiresAt: expires_at,
+});
+
+/** With a public key only what the server signed counts: the other members of the file could have been changed. */
+function believed({ licenseKeys }: Context, license: CachedLicense, asked: Asked): Known | null {
+  if (licenseKeys.length === 0) return unverified(license);
+  const { answer } = license;
+  if (answer === null) return null;
+  const nonce = typeof answer['nonce'] === 'string' ? answer['nonce'] : null;
+  if (!verifyAnswer(answer, licenseKeys, { ...asked, nonce }).valid) return null;
+  const { status, checked_at, cache_ttl_hours, expires_at } = answer;
+  if (!isLicenseStatus(status)) return null;
+  return {
+    status,
+    verified: true,
+    checkedAt: Date.parse(String(checked_at)),
+    ttlHours: Number(cache_ttl_hours),
+    expiresAt: typeof expires_at === 'string' ? expires_at : null,
+  };
+}
+
+/** @param file the path of a `.lic`, or its text */
+export async function loadLicenseFile(context: Context, file: string): Promise<LoadedLicenseFile> {
+  const { project, licenseKeys, cache, now } = context;
+  const text = file.includes('-----BEGIN') ? file : await readFile(file, 'utf8').catch(() => null);
+  if (text === null) return { valid: false, reason: 'unreadable' };
+  const at = now();
+  const result = verifyLicenseFile(text, licenseKeys, {
+    product: project,
+    machineId: await context.machineId(),
+    now: at,
+  });
+  const { highestSeen } = cache.read();
+  if (result.payload !== undefined && isSetBack(at, highestSeen))
+    return { valid: false, payload: result.payload, reason: 'clock_set_back' };
+  if (result.valid && at > highestSeen) cache.write({ highestSeen: at });
+  return result;
+}

@@ -1,0 +1,89 @@
+/** What `createClient` takes, checked once: everything that is wrong with it is a `TypeError` that names the option. */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { readPublicKey } from '../shared/signature.js';
+
+export interface ClientOptions {
+  /** Address of the service, such as `https://aos.example.com`; it may have a path. */
+  server: string;
+  /** Slug of the project, which is the product of releases and licenses as well. */
+  project: string;
+  /** A token, or an intake key where only errors are reported. */
+  token?: string;
+  /** License key of this installation: it opens the release store for `downloadUpdate`. */
+  licenseKey?: string;
+  /** SPKI, PEM: with it no answer about a license is believed that it did not sign. */
+  licensePublicKey?: string | readonly string[];
+  /** Folder for `aos-cache.json` and the queue of reports. Default: the user's cache folder, `aos/<project>`. */
+  cacheDir?: string;
+  /** Default: derived from the project and the system's machine id, the same as the update agent's. */
+  machineId?: string;
+  /** Milliseconds until a request counts as failed. Default: 10,000. */
+  timeoutMs?: number;
+  /** Milliseconds since 1970, for tests of an application's grace period. Default: the system's time. */
+  now?: () => number;
+}
+
+export interface Settings {
+  server: URL;
+  project: string;
+  token: string | null;
+  licenseKey: string | null;
+  /** Empty: answers about licenses are not verified. */
+  licenseKeys: readonly string[];
+  cacheDir: string;
+  machineId: string | null;
+  timeoutMs: number;
+  now: () => number;
+}
+
+const TIMEOUT_MS = 10_000;
+const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const LONGEST_MACHINE_ID = 128;
+
+/** @throws TypeError, KeyRefused */
+export function settingsOf(options: ClientOptions): Settings {
+  const { server, project, token, licenseKey, licensePublicKey = [], machineId, timeoutMs = TIMEOUT_MS } = options;
+  if (typeof project !== 'string' || !SLUG.test(project))
+    throw new TypeError('project must be a slug such as shop: a-z, 0-9, dot, hyphen and underscore');
+  for (const [name, text] of Object.entries({ token, licenseKey, machineId }))
+    if (text !== undefined && (typeof text !== 'string' || text === ''))
+      throw new TypeError(`${name} must be a text that is not empty, or left out`);
+  if (machineId !== undefined && machineId.length > LONGEST_MACHINE_ID)
+    throw new TypeError(`machineId has at most ${LONGEST_MACHINE_ID} characters`);
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) throw new TypeError('timeoutMs must be a number above 0');
+  const licenseKeys = [licensePublicKey].flat();
+  for (const pem of licenseKeys) readPublicKey(pem);
+  return {
+    server: serverUrl(server),
+    project,
+    token: token ?? null,
+    licenseKey: licenseKey ?? null,
+    licenseKeys,
+    cacheDir: options.cacheDir ?? defaultCacheDir(project),
+    machineId: machineId ?? null,
+    timeoutMs,
+    now: options.now ?? Date.now,
+  };
+}
+
+function serverUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
+    throw new TypeError('server must be an address such as https://aos.example.com');
+  if (url.username !== '' || url.password !== '') throw new TypeError('credentials do not belong into server');
+  return url;
+}
+
+/** An address below the server's, whose own path stays. `path` begins with a slash and may have a query. */
+export const below = (server: URL, path: string): URL =>
+  new URL(`${server.origin}${server.pathname.replace(/\/+$/, '')}${path}`);
+
+function defaultCacheDir(project: string): string {
+  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
+  const base =
+    process.platform === 'win32'
+      ? (LOCALAPPDATA ?? join(homedir(), 'AppData', 'Local'))
+      : (XDG_CACHE_HOME ?? join(homedir(), '.cache'));
+  return join(base, 'aos', project);
+}

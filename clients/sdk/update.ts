@@ -1,0 +1,98 @@
+/** Asking for an update (contract 40, asking; contract 90, SDK: `checkForUpdate`). */
+import type { Platform } from '../shared/platform.js';
+import type { CachedUpdate } from './cache.js';
+import type { Context } from './context.js';
+import { machinePlatform } from './machine.js';
+import { judge, type Problem } from './verdict.js';
+
+/** As the server sends it (contract 40, asking). */
+export interface Release {
+  version: string;
+  channel: string;
+  platform: Platform;
+  published_at: string;
+  release_notes: string | null;
+  mandatory: boolean;
+  /** Relative to the server's address. */
+  package_url: string;
+  package_size: number;
+  package_sha256: string;
+  /** The exact signed bytes. */
+  manifest_json: string;
+  manifest_signature: string | null;
+  key_id: string | null;
+}
+
+export interface UpdateCheck {
+  updateAvailable: boolean;
+  /** Null: nothing is known. */
+  latestVersion: string | null;
+  release: Release | null;
+  /** The credentials were refused: a matter of the license and not of the network. */
+  unauthorized: boolean;
+  /** Nothing definite was answered; ask again later. */
+  isTransient: boolean;
+  /** What is said here was answered earlier. */
+  fromCache: boolean;
+  error?: Problem;
+}
+
+const NOTHING = { updateAvailable: false, latestVersion: null, release: null, fromCache: false };
+
+export async function checkForUpdate(
+  context: Context,
+  currentVersion: string,
+  channel = 'stable',
+  platform: Platform = machinePlatform(),
+  signal?: AbortSignal,
+): Promise<UpdateCheck> {
+  const { project, machineId, cache } = context;
+  const query = new URLSearchParams({
+    product: project,
+    version: currentVersion,
+    channel,
+    platform,
+    instance_id: await machineId(),
+  });
+  const verdict = judge(await context.ask('GET', `/api/updateservice/v1/check?${query.toString()}`, { signal }));
+  const asked = { channel, platform, current_version: currentVersion };
+  if (verdict.kind === 'answer' && typeof verdict.body['update_available'] === 'boolean') {
+    const update = answered(verdict.body);
+    cache.write({ update: { ...asked, ...update } });
+    return { ...resultOf(update), unauthorized: false, isTransient: false, fromCache: false };
+  }
+  if (verdict.kind === 'refused')
+    return { ...NOTHING, unauthorized: verdict.status === 401, isTransient: false, error: verdict.problem };
+  const error =
+    verdict.kind === 'answer' ? { code: 'network', message: 'an answer of another service' } : verdict.problem;
+  const cached = cache.read().update;
+  const kept = cached !== null && isAnswerTo(cached, asked) ? { ...resultOf(cached), fromCache: true } : NOTHING;
+  return { ...kept, unauthorized: false, isTransient: true, error };
+}
+
+const isAnswerTo = (
+  cached: CachedUpdate,
+  asked: Pick<CachedUpdate, 'channel' | 'platform' | 'current_version'>,
+): boolean =>
+  cached.channel === asked.channel &&
+  cached.platform === asked.platform &&
+  cached.current_version === asked.current_version;
+
+type Answered = Pick<CachedUpdate, 'latest_version' | 'release'>;
+
+function answered({ latest_version, release, update_available }: Record<string, unknown>): Answered {
+  return {
+    latest_version: typeof latest_version === 'string' ? latest_version : null,
+    release:
+      update_available === true && typeof release === 'object' ? (release as Record<string, unknown> | null) : null,
+  };
+}
+
+const resultOf = ({
+  latest_version,
+  release,
+}: Answered): Pick<UpdateCheck, 'updateAvailable' | 'latestVersion' | 'release'> => ({
+  updateAvailable: release !== null,
+  latestVersion: latest_version,
+  release: release as Release | null,
+});

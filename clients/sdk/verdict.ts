@@ -1,0 +1,75 @@
+/**
+ * Transient or definite (contract 90, SDK): a license status, or 401, 404 and 422 in our JSON, are definite; everything else is
+ * transient, another server's page included. Pure.
+ */
+import type { Exchange } from './http.js';
+
+/** What went wrong, for people and for programs. */
+export interface Problem {
+  /** The service's error code; `network`, or `http_<status>` for what it did not say. */
+  code: string;
+  message: string;
+}
+
+export type Verdict =
+  | { kind: 'answer'; body: Record<string, unknown> }
+  | { kind: 'refused'; status: number; problem: Problem }
+  | { kind: 'transient'; status: number | null; problem: Problem };
+
+export const LICENSE_STATUSES = [
+  'active',
+  'expired',
+  'inactive',
+  'revoked',
+  'pending',
+  'invalid',
+  'product_mismatch',
+  'machine_limit',
+  'machine_pending',
+  'machine_blocked',
+] as const;
+export type LicenseStatus = (typeof LICENSE_STATUSES)[number];
+
+export const isLicenseStatus = (value: unknown): value is LicenseStatus =>
+  (LICENSE_STATUSES as readonly unknown[]).includes(value);
+
+const DEFINITE: ReadonlySet<number> = new Set([401, 404, 422]);
+/** How the license endpoints say so, which answer without the envelope (contract 50). */
+const UNENVELOPED: Readonly<Record<number, readonly string[]>> = {
+  401: ['unauthorized'],
+  404: ['not_found', 'invalid'],
+  422: ['invalid_request', 'validation_failed'],
+};
+
+/** Of an answer in the envelope. */
+export const judge = (exchange: Exchange): Verdict =>
+  isSuccess(exchange) ? { kind: 'answer', body: exchange.body ?? {} } : judgeFailure(exchange);
+
+/** Of an answer of `validate`. */
+export const judgeLicense = (exchange: Exchange): Verdict =>
+  exchange.status === 200 && exchange.body !== null && isLicenseStatus(exchange.body['status'])
+    ? { kind: 'answer', body: exchange.body }
+    : judgeFailure(exchange);
+
+const isSuccess = ({ status, body }: Exchange): boolean =>
+  status !== null && status >= 200 && status < 300 && body?.['status'] === 'success';
+
+function judgeFailure({ status, body, fault }: Exchange): Verdict {
+  if (status === null)
+    return { kind: 'transient', status, problem: { code: 'network', message: fault ?? 'no answer' } };
+  const problem = ownProblem(status, body);
+  if (problem !== null) return { kind: DEFINITE.has(status) ? 'refused' : 'transient', status, problem };
+  const message = `${status}, and not in the way that this service answers`;
+  return { kind: 'transient', status, problem: { code: `http_${status}`, message } };
+}
+
+/** What our service said; null: this is another server's answer. */
+function ownProblem(status: number, body: Record<string, unknown> | null): Problem | null {
+  const { status: named, error, message } = body ?? {};
+  if (named === 'error' && typeof error === 'object' && error !== null && 'code' in error) {
+    const { code, message } = error as { code: unknown; message?: unknown };
+    return typeof code === 'string' ? { code, message: typeof message === 'string' ? message : code } : null;
+  }
+  if (typeof named !== 'string' || !(UNENVELOPED[status] ?? []).includes(named)) return null;
+  return { code: named, message: typeof message === 'string' ? message : named };
+}

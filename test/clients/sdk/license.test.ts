@@ -1,0 +1,279 @@
+/** Grace, the clock guard, verification at every read, and both schemas of the cache (contract 90, SDK). */
+import { expect } from 'chai';
+import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createClient, type Client } from '../../../clients/sdk/index.js';
+import { keptId } from '../../../clients/sdk/machine.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED, signedAnswer } from '../../../clients/shared/license-file.js';
+import { FakeServer, folder, json, page, removeFolder, type Reply } from './server.js';
+
+const KEY = 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2';
+const KEY_SHA256 = createHash('sha256').update(KEY).digest('hex');
+const START = Date.parse('2026-11-20T12:00:00.000Z');
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const GOOD = { status: 'active', valid: true, verified: false, isTransient: false, fromCache: false };
+const CACHED = { ...GOOD, isTransient: true, fromCache: true };
+const NOTHING = { status: null, valid: false, verified: false, isTransient: true, fromCache: false };
+
+interface Signer {
+  pem: string;
+  kid: string;
+  key: KeyObject;
+}
+function signer(): Signer {
+  const { privateKey: key, publicKey } = generateKeyPairSync('ed25519');
+  const der = publicKey.export({ type: 'spki', format: 'der' });
+  const kid = createHash('sha256').update(der).digest('hex').slice(0, 16);
+  return { pem: publicKey.export({ type: 'spki', format: 'pem' }).toString(), kid, key };
+}
+
+describe('sdk: licenses', () => {
+  let server: FakeServer;
+  let dir: string;
+  let now: number;
+  const keys = signer();
+  const client = (more: object = {}): Client =>
+    createClient({ server: server.url, project: 'shop', cacheDir: dir, machineId: 'm-1', now: () => now, ...more });
+  const cacheFile = (): string => join(dir, 'aos-cache.json');
+  const cache = async (): Promise<Record<string, unknown>> =>
+    JSON.parse(await readFile(cacheFile(), 'utf8')) as Record<string, unknown>;
+  const setCache = async (change: object): Promise<void> =>
+    writeFile(cacheFile(), JSON.stringify({ ...(await cache()), ...change }));
+
+  const active = (more: object = {}): Record<string, unknown> => ({
+    status: 'active',
+    valid: true,
+    product: 'shop',
+    expires_at: null,
+    checked_at: new Date(now).toISOString(),
+    cache_ttl_hours: 24,
+    ...more,
+  });
+  /** As the service signs it, with the changes made before or after. */
+  const signedReply =
+    (before: object = {}, after: object = {}, by = keys): Reply =>
+    (asked, response) => {
+      const { nonce, machine_id } = asked.body;
+      const answer = active({ key_sha256: KEY_SHA256, machine_id, nonce, alg: 'ed25519', kid: by.kid, ...before });
+      const signature = sign(null, signedAnswer(answer), by.key).toString('base64');
+      json(200, { ...answer, signature, ...after })(asked, response);
+    };
+
+  beforeEach(async () => {
+    server = await new FakeServer().start();
+    dir = await folder();
+    now = START;
+  });
+  afterEach(async () => {
+    await server.stop();
+    await removeFolder(dir);
+  });
+
+  async function validatedThenOffline(more: object = {}): Promise<void> {
+    server.reply = json(200, active(more));
+    expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
+    server.reply = page(502, '');
+  }
+
+  it('sends key, product, machine and, with a public key, a random nonce', async () => {
+    server.reply = signedReply();
+    const known = client({ licensePublicKey: [signer().pem, keys.pem] });
+    for (const _ of [1, 2]) await known.validateLicense(KEY);
+    await known.validateLicense(KEY, { machineId: 'm-2', nonce: 'mine' });
+    const [first, second, third] = server.asked.map(({ body }) => body);
+    expect(first).to.include({ license_key: KEY, product: 'shop', machine_id: 'm-1' });
+    expect(first?.['nonce'])
+      .to.match(/^[0-9a-f]{32}$/)
+      .and.not.equal(second?.['nonce']);
+    expect(third).to.include({ machine_id: 'm-2', nonce: 'mine' });
+  });
+
+  it('holds for cache_ttl_hours, and not a moment longer', async () => {
+    await validatedThenOffline();
+    now = START + 24 * HOUR - 1;
+    expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
+    now = START + 24 * HOUR;
+    expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
+  });
+
+  it('holds at most to expires_at', async () => {
+    await validatedThenOffline({ expires_at: new Date(START + HOUR).toISOString() });
+    now = START + HOUR - 1;
+    expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
+    now = START + HOUR;
+    expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
+  });
+
+  it('answers from the cache for another spelling of the key, and not for another key, machine or project', async () => {
+    await validatedThenOffline();
+    expect(await client().validateLicense(` ${KEY.toLowerCase().replaceAll('-', '')} `)).to.deep.equal(CACHED);
+    expect(await client().validateLicense(KEY.replace('A', 'B'))).to.deep.equal(NOTHING);
+    expect(await client().validateLicense(KEY, { machineId: 'm-2' })).to.deep.equal(NOTHING);
+    expect(await client({ project: 'blog' }).validateLicense(KEY)).to.deep.equal(NOTHING);
+  });
+
+  it('a definite negative answer ends the grace', async () => {
+    await validatedThenOffline();
+    server.reply = json(200, active({ status: 'revoked', valid: false }));
+    expect(await client().validateLicense(KEY)).to.deep.equal({ ...GOOD, status: 'revoked', valid: false });
+    server.reply = page(502, '');
+    expect(await client().validateLicense(KEY)).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
+  });
+
+  it('a clock set back by more than 5 minutes ends the grace until the server answers', async () => {
+    await validatedThenOffline();
+    now = START + 10 * HOUR;
+    expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
+    now -= 5 * MINUTE;
+    expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
+    now -= 1;
+    expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
+    now = START + 10 * HOUR;
+    expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
+    now = START + HOUR;
+    server.reply = json(200, active());
+    expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
+    server.reply = page(502, '');
+    expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
+  });
+
+  it('reads schema 2, unverified, more than once; writes schema 3', async () => {
+    const flat = {
+      schema: 2,
+      product: 'shop',
+      license_status: 'active',
+      key_sha256: KEY_SHA256,
+      checked_at: new Date(START).toISOString(),
+      cache_ttl_hours: 24,
+    };
+    await writeFile(cacheFile(), JSON.stringify(flat));
+    for (const options of [{}, { licensePublicKey: keys.pem }, {}])
+      expect(await client(options).validateLicense(KEY)).to.deep.equal(CACHED);
+    now = START + 24 * HOUR;
+    expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
+    await writeFile(cacheFile(), JSON.stringify({ ...flat, license_status: 'revoked' }));
+    expect(await client().validateLicense(KEY)).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
+    await validatedThenOffline();
+    expect(await cache()).to.include({ schema: 3, product: 'shop', license_status: 'active', key_sha256: KEY_SHA256 });
+  });
+
+  for (const [name, text] of Object.entries({
+    'schema 4': JSON.stringify({ schema: 4, product: 'shop', license_status: 'active', key_sha256: KEY_SHA256 }),
+    'no schema': JSON.stringify({ product: 'shop' }),
+    'a list': '[]',
+    null: 'null',
+    'half a file': '{"schema":3,"prod',
+    nothing: '',
+    'wrong types': JSON.stringify({ schema: 3, product: 'shop', license_status: 1, highest_seen: {}, update: 'x' }),
+  }))
+    it(`a cache file with ${name} is a miss`, async () => {
+      await writeFile(cacheFile(), text);
+      expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
+      expect(await client().checkForUpdate('1.0')).to.include({ isTransient: true, fromCache: false });
+      server.reply = json(200, active());
+      expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
+    });
+
+  it('a folder that cannot be written to costs the cache alone', async () => {
+    await writeFile(join(dir, 'file'), '');
+    server.reply = json(200, active());
+    expect(await client({ cacheDir: join(dir, 'file', 'below') }).validateLicense(KEY)).to.deep.equal(GOOD);
+    expect(await keptId(join(dir, 'file', 'below'))).to.match(/^[0-9a-f-]{36}$/);
+  });
+
+  describe('with a public key', () => {
+    const verifying = (): Client => client({ licensePublicKey: keys.pem });
+    const VERIFIED = { ...GOOD, verified: true };
+
+    it('verifies the answer, and the cached one at every read', async () => {
+      server.reply = signedReply();
+      expect(await verifying().validateLicense(KEY)).to.deep.equal(VERIFIED);
+      server.reply = page(502, '');
+      expect(await verifying().validateLicense(KEY)).to.deep.equal({ ...CACHED, verified: true });
+      const { answer } = await cache();
+      await setCache({ cache_ttl_hours: 9_999, checked_at: new Date(START + 900 * HOUR).toISOString() });
+      now = START + 24 * HOUR;
+      expect(await verifying().validateLicense(KEY), 'what is not signed does not count').to.deep.equal(NOTHING);
+      now = START;
+      await setCache({ answer: { ...(answer as object), cache_ttl_hours: 9_999 } });
+      expect(await verifying().validateLicense(KEY), 'a changed answer').to.deep.equal(NOTHING);
+      await setCache({ answer: null });
+      expect(await verifying().validateLicense(KEY), 'no answer').to.deep.equal(NOTHING);
+      await setCache({ answer });
+      expect(await verifying().validateLicense(KEY)).to.deep.equal({ ...CACHED, verified: true });
+      expect(await client({ licensePublicKey: signer().pem }).validateLicense(KEY), 'another key').to.deep.equal(
+        NOTHING,
+      );
+    });
+
+    for (const [name, reply] of Object.entries<Reply>({
+      'no signature': (asked, response) =>
+        json(200, active({ key_sha256: KEY_SHA256, ...asked.body }))(asked, response),
+      'a changed field': signedReply({}, { cache_ttl_hours: 9_999 }),
+      'another nonce': signedReply({ nonce: 'replayed' }),
+      'another key': signedReply({ key_sha256: '0'.repeat(64) }),
+      'another machine': signedReply({ machine_id: 'm-9' }),
+      'another product': signedReply({ product: 'blog' }),
+      'another signer': signedReply({}, {}, signer()),
+      'a forged refusal': (asked, response) =>
+        json(200, { ...active(), status: 'revoked', valid: false })(asked, response),
+    }))
+      it(`an answer with ${name} counts as none`, async () => {
+        server.reply = reply;
+        expect(await verifying().validateLicense(KEY)).to.deep.equal(NOTHING);
+        server.reply = signedReply();
+        expect(await verifying().validateLicense(KEY)).to.deep.equal(VERIFIED);
+        server.reply = reply;
+        expect(await verifying().validateLicense(KEY)).to.deep.equal({ ...CACHED, verified: true });
+      });
+
+    it('loads a .lic by path or text, for this product, machine and clock', async () => {
+      const lic = (more: object = {}): string => {
+        const payload = {
+          schema: 1,
+          product: 'shop',
+          machine_id: 'm-1',
+          not_before: new Date(START - HOUR).toISOString(),
+          valid_until: new Date(START + 30 * 24 * HOUR).toISOString(),
+          expires_at: null,
+          ...more,
+        };
+        const enc = Buffer.from(JSON.stringify(payload)).toString('base64');
+        const sig = sign(null, Buffer.from(LICENSE_FILE_SIGNED + enc), keys.key).toString('base64');
+        return formatLicenseFile({ enc, sig, alg: 'ed25519', kid: keys.kid });
+      };
+      const path = join(dir, 'shop.lic');
+      await writeFile(path, lic());
+      const loaded = await verifying().loadLicenseFile(path);
+      expect(loaded.valid).to.equal(true);
+      expect(loaded.payload?.product).to.equal('shop');
+      expect(await verifying().loadLicenseFile(lic())).to.deep.equal(loaded);
+      const reason = async (text: string, from = verifying()): Promise<unknown> => {
+        const { valid, reason } = await from.loadLicenseFile(text);
+        expect(valid).to.equal(false);
+        return reason;
+      };
+      expect(await reason(join(dir, 'none.lic'))).to.equal('unreadable');
+      expect(await reason(lic({ product: 'blog' }))).to.equal('wrong_product');
+      expect(await reason(lic({ machine_id: 'm-2' }))).to.equal('wrong_machine');
+      expect(await reason(lic({ valid_until: new Date(START).toISOString() }))).to.equal('file_expired');
+      expect(await reason(lic({ expires_at: new Date(START).toISOString() }))).to.equal('license_expired');
+      expect(await reason(lic(), client())).to.equal('unknown_key');
+      expect(await reason(lic(), client({ licensePublicKey: signer().pem }))).to.equal('unknown_key');
+      now = START + HOUR;
+      expect((await verifying().loadLicenseFile(path)).valid).to.equal(true);
+      now = START + HOUR - 5 * MINUTE;
+      expect((await verifying().loadLicenseFile(path)).valid).to.equal(true);
+      now -= 1;
+      expect(await reason(path)).to.equal('clock_set_back');
+    });
+  });
+
+  it('keeps one random machine id per folder where the system has none, however many ask at once', async () => {
+    const ids = await Promise.all(Array.from({ length: 20 }, () => keptId(dir)));
+    expect(new Set(ids).size).to.equal(1);
+    expect(await keptId(dir)).to.equal(ids[0]);
+  });
+});
