@@ -1,5 +1,5 @@
 /**
- * `aos release-key rotate` and `aos license-key rotate` (contract 40, files; contract 50, `.lic`): another key signs, the
+ * `aos release-key rotate` and `aos license-key rotate` (contract 40, files; contract 50, license files): another key signs, the
  * earlier one vouches for it, and running processes take it up by themselves. A configured key wants `--to`, since this
  * service cannot change the configuration.
  */

@@ -287,6 +287,7 @@ export type {
 };
 export type * from '../ports/cipher.js';
 export type * from '../ports/hasher.js';
+export type * from '../ports/installers.js';
 export type * from '../ports/jobs.js';
 export type * from '../ports/metrics.js';
 export type * from '../ports/outbound.js';
@@ -315,10 +316,13 @@ export { created, EventStreamAnswer, FileAnswer, named, Redirect, Reply, stated,
 export type {
   Access,
   AccessRule,
+  Answer,
   Authenticator,
   HttpRequest,
   AnsweredFile,
+  BasicCredentials,
   BasicGuard,
+  BasicRequest,
   BasicVerdict,
   ServerSentEvent,
   UploadedBody,

@@ -13,7 +13,7 @@ import { checkFingerprints, KEY_FILES, KeyError, loadKeys } from '../../../adapt
 import { licenseKeyOf } from '../../../adapters/node/signing-key.js';
 import { RecordingLog } from '../../../testing/fakes.js';
 import { rejection } from '../../harness.js';
-import { ManualClock } from '../../support/clock.js';
+import { ManualClock } from '../../../testing/clock.js';
 
 const pem = (): string =>
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -18,7 +18,7 @@ import type { DocumentStore } from '../../../ports/store.js';
 import type { Platform } from '../../../plugins/releases/model.js';
 import type { Published, PublishRequest } from '../../../plugins/releases/publishing/publisher.js';
 import { ManualClock } from '../access/fixture.js';
-import { FakeIds, RecordingLog } from '../../kernel/fakes.js';
+import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
 import { tarEntry } from '../../support/archives.js';
 import { PluginStores } from '../../support/stores.js';
 

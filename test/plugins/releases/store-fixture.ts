@@ -28,7 +28,7 @@ import { packageOf } from '../../../testing/contracts/release-store.js';
 import { fakeMetrics } from '../../../testing/fakes.js';
 import { helpers } from '../../../web/helpers.js';
 import { harness, type Harness } from '../../harness.js';
-import { ManualClock } from '../../support/clock.js';
+import { ManualClock } from '../../../testing/clock.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 
 export const PASSWORD = 'correct horse battery';

@@ -1,4 +1,4 @@
-/** This service and the real Apache answer one table of requests alike (contract 40, "Both ways of serving"). */
+/** This service and the real Apache answer one table of requests alike (contract 40, both ways of serving). */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

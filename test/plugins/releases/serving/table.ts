@@ -1,4 +1,4 @@
-/** The requests that this service and a web server in front must answer alike (contract 40, "Both ways of serving"). */
+/** The requests that this service and a web server in front must answer alike (contract 40, both ways of serving). */
 import { basic, KEY, nameOf, OTHER_KEY, PASSWORD } from '../store-fixture.js';
 
 export interface Row {

@@ -1,3 +1,0 @@
-/** Moved: testing/fakes.ts. */
-export * from '../../testing/fakes.js';
-export { ManualClock as FakeClock } from '../../testing/clock.js';

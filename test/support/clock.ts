@@ -1,2 +1,0 @@
-/** Moved: testing/clock.ts. */
-export { ManualClock } from '../../testing/clock.js';
