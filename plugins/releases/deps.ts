@@ -4,6 +4,7 @@ import {
   type Clock,
   type Collection,
   type Ids,
+  type Installers,
   type Logger,
   type PluginContext,
 } from '../../kernel/contract.js';
@@ -31,6 +32,9 @@ export interface Deps {
   config: ReleasesConfig;
   store: ReleaseStore;
   signer: Signer;
+  installers: Pick<Installers, 'manifest'>;
+  /** `server.base_url` without a slash at its end. */
+  baseUrl: () => string;
   audit: Pick<AuditLog, 'record'>;
   projects: ProjectDirectory;
   processes: Processes;

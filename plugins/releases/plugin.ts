@@ -45,6 +45,8 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, protect: Deps['protect']): D
     emit: (event, data, options) => ctx.emit(event, data, options),
     store: ctx.ports.releaseStore,
     signer: ctx.ports.signers.releases,
+    installers: ctx.ports.installers,
+    baseUrl: () => ctx.app.base_url.replace(/\/$/, ''),
     audit: ctx.resolve(AUDIT),
     projects: ctx.resolve(PROJECTS),
     processes: system.processes,

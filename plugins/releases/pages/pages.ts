@@ -5,6 +5,7 @@ import {
   Redirect,
   View,
   type HttpRequest,
+  type Installers,
   type PageResult,
   type PageSpec,
   type Problem,
@@ -63,6 +64,15 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
     typed: problem === undefined ? {} : request.body,
     ...problem,
   });
+}
+
+/** What machines are given to begin with; a fault is shown in its place. */
+async function installersOf(installers: Pick<Installers, 'manifest'>): Promise<object> {
+  try {
+    return { installers: await installers.manifest() };
+  } catch (error) {
+    return { installers_fault: error instanceof Error ? error.message : String(error) };
+  }
 }
 
 const chosen = ({ product, channel, version, platform }: ReleaseDoc) => ({ product, channel, version, platform });
@@ -129,6 +139,8 @@ export function pages(services: Services): PageSpec[] {
           platforms: PLATFORMS.map((name) => ({ value: name, label: name })),
           filtered: [product, channel, platform].some((value) => value !== undefined),
           command: 'aos token create --name ci --scopes updateservice:publish --project shop',
+          install: `curl -fsSL ${deps.baseUrl()}/installer/install.sh | sh`,
+          ...(await installersOf(deps.installers)),
         });
       },
     },

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { MemoryReleaseStore } from '../../../adapters/memory/release-store.js';
+import { MemoryInstallers } from '../../../adapters/memory/installers.js';
 import { MemorySigner } from '../../../adapters/memory/signers.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { Scope } from '../../../kernel/container.js';
@@ -148,6 +149,8 @@ export function fixtureOn(
     short: () => false,
     packageBytes: 10_000_000,
     protect: async () => {},
+    installers: new MemoryInstallers(),
+    baseUrl: () => 'http://aos.test',
     alone: true,
   };
   change(deps);
