@@ -1,7 +1,11 @@
-/** The client of one project (contract 90, SDK). Nothing is asked and nothing is started before a method is called. */
+/** The client of one project (contract 90, SDK). Unasked it sends only what an earlier run has queued, in the background. */
 import type { Platform } from '../shared/platform.js';
 import { Cache } from './cache.js';
 import { contextOf, type Context } from './context.js';
+import { onUncaught } from './errors/global-handler.js';
+import { Queue } from './errors/queue.js';
+import { prepare, reportOf, type ErrorReport, type Prepared } from './errors/report.js';
+import { Sender, type Reported } from './errors/sender.js';
 import {
   loadLicenseFile,
   validateLicense,
@@ -15,6 +19,7 @@ import { checkForUpdate, type UpdateCheck } from './update.js';
 
 export class Client {
   readonly #context: Context;
+  readonly #sender: Sender;
 
   /** @throws TypeError for an option that is wrong, KeyRefused for a public key that cannot be read */
   constructor(options: ClientOptions) {
@@ -24,6 +29,10 @@ export class Client {
     const machineId = async (): Promise<string> =>
       settings.machineId ?? (await (derived ??= machineIdFor(project, cacheDir)));
     this.#context = contextOf(settings, new Cache(cacheDir, project), machineId);
+    const queue = new Queue(cacheDir);
+    this.#sender = new Sender(this.#context, queue);
+    // What an earlier run could not send.
+    if (queue.names().length > 0) this.#sender.schedule();
   }
 
   /** What this machine is called in update checks and licenses. */
@@ -52,6 +61,36 @@ export class Client {
   /** Verifies a `.lic` for this project and machine, without the server. `licensePublicKey` must be given. */
   loadLicenseFile(pathOrText: string): Promise<LoadedLicenseFile> {
     return loadLicenseFile(this.#context, pathOrText);
+  }
+
+  /** Reports an error by contract 21's fields: to disk first, then to the server. Never rejects. */
+  reportError(report: ErrorReport): Promise<Reported> {
+    return this.#sender.report(this.#prepared(report));
+  }
+
+  /** Reports whatever was thrown. Never rejects. */
+  captureException(error: unknown, fields: Partial<ErrorReport> = {}): Promise<Reported> {
+    return this.reportError({ ...reportOf(error), ...fields });
+  }
+
+  /**
+   * Reports as `fatal` what nobody catches. The process ends as it would without it; the report is on disk by then, and the next
+   * start sends it.
+   * @returns a function that takes the handler away
+   */
+  installGlobalHandler(fields: Partial<ErrorReport> = {}): () => void {
+    return onUncaught((thrown) =>
+      this.#sender.keep(this.#prepared({ error_level: 'fatal', ...reportOf(thrown), ...fields })),
+    );
+  }
+
+  /** Sends the reports that wait. Answers how many still wait. Never rejects. */
+  flush(): Promise<number> {
+    return this.#sender.flush();
+  }
+
+  #prepared(report: ErrorReport): Prepared {
+    return prepare(this.#context.project, report, this.#context.now());
   }
 }
 

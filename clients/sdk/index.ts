@@ -8,3 +8,5 @@ export { verifyLicenseFile } from '../shared/license-file.js';
 export type { LicenseFault, LicenseFileChecks, LicenseFileResult, LicensePayload } from '../shared/license-file.js';
 export { KeyRefused } from '../shared/signature.js';
 export type { Platform } from '../shared/platform.js';
+export type { ErrorReport } from './errors/report.js';
+export type { Reported } from './errors/sender.js';

@@ -1,0 +1,150 @@
+/**
+ * Sends reports: at once where that is possible, else from the queue with a growing pause. Nothing here rejects, and nothing in the
+ * background keeps the process alive.
+ */
+import type { Context } from '../context.js';
+import { judge, type Problem, type Verdict } from '../verdict.js';
+import type { Queue } from './queue.js';
+import type { Prepared } from './report.js';
+
+export interface Reported {
+  clientRef: string;
+  /** The server has it. */
+  sent: boolean;
+  /** It waits on disk and is sent later. */
+  queued: boolean;
+  /** As the server answered it (contract 21, intake). */
+  id?: string;
+  ref?: string;
+  created?: boolean;
+  ignored?: boolean;
+  error?: Problem;
+}
+
+const PATH = '/api/errors/v1/report';
+/** An application in a loop of errors shall not open a connection for each. */
+const MAX_AT_ONCE = 5;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 5 * 60_000;
+/** In our JSON: the report itself is refused, and would be each time. */
+const HOPELESS: ReadonlySet<number> = new Set([400, 404, 413, 422]);
+
+export class Sender {
+  readonly #sending = new Set<string>();
+  #atOnce = 0;
+  #failures = 0;
+  #notBefore = 0;
+  #flushing: Promise<number> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly context: Context,
+    private readonly queue: Queue,
+  ) {}
+
+  async report({ clientRef, text }: Prepared): Promise<Reported> {
+    const { token } = this.context;
+    if (token === null) {
+      const error = { code: 'no_token', message: 'reports need a token: createClient({ token })' };
+      return { clientRef, sent: false, queued: false, error };
+    }
+    const name = this.queue.put(text);
+    if (name !== null && (this.#atOnce >= MAX_AT_ONCE || performance.now() < this.#notBefore)) {
+      this.schedule();
+      return { clientRef, sent: false, queued: true };
+    }
+    if (name !== null) this.#sending.add(name);
+    this.#atOnce++;
+    const verdict = await this.#send(JSON.parse(text) as Record<string, unknown>, false);
+    this.#atOnce--;
+    if (name !== null) this.#sending.delete(name);
+    const done = this.#settle(name, verdict);
+    if (!done || this.queue.names().length > 0) this.schedule();
+    if (verdict.kind !== 'answer')
+      return { clientRef, sent: false, queued: !done && name !== null, error: verdict.problem };
+    return { clientRef, sent: true, queued: false, ...answerOf(verdict.body) };
+  }
+
+  /** A report on disk, for a process that is about to end. */
+  keep({ text }: Prepared): void {
+    if (this.context.token === null) return;
+    this.queue.put(text);
+    this.schedule();
+  }
+
+  /** Sends what waits, until the server does not take it. Answers how many still wait. */
+  async flush(): Promise<number> {
+    // A flush that began in the background would let the process end while its caller waits.
+    const hold = setInterval(() => undefined, LONGEST_PAUSE_MS);
+    try {
+      // It may also have begun while the server was away.
+      await this.#flushing;
+      return await this.#flush(false);
+    } finally {
+      clearInterval(hold);
+    }
+  }
+
+  #flush(background: boolean): Promise<number> {
+    this.#flushing ??= this.#drain(background).finally(() => (this.#flushing = null));
+    return this.#flushing;
+  }
+
+  async #flushAgain(): Promise<void> {
+    if ((await this.#flush(true)) > 0) this.schedule();
+  }
+
+  /** Flushes later, once. */
+  schedule(): void {
+    if (this.#timer !== null || this.context.token === null) return;
+    const pause = this.#failures === 0 ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
+    const spread = pause * (0.75 + Math.random() / 2);
+    const wait = Math.max(spread, this.#notBefore - performance.now(), 10);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      void this.#flushAgain();
+    }, wait);
+    this.#timer.unref();
+  }
+
+  async #drain(background: boolean): Promise<number> {
+    if (this.context.token === null) return 0;
+    const names = this.queue.names();
+    if (background && performance.now() < this.#notBefore) return names.length;
+    for (const name of names) {
+      if (this.#sending.has(name)) continue;
+      const report = this.queue.read(name);
+      if (report === null) this.queue.remove(name);
+      else if (!this.#settle(name, await this.#send(report, background))) break;
+    }
+    return this.queue.names().length;
+  }
+
+  async #send(body: Record<string, unknown>, background: boolean): Promise<Verdict> {
+    const exchange = await this.context.ask('POST', PATH, { token: this.context.token, body, background });
+    if (exchange.retryAfter !== null)
+      this.#notBefore = performance.now() + Math.min(exchange.retryAfter * 1_000, LONGEST_PAUSE_MS);
+    return judge(exchange);
+  }
+
+  /** Whether the report is done with. A refused credential is none of its faults: the next start may have a good one. */
+  #settle(name: string | null, verdict: Verdict): boolean {
+    const hopeless = verdict.kind !== 'answer' && isHopeless(verdict);
+    const done = verdict.kind === 'answer' || hopeless;
+    this.#failures = done ? 0 : Math.min(this.#failures + 1, 20);
+    if (done && name !== null) this.queue.remove(name);
+    return done;
+  }
+}
+
+const isHopeless = ({ status, problem }: Exclude<Verdict, { kind: 'answer' }>): boolean =>
+  status !== null && HOPELESS.has(status) && problem.code !== `http_${status}`;
+
+function answerOf({ id, ref, created, ignored }: Record<string, unknown>): Partial<Reported> {
+  return {
+    ...(typeof id === 'string' && { id }),
+    ...(typeof ref === 'string' && { ref }),
+    ...(typeof created === 'boolean' && { created }),
+    ...(typeof ignored === 'boolean' && { ignored }),
+  };
+}
