@@ -1,7 +1,10 @@
 /** The client of one project (contract 90, SDK). Unasked it sends only what an earlier run has queued, in the background. */
 import type { Platform } from '../shared/platform.js';
+import { launchAgent, type AgentLaunched, type AgentOptions } from './agent.js';
+import { reportBug, type BugReport, type BugReported } from './bugs.js';
 import { Cache } from './cache.js';
 import { contextOf, type Context } from './context.js';
+import { downloadUpdate, type Download, type Downloadable, type OnProgress } from './download.js';
 import { onUncaught } from './errors/global-handler.js';
 import { Queue } from './errors/queue.js';
 import { prepare, reportOf, type ErrorReport, type Prepared } from './errors/report.js';
@@ -13,8 +16,17 @@ import {
   type LicenseQuestion,
   type LoadedLicenseFile,
 } from './license.js';
+import {
+  heartbeat,
+  startHeartbeat,
+  type Beat,
+  type Heartbeat,
+  type HeartbeatTimer,
+  type RunningHeartbeat,
+} from './heartbeat.js';
 import { machineIdFor } from './machine.js';
 import { settingsOf, type ClientOptions } from './options.js';
+import { provisionToken, type ProvisionedToken, type TokenRequest } from './token.js';
 import { checkForUpdate, type UpdateCheck } from './update.js';
 
 export class Client {
@@ -87,6 +99,47 @@ export class Client {
   /** Sends the reports that wait. Answers how many still wait. Never rejects. */
   flush(): Promise<number> {
     return this.#sender.flush();
+  }
+
+  /** One heartbeat. Never rejects. */
+  heartbeat(beat: Heartbeat): Promise<Beat> {
+    return heartbeat(this.#context, beat);
+  }
+
+  /**
+   * A heartbeat now and every `interval` seconds, with self-checks and the process's own figures. Never keeps the process alive.
+   * @throws TypeError for an interval that is none
+   */
+  startHeartbeat(options: HeartbeatTimer): RunningHeartbeat {
+    return startHeartbeat(this.#context, options);
+  }
+
+  /** Makes a bug or a feature request. Rejects only when `signal` aborts. */
+  reportBug(report: BugReport, signal?: AbortSignal): Promise<BugReported> {
+    return reportBug(this.#context, report, signal);
+  }
+
+  /** A sub-token; the client's token must be a master token. Rejects only when `signal` aborts. */
+  provisionToken(request: TokenRequest, signal?: AbortSignal): Promise<ProvisionedToken> {
+    return provisionToken(this.#context, request, signal);
+  }
+
+  /**
+   * A release's package to `path`, its SHA-256 verified; `<path>.part` is taken up again. The release's signature is verified by the
+   * update agent. Rejects only when `signal` aborts.
+   */
+  downloadUpdate(
+    release: Downloadable,
+    path: string,
+    onProgress?: OnProgress,
+    signal?: AbortSignal,
+  ): Promise<Download> {
+    return downloadUpdate(this.#context, release, path, onProgress, signal);
+  }
+
+  /** Starts the update agent beside the application, which should end itself then. Never rejects. */
+  launchAgent(options: AgentOptions): Promise<AgentLaunched> {
+    return launchAgent(this.#context, options);
   }
 
   #prepared(report: ErrorReport): Prepared {

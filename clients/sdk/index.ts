@@ -10,3 +10,8 @@ export { KeyRefused } from '../shared/signature.js';
 export type { Platform } from '../shared/platform.js';
 export type { ErrorReport } from './errors/report.js';
 export type { Reported } from './errors/sender.js';
+export type { AgentLaunched, AgentOptions } from './agent.js';
+export type { BugReport, BugReported } from './bugs.js';
+export type { Download, Downloadable, OnProgress } from './download.js';
+export type { Beat, CheckResult, Heartbeat, HeartbeatTimer, RunningHeartbeat, SelfCheck } from './heartbeat.js';
+export type { ProvisionedToken, TokenRequest } from './token.js';

@@ -3,7 +3,7 @@ import type { Platform } from '../shared/platform.js';
 import type { CachedUpdate } from './cache.js';
 import type { Context } from './context.js';
 import { machinePlatform } from './machine.js';
-import { judge, type Problem } from './verdict.js';
+import { judge, outcomeOf, type Problem } from './verdict.js';
 
 /** As the server sends it (contract 40, asking). */
 export interface Release {
@@ -61,8 +61,7 @@ export async function checkForUpdate(
     cache.write({ update: { ...asked, ...update } });
     return { ...resultOf(update), unauthorized: false, isTransient: false, fromCache: false };
   }
-  if (verdict.kind === 'refused')
-    return { ...NOTHING, unauthorized: verdict.status === 401, isTransient: false, error: verdict.problem };
+  if (verdict.kind === 'refused') return { ...NOTHING, ...outcomeOf(verdict) };
   const error =
     verdict.kind === 'answer' ? { code: 'network', message: 'an answer of another service' } : verdict.problem;
   const cached = cache.read().update;

@@ -54,6 +54,19 @@ export const judgeLicense = (exchange: Exchange): Verdict =>
 const isSuccess = ({ status, body }: Exchange): boolean =>
   status !== null && status >= 200 && status < 300 && body?.['status'] === 'success';
 
+export type Failure = Exclude<Verdict, { kind: 'answer' }>;
+
+/** How a failure is said in the results of the client's methods. */
+export const outcomeOf = ({
+  kind,
+  status,
+  problem,
+}: Failure): { isTransient: boolean; unauthorized: boolean; error: Problem } => ({
+  isTransient: kind === 'transient',
+  unauthorized: kind === 'refused' && status === 401,
+  error: problem,
+});
+
 function judgeFailure({ status, body, fault }: Exchange): Verdict {
   if (status === null)
     return { kind: 'transient', status, problem: { code: 'network', message: fault ?? 'no answer' } };

@@ -3,7 +3,7 @@
  * background keeps the process alive.
  */
 import type { Context } from '../context.js';
-import { judge, type Problem, type Verdict } from '../verdict.js';
+import { judge, type Failure, type Problem, type Verdict } from '../verdict.js';
 import type { Queue } from './queue.js';
 import type { Prepared } from './report.js';
 
@@ -137,7 +137,7 @@ export class Sender {
   }
 }
 
-const isHopeless = ({ status, problem }: Exclude<Verdict, { kind: 'answer' }>): boolean =>
+const isHopeless = ({ status, problem }: Failure): boolean =>
   status !== null && HOPELESS.has(status) && problem.code !== `http_${status}`;
 
 function answerOf({ id, ref, created, ignored }: Record<string, unknown>): Partial<Reported> {

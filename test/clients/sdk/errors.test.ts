@@ -153,7 +153,7 @@ describe('sdk: errors', function () {
 
   it('keeps the newest 200, in order', async () => {
     await server.stop();
-    const nowhere = open({ timeoutMs: 100 });
+    const nowhere = open({ timeoutMs: 10_000 });
     await Promise.all(Array.from({ length: 230 }, (_, n) => nowhere.reportError({ error_message: `e${n}` })));
     expect(await queued()).to.have.length(200);
     await server.start(Number(new URL(server.url).port));

@@ -1,0 +1,59 @@
+/**
+ * The update agent, started beside the application (contract 90, update agent; SDK: `launchAgent`): it outlives us, since it replaces
+ * our files after our end. The license key goes by the environment: every user of a machine can read command lines.
+ */
+import { spawn } from 'node:child_process';
+import type { Context } from './context.js';
+import { textOf } from './http.js';
+import type { Problem } from './verdict.js';
+
+export interface AgentOptions {
+  /** The agent's executable. */
+  path: string;
+  /** The installation. Default: the agent's own decision. */
+  dir?: string;
+  channel?: string;
+  currentVersion?: string;
+  /** Start the application again. Default: true. */
+  restart?: boolean;
+  /** The process whose end is waited for. Default: this one. */
+  waitForPid?: number;
+  requireSigned?: boolean;
+  /** Further options of the agent, such as `--allow-http`. */
+  args?: readonly string[];
+}
+
+export interface AgentLaunched {
+  launched: boolean;
+  pid?: number;
+  error?: Problem;
+}
+
+/** Resolves when the agent runs. The application should end itself then. */
+export function launchAgent({ server, project, licenseKey }: Context, options: AgentOptions): Promise<AgentLaunched> {
+  const { path, dir, channel, currentVersion, restart = true, waitForPid = process.pid, requireSigned } = options;
+  const named = { server: server.href, project, dir, channel, 'current-version': currentVersion };
+  const args = [
+    ...Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, value])),
+    '--action',
+    'update',
+    '--wait-for-pid',
+    `${waitForPid}`,
+    ...(restart ? ['--restart'] : []),
+    ...(requireSigned === true ? ['--require-signed'] : []),
+    ...(options.args ?? []),
+  ];
+  const env = { ...process.env, ...(licenseKey !== null && { SVC_PRODUCT_KEY: licenseKey }) };
+  return new Promise((resolve) => {
+    const failed = (error: unknown): void =>
+      resolve({ launched: false, error: { code: 'agent', message: textOf(error) } });
+    try {
+      const child = spawn(path, args, { env, cwd: dir, detached: true, stdio: 'ignore', windowsHide: true });
+      child.on('error', failed);
+      child.on('spawn', () => resolve({ launched: true, pid: child.pid }));
+      child.unref();
+    } catch (error) {
+      failed(error);
+    }
+  });
+}

@@ -1,0 +1,49 @@
+/** Bugs and feature requests that people report in an application (contract 20, endpoints). */
+import { randomUUID } from 'node:crypto';
+import type { Context } from './context.js';
+import { judge, outcomeOf, type Problem } from './verdict.js';
+
+/** Contract 20's fields; `project` is the client's. */
+export interface BugReport {
+  title: string;
+  type?: 'bug' | 'feature';
+  description?: string;
+  error_message?: string;
+  stack_trace?: string;
+  exception_class?: string;
+  error_level?: 'fatal' | 'error' | 'warning';
+  severity?: 'critical' | 'high' | 'medium' | 'low';
+  environment?: string;
+  /** The same one again makes no second item. Default: a random one. */
+  client_ref?: string;
+  repo_url?: string;
+  commit_sha?: string;
+  file_path?: string;
+  line_no?: number;
+  target_agent?: string;
+  tags?: readonly string[];
+  app_version?: string;
+}
+
+export interface BugReported {
+  reported: boolean;
+  /** To report the same again after a transient failure. */
+  clientRef: string;
+  isTransient: boolean;
+  unauthorized: boolean;
+  id?: string;
+  ref?: string;
+  created?: boolean;
+  deduplicated?: boolean;
+  error?: Problem;
+}
+
+export async function reportBug(context: Context, report: BugReport, signal?: AbortSignal): Promise<BugReported> {
+  const { project, token } = context;
+  const clientRef = report.client_ref ?? randomUUID();
+  const body = { ...report, project, client_ref: clientRef };
+  const verdict = judge(await context.ask('POST', '/api/bugtracker/v1/report', { token, body, signal }));
+  if (verdict.kind !== 'answer') return { reported: false, clientRef, ...outcomeOf(verdict) };
+  const { id, ref, created, deduplicated } = verdict.body as Partial<BugReported>;
+  return { reported: true, clientRef, isTransient: false, unauthorized: false, id, ref, created, deduplicated };
+}

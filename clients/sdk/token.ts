@@ -1,0 +1,38 @@
+/** A token of its own for each process or machine, from a master token (contract 10, tokens). */
+import type { Context } from './context.js';
+import { judge, outcomeOf, type Problem } from './verdict.js';
+
+export interface TokenRequest {
+  name: string;
+  /** Default: all of the master token's. */
+  scopes?: readonly string[];
+  project?: string;
+  /** Default: 24 hours. */
+  expires_in_seconds?: number;
+}
+
+export interface ProvisionedToken {
+  /** Null: none was given. It is shown this once. */
+  token: string | null;
+  isTransient: boolean;
+  unauthorized: boolean;
+  id?: string;
+  scopes?: string[];
+  /** RFC 3339. */
+  expires_at?: string;
+  error?: Problem;
+}
+
+export async function provisionToken(
+  context: Context,
+  request: TokenRequest,
+  signal?: AbortSignal,
+): Promise<ProvisionedToken> {
+  const asking = { token: context.token, body: request, signal };
+  const verdict = judge(await context.ask('POST', '/api/tokens/v1/provision', asking));
+  if (verdict.kind !== 'answer') return { token: null, ...outcomeOf(verdict) };
+  const { token, id, scopes, expires_at } = verdict.body as Partial<ProvisionedToken>;
+  if (typeof token === 'string') return { token, isTransient: false, unauthorized: false, id, scopes, expires_at };
+  const error = { code: 'network', message: 'an answer without a token' };
+  return { token: null, isTransient: true, unauthorized: false, error };
+}
