@@ -1,6 +1,6 @@
-// Writes the public surface of plugins from the compiled declarations (after a build):
-//   node scripts/plugin-api.mjs                     writes docs/plugin-api.md and docs/plugin-domain.md
-//   node scripts/plugin-api.mjs --print <page>      prints `plugin-api` or `plugin-domain`; `--dist <folder>` reads another build
+// Writes the public surface of plugins and of the client SDK from the compiled declarations (after a build):
+//   node scripts/plugin-api.mjs                     writes docs/plugin-api.md, docs/plugin-domain.md and docs/sdk-api.md
+//   node scripts/plugin-api.mjs --print <page>      prints one of them; `--dist <folder>` reads another build
 // A page holds its entry and every module that this one names, directly or through another, unless the other page has it.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
@@ -11,6 +11,9 @@ const root = join(import.meta.dirname, '..');
 const { values } = parseArgs({
   options: { print: { type: 'string' }, dist: { type: 'string', default: join(root, 'dist') } },
 });
+
+/** Modules whose declarations name what the SDK's users never see. */
+const SDK_INTERNAL = /^clients\/(sdk\/(context|cache|http|process-metrics)|shared\/(signature|canonical-json))$/;
 
 const PAGES = {
   'plugin-api': {
@@ -31,6 +34,15 @@ const PAGES = {
       'Made by `node scripts/plugin-api.mjs` from the compiled declarations; do not edit. A test compares it with the code.\n',
       'A plugin imports all of it from `aos/domain`: tokens for `needs` and `uses`, extension points for `extends`, events for',
       '`listen`, and the types of what each of them stands for. Other types are those of [the plugin API](plugin-api.md).\n',
+    ],
+  },
+  'sdk-api': {
+    entry: 'clients/sdk/index',
+    has: (path) => !SDK_INTERNAL.test(path),
+    head: [
+      '# The API of the client SDK\n',
+      'Made by `node scripts/plugin-api.mjs` from the compiled declarations; do not edit. A test compares it with the code, so',
+      'that no change of the public surface goes unseen. Exported is what the first section names.\n',
     ],
   },
 };
