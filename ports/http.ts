@@ -193,6 +193,11 @@ export interface RouteSpec {
   bare?: boolean;
   /** Successful answers go without the envelope, errors with it: for clients that expect another service's answer. */
   plain?: boolean;
+  /**
+   * A GET without a credential that is answered from memory, with a short text: it may be answered before the web server's
+   * own steps (compression, conditions, parts), where a caller asks for none of them. It answers the same, sooner.
+   */
+  direct?: boolean;
   /** Not in openapi.json. */
   hidden?: boolean;
   /** Offered to agents. */

@@ -19,6 +19,8 @@ import { BodyReader } from './body/body-reader.js';
 import { DeclaredCodes } from './errors/declared-codes.js';
 import { Fallback } from './errors/fallback.js';
 import { requestId, standardHeaders } from './transport/headers.js';
+import { directly, type DirectRoute } from './transport/direct.js';
+import { COMPRESSED_FROM } from './transport/send.js';
 import { KnownPaths } from './transport/known-paths.js';
 import { makeListener, ownListener } from './transport/listener.js';
 import { EventStreams } from './streams/event-streams.js';
@@ -59,6 +61,7 @@ export class HapiServer implements HttpServer {
   readonly #inFlight: InFlight;
   readonly #eventStreams: EventStreams;
   readonly #paths = new KnownPaths();
+  readonly #direct = new Map<string, DirectRoute>();
   #routes: readonly MountedRoute[] = [];
   /** Null: any error code is taken. */
   #codes: ErrorCodes | null = null;
@@ -78,12 +81,12 @@ export class HapiServer implements HttpServer {
       port: options.port,
       // hapi would print errors itself.
       debug: false,
-      compression: { minBytes: 1_024 },
+      compression: { minBytes: COMPRESSED_FROM },
       // A page holds its form token beside text from outside; compressed together, their length gives the token away.
       mime: { override: { 'text/html': { compressible: false } } },
       routes: { response: { emptyStatusCode: 200 } },
     });
-    ownListener(listener, options.ids);
+    ownListener(listener, options.ids, directly(this.#direct));
   }
 
   faults(
@@ -163,6 +166,7 @@ export class HapiServer implements HttpServer {
   }
 
   #mountRoute({ spec }: MountedRoute, route: ApiRoute): void {
+    if (spec.direct === true) this.#direct.set(spec.path, route);
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       for (const method of [spec.method].flat()) {
         this.#server.route({ method, path, handler: route.handler, options: optionsFor(method) });

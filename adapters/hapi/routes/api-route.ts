@@ -2,6 +2,7 @@
  * One route of a plugin, from the request to its answer. The order is the contract's: path and method (the router), then
  * credential, rate limit, body, validation; so a body without a credential is neither read nor parsed.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { networkOf } from '../../../lib/addresses.js';
 import {
@@ -49,7 +50,7 @@ import type { RateLimits } from '../limits/rate-limits.js';
 import { redirectResponse } from '../transport/redirect.js';
 import { fileResponse } from '../streams/file-response.js';
 import type { StreamServices } from '../streams/stream-services.js';
-import { send } from '../transport/send.js';
+import { send, sendDirect } from '../transport/send.js';
 import type { Observe, RequestMetrics } from '../transport/request-metrics.js';
 import { formFailure, idle, listenerOf, senderOf } from './request-body.js';
 import { calledBy, countedAs } from './tools.js';
@@ -109,6 +110,12 @@ export class ApiRoute {
     if (stream !== undefined && (spec.input?.body ?? spec.limits?.payload ?? spec.credential) !== undefined) {
       throw new TypeError(`${spec.path}: a streamed body is the only body, and holds no credential`);
     }
+    if (
+      spec.direct === true &&
+      (!this.policy.public || spec.method !== 'GET' || spec.path.includes('{') || spec.cors)
+    ) {
+      throw new TypeError(`${spec.path}: only a GET of one path, without a credential, is answered directly`);
+    }
     this.#open = this.policy.public || this.policy.basic !== null;
     this.#upload = stream === undefined ? null : new UploadRule(stream, shared.streams.uploadRate);
     this.#body = spec.input?.body ? new BodyRule(spec.input.body) : null;
@@ -146,6 +153,37 @@ export class ApiRoute {
     this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
     return send(request, h, id, this.#base, answer);
   };
+
+  /** Answers before hapi has seen the request (transport/direct.ts). False: it is one for hapi, and nothing was counted. */
+  direct(req: IncomingMessage, res: ServerResponse, query: Record<string, unknown>): boolean {
+    const { inFlight, ids, addressOf, secure, clock } = this.shared;
+    const checked = this.#query.check(query);
+    if (inFlight.stopping || !this.mounted.ready() || checked instanceof Failure) return false;
+    const began = clock.monotonic();
+    const id = requestId(req.headers['x-request-id'], ids);
+    const asked = { raw: { req, res }, path: this.#spec.path, params: {}, query: checked.value };
+    const call = new IncomingRequest(id, asked, addressOf, secure);
+    const place = this.#place(call);
+    if (place === null) return false;
+    const done = (answer: HttpResponse): void => {
+      place.leave();
+      this.#observe('GET', answer.status, clock.monotonic() - began);
+      sendDirect(res, id, this.#base, answer);
+    };
+    const answered = (result: object): void =>
+      done(result instanceof Failure ? this.#refuse(result, id, call) : this.#render(result, id));
+    const failed = (thrown: unknown): void => done(this.#failed(thrown, call));
+    try {
+      const key = this.#rateKey(call);
+      const limited = key === null ? null : this.shared.limits.check(this.#rate, key);
+      const result = limited ?? this.#spec.handle(call);
+      if (result instanceof Promise) result.then(answered).catch(failed);
+      else answered(result);
+    } catch (thrown) {
+      failed(thrown);
+    }
+    return true;
+  }
 
   /** Probes are answered however full it is. */
   #place(call: IncomingRequest): Place | null {

@@ -1,11 +1,19 @@
 /** One request as a handler sees it. What few handlers ask for (headers, cookies, the abort signal) is made when asked. */
-import type { Request } from '@hapi/hapi';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpRequest, Principal } from '../../../ports/http.js';
 import type { BodyLease } from '../limits/body-budget.js';
 import type { AddressOf } from '../transport/address.js';
 import { parseCookies } from '../transport/cookies.js';
 
 export const PUBLIC: Principal = { kind: 'public' };
+
+/** What is asked of a request: hapi's, or one that hapi has not seen. */
+export interface Requested {
+  raw: { req: IncomingMessage; res: ServerResponse };
+  path: string;
+  params: unknown;
+  query: Record<string, unknown>;
+}
 
 /** Never shown to a handler: credentials are the adapter's and the access plugin's business. */
 const SECRET = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-sentry-auth', 'x-csrf-token']);
@@ -25,7 +33,7 @@ export class IncomingRequest implements HttpRequest {
 
   constructor(
     readonly id: string,
-    private readonly request: Request,
+    private readonly request: Requested,
     private readonly addressOf: AddressOf,
     private readonly secure: boolean,
     readonly tool?: string,

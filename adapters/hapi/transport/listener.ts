@@ -32,14 +32,21 @@ export const makeListener = (): Server =>
     requireHostHeader: false,
   });
 
-/** Replaces what hapi put there; call it after hapi has taken the listener. */
-export function ownListener(listener: Server, ids: Ids): void {
+/**
+ * Replaces what hapi put there; call it after hapi has taken the listener.
+ * @param direct answers a request before hapi where it can
+ */
+export function ownListener(
+  listener: Server,
+  ids: Ids,
+  direct: (req: IncomingMessage, res: ServerResponse) => boolean,
+): void {
   const active = new WeakMap<Duplex, ServerResponse>();
   const routed = listener.listeners('request') as RequestListener[];
   listener.removeAllListeners('request').on('request', (req: IncomingMessage, res: ServerResponse) => {
     active.set(req.socket, res);
     if (req.headers.host === undefined && req.httpVersion === '1.1') refuse(req, res, NO_HOST, ids);
-    else for (const route of routed) route(req, res);
+    else if (!direct(req, res)) for (const route of routed) route(req, res);
   });
   listener.removeAllListeners('checkContinue').on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
     expectsContinue(req, res);

@@ -10,6 +10,8 @@ import { awaitsContinue, hasBody } from '../body/wire.js';
 import { isBodyStream, type BodyStream } from '../streams/body-stream.js';
 
 const LINGER_MS = 10_000;
+/** Texts of this many bytes are compressed for those who take that. */
+export const COMPRESSED_FROM = 1_024;
 const LINGER_BYTES = 64 * 1024 * 1024;
 
 /** @param base headers of every answer of its kind; the answer's own go over them */
@@ -36,6 +38,25 @@ export function send(
   Object.assign(response.headers, base, answer.headers);
   response.headers['x-request-id'] = id;
   return response.code(answer.status);
+}
+
+/** An answer in text to a request that hapi has not seen, with the headers that hapi would send. */
+export function sendDirect(
+  res: ServerResponse,
+  id: string,
+  base: Readonly<Record<string, string | string[]>>,
+  { status, headers, body }: HttpResponse,
+): void {
+  if (isBodyStream(body)) throw new TypeError('a direct answer is no stream');
+  const bytes = body ?? '';
+  const length = Buffer.byteLength(bytes);
+  const own: Record<string, string | string[] | number> = { ...base, ...headers };
+  own['x-request-id'] = id;
+  own['content-length'] = length;
+  // Asked for with `Accept-Encoding` or `Range`, the answer is another: caches have to know.
+  if (length >= COMPRESSED_FROM) own['vary'] = 'accept-encoding';
+  if (status === 200 && length > 0) own['accept-ranges'] = 'bytes';
+  res.writeHead(status, own).end(bytes);
 }
 
 function sendEarly(

@@ -59,6 +59,7 @@ export function askingRoutes({ asking, index, channels, lists, deps }: Services)
       description:
         'Answered from memory. Per version the exact platform’s package counts, else that for `any`. Unknown parameters are ignored. The ETag changes with the answer: send it as `If-None-Match` and be told 304.',
       access: 'public',
+      direct: true,
       input: {
         query: joi.object({
           product,
