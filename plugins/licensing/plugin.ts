@@ -18,6 +18,7 @@ import {
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { COLLECTIONS } from './collections.js';
 import type { Deps, LicensingConfig } from './deps.js';
+import { ERRORS } from './errors.js';
 import { adminRoutes } from './http/admin-routes.js';
 import { onlineRoutes } from './http/online-routes.js';
 import { approvalPages, panels } from './pages/approvals.js';
@@ -97,6 +98,7 @@ export default definePlugin<LicensingConfig>({
   extends: [PROJECT_USAGE.point],
   config,
   scopes: ['license:read', 'license:manage'],
+  errors: ERRORS,
   events: [LICENSE_CREATED, LICENSE_CHANGED, LICENSE_EXPIRING, LICENSE_EXPIRED, LICENSE_MACHINE_PENDING].map(
     ({ event }) => event,
   ),

@@ -22,6 +22,7 @@ import { assembleStore } from './access-files/assemble.js';
 import { COLLECTIONS } from './collections.js';
 import { releasesConfig, type ReleasesConfig } from './config.js';
 import type { Deps } from './deps.js';
+import { ERRORS } from './errors.js';
 import { routes } from './http/routes.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
@@ -95,6 +96,7 @@ export default definePlugin<ReleasesConfig>({
   extends: [PROJECT_USAGE.point, VERSION_FAULT_WATCHERS.point, ACCOUNT_WATCHERS.point, LICENSE_WATCHERS.point],
   config: releasesConfig,
   scopes: ['updateservice:publish'],
+  errors: ERRORS,
   events: [RELEASE_PUBLISHED.event, RELEASE_HALTED.event],
   tags: { updateservice: 'Releases: asked for by machines, published by CI, rolled out in stages.' },
   collections: COLLECTIONS,

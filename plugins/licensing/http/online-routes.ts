@@ -3,16 +3,9 @@ import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
 import { activationView } from '../licenses/view.js';
 import { MESSAGES, type AnswerStatus } from '../online/judgement.js';
 import type { Deactivation, Online, Question } from '../online/online.js';
+import { deactivateBody, fileBody, validateBody, validateQuery } from '../online/questions.js';
 import type { Signing } from '../online/signing.js';
-import {
-  deactivateAnswer,
-  deactivateBody,
-  fileBody,
-  pubkeyAnswer,
-  validateAnswer,
-  validateBody,
-  validateQuery,
-} from './schemas.js';
+import { deactivateAnswer, pubkeyAnswer, validateAnswer } from './schemas.js';
 
 const BASE = '/api/license/v1';
 

@@ -1,75 +1,14 @@
-/** Shapes of questions and answers of `/api/license/v1` (contract 50). */
+/** Shapes of answers of `/api/license/v1`, and of what administration asks (contract 50). */
 import joi from 'joi';
 import { named, pageOf, whole } from '../../../kernel/contract.js';
 import { productField, timestamp } from '../licenses/fields.js';
 import { STATES } from '../licenses/states.js';
 import { ACTIVATION_STATES } from '../model.js';
 import { ANSWERS } from '../online/judgement.js';
+import { said } from '../online/questions.js';
 
 const at = joi.string().isoDate();
 const text = joi.string();
-
-/** A person or a program may have typed it in any way: what is no key is answered so, and is no fault of the request. */
-const licenseKey = joi.string().allow('').required().description('Any spelling: it is trimmed, upper-cased, regrouped');
-const oneLine = (max: number) =>
-  joi
-    .string()
-    .max(max)
-    .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'free of control characters' });
-const machineId = oneLine(128).min(1).allow(null).description('What the application calls this machine');
-const said = (max: number) => oneLine(max).allow(null, '');
-
-const question = {
-  license_key: licenseKey,
-  product: productField.required(),
-  machine_id: machineId,
-  machine_name: said(200),
-  app_version: said(100),
-  platform: said(100),
-  nonce: joi
-    .string()
-    .max(128)
-    .pattern(/\p{Cs}/u, { invert: true, name: 'free of half surrogates' })
-    .allow(null, '')
-    .description('Comes back under the signature, so that an old answer is found out'),
-};
-
-export const validateBody = named(
-  'LicenseQuestion',
-  joi.object(question).example({
-    license_key: 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2',
-    product: 'shop',
-    machine_id: 'web-1',
-    nonce: '4f9c2d',
-  }),
-);
-export const validateQuery = joi.object(question);
-
-export const deactivateBody = named(
-  'LicenseDeactivation',
-  joi
-    .object({
-      license_key: licenseKey,
-      product: productField,
-      machine_id: machineId.description('Releases this machine; absent: the license becomes inactive'),
-      reason: said(500),
-      permanent: joi.boolean().description('Revokes the license: this is final'),
-    })
-    .example({ license_key: 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2', machine_id: 'web-1' }),
-);
-
-export const fileBody = named(
-  'LicenseFileQuestion',
-  joi
-    .object({
-      license_key: licenseKey,
-      product: productField.required(),
-      machine_id: machineId.description('Needed where the number of machines is limited'),
-      machine_name: said(200),
-      valid_days: joi.number().integer().min(1).max(366).default(30),
-    })
-    .example({ license_key: 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2', product: 'shop', machine_id: 'web-1', valid_days: 90 }),
-);
 
 const state = named('LicenseState', joi.string().valid(...STATES));
 const activationState = named('ActivationState', joi.string().valid(...ACTIVATION_STATES));

@@ -18,7 +18,7 @@ import { outboxAt, type Outbox } from '../outbox.js';
 import type { LicenseFields, LicenseQuery, NewLicense } from './fields.js';
 import { KEY_PURPOSE, KeyHashes } from './key-hashes.js';
 import { Marks } from './marks.js';
-import { after, refusal, type Move, type StoredState } from './states.js';
+import { after, refused, type Move, type StoredState } from './states.js';
 import { eventData, licenseView, type LicenseView } from './view.js';
 import { Watchers } from './watchers.js';
 
@@ -157,7 +157,7 @@ export class Licenses {
   async move(actor: Principal, id: string, move: Exclude<Move, 'extend'>, reason?: string): Promise<LicenseView> {
     const decide: Decision = ({ status }) => {
       const to = after(status, move);
-      if (to === null) throw refusal(status, move);
+      if (to === null) throw refused(status, move);
       return { set: { status: to }, action: `license.${PAST[move]}` };
     };
     return this.#change(actor, await this.need(actor, id), decide, reason === undefined ? {} : { reason });
@@ -166,7 +166,7 @@ export class Licenses {
   /** Also earlier than before: it is an administrator's word. @throws as `move` */
   async extend(actor: Principal, id: string, expires_at: string | null): Promise<LicenseView> {
     return this.#change(actor, await this.need(actor, id), ({ status, ...license }) => {
-      if (after(status, 'extend') === null) throw refusal(status, 'extend');
+      if (after(status, 'extend') === null) throw refused(status, 'extend');
       return license.expires_at === expires_at ? null : { set: { expires_at }, action: 'license.extended' };
     });
   }
@@ -181,7 +181,7 @@ export class Licenses {
     if (license === null)
       throw notFound(`license with client_ref ${client_ref.slice(0, 64)} of ${product.slice(0, 64)}`);
     return this.#change(actor, license, ({ status, ...now }) => {
-      if (after(status, 'extend') === null) throw refusal(status, 'extend');
+      if (after(status, 'extend') === null) throw refused(status, 'extend');
       const later = now.expires_at !== null && now.expires_at < expires_at;
       return later ? { set: { expires_at }, action: 'license.extended' } : null;
     });
@@ -191,7 +191,7 @@ export class Licenses {
   async change(actor: Principal, id: string, { features, ...rest }: LicenseFields): Promise<LicenseView> {
     const fields = { ...rest, ...(features !== undefined && { features: JSON.stringify(features) }) };
     return this.#change(actor, await this.need(actor, id), (license) => {
-      if (license.status === 'revoked') throw refusal('revoked', 'change');
+      if (license.status === 'revoked') throw refused('revoked', 'change');
       const given = Object.entries(fields).filter(([, value]) => value !== undefined);
       const differs = ([name, value]: [string, unknown]): boolean => license[name as keyof LicenseDoc] !== value;
       const set = Object.fromEntries(given.filter(differs)) as Partial<LicenseDoc>;
@@ -314,7 +314,7 @@ export class Licenses {
       if (again === null) throw notFound(`license ${before.id}`);
       before = again;
     }
-    throw refusal(before.status, 'change');
+    throw refused(before.status, 'change');
   }
 
   async #write(before: LicenseDoc, fields: Partial<LicenseDoc>): Promise<LicenseDoc | null> {

@@ -1,5 +1,6 @@
 /** The states of a license and what leads from one to another (contract 50). Pure. */
-import { conflict, refuse, ServiceError } from '../../../kernel/errors.js';
+import { conflict, ServiceError } from '../../../kernel/errors.js';
+import { refusal } from '../errors.js';
 
 export const STORED_STATES = ['pending', 'active', 'inactive', 'revoked'] as const;
 export type StoredState = (typeof STORED_STATES)[number];
@@ -33,9 +34,12 @@ export function stateOf(license: { status: StoredState; expires_at: string | nul
 }
 
 /** Why a move is refused: 409 `final_state` of a revoked license, else 409 `invalid_transition`. */
-export function refusal(state: StoredState, move: Move | 'change'): ServiceError {
-  if (state === 'revoked') return new ServiceError('final_state', 'The license is revoked; this is final.');
+export function refused(state: StoredState, move: Move | 'change'): ServiceError {
+  if (state === 'revoked') return refusal('final_state', 'The license is revoked; this is final.');
   if (move === 'change') return conflict('The license was changed meanwhile. Read it again.');
   const from = Object.keys(TABLE[move]).join(' or ');
-  return refuse(409, 'invalid_transition', `The license is ${state}; ${move} is possible only when it is ${from}.`);
+  return new ServiceError(
+    'invalid_transition',
+    `The license is ${state}; ${move} is possible only when it is ${from}.`,
+  );
 }

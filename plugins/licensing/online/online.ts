@@ -4,7 +4,6 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type Deps } from '../deps.js';
-import { fileBody } from '../http/schemas.js';
 import { canonicalKey, isKey, keySha256 } from '../keys/key.js';
 import { Licenses } from '../licenses/licenses.js';
 import { stateOf, type State } from '../licenses/states.js';
@@ -12,6 +11,7 @@ import { featuresOf } from '../licenses/view.js';
 import { activationId, Machines, type Machine, type Seat } from '../machines/machines.js';
 import type { ActivationDoc, ActivationState, LicenseDoc } from '../model.js';
 import { judgementOf, MESSAGES, type AnswerStatus } from './judgement.js';
+import { fileBody } from './questions.js';
 import { Signing } from './signing.js';
 
 const MOST_REMEMBERED = 10_000;

@@ -9,6 +9,7 @@ import { refusedGlob } from '../../../clients/shared/globs.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { PackageRejected, PackageTooLarge, StoreFull, type StagedPackage } from '../../../ports/release-store.js';
 import { DEPS, type Deps } from '../deps.js';
+import { refusal } from '../errors.js';
 import type { Platform, Runtime } from '../model.js';
 import type { PackageFacts } from './publisher.js';
 
@@ -69,7 +70,7 @@ export class PackageIntake {
     const staged = await mapped(() => store.stage(body.content, { bytes: packageBytes, keepFree: KEEP_FREE }));
     if (announced !== undefined && announced.toLowerCase() !== staged.sha256) {
       await store.discard(staged.id);
-      throw new ServiceError(
+      throw refusal(
         'checksum_mismatch',
         `What arrived has the SHA-256 ${staged.sha256}, and ${announced.toLowerCase()} was announced.`,
       );
@@ -127,7 +128,7 @@ async function mapped<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof PackageRejected) {
       const { entry } = error;
       const message = entry === '' ? error.message : `The package was rejected: ${error.message}.`;
-      throw new ServiceError('package_rejected', message, {
+      throw refusal('package_rejected', message, {
         fields: { package: error.message },
         extra: { entry: entry === '' ? null : entry },
       });

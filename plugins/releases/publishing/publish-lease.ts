@@ -3,12 +3,12 @@
  * 40, publishing). The lease's document is also the marker: before the first rename it says what is about to become true.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { ServiceError } from '../../../kernel/errors.js';
 import { Lease, type HeldLease } from '../../../lib/lease.js';
 import { SECOND_MS } from '../../../lib/time.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
+import { refusal } from '../errors.js';
 import type { PublishDoc, PublishIntent } from '../model.js';
 
 const LEASE_MS = 20 * SECOND_MS;
@@ -32,10 +32,7 @@ export class PublishLeases {
   async claim(id: string): Promise<Claim> {
     const claim = await this.tryClaim(id);
     if (claim === null) {
-      throw new ServiceError(
-        'publish_in_progress',
-        'This release is being published by another call. Wait for its answer.',
-      );
+      throw refusal('publish_in_progress', 'This release is being published by another call. Wait for its answer.');
     }
     return claim;
   }

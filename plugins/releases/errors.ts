@@ -1,0 +1,10 @@
+/** The error codes of releases (contract 40, publishing). */
+import { refusals, type Catalogue } from '../../kernel/contract.js';
+
+export const ERRORS = {
+  publish_in_progress: [409, 'The same release is being published by another call.'],
+  checksum_mismatch: [422, 'The package’s SHA-256 is not the announced one.'],
+  package_rejected: [422, 'The archive breaks a rule; the message names the entry.'],
+} as const satisfies Catalogue;
+
+export const refusal = refusals(ERRORS);
