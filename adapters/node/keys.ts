@@ -94,6 +94,9 @@ export async function newReleaseKey(): Promise<string> {
 export const newSecret = async (): Promise<string> => randomBytes(32).toString('base64url');
 
 async function givenReleaseKey(path: string): Promise<ReleaseKey> {
+  // Named in an error, a key would lie in the log.
+  if (path.includes('-----BEGIN'))
+    throw new KeyError('release_private_key: is a key itself; write it to a file, and name that file');
   let pem: string;
   try {
     pem = await readFile(path, 'utf8');

@@ -102,6 +102,14 @@ describe('keys', () => {
     expect(await fault(load())).to.equal(`release_private_key: ${path} is not a readable PEM private key`);
   });
 
+  it('a release key in place of its file stops the start, and is not repeated', async () => {
+    const release_private_key = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n';
+    const said = await fault(loadKeys({ ...GIVEN, release_private_key }, folder, true));
+    expect(said)
+      .to.match(/^release_private_key: is a key itself/)
+      .and.not.include('c2VjcmV0');
+  });
+
   it('a created key that was cut stops the start instead of being replaced', async () => {
     await writeFile(join(folder, KEY_FILES.data), 'short');
     expect(await fault(loadKeys({ ...GIVEN, data_key: null }, folder, false))).to.equal(
