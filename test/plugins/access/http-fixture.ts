@@ -43,7 +43,15 @@ interface Probe {
 }
 
 const NOUNS = ['releases', 'bug items', 'items'] as const;
-const ABSENT_SCOPES = ['watchdog:ping', 'watchdog:read', 'watchdog:manage', 'setup:install'];
+const ABSENT_SCOPES = [
+  'watchdog:ping',
+  'watchdog:read',
+  'watchdog:manage',
+  'setup:install',
+  'updateservice:publish',
+  'license:read',
+  'license:manage',
+];
 
 /** @param scopes of plugins that are not there */
 function probe(into: Partial<Probe>, scopes: readonly string[]): Plugin {
