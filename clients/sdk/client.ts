@@ -143,7 +143,7 @@ export class Client {
   }
 
   #prepared(report: ErrorReport): Prepared {
-    return prepare(this.#context.project, report, this.#context.now());
+    return prepare(this.#context.project, { ...report }, this.#context.now());
   }
 }
 

@@ -117,7 +117,9 @@ function fromCache(context: Context, asked: Asked): LicenseCheck {
   if (known === null) return UNKNOWN;
   const { status, verified } = known;
   if (status !== 'active') return { ...UNKNOWN, status, verified, fromCache: true };
-  if (isSetBack(at, highestSeen) || !isWithinGrace(known, at)) return UNKNOWN;
+  // By this machine's clock, also where the server's differs. Schema 2 kept no other time.
+  const seen = Math.max(highestSeen, Date.parse(license.checked_at));
+  if (isSetBack(at, seen) || !isWithinGrace(known, at)) return UNKNOWN;
   if (at > highestSeen) cache.write({ highestSeen: at });
   return { status, valid: true, verified, isTransient: true, fromCache: true };
 }

@@ -145,6 +145,12 @@ describe('sdk: errors', function () {
     expect(server.asked.length).to.equal(asked);
   });
 
+  it('takes what an application without types gives it', async () => {
+    server.reply = json(422, { status: 'error', error: { code: 'validation_failed', message: 'No.' } });
+    for (const report of [undefined, null, {}, 'text', 7, { error_message: 7, context: 10n }])
+      expect(await client.reportError(report as never)).to.include({ sent: false, queued: false });
+  });
+
   it('without a token says so', async () => {
     const { error, ...result } = await open({ token: undefined }).reportError({ error_message: 'x' });
     expect(result).to.include({ sent: false, queued: false });

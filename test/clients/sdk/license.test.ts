@@ -153,6 +153,9 @@ describe('sdk: licenses', () => {
       expect(await client(options).validateLicense(KEY)).to.deep.equal(CACHED);
     now = START + 24 * HOUR;
     expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
+    now = START - 5 * MINUTE - 1;
+    await writeFile(cacheFile(), JSON.stringify(flat));
+    expect(await client().validateLicense(KEY), 'a clock set back').to.deep.equal(NOTHING);
     await writeFile(cacheFile(), JSON.stringify({ ...flat, license_status: 'revoked' }));
     expect(await client().validateLicense(KEY)).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
     await validatedThenOffline();
@@ -201,11 +204,18 @@ describe('sdk: licenses', () => {
       expect(await verifying().validateLicense(KEY), 'a changed answer').to.deep.equal(NOTHING);
       await setCache({ answer: null });
       expect(await verifying().validateLicense(KEY), 'no answer').to.deep.equal(NOTHING);
-      await setCache({ answer });
+      await setCache({ answer, checked_at: new Date(START).toISOString() });
       expect(await verifying().validateLicense(KEY)).to.deep.equal({ ...CACHED, verified: true });
       expect(await client({ licensePublicKey: signer().pem }).validateLicense(KEY), 'another key').to.deep.equal(
         NOTHING,
       );
+    });
+
+    it('gives its grace to a machine whose clock is slow', async () => {
+      server.reply = signedReply({ checked_at: new Date(START + HOUR).toISOString() });
+      expect(await verifying().validateLicense(KEY)).to.deep.equal(VERIFIED);
+      server.reply = page(502, '');
+      expect(await verifying().validateLicense(KEY)).to.deep.equal({ ...CACHED, verified: true });
     });
 
     for (const [name, reply] of Object.entries<Reply>({
