@@ -8,6 +8,7 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/tree.js';
+import { until } from '../harness.js';
 import { cleanEnv, done, run } from '../support/programs.js';
 
 const ROOT = projectRoot();
@@ -159,10 +160,12 @@ describe('the packed service', function () {
       client_ref: 'packed-1',
     });
     const headers = { authorization: `Bearer ${token}` };
-    const item = await fetch(`${running.url}/api/bugtracker/v1/bugs/${String(ref)}`, { headers });
-    expect(await item.text())
-      .to.include('Ada is on call until')
-      .and.include('plugin:oncall');
+    const { url } = running;
+    const item = async (): Promise<string> =>
+      (await fetch(`${url}/api/bugtracker/v1/bugs/${String(ref)}`, { headers })).text();
+    // The report is answered when it is stored; who listens to its event comes after that.
+    await until('the comment', async () => (await item()).includes('Ada is on call until'), 30_000);
+    expect(await item()).to.include('plugin:oncall');
     expect(JSON.parse(await aos('oncall', 'now', '--json'))).to.include({ person: 'Ada' });
     await stop(running);
   });

@@ -50,17 +50,21 @@ export interface ResponseParts {
 }
 
 function success(spec: RouteSpec, described: Description | null, name: string, { components }: ResponseParts): Json {
-  const text = described?.type === 'string';
-  const schema =
-    described === null
-      ? enveloped({ type: 'object' }, spec)
-      : text
-        ? jsonSchema(described, components.output)
-        : answer(described, name, spec, components);
-  const type = text ? ((schema['contentMediaType'] as string | undefined) ?? 'text/plain') : 'application/json';
-  const content = { [type]: { schema } };
+  const content: Json = {};
+  // Beside JSON a route may answer a text of another type, when it is asked to.
+  const forms = described?.type === 'alternatives' ? branchesOf(described) : [];
+  const texts = described?.type === 'string' ? [described] : forms.filter(isText);
+  const json = texts.length === 0 ? described : (forms.find((form) => !isText(form)) ?? null);
+  if (json !== null) content['application/json'] = { schema: answer(json, name, spec, components) };
+  else if (described === null) content['application/json'] = { schema: enveloped({ type: 'object' }, spec) };
+  for (const text of texts) {
+    const schema = jsonSchema(text, components.output);
+    content[(schema['contentMediaType'] as string | undefined) ?? 'text/plain'] = { schema };
+  }
   return { description: 'Success', headers: REQUEST_ID, content };
 }
+
+const isText = ({ type }: Description): boolean => type === 'string';
 
 /** An answer's shape is kept under its own name, or one made from the operation's; alternatives each under theirs. */
 function answer(described: Description, name: string, spec: RouteSpec, components: Components): JsonSchema {

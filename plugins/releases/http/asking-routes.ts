@@ -1,6 +1,6 @@
 /** What machines and people ask the update service (contract 40, asking). */
 import joi from 'joi';
-import { text, timeParameter, type RouteSpec } from '../../../kernel/contract.js';
+import { text, timeParameter, type RouteSpec, stated } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { DAY_MS } from '../../../lib/time.js';
 import { checkChannel, checkPlatform, checkVersion, ASKED_LENGTH, SLUG } from '../place.js';
@@ -158,7 +158,7 @@ export function askingRoutes({ asking, index, channels, lists, deps }: Services)
           format: joi.string().valid('json', 'pem').default('json').description('`pem`: the key alone'),
         }),
       },
-      output: pubkeyAnswer,
+      output: joi.alternatives(pubkeyAnswer, stated({ contentMediaType: 'application/x-pem-file' }, joi.string())),
       errors: ['not_found'],
       handle: async ({ query }) => {
         const key = await signer.key();
