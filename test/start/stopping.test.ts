@@ -50,7 +50,7 @@ describe('start: stopping', function () {
 
   it('gives downloads and uploads 10 s on SIGTERM, then cuts them; a download goes on from where it was', async () => {
     service = await TestService.create();
-    const size = 64 * 1024 * 1024;
+    const size = 24 * 1024 * 1024;
     const plugin = `
       import { FileAnswer } from ${JSON.stringify(new URL('../../kernel/contract.js', import.meta.url).href)};
       const file = { size: ${size}, etag: '"v1"', contentType: 'application/gzip', open: async function* (start, end) {
@@ -94,7 +94,7 @@ describe('start: stopping', function () {
     expect(cut).to.equal(0);
     expect(await ended).to.equal(0);
     clearInterval(drip);
-    expect(performance.now() - began).to.be.within(9_000, 15_000);
+    expect(performance.now() - began).to.be.within(9_000, 30_000);
     let received = 0;
     slow.on('data', (chunk) => (received += chunk.length)).resume();
     await until('both are cut', () => cut === 2);
