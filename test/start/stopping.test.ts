@@ -1,6 +1,6 @@
 /** How the program stops (contract 95, shutdown). */
 import { expect } from 'chai';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -51,9 +51,13 @@ describe('start: stopping', function () {
   it('gives downloads and uploads 10 s on SIGTERM, then cuts them; a download goes on from where it was', async () => {
     service = await TestService.create();
     const size = 24 * 1024 * 1024;
+    const begun = join(service.dataDir, 'begun');
     const plugin = `
+      import { appendFileSync } from 'node:fs';
       import { FileAnswer } from ${JSON.stringify(new URL('../../kernel/contract.js', import.meta.url).href)};
+      const begun = () => appendFileSync(${JSON.stringify(begun)}, '.');
       const file = { size: ${size}, etag: '"v1"', contentType: 'application/gzip', open: async function* (start, end) {
+        begun();
         for (let at = start; at < end; at += 262144) yield Buffer.alloc(Math.min(262144, end - at), at / 262144);
       } };
       const common = { summary: 'test', access: 'public', limits: { rate: 'none' }, hidden: true };
@@ -63,7 +67,7 @@ describe('start: stopping', function () {
           { ...common, method: 'GET', path: '/streams/file', handle: () => new FileAnswer(file) },
           { ...common, method: 'POST', path: '/streams/upload',
             input: { stream: { mediaTypes: ['application/gzip'], bytes: ${size} } },
-            handle: async ({ body }) => { for await (const piece of body.content); return {}; } },
+            handle: async ({ body }) => { begun(); for await (const piece of body.content); return {}; } },
         ] }),
       };`;
     await writeFile(join(service.dataDir, 'streams.mjs'), plugin);
@@ -87,6 +91,8 @@ describe('start: stopping', function () {
     let cut = 0;
     for (const socket of [slow, upload]) socket.on('error', () => undefined).once('close', () => cut++);
     const answer = await quick;
+    // A connection whose request has not arrived yet is an idle one, which is closed at once.
+    await until('all three run', () => existsSync(begun) && statSync(begun).size === 3);
     const began = performance.now();
     const ended = service.end('SIGTERM');
     await until('new connections are refused', () => refuses(port), 8_000);
