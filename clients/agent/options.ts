@@ -6,6 +6,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isVersion } from '../../lib/versions.js';
+import { canonicalKey } from '../shared/license-key.js';
 import { isPlatform, PLATFORMS } from '../shared/platform.js';
 import { readConfig, type ConfigFile } from './config-file.js';
 import { Failure } from './exit.js';
@@ -130,7 +131,7 @@ export async function readOptions(argv: readonly string[], env: Env, own: string
   const file = await readConfig(config, given.config !== undefined);
   const values: Values = { ...fromFile(file), ...around, ...given };
   const options = checked(values, text(given.config) === null ? dir : resolve(text(values.dir) ?? dir), config);
-  options.licenseKey = canonicalKey(options.licenseKey ?? (await secretOf(env, 'SVC_PRODUCT_KEY')));
+  options.licenseKey = licenseKeyOf(options.licenseKey ?? (await secretOf(env, 'SVC_PRODUCT_KEY')));
   options.password = await secretOf(env, 'SVC_PASSWORD');
   return options;
 }
@@ -242,12 +243,12 @@ function checked(values: Values, dir: string, config: string): Options {
 }
 
 /** The text that is hashed and sent (contract 40, access files). */
-function canonicalKey(key: string | null): string | null {
-  if (key === null) return null;
-  const canonical = key.trim().toUpperCase();
-  if (!/^[0-9A-Z]+(-[0-9A-Z]+)*$/.test(canonical))
-    throw new Failure('usage', '--license-key must be groups of letters and digits with hyphens between them');
-  return canonical;
+function licenseKeyOf(text: string | null): string | null {
+  if (text === null) return null;
+  const key = canonicalKey(text);
+  if (!/^[0-9A-Z]{5}(-[0-9A-Z]{5})*$/.test(key))
+    throw new Failure('usage', '--license-key must be groups of five letters and digits');
+  return key;
 }
 
 export function helpText(): string {

@@ -5,8 +5,8 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isLicenseStatus, type LicenseStatus } from '../shared/license-status.js';
 import { putFile } from './files.js';
-import { isLicenseStatus, type LicenseStatus } from './verdict.js';
 
 export interface CachedLicense {
   license_status: LicenseStatus;

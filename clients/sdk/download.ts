@@ -9,10 +9,11 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { pipeline } from 'node:stream/promises';
+import { canonicalKey, credentialName } from '../shared/license-key.js';
 import { isPackageUrl } from '../shared/platform.js';
 import type { Context } from './context.js';
 import { reasonOf, textOf } from './http.js';
-import { canonicalKey, sha256 } from './license.js';
+import { sha256 } from './license.js';
 import { below } from './options.js';
 import type { Release } from './update.js';
 import type { Problem } from './verdict.js';
@@ -183,7 +184,7 @@ function get(
 /** As the access files have it (contract 40, access files). */
 function basicOf(licenseKey: string): string {
   const key = canonicalKey(licenseKey);
-  return `Basic ${Buffer.from(`lic_${sha256(key).slice(0, 16)}:${key}`).toString('base64')}`;
+  return `Basic ${Buffer.from(`${credentialName(sha256(key))}:${key}`).toString('base64')}`;
 }
 
 const sizeOf = (path: string): Promise<number> =>

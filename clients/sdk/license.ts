@@ -2,11 +2,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { verifyAnswer, verifyLicenseFile, type LicenseFault, type LicenseFileResult } from '../shared/license-file.js';
+import { canonicalKey } from '../shared/license-key.js';
+import { isLicenseStatus, type LicenseStatus } from '../shared/license-status.js';
+import { machinePlatform } from '../shared/machine.js';
 import type { CachedLicense } from './cache.js';
 import type { Context } from './context.js';
 import { isSetBack, isWithinGrace } from './grace.js';
-import { machinePlatform } from './machine.js';
-import { isLicenseStatus, judgeLicense, type LicenseStatus } from './verdict.js';
+import { judgeLicense } from './verdict.js';
 
 export interface LicenseQuestion {
   /** Default: this machine. Null: no machine is named, and no slot is taken. */
@@ -32,19 +34,8 @@ export interface LoadedLicenseFile extends Omit<LicenseFileResult, 'reason'> {
   reason?: LicenseFault | 'clock_set_back' | 'unreadable';
 }
 
-/** The one spelling of a key (contract 50, key): trimmed, upper case, in groups of five. */
-export const canonicalKey = (text: string): string =>
-  (
-    text
-      .slice(0, LONGEST_KEY)
-      .toUpperCase()
-      .replaceAll(/[\s-]+/g, '')
-      .match(/.{1,5}/g) ?? []
-  ).join('-');
-
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-const LONGEST_KEY = 200;
 const UNKNOWN: LicenseCheck = { status: null, valid: false, verified: false, isTransient: true, fromCache: false };
 
 export async function validateLicense(
@@ -111,6 +102,8 @@ function fromCache(context: Context, asked: Asked): LicenseCheck {
   const { cache, now } = context;
   const { license, highestSeen } = cache.read();
   const at = now();
+  // Also when nothing is given: a clock set back after the grace would give it once more.
+  if (at > highestSeen) cache.write({ highestSeen: at });
   if (license === null || license.key_sha256 !== asked.keySha256) return UNKNOWN;
   if (!license.legacy && license.machine_id !== asked.machineId) return UNKNOWN;
   const known = license.legacy ? unverified(license) : believed(context, license, asked);
@@ -120,7 +113,6 @@ function fromCache(context: Context, asked: Asked): LicenseCheck {
   // By this machine's clock, also where the server's differs. Schema 2 kept no other time.
   const seen = Math.max(highestSeen, Date.parse(license.checked_at));
   if (isSetBack(at, seen) || !isWithinGrace(known, at)) return UNKNOWN;
-  if (at > highestSeen) cache.write({ highestSeen: at });
   return { status, valid: true, verified, isTransient: true, fromCache: true };
 }
 
@@ -170,8 +162,8 @@ export async function loadLicenseFile(context: Context, file: string): Promise<L
     now: at,
   });
   const { highestSeen } = cache.read();
+  if (at > highestSeen) cache.write({ highestSeen: at });
   if (result.payload !== undefined && isSetBack(at, highestSeen))
     return { valid: false, payload: result.payload, reason: 'clock_set_back' };
-  if (result.valid && at > highestSeen) cache.write({ highestSeen: at });
   return result;
 }

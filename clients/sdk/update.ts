@@ -1,8 +1,8 @@
 /** Asking for an update (contract 40, asking; contract 90, SDK: `checkForUpdate`). */
+import { machinePlatform } from '../shared/machine.js';
 import type { Platform } from '../shared/platform.js';
 import type { CachedUpdate } from './cache.js';
 import type { Context } from './context.js';
-import { machinePlatform } from './machine.js';
 import { judge, outcomeOf, type Problem } from './verdict.js';
 
 /** As the server sends it (contract 40, asking). */

@@ -2,6 +2,7 @@
  * Transient or definite (contract 90, SDK): a license status, or 401, 404 and 422 in our JSON, are definite; everything else is
  * transient, another server's page included. Pure.
  */
+import { isLicenseStatus } from '../shared/license-status.js';
 import type { Exchange } from './http.js';
 
 /** What went wrong, for people and for programs. */
@@ -15,23 +16,6 @@ export type Verdict =
   | { kind: 'answer'; body: Record<string, unknown> }
   | { kind: 'refused'; status: number; problem: Problem }
   | { kind: 'transient'; status: number | null; problem: Problem };
-
-export const LICENSE_STATUSES = [
-  'active',
-  'expired',
-  'inactive',
-  'revoked',
-  'pending',
-  'invalid',
-  'product_mismatch',
-  'machine_limit',
-  'machine_pending',
-  'machine_blocked',
-] as const;
-export type LicenseStatus = (typeof LICENSE_STATUSES)[number];
-
-export const isLicenseStatus = (value: unknown): value is LicenseStatus =>
-  (LICENSE_STATUSES as readonly unknown[]).includes(value);
 
 const DEFINITE: ReadonlySet<number> = new Set([401, 404, 422]);
 /** How the license endpoints say so, which answer without the envelope (contract 50). */

@@ -171,6 +171,14 @@ export const RULES: readonly Rule[] = [
     says: 'cli imports main.ts, kernel, config, ports, lib and node',
   },
   {
+    // What the system calls this machine lies in a file or in the registry.
+    layer: 'clients',
+    files: /^clients\/shared\/machine\.ts$/,
+    project: [],
+    packages: [NODE],
+    says: 'clients/shared/machine.ts imports lib and node',
+  },
+  {
     layer: 'clients',
     files: /^clients\/shared\//,
     project: [],

@@ -1,9 +1,10 @@
 /** `--action update` (contract 90, update): lock → recover → check → … → clean up, in steps where `min_version` wants them. */
 import { rm } from 'node:fs/promises';
 import { machineIdOf } from '../../shared/machine-id.js';
+import { machinePlatform } from '../../shared/machine.js';
 import { printable } from '../../shared/texts.js';
 import { Failure, failureOf } from '../exit.js';
-import { machineInstance, machinePlatform } from '../machine.js';
+import { machineInstance } from '../machine.js';
 import { below } from '../net/address.js';
 import { download, OtherBytes } from '../net/download.js';
 import { Http } from '../net/http.js';

@@ -1,7 +1,8 @@
 /** validate, deactivate, file and pubkey: for applications, without the envelope (contracts 00 and 50). */
 import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
 import { activationView } from '../licenses/view.js';
-import { MESSAGES, type AnswerStatus } from '../online/judgement.js';
+import type { LicenseStatus } from '../../../clients/shared/license-status.js';
+import { MESSAGES } from '../online/judgement.js';
 import type { Deactivation, Online, Question } from '../online/online.js';
 import { deactivateBody, fileBody, validateBody, validateQuery } from '../online/questions.js';
 import type { Signing } from '../online/signing.js';
@@ -11,7 +12,7 @@ const BASE = '/api/license/v1';
 
 const unstored = (status: number, body: object): Reply => new Reply(status, body).header('cache-control', 'no-store');
 /** A refusal in the state's own word. */
-const stated = (status: number, state: AnswerStatus): Reply =>
+const stated = (status: number, state: LicenseStatus): Reply =>
   unstored(status, { status: state, message: MESSAGES[state] });
 
 export function onlineRoutes(online: Online, signing: Signing): RouteSpec[] {

@@ -4,7 +4,7 @@ import { named, pageOf, whole } from '../../../kernel/contract.js';
 import { productField, timestamp } from '../licenses/fields.js';
 import { STATES } from '../licenses/states.js';
 import { ACTIVATION_STATES } from '../model.js';
-import { ANSWERS } from '../online/judgement.js';
+import { LICENSE_STATUSES } from '../../../clients/shared/license-status.js';
 import { said } from '../online/questions.js';
 
 const at = joi.string().isoDate();
@@ -18,7 +18,7 @@ const features = joi.object().unknown();
 export const validateAnswer = named(
   'LicenseAnswer',
   whole({
-    status: named('LicenseAnswerStatus', joi.string().valid(...ANSWERS)),
+    status: named('LicenseAnswerStatus', joi.string().valid(...LICENSE_STATUSES)),
     valid: joi.boolean().description('Only when `status` is `active`'),
     product: text.description('As asked'),
     expires_at: at.allow(null),

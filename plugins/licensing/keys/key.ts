@@ -3,14 +3,15 @@
  * finds every wrong character and every two neighbours that were exchanged. Pure.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { canonicalKey } from '../../../clients/shared/license-key.js';
+
+export { canonicalKey, credentialName } from '../../../clients/shared/license-key.js';
 
 /** The digits of GF(32), in their order: without 0, 1, I and O, which people confuse. */
 export const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const RANDOM = 24;
 const GROUP = 5;
 const LENGTH = RANDOM + 1;
-/** What is longer is no key, however it is grouped; only so much is looked at. */
-const LONGEST = 200;
 const SHAPE = new RegExp(`^[${ALPHABET}]{5}(?:-[${ALPHABET}]{5}){4}$`);
 
 /** g^(i+1) · v in GF(32) with x⁵ + x² + 1 and g = 2. */
@@ -30,22 +31,10 @@ export function checkCharacter(characters: string): string {
   return ALPHABET[sum] ?? '';
 }
 
-const grouped = (characters: string): string => characters.match(/.{1,5}/g)?.join('-') ?? '';
-
 /** A new key. 32 divides 256, so the lower five bits of a random byte favour no character. */
 export function newKey(random: (bytes: number) => Uint8Array = randomBytes): string {
   const characters = Array.from(random(RANDOM), (byte) => ALPHABET[byte & 31]).join('');
-  return grouped(characters + checkCharacter(characters));
-}
-
-/** The one spelling of a key: trimmed, upper case, in groups of five. Of other text it makes something that is no key. */
-export function canonicalKey(text: string): string {
-  return grouped(
-    text
-      .slice(0, LONGEST)
-      .toUpperCase()
-      .replace(/[\s-]+/g, ''),
-  );
+  return canonicalKey(characters + checkCharacter(characters));
 }
 
 /** Whether a canonical text has the shape of a key and the right check character. */
@@ -60,6 +49,3 @@ export const keySha256 = (canonical: string): string => createHash('sha256').upd
 
 /** What may be shown of a key: its last group. */
 export const maskedKey = (canonical: string): string => `${'*****-'.repeat(4)}${canonical.slice(-GROUP)}`;
-
-/** The user name of a key in the access files (contract 40, access files). */
-export const credentialName = (sha256: string): string => `lic_${sha256.slice(0, 16)}`;

@@ -1,22 +1,9 @@
 /** What a question about a license is answered, before its machine is looked at (contract 50). Pure. */
+import type { LicenseStatus } from '../../../clients/shared/license-status.js';
 import { stateOf } from '../licenses/states.js';
 import type { LicenseDoc } from '../model.js';
 
-export const ANSWERS = [
-  'active',
-  'expired',
-  'inactive',
-  'revoked',
-  'pending',
-  'invalid',
-  'product_mismatch',
-  'machine_limit',
-  'machine_pending',
-  'machine_blocked',
-] as const;
-export type AnswerStatus = (typeof ANSWERS)[number];
-
-export type Judgement = Exclude<AnswerStatus, `machine_${string}`>;
+export type Judgement = Exclude<LicenseStatus, `machine_${string}`>;
 
 /** The first that holds: invalid, revoked, inactive, pending, product_mismatch, expired; else active. */
 export function judgementOf(
@@ -30,7 +17,7 @@ export function judgementOf(
   return stateOf(license, now);
 }
 
-export const MESSAGES: Readonly<Record<AnswerStatus, string>> = {
+export const MESSAGES: Readonly<Record<LicenseStatus, string>> = {
   active: 'The license is active.',
   expired: 'The license has expired.',
   inactive: 'The license is switched off.',

@@ -4,13 +4,14 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type Deps } from '../deps.js';
+import type { LicenseStatus } from '../../../clients/shared/license-status.js';
 import { canonicalKey, isKey, keySha256 } from '../keys/key.js';
 import { Licenses } from '../licenses/licenses.js';
 import { stateOf, type State } from '../licenses/states.js';
 import { featuresOf } from '../licenses/view.js';
 import { activationId, Machines, type Machine, type Seat } from '../machines/machines.js';
 import type { ActivationDoc, ActivationState, LicenseDoc } from '../model.js';
-import { judgementOf, MESSAGES, type AnswerStatus } from './judgement.js';
+import { judgementOf, MESSAGES } from './judgement.js';
 import { fileBody } from './questions.js';
 import { Signing } from './signing.js';
 
@@ -33,7 +34,7 @@ export interface Shown {
   max: number | null;
 }
 
-const OF_SEAT: Readonly<Record<Seat, AnswerStatus>> = {
+const OF_SEAT: Readonly<Record<Seat, LicenseStatus>> = {
   active: 'active',
   pending: 'machine_pending',
   blocked: 'machine_blocked',
@@ -67,7 +68,7 @@ export class Online {
     const { sha256, license, activation } = await this.#find(question.license_key, machine_id);
     const now = this.deps.clock.now();
     const judged = judgementOf(license, product, now);
-    let status: AnswerStatus = judged;
+    let status: LicenseStatus = judged;
     let shown: Shown | null = null;
     if (license !== null && judged === 'active') {
       if (machine_id !== null) {
@@ -123,7 +124,7 @@ export class Online {
   /** The file, or why there is none. @throws ServiceError validation_failed */
   async file(
     question: Question & { valid_days?: number | undefined },
-  ): Promise<{ text: string } | { status: AnswerStatus }> {
+  ): Promise<{ text: string } | { status: LicenseStatus }> {
     const { product, valid_days = FILE_DAYS } = question;
     const machine_id = question.machine_id ?? null;
     const { license, activation } = await this.#find(question.license_key, machine_id);
@@ -138,7 +139,7 @@ export class Online {
     license: LicenseDoc,
     machine_id: string | null,
     valid_days = FILE_DAYS,
-  ): Promise<{ text: string } | { status: AnswerStatus }> {
+  ): Promise<{ text: string } | { status: LicenseStatus }> {
     const given = { license_key: '', product: license.product, machine_id, valid_days: valid_days || FILE_DAYS };
     const { error } = fileBody.validate(given, { errors: { label: false } });
     if (error !== undefined) throw invalid({ [String(error.details[0]?.path[0])]: error.message });
@@ -155,7 +156,7 @@ export class Online {
     machine: Machine | null,
     valid_days: number,
     known: ActivationDoc | null,
-  ): Promise<{ text: string } | { status: AnswerStatus }> {
+  ): Promise<{ text: string } | { status: LicenseStatus }> {
     if (machine === null && license.max_activations !== null)
       throw invalid({ machine_id: 'is needed: this license is for a number of machines' });
     const now = this.deps.clock.now();

@@ -139,6 +139,14 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
   });
 
+  it('a time seen after the grace is kept as well: setting the clock back revives nothing', async () => {
+    await validatedThenOffline();
+    now = START + 30 * HOUR;
+    expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
+    now = START + HOUR;
+    expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
+  });
+
   it('reads schema 2, unverified, more than once; writes schema 3', async () => {
     const flat = {
       schema: 2,
@@ -200,6 +208,7 @@ describe('sdk: licenses', () => {
       now = START + 24 * HOUR;
       expect(await verifying().validateLicense(KEY), 'what is not signed does not count').to.deep.equal(NOTHING);
       now = START;
+      await setCache({ highest_seen: new Date(START).toISOString() });
       await setCache({ answer: { ...(answer as object), cache_ttl_hours: 9_999 } });
       expect(await verifying().validateLicense(KEY), 'a changed answer').to.deep.equal(NOTHING);
       await setCache({ answer: null });
@@ -278,6 +287,10 @@ describe('sdk: licenses', () => {
       expect((await verifying().loadLicenseFile(path)).valid).to.equal(true);
       now -= 1;
       expect(await reason(path)).to.equal('clock_set_back');
+      now = START + 31 * 24 * HOUR;
+      expect(await reason(path)).to.equal('file_expired');
+      now = START + 2 * HOUR;
+      expect(await reason(path), 'the end of the file was seen').to.equal('clock_set_back');
     });
   });
 
