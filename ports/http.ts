@@ -135,8 +135,9 @@ export interface ToolSpec {
  * @param name `Item`: a noun, or a noun with what is done to it (`NewWebhook`)
  */
 export const named = <S extends Schema>(name: string, schema: S): S => {
-  const { flags } = schema.describe() as { flags?: { description?: string } };
-  return schema.meta({ component: { name, description: flags?.description } }) as S;
+  // Not by `describe()`, which walks the whole schema: half of the program's start would go there.
+  const description = schema.$_getFlag('description') as string | undefined;
+  return schema.meta({ component: { name, description } }) as S;
 };
 
 /**
