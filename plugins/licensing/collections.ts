@@ -7,6 +7,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
     indexes: [
       { fields: ['key_sha256'], unique: true },
       { fields: ['ref_key'], unique: true },
+      { fields: ['client_ref'] },
       { fields: ['created_at'] },
       { fields: ['product', 'created_at'] },
       { fields: ['status', 'created_at'] },

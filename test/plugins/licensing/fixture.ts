@@ -87,7 +87,7 @@ export interface Fixture extends Services {
   settled(): Promise<void>;
 }
 
-const STORE = new PluginStores('licensing', COLLECTIONS);
+export const STORE = new PluginStores('licensing', COLLECTIONS);
 export const STORES = STORE.all;
 
 interface Options {
