@@ -14,6 +14,7 @@ import { seriesCharts } from './helpers/series.js';
 import { timeHelpers, type TimeOptions } from './helpers/time.js';
 import { traces } from './helpers/trace.js';
 import { trees } from './helpers/tree.js';
+import { uptimeBars } from './helpers/uptime.js';
 
 export type { Helper } from './helpers/html.js';
 
@@ -30,6 +31,7 @@ export function helpers(options: TimeOptions): Record<string, Helper> {
     ...blocks,
     ...traces,
     ...trees,
+    ...uptimeBars,
     ...timeHelpers(options),
   };
 }

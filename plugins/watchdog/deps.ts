@@ -35,7 +35,7 @@ export interface Deps {
   tokens: Pick<TokenIssuer, 'issue' | 'list' | 'find' | 'revoke' | 'revokeSource'>;
   liveTokens: LiveTokens;
   audit: Pick<AuditLog, 'record'>;
-  projects: Pick<ProjectDirectory, 'get'>;
+  projects: Pick<ProjectDirectory, 'get' | 'list'>;
   emit: (
     event: string,
     data: object,

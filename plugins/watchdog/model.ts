@@ -53,6 +53,8 @@ export interface MonitorDoc extends Doc {
   /** The state before `down`. */
   down_from: MonitorState | null;
   last_state_change_utc: string;
+  /** Time in each state by hour and by day (uptime.ts), until the last change: JSON text; absent until the first one. */
+  uptime?: string | null;
   down_since_utc: string | null;
 
   last_heartbeat_at: string | null;

@@ -1,6 +1,7 @@
 /** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
 import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/access.js';
+import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Authenticator } from '../../ports/http.js';
 import { DEPS, type Deps } from './deps.js';
 import { Evaluator } from './evaluator/evaluator.js';
@@ -37,6 +38,7 @@ const SERVICES = {
 interface Outside {
   audit: Pick<AuditLog, 'record'>;
   tokens: Deps['tokens'];
+  projects: Pick<ProjectDirectory, 'list'>;
   authenticator: Authenticator;
   clock: Clock;
   /** `server.base_url`; with a free port it is known only once the server listens. */
@@ -54,6 +56,6 @@ export function buildServices(
   more: Pick<Outside, 'authenticator' | 'baseUrl' | 'beats'>,
 ): Services {
   scope.bind(DEPS, deps);
-  const { audit, tokens, clock } = deps;
-  return { ...scope.services(SERVICES), audit, tokens, clock, ...more };
+  const { audit, tokens, clock, projects } = deps;
+  return { ...scope.services(SERVICES), audit, tokens, projects, clock, ...more };
 }

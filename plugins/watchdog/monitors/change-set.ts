@@ -8,6 +8,7 @@ import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
 import type { Level, MonitorDoc, OutboxEntry } from '../model.js';
 import { nextCheck } from './timing.js';
+import { recorded } from './uptime.js';
 
 const LEVELS: Readonly<Record<MonitorState, Level>> = {
   up: 'info',
@@ -47,7 +48,7 @@ export class ChangeSet {
       this.recover(state, state === 'stopped' || state === 'maintenance' ? state : null);
       this.assign({ left_down_at: at, down_since_utc: null, down_from: null });
     }
-    return this.assign({ state, last_state_change_utc: at });
+    return this.assign({ uptime: recorded(next, this.now), state, last_state_change_utc: at });
   }
 
   /** Down; `alarm` or `suppress` must follow. */
@@ -121,9 +122,9 @@ export class ChangeSet {
     next.rev = before.rev + 1;
     const set: Record<string, Json> = {};
     for (const key of Object.keys(next) as (keyof MonitorDoc)[]) {
-      if (next[key] !== before[key] && key !== 'rev' && key !== 'outbox') {
-        set[key] = next[key];
-      }
+      if (key === 'rev' || key === 'outbox') continue;
+      const value = next[key];
+      if (value !== undefined && value !== before[key]) set[key] = value;
     }
     const update: Update = { set, inc: { rev: 1 } };
     const last = entries.at(-1);

@@ -33,6 +33,7 @@ export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): Moni
     left_down_at: null,
     down_from: null,
     last_state_change_utc: at,
+    uptime: null,
     down_since_utc: null,
     last_heartbeat_at: null,
     beat_interval: null,

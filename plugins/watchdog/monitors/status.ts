@@ -25,6 +25,14 @@ export interface MonitorQuery {
   q?: string;
 }
 
+export interface MonitorPage {
+  docs: MonitorDoc[];
+  next: string | null;
+}
+
+/** What needs a person most comes first; what somebody switched off last. */
+const WORST_FIRST: readonly MonitorState[] = ['down', 'warning', 'unknown', 'up', 'maintenance', 'stopped'];
+
 export interface StatusQuery {
   source?: readonly string[];
   state?: readonly MonitorState[];
@@ -80,6 +88,35 @@ export class Status {
   }
 
   /**
+   * What needs a person first: by state in the order of `WORST_FIRST`, then by source. Each state is a page of its own, on
+   * the index of state and source.
+   * @throws ServiceError invalid_cursor
+   */
+  async worstFirst(query: MonitorQuery & { limit: number; cursor?: string }, caller: Caller): Promise<MonitorPage> {
+    const states = WORST_FIRST.filter((state) => query.state?.includes(state) ?? true);
+    const from = query.cursor === undefined ? { state: states[0], after: null } : placeOf(query.cursor);
+    const docs: MonitorDoc[] = [];
+    for (const state of states.slice(Math.max(states.indexOf(from.state as MonitorState), 0))) {
+      const room = query.limit - docs.length;
+      const page = await this.deps.monitors.find({
+        filter: { ...this.filter(query, caller), state },
+        sort: [['source', 'asc']],
+        limit: room || 1,
+        after: state === from.state ? from.after : null,
+      });
+      if (room > 0) docs.push(...page.items);
+      else if (page.items.length > 0) return this.#shown(docs, cursorTo({ state, after: null }), caller);
+      if (room > 0 && page.next !== null) return this.#shown(docs, cursorTo({ state, after: page.next }), caller);
+    }
+    return this.#shown(docs, null, caller);
+  }
+
+  async #shown(docs: readonly MonitorDoc[], next: string | null, caller: Caller): Promise<MonitorPage> {
+    const hidden = await this.visibility.hiddenIn(docs, caller);
+    return { docs: docs.map((doc) => masked(doc, hidden)), next };
+  }
+
+  /**
    * The answer of `/status`, as JSON: made in slices, because it may be megabytes.
    * @throws ServiceError source_mismatch, invalid_cursor
    */
@@ -110,6 +147,15 @@ export class Status {
     const tree = query.tree === true ? treeOf(await (whole ? snapshot.forest() : Forest.of(rows, turn))) : null;
     parts.push(Buffer.from(tree === null ? ']}' : `],${tree}}`));
     return Buffer.concat(parts);
+  }
+
+  /** Sources that others name as their parent, in order. */
+  async parents(): Promise<string[]> {
+    const groups = await this.deps.monitors.groupCount('parent_source', {
+      parent_source: { gt: '' },
+      deleted_at: null,
+    });
+    return groups.map(({ key }) => String(key)).toSorted();
   }
 
   /** How many are in each state, of all. */
@@ -158,6 +204,25 @@ function pagingOf({ limit, cursor }: StatusQuery, next_cursor: string | null): o
   return next_cursor === null ? {} : { truncated: true, next_cursor };
 }
 
+/** Where a page that is worst first goes on: within a state, or at its beginning. */
+interface Place {
+  state: MonitorState | undefined;
+  after: string | null;
+}
+
+const cursorTo = ({ state, after }: Place): string => Buffer.from(`w:${state} ${after ?? ''}`).toString('base64url');
+
+/** @throws ServiceError invalid_cursor */
+function placeOf(cursor: string): Place {
+  const found = /^w:([a-z]+) (.*)$/s.exec(Buffer.from(cursor, 'base64url').toString());
+  const state = WORST_FIRST.find((one) => one === found?.[1]);
+  if (state === undefined) throw badCursor();
+  return { state, after: found?.[2] || null };
+}
+
+const badCursor = (): ServiceError =>
+  new ServiceError('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
+
 /** A cursor is the last source that was shown. */
 const cursorOf = (source: string): string => Buffer.from(`s:${source}`).toString('base64url');
 
@@ -165,7 +230,7 @@ const cursorOf = (source: string): string => Buffer.from(`s:${source}`).toString
 function sourceOf(cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString();
   if (text.startsWith('s:') && cursorOf(text.slice(2)) === cursor) return text.slice(2);
-  throw new ServiceError('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
+  throw badCursor();
 }
 
 function countsOf(monitors: readonly { state: MonitorState }[]): Record<MonitorState, number> {

@@ -1,11 +1,11 @@
-/** /hierarchy and the public status page. */
+/** /hierarchy */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import type { MonitorDoc } from '../model.js';
 import type { Services } from '../services.js';
 import type { Branch, Forest } from '../monitors/forest.js';
 import type { MonitorRow } from '../monitors/snapshot.js';
 import { hrefOf } from './form.js';
+import { linesOf } from './lines.js';
 
 /** Roots on one page, and monitors on it; what is left out is a link away. */
 const ROOTS = 100;
@@ -82,44 +82,4 @@ function nodeOf(root: Branch<MonitorRow>, forest: Forest<MonitorRow>): Node {
     }
   }
   return top;
-}
-
-/**
- * The tree as one list of lines: before a line so many lists begin, after it so many end. A view that called itself would
- * overflow its stack on a deep chain.
- */
-function linesOf(tree: readonly Node[]): object[] {
-  const lines: { node: Node; opens: boolean; closes: number[] }[] = [];
-  const stack: { node: Node; ends: number }[] = tree.toReversed().map((node) => ({ node, ends: 0 }));
-  while (stack.length > 0) {
-    const { node, ends } = stack.pop() as { node: Node; ends: number };
-    const { children } = node;
-    const opens = children.length > 0;
-    lines.push({ node, opens, closes: opens ? [] : Array.from({ length: ends }, (_, i) => i) });
-    // The last child closes its parent's list, and every list that its parent closes.
-    for (let i = children.length - 1; i >= 0; i--) {
-      stack.push({ node: children[i] as Node, ends: i === children.length - 1 ? ends + 1 : 0 });
-    }
-  }
-  return lines;
-}
-
-/** Names and states of a public monitor and what is below it; nothing that only insiders should read. */
-export async function publicView({ ancestry, clock }: Services, top: MonitorDoc): Promise<View> {
-  const below = await ancestry.below(top.source, 500);
-  const rows = [top, ...below].map(({ name, state, last_state_change_utc, down_since_utc }) => ({
-    name,
-    state,
-    since: state === 'down' ? down_since_utc : last_state_change_utc,
-  }));
-  const down = rows.filter(({ state }) => state === 'down').length;
-  return new View('status', {
-    title: top.name,
-    heading: top.name,
-    rows,
-    down,
-    all_up: rows.every(({ state }) => state === 'up'),
-    at: clock.iso(),
-    refresh_seconds: 60,
-  });
 }

@@ -4,7 +4,10 @@ import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { callerOf } from '../caller.js';
 import { STATES } from '../model.js';
 import type { Services } from '../services.js';
+import { parentsIn, projectsIn } from './choices.js';
 import { rowOf } from './row.js';
+
+const PAGE = 50;
 
 const TONES: Readonly<Record<MonitorState, string>> = {
   up: 'success',
@@ -23,11 +26,13 @@ export const sharesOf = (counts: Readonly<Record<MonitorState, number>>): object
     tone: TONES[state],
   }));
 
-export async function listView({ status, series, clock }: Services, request: HttpRequest): Promise<View> {
+export async function listView(services: Services, request: HttpRequest): Promise<View> {
+  const { status, series, clock } = services;
   const { state, alarm, parent, project, q, cursor } = request.query as Partial<Record<string, string>>;
-  const [page, counts] = await Promise.all([
-    status.page(
+  const [page, counts, parents, projects] = await Promise.all([
+    status.worstFirst(
       {
+        limit: PAGE,
         ...(state !== undefined && { state: [state as MonitorState] }),
         ...(alarm !== undefined && { alarm }),
         ...(parent !== undefined && { parent }),
@@ -38,6 +43,8 @@ export async function listView({ status, series, clock }: Services, request: Htt
       callerOf(request.principal),
     ),
     status.counts(),
+    parentsIn(services, parent),
+    projectsIn(services),
   ]);
   const samples = await series.newest(page.docs);
   const all = STATES.reduce((sum, one) => sum + counts[one], 0);
@@ -46,10 +53,16 @@ export async function listView({ status, series, clock }: Services, request: Htt
     ...STATES.map((one) => ({ label: one, href: `/monitors?state=${one}`, active: state === one, count: counts[one] })),
   ];
   const filtered = [state, alarm, parent, project, q].some((value) => value !== undefined);
+  const names = new Map(projects.map(({ value, label }) => [value, label]));
   return new View('monitors', {
-    items: page.docs.map((doc) => rowOf(doc, clock.now(), samples.get(doc.id))),
+    items: page.docs.map((doc) => ({
+      ...rowOf(doc, clock.now(), samples.get(doc.id)),
+      project_name: doc.project === null ? null : (names.get(doc.project) ?? doc.project),
+    })),
     next_cursor: page.next,
     tabs,
+    parents,
+    projects,
     filtered,
     command: 'aos token create --name web-1 --scopes watchdog:ping --source web-1',
   });

@@ -6,8 +6,9 @@ import { orAgain, type Problem, Redirect, View, type HttpRequest, type PageSpec 
 import { notFound } from '../../../kernel/errors.js';
 import { callerOf } from '../caller.js';
 import { detailView } from './detail.js';
-import { hierarchyView, publicView } from './hierarchy.js';
+import { hierarchyView } from './hierarchy.js';
 import { listView } from './list.js';
+import { publicView } from './status.js';
 import { tokenPages } from './tokens.js';
 import { checkedForm, hrefOf, typed } from './form.js';
 import { STATES } from '../model.js';

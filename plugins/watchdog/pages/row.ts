@@ -2,6 +2,8 @@
 import type { MonitorDoc, Row } from '../model.js';
 import { intervalOf, thresholds } from '../monitors/timing.js';
 import { hrefOf } from './form.js';
+import { shortNumber } from './numbers.js';
+import { uptimeView, type UptimeView } from './uptime.js';
 
 /** Heartbeats in a sparkline. */
 const SPARK = 30;
@@ -21,6 +23,9 @@ export interface MonitorRow {
   message: string | null;
   spark: number[];
   spark_label: string | null;
+  /** Its newest value. */
+  spark_value: string | null;
+  uptime: UptimeView;
   parent_source: string | null;
   project: string | null;
 }
@@ -40,6 +45,7 @@ export function rowOf(doc: MonitorDoc, now: number, rows: readonly Row[] = []): 
     silenced_since: doc.state === 'stopped' || doc.state === 'maintenance' ? doc.last_state_change_utc : null,
     message: doc.message,
     ...sparkOf(doc, rows),
+    uptime: uptimeView(doc, now),
     parent_source: doc.parent_source,
     project: doc.project,
   };
@@ -53,11 +59,14 @@ function overdueOf(doc: MonitorDoc, now: number): number | null {
 }
 
 /** The newest values of the metric that the last heartbeat named first. */
-function sparkOf(doc: MonitorDoc, rows: readonly Row[]): { spark: number[]; spark_label: string | null } {
+function sparkOf(doc: MonitorDoc, rows: readonly Row[]): Pick<MonitorRow, 'spark' | 'spark_label' | 'spark_value'> {
   const wanted = rows.at(-1)?.[1];
   const spark = rows.slice(-SPARK).flatMap((row) => {
     for (let i = 1; i < row.length; i += 2) if (row[i] === wanted) return [row[i + 1] as number];
     return [];
   });
-  return { spark, spark_label: spark.length > 1 && wanted !== undefined ? (doc.names[wanted] ?? null) : null };
+  const newest = spark.at(-1);
+  const name = wanted === undefined ? null : (doc.names[wanted] ?? null);
+  if (newest === undefined || name === null) return { spark: [], spark_label: null, spark_value: null };
+  return { spark, spark_label: name, spark_value: shortNumber(newest, name) };
 }

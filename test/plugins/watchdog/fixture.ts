@@ -88,6 +88,7 @@ export function fixtureOn(
     },
     audit: { record: async () => undefined },
     projects: {
+      list: async () => [],
       get: async (slug) =>
         slug === 'nowhere'
           ? null

@@ -1,0 +1,33 @@
+/** What a person may choose from: projects by their names, monitors as parents. */
+import type { Services } from '../services.js';
+
+export interface Choice {
+  value: string;
+  label: string;
+}
+
+/** Parents in the filter of a list; of more than these a person types the name. */
+const PARENTS = 200;
+/** Monitors that a field proposes; it takes any other too. */
+const PROPOSED = 500;
+
+/** By name; archived ones too, because their monitors are still there. */
+export async function projectsIn({ projects }: Services): Promise<Choice[]> {
+  const all = await projects.list();
+  return all
+    .map(({ slug, name }) => ({ value: slug, label: name }))
+    .toSorted((a, b) => a.label.localeCompare(b.label, 'en') || (a.value < b.value ? -1 : 1));
+}
+
+/** Monitors that have others below them; null when they are too many for a select. @param chosen is always among them */
+export async function parentsIn({ status }: Services, chosen: string | undefined): Promise<string[] | null> {
+  const parents = await status.parents();
+  if (parents.length > PARENTS) return null;
+  return chosen === undefined || parents.includes(chosen) ? parents : [chosen, ...parents];
+}
+
+/** Monitors to propose as a parent, by source. */
+export async function proposed({ monitors }: Services): Promise<Choice[]> {
+  const { items } = await monitors.page({ limit: PROPOSED });
+  return items.map(({ source, name }) => ({ value: source, label: name === source ? '' : name }));
+}

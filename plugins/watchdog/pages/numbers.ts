@@ -1,0 +1,46 @@
+/** Values of metrics as a person reads them: three significant digits, with the unit that the metric's name ends with. */
+
+/** What names of metrics end with, as Prometheus' conventions and most agents have it. */
+const UNITS: readonly (readonly [RegExp, string])[] = [
+  [/(?:^|_)(?:percent|pct)$/i, '%'],
+  [/(?:^|_)(?:ms|millis|milliseconds)$/i, 'ms'],
+  [/(?:^|_)(?:s|sec|secs|seconds)$/i, 's'],
+  [/(?:^|_)(?:minutes|mins)$/i, 'min'],
+  [/(?:^|_)(?:days)$/i, 'd'],
+  [/(?:^|_)(?:bytes)$/i, 'B'],
+  [/(?:^|_)(?:kb|kib)$/i, 'KiB'],
+  [/(?:^|_)(?:mb|mib)$/i, 'MiB'],
+  [/(?:^|_)(?:gb|gib)$/i, 'GiB'],
+  [/(?:^|_)(?:celsius|temp_c)$/i, '°C'],
+];
+
+/** The unit that a metric's name says; '' when it says none. */
+export const unitOf = (name: string): string => UNITS.find(([ending]) => ending.test(name))?.[1] ?? '';
+
+const STEPS = [
+  [1e12, 'T'],
+  [1e9, 'G'],
+  [1e6, 'M'],
+] as const;
+
+/** Three significant digits; whole numbers below 100,000 stay whole. */
+function digits(value: number): string {
+  const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 100_000) return value.toLocaleString('en-GB');
+  const [scale, prefix] = STEPS.find(([one]) => size >= one) ?? [1, ''];
+  const rounded = Number((value / scale).toPrecision(3));
+  return (
+    (Math.abs(rounded) < 1e-4 && rounded !== 0
+      ? rounded.toExponential()
+      : rounded.toLocaleString('en-GB', { maximumSignificantDigits: 3 })) + prefix
+  );
+}
+
+/** `5.01 ms`, `1.25 GB`, `–` for nothing. @param name the metric's, for the unit */
+export function shortNumber(value: number | null, name = ''): string {
+  if (value === null || !Number.isFinite(value)) return '–';
+  const unit = unitOf(name);
+  const text = digits(value);
+  if (unit === '') return text;
+  return unit === '%' ? `${text}%` : `${text}${/[TGM]$/.test(text) ? '' : ' '}${unit}`;
+}

@@ -1,0 +1,83 @@
+/** The public status page: a monitor and what is below it, for everyone who knows its address (contract 30, beyond the specification). */
+import { View } from '../../../kernel/contract.js';
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import type { MonitorDoc } from '../model.js';
+import type { Services } from '../services.js';
+import { linesOf } from './lines.js';
+import { uptimeView, type UptimeView } from './uptime.js';
+
+const SHOWN = 500;
+
+/** Down first, and what is above something down before what is not. */
+const RANKS: Readonly<Record<MonitorState, number>> = {
+  down: 0,
+  warning: 1,
+  unknown: 2,
+  maintenance: 3,
+  stopped: 4,
+  up: 5,
+};
+
+interface Part {
+  name: string;
+  state: MonitorState;
+  since: string | null;
+  suppressed: boolean;
+  /** The part of this page that is down above it; null when that is not shown here. */
+  suppressor: string | null;
+  uptime: UptimeView;
+  rank: number;
+  children: Part[];
+}
+
+/** Names and states of a public monitor and what is below it; nothing that only insiders should read. */
+export async function publicView({ ancestry, clock, projects }: Services, top: MonitorDoc): Promise<View> {
+  const below = await ancestry.below(top.source, SHOWN);
+  const parts = partsOf([top, ...below], clock.now());
+  const project = top.project === null ? undefined : (await projects.list()).find(({ slug }) => slug === top.project);
+  const down = parts.filter(({ state }) => state === 'down').length;
+  return new View('status', {
+    title: top.name,
+    heading: top.name,
+    project: project?.name ?? null,
+    lines: linesOf(parts.slice(0, 1)),
+    down,
+    all_up: parts.every(({ state }) => state === 'up'),
+    uptime: uptimeView(top, clock.now()),
+    at: clock.iso(),
+    wide: true,
+    refresh_seconds: 60,
+  });
+}
+
+/** The first is the top; children hang on their parents, worst first. @param docs parents before their children */
+function partsOf(docs: readonly MonitorDoc[], now: number): Part[] {
+  const names = new Map(docs.map(({ source, name }) => [source, name]));
+  const bySource = new Map(docs.map((doc) => [doc.source, partOf(doc, names, now)]));
+  for (const [i, { source, parent_source }] of docs.entries()) {
+    const part = bySource.get(source);
+    const parent = i === 0 || parent_source === null ? undefined : bySource.get(parent_source);
+    if (part !== undefined) parent?.children.push(part);
+  }
+  // From the leaves up: a level of the tree is complete before the one above it is looked at.
+  const parts = [...bySource.values()];
+  for (const part of parts.toReversed()) {
+    part.children.sort((a, b) => a.rank - b.rank || a.name.localeCompare(b.name, 'en'));
+    part.rank = Math.min(part.rank, part.children[0]?.rank ?? part.rank);
+  }
+  return parts;
+}
+
+function partOf(doc: MonitorDoc, names: ReadonlyMap<string, string>, now: number): Part {
+  const { name, state, alarm, suppressed_by, last_state_change_utc, down_since_utc } = doc;
+  return {
+    name,
+    state,
+    since: state === 'down' ? down_since_utc : last_state_change_utc,
+    suppressed: alarm === 'suppressed',
+    suppressor: suppressed_by === null ? null : (names.get(suppressed_by) ?? null),
+    uptime: uptimeView(doc, now),
+    rank: RANKS[state],
+    children: [],
+  };
+}

@@ -1,0 +1,45 @@
+/** Uptime as pages show it: columns of hours or days, and shares in percent. */
+import type { MonitorDoc } from '../model.js';
+import { uptimeOf, type Uptime, type UptimeCell } from '../monitors/uptime.js';
+
+const TONES: Readonly<Record<UptimeCell['state'], string>> = {
+  up: 'success',
+  warning: 'warning',
+  down: 'critical',
+  none: 'none',
+};
+
+interface Column {
+  tone: string;
+  text: string;
+  /** Null where the text says all: a whole column is up, or nothing is known. */
+  seconds: number | null;
+}
+
+export interface UptimeView {
+  hours: Column[];
+  days: Column[];
+  day: string;
+  month: string;
+  quarter: string;
+}
+
+/** `99.98%`; rounded down, because 100% means that it was never down. */
+const percent = (share: number | null): string => (share === null ? '–' : `${Math.floor(share * 10_000) / 100}%`);
+
+const columnOf = ({ state, seconds }: UptimeCell): Column => ({
+  tone: TONES[state],
+  text: state === 'none' ? 'not watched' : state === 'warning' ? 'in warning' : state,
+  seconds: state === 'down' || state === 'warning' ? seconds : null,
+});
+
+const viewOf = ({ hours, days, day, month, quarter }: Uptime): UptimeView => ({
+  hours: hours.map(columnOf),
+  days: days.map(columnOf),
+  day: percent(day),
+  month: percent(month),
+  quarter: percent(quarter),
+});
+
+/** @param now milliseconds since 1970 */
+export const uptimeView = (doc: MonitorDoc, now: number): UptimeView => viewOf(uptimeOf(doc, now));

@@ -1,0 +1,79 @@
+/** Time in each state by hour and by day: exact, whatever the order and number of changes. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { recorded, uptimeOf } from '../../../../plugins/watchdog/monitors/uptime.js';
+import type { MonitorState } from '../../../../ports/domain/watchdog.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const START = Date.parse('2026-03-01T00:00:00.000Z');
+const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** A monitor that went through these states, each for so many milliseconds; the last one runs on. */
+function lived(stretches: readonly (readonly [MonitorState, number])[]): [Parameters<typeof uptimeOf>[0], number] {
+  let now = START;
+  let doc: Parameters<typeof uptimeOf>[0] = { uptime: null, state: 'up', last_state_change_utc: iso(START) };
+  for (const [i, [state, ms]] of stretches.entries()) {
+    const uptime = i === 0 ? null : recorded(doc, now);
+    doc = { uptime, state, last_state_change_utc: iso(now) };
+    now += ms;
+  }
+  return [doc, now];
+}
+
+describe('watchdog uptime', () => {
+  it('a monitor that is up since it began: up, and nothing before', () => {
+    const uptime = uptimeOf(...lived([['up', 2 * DAY + HOUR / 2]]));
+    expect(uptime).to.include({ day: 1, month: 1, quarter: 1 });
+    expect(uptime.days.slice(-4).map(({ state }) => state)).to.deep.equal(['none', 'up', 'up', 'up']);
+    expect(uptime.hours.every(({ state }) => state === 'up')).to.equal(true);
+  });
+
+  it('six hours down are a quarter of 24 h, and their hours are marked', () => {
+    const uptime = uptimeOf(
+      ...lived([
+        ['up', 3 * DAY],
+        ['down', 6 * HOUR],
+        ['up', 18 * HOUR - 1],
+      ]),
+    );
+    expect(uptime.day).to.be.closeTo(0.75, 1e-6);
+    expect(uptime.hours.map(({ state }) => state).join(' ')).to.equal(
+      [...Array<string>(6).fill('down'), ...Array<string>(18).fill('up')].join(' '),
+    );
+    expect(uptime.days.at(-1)).to.deep.equal({ state: 'down', seconds: 6 * 3600 });
+  });
+
+  it('stopped, maintenance and unknown count neither way', () => {
+    const uptime = uptimeOf(
+      ...lived([
+        ['unknown', DAY],
+        ['maintenance', DAY],
+        ['stopped', 2 * DAY],
+      ]),
+    );
+    expect(uptime).to.include({ day: null, month: null, quarter: null });
+    expect(uptime.days.every(({ state }) => state === 'none')).to.equal(true);
+  });
+
+  it('the shares are those of the stretches, and the record stays small', () => {
+    const states = fc.constantFrom<MonitorState>('up', 'warning', 'down', 'stopped');
+    const stretches = fc.array(fc.tuple(states, fc.integer({ min: 1, max: 9 * HOUR })), {
+      minLength: 1,
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(stretches, (all) => {
+        const [doc, now] = lived(all);
+        const uptime = uptimeOf(doc, now);
+        const sum = (wanted: MonitorState): number =>
+          all.reduce((total, [state, ms]) => total + (state === wanted ? ms : 0), 0);
+        const working = sum('up') + sum('warning');
+        const watched = working + sum('down');
+        if (watched === 0) expect(uptime.quarter).to.equal(null);
+        else expect(uptime.quarter).to.be.closeTo(working / watched, 1e-6);
+        expect((doc.uptime ?? '').length).to.be.lessThan(139 * 60);
+      }),
+    );
+  });
+});

@@ -1,0 +1,150 @@
+/** The watchdog's pages over the real HTTP adapter (contract 80): what a person sees first, and what a stranger sees. */
+import { expect } from 'chai';
+import dashboard from '../../../../plugins/dashboard/plugin.js';
+import type { MonitorDoc } from '../../../../plugins/watchdog/model.js';
+import { ChangeSet } from '../../../../plugins/watchdog/monitors/change-set.js';
+import { freshMonitor } from '../../../../plugins/watchdog/monitors/monitor.js';
+import watchdog from '../../../../plugins/watchdog/plugin.js';
+import { ids } from '../../access/fixture.js';
+import { HttpFixture, type Answer } from '../../access/http-fixture.js';
+import { HOUR, MINUTE } from '../fixture.js';
+
+const BASE = '/api/watchdog/v1';
+
+describe('watchdog pages', function () {
+  this.timeout(30_000);
+  let fixture: HttpFixture;
+  let ping: string;
+
+  beforeEach(async () => {
+    fixture = await HttpFixture.open({ plugins: [dashboard, watchdog] });
+    ping = await fixture.token(['watchdog:ping', 'watchdog:manage']);
+  });
+  afterEach(() => fixture.stop());
+
+  const beat = (body: object): Promise<Answer> => fixture.api('POST', `${BASE}/ping`, ping, body);
+  const change = (source: string, body: object): Promise<Answer> =>
+    fixture.api('PATCH', `${BASE}/monitors/${encodeURIComponent(source)}`, ping, body);
+  /** As the evaluator leaves it. */
+  const fell = async (source: string, more: Partial<MonitorDoc> = {}): Promise<void> => {
+    const monitors = fixture.harness.store.collection<MonitorDoc>('watchdog_monitors');
+    const doc = await monitors.get(await idOf(source));
+    if (doc === null) throw new Error(`no ${source}`);
+    const now = fixture.clock.now();
+    const changed = new ChangeSet(doc, ids, now).down(now, 'No heartbeat').assign(more);
+    await monitors.change({ id: doc.id }, changed.update());
+  };
+  const idOf = async (source: string): Promise<string> => {
+    const { json } = await fixture.api('GET', `${BASE}/monitors/${encodeURIComponent(source)}`, ping);
+    return (json['monitor'] as { id: string }).id;
+  };
+  const project = async (slug: string, name: string): Promise<void> => {
+    const token = await fixture.token(['projects:manage']);
+    const made = await fixture.api('POST', '/api/projects/v1/projects', token, { slug, name });
+    expect(made.status).to.equal(201);
+  };
+  const fill = async (states: readonly MonitorDoc['state'][]): Promise<void> => {
+    const monitors = fixture.harness.store.collection<MonitorDoc>('watchdog_monitors');
+    const docs = states.map((state, i): MonitorDoc => {
+      const fresh = freshMonitor({ source: `m-${String(i).padStart(3, '0')}` }, ids, fixture.clock.now());
+      return { ...fresh, state };
+    });
+    await monitors.bulk(docs.map((insert) => ({ insert })));
+  };
+  const hrefs = (page: Answer): string[] =>
+    [...page.text.matchAll(/class="cell-main"><a href="\/monitors\/([^"]+)"/g)].map(([, source]) => source as string);
+
+  describe('/monitors', () => {
+    it('lists the worst first, over pages, each once, and says so when no more follow', async () => {
+      const states = (['up', 'down', 'stopped', 'warning', 'unknown', 'maintenance'] as const).flatMap((state) =>
+        Array.from({ length: 20 }, () => state),
+      );
+      await fill(states);
+      const browser = await fixture.signedIn();
+      const seen: string[] = [];
+      let path: string | undefined = '/monitors';
+      for (let pages = 0; path !== undefined && pages < 5; pages++) {
+        const page: Answer = await browser.get(path);
+        expect(page.status).to.equal(200);
+        seen.push(...hrefs(page));
+        path = /href="(\/monitors\?cursor[^"]+)"/.exec(page.text)?.[1]?.replaceAll('&#x3D;', '=');
+      }
+      const order = seen.map((source) => states[Number(source.slice(2))]);
+      expect(order.filter((state, i) => state !== order[i - 1])).to.deep.equal([
+        'down',
+        'warning',
+        'unknown',
+        'up',
+        'maintenance',
+        'stopped',
+      ]);
+      expect(new Set(seen).size).to.equal(120);
+      expect(seen).to.have.length(120);
+    });
+
+    it('a page that ends with a state has a next one only when somebody is on it', async () => {
+      await fill(Array.from({ length: 50 }, () => 'down' as const));
+      const browser = await fixture.signedIn();
+      expect((await browser.get('/monitors')).text).to.not.include('/monitors?cursor');
+      await beat({ source: 'zz' });
+      expect((await browser.get('/monitors')).text).to.include('/monitors?cursor');
+      expect((await browser.get('/monitors?cursor=xx')).status).to.equal(400);
+    });
+
+    it('shows the newest value, the last 24 hours and the share of 24 hours, 30 and 90 days', async () => {
+      await beat({ source: 'web', interval: 60, metrics: { response_ms: 1234.567 } });
+      fixture.clock.forward(6 * HOUR);
+      await beat({ source: 'web', interval: 60, metrics: { response_ms: 1234.567 } });
+      fixture.clock.forward(5 * MINUTE);
+      await fell('web');
+      fixture.clock.forward(2 * HOUR);
+      const page = await (await fixture.signedIn()).get('/monitors');
+      expect(page.text).to.include('1,230 ms').and.include('response_ms');
+      expect(page.text).to.match(/aria-label="Last 24 hours: down in [23] of 24, in warning in 0"/);
+      // Up for 6 h 5 min, then down for 2 h.
+      expect(page.text.match(/<dd>75\.25%<\/dd>/g)).to.have.length(3);
+    });
+
+    it('offers projects by name, and the parents there are', async () => {
+      await project('shop', 'The shop');
+      await beat({ source: 'a' });
+      await change('a', { parent_source: 'router', project: 'shop' });
+      const browser = await fixture.signedIn();
+      const page = await browser.get('/monitors');
+      expect(page.text).to.include('<option value="shop">The shop</option>').and.include('<option value="router">');
+      expect(page.text).to.include('in The shop');
+      expect(hrefs(await browser.get('/monitors?parent=router&project=shop'))).to.deep.equal(['a']);
+      expect((await browser.get('/monitors?parent=nobody')).text)
+        .to.include('Nothing fits')
+        .and.include('nobody');
+    });
+  });
+
+  describe('/status/{id}', () => {
+    it('shows the tree, down first, suppressed ones marked, the project by name and 90 days', async () => {
+      await project('shop', 'The shop');
+      for (const source of ['top', 'a-well', 'b-router', 'c-behind']) await beat({ source, interval: 60 });
+      await change('top', { public: true, name: 'Shop', project: 'shop' });
+      await change('a-well', { parent_source: 'top' });
+      await change('b-router', { parent_source: 'top' });
+      await change('c-behind', { parent_source: 'b-router' });
+      await fell('b-router');
+      await fell('c-behind', { alarm: 'suppressed', suppressed_by: 'b-router' });
+      const page = await fixture.api('GET', `/status/${await idOf('top')}`, null);
+      expect(page.status).to.equal(200);
+      expect(page.text).to.include('The shop').and.include('2 parts down').and.include('container-wide');
+      const names = [...page.text.matchAll(/status-name"><b>([^<]+)/g)].map(([, name]) => name);
+      expect(names).to.deep.equal(['Shop', 'b-router', 'c-behind', 'a-well']);
+      expect(page.text).to.include('because b-router is down');
+      expect(page.text.match(/class="state-bar"/g)).to.have.length(4);
+    });
+
+    it('names no suppressor that is not below the public monitor', async () => {
+      for (const source of ['secret-router', 'child']) await beat({ source, interval: 60 });
+      await change('child', { public: true, parent_source: 'secret-router' });
+      await fell('child', { alarm: 'suppressed', suppressed_by: 'secret-router' });
+      const page = await fixture.api('GET', `/status/${await idOf('child')}`, null);
+      expect(page.text).to.include('suppressed').and.not.include('secret-router');
+    });
+  });
+});
