@@ -238,6 +238,7 @@ export type PageResult = View | Redirect | Reply;
 
 export class View extends Answer {
   status = 200;
+  holdsSecret = false;
   /** @param template file name in the plugin's `views/`, without `.hbs`. */
   constructor(
     readonly template: string,
@@ -247,6 +248,14 @@ export class View extends Answer {
   }
   withStatus(status: number): this {
     this.status = status;
+    return this;
+  }
+  /**
+   * The page shows a secret that it will show again. It is sent uncompressed: beside text that somebody else can choose, its
+   * compressed length would give the secret away. Form tokens need nothing of this: they are masked anew in every answer.
+   */
+  withSecret(): this {
+    this.holdsSecret = true;
     return this;
   }
 }

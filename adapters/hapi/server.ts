@@ -82,8 +82,6 @@ export class HapiServer implements HttpServer {
       // hapi would print errors itself.
       debug: false,
       compression: { minBytes: COMPRESSED_FROM },
-      // A page holds its form token beside text from outside; compressed together, their length gives the token away.
-      mime: { override: { 'text/html': { compressible: false } } },
       routes: { response: { emptyStatusCode: 200 } },
     });
     ownListener(listener, options.ids, directly(this.#direct));

@@ -1,5 +1,5 @@
 /** Proof that a form came from our own page: the token that belongs to the visitor's cookie (contract 10, web session). */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Authenticator } from '../../../ports/http.js';
 import { Failure } from '../errors/failure.js';
 
@@ -15,6 +15,27 @@ export const CSRF_FAILED = new Failure(
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
+const BYTES = 32;
+const MASKED = /^[\w-]{86}$/;
+const xor = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((byte, i) => byte ^ (b[i] as number)));
+
+/**
+ * A form token as a page shows it: a random pad and the token's digest under that pad, 86 characters that are others in every
+ * answer. So a page may be compressed: how long it becomes says nothing about the token (the BREACH attack).
+ */
+export function masked(token: string): string {
+  if (token === '') return '';
+  const pad = randomBytes(BYTES);
+  return Buffer.concat([pad, xor(digest(token), pad)]).toString('base64url');
+}
+
+/** The digest of the token behind `given`, masked or as the authenticator made it. */
+function markOf(given: string): Buffer {
+  if (!MASKED.test(given)) return digest(given);
+  const bytes = Buffer.from(given, 'base64url');
+  return xor(bytes.subarray(0, BYTES), bytes.subarray(BYTES));
+}
+
 /** Whether `given` is the token of one of these cookie values; constant time. */
 export function csrfMatches(
   authenticator: Authenticator,
@@ -22,7 +43,7 @@ export function csrfMatches(
   cookies: readonly (string | undefined)[],
 ): boolean {
   if (typeof given !== 'string' || given === '' || given.length > 512) return false;
-  const mark = digest(given);
+  const mark = markOf(given);
   let matches = false;
   for (const cookie of cookies) {
     if (cookie && timingSafeEqual(mark, digest(authenticator.csrf(cookie)))) matches = true;

@@ -8,7 +8,7 @@ import { Redirect, Reply, View, type MountedPage, type PageResult } from '../../
 import type { HttpResponse } from '../transport/http-response.js';
 import { IncomingRequest } from '../routes/incoming-request.js';
 import { setCookie } from '../transport/cookies.js';
-import { CSRF_FAILED, csrfMatches } from '../access/csrf.js';
+import { CSRF_FAILED, csrfMatches, masked } from '../access/csrf.js';
 import { tellRefusal } from '../access/refusals.js';
 import { failureResponse, JSON_TYPE, successJson } from '../errors/envelope.js';
 import { Failure, internal, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../errors/failure.js';
@@ -148,13 +148,16 @@ export class PageRoute {
     const { shared } = this;
     const { spec, views } = this.mounted;
     const context = await contextOf(shared, call, visitor, spec.title);
+    // A page of a new session brings that session's token.
+    const { csrf_token } = view.context;
+    const own = typeof csrf_token === 'string' ? { csrf_token: masked(csrf_token) } : {};
     const panels = spec.panels && visitor.session ? await shared.panels.load(visitor.session, context) : undefined;
     const layout = visitor.session ? 'app' : 'blank';
     const styles = shared.assets.stylesOf([this.mounted.plugin, ...(panels ? shared.panels.plugins : [])]);
     const body = await shared.views.render(
       views,
       view.template,
-      { ...context, styles, ...(panels && { panels }), ...view.context },
+      { ...context, styles, ...(panels && { panels }), ...view.context, ...own },
       layout,
     );
     return {
@@ -165,6 +168,7 @@ export class PageRoute {
         ...cookieHeader(shared, visitor, view.cookies),
       },
       body,
+      ...(view.holdsSecret && { uncompressed: true }),
     };
   }
 

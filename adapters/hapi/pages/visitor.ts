@@ -5,7 +5,7 @@ import type { Request } from '@hapi/hapi';
 import type { RouteServices } from '../routes/api-route.js';
 import type { IncomingRequest } from '../routes/incoming-request.js';
 import { parseCookies, setCookie } from '../transport/cookies.js';
-import { ANON_COOKIE, ANON_SHAPE, SESSION_COOKIE } from '../access/csrf.js';
+import { ANON_COOKIE, ANON_SHAPE, masked, SESSION_COOKIE } from '../access/csrf.js';
 import type { Assets } from './assets.js';
 import { FLASH_COOKIE, readFlash } from './flash.js';
 import type { Navigation } from './navigation.js';
@@ -69,7 +69,7 @@ export async function contextOf(
     api_docs: shared.hasPage('/docs/api'),
     user: session ? { username: session.username, role: session.role } : null,
     role: session?.role ?? null,
-    csrf_token: csrfCookie === '' ? '' : shared.authenticator.csrf(csrfCookie),
+    csrf_token: csrfCookie === '' ? '' : masked(shared.authenticator.csrf(csrfCookie)),
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
     flash: readFlash(shared.authenticator, cookies[FLASH_COOKIE]),
     timezone: shared.timezone,

@@ -6,4 +6,6 @@ export interface HttpResponse {
   /** Lower-case names. */
   headers: Record<string, string | string[]>;
   body: string | Buffer | BodyStream | null;
+  /** Sent as it is whatever the caller takes: its length must say nothing about what it holds. */
+  uncompressed?: boolean;
 }

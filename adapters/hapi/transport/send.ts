@@ -34,6 +34,8 @@ export function send(
     sendEarly(req, res, request.method === 'head', headers, { status, body });
     return h.abandon;
   }
+  // What hapi has understood of `Accept-Encoding`.
+  if (answer.uncompressed === true) Object.assign(request.info, { acceptEncoding: 'identity' });
   const response = h.response(answer.body ?? undefined);
   Object.assign(response.headers, base, answer.headers);
   response.headers['x-request-id'] = id;

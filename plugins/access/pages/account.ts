@@ -61,7 +61,7 @@ export function accountPages(services: Services): PageSpec[] {
   };
 
   const enrolment = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> =>
-    new View('totp', { ...(await totp.enrolment(await own(request))), ...problem });
+    new View('totp', { ...(await totp.enrolment(await own(request))), ...problem }).withSecret();
 
   const enable = async (request: HttpRequest): Promise<View> => {
     const done = await totp.enable(signedIn(request), await own(request), field(request, 'code'));

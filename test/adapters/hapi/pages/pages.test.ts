@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import joi from 'joi';
 import { conflict, invalid } from '../../../../kernel/errors.js';
@@ -20,6 +22,13 @@ const panel = (id: string, kind: PanelSpec['kind'], order: number, load: PanelSp
 const cookiesOf = (answer: Asked): string[] => ([] as string[]).concat(answer.headers['set-cookie'] ?? []);
 const csrf = (cookie: string): string => Buffer.from(`csrf(${cookie})`).toString('base64url');
 const FORM = 'application/x-www-form-urlencoded';
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+const tokenIn = (html: string): string => /"([\w-]{86})"/.exec(html)?.[1] ?? '';
+/** The digest behind the masked token of a page. */
+function shownToken(html: string): string {
+  const bytes = Buffer.from(tokenIn(html), 'base64url');
+  return Buffer.from(bytes.subarray(0, 32).map((byte, i) => byte ^ bytes[32 + i]!)).toString('hex');
+}
 
 describe('hapi: pages', () => {
   let test: TestServer;
@@ -47,6 +56,13 @@ describe('hapi: pages', () => {
               icon: 'bug',
               order: 1,
               badge: async () => Promise.reject(new Error('no')),
+            },
+          }),
+          page('/long', {
+            input: { query: joi.object({ secret: joi.string() }) },
+            handle: ({ query }) => {
+              const view = new View('list', { text: 'long text '.repeat(1_000) });
+              return query['secret'] === undefined ? view : view.withSecret();
             },
           }),
           page('/other', { views: OTHER_VIEWS, handle: () => new View('list', { text: 'x' }) }),
@@ -138,8 +154,46 @@ describe('hapi: pages', () => {
     expect(list.text).to.contain(`data-id="${String(list.headers['x-request-id'])}"`);
     expect(list.text).to.contain('&lt;script&gt;').and.not.contain('<script>');
     expect(list.text).to.contain('&lt;member&gt; member');
-    expect(list.text).to.contain(`value="${csrf('session-member')}"`);
     expect((await test.ask('GET', '/other', as('member'))).text).to.contain('<h1>other x</h1>');
+  });
+
+  it('masks the form token anew in every answer, and takes each of them', async () => {
+    const shown = new Set<string>();
+    for (let i = 0; i < 3; i++) {
+      const { text } = await test.ask('GET', '/list', as('member'));
+      expect(shownToken(text)).to.equal(digest(csrf('session-member')));
+      expect(text).to.not.contain(csrf('session-member'));
+      shown.add(tokenIn(text));
+    }
+    expect(shown.size).to.equal(3);
+    for (const csrf_token of shown) {
+      expect((await test.ask('POST', '/save', form('member', { name: 'x', csrf_token }))).status).to.equal(303);
+    }
+    const [one = ''] = shown;
+    const others = [one.slice(0, 85), `${one}A`, one.slice(43) + one.slice(0, 43), 'A'.repeat(86)];
+    for (const csrf_token of others) {
+      expect((await test.ask('POST', '/save', form('member', { name: 'x', csrf_token }))).status, csrf_token).to.equal(
+        403,
+      );
+    }
+    const theirs = tokenIn((await test.ask('GET', '/list', as('admin'))).text);
+    expect((await test.ask('POST', '/save', form('member', { name: 'x', csrf_token: theirs }))).status).to.equal(403);
+  });
+
+  it('compresses a page, unless it shows a secret that it will show again', async () => {
+    for (const [encoding, unpack] of [
+      ['gzip', gunzipSync],
+      ['br', brotliDecompressSync],
+    ] as const) {
+      const { headers } = as('member', { 'accept-encoding': encoding });
+      const packed = await test.server.inject({ url: '/long', headers });
+      expect([packed.headers['content-encoding'], packed.headers['vary']]).to.deep.equal([encoding, 'accept-encoding']);
+      expect(unpack(packed.rawPayload).toString('utf8')).to.contain('long text');
+      expect(packed.rawPayload.length).to.be.below(2_000);
+      const secret = await test.server.inject({ url: '/long?secret=1', headers });
+      expect(secret.headers['content-encoding']).to.equal(undefined);
+      expect(secret.payload).to.contain('long text');
+    }
   });
 
   it('shows the entries that the role may open, in order, with badges; one that fails is left out', async () => {
@@ -237,7 +291,7 @@ describe('hapi: pages', () => {
     const [set = ''] = cookiesOf(first);
     expect(set).to.match(/^svc_anon=[A-Za-z0-9]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
     const anon = /=([^;]*)/.exec(set)![1]!;
-    expect(first.text).to.contain(csrf(anon));
+    expect(shownToken(first.text)).to.equal(digest(csrf(anon)));
     expect(cookiesOf(await test.ask('GET', '/login', { headers: { cookie: `svc_anon=${anon}` } }))).to.deep.equal([]);
     const post = (cookie: string, csrf_token: string) =>
       test.ask('POST', '/login', {
