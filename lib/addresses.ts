@@ -1,12 +1,17 @@
 /** IP addresses as limits count them. */
 import ipaddr from 'ipaddr.js';
 
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+/** Has one spelling, and is what nearly every call brings. */
+const IPV4 = new RegExp(`^(?:${OCTET}\\.){3}${OCTET}$`);
+
 /**
  * The network that a client is counted under: an IPv4 address itself (in an IPv6 one too: `::ffff:1.2.3.4`), of an IPv6
  * address its /64, because one customer holds a whole /64 and could change the address with every call. Every spelling
  * of an address gives the same network. Text that is no address is its own network, in lower case.
  */
 export function networkOf(address: string): string {
+  if (IPV4.test(address)) return address;
   const plain = address.split('%', 1)[0]?.toLowerCase() ?? '';
   const parsed = ipaddr.IPv4.isValidFourPartDecimal(plain) || plain.includes(':') ? parse(plain) : null;
   if (parsed === null) return plain;

@@ -26,31 +26,32 @@ export class RandomIds implements Ids {
   constructor(private readonly clock: Clock) {}
 
   uuid(): string {
-    const bytes = this.#random();
+    const at = this.#random();
+    const { pool } = this;
     const now = this.clock.now();
     if (now > this.last) {
       this.last = now;
       // The upper bit stays free, so that at least 2,048 ids fit into one millisecond.
-      this.counter = bytes.readUInt16BE(6) & 0x7ff;
+      this.counter = pool.readUInt16BE(at + 6) & 0x7ff;
     } else if (++this.counter > 0xfff) {
       this.last += 1;
       this.counter = 0;
     }
-    bytes.writeUIntBE(this.last, 0, 6);
-    bytes.writeUInt16BE(0x7000 | this.counter, 6);
-    bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-    const hex = bytes.toString('hex');
+    pool.writeUIntBE(this.last, at, 6);
+    pool.writeUInt16BE(0x7000 | this.counter, at + 6);
+    pool.writeUInt8((pool.readUInt8(at + 8) & 0x3f) | 0x80, at + 8);
+    const hex = pool.toString('hex', at, at + 16);
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
 
-  /** 16 bytes of the pool: one call of the system's source serves 256 ids. */
-  #random(): Buffer {
+  /** Where 16 new bytes of the pool begin: one call of the system's source serves 256 ids. */
+  #random(): number {
     if (this.used === POOL) {
       randomFillSync(this.pool);
       this.used = 0;
     }
     this.used += 16;
-    return this.pool.subarray(this.used - 16, this.used);
+    return this.used - 16;
   }
 
   secret(length = 43): string {

@@ -3,7 +3,6 @@
  * without a session leads to the login and back; a form without one is refused, since what it wanted is lost anyway.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
-import { networkOf } from '../../../lib/addresses.js';
 import { Redirect, Reply, View, type MountedPage, type PageResult } from '../../../ports/http.js';
 import type { HttpResponse } from '../transport/http-response.js';
 import { IncomingRequest } from '../routes/incoming-request.js';
@@ -56,7 +55,7 @@ export class PageRoute {
   async #answer(request: Request, call: IncomingRequest): Promise<HttpResponse> {
     const { inFlight } = this.shared;
     let visitor = NOBODY;
-    const place = inFlight.stopping ? null : inFlight.enter(this.#policy.public ? networkOf(call.address) : null);
+    const place = inFlight.stopping ? null : inFlight.enter(this.#policy.public ? call.network : null);
     if (place === null)
       return refusalPage(this.shared, request, call, visitor, inFlight.stopping ? STOPPING : OVERLOADED);
     try {
@@ -86,7 +85,7 @@ export class PageRoute {
     }
     const { limits } = this.shared;
     const limited = this.#policy.public
-      ? limits.check('public', networkOf(call.address))
+      ? limits.check('public', call.network)
       : limits.check('api', senderOf(call).key);
     if (limited) return limited;
     if (this.#isForm) {
@@ -114,7 +113,7 @@ export class PageRoute {
     const status = result instanceof Failure || result instanceof View ? result.status : 200;
     if (status !== 401 || !this.#isForm || !this.#policy.public) return result;
     const { failures } = this.shared.limits;
-    const key = networkOf(call.address);
+    const key = call.network;
     return failures.take(key) ? result : failures.refusal(key);
   }
 

@@ -4,7 +4,6 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
-import { networkOf } from '../../../lib/addresses.js';
 import {
   EventStreamAnswer,
   FileAnswer,
@@ -189,7 +188,7 @@ export class ApiRoute {
   #place(call: IncomingRequest): Place | null {
     const { inFlight } = this.shared;
     if (this.#rate === 'none') return inFlight.admit(null);
-    return inFlight.enter(this.#open ? networkOf(call.address) : null);
+    return inFlight.enter(this.#open ? call.network : null);
   }
 
   async #run(request: Request, call: IncomingRequest, place: Place): Promise<object | Failure> {
@@ -273,10 +272,11 @@ export class ApiRoute {
     }
   }
 
-  /** The address of a caller without a credential, else null. */
-  #stranger({ principal, address }: IncomingRequest): string | null {
+  /** The network of a caller without a credential, else null. */
+  #stranger(call: IncomingRequest): string | null {
+    const { principal } = call;
     const known = principal.kind === 'basic' ? principal.username !== null : principal.kind !== 'public';
-    return known ? null : networkOf(address);
+    return known ? null : call.network;
   }
 
   async #takeBody(
@@ -306,7 +306,7 @@ export class ApiRoute {
   /** Null for calls that no bucket counts. */
   #rateKey(call: IncomingRequest): string | null {
     if (this.#rate === 'none' || call.principal.kind === 'shared_key') return null;
-    return this.#rate === 'public' ? networkOf(call.address) : senderOf(call).key;
+    return this.#rate === 'public' ? call.network : senderOf(call).key;
   }
 
   /** The route's own place for the credential: headers and query first, and only then the first bytes of the body. */
@@ -325,7 +325,7 @@ export class ApiRoute {
     }
     if (!this.#reads || SAFE.has(call.method)) return MISSING;
     const { bodies, limits } = this.shared;
-    const address = networkOf(call.address);
+    const address = call.network;
     // Before a byte is read for a caller without a credential.
     const limited = limits.checkKeyless(address);
     if (limited) return limited;
@@ -412,7 +412,7 @@ export class ApiRoute {
   #refuse(failure: Failure, id: string, call?: IncomingRequest): HttpResponse {
     if (failure.status === 401 && call) {
       const { failures } = this.shared.limits;
-      const key = networkOf(call.address);
+      const key = call.network;
       if (!failures.take(key)) return this.#refusal(failures.refusal(key), id);
     }
     return this.#refusal(withLimits(failure), id);

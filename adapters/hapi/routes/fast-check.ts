@@ -12,6 +12,9 @@ import type { Description, Schema } from 'joi';
 /** True: joi, without conversion, accepts the value and leaves it unchanged. False proves nothing. */
 export type FastCheck = (value: unknown) => boolean;
 
+/** What joi would make of a query: its defaults put in, names that it does not know left out. Null proves nothing. */
+export type FastQuery = (query: Readonly<Record<string, unknown>>) => Record<string, unknown> | null;
+
 const never: FastCheck = () => false;
 
 /** Parts of a description that change nothing about which values are taken. */
@@ -32,6 +35,36 @@ const SILENT_FLAGS = new Set(['presence', 'only', 'description', 'default', 'lab
 
 export function fastCheck(schema: Schema): FastCheck {
   return sureOf(schema.describe());
+}
+
+/**
+ * Values of a query are texts, or lists of them: what joi would convert (numbers, booleans) is not sure.
+ * @param strict names that the schema does not know are joi's to refuse
+ */
+export function fastQuery(schema: Schema, strict: boolean): FastQuery {
+  const node = schema.describe();
+  const described = isKnown(node) ? keysOf(node) : null;
+  if (described === null) return () => null;
+  const fields = Object.entries(described).map(([key, inner]) => {
+    const flags = flagsOf(inner);
+    return { key, sure: sureOf(inner), needed: flags['presence'] === 'required', missing: flags['default'] };
+  });
+  // One that is made, or copied, at every question.
+  if (fields.some(({ missing }) => typeof missing === 'object' || typeof missing === 'function')) return () => null;
+  return (query) => {
+    const value = Object.create(null) as Record<string, unknown>;
+    let known = 0;
+    for (const { key, sure, needed, missing } of fields) {
+      const given = query[key];
+      if (given !== undefined) {
+        if (!sure(given)) return null;
+        value[key] = given;
+        known += 1;
+      } else if (needed) return null;
+      else if (missing !== undefined) value[key] = missing;
+    }
+    return strict && known < Object.keys(query).length ? null : value;
+  };
 }
 
 function sureOf(node: Description): FastCheck {
@@ -112,11 +145,9 @@ function array(node: Description): FastCheck {
 
 /** An object without keys takes any; one with keys must hold no others, because joi would take them out. */
 function object(node: Description): FastCheck {
-  if (rulesOf(node).length > 0) return never;
-  const described = node['keys'] as Record<string, Description> | undefined;
-  if (described === undefined) return isObject;
-  // Such a key may have to be there though nothing says so by itself.
-  if (Object.values(described).some((inner) => 'whens' in inner || inner.type === 'link')) return never;
+  if (rulesOf(node).length === 0 && node['keys'] === undefined) return isObject;
+  const described = keysOf(node);
+  if (described === null) return never;
   const keys = new Map(Object.entries(described).map(([key, inner]) => [key, sureOf(inner)]));
   const needed = Object.entries(described)
     .filter(([, inner]) => flagsOf(inner)['presence'] === 'required' || 'default' in flagsOf(inner))
@@ -126,6 +157,14 @@ function object(node: Description): FastCheck {
     for (const key of Object.keys(value)) if (keys.get(key)?.(value[key]) !== true) return false;
     return needed.every((key) => value[key] !== undefined);
   };
+}
+
+/** Null: whether an object fits does not follow from its keys one by one. */
+function keysOf(node: Description): Record<string, Description> | null {
+  const described = node['keys'] as Record<string, Description> | undefined;
+  if (described === undefined || rulesOf(node).length > 0) return null;
+  // Such a key may have to be there though nothing says so by itself.
+  return Object.values(described).some((inner) => 'whens' in inner || inner.type === 'link') ? null : described;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

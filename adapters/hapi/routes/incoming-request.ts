@@ -1,5 +1,6 @@
 /** One request as a handler sees it. What few handlers ask for (headers, cookies, the abort signal) is made when asked. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { networkOf } from '../../../lib/addresses.js';
 import type { HttpRequest, Principal } from '../../../ports/http.js';
 import type { BodyLease } from '../limits/body-budget.js';
 import type { AddressOf } from '../transport/address.js';
@@ -26,6 +27,7 @@ export class IncomingRequest implements HttpRequest {
   body: unknown = null;
   principal: Principal = PUBLIC;
   #address: string | null = null;
+  #network: string | null = null;
   #headers: Record<string, string | undefined> | null = null;
   #cookies: Record<string, string> | null = null;
   #signal: AbortSignal | null = null;
@@ -47,6 +49,12 @@ export class IncomingRequest implements HttpRequest {
   get address(): string {
     this.#address ??= this.addressOf(this.peer, this.request.raw.req.headers['x-forwarded-for']);
     return this.#address;
+  }
+
+  /** The network that the caller is counted under. */
+  get network(): string {
+    this.#network ??= networkOf(this.address);
+    return this.#network;
   }
 
   /** The address at the other end of the connection. */

@@ -1,5 +1,4 @@
 /** What routes and pages have in common when they read a body. */
-import { networkOf } from '../../../lib/addresses.js';
 import { CSRF_FAILED } from '../access/csrf.js';
 import type { Sender } from '../body/body-reader.js';
 import type { Failure } from '../errors/failure.js';
@@ -7,11 +6,12 @@ import type { Place } from '../limits/in-flight.js';
 import type { IncomingRequest } from './incoming-request.js';
 
 /** Whose budgets and buckets a request is charged to; a sub-token's are its master's (contract 00, limits). */
-export function senderOf({ principal, address }: IncomingRequest): Sender {
+export function senderOf(call: IncomingRequest): Sender {
+  const { principal } = call;
   if (principal.kind === 'token') return { key: `token ${principal.parent_id ?? principal.id}`, known: true };
   if (principal.kind === 'session') return { key: `session ${principal.session_id}`, known: true };
   if (principal.kind === 'shared_key') return { key: 'shared key', known: true };
-  return { key: networkOf(address), known: false };
+  return { key: call.network, known: false };
 }
 
 /** Whose event streams are counted together. */

@@ -1,13 +1,13 @@
 /**
  * joi schemas of a route, prepared once. Bodies are taken literally (`"5"` is no number) and lose unknown fields; query
- * parameters are text and are converted. Most bodies are good, which a quick look tells (fast-check.ts). Of the others the
+ * parameters are text and are converted. Most are good, which a quick look tells (fast-check.ts). Of the other bodies the
  * first pass stops at the first fault; only a body with one is gone through again for all of them, and not when it is so
  * large that listing them would cost more than the answer is worth.
  */
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
 import { Failure } from '../errors/failure.js';
-import { fastCheck, type FastCheck } from './fast-check.js';
+import { fastCheck, fastQuery, type FastCheck, type FastQuery } from './fast-check.js';
 
 const MOST_FIELDS = 50;
 const LARGE_BODY = 64 * 1024;
@@ -75,6 +75,7 @@ export class BodyRule {
 const NO_QUERY = { value: Object.freeze({}) as Record<string, unknown> };
 
 export class QueryRule {
+  readonly #fastQuery: FastQuery;
   readonly #schema: Schema;
   readonly #lists: readonly string[];
   readonly #known: string;
@@ -83,6 +84,7 @@ export class QueryRule {
 
   constructor(schema: Schema | undefined, strict: boolean) {
     const base = schema ?? joi.object({});
+    this.#fastQuery = fastQuery(base, strict);
     this.#schema = base.prefs(strict ? QUERY_STRICT : QUERY);
     const { keys = {} } = base.describe() as Described;
     this.#lists = Object.keys(keys).filter((key) => keys[key]?.type === 'array');
@@ -93,6 +95,8 @@ export class QueryRule {
   check(query: Record<string, unknown>): { value: Record<string, unknown> } | Failure {
     if (this.#takesNothing) return NO_QUERY;
     for (const key of this.#lists) if (typeof query[key] === 'string') query[key] = [query[key]];
+    const quick = this.#fastQuery(query);
+    if (quick !== null) return { value: quick };
     const { value, error } = this.#schema.validate(query) as {
       value: Record<string, unknown>;
       error?: ValidationError;

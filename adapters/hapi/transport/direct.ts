@@ -11,19 +11,18 @@ export interface DirectRoute {
   direct(req: IncomingMessage, res: ServerResponse, query: Record<string, unknown>): boolean;
 }
 
-/** With one of these the answer may be another than the plain one. */
-const NOT_PLAIN = [
-  'accept-encoding',
-  'content-length',
-  'expect',
-  'if-match',
-  'if-modified-since',
-  'if-none-match',
-  'if-unmodified-since',
-  'range',
-  'transfer-encoding',
-  'upgrade',
-] as const satisfies readonly (keyof IncomingHttpHeaders)[];
+/** False: with one of these the answer may be another than the plain one. Named one by one, which is quickest. */
+const isPlain = (headers: IncomingHttpHeaders): boolean =>
+  headers['accept-encoding'] === undefined &&
+  headers['content-length'] === undefined &&
+  headers['expect'] === undefined &&
+  headers['if-match'] === undefined &&
+  headers['if-modified-since'] === undefined &&
+  headers['if-none-match'] === undefined &&
+  headers['if-unmodified-since'] === undefined &&
+  headers['range'] === undefined &&
+  headers['transfer-encoding'] === undefined &&
+  headers['upgrade'] === undefined;
 
 /** @param routes by their paths. @returns answers a request where it can; false: hapi shall */
 export function directly(
@@ -34,12 +33,8 @@ export function directly(
     if (method !== 'GET') return false;
     const mark = url.indexOf('?');
     const route = routes.get(mark < 0 ? url : url.slice(0, mark));
-    if (route === undefined || url.includes('#') || NOT_PLAIN.some((name) => headers[name] !== undefined)) return false;
-    // Without a prototype: a parameter may be called `__proto__`.
-    const query = Object.assign(
-      Object.create(null) as Record<string, unknown>,
-      mark < 0 ? {} : parse(url.slice(mark + 1)),
-    );
-    return route.direct(req, res, query);
+    if (route === undefined || url.includes('#') || !isPlain(headers)) return false;
+    // What `parse` makes has no prototype: a parameter may be called `__proto__`.
+    return route.direct(req, res, parse(mark < 0 ? '' : url.slice(mark + 1)));
   };
 }

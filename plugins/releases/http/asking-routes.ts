@@ -75,12 +75,13 @@ export function askingRoutes({ asking, index, channels, lists, deps }: Services)
       output: checkAnswer,
       errors: ['not_found', 'validation_failed'],
       handle: ({ query }) => {
-        const { version, instance_id = null, ...asked } = query as unknown as CheckQuery;
-        const place = placeOf(asked);
+        const asked = query as unknown as CheckQuery;
         return asking.check({
-          ...place,
-          version: checkVersion(version, 'version', ASKED_LENGTH),
-          instance: instance_id,
+          product: productOf(asked.product),
+          channel: checkChannel(asked.channel),
+          platform: checkPlatform(asked.platform),
+          version: checkVersion(asked.version, 'version', ASKED_LENGTH),
+          instance: asked.instance_id ?? null,
         });
       },
     },

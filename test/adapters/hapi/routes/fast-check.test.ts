@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import joi, { type Schema } from 'joi';
-import { fastCheck } from '../../../../adapters/hapi/routes/fast-check.js';
+import { fastCheck, fastQuery } from '../../../../adapters/hapi/routes/fast-check.js';
 import { errorBody, intakeBody } from '../../../../plugins/errorstream/body.js';
 
 const joiTakesAsItIs = (schema: Schema, value: unknown): boolean => {
@@ -52,6 +52,25 @@ const SCHEMAS: Record<string, Schema> = {
   }),
 };
 
+/** Schemas of queries, whose values are texts. */
+const QUERIES: Record<string, Schema> = {
+  ...SCHEMAS,
+  asked: joi.object({
+    a: joi.string().max(3).required(),
+    b: joi.string().allow('').max(2).default('x'),
+    c: joi.array().items(joi.string()),
+  }),
+  converted: joi.object({ a: joi.number().default(5), b: joi.boolean().default(false), c: joi.string().isoDate() }),
+  'made defaults': joi.object({
+    a: joi.any().default(() => 'x'),
+    b: joi.object({ c: joi.any().default(1) }).default(),
+  }),
+};
+const given = fc.constantFrom('', 'a', 'ab', 'abcd', ' A ', '1', 'true', '2026-11-20T08:15:30Z');
+const query = fc
+  .dictionary(fc.constantFrom('a', 'b', 'c', 'z'), fc.oneof(given, fc.array(given, { minLength: 1, maxLength: 3 })))
+  .map((sample) => Object.assign(Object.create(null) as Record<string, unknown>, sample));
+
 const scalar = fc.constantFrom<unknown>(null, '', 'a', 'ab', 'abcd', ' A ', '1', 0, 1, 1.5, -7, 2 ** 53, true, false);
 const inner = fc.oneof(
   scalar,
@@ -86,6 +105,35 @@ describe('hapi: fast check', () => {
       );
     });
   }
+
+  for (const [name, schema] of Object.entries(QUERIES)) {
+    it(`makes of a query what joi makes of it: ${name}`, () => {
+      for (const strict of [false, true]) {
+        const quick = fastQuery(schema, strict);
+        fc.assert(
+          fc.property(query, (sample) => {
+            const made = quick(sample);
+            if (made === null) return;
+            const { value: taken, error } = schema.validate(sample, strict ? {} : { stripUnknown: { objects: true } });
+            expect(error).to.equal(undefined);
+            expect(made).to.deep.equal(taken);
+          }),
+          { numRuns: 1_000 },
+        );
+      }
+    });
+  }
+
+  it('is sure of good queries, with and without what has a default, and refuses to judge unknown names where they count', () => {
+    const schema = joi.object({ a: joi.string().required(), b: joi.string().allow('').default('x'), c: joi.string() });
+    const quick = fastQuery(schema, false);
+    expect(quick({ a: '1' })).to.deep.equal({ a: '1', b: 'x' });
+    expect(quick({ a: '1', b: '', c: '3', z: '4' })).to.deep.equal({ a: '1', b: '', c: '3' });
+    for (const wrong of [{}, { a: '' }, { a: ['1', '2'] }, { a: '1', c: '' }]) expect(quick(wrong)).to.equal(null);
+    const strict = fastQuery(schema, true);
+    expect(strict({ a: '1', c: '3' })).to.deep.equal({ a: '1', b: 'x', c: '3' });
+    expect(strict({ a: '1', z: '4' })).to.equal(null);
+  });
 
   it('is sure of a good report, alone and in a list, and of each field that may be there', () => {
     const sure = fastCheck(intakeBody);
