@@ -26,7 +26,7 @@ export function helpers(options: TimeOptions): Record<string, Helper> {
     ...links,
     ...badges,
     ...charts,
-    ...seriesCharts,
+    ...seriesCharts(options),
     ...flows,
     ...blocks,
     ...traces,

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { timeTicks } from '../../web/helpers/time-axis.js';
 import fc from 'fast-check';
 import { helpers, type Helper } from '../../web/helpers.js';
 import { sparkPath } from '../../web/helpers/charts.js';
@@ -237,8 +238,10 @@ describe('charts', () => {
       f: at(0),
       t: at(60),
     });
-    const labels = [...html.matchAll(/<span>([^<]+)<\/span>/g)].map((match) => Number(match[1]));
-    expect(labels).to.deep.equal([16, 14, 12, 10, 8]);
+    const labels = [...html.matchAll(/text-anchor="end" dominant-baseline[^>]*>([^<]+)</g)].map(([, text]) =>
+      Number(text),
+    );
+    expect(labels).to.deep.equal([8, 10, 12, 14, 16]);
     expect(html.match(/class="series-grid"/g)).to.have.length(5);
     const average = /class="series-line" d="([^"]+)"/.exec(html)?.[1] ?? '';
     expect(average.match(/M/g)).to.have.length(3);
@@ -247,6 +250,77 @@ describe('charts', () => {
       .to.include('aria-label="cpu &lt;%&gt;"')
       .and.not.match(/style=|NaN|undefined/);
     expect(render('{{series-chart p label="cpu"}}', { p: [] })).to.equal('');
+  });
+
+  it('a series names its unit, has no axis below zero for what is not, and none above 100% for a share', () => {
+    const p = [1, 4, 2, 98].map((avg, i) => ({ t: new Date(i * 60_000).toISOString(), avg }));
+    const axis = (more: object): string[] => {
+      const context = { p, f: p[0]?.t, t: p.at(-1)?.t, mean: 3, ...more };
+      const html = render('{{series-chart p from=f to=t bucket=60 mean=mean stddev=stddev unit=unit}}', context);
+      return [...html.matchAll(/dominant-baseline[^>]*>([^<]+)</g)].map(([, text]) => String(text));
+    };
+    expect(axis({ stddev: 40, unit: 'ms' })).to.deep.equal(['0', '20', '40', '60', '80', '100 ms']);
+    expect(axis({ stddev: 140, unit: '%' })).to.deep.equal(['0', '20', '40', '60', '80', '100 %']);
+    expect(axis({ stddev: 140 })[0]).to.equal('0');
+    expect(axis({ p: [{ ...p[0], avg: -5 }, p[3]], stddev: 1 })[0]).to.equal('−20');
+  });
+
+  it('round times of the zone, also on the day the clock is put back', () => {
+    const ticks = (from: string, hours: number, zone: string): string[] =>
+      timeTicks(Date.parse(from), Date.parse(from) + hours * 3_600_000, zone).map(({ label }) => label);
+    expect(ticks('2026-11-21T09:17:00Z', 24, 'UTC')).to.deep.equal([
+      '12:00',
+      '16:00',
+      '20:00',
+      '22 Nov',
+      '04:00',
+      '08:00',
+    ]);
+    expect(ticks('2026-11-21T09:17:00Z', 24, 'Asia/Kolkata')).to.deep.equal([
+      '16:00',
+      '20:00',
+      '22 Nov',
+      '04:00',
+      '08:00',
+      '12:00',
+    ]);
+    expect(ticks('2026-10-24T20:00:00Z', 24, 'Europe/Berlin')).to.deep.equal([
+      '25 Oct',
+      '04:00',
+      '08:00',
+      '12:00',
+      '16:00',
+      '20:00',
+    ]);
+    expect(ticks('2026-10-20T09:00:00Z', 168, 'Europe/Berlin')).to.deep.equal([
+      '21 Oct',
+      '22 Oct',
+      '23 Oct',
+      '24 Oct',
+      '25 Oct',
+      '26 Oct',
+      '27 Oct',
+    ]);
+    const [first, second] = timeTicks(
+      Date.parse('2026-10-24T20:00:00Z'),
+      Date.parse('2026-10-25T20:00:00Z'),
+      'Europe/Berlin',
+    );
+    expect((second?.at ?? 0) - (first?.at ?? 0)).to.equal(5 * 3_600_000);
+    expect(timeTicks(NaN, 5, 'UTC')).to.deep.equal([]);
+    expect(timeTicks(5, 5, 'UTC')).to.deep.equal([]);
+  });
+
+  it('columns of states have their titles, and a label that says how many were not well', () => {
+    const columns = [
+      { tone: 'critical', text: 'down', seconds: 90 },
+      { tone: 'success', text: '<up>', seconds: null },
+      { tone: '"x', text: 'odd' },
+    ];
+    const html = render('{{state-bar c titles=t label="Last <days>"}}', { c: columns, t: ['<mon>'] });
+    expect(html).to.include('<title>&lt;mon&gt;: down for 1 min 30 s</title>').and.include('<title>&lt;up&gt;</title>');
+    expect(html).to.include('aria-label="Last &lt;days&gt;: down in 1 of 3, in warning in 0"').and.include('tone-x');
+    expect(render('{{state-bar none}}')).to.include('down in 0 of 0');
   });
 
   it('a series stays inside its box, whatever the values', () => {

@@ -6,6 +6,8 @@
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { attributes, escape, Html, numeric, plain, split, type Helper } from './html.js';
+import { timeTicks, type TimeTick } from './time-axis.js';
+import type { TimeOptions } from './time.js';
 
 const WIDTH = 720;
 const HEIGHT = 150;
@@ -53,55 +55,104 @@ function extent(levels: readonly number[]): [low: number, high: number] {
 }
 
 /**
- * `{{series-chart points from=… to=… bucket=300 mean=… stddev=… label="cpu"}}`: average as a line, min to max as an area,
- * the long-term mean with its deviation as a band, an axis of round numbers. Points `[{t, avg, min, max}]`; times RFC 3339,
- * `bucket` in seconds.
+ * What the axis spans: round numbers, nothing below zero where nothing is (a band of deviation may be), and nothing above 100%
+ * where it is a share.
  */
-function seriesChart(...args: unknown[]): Html {
-  const { values, hash } = split(args);
-  const points = pointsOf(values[0]);
-  if (points.length === 0) return new Html('');
-  const mean = numeric(hash['mean']);
-  const stddev = numeric(hash['stddev']) ?? 0;
-  const band = mean === null ? [] : [mean - stddev, mean + stddev];
-  const x = scaleLinear()
-    .domain([Date.parse(plain(hash['from'])), Date.parse(plain(hash['to']))])
-    .range([0, WIDTH])
-    .clamp(true);
-  const y = scaleLinear()
-    .domain(extent([...points.flatMap(({ min, max }) => [min, max]), ...band]))
-    .range([HEIGHT, 0])
-    .nice(TICKS);
-  const drawn = withHoles(points, (numeric(hash['bucket']) ?? 60) * HOLE * 1000);
-  const range = area<Point | null>()
-    .defined((point) => point !== null)
-    .x((point) => x(point?.at ?? 0))
-    .y0((point) => y(point?.min ?? 0))
-    .y1((point) => y(point?.max ?? 0))
-    .digits(2);
-  const average = line<Point | null>()
-    .defined((point) => point !== null)
-    .x((point) => x(point?.at ?? 0))
-    .y((point) => y(point?.avg ?? 0))
-    .digits(2);
-  const ticks = y.ticks(TICKS);
-  const parts = [
-    ...bandOf(mean, stddev, y),
-    ...ticks.map((tick) => `<path class="series-grid" d="M0 ${two(y(tick))}H${WIDTH}"/>`),
-    `<path class="series-range" d="${range(drawn) ?? ''}"/>`,
-    `<path class="series-line" d="${average(drawn) ?? ''}"/>`,
-    ...alone(drawn).map((point) => dot(x(point.at), y(point.avg))),
-  ];
-  const set = attributes({
-    class: 'series',
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    width: WIDTH,
-    height: HEIGHT,
-    role: 'img',
-    'aria-label': plain(hash['label']) || undefined,
-    preserveAspectRatio: 'none',
+function domainOf(points: readonly Point[], band: readonly number[], unit: string): [low: number, high: number] {
+  const levels = points.flatMap(({ min, max }) => [min, max]);
+  const [low, high] = extent([...levels, ...band]);
+  const positive = levels.every((level) => level >= 0);
+  const share = unit === '%' && positive && levels.every((level) => level <= 100);
+  const scale = scaleLinear([positive ? Math.max(low, 0) : low, share ? Math.min(high, 100) : high], [0, 1]).nice(
+    TICKS,
+  );
+  const [from = 0, to = 1] = scale.domain();
+  return [positive ? Math.max(from, 0) : from, share ? Math.min(to, 100) : to];
+}
+
+/** For the read-out under the pointer: bucket since the first point, average, least and greatest. */
+function readOut(points: readonly Point[], bucket: number): string {
+  const first = points[0]?.at ?? 0;
+  const short = (value: number): string => String(Number(value.toPrecision(6)));
+  return points
+    .map(({ at, avg, min, max }) => `${Math.round((at - first) / bucket)},${[avg, min, max].map(short).join(',')}`)
+    .join(' ');
+}
+
+/**
+ * `{{series-chart points from=… to=… bucket=300 mean=… stddev=… unit="ms" label="cpu"}}`: average as a line, min to max as an
+ * area, the long-term mean with its deviation as a band, axes of round numbers and round times. Points `[{t, avg, min, max}]`;
+ * times RFC 3339, `bucket` in seconds. `assets/charts.js` adds what is read out under the pointer and by keyboard.
+ */
+const seriesChart =
+  ({ timezone }: TimeOptions): Helper =>
+  (...args) => {
+    const { values, hash } = split(args);
+    const points = pointsOf(values[0]);
+    if (points.length === 0) return new Html('');
+    const mean = numeric(hash['mean']);
+    const stddev = numeric(hash['stddev']) ?? 0;
+    const unit = plain(hash['unit']);
+    const [from, to] = [Date.parse(plain(hash['from'])), Date.parse(plain(hash['to']))];
+    const bucket = (numeric(hash['bucket']) ?? 60) * 1000;
+    const x = scaleLinear().domain([from, to]).range([0, WIDTH]).clamp(true);
+    const y = scaleLinear()
+      .domain(domainOf(points, mean === null ? [] : [mean - stddev, mean + stddev], unit))
+      .range([HEIGHT, 0])
+      .clamp(true);
+    const drawn = withHoles(points, bucket * HOLE);
+    const range = area<Point | null>()
+      .defined((point) => point !== null)
+      .x((point) => x(point?.at ?? 0))
+      .y0((point) => y(point?.min ?? 0))
+      .y1((point) => y(point?.max ?? 0))
+      .digits(2);
+    const average = line<Point | null>()
+      .defined((point) => point !== null)
+      .x((point) => x(point?.at ?? 0))
+      .y((point) => y(point?.avg ?? 0))
+      .digits(2);
+    const ticks = y.ticks(TICKS);
+    const times = timeTicks(from, to, timezone);
+    const parts = [
+      ...bandOf(mean, stddev, y),
+      ...ticks.map((tick) => `<path class="series-grid" d="M0 ${two(y(tick))}H${WIDTH}"/>`),
+      ...times.map(({ at }) => `<path class="series-hour" d="M${two(x(at))} 0V${HEIGHT}"/>`),
+      `<path class="series-range" d="${range(drawn) ?? ''}"/>`,
+      `<path class="series-line" d="${average(drawn) ?? ''}"/>`,
+      ...alone(drawn).map((point) => dot(x(point.at), y(point.avg))),
+    ];
+    const set = attributes({
+      class: 'series',
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      width: WIDTH,
+      height: HEIGHT,
+      role: 'img',
+      'aria-label': plain(hash['label']) || undefined,
+      preserveAspectRatio: 'none',
+    });
+    const plot = attributes({
+      class: 'series-plot',
+      'data-points': readOut(points, bucket),
+      'data-first': points[0]?.at,
+      'data-bucket': bucket,
+      'data-from': from,
+      'data-to': to,
+      'data-unit': unit || undefined,
+      'data-zone': timezone,
+    });
+    const picture = `<svg${set}>${parts.join('')}</svg>${axis(times, (at) => (x(at) / WIDTH) * 100)}`;
+    return new Html(`<div class="series-chart">${labels(ticks, y, unit)}<div${plot}>${picture}</div></div>`);
+  };
+
+/** Times below the picture, placed in percent: within it they would be stretched. */
+function axis(times: readonly TimeTick[], place: (at: number) => number): string {
+  const texts = times.map(({ at, label }) => {
+    const percent = place(at);
+    const anchor = percent < 4 ? 'start' : percent > 96 ? 'end' : 'middle';
+    return `<text x="${two(percent)}%" y="14" text-anchor="${anchor}">${escape(label)}</text>`;
   });
-  return new Html(`<div class="series-chart">${labels(ticks, y)}<svg${set}>${parts.join('')}</svg></div>`);
+  return `<svg class="series-times" height="18" aria-hidden="true">${texts.join('')}</svg>`;
 }
 
 const two = (n: number): number => Math.round(n * 100) / 100;
@@ -121,13 +172,19 @@ const alone = (drawn: readonly (Point | null)[]): Point[] =>
 const dot = (x: number, y: number): string =>
   `<path class="series-line series-dot" d="M${two(Math.min(Math.max(x - 1, 0), WIDTH - 2))} ${two(y)}h2"/>`;
 
-/** From the top down and evenly apart, as the ticks of a nice linear scale are: the style sheet spreads them. */
-function labels(ticks: readonly number[], y: ReturnType<typeof scaleLinear<number>>): string {
+/** Each beside its grid line, in percent of the height from the top. */
+function labels(ticks: readonly number[], y: ReturnType<typeof scaleLinear<number>>, unit: string): string {
   const greatest = Math.max(...ticks.map(Math.abs));
   const shown =
     greatest >= 10_000 ? y.tickFormat(TICKS, '~s') : y.tickFormat(TICKS, greatest < 0.001 ? '~e' : undefined);
-  const items = ticks.toReversed().map((tick) => `<span>${escape(shown(tick))}</span>`);
-  return `<div class="series-labels" aria-hidden="true">${items.join('')}</div>`;
+  const texts = ticks.map((tick) => `${shown(tick)}${tick === ticks.at(-1) && unit !== '' ? ` ${unit}` : ''}`);
+  const longest = Math.max(...texts.map((text) => text.length));
+  const items = ticks.map((tick, i) => {
+    return `<text x="100%" y="${two((y(tick) / HEIGHT) * 100)}%" text-anchor="end" dominant-baseline="central">${escape(texts[i])}</text>`;
+  });
+  return `<svg class="series-labels" width="${Math.ceil(longest * 6.4)}" aria-hidden="true">${items.join('')}</svg>`;
 }
 
-export const seriesCharts: Record<string, Helper> = { 'series-chart': seriesChart };
+export const seriesCharts = (options: TimeOptions): Record<string, Helper> => ({
+  'series-chart': seriesChart(options),
+});

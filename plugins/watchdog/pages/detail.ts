@@ -8,6 +8,8 @@ import type { Services } from '../services.js';
 import { alarmAt, intervalOf, thresholds } from '../monitors/timing.js';
 import { hrefOf, typed } from './form.js';
 import { rowOf } from './row.js';
+import { shortNumber, unitOf } from './numbers.js';
+import { checksOf, reasonOf } from './reason.js';
 import { badges, reporting } from './snippets.js';
 import { LIVES, tokensOf } from './tokens.js';
 
@@ -25,16 +27,22 @@ const ICONS: Readonly<Record<string, string>> = {
   annotation: 'flag',
 };
 
-/** A number as short as a person reads it. */
-const short = (value: number | null): string =>
-  value === null ? '–' : String(Number(value.toPrecision(Math.abs(value) >= 1000 ? 6 : 4)));
+/** What is unusual comes first, the farthest from its mean before the others; the rest as the heartbeats name them. */
+const unusualFirst = (metrics: Record<string, MetricHistory>): [string, MetricHistory][] => {
+  const weight = ([, { deviation }]: [string, MetricHistory]): number =>
+    deviation.significant ? Math.abs(deviation.zscore ?? 0) : 0;
+  return Object.entries(metrics).toSorted((a, b) => weight(b) - weight(a));
+};
 
 function chartOf(name: string, { latest, points, baseline, deviation }: MetricHistory): object {
   const { percent, zscore, direction, significant } = deviation;
-  const far = percent === null ? short(deviation.absolute) : `${Math.abs(percent).toFixed(1)} %`;
+  const short = (value: number | null): string => shortNumber(value, name);
+  const away = deviation.absolute === null ? null : Math.abs(deviation.absolute);
+  const far = percent === null ? short(away) : `${shortNumber(Math.abs(percent))}%`;
   return {
     name,
     latest: { at: latest.t, value: short(latest.v) },
+    unit: unitOf(name),
     points,
     mean: baseline.mean,
     stddev: baseline.stddev,
@@ -66,13 +74,16 @@ export async function detailView(
     tokensOf(services, doc.source, request),
   ]);
   const view = viewOf(doc);
+  const row = rowOf(doc, clock.now());
   const here = hrefOf(doc.source);
   const url = baseUrl();
   return new View('monitor', {
     title: doc.name,
     crumbs: [{ label: 'Monitors', href: '/monitors' }, { label: doc.source }],
     monitor: view,
-    row: rowOf(doc, clock.now()),
+    row,
+    /** Its newest values are those of now. */
+    reporting: doc.state !== 'down' && row.overdue === null,
     evaluated: ['up', 'warning', 'down'].includes(doc.state),
     here,
     spans: SPANS.map((span) => ({
@@ -80,17 +91,14 @@ export async function detailView(
       href: `${here}?hours=${span.hours}`,
       active: span.hours === hours,
     })),
-    charts: Object.entries(history.metrics).map(([name, metric]) => chartOf(name, metric)),
+    charts: unusualFirst(history.metrics).map(([name, metric]) => chartOf(name, metric)),
     history: { from: history.from, to: history.to, bucket: history.bucket_seconds },
-    checks: Object.entries(view.checks).map(([name, { ok, message }]) => ({
-      name,
-      message,
-      state: ok === false ? 'failed' : ok === true ? 'ok' : 'unknown',
-    })),
+    reason: doc.state === 'warning' ? reasonOf(view, row.overdue, intervalOf(doc)) : null,
+    checks: checksOf(view),
     raw: Object.keys(view.metrics_json).length === 0 ? null : JSON.stringify(view.metrics_json, null, 2),
     events: events.items.map((event) => ({ ...event, icon_name: ICONS[event.kind] ?? 'flag' })),
     next_cursor: events.next_cursor,
-    facts: factsOf(doc),
+    facts: factsOf(doc, await projectNameOf(services, doc.project)),
     alarm_at: deferred && doc.released_at !== null ? iso(alarmAt(Date.parse(doc.released_at), intervalOf(doc))) : null,
     tokens,
     may_issue: tokens !== null,
@@ -105,7 +113,12 @@ export async function detailView(
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-function factsOf(doc: MonitorDoc): object[] {
+async function projectNameOf({ projects }: Services, slug: string | null): Promise<string | null> {
+  if (slug === null) return null;
+  return (await projects.list()).find((project) => project.slug === slug)?.name ?? slug;
+}
+
+function factsOf(doc: MonitorDoc, project: string | null): object[] {
   const interval = intervalOf(doc);
   const origin =
     doc.beat_interval !== null ? 'from its heartbeat' : doc.interval_seconds !== null ? 'configured' : 'default';
@@ -114,7 +127,7 @@ function factsOf(doc: MonitorDoc): object[] {
   const times = last === null || !running ? null : thresholds(last, interval);
   return [
     { label: 'Last heartbeat', at: doc.last_heartbeat_at },
-    { label: 'Interval', value: `${interval} s (${origin})` },
+    { label: 'Interval', value: `${shortNumber(interval)} s (${origin})` },
     ...(times === null
       ? []
       : [
@@ -127,7 +140,7 @@ function factsOf(doc: MonitorDoc): object[] {
     ...(doc.parent_source === null
       ? []
       : [{ label: 'Parent', value: doc.parent_source, href: hrefOf(doc.parent_source) }]),
-    { label: 'Project', value: doc.project },
+    { label: 'Project', value: project },
     { label: 'Created', at: doc.created_at },
     { label: 'Id', value: doc.id, mono: true },
   ];

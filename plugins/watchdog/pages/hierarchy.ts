@@ -1,9 +1,11 @@
 /** /hierarchy */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
+import type { MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Services } from '../services.js';
 import type { Branch, Forest } from '../monitors/forest.js';
 import type { MonitorRow } from '../monitors/snapshot.js';
+import { proposed } from './choices.js';
 import { hrefOf } from './form.js';
 import { linesOf } from './lines.js';
 
@@ -16,6 +18,8 @@ interface Node {
   source: string;
   name: string;
   state: string;
+  /** Since when it is down; null while it is not. */
+  down_since: string | null;
   alarm: string;
   suppressed_by: string | null;
   parent_source: string | null;
@@ -29,9 +33,9 @@ interface Node {
 
 const branchHref = (source: string): string => `/hierarchy?below=${encodeURIComponent(source)}`;
 
-export async function hierarchyView({ snapshots }: Services, request: HttpRequest, problem?: string): Promise<View> {
+export async function hierarchyView(services: Services, request: HttpRequest, problem?: string): Promise<View> {
   const { below, after } = request.query as { below?: string; after?: string };
-  const forest = await (await snapshots.take()).forest();
+  const forest = await (await services.snapshots.take()).forest();
   const top = below === undefined ? null : (forest.find(below) ?? null);
   if (below !== undefined && top === null) throw notFound(`monitor ${below}`);
   const first = after === undefined ? 0 : forest.roots.findIndex(({ source }) => source === after) + 1;
@@ -42,6 +46,7 @@ export async function hierarchyView({ snapshots }: Services, request: HttpReques
   return new View('hierarchy', {
     tree: linesOf(branches.map((branch) => nodeOf(branch, forest))),
     empty: forest.size === 0,
+    proposals: await proposed(services),
     problem,
     form,
     cycles: forest.cycling.size,
@@ -62,6 +67,7 @@ function nodeOf(root: Branch<MonitorRow>, forest: Forest<MonitorRow>): Node {
       source,
       name,
       state,
+      down_since: state === 'down' ? (JSON.parse(branch.item.json) as MonitorView).down_since_utc : null,
       alarm,
       suppressed_by,
       parent_source,

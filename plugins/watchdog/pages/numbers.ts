@@ -23,24 +23,20 @@ const STEPS = [
   [1e6, 'M'],
 ] as const;
 
-/** Three significant digits; whole numbers below 100,000 stay whole. */
-function digits(value: number): string {
+/** Three significant digits, and the prefix of the unit; whole numbers below 100,000 stay whole. */
+function digits(value: number): [text: string, prefix: string] {
   const size = Math.abs(value);
-  if (Number.isInteger(value) && size < 100_000) return value.toLocaleString('en-GB');
+  if (Number.isInteger(value) && size < 100_000) return [value.toLocaleString('en-GB'), ''];
   const [scale, prefix] = STEPS.find(([one]) => size >= one) ?? [1, ''];
   const rounded = Number((value / scale).toPrecision(3));
-  return (
-    (Math.abs(rounded) < 1e-4 && rounded !== 0
-      ? rounded.toExponential()
-      : rounded.toLocaleString('en-GB', { maximumSignificantDigits: 3 })) + prefix
-  );
+  if (rounded !== 0 && Math.abs(rounded) < 1e-4) return [rounded.toExponential(), ''];
+  return [rounded.toLocaleString('en-GB', { maximumSignificantDigits: 3 }), prefix];
 }
 
-/** `5.01 ms`, `1.25 GB`, `–` for nothing. @param name the metric's, for the unit */
+/** `5.01 ms`, `1.25 GB`, `1.25 M`, `42%`, `–` for nothing. @param name the metric's, for the unit */
 export function shortNumber(value: number | null, name = ''): string {
   if (value === null || !Number.isFinite(value)) return '–';
-  const unit = unitOf(name);
-  const text = digits(value);
-  if (unit === '') return text;
-  return unit === '%' ? `${text}%` : `${text}${/[TGM]$/.test(text) ? '' : ' '}${unit}`;
+  const [text, prefix] = digits(value);
+  const unit = prefix + unitOf(name);
+  return unit === '' ? text : `${text}${unit === '%' ? '' : ' '}${unit}`;
 }

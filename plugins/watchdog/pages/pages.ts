@@ -5,6 +5,7 @@ import joi from 'joi';
 import { orAgain, type Problem, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { callerOf } from '../caller.js';
+import { projectsIn, proposed } from './choices.js';
 import { detailView } from './detail.js';
 import { hierarchyView } from './hierarchy.js';
 import { listView } from './list.js';
@@ -32,7 +33,8 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
     const crumbs = [{ label: title, href: '/monitors' }, { label: known === null ? 'New monitor' : known.source }];
     const action = known === null ? '/monitors/new' : `${hrefOf(known.source)}/edit`;
     const back = known === null ? '/monitors' : hrefOf(known.source);
-    return new View('monitor-form', { known, form, action, back, crumbs, ...problem });
+    const [projects, proposals] = await Promise.all([projectsIn(services), proposed(services)]);
+    return new View('monitor-form', { known, form, action, back, crumbs, projects, proposals, ...problem });
   };
 
   const detail = async (request: HttpRequest, errors: Record<string, string> = {}): Promise<View> =>

@@ -120,6 +120,81 @@ describe('watchdog pages', function () {
     });
   });
 
+  describe('/monitors/{source}', () => {
+    const page = async (source: string): Promise<string> =>
+      (await (await fixture.signedIn()).get(`/monitors/${encodeURIComponent(source)}`)).text;
+
+    it('a monitor in warning says why at the top: the failed checks with what they said', async () => {
+      const checks = { disk: { ok: true }, redis: { ok: false, message: 'no answer' }, mail: { ok: false } };
+      await beat({ source: 'web', checks, metrics: { cpu: 1 } });
+      const text = await page('web');
+      expect(text).to.include('In warning: 2 checks failed');
+      expect(text)
+        .to.match(/<b>redis<\/b>: no answer/)
+        .and.match(/<b>mail<\/b><\/p>/);
+      expect(text.indexOf('>Checks<')).to.be.within(1, text.indexOf('id="metrics-title"'));
+      const rows = [...text.matchAll(/<td class="cell-main text-break">([a-z]+)/g)].map(([, name]) => name);
+      expect(rows).to.deep.equal(['redis', 'mail', 'disk']);
+    });
+
+    it('one that reported a warning says so with its message, a late one how late it is', async () => {
+      await beat({ source: 'web', status: 'error', message: 'queue <full>' });
+      expect(await page('web'))
+        .to.include('In warning: it reported error')
+        .and.include('queue &lt;full&gt;');
+      await beat({ source: 'late', interval: 60 });
+      fixture.clock.forward(3 * MINUTE);
+      const monitors = fixture.harness.store.collection<MonitorDoc>('watchdog_monitors');
+      await monitors.change({ id: await idOf('late') }, { set: { state: 'warning' } });
+      expect(await page('late'))
+        .to.include('its heartbeat is late')
+        .and.include('2 min overdue: one is expected every 1 min');
+    });
+
+    it('the unusual metric comes first; values have three digits and the unit of their name', async () => {
+      for (let hour = 0; hour < 40; hour++) {
+        await beat({
+          source: 'web',
+          interval: 3600,
+          metrics: { cpu: 50 + (hour % 3), load_bytes: 7, response_ms: 100 + (hour % 5) },
+        });
+        fixture.clock.forward(HOUR);
+      }
+      await beat({ source: 'web', interval: 3600, metrics: { cpu: 51, load_bytes: 123456789, response_ms: 102 } });
+      const text = await page('web');
+      const charts = [...text.matchAll(/<h3 class="card-title text-break">([^<]+)/g)].map(([, name]) => name);
+      expect(charts).to.deep.equal(['load_bytes', 'cpu', 'response_ms']);
+      expect(text).to.include('<b>123 MB</b> now').and.include('<b>102 ms</b> now');
+    });
+
+    it('a silent monitor has no values of now', async () => {
+      await beat({ source: 'web', interval: 60, metrics: { cpu: 5 } });
+      expect(await page('web')).to.include('</b> now');
+      fixture.clock.forward(HOUR);
+      const text = await page('web');
+      expect(text).to.include('1 h ago');
+      expect(text).to.not.include('</b> now');
+    });
+  });
+
+  describe('/hierarchy', () => {
+    it('says since when a monitor is down, and offers the others as parents beside the row', async () => {
+      for (const source of ['top', 'leaf']) await beat({ source, interval: 60 });
+      await change('leaf', { name: 'The leaf' });
+      fixture.clock.forward(MINUTE);
+      await fell('leaf');
+      fixture.clock.forward(2 * HOUR);
+      const browser = await fixture.signedIn();
+      const { text } = await browser.get('/hierarchy');
+      expect(text).to.match(/since <time[^>]+><span class="age">2 h ago/);
+      expect(text).to.include('<datalist id="proposals"').and.include('<option value="leaf">The leaf</option>');
+      expect((await browser.post('/hierarchy', { source: 'leaf', parent_source: 'top' })).status).to.equal(303);
+      const circle = await browser.post('/hierarchy', { source: 'top', parent_source: 'leaf' });
+      expect(circle.status).to.equal(409);
+      expect(circle.text).to.include('circle');
+    });
+  });
+
   describe('/status/{id}', () => {
     it('shows the tree, down first, suppressed ones marked, the project by name and 90 days', async () => {
       await project('shop', 'The shop');

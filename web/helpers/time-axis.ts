@@ -1,0 +1,44 @@
+/** Round times of a zone for the axis of a chart; D3's time scale knows the process's zone and UTC alone. */
+import { localOf, utcOfLocal } from '../../lib/local-time.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const STEPS = [
+  ...[1, 5, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 4, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 3, 7].map((n) => n * DAY),
+];
+const MOST = 7;
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+export interface TimeTick {
+  /** Milliseconds since 1970. */
+  at: number;
+  /** `14:00`, or at midnight `21 Nov`. */
+  label: string;
+}
+
+/**
+ * At most seven, evenly apart on the zone's clock: on the day of a change of the clock two of them are an hour nearer or
+ * farther. None for a span that is not one.
+ * @param zone IANA
+ */
+export function timeTicks(from: number, to: number, zone: string): TimeTick[] {
+  if (!(to > from)) return [];
+  const step = STEPS.find((one) => (to - from) / one <= MOST) ?? Math.ceil((to - from) / MOST / DAY) * DAY;
+  const ticks: TimeTick[] = [];
+  const first = Math.floor(Date.parse(`${localOf(from, zone)}Z`) / step) * step;
+  for (let local = first; ticks.length <= MOST; local += step) {
+    const text = new Date(local).toISOString().slice(0, 16);
+    const instant = utcOfLocal(text, zone);
+    if (instant === null || Date.parse(instant) > to) break;
+    if (Date.parse(instant) >= from) ticks.push({ at: Date.parse(instant), label: labelOf(text) });
+  }
+  return ticks;
+}
+
+function labelOf(local: string): string {
+  const [date = '', time = ''] = local.split('T');
+  return time === '00:00' ? `${Number(date.slice(8))} ${MONTHS[Number(date.slice(5, 7)) - 1]}` : time;
+}
