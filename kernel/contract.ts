@@ -30,7 +30,8 @@ export type { AskingPlugin, EventType, Extension, ExtensionPoint, PerPlugin, Tok
 export { default as joi } from 'joi';
 export { inject, injectable, type Class, type Key } from './inject.js';
 export type { Instances } from './container.js';
-export { orAgain, type Problem } from './again.js';
+export { orAgain, type Problem } from './forms/again.js';
+export { fromForm } from './forms/from-form.js';
 export type { LockHeld } from './locks.js';
 export { LeaseLost } from '../lib/lease.js';
 export { localOf, utcOfLocal } from '../lib/local-time.js';

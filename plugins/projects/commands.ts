@@ -1,7 +1,7 @@
 /** `aos project create | list | intake-key` (contracts 15 and 95). */
-import type { CommandSpec } from '../../kernel/contract.js';
+import { fromForm, type CommandSpec } from '../../kernel/contract.js';
 import type { IntakeKeys } from './intake-keys.js';
-import { checked, createBody, projectView, type ProjectFields } from './project.js';
+import { createBody, projectView, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
 
 export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
@@ -13,7 +13,7 @@ export function commands(projects: Projects, keys: IntakeKeys): CommandSpec[] {
       options: { name: { type: 'string', summary: 'Its name; the slug without it' } },
       run: async ({ args, options }) => {
         const name = typeof options['name'] === 'string' ? options['name'] : undefined;
-        const input = checked(createBody, { slug: args[0] ?? '', name }) as ProjectFields & { slug: string };
+        const input = fromForm(createBody, { slug: args[0] ?? '', name }) as ProjectFields & { slug: string };
         const project = await projects.create('command line: aos project create', input);
         const { id: slug, number } = project;
         return { json: { slug, number, name: project.name }, text: `created ${slug}, number ${number}` };

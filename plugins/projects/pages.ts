@@ -1,6 +1,7 @@
 /** /projects: every account reads, administrators change (contract 80). */
 import joi from 'joi';
 import {
+  fromForm,
   orAgain,
   type Problem,
   Redirect,
@@ -11,7 +12,7 @@ import {
 } from '../../kernel/contract.js';
 import type { SystemInfo } from '../../ports/domain/system.js';
 import type { IntakeKeys } from './intake-keys.js';
-import { changeBody, checked, createBody, projectView, SLUG, type ProjectFields } from './project.js';
+import { changeBody, createBody, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
 
 const read = { session: 'member' } as const;
@@ -33,7 +34,7 @@ function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields &
     require_signed: form['require_signed'] === 'true',
     description: form['description'] || null,
   };
-  return checked(schema, given) as ProjectFields & { slug: string };
+  return fromForm(schema, given) as ProjectFields & { slug: string };
 }
 
 export function pages(projects: Projects, keys: IntakeKeys, system: Pick<SystemInfo, 'scopes'>): PageSpec[] {

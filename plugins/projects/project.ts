@@ -1,7 +1,6 @@
 /** Projects: the stored document, its rules, what is shown of it (contract 15). Pure. */
 import joi from 'joi';
 import { named, whole, type Doc } from '../../kernel/contract.js';
-import { invalid } from '../../kernel/errors.js';
 import type { ProjectInfo } from '../../ports/domain/projects.js';
 
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -85,18 +84,6 @@ export const createBody = named(
 );
 
 export const changeBody = named('ProjectChange', joi.object({ name: line(200).min(1), ...shared }));
-
-/** What a form or the command line gives, by the API's rules. @throws ServiceError validation_failed */
-export function checked(schema: joi.ObjectSchema, given: object): unknown {
-  const { value, error } = schema.validate(given, {
-    abortEarly: false,
-    stripUnknown: true,
-    errors: { label: false },
-    messages: { 'string.pattern.name': 'must be {{#name}}', 'string.pattern.invert.name': 'must be {{#name}}' },
-  });
-  if (error === undefined) return value;
-  throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [path.join('.'), message])));
-}
 
 const timestamp = joi.string().isoDate();
 

@@ -35,6 +35,14 @@ const menus = () => document.querySelectorAll('details[data-menu][open], details
 document.addEventListener('click', (event) => {
   for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false;
 });
+// A confirmation's Cancel leads to the page itself; with scripts it only closes what it stands in.
+document.addEventListener('click', (event) => {
+  const menu = event.target.closest?.('[data-menu-close]')?.closest('details[data-menu]');
+  if (!menu) return;
+  event.preventDefault();
+  menu.open = false;
+  menu.querySelector('summary').focus();
+});
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape') return;
   for (const menu of menus()) {

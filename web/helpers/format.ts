@@ -1,4 +1,5 @@
 /** Numbers as people read them: thousands, bytes, percentages, plurals. */
+import { sentenceOf } from '../../lib/sentence.js';
 import { numeric, plain, split, type Helper } from './html.js';
 
 const thousands = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 });
@@ -50,4 +51,5 @@ export const format: Record<string, Helper> = {
   'file-size': bytes,
   percent,
   plural,
+  fault: (error, label) => sentenceOf(plain(error), plain(label) || undefined),
 };

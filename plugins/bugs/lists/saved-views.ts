@@ -4,8 +4,7 @@
  *
  * Not part of the API: a view belongs to an account, and API calls carry tokens.
  */
-import type joi from 'joi';
-import { inject, injectable } from '../../../kernel/contract.js';
+import { fromForm, inject, injectable } from '../../../kernel/contract.js';
 import { denied, invalid, notFound } from '../../../kernel/errors.js';
 import type { Principal } from '../../../ports/http.js';
 import type { Json } from '../../../ports/store.js';
@@ -117,12 +116,5 @@ type Checked = Pick<SavedViewDoc, 'name' | 'shared' | 'query'>;
 
 /** @throws ServiceError validation_failed with the fields */
 function checked(given: object): Checked {
-  const options: joi.ValidationOptions = {
-    abortEarly: false,
-    stripUnknown: { objects: true },
-    errors: { label: false },
-  };
-  const { value, error } = savedView.validate(given, options) as { value: Json; error?: joi.ValidationError };
-  if (error) throw invalid(Object.fromEntries(error.details.map((detail) => [detail.path.join('.'), detail.message])));
-  return cleanJson(value) as unknown as Checked;
+  return cleanJson(fromForm(savedView, given) as Json) as unknown as Checked;
 }

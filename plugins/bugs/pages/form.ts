@@ -1,7 +1,13 @@
 /** What the pages share: reading a posted form, and showing the page again with what was refused. */
 import type joi from 'joi';
-import { orAgain as refusedAgain, type HttpRequest, type PageResult, type Problem } from '../../../kernel/contract.js';
-import { invalid } from '../../../kernel/errors.js';
+import {
+  fromForm,
+  orAgain as refusedAgain,
+  type HttpRequest,
+  type PageResult,
+  type Problem,
+} from '../../../kernel/contract.js';
+import { sentenceOf } from '../../../lib/sentence.js';
 import type { Json } from '../../../ports/store.js';
 import { cleanJson } from '../intake/clean.js';
 
@@ -19,6 +25,15 @@ export function typedFields(request: HttpRequest): Record<string, string> {
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
 }
 
+/** `resolved_in_build` → `Resolved in build` */
+const nameOf = (field: string): string => field.charAt(0).toUpperCase() + field.slice(1).replaceAll('_', ' ');
+
+/** `Reason is required.`, `Status: Choose open or closed.` */
+function faultOf(name: string, what: string): string {
+  const text = sentenceOf(what, name);
+  return text.startsWith(name) ? text : `${name}: ${text}`;
+}
+
 /** Every value of a field that may come several times. */
 export function fieldValues(request: HttpRequest, name: string): string[] {
   const body: object = request.body !== null && typeof request.body === 'object' ? request.body : {};
@@ -28,9 +43,7 @@ export function fieldValues(request: HttpRequest, name: string): string[] {
 
 /** What a schema of the interface takes. @throws ServiceError validation_failed with the fields */
 export function checked(schema: joi.ObjectSchema, given: object): Json {
-  const { value, error } = schema.validate(given, { abortEarly: false, stripUnknown: true, errors: { label: false } });
-  if (error) throw invalid(Object.fromEntries(error.details.map((detail) => [detail.path.join('.'), detail.message])));
-  return cleanJson(value as Json);
+  return cleanJson(fromForm(schema, given) as Json);
 }
 
 /** `run`, or the page again with the refusal in one sentence, and what was typed into which form. */
@@ -41,7 +54,7 @@ export const orAgain = (
   again: (problem: FormProblem) => Promise<PageResult>,
 ): Promise<PageResult> =>
   refusedAgain(run, ({ message, code, errors }) => {
-    const says = Object.entries(errors).map(([field, what]) => `${field} ${what}`);
-    const sentence = (says.length > 0 ? `${message} ${says.join('; ')}.` : message).replaceAll('`', '');
-    return again({ message: sentence, code, errors, form, typed: typedFields(request) });
+    // Not every field of a change has a control in its form.
+    const says = Object.entries(errors).map(([field, what]) => faultOf(nameOf(field), what));
+    return again({ message: says.join(' ') || sentenceOf(message), code, errors, form, typed: typedFields(request) });
   });

@@ -1,7 +1,6 @@
 /** Turns the posted form of a rule into the API's body, and shows the form again with its errors. */
 import type joi from 'joi';
-import type { HttpRequest } from '../../../kernel/contract.js';
-import { invalid } from '../../../kernel/errors.js';
+import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Matching, RuleFields } from './rule.js';
 
@@ -43,7 +42,5 @@ export function bodyOf(
       expires_at: days > 0 && days < 10_000 ? new Date(now + days * DAY_MS).toISOString() : null,
     }),
   };
-  const { value, error } = schema.validate(given, { abortEarly: false, stripUnknown: true, errors: { label: false } });
-  if (error === undefined) return value as ReturnType<typeof bodyOf>;
-  throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [String(path[0]), message])));
+  return fromForm(schema, given) as ReturnType<typeof bodyOf>;
 }

@@ -1,7 +1,6 @@
 /** What is given for a license, by the API, by a form or by a file, and what of it is a fault. Pure. */
 import joi from 'joi';
 import { named, stated } from '../../../kernel/contract.js';
-import { invalid } from '../../../kernel/errors.js';
 import { isoOf, isTimestamp } from '../../../lib/time.js';
 import type { Json } from '../../../ports/store.js';
 import type { State } from './states.js';
@@ -120,18 +119,6 @@ export const changeBody = named(
     })
     .example({ licensee: 'Ada Ltd', max_activations: 5 }),
 );
-
-/** What a form gives, by the API's rules. @throws ServiceError validation_failed */
-export function checked(schema: joi.ObjectSchema, given: object): unknown {
-  const { value, error } = schema.validate(given, {
-    abortEarly: false,
-    stripUnknown: true,
-    errors: { label: false },
-    messages: { 'string.pattern.name': 'must be {{#name}}', 'string.pattern.invert.name': 'must be {{#name}}' },
-  });
-  if (error === undefined) return value;
-  throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [path.join('.') || 'count', message])));
-}
 
 /** Empty text is no text. */
 export function emptied<T extends LicenseFields>(fields: T): T {

@@ -1,8 +1,8 @@
 /** Posted forms of licenses as the API's bodies. */
 import type joi from 'joi';
-import type { HttpRequest } from '../../../kernel/contract.js';
+import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { checked, emptied, type LicenseFields, type NewLicense } from '../licenses/fields.js';
+import { emptied, type LicenseFields, type NewLicense } from '../licenses/fields.js';
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
@@ -56,5 +56,5 @@ export function licenseOf(request: HttpRequest, schema: joi.ObjectSchema): NewLi
     require_approval: typed(request)['require_approval'] === 'true',
     expires_at: endOf(request),
   };
-  return emptied(checked(schema, given) as NewLicense & LicenseFields);
+  return emptied(fromForm(schema, given) as NewLicense & LicenseFields);
 }

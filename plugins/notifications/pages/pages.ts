@@ -1,7 +1,7 @@
 /** /notifications: channels, their rules, and what was sent; for administrators. */
 import joi from 'joi';
 import {
-  invalid,
+  fromForm,
   orAgain,
   Redirect,
   View,
@@ -15,7 +15,7 @@ import { channelFields, KINDS, type Channel, type ChannelFields, type Kind } fro
 import type { Channels } from '../channels/channels.js';
 import { messageOf } from '../notes/message.js';
 import { SEVERITIES, TOPICS, TOPIC_NAMES } from '../notes/note.js';
-import { ruleFields, type Rule } from '../rules/rule.js';
+import { ruleFields, type Rule, type RuleFields } from '../rules/rule.js';
 import type { Dispatcher } from '../sending/dispatcher.js';
 
 const access = { session: 'admin' } as const;
@@ -36,13 +36,6 @@ export interface PageParts {
 
 const typed = ({ body }: HttpRequest): Record<string, unknown> =>
   body !== null && typeof body === 'object' ? { ...body } : {};
-
-/** @throws ServiceError validation_failed, with a text per control */
-function fieldsOf<T>(schema: joi.ObjectSchema<T>, form: Record<string, unknown>): T {
-  const { value, error } = schema.validate(form, { abortEarly: false, stripUnknown: true, errors: { label: false } });
-  if (error === undefined) return value;
-  throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [String(path[0]), message])));
-}
 
 /** A channel as its form shows it; a hook's address is not shown again, so an empty one keeps what is stored. */
 function formOf(channels: Channels, channel: Channel): Record<string, unknown> {
@@ -85,7 +78,7 @@ function submitted(channels: Channels, request: HttpRequest, known: Channel | nu
   const form = typed(request);
   const target = form['target'] === '' && known !== null ? channels.open(known).target : form['target'];
   const kind = known?.kind ?? form['kind'];
-  return fieldsOf(channelFields(kind), { ...form, target, kind });
+  return fromForm(channelFields(kind), { ...form, target, kind }) as ChannelFields;
 }
 
 const ruleView = ({ id: rule, project, topics, least_severity }: Rule): object => ({
@@ -211,7 +204,11 @@ export function pages(parts: PageParts): PageSpec[] {
     },
     action(parts, 'test', (request) => test(parts, request)),
     action(parts, 'rules', async (request) => {
-      await channels.addRule(request.principal, request.params['id'] ?? '', fieldsOf(ruleFields, typed(request)));
+      await channels.addRule(
+        request.principal,
+        request.params['id'] ?? '',
+        fromForm(ruleFields, typed(request)) as RuleFields,
+      );
       return back(request, 'Rule added.');
     }),
     action(parts, 'rules/{rule}/delete', async (request) => {

@@ -1,6 +1,5 @@
 /** Forms of the pages as the API's bodies. */
-import type { HttpRequest } from '../../../kernel/contract.js';
-import { invalid } from '../../../kernel/errors.js';
+import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 import { editBody, monitorBody } from '../http/schemas.js';
 
@@ -24,7 +23,5 @@ export function checkedForm(request: Pick<HttpRequest, 'body'>, creating: boolea
   if ('name' in form) given['public'] = form['public'] === 'true';
   if (creating) given['source'] = typeof form['source'] === 'string' ? form['source'].trim() : '';
   const schema = creating ? monitorBody : editBody;
-  const { value, error } = schema.validate(given, { convert: false, abortEarly: false, errors: { label: false } });
-  if (error === undefined) return value as MonitorFields;
-  throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [path.join('.'), message])));
+  return fromForm(schema, given, { convert: false }) as MonitorFields;
 }

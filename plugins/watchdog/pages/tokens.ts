@@ -1,6 +1,6 @@
 /** Tokens of one source, on its monitor's page: administrators make and revoke them (contract 10, tokens; contract 80). */
 import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { fromForm, orAgain, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { TokenRecord } from '../../../ports/domain/access.js';
 import { callerOf } from '../caller.js';
@@ -26,6 +26,11 @@ const form = joi.object({
     .default(null),
 });
 
+interface TokenForm {
+  name: string;
+  expires_in_seconds: number | null;
+}
+
 /** Active and past ones, newest first; null for a reader who is no administrator. */
 export async function tokensOf(
   { tokens, clock }: Pick<Services, 'tokens' | 'clock'>,
@@ -47,14 +52,9 @@ export function tokenPages(
 ): PageSpec[] {
   const need = (request: HttpRequest) => monitors.need(request.params['source'] ?? '', callerOf(request.principal));
 
-  const create = async (request: HttpRequest): Promise<View> => {
+  const issue = async (request: HttpRequest): Promise<View> => {
     const doc = await need(request);
-    const { value, error } = form.validate(typed(request), { stripUnknown: true, errors: { label: false } });
-    if (error !== undefined) {
-      const errors = Object.fromEntries(error.details.map(({ path, message }) => [path.join('.'), message]));
-      return (await again(request, errors)).withStatus(422);
-    }
-    const { name, expires_in_seconds } = value as { name: string; expires_in_seconds: number | null };
+    const { name, expires_in_seconds } = fromForm(form, typed(request)) as TokenForm;
     const made = await tokens.issue({
       kind: 'watchdog',
       name,
@@ -84,7 +84,11 @@ export function tokenPages(
       title: 'Token created',
       access,
       input: { params: joi.object({ source }) },
-      handle: create,
+      handle: (request) =>
+        orAgain(
+          () => issue(request),
+          ({ errors }) => again(request, errors),
+        ),
     },
     {
       method: 'POST',

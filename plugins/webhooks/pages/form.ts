@@ -1,7 +1,6 @@
 /** Posted forms as the API's bodies, and the form again with what was wrong. */
 import type joi from 'joi';
-import type { HttpRequest } from '../../../kernel/contract.js';
-import { invalid } from '../../../kernel/errors.js';
+import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import type { WebhookFields } from '../registry/webhook.js';
 
 export function typed(request: HttpRequest): Record<string, unknown> {
@@ -21,10 +20,5 @@ export function bodyOf(
   const form = typed(request);
   const given = { ...form, events: chosenEvents(request), enabled: form['enabled'] === 'true' };
   const secret = form['use_webhook_key'] === 'true' ? null : form['secret'] || undefined;
-  const { value, error } = schema.validate(
-    { ...given, secret },
-    { abortEarly: false, stripUnknown: true, errors: { label: false } },
-  );
-  if (error === undefined) return value as ReturnType<typeof bodyOf>;
-  throw invalid(Object.fromEntries(error.details.map(({ path, message }) => [String(path[0]), message])));
+  return fromForm(schema, { ...given, secret }) as ReturnType<typeof bodyOf>;
 }

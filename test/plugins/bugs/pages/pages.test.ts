@@ -290,11 +290,11 @@ describe('bugs: pages', () => {
     const refused: [what: string, name: string, body: object, status: number, says: RegExp][] = [
       ['a missing reason', 'status', { status: 'wont_fix' }, 422, /reason/],
       ['a missing target', 'status', { status: 'duplicate' }, 422, /repeats/],
-      ['an unknown target', 'status', { status: 'duplicate', duplicate_of: 'alpha-99' }, 422, /there is no such item/],
+      ['an unknown target', 'status', { status: 'duplicate', duplicate_of: 'alpha-99' }, 422, /There is no such item/],
       ['in_progress by hand', 'status', { status: 'in_progress' }, 409, /cannot become in_progress/],
-      ['an unknown status', 'status', { status: 'gone' }, 422, /must be one of/],
+      ['an unknown status', 'status', { status: 'gone' }, 422, /Choose/],
       ['no status', 'status', {}, 422, /required/],
-      ['an unknown severity', 'severity', { severity: 'urgent' }, 422, /must be one of/],
+      ['an unknown severity', 'severity', { severity: 'urgent' }, 422, /Choose/],
       ['an empty comment', 'comments', { body: '  ' }, 422, /must not be empty/],
     ];
     for (const [what, name, body, status, says] of refused) {
@@ -387,9 +387,9 @@ describe('bugs: pages', () => {
     });
 
     const refused: [what: string, body: object, says: RegExp][] = [
-      ['a missing reason', { action: 'status:wont_fix' }, /reason is required/],
-      ['a missing target', { action: 'status:duplicate' }, /duplicate_of is required/],
-      ['an override without a reason', { action: 'status:closed', force: 'true' }, /reason is required/],
+      ['a missing reason', { action: 'status:wont_fix' }, /Reason is required\./],
+      ['a missing target', { action: 'status:duplicate' }, /Duplicate of is required\./],
+      ['an override without a reason', { action: 'status:closed', force: 'true' }, /Reason is required\./],
       ['too many tags', { action: 'tags', tags: Array.from({ length: 33 }, (_, i) => `t${i}`).join() }, /tags/],
     ];
     for (const [what, body, says] of refused) {

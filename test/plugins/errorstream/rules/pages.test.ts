@@ -105,11 +105,11 @@ describe('ignore rules: pages', () => {
 
   it('says what is wrong, beside the field, and keeps what was typed', async () => {
     for (const [fields, part] of [
-      [{ reason: ' ' }, 'is required'],
+      [{ reason: ' ' }, 'Reason is required.'],
       [{ match_type: 'regex', pattern: '(a' }, 'missing'],
-      [{ alarm_threshold: '0' }, 'greater than or equal to 1'],
-      [{ alarm_threshold: 'many' }, 'must be a number'],
-      [{ pattern: '' }, 'not allowed to be empty'],
+      [{ alarm_threshold: '0' }, 'Give 1 or more.'],
+      [{ alarm_threshold: 'many' }, 'Give a number.'],
+      [{ pattern: '' }, 'Fill this in.'],
     ] as const) {
       const again = await visit('POST', '/ignore-rules', { body: typed({ name: 'kept', ...fields }) });
       expect((again as View).status, part).to.equal(422);

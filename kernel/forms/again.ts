@@ -1,6 +1,6 @@
 /** Shows a refused form again, with the faults and the typed values: the same on every page. */
-import { View, type PageResult } from '../ports/http.js';
-import { ServiceError } from './errors.js';
+import { View, type PageResult } from '../../ports/http.js';
+import { ServiceError } from '../errors.js';
 
 /** The part of a refusal that a page shows. */
 export interface Problem {
