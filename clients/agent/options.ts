@@ -10,6 +10,7 @@ import { canonicalKey } from '../shared/license-key.js';
 import { isPlatform, PLATFORMS } from '../shared/platform.js';
 import { readConfig, type ConfigFile } from './config-file.js';
 import { Failure } from './exit.js';
+import { machineFolder } from './monitoring/folder.js';
 import { secretOf } from './secrets.js';
 import { serverUrl } from './net/address.js';
 
@@ -69,6 +70,17 @@ export const OPTIONS = {
     says: 'package.tar.gz to apply offline, manifest.json and manifest.sig beside it',
     onlyOnce: true,
   },
+  'monitor-name': {
+    type: 'string',
+    says: 'name of this machine in the dashboard (default: its own)',
+    env: 'SVC_MONITOR_NAME',
+  },
+  schedule: {
+    type: 'boolean',
+    says: 'report this machine by a schedule (cron, Windows: scheduled task)',
+    env: 'SVC_SCHEDULE',
+  },
+  replace: { type: 'boolean', says: 'end the tokens that an earlier setup of this machine got', onlyOnce: true },
   adopt: { type: 'boolean', says: 'install into a directory that holds something else', onlyOnce: true },
   'allow-http': { type: 'boolean', says: 'speak http to a server that is not this machine', env: 'SVC_ALLOW_HTTP' },
   yes: { type: 'boolean', says: 'take every default, ask nothing', env: 'SVC_YES' },
@@ -103,6 +115,11 @@ export interface Options {
   /** Lower case hex. */
   pin: string | null;
   package: string | null;
+  /** Null: it is asked for, or the machine's own. */
+  monitorName: string | null;
+  /** Null: it is asked for. */
+  schedule: boolean | null;
+  replace: boolean;
   adopt: boolean;
   allowHttp: boolean;
   yes: boolean;
@@ -126,7 +143,9 @@ type Values = Partial<Record<OptionName, string | boolean>>;
 export async function readOptions(argv: readonly string[], env: Env, own: string): Promise<Options> {
   const given = fromArguments(argv);
   const around = fromEnvironment(env);
-  const dir = resolve(text(given.dir ?? around.dir) ?? (await defaultDir(own)));
+  const dir = resolve(
+    text(given.dir ?? around.dir) ?? (given.action === 'monitor' ? await machineFolder(env) : await defaultDir(own)),
+  );
   const config = resolve(text(given.config) ?? join(dir, '.update-agent', 'agent.json'));
   const file = await readConfig(config, given.config !== undefined);
   const values: Values = { ...fromFile(file), ...around, ...given };
@@ -233,6 +252,13 @@ function checked(values: Values, dir: string, config: string): Options {
     allowUnsigned: values['allow-unsigned'] === true,
     pin: one('pin', (hex) => SPKI_SHA256.test(hex), '64 hex digits')?.toLowerCase() ?? null,
     package: packageFile === null ? null : resolve(packageFile),
+    monitorName: one(
+      'monitor-name',
+      (name) => /^[^\p{Cc}]{1,200}$/u.test(name.trim()),
+      'one line of 200 characters at most',
+    ),
+    schedule: typeof values.schedule === 'boolean' ? values.schedule : null,
+    replace: values.replace === true,
     adopt: values.adopt === true,
     allowHttp,
     yes: values.yes === true,

@@ -55,6 +55,12 @@ export class Output {
     this.#result('rolled_back', { from, to }, text);
   }
 
+  /** @param schedule null: none was set up */
+  monitored(source: string, script: string, schedule: string | null): void {
+    const how = schedule === null ? 'no schedule' : `scheduled ${schedule}`;
+    this.#result('monitored', { source, script, schedule }, `MONITORED: ${source} by ${script}, ${how}`);
+  }
+
   unauthorized(text: string): void {
     this.record('unauthorized', { message: text });
     this.#clear();

@@ -4,6 +4,7 @@ import { codeOf, EXIT, Failure, failureOf } from './exit.js';
 import { HOOKS, type Hooks } from './hooks.js';
 import { helpText, readOptions, type Action, type Env } from './options.js';
 import { Output, type Sink } from './output.js';
+import { monitor } from './actions/monitor.js';
 import { recoverOnly } from './actions/recover.js';
 import { update } from './actions/update.js';
 import { asOwner, ownerToBecome, parentControl } from './as-owner.js';
@@ -11,7 +12,7 @@ import type { Agent } from './update/installation.js';
 import { controlService } from './update/service.js';
 
 /** By action; those of the installer join here. */
-const ACTIONS: Partial<Record<Action, (agent: Agent) => Promise<void>>> = { update, recover: recoverOnly };
+const ACTIONS: Partial<Record<Action, (agent: Agent) => Promise<void>>> = { update, monitor, recover: recoverOnly };
 
 /**
  * @param argv without node and the script

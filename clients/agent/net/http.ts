@@ -61,19 +61,18 @@ export class Http {
     private readonly signal: AbortSignal,
   ) {}
 
-  /** A question below `/api/`. 429, 5xx and no answer at all are exit 8, a redirect or more than `most` bytes end it too. */
-  async ask(url: URL, most: number): Promise<Answer> {
-    const { statusCode, body } = await this.#get(url, { accept: 'application/json' });
-    if (REDIRECTS.has(statusCode)) {
-      await body.dump();
-      throw new Failure('error', `${url.origin} redirects ${url.pathname}, which is not followed: check --server`);
-    }
-    if (isTransient(statusCode)) {
-      await body.dump();
-      throw new Failure('transient', `${url.origin} answered ${statusCode}: try again later`);
-    }
-    const bytes = await this.#all(this.#watched(body), most, url);
-    return { status: statusCode, body: objectOf(bytes) };
+  /**
+   * A question below `/api/`. 429, 5xx and no answer at all are exit 8, a redirect or more than `most` bytes end it too.
+   * @param bearer null: none
+   */
+  async ask(url: URL, most: number, bearer: string | null = null): Promise<Answer> {
+    return this.#answer(url, await this.#request(url, { accept: 'application/json', ...bearing(bearer) }), most);
+  }
+
+  /** Sends JSON below `/api/`. As `ask`, but 501 is a definite answer (contract 60, login). */
+  async post(url: URL, content: object, most: number, bearer: string | null = null): Promise<Answer> {
+    const headers = { accept: 'application/json', 'content-type': 'application/json', ...bearing(bearer) };
+    return this.#answer(url, await this.#request(url, headers, JSON.stringify(content)), most, 501);
   }
 
   /** A package. `authorization` goes to the origin of `url` alone. */
@@ -81,7 +80,7 @@ export class Http {
     let at = url;
     for (let hop = 0; ; hop++) {
       const own: Headers = at.origin === url.origin && authorization !== null ? { authorization } : {};
-      const { statusCode, headers: answered, body } = await this.#get(at, { ...headers, ...own });
+      const { statusCode, headers: answered, body } = await this.#request(at, { ...headers, ...own });
       const drop = (): Promise<void> => body.dump().catch(() => undefined);
       if (!REDIRECTS.has(statusCode))
         return { status: statusCode, headers: answered, content: this.#watched(body), drop };
@@ -96,6 +95,25 @@ export class Http {
     if (this.#client !== null) await (await this.#client).dispatcher.destroy();
   }
 
+  /** @param definite not transient, whatever its class */
+  async #answer(
+    url: URL,
+    { statusCode, body }: Dispatcher.ResponseData,
+    most: number,
+    definite?: number,
+  ): Promise<Answer> {
+    if (REDIRECTS.has(statusCode)) {
+      await body.dump();
+      throw new Failure('error', `${url.origin} redirects ${url.pathname}, which is not followed: check --server`);
+    }
+    if (isTransient(statusCode) && statusCode !== definite) {
+      await body.dump();
+      throw new Failure('transient', `${url.origin} answered ${statusCode}: try again later`);
+    }
+    const bytes = await this.#all(this.#watched(body), most, url);
+    return { status: statusCode, body: objectOf(bytes) };
+  }
+
   #next(from: URL, location: string | string[] | undefined): URL {
     if (typeof location !== 'string' || !URL.canParse(location, from.href))
       throw new Failure('error', `${from.origin} redirects the package to no address`);
@@ -107,13 +125,14 @@ export class Http {
     return to;
   }
 
-  async #get(url: URL, headers: Headers): Promise<Dispatcher.ResponseData> {
+  async #request(url: URL, headers: Headers, content?: string): Promise<Dispatcher.ResponseData> {
     this.signal.throwIfAborted();
     const { answerMs } = this.hooks;
     const { request, dispatcher } = await (this.#client ??= clientOf(this.env));
     try {
       return await request(url, {
         dispatcher,
+        ...(content === undefined ? {} : { method: 'POST', body: content }),
         headers: { 'user-agent': 'aos-update-agent', ...headers },
         headersTimeout: answerMs,
         bodyTimeout: answerMs,
@@ -182,6 +201,8 @@ export function errorText(body: Answer['body']): string | null {
   if (typeof error !== 'object' || error === null || !('message' in error)) return null;
   return typeof error.message === 'string' ? error.message : null;
 }
+
+const bearing = (token: string | null): Headers => (token === null ? {} : { authorization: `Bearer ${token}` });
 
 export const isTransient = (status: number): boolean => status === 429 || status >= 500;
 

@@ -1,0 +1,101 @@
+/**
+ * `--action monitor` (contract 90, update agent): monitoring for a machine without an installation. Two questions, then monitor,
+ * token, script, permissions, one test heartbeat, and a line of the crontab or a scheduled task. What can fail here is looked
+ * at before the service is asked for anything.
+ */
+import { hostname } from 'node:os';
+import { Failure } from '../exit.js';
+import { ON_WINDOWS } from '../files.js';
+import { machinePlatform } from '../../shared/machine.js';
+import { cronLine, readCrontab, withLine, writeCrontab } from '../monitoring/crontab.js';
+import { openFolder, writeFiles } from '../monitoring/folder.js';
+import { checkCurl, sendHeartbeat } from '../monitoring/heartbeat.js';
+import { readOffer, type Offer } from '../monitoring/offer.js';
+import { writeTask } from '../monitoring/task.js';
+import { Http } from '../net/http.js';
+import { askText, askYesNo } from '../prompts.js';
+import { askPassword } from '../secrets.js';
+import { SetupSession, Taken } from '../setup/session.js';
+import type { Agent } from '../update/installation.js';
+
+const OFFER_BYTES = 1024 * 1024;
+const NAME = /^[^\p{Cc}]{1,200}$/u;
+
+export async function monitor(agent: Agent): Promise<void> {
+  const { server, username, password, allowHttp, project, dir } = agent.options;
+  if (server === null) throw new Failure('usage', '--server is missing: the address of the service');
+  const account = username ?? (await askText('Account', '', '--username', agent.signal));
+  if (account === '') throw new Failure('usage', '--username is missing: an account with the role installer or admin');
+  const http = new Http(agent.env, agent.hooks, allowHttp, agent.signal);
+  try {
+    const secret = password ?? (await askPassword(account, agent.signal));
+    const session = await SetupSession.login(http, server, { username: account, password: secret });
+    await monitorMachine(agent, session, { folder: dir, project });
+  } finally {
+    await http.close();
+  }
+}
+
+export interface Place {
+  /** Where the script and its token shall lie; made if need be. */
+  folder: string;
+  /** The monitor belongs to it; null: to none. */
+  project: string | null;
+}
+
+/** Asks the two questions and does the rest. For `install` too, which has a session of its own. */
+export async function monitorMachine(agent: Agent, session: SetupSession, { folder, project }: Place): Promise<void> {
+  const { output, signal } = agent;
+  const name = await nameOf(agent);
+  const scheduled = await isScheduled(agent);
+  await checkCurl();
+  if (scheduled && !ON_WINDOWS) await readCrontab();
+  const root = await openFolder(folder);
+  const offer = await requestOffer(agent, session, {
+    name,
+    hostname: hostname(),
+    platform: machinePlatform(),
+    project,
+  });
+  const script = await writeFiles(root, offer);
+  await sendHeartbeat(script, signal);
+  if (scheduled) await schedule(offer, script);
+  output.monitored(offer.source, script, scheduled ? offer.schedule.expression : null);
+}
+
+async function nameOf({ options, signal }: Agent): Promise<string> {
+  if (options.monitorName !== null) return options.monitorName;
+  if (options.yes) return hostname();
+  const name = await askText('Name of this machine in the dashboard', hostname(), '--monitor-name', signal);
+  if (!NAME.test(name)) throw new Failure('usage', 'the name must be one line of 200 characters at most');
+  return name;
+}
+
+async function isScheduled({ options, signal }: Agent): Promise<boolean> {
+  if (options.schedule !== null) return options.schedule;
+  if (options.yes) return false;
+  const by = ON_WINDOWS ? 'a scheduled task' : 'cron';
+  return askYesNo(`Report it regularly by ${by}?`, true, '--schedule', signal);
+}
+
+/** The crontab is read anew: meanwhile somebody may have edited it. */
+async function schedule({ schedule: { expression }, source }: Offer, script: string): Promise<void> {
+  if (ON_WINDOWS) await writeTask(expression, script, source);
+  else await writeCrontab(withLine(await readCrontab(), cronLine(expression, script, source), source));
+}
+
+/** A monitor of this name that is there already is replaced when the administrator says so. */
+async function requestOffer({ options, signal }: Agent, session: SetupSession, request: object): Promise<Offer> {
+  const ask = async (replace: boolean): Promise<Offer> =>
+    readOffer(await session.post('agent', { ...request, replace }, OFFER_BYTES), ON_WINDOWS ? 'schtasks' : 'cron');
+  try {
+    return await ask(options.replace);
+  } catch (error) {
+    if (!(error instanceof Taken) || options.replace) throw error;
+    if (options.yes || !process.stdin.isTTY)
+      throw new Failure('error', `${error.message} (--replace)`, { cause: error });
+    const question = `${error.message} Replace its token?`;
+    if (!(await askYesNo(question, false, '--replace', signal))) throw error;
+    return ask(true);
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The crontab's line of a machine's script (contract 60, agent): built here, not by the server, and found again by its tag.
+ * All other lines stay as they are, byte for byte.
+ */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { codeOf, Failure } from '../exit.js';
+
+/** Five fields of digits and what repeats them. */
+export const CRON_EXPRESSION = /^[\d*/,-]{1,40}( [\d*/,-]{1,40}){4}$/;
+
+const run = promisify(execFile);
+/** Bytes, one character each: a crontab may be written in any encoding. */
+const ENCODING = 'latin1';
+const MOST_BYTES = 4 * 1024 * 1024;
+/** Its message is asked for, so its language has to be known. */
+const inEnglish = (): NodeJS.ProcessEnv => ({ ...process.env, LC_ALL: 'C', LANGUAGE: 'C' });
+
+/** In single quotes for a shell, and `%`, which cron takes for a line's end, escaped. A backslash before it stays outside the quotes. */
+const quoted = (text: string): string =>
+  text
+    .split('%')
+    .map((part) => `'${part.replaceAll("'", `'\\''`)}'`)
+    .join('\\%');
+
+/** The script's failures show in the dashboard, not in a mail per minute. */
+export function cronLine(expression: string, script: string, source: string): string {
+  if (/\p{Cc}/u.test(script)) throw new Failure('usage', 'a directory with control characters cannot be scheduled');
+  return `${expression} /bin/sh ${quoted(script)} --jitter >/dev/null 2>&1 ${tagOf(source)}`;
+}
+
+const tagOf = (source: string): string => `# aos:${source}`;
+
+/** The crontab with `line` in the place of the one with this tag, else at its end. Pure. */
+export function withLine(crontab: string, line: string, source: string): string {
+  const bytes = Buffer.from(line, 'utf8').toString(ENCODING);
+  const lines = crontab === '' ? [] : crontab.replace(/\n$/, '').split('\n');
+  const own = lines.findIndex((one) => one.endsWith(` ${tagOf(source)}`));
+  if (own === -1) lines.push(bytes);
+  else lines[own] = bytes;
+  return `${lines.join('\n')}\n`;
+}
+
+/** Of this user; '' when he has none. @throws Failure error for every other refusal: what cannot be read must not be replaced */
+export async function readCrontab(): Promise<string> {
+  try {
+    const { stdout } = await run('crontab', ['-l'], { env: inEnglish(), encoding: ENCODING, maxBuffer: MOST_BYTES });
+    return stdout;
+  } catch (error) {
+    const said = saidBy(error);
+    if (typeof (error as { code?: unknown }).code === 'number' && /no crontab/i.test(said)) return '';
+    throw refused(error, said);
+  }
+}
+
+export async function writeCrontab(text: string): Promise<void> {
+  try {
+    const running = run('crontab', ['-'], { env: inEnglish() });
+    // A program that does not read its input says why by its exit code.
+    running.child.stdin?.on('error', () => undefined).end(text, ENCODING);
+    await running;
+  } catch (error) {
+    throw refused(error, saidBy(error));
+  }
+}
+
+const saidBy = (error: unknown): string =>
+  error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
+
+function refused(error: unknown, said: string): Failure {
+  if (codeOf(error) === 'ENOENT')
+    return new Failure('error', 'there is no crontab here: install cron, or do without a schedule', { cause: error });
+  return new Failure('error', `the crontab is left as it is: ${said || (error as Error).message}`, { cause: error });
+}

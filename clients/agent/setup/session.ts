@@ -1,0 +1,78 @@
+/** The setup path of the service (contract 60): its token lives for 30 minutes, is held in memory only, and opens no package. */
+import { Failure } from '../exit.js';
+import { below } from '../net/address.js';
+import { errorText, type Answer, type Http } from '../net/http.js';
+
+const PREFIX = '/api/setup/v1';
+const LOGIN_BYTES = 64 * 1024;
+
+export interface Account {
+  username: string;
+  password: string;
+}
+
+/** 409: what shall be made is there already. */
+export class Taken extends Failure {
+  override name = 'Taken';
+
+  constructor(message: string) {
+    super('error', message);
+  }
+}
+
+export class SetupSession {
+  private constructor(
+    private readonly http: Http,
+    private readonly server: URL,
+    private readonly token: string,
+  ) {}
+
+  /** @throws Failure unauthorized: the account is refused */
+  static async login(http: Http, server: URL, { username, password }: Account): Promise<SetupSession> {
+    const url = below(server, `${PREFIX}/login`);
+    const answer = await http.post(url, { username, password }, LOGIN_BYTES);
+    const said = errorText(answer.body) ?? '';
+    if ((answer.status === 401 || answer.status === 403) && answer.body !== null)
+      throw new Failure(
+        'unauthorized',
+        `the account ${username} was refused: ${said} Accounts with the role installer or admin have access.`,
+      );
+    const { token } = bodyOf(answer, url);
+    if (typeof token !== 'string' || !/^[!-~]{1,500}$/.test(token))
+      throw new Failure('unverified', 'the server’s answer: token is no token');
+    return new SetupSession(http, server, token);
+  }
+
+  /** @param query of the address */
+  async get(route: string, query: Record<string, string>, most: number): Promise<Record<string, unknown>> {
+    const url = below(this.server, `${PREFIX}/${route}`);
+    url.search = new URLSearchParams(query).toString();
+    return bodyOf(await this.http.ask(url, most, this.token), url);
+  }
+
+  /** @throws Taken */
+  async post(route: string, content: object, most: number): Promise<Record<string, unknown>> {
+    const url = below(this.server, `${PREFIX}/${route}`);
+    return bodyOf(await this.http.post(url, content, most, this.token), url);
+  }
+}
+
+/** Of an answer that did what was asked for. */
+function bodyOf({ status, body }: Answer, url: URL): Record<string, unknown> {
+  const done = status >= 200 && status < 300;
+  if (body === null || body.status !== (done ? 'success' : 'error'))
+    throw new Failure('transient', `${url.origin} answers ${url.pathname} with ${status} and nothing of this service`);
+  if (done) return body;
+  const text = [errorText(body) ?? `${url.pathname} answers ${status}`, ...fieldsOf(body.error)].join('; ');
+  if (status === 409) throw new Taken(text);
+  throw new Failure(status === 401 ? 'unauthorized' : 'error', text);
+}
+
+/** `error.fields` of our envelope, as texts. */
+function fieldsOf(error: unknown): string[] {
+  if (typeof error !== 'object' || error === null || !('fields' in error)) return [];
+  const { fields } = error;
+  return typeof fields === 'object' && fields !== null
+    ? Object.entries(fields).map(([name, why]) => `${name} ${String(why)}`)
+    : [];
+}
