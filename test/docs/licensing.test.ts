@@ -1,16 +1,19 @@
 /** The programs of docs/licensing.md, run as they stand there against the real service. */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { until } from '../harness.js';
+import { projectRoot } from '../architecture/tree.js';
 import { TestService } from '../support/service.js';
 
 const run = promisify(execFile);
-const guide = await readFile(join(import.meta.dirname, '..', '..', '..', 'docs', 'licensing.md'), 'utf8');
+const ROOT = projectRoot();
+const guide = await readFile(join(ROOT, 'docs', 'licensing.md'), 'utf8');
 const blocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp('^```' + language + '\\n([\\s\\S]*?)^```', 'gm'))].map(([, code = '']) => code);
 const block = (language: string, holds: string): string => blocks(language).find((code) => code.includes(holds)) ?? '';
@@ -51,6 +54,19 @@ describe('docs: the guide of licenses', function () {
     if (!existsSync('/usr/bin/python3')) this.skip();
     const { stdout } = await run('/usr/bin/python3', ['-c', block('python', '/validate')], { env });
     expect(stdout.trim()).to.equal('active');
+  });
+
+  it('C#', async function () {
+    if (!existsSync('/usr/bin/mcs')) this.skip();
+    const dir = await mkdtemp(join(tmpdir(), 'aos-docs-'));
+    try {
+      await writeFile(join(dir, 'Program.cs'), block('csharp', 'ValidateLicense'));
+      const sources = [join(dir, 'Program.cs'), join(ROOT, 'clients', 'csharp', 'AosClient.cs')];
+      await run('mcs', ['-r:System.Numerics', `-out:${join(dir, 'program.exe')}`, ...sources]);
+      expect((await run('mono', [join(dir, 'program.exe')], { env })).stdout.trim()).to.equal('active');
+    } finally {
+      await rm(dir, { recursive: true });
+    }
   });
 
   it('shell', async () => {

@@ -1,0 +1,767 @@
+// A small client of AOS for C#: one file, no packages; .NET Framework 4.7.1 and later, Mono, and .NET (docs/clients.md).
+//
+// Updates, licenses (online and by a .lic file), heartbeats and error reports. Methods do not throw when the network or the server
+// fails: their result says so. IsTransient: nothing definite was answered, ask again later.
+#pragma warning disable SYSLIB0014 // HttpWebRequest is what all of these have.
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.IO;
+using System.Linq;
+using System.Net;
+using System.Numerics;
+using System.Runtime.InteropServices;
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.RegularExpressions;
+
+namespace Aos
+{
+    public sealed class Update
+    {
+        public bool UpdateAvailable;
+        public string LatestVersion;
+        /// <summary>As the server sent it; its package_url is relative to the server's address.</summary>
+        public IDictionary<string, object> Release;
+        /// <summary>A matter of the credentials and not of the network.</summary>
+        public bool Unauthorized;
+        public bool IsTransient;
+        public string Error;
+    }
+
+    public sealed class License
+    {
+        /// <summary>The license's status, the error code of a definite refusal, or null where nothing is known.</summary>
+        public string Status;
+        public bool Valid;
+        /// <summary>The server's signature was verified with the public key.</summary>
+        public bool Verified;
+        public bool IsTransient;
+    }
+
+    public sealed class LicenseFile
+    {
+        public bool Valid;
+        /// <summary>Of a file with a right signature, whatever else is wrong with it.</summary>
+        public IDictionary<string, object> Payload;
+        public string Reason;
+    }
+
+    /// <summary>What became of a heartbeat or of a report.</summary>
+    public sealed class Sent
+    {
+        public bool Ok;
+        /// <summary>As the server answered it: state of a heartbeat; ref, created and ignored of a report.</summary>
+        public IDictionary<string, object> Answer = new Dictionary<string, object>();
+        public bool Unauthorized;
+        public bool IsTransient;
+        public string Error;
+    }
+
+    /// <summary>The client of one project, which is the product of releases and licenses as well.</summary>
+    public sealed class Client
+    {
+        static readonly HashSet<string> Statuses = new HashSet<string>
+        {
+            "active", "expired", "inactive", "revoked", "pending", "invalid", "product_mismatch", "machine_limit",
+            "machine_pending", "machine_blocked",
+        };
+
+        readonly string server;
+        readonly string project;
+        readonly string token;
+        readonly PublicKey[] keys;
+        readonly int timeout;
+
+        /// <summary>What this machine is called in update checks and licenses; null: the system does not name it.</summary>
+        public string MachineId { get; }
+
+        /// <param name="licensePublicKeys">PEM; with one no answer about a license is believed that it did not sign.</param>
+        public Client(string server, string project, string token = null, string[] licensePublicKeys = null,
+            string machineId = null, int timeoutMilliseconds = 10000)
+        {
+            if (!Regex.IsMatch(server ?? "", @"^https?://[^/?#@]+(/[^?#]*)?\z"))
+                throw new ArgumentException("server must be an address such as https://aos.example.com");
+            if (!Regex.IsMatch(project ?? "", @"^[a-z0-9][a-z0-9._-]{0,63}\z"))
+                throw new ArgumentException("project must be a slug such as shop");
+            this.server = server.TrimEnd('/');
+            this.project = project;
+            this.token = token;
+            keys = (licensePublicKeys ?? new string[0]).Select(PublicKey.Read).ToArray();
+            timeout = timeoutMilliseconds;
+            MachineId = machineId ?? Machine.Id(project);
+        }
+
+        /// <param name="platform">win-x64, linux-x64, linux-arm64 or any; default: this machine's.</param>
+        public Update CheckForUpdate(string currentVersion, string channel = "stable", string platform = null)
+        {
+            var query = new Dictionary<string, string>
+            {
+                { "product", project }, { "version", currentVersion }, { "channel", channel },
+                { "platform", platform ?? Machine.Platform() },
+            };
+            if (MachineId != null) query["instance_id"] = MachineId;
+            var text = string.Join("&", query.Select(pair => pair.Key + "=" + Uri.EscapeDataString(pair.Value)));
+            var answer = Ask("GET", "/api/updateservice/v1/check?" + text, null, false);
+            if (answer.Body == null)
+                return new Update { Unauthorized = answer.Unauthorized, IsTransient = answer.IsTransient, Error = answer.Error };
+            var found = Equals(Json.Member(answer.Body, "update_available"), true);
+            return new Update
+            {
+                UpdateAvailable = found,
+                LatestVersion = Json.Member(answer.Body, "latest_version") as string,
+                Release = found ? Json.Member(answer.Body, "release") as IDictionary<string, object> : null,
+            };
+        }
+
+        /// <summary>Whether a license key is good for this project, on this machine. Keep the last answer for the time without the server.</summary>
+        public License ValidateLicense(string key, string machineId = null)
+        {
+            var machine = machineId ?? MachineId;
+            var nonce = keys.Length > 0 ? RandomHex() : null;
+            var asked = new Dictionary<string, object>
+            {
+                { "license_key", key }, { "product", project }, { "platform", Machine.Platform() },
+            };
+            if (machine != null) asked["machine_id"] = machine;
+            if (nonce != null) asked["nonce"] = nonce;
+            var answer = Ask("POST", "/api/license/v1/validate", asked, true);
+            if (answer.Body == null) return new License { Status = answer.Code, IsTransient = answer.IsTransient };
+            if (keys.Length > 0)
+            {
+                var same = IsSigned(answer.Body)
+                    && Equals(Json.Member(answer.Body, "key_sha256"), Hash.Sha256(LicenseKeys.Canonical(key)))
+                    && Equals(Json.Member(answer.Body, "product"), project)
+                    && Equals(Json.Member(answer.Body, "machine_id"), machine)
+                    && Equals(Json.Member(answer.Body, "nonce"), nonce);
+                if (!same) return new License { IsTransient = true };
+            }
+            var status = (string)answer.Body["status"];
+            return new License { Status = status, Valid = status == "active", Verified = keys.Length > 0 };
+        }
+
+        /// <summary>Verifies the text of a .lic for this project and machine, without the server.</summary>
+        public LicenseFile LoadLicenseFile(string text, DateTimeOffset? now = null)
+        {
+            return LicenseFiles.Verify(text, keys, project, MachineId, now ?? DateTimeOffset.UtcNow);
+        }
+
+        /// <param name="fields">interval (seconds), message, checks, metrics, app_version.</param>
+        public Sent Heartbeat(string source, string status = "ok", IDictionary<string, object> fields = null)
+        {
+            var beat = new Dictionary<string, object>(fields ?? new Dictionary<string, object>());
+            beat["source"] = source;
+            beat["status"] = status;
+            return Send("/api/watchdog/v1/ping", beat);
+        }
+
+        /// <param name="fields">error_level, exception_class, stack_trace, app_version, environment, tags, …; the same client_ref counts once.</param>
+        public Sent ReportError(string message, IDictionary<string, object> fields = null)
+        {
+            var report = new Dictionary<string, object>(fields ?? new Dictionary<string, object>());
+            if (!report.ContainsKey("error_level")) report["error_level"] = "error";
+            report["project"] = project;
+            report["error_message"] = Cut(message, 8192);
+            if (!report.ContainsKey("client_ref")) report["client_ref"] = RandomHex();
+            return Send("/api/errors/v1/report", report);
+        }
+
+        /// <summary>Reports what was thrown, with its stack trace.</summary>
+        public Sent CaptureException(Exception error, IDictionary<string, object> fields = null)
+        {
+            var report = new Dictionary<string, object>
+            {
+                { "exception_class", error.GetType().FullName }, { "stack_trace", Cut(error.ToString(), 65536) },
+            };
+            foreach (var pair in fields ?? new Dictionary<string, object>()) report[pair.Key] = pair.Value;
+            return ReportError(error.Message, report);
+        }
+
+        static string Cut(string text, int most) { return text.Length > most ? text.Substring(0, most) : text; }
+
+        static string RandomHex()
+        {
+            var bytes = new byte[16];
+            using (var random = RandomNumberGenerator.Create()) random.GetBytes(bytes);
+            return Hash.Hex(bytes);
+        }
+
+        bool IsSigned(IDictionary<string, object> answer)
+        {
+            var covered = answer.Where(pair => pair.Key != "signature").ToDictionary(pair => pair.Key, pair => pair.Value);
+            var signed = Encoding.UTF8.GetBytes(Json.Write(covered));
+            return PublicKey.Fault(keys, answer, "signature", signed) == null;
+        }
+
+        Sent Send(string path, IDictionary<string, object> body)
+        {
+            var answer = Ask("POST", path, body, false);
+            return new Sent
+            {
+                Ok = answer.Body != null,
+                Answer = answer.Body ?? new Dictionary<string, object>(),
+                Unauthorized = answer.Unauthorized,
+                IsTransient = answer.IsTransient,
+                Error = answer.Error,
+            };
+        }
+
+        sealed class Exchange
+        {
+            public IDictionary<string, object> Body;
+            public string Code;
+            public string Error;
+            public bool Unauthorized;
+            public bool IsTransient;
+        }
+
+        Exchange Ask(string method, string path, IDictionary<string, object> body, bool license)
+        {
+            try
+            {
+                var request = (HttpWebRequest)WebRequest.Create(server + path);
+                request.Method = method;
+                request.Accept = "application/json";
+                request.Timeout = timeout;
+                request.ReadWriteTimeout = timeout;
+                // A redirect would take the token to another server.
+                request.AllowAutoRedirect = false;
+                if (body != null)
+                {
+                    if (token != null && !license) request.Headers["Authorization"] = "Bearer " + token;
+                    var data = Encoding.UTF8.GetBytes(Json.Write(body));
+                    request.ContentType = "application/json";
+                    request.ContentLength = data.Length;
+                    using (var stream = request.GetRequestStream()) stream.Write(data, 0, data.Length);
+                }
+                using (var response = (HttpWebResponse)request.GetResponse()) return Judge(response, license);
+            }
+            catch (WebException error)
+            {
+                var response = error.Response as HttpWebResponse;
+                if (response == null) return new Exchange { IsTransient = true, Error = error.Message };
+                using (response)
+                {
+                    try { return Judge(response, license); }
+                    catch (IOException fault) { return new Exchange { IsTransient = true, Error = fault.Message }; }
+                    catch (WebException fault) { return new Exchange { IsTransient = true, Error = fault.Message }; }
+                }
+            }
+            catch (IOException error) { return new Exchange { IsTransient = true, Error = error.Message }; }
+        }
+
+        /// <summary>A success, or a definite refusal: 401, 404 and 422 in the service's own JSON. Everything else is transient.</summary>
+        static Exchange Judge(HttpWebResponse response, bool license)
+        {
+            var status = (int)response.StatusCode;
+            var body = Json.ParseObject(Read(response)) ?? new Dictionary<string, object>();
+            var named = Json.Member(body, "status") as string;
+            if (license ? status == 200 && named != null && Statuses.Contains(named) : status / 100 == 2 && named == "success")
+                return new Exchange { Body = body };
+            var error = Json.Member(body, "error") as IDictionary<string, object>;
+            var code = named == "error" && error != null ? Json.Member(error, "code") as string : license ? named : null;
+            var message = Json.Member(error ?? body, "message") as string ?? "the server answered " + status;
+            var wrong = Json.Member(error ?? body, "fields") as IDictionary<string, object>;
+            if (wrong != null) message += " " + string.Join(", ", wrong.Select(field => field.Key + ": " + field.Value));
+            var definite = code != null && (status == 401 || status == 404 || status == 422);
+            return new Exchange
+            {
+                Code = definite ? code : null,
+                Error = (code ?? "http_" + status) + ": " + message,
+                Unauthorized = definite && status == 401,
+                IsTransient = !definite,
+            };
+        }
+
+        const int LongestAnswer = 64 * 1024 * 1024;
+
+        static string Read(HttpWebResponse response)
+        {
+            using (var stream = response.GetResponseStream())
+            using (var whole = new MemoryStream())
+            {
+                var piece = new byte[65536];
+                for (int length; (length = stream.Read(piece, 0, piece.Length)) > 0;)
+                {
+                    if (whole.Length + length > LongestAnswer) throw new IOException("the answer is too long");
+                    whole.Write(piece, 0, length);
+                }
+                return Encoding.UTF8.GetString(whole.ToArray());
+            }
+        }
+    }
+
+    /// <summary>License files, verified without the server. Nothing is believed before its signature was verified.</summary>
+    public static class LicenseFiles
+    {
+        const string Head = "-----BEGIN LICENSE FILE-----";
+        const string Foot = "-----END LICENSE FILE-----";
+        const int Longest = 256 * 1024;
+
+        /// <summary>Signature and times, and product and machine where they are given.</summary>
+        public static LicenseFile Verify(string text, string publicKeyPem, string product = null, string machineId = null,
+            DateTimeOffset? now = null)
+        {
+            return Verify(text, new[] { PublicKey.Read(publicKeyPem) }, product, machineId, now ?? DateTimeOffset.UtcNow);
+        }
+
+        internal static LicenseFile Verify(string text, PublicKey[] keys, string product, string machineId, DateTimeOffset now)
+        {
+            var file = Read(text);
+            if (file == null) return new LicenseFile { Reason = "malformed" };
+            var enc = (string)file["enc"];
+            var fault = PublicKey.Fault(keys, file, "sig", Encoding.UTF8.GetBytes("aos-lic-v1." + enc));
+            if (fault != null) return new LicenseFile { Reason = fault };
+            var bytes = Base64.Canonical(enc);
+            var payload = bytes == null ? null : Json.ParseObject(Encoding.UTF8.GetString(bytes));
+            if (payload == null) return new LicenseFile { Reason = "malformed" };
+            if (!Equals((Json.Member(payload, "schema") as Number)?.Text, "1")) return new LicenseFile { Reason = "unknown_schema" };
+            var reason = PayloadFault(payload, product, machineId, now);
+            return new LicenseFile { Valid = reason == null, Payload = payload, Reason = reason };
+        }
+
+        static string PayloadFault(IDictionary<string, object> payload, string product, string machineId, DateTimeOffset now)
+        {
+            var from = Time(Json.Member(payload, "not_before"));
+            var until = Time(Json.Member(payload, "valid_until"));
+            var end = Json.Member(payload, "expires_at");
+            if (from == null || until == null || (end != null && Time(end) == null)) return "malformed";
+            if (now < from) return "not_yet_valid";
+            if (now >= until) return "file_expired";
+            if (end != null && now >= Time(end)) return "license_expired";
+            if (product != null && !Equals(Json.Member(payload, "product"), product)) return "wrong_product";
+            var bound = Json.Member(payload, "machine_id");
+            return machineId != null && bound != null && !Equals(bound, machineId) ? "wrong_machine" : null;
+        }
+
+        static DateTimeOffset? Time(object text)
+        {
+            DateTimeOffset time;
+            return DateTimeOffset.TryParseExact(text as string, "yyyy-MM-dd'T'HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture,
+                DateTimeStyles.AssumeUniversal, out time) ? time : (DateTimeOffset?)null;
+        }
+
+        static IDictionary<string, object> Read(string text)
+        {
+            if (text == null || text.Length > Longest) return null;
+            var lines = Regex.Replace(text.Replace("\r\n", "\n"), "\n\\z", "").Split('\n');
+            if (lines.Length < 3 || lines[0] != Head || lines[lines.Length - 1] != Foot) return null;
+            var body = lines.Skip(1).Take(lines.Length - 2).ToArray();
+            if (body.Take(body.Length - 1).Any(line => line.Length != 64) || body.Last().Length > 64) return null;
+            var bytes = Base64.Canonical(string.Concat(body));
+            var file = bytes == null ? null : Json.ParseObject(Encoding.UTF8.GetString(bytes));
+            var names = new[] { "enc", "sig", "alg", "kid" };
+            return file != null && file.Count == 4 && names.All(name => Json.Member(file, name) is string) ? file : null;
+        }
+    }
+
+    /// <summary>A public key, SPKI in PEM. The algorithm is the key's, never what a document says of itself.</summary>
+    public sealed class PublicKey
+    {
+        static readonly byte[] Ed25519Head = Hash.Bytes("302a300506032b6570032100");
+        static readonly byte[] RsaHead = Hash.Bytes("300d06092a864886f70d0101010500");
+
+        string id;
+        string algorithm;
+        byte[] point;
+        RSAParameters rsa;
+
+        /// <exception cref="ArgumentException">It is neither an Ed25519 key nor an RSA key of 2048 bits or more.</exception>
+        public static PublicKey Read(string pem)
+        {
+            var match = Regex.Match(pem ?? "", @"^\s*-----BEGIN PUBLIC KEY-----\s([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----\s*\z");
+            var spki = match.Success ? Base64.Canonical(Regex.Replace(match.Groups[1].Value, @"\s+", "")) : null;
+            if (spki == null) throw new ArgumentException("is no public key in PEM (SPKI)");
+            var key = new PublicKey { id = Hash.Sha256(spki).Substring(0, 16) };
+            if (spki.Length == 44 && Begins(spki, Ed25519Head))
+            {
+                key.algorithm = "ed25519";
+                key.point = spki.Skip(12).ToArray();
+                return key;
+            }
+            try
+            {
+                var at = 0;
+                var whole = Der(spki, ref at, 0x30);
+                if (!Begins(whole, RsaHead)) throw new ArgumentException();
+                at = RsaHead.Length;
+                var bits = Der(whole, ref at, 0x03);
+                at = 1;
+                var numbers = Der(bits, ref at, 0x30);
+                at = 0;
+                var modulus = Der(numbers, ref at, 0x02).SkipWhile(b => b == 0).ToArray();
+                key.rsa = new RSAParameters { Modulus = modulus, Exponent = Der(numbers, ref at, 0x02) };
+            }
+            catch (Exception error) when (error is ArgumentException || error is IndexOutOfRangeException)
+            {
+                throw new ArgumentException("is neither an RSA nor an Ed25519 key");
+            }
+            if (key.rsa.Modulus.Length < 256) throw new ArgumentException("is an RSA key of less than 2048 bits");
+            key.algorithm = "rsa-sha256";
+            return key;
+        }
+
+        /// <summary>What is wrong with the signature of a document that names kid and alg; null: it is right.</summary>
+        internal static string Fault(PublicKey[] keys, IDictionary<string, object> document, string signature, byte[] signed)
+        {
+            var key = keys.FirstOrDefault(each => Equals(each.id, Json.Member(document, "kid")));
+            if (key == null) return "unknown_key";
+            var text = Json.Member(document, signature) as string;
+            if (text == null || !Equals(key.algorithm, Json.Member(document, "alg"))) return "malformed";
+            var bytes = Base64.Canonical(text);
+            return bytes != null && key.Verifies(signed, bytes) ? null : "wrong_signature";
+        }
+
+        bool Verifies(byte[] signed, byte[] signature)
+        {
+            if (algorithm == "ed25519") return Ed25519.Verifies(point, signed, signature);
+            using (var provider = RSA.Create())
+            {
+                provider.ImportParameters(rsa);
+                return signature.Length == rsa.Modulus.Length
+                    && provider.VerifyData(signed, signature, HashAlgorithmName.SHA256, RSASignaturePadding.Pkcs1);
+            }
+        }
+
+        static bool Begins(byte[] bytes, byte[] head) { return bytes.Length >= head.Length && bytes.Take(head.Length).SequenceEqual(head); }
+
+        static byte[] Der(byte[] data, ref int at, byte tag)
+        {
+            if (data[at++] != tag) throw new ArgumentException();
+            int length = data[at++];
+            if ((length & 0x80) != 0)
+            {
+                var digits = length & 0x7f;
+                if (digits > 3) throw new ArgumentException();
+                for (length = 0; digits > 0; digits--) length = (length << 8) | data[at++];
+            }
+            if (at + length > data.Length) throw new ArgumentException();
+            var content = new byte[length];
+            Array.Copy(data, at, content, 0, length);
+            at += length;
+            return content;
+        }
+    }
+
+    /// <summary>
+    /// Ed25519 (RFC 8032, 5.1), since the class library has none. Verifying works on public values alone, so it need not take the same
+    /// time for all of them.
+    /// </summary>
+    static class Ed25519
+    {
+        static readonly BigInteger P = BigInteger.Pow(2, 255) - 19;
+        static readonly BigInteger L = BigInteger.Pow(2, 252) + BigInteger.Parse("27742317777372353535851937790883648493");
+        static readonly BigInteger D = Mod(-121665 * Inverse(121666));
+        static readonly BigInteger RootOfMinusOne = BigInteger.ModPow(2, (P - 1) / 4, P);
+        static readonly BigInteger[] Base = Point(Enumerable.Repeat((byte)0x66, 32).Select((b, i) => i == 0 ? (byte)0x58 : b).ToArray());
+
+        public static bool Verifies(byte[] key, byte[] signed, byte[] signature)
+        {
+            if (signature.Length != 64) return false;
+            var head = signature.Take(32).ToArray();
+            var a = Point(key);
+            var r = Point(head);
+            var s = Number(signature.Skip(32).ToArray());
+            if (a == null || r == null || s >= L) return false;
+            BigInteger h;
+            using (var sha = SHA512.Create()) h = Number(sha.ComputeHash(head.Concat(key).Concat(signed).ToArray())) % L;
+            var left = Times(s, Base);
+            var right = Add(r, Times(h, a));
+            return Mod(left[0] * right[2] - right[0] * left[2]).IsZero && Mod(left[1] * right[2] - right[1] * left[2]).IsZero;
+        }
+
+        static BigInteger Mod(BigInteger x) { var rest = x % P; return rest.Sign < 0 ? rest + P : rest; }
+        static BigInteger Inverse(BigInteger x) { return BigInteger.ModPow(x, P - 2, P); }
+        /// <summary>Little-endian and without sign.</summary>
+        static BigInteger Number(byte[] bytes) { return new BigInteger(bytes.Concat(new byte[] { 0 }).ToArray()); }
+
+        static BigInteger[] Add(BigInteger[] p, BigInteger[] q)
+        {
+            var a = Mod((p[1] - p[0]) * (q[1] - q[0]));
+            var b = Mod((p[1] + p[0]) * (q[1] + q[0]));
+            var c = Mod(2 * p[3] * q[3] * D);
+            var d = Mod(2 * p[2] * q[2]);
+            BigInteger e = b - a, f = d - c, g = d + c, h = b + a;
+            return new[] { Mod(e * f), Mod(g * h), Mod(f * g), Mod(e * h) };
+        }
+
+        static BigInteger[] Times(BigInteger scalar, BigInteger[] point)
+        {
+            BigInteger[] product = { 0, 1, 1, 0 };
+            for (; scalar.Sign > 0; scalar >>= 1)
+            {
+                if (!scalar.IsEven) product = Add(product, point);
+                point = Add(point, point);
+            }
+            return product;
+        }
+
+        /// <summary>Null: these bytes are no point.</summary>
+        static BigInteger[] Point(byte[] encoded)
+        {
+            var y = Number(encoded);
+            var odd = !(y >> 255).IsZero;
+            y &= (BigInteger.One << 255) - 1;
+            if (y >= P) return null;
+            var square = Mod((y * y - 1) * Inverse(Mod(D * y * y + 1)));
+            var x = BigInteger.ModPow(square, (P + 3) / 8, P);
+            if (!Mod(x * x - square).IsZero) x = Mod(x * RootOfMinusOne);
+            if (!Mod(x * x - square).IsZero || (x.IsZero && odd)) return null;
+            if (x.IsEven == odd) x = P - x;
+            return new[] { x, y, BigInteger.One, Mod(x * y) };
+        }
+    }
+
+    static class LicenseKeys
+    {
+        /// <summary>The one spelling of a license key: upper case, in groups of five.</summary>
+        public static string Canonical(string text)
+        {
+            var characters = Regex.Replace(text.Substring(0, Math.Min(text.Length, 200)).ToUpperInvariant(), @"[\s-]+", "");
+            return string.Join("-", Regex.Matches(characters, ".{1,5}").Cast<Match>().Select(match => match.Value));
+        }
+    }
+
+    static class Hash
+    {
+        public static string Sha256(string text) { return Sha256(Encoding.UTF8.GetBytes(text)); }
+        public static string Sha256(byte[] bytes) { using (var sha = SHA256.Create()) return Hex(sha.ComputeHash(bytes)); }
+        public static string Hex(byte[] bytes) { return string.Concat(bytes.Select(b => b.ToString("x2"))); }
+        public static byte[] Bytes(string hex)
+        {
+            return Enumerable.Range(0, hex.Length / 2).Select(i => Convert.ToByte(hex.Substring(2 * i, 2), 16)).ToArray();
+        }
+    }
+
+    static class Base64
+    {
+        /// <summary>The bytes of base64 in its one spelling, with padding; null for any other text.</summary>
+        public static byte[] Canonical(string text)
+        {
+            try
+            {
+                var bytes = Convert.FromBase64String(text);
+                return bytes.Length > 0 && Convert.ToBase64String(bytes) == text ? bytes : null;
+            }
+            catch (FormatException) { return null; }
+        }
+    }
+
+    static class Machine
+    {
+        public static string Platform()
+        {
+            var arm = RuntimeInformation.OSArchitecture == Architecture.Arm64;
+            var x64 = RuntimeInformation.OSArchitecture == Architecture.X64;
+            if (RuntimeInformation.IsOSPlatform(OSPlatform.Windows)) return x64 ? "win-x64" : "any";
+            if (!RuntimeInformation.IsOSPlatform(OSPlatform.Linux)) return "any";
+            return x64 ? "linux-x64" : arm ? "linux-arm64" : "any";
+        }
+
+        /// <summary>The same that the SDK and the update agent derive, on Linux; elsewhere give one to the client.</summary>
+        public static string Id(string project)
+        {
+            foreach (var path in new[] { "/etc/machine-id", "/var/lib/dbus/machine-id" })
+            {
+                try
+                {
+                    var text = File.ReadAllText(path).Trim();
+                    if (Regex.IsMatch(text, @"^[0-9a-f]{32}\z")) return Hash.Sha256(project + "\n" + text);
+                }
+                catch (IOException) { }
+                catch (UnauthorizedAccessException) { }
+            }
+            return null;
+        }
+    }
+
+    /// <summary>A number as it was written: what was signed must not be written another way.</summary>
+    public sealed class Number
+    {
+        public readonly string Text;
+        public Number(string text) { Text = text; }
+        public double Value { get { return double.Parse(Text, CultureInfo.InvariantCulture); } }
+        public override string ToString() { return Text; }
+    }
+
+    /// <summary>
+    /// JSON as dictionaries, lists, strings, booleans, null and Number. Its own, since no class of the library is there in all of
+    /// .NET Framework, Mono and .NET. Members are written in the order of RFC 8785.
+    /// </summary>
+    public static class Json
+    {
+        const int Deepest = 100;
+
+        public static object Member(IDictionary<string, object> body, string name)
+        {
+            object value;
+            return body.TryGetValue(name, out value) ? value : null;
+        }
+
+        /// <summary>Null for everything that is no object.</summary>
+        public static IDictionary<string, object> ParseObject(string text)
+        {
+            try
+            {
+                var at = 0;
+                var value = Value(text, ref at, 0);
+                Space(text, ref at);
+                return at == text.Length ? value as IDictionary<string, object> : null;
+            }
+            catch (FormatException) { return null; }
+            catch (IndexOutOfRangeException) { return null; }
+        }
+
+        static object Value(string text, ref int at, int depth)
+        {
+            if (depth > Deepest) throw new FormatException();
+            Space(text, ref at);
+            switch (text[at])
+            {
+                case '{': return Object(text, ref at, depth);
+                case '[': return List(text, ref at, depth);
+                case '"': return Text(text, ref at);
+                case 't': return Word(text, ref at, "true", true);
+                case 'f': return Word(text, ref at, "false", false);
+                case 'n': return Word(text, ref at, "null", null);
+            }
+            var match = new Regex(@"\G-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?").Match(text, at);
+            if (!match.Success) throw new FormatException();
+            at += match.Length;
+            return new Number(match.Value);
+        }
+
+        static object Object(string text, ref int at, int depth)
+        {
+            var members = new Dictionary<string, object>();
+            for (at++, Space(text, ref at); text[at] != '}';)
+            {
+                Space(text, ref at);
+                var name = Text(text, ref at);
+                Space(text, ref at);
+                if (text[at++] != ':') throw new FormatException();
+                members[name] = Value(text, ref at, depth + 1);
+                Next(text, ref at, '}');
+            }
+            at++;
+            return members;
+        }
+
+        static object List(string text, ref int at, int depth)
+        {
+            var items = new List<object>();
+            for (at++, Space(text, ref at); text[at] != ']';)
+            {
+                items.Add(Value(text, ref at, depth + 1));
+                Next(text, ref at, ']');
+            }
+            at++;
+            return items;
+        }
+
+        static void Next(string text, ref int at, char end)
+        {
+            Space(text, ref at);
+            if (text[at] == end) return;
+            if (text[at++] != ',') throw new FormatException();
+            Space(text, ref at);
+            if (text[at] == end) throw new FormatException();
+        }
+
+        static object Word(string text, ref int at, string word, object value)
+        {
+            if (string.CompareOrdinal(text, at, word, 0, word.Length) != 0) throw new FormatException();
+            at += word.Length;
+            return value;
+        }
+
+        static string Text(string text, ref int at)
+        {
+            if (text[at++] != '"') throw new FormatException();
+            var found = new StringBuilder();
+            for (; text[at] != '"'; at++)
+            {
+                if (text[at] < ' ') throw new FormatException();
+                if (text[at] != '\\') { found.Append(text[at]); continue; }
+                const string Short = "\"\\/bfnrt";
+                var plain = Short.IndexOf(text[++at]);
+                if (plain >= 0) found.Append("\"\\/\b\f\n\r\t"[plain]);
+                else if (text[at] == 'u' && Regex.IsMatch(text.Substring(at + 1, Math.Min(4, text.Length - at - 1)), "^[0-9a-fA-F]{4}$"))
+                {
+                    found.Append((char)Convert.ToInt32(text.Substring(at + 1, 4), 16));
+                    at += 4;
+                }
+                else throw new FormatException();
+            }
+            at++;
+            return found.ToString();
+        }
+
+        static void Space(string text, ref int at)
+        {
+            while (at < text.Length && " \t\r\n".IndexOf(text[at]) >= 0) at++;
+        }
+
+        public static string Write(object value)
+        {
+            var text = new StringBuilder();
+            Write(text, value, 0);
+            return text.ToString();
+        }
+
+        static void Write(StringBuilder text, object value, int depth)
+        {
+            if (depth > Deepest) throw new ArgumentException("the value is nested too deeply");
+            var members = value as System.Collections.IDictionary;
+            var items = value as System.Collections.IEnumerable;
+            if (value == null) text.Append("null");
+            else if (value is string) Quote(text, (string)value);
+            else if (value is bool) text.Append((bool)value ? "true" : "false");
+            else if (value is Number) text.Append(((Number)value).Text);
+            else if (members != null)
+                Join(text, '{', '}', members.Keys.Cast<string>().OrderBy(name => name, StringComparer.Ordinal), name =>
+                {
+                    Quote(text, name);
+                    text.Append(':');
+                    Write(text, members[name], depth + 1);
+                });
+            else if (items != null) Join(text, '[', ']', items.Cast<object>(), item => Write(text, item, depth + 1));
+            else if (value is double || value is float) Write(text, Convert.ToDouble(value));
+            else if (value is IFormattable && value.GetType().IsPrimitive || value is decimal)
+                text.Append(((IFormattable)value).ToString(null, CultureInfo.InvariantCulture));
+            else throw new ArgumentException("a " + value.GetType().Name + " is nothing that JSON knows");
+        }
+
+        static void Write(StringBuilder text, double number)
+        {
+            if (double.IsNaN(number) || double.IsInfinity(number)) throw new ArgumentException("JSON has no such number");
+            text.Append(number.ToString("R", CultureInfo.InvariantCulture));
+        }
+
+        static void Join<T>(StringBuilder text, char open, char close, IEnumerable<T> items, Action<T> write)
+        {
+            var separator = open.ToString();
+            foreach (var item in items)
+            {
+                text.Append(separator);
+                write(item);
+                separator = ",";
+            }
+            if (separator != ",") text.Append(open);
+            text.Append(close);
+        }
+
+        static void Quote(StringBuilder text, string value)
+        {
+            text.Append('"');
+            foreach (var c in value)
+            {
+                var plain = "\"\\\b\f\n\r\t".IndexOf(c);
+                if (plain >= 0) text.Append('\\').Append("\"\\bfnrt"[plain]);
+                else if (c < ' ') text.Append("\\u").Append(((int)c).ToString("x4"));
+                else text.Append(c);
+            }
+            text.Append('"');
+        }
+    }
+}

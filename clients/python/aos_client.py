@@ -1,0 +1,534 @@
+"""A small client of AOS for Python 3.8 and later: one file, the standard library alone (docs/clients.md).
+
+Updates, licenses (online and by a `.lic` file), heartbeats and error reports. Methods never raise when the network or the
+server fails: their result says so. `is_transient`: nothing definite was answered, ask again later.
+"""
+
+import base64
+import binascii
+import hashlib
+import http.client
+import json
+import os
+import platform
+import re
+import secrets
+import traceback
+import urllib.error
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+__all__ = ["Client", "Beat", "License", "LicenseFile", "Reported", "Update", "verify_license_file"]
+
+Json = Dict[str, Any]
+Pems = Union[str, Sequence[str]]
+
+STATUSES = frozenset(
+    "active expired inactive revoked pending invalid product_mismatch machine_limit machine_pending machine_blocked".split()
+)
+LONGEST_ANSWER = 64 * 1024 * 1024
+LONGEST_FILE = 256 * 1024
+
+
+@dataclass(frozen=True)
+class Update:
+    update_available: bool
+    latest_version: Optional[str]
+    #: As the server sent it; its `package_url` is relative to the server's address.
+    release: Optional[Json]
+    #: A matter of the credentials and not of the network.
+    unauthorized: bool
+    is_transient: bool
+    error: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class License:
+    #: The license's status, the error code of a definite refusal, or None where nothing is known.
+    status: Optional[str]
+    valid: bool
+    #: The server's signature was verified with `license_public_key`.
+    verified: bool
+    is_transient: bool
+
+
+@dataclass(frozen=True)
+class LicenseFile:
+    valid: bool
+    #: Of a file with a right signature, whatever else is wrong with it.
+    payload: Optional[Json] = None
+    reason: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Beat:
+    sent: bool
+    #: The monitor's state.
+    state: Optional[str]
+    unauthorized: bool
+    is_transient: bool
+    error: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Reported:
+    sent: bool
+    client_ref: str
+    #: The item, such as `shop-1`.
+    ref: Optional[str]
+    created: Optional[bool]
+    unauthorized: bool
+    is_transient: bool
+    error: Optional[str] = None
+
+
+class Client:
+    """The client of one project, which is the product of releases and licenses as well."""
+
+    def __init__(
+        self,
+        server: str,
+        project: str,
+        token: Optional[str] = None,
+        license_public_key: Pems = (),
+        machine_id: Optional[str] = None,
+        timeout: float = 10.0,
+    ) -> None:
+        """`license_public_key`: PEM, or several; with it no answer about a license is believed that it did not sign."""
+        if not re.match(r"https?://[^/?#@]+(/[^?#]*)?\Z", server):
+            raise ValueError("server must be an address such as https://aos.example.com")
+        if not re.match(r"[a-z0-9][a-z0-9._-]{0,63}\Z", project):
+            raise ValueError("project must be a slug such as shop")
+        self._server = server.rstrip("/")
+        self._project = project
+        self._token = token
+        self._keys = _keys(license_public_key)
+        self._timeout = timeout
+        self.machine_id = machine_id or _machine_id(project)
+
+    def check_for_update(self, current_version: str, channel: str = "stable", platform: Optional[str] = None) -> Update:
+        """Whether there is a newer release. `platform`: `win-x64`, `linux-x64`, `linux-arm64`, `any`; default: this machine's."""
+        query = {"product": self._project, "version": current_version, "channel": channel}
+        query["platform"] = platform or machine_platform()
+        if self.machine_id is not None:
+            query["instance_id"] = self.machine_id
+        answer = self._ask("GET", "/api/updateservice/v1/check?" + urllib.parse.urlencode(query))
+        if answer.body is None:
+            return Update(False, None, None, answer.unauthorized, answer.is_transient, answer.error)
+        found = answer.body.get("update_available") is True
+        release = answer.body.get("release") if found else None
+        return Update(found, answer.body.get("latest_version"), release, False, False)
+
+    def validate_license(self, key: str, machine_id: Optional[str] = None) -> License:
+        """Whether a license key is good for this project, on this machine. Keep the last answer for the time without the server."""
+        machine = machine_id or self.machine_id
+        nonce = secrets.token_hex(16) if self._keys else None
+        asked: Json = {"license_key": key, "product": self._project, "platform": machine_platform()}
+        asked.update({name: value for name, value in (("machine_id", machine), ("nonce", nonce)) if value is not None})
+        answer = self._ask("POST", "/api/license/v1/validate", asked, token=False, license=True)
+        if answer.body is None:
+            return License(answer.code, False, False, answer.is_transient)
+        if self._keys:
+            expected = {"key_sha256": _sha256(_canonical_key(key)), "product": self._project}
+            expected.update({"machine_id": machine, "nonce": nonce})
+            if not self._is_signed(answer.body) or any(answer.body.get(n) != v for n, v in expected.items()):
+                return License(None, False, False, True)
+        status = answer.body["status"]
+        return License(status, status == "active", bool(self._keys), False)
+
+    def load_license_file(self, text: str, now: Optional[datetime] = None) -> LicenseFile:
+        """Verifies the text of a `.lic` for this project and machine, without the server."""
+        return _verified_file(text, self._keys, self._project, self.machine_id, now)
+
+    def heartbeat(self, source: str, status: str = "ok", **fields: Any) -> Beat:
+        """One heartbeat: `interval` (seconds), `message`, `checks`, `metrics`, `app_version`."""
+        answer = self._ask("POST", "/api/watchdog/v1/ping", dict(fields, source=source, status=status))
+        state = None if answer.body is None else answer.body.get("state")
+        return Beat(answer.body is not None, state, answer.unauthorized, answer.is_transient, answer.error)
+
+    def report_error(self, error_message: str, **fields: Any) -> Reported:
+        """Reports an error: `error_level`, `exception_class`, `stack_trace`, `app_version`, `environment`, `tags`, … The same `client_ref` counts once."""
+        report = dict({"error_level": "error"}, **fields)
+        report.update({"error_message": error_message[:8_192], "project": self._project})
+        reference = report.setdefault("client_ref", secrets.token_hex(16))
+        answer = self._ask("POST", "/api/errors/v1/report", report)
+        body = answer.body or {}
+        return Reported(
+            answer.body is not None,
+            reference,
+            body.get("ref"),
+            body.get("created"),
+            answer.unauthorized,
+            answer.is_transient,
+            answer.error,
+        )
+
+    def capture_exception(self, error: BaseException, **fields: Any) -> Reported:
+        """Reports what was raised, with its stack trace."""
+        trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        found = {"exception_class": type(error).__qualname__, "stack_trace": trace[-65_536:]}
+        frames = traceback.extract_tb(error.__traceback__)
+        if frames:
+            found.update({"file": frames[-1].filename, "line": frames[-1].lineno})
+        return self.report_error(str(error) or type(error).__qualname__, **dict(found, **fields))
+
+    def _is_signed(self, answer: Json) -> bool:
+        covered = {name: value for name, value in answer.items() if name != "signature"}
+        try:
+            signed = _canonical_json(covered).encode("utf-8")
+        except (TypeError, ValueError):
+            return False
+        return _signature_fault(self._keys, answer.get("kid"), answer.get("alg"), answer.get("signature"), signed) is None
+
+    def _ask(
+        self, method: str, path: str, body: Optional[Json] = None, token: bool = True, license: bool = False
+    ) -> "_Answer":
+        headers = {"Accept": "application/json"}
+        if token and self._token is not None and method == "POST":
+            headers["Authorization"] = "Bearer " + self._token
+        data = None
+        if body is not None:
+            data = json.dumps(body, default=str).encode("utf-8")
+            headers["Content-Type"] = "application/json"
+        request = urllib.request.Request(self._server + path, data=data, headers=headers, method=method)
+        try:
+            with _OPENER.open(request, timeout=self._timeout) as response:
+                return _judge(response.status, _parsed(response.read(LONGEST_ANSWER)), license)
+        except urllib.error.HTTPError as error:
+            with error:
+                try:
+                    return _judge(error.code, _parsed(error.read(LONGEST_ANSWER)), license)
+                except OSError as fault:
+                    return _Answer(error=str(fault))
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            return _Answer(error=str(error) or type(error).__name__)
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect would take the token to another server."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirect)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    #: None: nothing that was asked for.
+    body: Optional[Json] = None
+    code: Optional[str] = None
+    unauthorized: bool = False
+    is_transient: bool = True
+    error: Optional[str] = None
+
+
+def _judge(status: int, body: Optional[Json], license: bool) -> _Answer:
+    """A success, or a definite refusal: 401, 404 and 422 in the service's own JSON. Everything else is transient."""
+    named = (body or {}).get("status")
+    if license and status == 200 and named in STATUSES:
+        return _Answer(body=body, is_transient=False)
+    if not license and 200 <= status < 300 and named == "success":
+        return _Answer(body=body, is_transient=False)
+    error = (body or {}).get("error")
+    code = error.get("code") if named == "error" and isinstance(error, dict) else None
+    said = error if isinstance(error, dict) else (body or {})
+    wrong = said.get("fields")
+    message = said.get("message")
+    if isinstance(wrong, dict) and wrong:
+        message = "%s %s" % (message, ", ".join("%s: %s" % field for field in wrong.items()))
+    if code is None and license and isinstance(named, str):
+        code = named
+    if status in (401, 404, 422) and isinstance(code, str):
+        return _Answer(code=code, unauthorized=status == 401, is_transient=False, error=f"{code}: {message or status}")
+    return _Answer(error=f"{code or 'http_%d' % status}: {message or 'the server answered %d' % status}")
+
+
+class _Float(float):
+    """A number and how it was written: what was signed must not be written another way."""
+
+    text: str
+
+    def __new__(cls, text: str) -> "_Float":
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
+def _parsed(raw: bytes) -> Optional[Json]:
+    try:
+        value = json.loads(raw.decode("utf-8"), parse_float=_Float)
+        return value if isinstance(value, dict) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _canonical_json(value: Any) -> str:
+    """RFC 8785, of parsed JSON whose numbers are written as the service wrote them."""
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: name.encode("utf-16-be"))
+        return "{" + ",".join(_canonical_json(name) + ":" + _canonical_json(value[name]) for name in names) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_canonical_json, value)) + "]"
+    return value.text if isinstance(value, _Float) else json.dumps(value, ensure_ascii=False)
+
+
+def machine_platform() -> str:
+    """The runtime identifier of packages for this machine; `any` where there is none."""
+    known = {("Windows", "AMD64"): "win-x64", ("Linux", "x86_64"): "linux-x64", ("Linux", "aarch64"): "linux-arm64"}
+    return known.get((platform.system(), platform.machine()), "any")
+
+
+def _machine_id(project: str) -> Optional[str]:
+    """The same that the SDK and the update agent derive; None where the system does not name its machine."""
+    found = _system_id()
+    return None if found is None else _sha256(f"{project}\n{found.strip().lower()}")
+
+
+def _system_id() -> Optional[str]:
+    if os.name == "nt":
+        import winreg
+
+        try:
+            with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"SOFTWARE\Microsoft\Cryptography") as key:
+                return str(winreg.QueryValueEx(key, "MachineGuid")[0])
+        except OSError:
+            return None
+    for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
+        try:
+            with open(path, encoding="ascii") as file:
+                text = file.read().strip()
+        except (OSError, ValueError):
+            continue
+        if re.match(r"[0-9a-f]{32}\Z", text):
+            return text
+    return None
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _canonical_key(text: str) -> str:
+    """The one spelling of a license key: upper case, in groups of five."""
+    characters = re.sub(r"[\s-]+", "", text[:200].upper())
+    return "-".join(characters[at : at + 5] for at in range(0, len(characters), 5))
+
+
+# License files and signatures. Nothing is believed before its signature was verified, and the algorithm is the key's.
+
+
+def verify_license_file(
+    text: str,
+    public_key: Pems,
+    product: Optional[str] = None,
+    machine_id: Optional[str] = None,
+    now: Optional[datetime] = None,
+) -> LicenseFile:
+    """Verifies the text of a `.lic`: signature, times, and product and machine where they are given. Raises ValueError for a key that is none."""
+    return _verified_file(text, _keys(public_key), product, machine_id, now)
+
+
+def _verified_file(
+    text: str, keys: List["_Key"], product: Optional[str], machine_id: Optional[str], now: Optional[datetime]
+) -> LicenseFile:
+    file = _read_file(text)
+    if file is None:
+        return LicenseFile(False, reason="malformed")
+    signed = ("aos-lic-v1." + file["enc"]).encode("ascii", "replace")
+    fault = _signature_fault(keys, file["kid"], file["alg"], file["sig"], signed)
+    if fault is not None:
+        return LicenseFile(False, reason=fault)
+    payload = _parsed(_base64(file["enc"]) or b"")
+    if payload is None:
+        return LicenseFile(False, reason="malformed")
+    if payload.get("schema") != 1:
+        return LicenseFile(False, reason="unknown_schema")
+    at = datetime.now(timezone.utc) if now is None else now.astimezone(timezone.utc)
+    reason = _payload_fault(payload, product, machine_id, at)
+    return LicenseFile(reason is None, payload, reason)
+
+
+def _payload_fault(payload: Json, product: Optional[str], machine_id: Optional[str], now: datetime) -> Optional[str]:
+    try:
+        if now < _time(payload["not_before"]):
+            return "not_yet_valid"
+        if now >= _time(payload["valid_until"]):
+            return "file_expired"
+        if payload["expires_at"] is not None and now >= _time(payload["expires_at"]):
+            return "license_expired"
+    except (KeyError, TypeError, ValueError):
+        return "malformed"
+    if product is not None and payload.get("product") != product:
+        return "wrong_product"
+    bound = payload.get("machine_id")
+    return "wrong_machine" if machine_id is not None and bound is not None and bound != machine_id else None
+
+
+def _time(text: Any) -> datetime:
+    if not isinstance(text, str) or not text.endswith("Z"):
+        raise ValueError("no time")
+    return datetime.fromisoformat(text[:-1] + "+00:00")
+
+
+_HEAD, _FOOT = "-----BEGIN LICENSE FILE-----", "-----END LICENSE FILE-----"
+
+
+def _read_file(text: str) -> Optional[Dict[str, str]]:
+    lines = re.sub(r"\n\Z", "", text.replace("\r\n", "\n")).split("\n")
+    if len(text) > LONGEST_FILE or len(lines) < 3 or (lines[0], lines[-1]) != (_HEAD, _FOOT):
+        return None
+    body = "".join(lines[1:-1])
+    if [body[at : at + 64] for at in range(0, len(body), 64)] != lines[1:-1]:
+        return None
+    parts = _parsed(_base64(body) or b"")
+    if parts is None or sorted(parts) != ["alg", "enc", "kid", "sig"]:
+        return None
+    return parts if all(isinstance(part, str) for part in parts.values()) else None
+
+
+def _base64(text: str) -> Optional[bytes]:
+    """The bytes of base64 in its one spelling, with padding; None for any other text."""
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return raw if raw and base64.b64encode(raw).decode("ascii") == text else None
+
+
+@dataclass(frozen=True)
+class _Key:
+    key_id: str
+    algorithm: str
+    #: Of RSA: modulus and exponent. Of Ed25519: the 32 bytes.
+    numbers: Tuple[int, int] = (0, 0)
+    point: bytes = b""
+
+
+def _keys(public_key: Pems) -> List[_Key]:
+    return [_read_key(pem) for pem in ([public_key] if isinstance(public_key, str) else public_key)]
+
+
+_ED25519 = bytes.fromhex("302a300506032b6570032100")
+_RSA = bytes.fromhex("300d06092a864886f70d0101010500")
+
+
+def _read_key(pem: str) -> _Key:
+    match = re.match(r"\s*-----BEGIN PUBLIC KEY-----\s([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----\s*\Z", pem)
+    spki = _base64("".join(match.group(1).split())) if match else None
+    if spki is None:
+        raise ValueError("license_public_key is no public key in PEM (SPKI)")
+    key_id = hashlib.sha256(spki).hexdigest()[:16]
+    if spki.startswith(_ED25519) and len(spki) == 44:
+        return _Key(key_id, "ed25519", point=spki[12:])
+    try:
+        whole, _ = _der(spki, 0x30)
+        if not whole.startswith(_RSA):
+            raise ValueError
+        bits, _ = _der(whole[len(_RSA) :], 0x03)
+        numbers, _ = _der(bits[1:], 0x30)
+        modulus, rest = _der(numbers, 0x02)
+        exponent, _ = _der(rest, 0x02)
+    except (IndexError, ValueError):
+        raise ValueError("license_public_key is neither an RSA nor an Ed25519 key") from None
+    n, e = int.from_bytes(modulus, "big"), int.from_bytes(exponent, "big")
+    if n.bit_length() < 2048:
+        raise ValueError("license_public_key is an RSA key of less than 2048 bits")
+    return _Key(key_id, "rsa-sha256", numbers=(n, e))
+
+
+def _der(data: bytes, tag: int) -> Tuple[bytes, bytes]:
+    """The content of the element at the beginning, and what follows it."""
+    if data[0] != tag:
+        raise ValueError
+    length, at = data[1], 2
+    if length & 0x80:
+        at += length & 0x7F
+        length = int.from_bytes(data[2:at], "big")
+    if at + length > len(data):
+        raise ValueError
+    return data[at : at + length], data[at + length :]
+
+
+def _signature_fault(keys: List[_Key], kid: Any, alg: Any, signature: Any, signed: bytes) -> Optional[str]:
+    key = next((key for key in keys if key.key_id == kid), None)
+    if key is None:
+        return "unknown_key"
+    if key.algorithm != alg or not isinstance(signature, str):
+        return "malformed"
+    raw = _base64(signature)
+    good = raw is not None and (_verify_rsa if alg == "rsa-sha256" else _verify_ed25519)(key, signed, raw)
+    return None if good else "wrong_signature"
+
+
+_DIGEST_INFO = bytes.fromhex("3031300d060960864801650304020105000420")
+
+
+def _verify_rsa(key: _Key, signed: bytes, signature: bytes) -> bool:
+    """RSASSA-PKCS1-v1_5 with SHA-256: the whole padded text is compared, so that nothing can hide in it."""
+    n, e = key.numbers
+    size = (n.bit_length() + 7) // 8
+    number = int.from_bytes(signature, "big")
+    if len(signature) != size or number >= n:
+        return False
+    tail = _DIGEST_INFO + hashlib.sha256(signed).digest()
+    expected = b"\x00\x01" + b"\xff" * (size - len(tail) - 3) + b"\x00" + tail
+    return pow(number, e, n).to_bytes(size, "big") == expected
+
+
+# Ed25519 (RFC 8032, 5.1). Verifying works on public values alone, so it need not take the same time for all of them.
+_P = 2**255 - 19
+_L = 2**252 + 27742317777372353535851937790883648493
+_D = -121665 * pow(121666, _P - 2, _P) % _P
+_Point = Tuple[int, int, int, int]
+
+
+def _add(p: _Point, q: _Point) -> _Point:
+    a, b = (p[1] - p[0]) * (q[1] - q[0]) % _P, (p[1] + p[0]) * (q[1] + q[0]) % _P
+    c, d = 2 * p[3] * q[3] * _D % _P, 2 * p[2] * q[2] % _P
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % _P, g * h % _P, f * g % _P, e * h % _P
+
+
+def _times(scalar: int, point: _Point) -> _Point:
+    product = (0, 1, 1, 0)
+    while scalar > 0:
+        if scalar & 1:
+            product = _add(product, point)
+        point = _add(point, point)
+        scalar >>= 1
+    return product
+
+
+def _point(encoded: bytes) -> Optional[_Point]:
+    y = int.from_bytes(encoded, "little")
+    sign, y = y >> 255, y & ((1 << 255) - 1)
+    if y >= _P:
+        return None
+    square = (y * y - 1) * pow(_D * y * y + 1, _P - 2, _P) % _P
+    x = pow(square, (_P + 3) // 8, _P)
+    if (x * x - square) % _P != 0:
+        x = x * pow(2, (_P - 1) // 4, _P) % _P
+    if (x * x - square) % _P != 0 or (x == 0 and sign == 1):
+        return None
+    if x & 1 != sign:
+        x = _P - x
+    return x, y, 1, x * y % _P
+
+
+_BASE = _point(bytes([0x58]) + bytes([0x66]) * 31)
+
+
+def _verify_ed25519(key: _Key, signed: bytes, signature: bytes) -> bool:
+    if len(signature) != 64 or _BASE is None:
+        return False
+    a, r, s = _point(key.point), _point(signature[:32]), int.from_bytes(signature[32:], "little")
+    if a is None or r is None or s >= _L:
+        return False
+    h = int.from_bytes(hashlib.sha512(signature[:32] + key.point + signed).digest(), "little") % _L
+    left, right = _times(s, _BASE), _add(r, _times(h, a))
+    return (left[0] * right[2] - right[0] * left[2]) % _P == 0 and (left[1] * right[2] - right[1] * left[2]) % _P == 0

@@ -1,0 +1,69 @@
+// Calls of a test, as JSON on stdin: {"calls": [{client, method, args}]}; their results as one JSON list on stdout.
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.Linq;
+using Aos;
+
+static class Driver
+{
+    static void Main()
+    {
+        var calls = (List<object>)Json.ParseObject(Console.In.ReadToEnd())["calls"];
+        Console.Write(Json.Write(calls.Select(asked => Result((IDictionary<string, object>)asked)).ToList()));
+    }
+
+    static object Result(IDictionary<string, object> asked)
+    {
+        try { return Call((string)asked["method"], Members(asked, "client"), Members(asked, "args")); }
+        catch (ArgumentException error) { return new Dictionary<string, object> { { "raised", error.Message } }; }
+    }
+
+    static object Call(string method, IDictionary<string, object> client, IDictionary<string, object> args)
+    {
+        Func<string, string> text = name => Json.Member(args, name) as string;
+        if (method == "verify_license_file")
+        {
+            var now = DateTimeOffset.Parse(text("now"), CultureInfo.InvariantCulture);
+            return Shown(LicenseFiles.Verify(text("text"), text("public_key"), text("product"), text("machine_id"), now));
+        }
+        Func<string, string> option = name => Json.Member(client, name) as string;
+        var pem = option("license_public_key");
+        var made = new Client(option("server"), option("project"), option("token"), pem == null ? null : new[] { pem }, option("machine_id"));
+        var rest = args.Where(pair => !new[] { "source", "status", "error_message" }.Contains(pair.Key))
+            .ToDictionary(pair => pair.Key, pair => pair.Value);
+        switch (method)
+        {
+            case "check_for_update": return Shown(made.CheckForUpdate(text("current_version"), text("channel") ?? "stable"));
+            case "validate_license": return Shown(made.ValidateLicense(text("key")));
+            case "load_license_file": return Shown(made.LoadLicenseFile(text("text")));
+            case "heartbeat": return Shown(made.Heartbeat(text("source"), text("status") ?? "ok", rest));
+            case "report_error": return Shown(made.ReportError(text("error_message"), rest));
+            case "capture_exception":
+                try { throw new InvalidOperationException("Expecting a key"); }
+                catch (InvalidOperationException error) { return Shown(made.CaptureException(error, rest)); }
+        }
+        throw new ArgumentException("no such method: " + method);
+    }
+
+    static IDictionary<string, object> Members(IDictionary<string, object> of, string name)
+    {
+        return Json.Member(of, name) as IDictionary<string, object> ?? new Dictionary<string, object>();
+    }
+
+    /// <summary>As the client for Python names it.</summary>
+    static object Shown(object result)
+    {
+        var shown = result.GetType().GetFields().ToDictionary(field => Snake(field.Name), field => field.GetValue(result));
+        var sent = result as Sent;
+        if (sent == null) return shown;
+        shown["sent"] = sent.Ok;
+        foreach (var pair in sent.Answer.Where(pair => pair.Key != "status")) shown[pair.Key] = pair.Value;
+        return shown;
+    }
+
+    static string Snake(string name)
+    {
+        return string.Concat(name.Select((c, i) => i > 0 && char.IsUpper(c) ? "_" + char.ToLowerInvariant(c) : char.ToLowerInvariant(c).ToString()));
+    }
+}
