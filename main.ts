@@ -48,6 +48,7 @@ import notifications from './plugins/notifications/plugin.js';
 import projects from './plugins/projects/plugin.js';
 import { releasesConfig } from './plugins/releases/config.js';
 import releases from './plugins/releases/plugin.js';
+import search from './plugins/search/plugin.js';
 import sentry from './plugins/sentry/plugin.js';
 import watchdog from './plugins/watchdog/plugin.js';
 import { setupConfig } from './plugins/setup/config.js';
@@ -63,6 +64,7 @@ export const BUILTIN = [
   dashboard,
   bugs,
   errorstream,
+  search,
   sentry,
   webhooks,
   watchdog,

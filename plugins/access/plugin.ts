@@ -20,6 +20,7 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
+import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { checkUsername } from './accounts/account.js';
 import { assemble, type AccessConfig, type Services } from './assemble.js';
 import { tokenCommands } from './commands/token.js';
@@ -27,6 +28,7 @@ import { userCommands } from './commands/user.js';
 import { pages } from './pages/pages.js';
 import { passwordProblem } from './password.js';
 import { routes } from './routes.js';
+import { accountSearch } from './pages/search.js';
 
 /** How long a sub-token or setup token that has ended stays in the lists. */
 const KEEP_ENDED_MS = 30 * 24 * HOUR_MS;
@@ -72,7 +74,7 @@ export default definePlugin<AccessConfig>({
     THROTTLE,
   ].map(({ name }) => name),
   extensionPoints: [TOKEN_PROJECTS.point, ACCOUNT_WATCHERS.point],
-  extends: [FIRST_STEPS.point],
+  extends: [FIRST_STEPS.point, SEARCH_PROVIDERS.point],
   config: joi.object({
     admin_user: joi
       .string()
@@ -131,6 +133,7 @@ export default definePlugin<AccessConfig>({
         [THROTTLE.name]: services.throttle,
       },
       extensions: [
+        extend(SEARCH_PROVIDERS, accountSearch(services.accounts)),
         extend(FIRST_STEPS, {
           order: 20,
           title: 'Give the application a token',

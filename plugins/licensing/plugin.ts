@@ -16,6 +16,7 @@ import {
   LICENSES,
 } from '../../ports/domain/licensing.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { Deps, LicensingConfig } from './deps.js';
 import { ERRORS } from './errors.js';
@@ -25,6 +26,7 @@ import { approvalPages, panels } from './pages/approvals.js';
 import { customerPages } from './pages/customers.js';
 import { licensePages } from './pages/licenses.js';
 import { buildServices, type Services } from './services.js';
+import { licenseSearch } from './pages/search.js';
 
 /** A quarter of what the contract allows between an end and the access files. */
 const EXPIRE_MS = 15 * SECOND_MS;
@@ -95,7 +97,7 @@ export default definePlugin<LicensingConfig>({
   needs: [AUDIT.name, PROJECTS.name, THROTTLE.name],
   provides: [LICENSES.name],
   extensionPoints: [LICENSE_WATCHERS.point],
-  extends: [PROJECT_USAGE.point],
+  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point],
   config,
   scopes: ['license:read', 'license:manage'],
   errors: ERRORS,
@@ -114,7 +116,10 @@ export default definePlugin<LicensingConfig>({
     const parts = { ...services, deps };
     return {
       services: { [LICENSES.name]: directory },
-      extensions: [extend(PROJECT_USAGE, { noun: 'licenses', inUse })],
+      extensions: [
+        extend(PROJECT_USAGE, { noun: 'licenses', inUse }),
+        extend(SEARCH_PROVIDERS, licenseSearch(licenses)),
+      ],
       routes: [...onlineRoutes(online, signing), ...adminRoutes(licenses, activations)],
       pages: [...licensePages(parts), ...approvalPages(parts), ...customerPages(parts)],
       panels: panels(parts),

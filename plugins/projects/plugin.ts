@@ -4,11 +4,13 @@ import { AUDIT, TOKEN_PROJECTS, TOKENS } from '../../ports/domain/access.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
+import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { commands } from './commands.js';
 import { IntakeKeys } from './intake-keys.js';
 import { pages } from './pages.js';
 import { routes } from './routes.js';
 import { Projects } from './service.js';
+import { projectSearch } from './search.js';
 
 export default definePlugin({
   id: 'projects',
@@ -20,7 +22,7 @@ export default definePlugin({
   needs: [AUDIT.name, TOKENS.name, SYSTEM.name],
   provides: [PROJECTS.name],
   extensionPoints: [PROJECT_USAGE.point],
-  extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point],
+  extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point, SEARCH_PROVIDERS.point],
   scopes: ['projects:read', 'projects:manage'],
   tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
   collections: [
@@ -40,6 +42,7 @@ export default definePlugin({
           has: async (slug) => (await projects.get(slug)) !== null,
           slugs: async () => (await projects.list()).map(({ slug }) => slug),
         }),
+        extend(SEARCH_PROVIDERS, projectSearch(projects)),
         extend(FIRST_STEPS, {
           order: 10,
           title: 'Make a project',

@@ -17,6 +17,7 @@ import {
 } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
+import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
 import { assembleStore } from './access-files/assemble.js';
 import { COLLECTIONS } from './collections.js';
@@ -27,6 +28,7 @@ import { routes } from './http/routes.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { buildServices, type Services } from './services.js';
+import { releaseSearch } from './pages/search.js';
 
 const PACKAGE_BYTES = 2 * 1024 ** 3;
 
@@ -93,7 +95,13 @@ export default definePlugin<ReleasesConfig>({
   needs: [ACCOUNTS.name, AUDIT.name, LOGIN_ATTEMPTS.name, PROJECTS.name, SYSTEM.name],
   uses: [BUGS.name, VERSION_FAULTS.name, WATCHDOG.name, STORAGE_SPACE.name, LICENSES.name],
   provides: [RELEASES.name, RELEASE_SIGNING.name, RELEASE_STORE.name],
-  extends: [PROJECT_USAGE.point, VERSION_FAULT_WATCHERS.point, ACCOUNT_WATCHERS.point, LICENSE_WATCHERS.point],
+  extends: [
+    PROJECT_USAGE.point,
+    VERSION_FAULT_WATCHERS.point,
+    ACCOUNT_WATCHERS.point,
+    LICENSE_WATCHERS.point,
+    SEARCH_PROVIDERS.point,
+  ],
   config: releasesConfig,
   scopes: ['updateservice:publish'],
   errors: ERRORS,
@@ -123,6 +131,7 @@ export default definePlugin<ReleasesConfig>({
       extensions: [
         ...(store.parts.extensions ?? []),
         extend(PROJECT_USAGE, { noun: 'releases', inUse: published }),
+        extend(SEARCH_PROVIDERS, releaseSearch(deps)),
         extend(VERSION_FAULT_WATCHERS, { counted: () => halting.soon() }),
       ],
       health: async () => {

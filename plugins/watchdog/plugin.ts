@@ -8,6 +8,7 @@ import { AUDIT, AUTHENTICATOR, LIVE_TOKENS, TOKENS } from '../../ports/domain/ac
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
+import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { Deps, WatchdogConfig } from './deps.js';
 import { ERRORS } from './errors.js';
@@ -19,6 +20,7 @@ import { badges } from './http/badges.js';
 import { pingUrls } from './http/ping-urls.js';
 import { routes } from './http/routes.js';
 import { buildServices, type Services } from './services.js';
+import { monitorSearch } from './pages/search.js';
 
 const EVALUATE_MS = 60_000;
 /** A run over everything at once, after a long outage, with its cleanup. */
@@ -83,7 +85,7 @@ export default definePlugin<WatchdogConfig>({
   title: 'Watchdog',
   needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS].map(({ name }) => name),
   provides: [WATCHDOG.name],
-  extends: [PROJECT_USAGE.point],
+  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
   events: ['monitor.down', 'monitor.recovered'],
@@ -134,7 +136,10 @@ export default definePlugin<WatchdogConfig>({
     const scheduled = { name: 'evaluate', everyMs: EVALUATE_MS, timeoutMs: EVALUATE_TIMEOUT_MS, run: evaluate };
     return {
       services: { [WATCHDOG.name]: api(services) },
-      extensions: [extend(PROJECT_USAGE, { noun: 'monitors', inUse: monitored })],
+      extensions: [
+        extend(PROJECT_USAGE, { noun: 'monitors', inUse: monitored }),
+        extend(SEARCH_PROVIDERS, monitorSearch(services)),
+      ],
       routes: [...routes(services), ...pingUrls(services), badges(services)],
       pages: pages(services, ctx.config.deferred_alarms),
       panels: panels(services),

@@ -3,16 +3,18 @@
  * Every event of every plugin is stored here before its producer forgets it.
  */
 import joi from 'joi';
-import { definePlugin, type PluginContext } from '../../kernel/contract.js';
+import { definePlugin, extend, type PluginContext } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/access.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
+import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import type { Deps, WebhooksConfig } from './deps.js';
 import { TEST_EVENT } from './events/names.js';
 import { pages, panels } from './pages/pages.js';
 import { routes } from './http/routes.js';
 import { buildServices } from './services.js';
+import { webhookSearch } from './pages/search.js';
 
 const config = joi.object({
   egress_policy: joi
@@ -59,6 +61,7 @@ export default definePlugin<WebhooksConfig>({
   api: 1,
   title: 'Events and webhooks',
   needs: [SYSTEM.name, AUDIT.name, PROJECTS.name],
+  extends: [SEARCH_PROVIDERS.point],
   config,
   scopes: ['webhooks:manage'],
   events: [TEST_EVENT, WEBHOOK_DISABLED.event],
@@ -102,6 +105,7 @@ export default definePlugin<WebhooksConfig>({
       routes: routes(services),
       pages: pages(services),
       panels: panels(registry),
+      extensions: [extend(SEARCH_PROVIDERS, webhookSearch(registry))],
       listens: [{ event: '*', durable: true, handle: (event) => fanout.store(event) }],
       jobs: [
         { name: 'reconcile', everyMs: 10_000, run: reconcile },

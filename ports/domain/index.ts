@@ -10,6 +10,7 @@ export * from './health.js';
 export * from './licensing.js';
 export * from './projects.js';
 export * from './releases.js';
+export * from './search.js';
 export * from './system.js';
 export * from './watchdog.js';
 export * from './webhooks.js';

@@ -135,17 +135,17 @@ export const MACHINES: readonly Machine[] = [
   },
   machine('warehouse-router', 'Router of the warehouse in Linz', 'warehouse', null, [
     [200, 197],
-    [0.9, 0],
+    [3.2, 0],
   ]),
-  machine('scanner-gate-1', 'Scanner at gate 1', 'warehouse', 'warehouse-router', [[0.9, 0]]),
-  machine('scanner-gate-2', 'Scanner at gate 2', 'warehouse', 'warehouse-router', [[0.9, 0]]),
+  machine('scanner-gate-1', 'Scanner at gate 1', 'warehouse', 'warehouse-router', [[3.2, 0]]),
+  machine('scanner-gate-2', 'Scanner at gate 2', 'warehouse', 'warehouse-router', [[3.2, 0]]),
   machine('label-printer', 'Label printer beside the packing table of the returns department', 'warehouse', null, [
     [75, 51],
   ]),
   machine('billing-worker', 'Invoices and dunning', 'billing', 'db-main'),
   machine('billing-nightly', 'Nightly closing of accounts', 'billing', 'billing-worker'),
   machine('push-service', 'Push messages', 'mobile-courier', 'gateway-graz'),
-  machine('courier-api', 'Interface of the courier application', 'mobile-courier', 'gateway-graz', [[1.4, 0]]),
+  machine('courier-api', 'Interface of the courier application', 'mobile-courier', 'gateway-graz', [[2.7, 0]]),
   machine('import-runner', 'Import from merchandise management', 'legacy-import', null),
   machine('backup', null, null, 'gateway-graz', [[310, 290]]),
 ];

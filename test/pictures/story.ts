@@ -271,7 +271,8 @@ class Story {
       description: 'Customers ask for it every day.',
     });
     const { items } = await this.#call('GET', '/api/errors/v1/ignore-rules');
-    for (const { id } of items as { id: string }[])
-      await this.#call('POST', `/api/errors/v1/ignore-rules/${id}/apply`, {});
+    for (const { id, enabled } of items as { id: string; enabled: boolean }[]) {
+      if (enabled) await this.#call('POST', `/api/errors/v1/ignore-rules/${id}/apply`, {});
+    }
   }
 }

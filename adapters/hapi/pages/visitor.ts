@@ -67,6 +67,7 @@ export async function contextOf(
     title,
     nav: session ? await shared.navigation.for(session.role) : [],
     api_docs: shared.hasPage('/docs/api'),
+    search: shared.hasPage('/search'),
     user: session ? { username: session.username, role: session.role } : null,
     role: session?.role ?? null,
     csrf_token: csrfCookie === '' ? '' : masked(shared.authenticator.csrf(csrfCookie)),

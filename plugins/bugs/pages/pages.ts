@@ -1,9 +1,9 @@
 /** Every page of this plugin. */
 import joi from 'joi';
-import type { PageSpec } from '../../../kernel/contract.js';
+import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { actionPages, params } from './actions.js';
 import { bulkPages } from './bulk.js';
-import { itemView, type PageDeps } from './item.js';
+import { itemView, refOf, type PageDeps } from './item.js';
 import { listPages } from './list.js';
 import { livePages } from './live.js';
 import { Reader } from './reader.js';
@@ -29,8 +29,15 @@ export function pages(given: Omit<PageDeps, 'reader'>): PageSpec[] {
       title: 'Bugs',
       access: { session: 'member' },
       input: { params, query },
-      handle: (request) => itemView(page, request),
+      handle: (request) => canonical(request) ?? itemView(page, request),
     },
     ...actionPages(page),
   ];
+}
+
+/** Refs and ids are in lower case: `/bugs/SHOP-17`, as people write it, leads to its one address. */
+function canonical(request: HttpRequest): Redirect | null {
+  const ref = refOf(request);
+  const lower = ref.toLowerCase();
+  return ref === lower ? null : new Redirect(`/bugs/${encodeURIComponent(lower)}`);
 }

@@ -1,0 +1,23 @@
+/** Projects for the search, by slug and name. */
+import type { SearchProvider } from '../../ports/domain/search.js';
+import type { Projects } from './service.js';
+
+export const projectSearch = (projects: Pick<Projects, 'list'>): SearchProvider => ({
+  label: 'Projects',
+  icon: 'project',
+  order: 50,
+  role: 'member',
+  find: async ({ words, limit }) => {
+    const all = await projects.list();
+    const found = all.filter(({ slug, name }) => {
+      const text = `${slug} ${name.toLowerCase()}`;
+      return words.every((word) => text.includes(word));
+    });
+    return found.slice(0, limit).map(({ slug, name, archived }) => ({
+      title: name,
+      href: `/projects/${slug}`,
+      detail: slug,
+      state: archived ? 'archived' : null,
+    }));
+  },
+});

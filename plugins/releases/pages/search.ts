@@ -1,0 +1,28 @@
+/** Releases for the search, by product, version, channel and platform: every word has to fit one of them. */
+import type { SearchProvider } from '../../../ports/domain/search.js';
+import type { Deps } from '../deps.js';
+import { shown } from './shown.js';
+
+/** Releases that are looked through for the words behind the first. */
+const CANDIDATES = 500;
+
+export const releaseSearch = ({ releases }: Pick<Deps, 'releases'>): SearchProvider => ({
+  label: 'Releases',
+  icon: 'release',
+  order: 30,
+  role: 'member',
+  find: async ({ words, limit }) => {
+    const [first = '', ...rest] = words;
+    const filter = { or: [{ product: { contains: first } }, { version: { contains: first } }] };
+    const most = rest.length === 0 ? limit : CANDIDATES;
+    const page = await releases.find({ filter, sort: [['published_at', 'desc']], limit: most });
+    const fits = page.items.filter(({ product, version, channel, platform }) => {
+      const fields = [product, version, channel, platform].map((field) => field.toLowerCase());
+      return rest.every((word) => fields.some((field) => field.includes(word)));
+    });
+    return fits.slice(0, limit).map((doc) => {
+      const { href, state } = shown(doc);
+      return { title: `${doc.product} ${doc.version}`, href, detail: `${doc.channel} · ${doc.platform}`, state };
+    });
+  },
+});

@@ -1,0 +1,56 @@
+/**
+ * One search over everything (contract 80): the box in the bar at the top, and /search. It knows no domain: other plugins add
+ * what can be found. A ref, or anything else that names one thing in full, leads straight to it.
+ */
+import joi from 'joi';
+import { definePlugin, Redirect, Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
+import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import type { SessionPrincipal } from '../../ports/http.js';
+import { Search } from './search.js';
+
+/** Hits of each kind: on the page, and in the list below the box. */
+const ON_PAGE = 20;
+const IN_LIST = 5;
+
+const input = { query: joi.object({ q: joi.string().allow('').max(200).default('') }) };
+const access = { session: 'member' } as const;
+
+const asked = (request: HttpRequest): { q: string; principal: SessionPrincipal } => ({
+  q: request.query['q'] as string,
+  principal: request.principal as SessionPrincipal,
+});
+
+const pages = (search: Search): PageSpec[] => [
+  {
+    path: '/search',
+    title: 'Search',
+    access,
+    input,
+    handle: async (request) => {
+      const { q, principal } = asked(request);
+      const found = await search.find(q, principal, ON_PAGE);
+      if (found.exact !== null) return new Redirect(found.exact);
+      return new View('search', { q, ...found, title: q === '' ? 'Search' : `Search: ${q}` });
+    },
+  },
+  {
+    path: '/search/live',
+    title: 'Search',
+    access,
+    input,
+    handle: async (request) => {
+      const { q, principal } = asked(request);
+      return new Reply(200, await search.find(q, principal, IN_LIST)).header('cache-control', 'no-store');
+    },
+  },
+];
+
+export default definePlugin({
+  id: 'search',
+  version: '1.0.0',
+  api: 1,
+  title: 'Search',
+  extensionPoints: [SEARCH_PROVIDERS.point],
+  from: import.meta.url,
+  setup: (ctx) => ({ pages: pages(new Search(() => ctx.extensions(SEARCH_PROVIDERS), ctx.log)) }),
+});

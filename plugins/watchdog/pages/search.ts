@@ -1,0 +1,27 @@
+/** Monitors for the search, by source and name. A source in full leads to its monitor. */
+import type { SearchProvider } from '../../../ports/domain/search.js';
+import { callerOf } from '../caller.js';
+import type { Services } from '../services.js';
+
+const hrefOf = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
+
+export const monitorSearch = ({ status }: Pick<Services, 'status'>): SearchProvider => ({
+  label: 'Monitors',
+  icon: 'monitor',
+  order: 20,
+  role: 'member',
+  find: async ({ text, limit, principal }) => {
+    const { docs } = await status.page({ q: text, limit }, callerOf(principal));
+    return docs.map(({ source, name, state }) => ({
+      title: name ?? source,
+      href: hrefOf(source),
+      detail: name === null ? null : source,
+      state,
+    }));
+  },
+  exact: async ({ text, principal }) => {
+    const { docs } = await status.page({ source: [text], limit: 1 }, callerOf(principal));
+    return docs[0] === undefined ? null : hrefOf(docs[0].source);
+  },
+  more: (text) => `/monitors?${new URLSearchParams({ q: text }).toString()}`,
+});

@@ -1,0 +1,22 @@
+/** Webhooks for the search, by name; never by their URL, of which members see a part alone (contract 10, roles). */
+import type { SearchProvider } from '../../../ports/domain/search.js';
+import type { Webhooks } from '../registry/webhooks.js';
+
+/** There are few; the newest so many are looked through. */
+const LOOKED_THROUGH = 200;
+
+export const webhookSearch = (registry: Pick<Webhooks, 'page'>): SearchProvider => ({
+  label: 'Webhooks',
+  icon: 'webhook',
+  order: 60,
+  role: 'member',
+  find: async ({ words, limit, principal }) => {
+    const { items } = await registry.page(principal, { limit: LOOKED_THROUGH });
+    const found = items.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));
+    return found.slice(0, limit).map(({ id, name, enabled }) => ({
+      title: name,
+      href: `/webhooks/${id}`,
+      state: enabled ? null : 'disabled',
+    }));
+  },
+});

@@ -1,0 +1,93 @@
+/** The search box in a real browser: by keyboard, with refs in any case, and without scripts. */
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import { ADMIN, aosJson, TestService } from '../support/service.js';
+import { CHROMIUM, launch, Tab } from './chromium.js';
+
+describe('web: the search in a real browser', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let browser: Browser;
+  let ref: string;
+  let tab: Tab | undefined;
+
+  before(async function () {
+    if (CHROMIUM === undefined) this.skip();
+    service = await TestService.started();
+    await aosJson(service.env, ['project', 'create', 'warehouse', '--name', 'Stock of all branches']);
+    const token = await service.token('bugtracker:report,watchdog:ping');
+    const { body } = await service.request('POST', '/api/errors/v1/report', token, {
+      project: 'warehouse',
+      error_level: 'error',
+      exception_class: 'TypeError',
+      error_message: 'the label printer <b>jams</b>',
+    });
+    ref = String(body['ref']);
+    await service.request('POST', '/api/watchdog/v1/ping', token, { source: 'printer-7', status: 'ok' });
+    browser = await launch(CHROMIUM);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.dispose();
+  });
+  afterEach(async () => {
+    await tab?.close();
+    tab = undefined;
+  });
+
+  for (const width of [1440, 360]) {
+    it(`Ctrl+K, words, arrows and Enter at ${width} pixels`, async () => {
+      tab = await Tab.open(browser, service.url, width);
+      await tab.signIn(ADMIN.username, ADMIN.password);
+      const { page } = tab;
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('printer');
+      const list = page.getByRole('listbox', { name: 'Found' });
+      await list.getByRole('option', { name: /label printer/ }).waitFor();
+      expect(await list.innerText())
+        .to.include('the label printer <b>jams</b>')
+        .and.include('printer-7');
+      expect(await tab.overflow()).to.equal(0);
+      await page.keyboard.press('ArrowDown');
+      expect(await list.getByRole('option', { selected: true }).innerText()).to.include(ref);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${service.url}/bugs/${ref}`);
+
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('printer');
+      await list.waitFor();
+      await page.keyboard.press('Escape');
+      expect(await list.count()).to.equal(0);
+      expect(tab.faults).to.deep.equal([]);
+    });
+  }
+
+  it('a ref in any case leads to its item, from the box and from the address', async () => {
+    tab = await Tab.open(browser, service.url);
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    const { page } = tab;
+    await tab.go('/tokens');
+    await page.keyboard.press('/');
+    await page.keyboard.type(ref.toUpperCase());
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${service.url}/bugs/${ref}`);
+    await tab.go(`/bugs/${ref.toUpperCase()}`);
+    expect(page.url()).to.equal(`${service.url}/bugs/${ref}`);
+    await tab.go(`/bugs?q=${ref}`);
+    expect(await page.locator(`tr[data-ref="${ref}"]`).count()).to.equal(1);
+  });
+
+  it('works without scripts', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.goto(`${service.url}/login`);
+    await page.getByLabel('User name').fill(ADMIN.username);
+    await page.getByLabel('Password').fill(ADMIN.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('Search everything').fill('stock');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: /Stock of all branches/ }).click();
+    expect(page.url()).to.equal(`${service.url}/projects/warehouse`);
+    await context.close();
+  });
+});

@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import search from '../../../plugins/search/plugin.js';
+import { Search } from '../../../plugins/search/search.js';
+import { definePlugin, extend } from '../../../kernel/contract.js';
+import type { SessionPrincipal } from '../../../ports/http.js';
+import { SEARCH_PROVIDERS, type SearchProvider, type SearchQuestion } from '../../../ports/domain/search.js';
+import { boot, type TestService } from '../../../testing/boot.js';
+import { RecordingLog } from '../../../testing/fakes.js';
+
+const provider = (label: string, more: Partial<SearchProvider> = {}): SearchProvider => ({
+  label,
+  icon: 'tag',
+  order: 10,
+  role: 'member',
+  find: async ({ text, limit }) =>
+    Array.from({ length: limit }, (_, i) => ({
+      title: `${text} ${i} <b>bold</b>`,
+      href: `/${label}/${i}`,
+      state: 'open',
+    })),
+  ...more,
+});
+const nobody: SessionPrincipal = { kind: 'session', session_id: 's', account_id: 'a', username: 'ann', role: 'member' };
+
+describe('search: the page', () => {
+  let service: TestService;
+  let asked: SearchQuestion[];
+  before(async () => {
+    const things = definePlugin({
+      id: 'things',
+      version: '1.0.0',
+      api: 1,
+      title: 'Things',
+      extends: [SEARCH_PROVIDERS.point],
+      setup: () => ({
+        extensions: [
+          extend(
+            SEARCH_PROVIDERS,
+            provider('Things', {
+              find: async (question) => {
+                asked.push(question);
+                return provider('Things').find(question);
+              },
+              exact: async ({ text }) => (text === 'thing-1' ? '/things/1' : null),
+              more: (text) => `/things?q=${encodeURIComponent(text)}`,
+            }),
+          ),
+          extend(SEARCH_PROVIDERS, provider('Secrets', { role: 'admin', order: 5 })),
+          extend(SEARCH_PROVIDERS, provider('Broken', { find: () => Promise.reject(new Error('no')) })),
+        ],
+      }),
+    });
+    service = await boot([search, things]);
+  });
+  after(() => service.stop());
+  beforeEach(() => (asked = []));
+
+  it('shows what was found by kind, escaped, with a link to all of it', async () => {
+    const { status, text } = await service.request('GET', '/search?q=%3Ci%3E', { as: 'member' });
+    expect(status).to.equal(200);
+    expect(text).to.include('&lt;i&gt; 19 &lt;b&gt;bold').and.not.include('<b>bold');
+    expect(text).to.not.include('&lt;i&gt; 20 ');
+    expect(text).to.match(/href="\/things\?q(=|&#x3D;)%3Ci%3E"/);
+    expect(text).to.include('Broken did not answer in time');
+    expect(text).to.not.include('Secrets');
+    expect((await service.request('GET', '/search?q=x', { as: 'admin' })).text).to.include('Secrets');
+  });
+
+  it('leads to what is named in full', async () => {
+    const { status, headers } = await service.request('GET', '/search?q=+thing-1+', { as: 'member' });
+    expect([status, headers['location']]).to.deep.equal([303, '/things/1']);
+  });
+
+  it('asks nobody for nothing, and refuses what is too long', async () => {
+    expect((await service.request('GET', '/search', { as: 'member' })).status).to.equal(200);
+    expect((await service.request('GET', '/search?q=+', { as: 'member' })).status).to.equal(200);
+    expect((await service.request('GET', `/search?q=${'x'.repeat(201)}`, { as: 'member' })).status).to.equal(400);
+    expect(asked).to.deep.equal([]);
+    await service.request('GET', '/search?q=One++two+ONE', { as: 'member' });
+    expect(asked[0]).to.deep.include({ text: 'One  two ONE', words: ['one', 'two'] });
+  });
+
+  it('answers the list below the box as JSON, five of a kind, to people who are signed in', async () => {
+    const { status, headers, body } = await service.request('GET', '/search/live?q=thing-1', { as: 'member' });
+    expect([status, headers['cache-control']]).to.deep.equal([200, 'no-store']);
+    const { exact, kinds, missing } = body as {
+      exact: string;
+      kinds: { label: string; hits: object[] }[];
+      missing: string[];
+    };
+    expect(exact).to.equal('/things/1');
+    expect(kinds.map(({ label, hits }) => [label, hits.length])).to.deep.equal([['Things', 5]]);
+    expect(missing).to.deep.equal(['Broken']);
+    const stranger = await service.request('GET', '/search/live?q=a', { headers: { accept: 'application/json' } });
+    expect(stranger.status).to.equal(401);
+    expect((await service.request('GET', '/search?q=a')).status).to.equal(303);
+  });
+});
+
+describe('search: waiting', () => {
+  it('waits for nobody, tells who is missing, and tells the slow one to stop', async () => {
+    const signals: AbortSignal[] = [];
+    const slow = provider('Slow', {
+      find: ({ signal }) => {
+        signals.push(signal);
+        return new Promise(() => undefined);
+      },
+    });
+    const found = await new Search(() => [slow, provider('Quick', { order: 1 })], new RecordingLog(), 20).find(
+      'x',
+      nobody,
+      3,
+    );
+    expect(found.missing).to.deep.equal(['Slow']);
+    expect(found.kinds.map(({ label, hits, more }) => [label, hits.length, more])).to.deep.equal([['Quick', 3, null]]);
+    expect(signals[0]?.aborted).to.equal(true);
+  });
+});

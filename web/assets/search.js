@@ -1,0 +1,172 @@
+// The search box: comfort only, since the form leads to /search without it. Hits appear below the box while somebody types
+// (an ARIA combobox with a list box), Ctrl+K opens it anywhere, "/" where the page has no search field of its own. Pages of the navigation are found too.
+(() => {
+  const WAIT_MS = 150;
+  const box = document.querySelector('form[data-search]');
+  if (!box) return;
+  const input = box.querySelector('input[name="q"]');
+  const list = box.querySelector('.search-list');
+  const opener = box.querySelector('.search-open');
+  let timer = 0;
+  let asked = null;
+  let options = [];
+  let at = -1;
+
+  if (!document.querySelector('main [aria-keyshortcuts="/"]')) {
+    input.setAttribute('aria-keyshortcuts', '/');
+    input.dataset.shortcut = 'Search everything';
+  }
+  input.setAttribute('role', 'combobox');
+  input.setAttribute('aria-expanded', 'false');
+  input.setAttribute('aria-controls', list.id);
+  input.setAttribute('aria-autocomplete', 'list');
+  list.setAttribute('role', 'listbox');
+  list.setAttribute('aria-label', 'Found');
+
+  const element = (name, className, text) => {
+    const made = document.createElement(name);
+    if (className) made.className = className;
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+
+  function open() {
+    box.classList.add('is-open');
+    input.focus();
+    input.select();
+  }
+  function close() {
+    clearTimeout(timer);
+    asked?.abort();
+    list.hidden = true;
+    options = [];
+    at = -1;
+    input.setAttribute('aria-expanded', 'false');
+    input.removeAttribute('aria-activedescendant');
+  }
+  function leave() {
+    close();
+    box.classList.remove('is-open');
+  }
+
+  function choose(next) {
+    options[at]?.setAttribute('aria-selected', 'false');
+    at = next;
+    const option = options[at];
+    if (!option) return input.removeAttribute('aria-activedescendant');
+    option.setAttribute('aria-selected', 'true');
+    option.scrollIntoView({ block: 'nearest' });
+    input.setAttribute('aria-activedescendant', option.id);
+  }
+
+  /** Pages by their names, as the navigation shows them: only what the account may open. */
+  function pagesNamed(words) {
+    return [...document.querySelectorAll('nav[aria-label="Main"] a.nav-link')]
+      .map((link) => ({ title: link.querySelector('.nav-link-title').textContent, href: link.getAttribute('href') }))
+      .filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
+      .slice(0, 3);
+  }
+
+  function option({ title, href, detail, state }) {
+    const row = element('a', 'search-hit dropdown-item');
+    row.id = `search-hit-${options.length}`;
+    row.href = href;
+    row.tabIndex = -1;
+    row.setAttribute('role', 'option');
+    row.setAttribute('aria-selected', 'false');
+    const text = element('span', 'search-hit-text');
+    text.append(element('span', 'search-title', title));
+    if (detail) text.append(element('span', 'cell-sub', detail));
+    row.append(text);
+    if (state) row.append(element('span', 'badge bg-secondary-lt', state.replaceAll('_', ' ')));
+    options.push(row);
+    return row;
+  }
+
+  function group(label, hits) {
+    const part = element('div');
+    part.setAttribute('role', 'group');
+    part.setAttribute('aria-label', label);
+    const head = element('div', 'dropdown-header', label);
+    head.setAttribute('aria-hidden', 'true');
+    part.append(head, ...hits.map(option));
+    return part;
+  }
+
+  function show(typed, found) {
+    options = [];
+    at = -1;
+    list.replaceChildren();
+    if (found.exact) list.append(group('Go to', [{ title: typed, href: found.exact }]));
+    const pages = pagesNamed(typed.toLowerCase().split(/\s+/));
+    if (pages.length > 0) list.append(group('Pages', pages));
+    for (const { label, hits } of found.kinds) list.append(group(label, hits));
+    if (options.length === 0) list.append(element('p', 'dropdown-header', 'Nothing found'));
+    else {
+      const all = `/search?${new URLSearchParams({ q: typed })}`;
+      list.append(option({ title: 'All that was found', href: all }));
+    }
+    for (const label of found.missing) list.append(element('p', 'dropdown-header', `${label} did not answer in time`));
+    list.hidden = false;
+    input.setAttribute('aria-expanded', 'true');
+    const count = options.length === 0 ? 'Nothing found' : `${options.length - 1} found`;
+    window.say?.(count);
+  }
+
+  async function ask() {
+    const typed = input.value.trim();
+    asked?.abort();
+    if (typed === '') return close();
+    asked = new AbortController();
+    try {
+      const url = `${box.dataset.search}?${new URLSearchParams({ q: typed })}`;
+      const answer = await fetch(url, {
+        headers: { accept: 'application/json' },
+        credentials: 'same-origin',
+        redirect: 'error',
+        signal: asked.signal,
+      });
+      if (answer.ok && typed === input.value.trim()) show(typed, await answer.json());
+    } catch {
+      // The form itself still works; what was aborted is no fault.
+    }
+  }
+
+  input.addEventListener('input', () => {
+    clearTimeout(timer);
+    timer = setTimeout(ask, WAIT_MS);
+  });
+  input.addEventListener('keydown', (event) => {
+    if (event.isComposing) return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && options.length > 0) {
+      event.preventDefault();
+      choose((at + step + options.length + (at < 0 && step < 0 ? 1 : 0)) % options.length);
+    } else if (event.key === 'Enter' && options[at]) {
+      event.preventDefault();
+      location.assign(options[at].href);
+    } else if (event.key === 'Escape') {
+      event.preventDefault();
+      if (list.hidden) input.blur();
+      leave();
+    }
+  });
+  // Without a choice the form goes to /search, which itself leads on to what was named in full.
+  box.addEventListener('focusout', (event) => {
+    if (!box.contains(event.relatedTarget)) leave();
+  });
+  list.addEventListener('pointerdown', (event) => event.preventDefault());
+  opener.addEventListener('click', (event) => {
+    event.preventDefault();
+    open();
+  });
+
+  document.addEventListener('keydown', (event) => {
+    if (event.defaultPrevented || event.isComposing || event.altKey || event.shiftKey) return;
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+      if (document.querySelector('dialog[open]')) return;
+      event.preventDefault();
+      open();
+    }
+  });
+})();
