@@ -103,7 +103,7 @@ export default definePlugin<WebhooksConfig>({
     };
     return {
       routes: routes(services),
-      pages: pages(services),
+      pages: pages({ ...services, clock: ctx.clock }),
       panels: panels(registry),
       extensions: [extend(SEARCH_PROVIDERS, webhookSearch(registry))],
       listens: [{ event: '*', durable: true, handle: (event) => fanout.store(event) }],

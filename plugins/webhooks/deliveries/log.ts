@@ -13,8 +13,6 @@ import { hostOf } from '../registry/webhook.js';
 export const KEEP_MS = 14 * 24 * 3_600_000;
 /** Removed at once, so that other writes pass between. */
 const CHUNK = 1_000;
-/** States that an attempt leads to. */
-const ATTEMPTED: readonly DeliveryState[] = ['success', 'retrying', 'exhausted', 'blocked', 'held'];
 /** Looked at in each of them: an older delivery may have been tried again later. */
 const LATEST = 5;
 /** A first attempt that is waited for longer than this says that the workers do not keep up. */
@@ -66,18 +64,18 @@ export class DeliveryLog {
     return delivery;
   }
 
-  /** The one that was attempted last, of the newest in each state that follows an attempt. */
+  /** The one that was attempted last, whatever became of it since: of the newest attempted ones in each state. */
   async last(principal: Principal, webhook: string): Promise<Delivery | null> {
     const pages = await Promise.all(
-      ATTEMPTED.map((state) =>
+      STATES.map((state) =>
         this.deps.deliveries.find({
-          filter: { webhook_id: webhook, state, ...ownedBy(principal) },
+          filter: { webhook_id: webhook, state, attempted_at: { gt: '' }, ...ownedBy(principal) },
           sort: [['id', 'desc']],
           limit: LATEST,
         }),
       ),
     );
-    const tried = pages.flatMap(({ items }) => items.filter(({ attempted_at }) => attempted_at !== undefined));
+    const tried = pages.flatMap(({ items }) => items);
     const at = ({ attempted_at = '' }: Delivery): string => attempted_at;
     return tried.reduce<Delivery | null>((last, one) => (last === null || at(one) > at(last) ? one : last), null);
   }

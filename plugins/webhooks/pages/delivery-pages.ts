@@ -6,7 +6,24 @@ import { changing, crumb, params, pretty, toned, reading, uuid, type PageParts }
 import { isAdmin, sightOf } from '../registry/reader.js';
 import type { Webhook } from '../registry/webhook.js';
 
-export function deliveryPages({ registry, log }: PageParts): PageSpec[] {
+const REFRESH_SECONDS = 2;
+/** Due, or under way, for no longer than this: a receiver has 15 s, and the workers may be behind. */
+const SOON_MS = 60_000;
+
+function soon({ state, next_at, lease_by, updated_at }: Delivery, now: number): boolean {
+  if (lease_by !== undefined) return true;
+  if (state !== 'pending' || next_at === undefined) return false;
+  return now - Date.parse(updated_at) < SOON_MS;
+}
+
+/** What the last attempt came to; null before the first. */
+function outcomeOf({ attempts, state, next_at }: Delivery): object | null {
+  const last = attempts.at(-1);
+  if (last === undefined) return null;
+  return { ...last, ok: last.error === null, state, next_at: state === 'retrying' ? (next_at ?? null) : null };
+}
+
+export function deliveryPages({ registry, log, clock }: PageParts): PageSpec[] {
   const input = { params: params.append({ delivery: uuid }) };
   const path = '/webhooks/{id}/deliveries/{delivery}';
   const need = async (request: HttpRequest): Promise<{ webhook: Webhook; delivery: Delivery }> => {
@@ -29,6 +46,9 @@ export function deliveryPages({ registry, log }: PageParts): PageSpec[] {
       answers: sight !== 'none',
       attempts: shown.attempts.toReversed().map((one) => Object.assign(one, { ok: one.error === null })),
       under_way: delivery.lease_by !== undefined,
+      outcome: outcomeOf(delivery),
+      // While something is to come at any moment, the page follows by itself, without scripts too.
+      ...(soon(delivery, clock.now()) && { refresh_seconds: REFRESH_SECONDS }),
       held_at: delivery.held_at ?? null,
       body: event === null ? null : pretty(event.body),
       crumbs: [crumb, { label: webhook.name, href: `/webhooks/${webhook.id}` }, { label: delivery.event }],
@@ -47,7 +67,7 @@ export function deliveryPages({ registry, log }: PageParts): PageSpec[] {
           async () => {
             const { webhook, delivery } = await need(request);
             await registry.redeliver(request.principal, delivery.id);
-            const message = 'On its way again. Load the page again to see what comes of it.';
+            const message = 'On its way again. What comes of it appears here.';
             return new Redirect(`/webhooks/${webhook.id}/deliveries/${delivery.id}`, { tone: 'success', message });
           },
           ({ message }) => view(request, message),

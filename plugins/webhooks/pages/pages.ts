@@ -10,6 +10,7 @@ import {
   type PageSpec,
   type PanelSpec,
 } from '../../../kernel/contract.js';
+import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { deliveryPages } from './delivery-pages.js';
 import { deliveryView, STATES, type DeliveryState } from '../deliveries/delivery.js';
 import { eventView } from '../events/event.js';
@@ -17,7 +18,19 @@ import { bodyOf, chosenEvents, typed } from './form.js';
 import type { DeliveryQuery, EventQuery } from '../deliveries/log.js';
 import { ALL_EVENTS } from '../events/names.js';
 import type { Webhooks } from '../registry/webhooks.js';
-import { changing, crumb, cursor, params, pretty, reading, stated, title, toned, type PageParts } from './shown.js';
+import {
+  changing,
+  crumb,
+  cursor,
+  params,
+  pretty,
+  reading,
+  stated,
+  title,
+  toned,
+  uuid,
+  type PageParts,
+} from './shown.js';
 import { isAdmin, sightOf } from '../registry/reader.js';
 import { changeBody, createBody, hostOf, type Webhook } from '../registry/webhook.js';
 
@@ -214,6 +227,22 @@ function action(
   };
 }
 
+/** What was held may be on its way by itself once the webhook is enabled. */
+async function sendAgain(
+  { registry, log }: PageParts,
+  request: HttpRequest,
+  id: string,
+  delivery: string,
+): Promise<void> {
+  const { webhook_id } = await log.need(request.principal, delivery);
+  if (webhook_id !== id) throw notFound(`delivery ${delivery} of this webhook`);
+  try {
+    await registry.redeliver(request.principal, delivery);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
+  }
+}
+
 function detailPages(parts: PageParts): PageSpec[] {
   const { registry } = parts;
   return [
@@ -253,12 +282,17 @@ function detailPages(parts: PageParts): PageSpec[] {
       const { secret } = await registry.rotate(request.principal, id);
       return shown(parts, request, id, { heading: 'New secret', secret, rotated: true });
     }),
-    action(parts, 'enable', async (request, id) =>
-      to(
-        await registry.enable(request.principal, id),
-        'Webhook enabled: the count begins again, and held deliveries go out.',
-      ),
-    ),
+    action(parts, 'enable', async (request, id) => {
+      const enabled = await registry.enable(request.principal, id);
+      const delivery = uuid.validate(typed(request)['redeliver']);
+      if (delivery.error !== undefined)
+        return to(enabled, 'Webhook enabled: the count begins again, and held deliveries go out.');
+      await sendAgain(parts, request, id, delivery.value);
+      return new Redirect(`/webhooks/${id}/deliveries/${delivery.value}`, {
+        tone: 'success',
+        message: 'Webhook enabled, and the delivery is on its way again.',
+      });
+    }),
     action(parts, 'disable', async (request, id) =>
       to(await registry.disable(request.principal, id), 'Webhook disabled: what waits is held for 24 hours.'),
     ),

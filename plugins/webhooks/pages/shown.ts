@@ -1,5 +1,6 @@
 /** What the pages share: their access, their parameters, and how a webhook's and a delivery's state looks. */
 import joi from 'joi';
+import type { Clock } from '../../../kernel/contract.js';
 import type { DeliveryState } from '../deliveries/delivery.js';
 import type { DeliveryLog } from '../deliveries/log.js';
 import { ALL_EVENTS } from '../events/names.js';
@@ -22,7 +23,7 @@ const TONES: Readonly<Record<DeliveryState, string>> = {
   exhausted: 'danger',
   held: 'neutral',
   blocked: 'danger',
-  expired: 'neutral',
+  expired: 'danger',
 };
 
 export const toned = <T extends { state: string }>(delivery: T): T & { tone: string } => ({
@@ -41,13 +42,18 @@ export function stated(webhook: WebhookView): object {
       : failure_count > 0
         ? ['failing', 'warning']
         : ['enabled', 'success'];
-  const last = last_delivery && toned(last_delivery);
+  const last = last_delivery && { ...toned(last_delivery), again: again(last_delivery.state, last_delivery.error) };
   const names = webhook.events.split(',');
   const subscribed = names.includes(ALL_EVENTS) ? 'all events' : names.join(', ');
   return { ...webhook, host: hostOf(webhook.url), names, subscribed, broken, state, tone, last };
 }
 
+/** Whether a person would want it to be sent once more: it failed, and does not go out by itself. */
+export const again = (state: string, error: string | null): boolean =>
+  error !== null && state !== 'retrying' && state !== 'pending';
+
 export interface PageParts {
+  clock: Pick<Clock, 'now'>;
   registry: Webhooks;
   log: DeliveryLog;
 }

@@ -41,9 +41,12 @@ export class Webhooks {
     return this.secrets.signable(null);
   }
 
-  /** Slugs to choose from. */
-  async projects(): Promise<string[]> {
-    return (await this.deps.projects.list()).map(({ slug }) => slug);
+  /** To choose from, by name. */
+  async projects(): Promise<{ value: string; label: string }[]> {
+    const all = await this.deps.projects.list();
+    return all
+      .map(({ slug, name }) => ({ value: slug, label: name }))
+      .toSorted((a, b) => a.label.localeCompare(b.label, 'en'));
   }
 
   /** Newest first. */

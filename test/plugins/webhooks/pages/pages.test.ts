@@ -6,6 +6,8 @@ import { NodeOutbound } from '../../../../adapters/node/outbound.js';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
 import webhooks from '../../../../plugins/webhooks/plugin.js';
 import { until } from '../../../harness.js';
+import type { Delivery } from '../../../../plugins/webhooks/deliveries/delivery.js';
+import type { Webhook } from '../../../../plugins/webhooks/registry/webhook.js';
 import { HttpFixture, type Browser } from '../../access/http-fixture.js';
 import { PASSWORD } from '../../access/fixture.js';
 import { Receiver, status } from '../receiver.js';
@@ -181,5 +183,81 @@ describe('webhooks: pages', function () {
     for (const name of [...posts, `${path}/delete`, `${delivery}/redeliver`])
       expect((await member.post(name, {}, path)).status, name).to.equal(403);
     expect(to.got).to.have.length(1);
+  });
+
+  describe('after failures', () => {
+    const failing = async (): Promise<{ path: string; delivery: string }> => {
+      const path = await create();
+      to.answer = status(500, {}, 'broken');
+      await emit();
+      await delivered('retrying');
+      const [delivery] = (await store.collection<Delivery>('webhooks_deliveries').find()).items;
+      return { path, delivery: delivery?.id ?? '' };
+    };
+    const set = async (state: string): Promise<void> => {
+      await store
+        .collection<Delivery>('webhooks_deliveries')
+        .change({ state: 'retrying' }, { set: { state: state as Delivery['state'] }, unset: ['next_at'] });
+    };
+    const breakIt = async (path: string): Promise<void> => {
+      const set = { enabled: false, disabled_at: fixture.clock.iso(), disabled_reason: '20 deliveries failed' };
+      await store.collection<Webhook>('webhooks_webhooks').change({ id: path.slice(10) }, { set });
+    };
+
+    for (const state of ['retrying', 'held', 'expired', 'exhausted'])
+      it(`the list shows the last attempt as failed while its delivery is ${state}`, async () => {
+        await failing();
+        if (state !== 'retrying') await set(state);
+        const list = await browser.get('/webhooks');
+        expect(list.text).to.not.include('nothing sent yet');
+        expect(list.text)
+          .to.match(/bg-red-lt|text-danger/)
+          .and.include('HTTP 500');
+        expect(list.text).to.include(`· ${state} ·`);
+      });
+
+    it('the banner of one that disabled itself re-enables, and redelivers the last one', async () => {
+      const { path, delivery } = await failing();
+      await set('held');
+      await breakIt(path);
+      for (const page of ['/webhooks', path]) {
+        const { text } = await browser.get(page);
+        expect(text, page).to.include(`action="${path}/enable"`).and.include('20 deliveries failed');
+        expect(text, page).to.include(`name="redeliver" value="${delivery}"`);
+      }
+      to.answer = status(204);
+      const answer = await browser.post(`${path}/enable`, { redeliver: delivery }, path);
+      expect(answer.headers['location']).to.equal(`${path}/deliveries/${delivery}`);
+      await delivered('success');
+      const outcome = await browser.get(`${path}/deliveries/${delivery}`);
+      expect(outcome.text)
+        .to.include('Delivered: HTTP 204')
+        .and.match(/role="status"/);
+      expect(outcome.text).to.not.include('http-equiv="refresh"');
+    });
+
+    it('re-enabling redelivers no delivery of another webhook', async () => {
+      const { path, delivery } = await failing();
+      const other = await create({ name: 'other' });
+      const answer = await browser.post(`${other}/enable`, { redeliver: delivery }, path);
+      expect(answer.status).to.equal(404);
+    });
+
+    it('a page whose delivery goes out now follows by itself, and ends with what came of it', async () => {
+      const { path, delivery } = await failing();
+      const here = `${path}/deliveries/${delivery}`;
+      expect((await browser.get(here)).text)
+        .to.include('Attempt 1 failed')
+        .and.include('The next one is at');
+      let release = (): void => undefined;
+      to.answer = ({ response }) => (release = () => response.writeHead(200).end('fine'));
+      await browser.post(`${here}/redeliver`, {}, here);
+      await until('the receiver has it', async () => to.got.length === 2);
+      const waiting = await browser.get(here);
+      expect(waiting.text).to.include('http-equiv="refresh"').and.include('What comes of it appears here');
+      release();
+      await delivered('success');
+      expect((await browser.get(here)).text).to.include('Delivered: HTTP 200');
+    });
   });
 });
