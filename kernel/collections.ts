@@ -1,5 +1,5 @@
 /** A plugin's access to the store: its own declared collections, under its own prefix, and nothing else. */
-import type { Collection, Doc, DocumentStore } from '../ports/store.js';
+import type { Collection, Doc, DocumentStore, Transact } from '../ports/store.js';
 import type { FullManifest } from './manifest.js';
 
 /** A plugin used something that its manifest does not declare. */
@@ -21,4 +21,22 @@ export function collectionOf(
     if (!declared.has(name)) throw new NotInManifest(`the collection "${name}"`, 'collections');
     return store.collection<T>(`${id}_${name}`);
   };
+}
+
+/** Transactions over the plugin's own collections, by the names in its manifest; null where the store has none. */
+export function transactOf(
+  store: DocumentStore,
+  { id, collections }: Pick<FullManifest, 'id' | 'collections'>,
+): Transact | null {
+  const { transact } = store;
+  if (transact === null) return null;
+  const declared = new Set(collections.map(({ name }) => name));
+  return async (writes) =>
+    transact(
+      writes.map((write) => {
+        if (!declared.has(write.collection))
+          throw new NotInManifest(`the collection "${write.collection}"`, 'collections');
+        return { ...write, collection: `${id}_${write.collection}` };
+      }),
+    );
 }

@@ -3,7 +3,7 @@ import type { DomainEvent, EventBus } from '../ports/events.js';
 import type { Jobs } from '../ports/jobs.js';
 import type { DocumentStore } from '../ports/store.js';
 import { serviceFor, type ExtensionPoint, type Token } from '../ports/token.js';
-import { collectionOf, NotInManifest } from './collections.js';
+import { collectionOf, NotInManifest, transactOf } from './collections.js';
 import type { Scope } from './container.js';
 import { jobName } from './contributions.js';
 import { added, collection, type AppSettings, type PluginContext, type Ports } from './contract.js';
@@ -52,6 +52,7 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
     ids,
     ports,
     collection: open,
+    transact: transactOf(shared.store, manifest),
     resolve<T>({ name }: Token<T>): T {
       if (!manifest.needs.includes(name)) throw new NotInManifest(`the token "${name}"`, 'needs');
       const found = service(name);

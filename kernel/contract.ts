@@ -16,7 +16,7 @@ import type { Outbound } from '../ports/outbound.js';
 import type { Installers } from '../ports/installers.js';
 import type { ReleaseStore } from '../ports/release-store.js';
 import type { Signers } from '../ports/signer.js';
-import type { Collection, CollectionSpec, Doc } from '../ports/store.js';
+import type { Collection, CollectionSpec, Doc, Transact } from '../ports/store.js';
 import { token, type Extension, type ExtensionPoint, type Token } from '../ports/token.js';
 import type { Instances } from './container.js';
 import type { Catalogue } from './errors.js';
@@ -225,6 +225,11 @@ export interface PluginContext<C = Record<string, unknown>> {
   ports: Ports;
   /** One of the collections in the manifest, stored as `<plugin>_<name>`. */
   collection<T extends Doc>(name: string): Collection<T>;
+  /**
+   * Writes of several of the plugin's collections, by their names in the manifest, that happen all or not at all. Null where
+   * the store has no transactions (MongoDB): such a plugin has another way too (docs/consistency.md).
+   */
+  readonly transact: Transact | null;
   /** A service that the manifest `needs`. */
   resolve<T>(token: Token<T>): T;
   /**

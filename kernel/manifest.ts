@@ -81,6 +81,7 @@ const path = text(/^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/, 'a field path such
 const index = Joi.object({
   fields: list(path).min(1).required(),
   unique: Joi.boolean(),
+  sparse: Joi.boolean(),
 }).custom((value: { fields: string[]; unique?: boolean }, helpers) =>
   value.unique === true && value.fields.length !== 1 ? helpers.error('index.unique') : value,
 );
@@ -118,6 +119,7 @@ const manifest = Joi.object({
     Joi.object({
       name: text(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, a letter first').required(),
       indexes: Joi.array().items(index).required(),
+      deferred: Joi.array().items(path),
     }),
     'name',
   ),

@@ -143,7 +143,7 @@ export class Migrator {
       ids,
       log: log.child({ plugin }),
     };
-    const specs = manifest.collections.map(({ name, indexes }) => ({ name: `${plugin}_${name}`, indexes }));
+    const specs = manifest.collections.map((spec) => ({ ...spec, name: `${plugin}_${spec.name}` }));
     const numbered = manifest.migrations.map((migration) => ({
       id: `${plugin}:${String(migration.number).padStart(3, '0')}-${migration.name}`,
       plugin,
@@ -155,9 +155,10 @@ export class Migrator {
   /** The hash is of what was declared, in a canonical order: the same declaration is the same migration. */
   #indexes(plugin: string, specs: readonly CollectionSpec[]): Step {
     const canonical = specs
-      .map(({ name, indexes }) => [
+      .map(({ name, indexes, deferred = [] }) => [
         name,
-        indexes.map((i) => `${i.unique === true ? '!' : ''}${i.fields.join('+')}`).sort(),
+        indexes.map((i) => `${i.unique === true ? '!' : i.sparse === true ? '?' : ''}${i.fields.join('+')}`).sort(),
+        ...(deferred.length > 0 ? [deferred] : []),
       ])
       .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
     const hash = createHash('sha256').update(JSON.stringify(canonical)).digest('hex').slice(0, 8);

@@ -2,8 +2,8 @@
  * DocumentStore: one typed collection interface over every engine (memory, SQLite, MongoDB); no repository per entity.
  *
  * Documents are JSON. Ids are strings made by us (UUIDv7 or a key that the domain computes), times are ISO-8601 UTC text.
- * There are no transactions in this port, because a standalone MongoDB has none: what touches two documents has an
- * order, a marker and a reconciler (docs/consistency.md). Every promise of a write resolves only after the write is
+ * A standalone MongoDB has no transactions: what touches two documents has an order, a marker and a reconciler
+ * (docs/consistency.md), and `transact` is for the few hot paths that are worth a second way. Every promise of a write resolves only after the write is
  * durable in the sense of the adapter (SQLite: committed with `synchronous=FULL`; MongoDB: majority acknowledged).
  *
  * Edges that every adapter shares, pinned by testing/contracts/store.ts:
@@ -146,12 +146,34 @@ export interface Collection<T extends Doc> {
 export interface IndexSpec {
   fields: readonly string[];
   unique?: boolean;
+  /**
+   * Most documents lack the first field, and look-ups name a value of it: an engine may leave the others out of the index.
+   * Not with `unique`, which always does.
+   */
+  sparse?: boolean;
 }
 
 export interface CollectionSpec {
   name: string;
   indexes: readonly IndexSpec[];
+  /**
+   * Indexed paths, none of them unique, that nearly every write of a document moves. An engine may bring their indexes up to
+   * date a little later than the document; what reads answer is exact at any moment all the same.
+   */
+  deferred?: readonly string[];
 }
+
+/** One write of a transaction. `answer`: its document is answered; otherwise it stays in the store. */
+export type TransactionWrite =
+  | { collection: string; insert: Doc }
+  | { collection: string; change: Filter; update: Update; upsert?: boolean; answer?: boolean };
+
+/**
+ * Writes of several collections in their order, all of them or none, with one commit. Null, and nothing written, when an
+ * insert meets a document with its id or a unique field, or a change without `upsert` finds none. Otherwise one answer for
+ * each write: the document as a change with `answer` left it, else null.
+ */
+export type Transact = (writes: readonly TransactionWrite[]) => Promise<(Doc | null)[] | null>;
 
 export interface DocumentStore {
   readonly engine: 'memory' | 'sqlite' | 'mongodb';
@@ -160,6 +182,11 @@ export interface DocumentStore {
   collection<T extends Doc>(name: string): Collection<T>;
   /** Creates collections and indexes that are missing; idempotent, and safe from two processes at once. */
   ensure(specs: readonly CollectionSpec[]): Promise<void>;
+  /**
+   * Null on an engine that has no transactions everywhere, as MongoDB. What uses it therefore has another way too: an order, a
+   * marker and a reconciler (docs/consistency.md).
+   */
+  readonly transact: Transact | null;
   /** One round trip, in milliseconds. */
   ping(): Promise<number>;
   /** Bytes on disk, or null where the engine does not know. */

@@ -27,6 +27,7 @@ import {
   type Page,
   type Scalar,
   type Sort,
+  type TransactionWrite,
   type Update,
   type WriteOp,
   type WriteResult,
@@ -122,6 +123,27 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
       }
     }
     return results;
+  }
+
+  /** One write of a transaction, and how to take it back; null when it finds no document. @throws StoreConflict */
+  write(write: TransactionWrite): { answer: T | null; undo: () => void } | null {
+    if ('insert' in write) {
+      const doc = this.#insert(clone(write.insert as T));
+      return { answer: null, undo: () => this.#restore(doc, null) };
+    }
+    const [before = null] = this.#matching([clone(write.change)]);
+    const changed = this.#change(write.change, write.update, { upsert: write.upsert ?? false });
+    if (changed === null) return null;
+    return {
+      answer: write.answer === true ? clone(changed.doc) : null,
+      undo: () => this.#restore(changed.doc, before),
+    };
+  }
+
+  #restore(now: T, before: T | null): void {
+    for (const [field, ids] of this.#unique) ids.delete(valueAt(now, field));
+    this.#docs.delete(now.id);
+    if (before !== null) this.#insert(before);
   }
 
   async #written(op: WriteOp<T>): Promise<number> {

@@ -2,13 +2,40 @@
  * The DocumentStore in memory: the fake for tests, and `storage.url: memory:`. It runs the reference semantics of
  * ports/document.ts over plain maps, scans every query, and is held to the same contract suite as the real engines.
  */
-import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
+import {
+  StoreConflict,
+  type Collection,
+  type CollectionSpec,
+  type Doc,
+  type DocumentStore,
+  type Transact,
+} from '../../ports/store.js';
 import { MemoryCollection } from './collection.js';
+
+/** A change has found no document. */
+class Refused extends Error {}
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 export class MemoryStore implements DocumentStore {
   readonly engine = 'memory';
+  readonly transact: Transact = async (writes) => {
+    const undo: (() => void)[] = [];
+    const answers: (Doc | null)[] = [];
+    try {
+      for (const write of writes) {
+        const done = this.#open(write.collection).write(write);
+        if (done === null) throw new Refused();
+        undo.push(done.undo);
+        answers.push(done.answer);
+      }
+      return answers;
+    } catch (error) {
+      for (const back of undo.toReversed()) back();
+      if (error instanceof Refused || error instanceof StoreConflict) return null;
+      throw error;
+    }
+  };
   readonly #collections = new Map<string, MemoryCollection<Doc>>();
 
   async connect(): Promise<void> {}

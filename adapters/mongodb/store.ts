@@ -23,6 +23,8 @@ const BEING_CREATED = new Set<unknown>([48, 85, 117]);
 
 export class MongoStore implements DocumentStore {
   readonly engine = 'mongodb';
+  /** A standalone server has no transactions. */
+  readonly transact = null;
   readonly #client: MongoClient;
   readonly #db: Db;
   readonly #writes = new Set<Promise<unknown>>();

@@ -6,6 +6,7 @@
 import { isBusy, type Driver, type Statement } from './driver.js';
 import type { Columns } from './translate.js';
 import { openDriver } from './open.js';
+import { deferredOf } from './mark.js';
 
 const MAX_STATEMENTS = 400;
 /** One wait for another process's lock, in milliseconds; SQLite polls. */
@@ -16,8 +17,11 @@ const CACHE_KB = 16_000;
 const CHECKPOINT_PAGES = 4_000;
 
 export interface Table {
+  name: string;
   columns: Columns;
   unique: readonly string[];
+  /** Paths whose columns lag behind in marked rows (unsettled.ts). */
+  deferred: readonly string[];
 }
 
 export interface ConnectionOptions {
@@ -27,6 +31,8 @@ export interface ConnectionOptions {
 
 export class Connection {
   readonly driver: Driver;
+  /** Tables in which this connection may have marked rows (unsettled.ts). */
+  readonly unsettled = new Set<string>();
   readonly #statements = new Map<string, Statement>();
   readonly #tables = new Map<string, Table | null>();
   #version = -1;
@@ -79,7 +85,9 @@ export class Connection {
     const unique = this.prepare(
       `SELECT c.name FROM pragma_index_list(?) i, pragma_index_info(i.name) c WHERE i."unique" AND i.origin = 'c'`,
     ).all([name]);
-    return { columns: new Set(paths(columns)), unique: paths(unique) };
+    const indexes = this.prepare('SELECT name FROM pragma_index_list(?)').all([name]);
+    const deferred = deferredOf(name, indexes.map(String));
+    return { name, columns: new Set(paths(columns)), unique: paths(unique), deferred };
   }
 
   /** Runs `work` in one transaction; it has committed, durably, when this returns. Waits for other processes' locks. */
@@ -94,6 +102,19 @@ export class Connection {
       if (this.driver.inTransaction()) this.prepare('ROLLBACK').run([]);
       this.#version = -1;
       throw error;
+    }
+  }
+
+  /** Within a transaction: what `work` wrote is undone when it throws, and nothing else. */
+  savepoint<V>(work: () => V): V {
+    this.prepare('SAVEPOINT part').run([]);
+    try {
+      return work();
+    } catch (error) {
+      this.prepare('ROLLBACK TO part').run([]);
+      throw error;
+    } finally {
+      this.prepare('RELEASE part').run([]);
     }
   }
 

@@ -2,10 +2,19 @@
  * What the main thread and the workers say to each other. Arguments and documents travel as JSON text: cheaper than a
  * structured clone of objects, and a body goes to the file and back without being parsed on the way.
  */
-import { StoreConflict, StoreFull, type Filter, type Scalar, type Sort, type Update } from '../../ports/store.js';
+import {
+  StoreConflict,
+  StoreFull,
+  type Filter,
+  type Scalar,
+  type Sort,
+  type TransactionWrite,
+  type Update,
+} from '../../ports/store.js';
 import { isFull } from './driver.js';
 
-export type WriteKind = 'insert' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping';
+export type WriteKind =
+  'insert' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping' | 'transact';
 export type ReadKind = 'get' | 'find' | 'ids' | 'count' | 'groupCount';
 
 /** `text` is the JSON of the arguments below; for `insert` the document itself. */
@@ -20,6 +29,9 @@ export interface ChangeRequest {
   sort?: Sort;
   upsert?: boolean;
 }
+
+/** Of `transact`; its collection is empty. Bodies are answered where they are asked for. */
+export type TransactRequest = readonly TransactionWrite[];
 
 export interface IdsRequest {
   ids: readonly string[];

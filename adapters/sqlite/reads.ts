@@ -2,40 +2,32 @@
 import { afterStretches } from '../../ports/cursor.js';
 import { checkPath } from '../../ports/document.js';
 import type { Filter, Scalar } from '../../ports/store.js';
-import type { Connection } from './connection.js';
+import type { Connection, Table } from './connection.js';
 import type { FindRequest, GroupRequest, ReadKind, ReadRequest } from './messages.js';
-import { columnName, orderSql, whereSql, type Columns } from './translate.js';
-import { bodyExpression, scalarOf } from './values.js';
+import { expression, orderSql, whereSql, type Columns, type Sql } from './translate.js';
+import { among, findInParts, isUnsettled, settledColumns } from './unsettled.js';
+import { scalarOf } from './values.js';
 
-type Read = (connection: Connection, name: string, columns: Columns, text: string) => unknown;
+type Read = (connection: Connection, table: Table, text: string) => unknown;
 
 /** What each read answers for a table that exists, and for a collection without one. */
 const READS: Record<ReadKind, [read: Read, empty: unknown]> = {
   get: [
-    (connection, name, _, id) => connection.prepare(`SELECT body FROM "${name}" WHERE id = ?`).get([id])?.[0] ?? null,
+    (connection, { name }, id) => connection.prepare(`SELECT body FROM "${name}" WHERE id = ?`).get([id])?.[0] ?? null,
     null,
   ],
-  find: [
-    (connection, name, columns, text) => find(connection, name, columns, JSON.parse(text) as FindRequest, 'body'),
-    [],
-  ],
-  ids: [
-    (connection, name, columns, text) => find(connection, name, columns, JSON.parse(text) as FindRequest, 'id'),
-    [],
-  ],
-  count: [(connection, name, columns, text) => count(connection, name, columns, JSON.parse(text) as Filter), 0],
-  groupCount: [
-    (connection, name, columns, text) => groupCount(connection, name, columns, JSON.parse(text) as GroupRequest),
-    [],
-  ],
+  find: [(connection, table, text) => find(connection, table, JSON.parse(text) as FindRequest, 'body'), []],
+  ids: [(connection, table, text) => find(connection, table, JSON.parse(text) as FindRequest, 'id'), []],
+  count: [(connection, table, text) => count(connection, table, JSON.parse(text) as Filter), 0],
+  groupCount: [(connection, table, text) => groupCount(connection, table, JSON.parse(text) as GroupRequest), []],
 };
 
 /** Answers with bodies or ids, a number, or groups. @throws TypeError (a programming error) or the driver's error */
 export function performRead(connection: Connection, [kind, name, text]: ReadRequest): unknown {
   connection.refresh();
-  const columns = connection.table(name)?.columns;
+  const table = connection.table(name);
   const [read, empty] = READS[kind];
-  return columns ? read(connection, name, columns, text) : empty;
+  return table ? read(connection, table, text) : empty;
 }
 
 /** The statement of one stretch of a find. Its last parameter is the number of rows. */
@@ -45,50 +37,86 @@ export function findSql(name: string, columns: Columns, request: FindRequest, st
   return { text: `SELECT ${what} FROM "${name}" WHERE ${where.text} ORDER BY ${order} LIMIT ?`, values: where.values };
 }
 
-function find(
-  connection: Connection,
-  name: string,
-  columns: Columns,
-  request: FindRequest,
-  what: 'body' | 'id',
-): unknown[] {
-  const read = (stretch: Filter, rows: number): unknown[] => {
+function find(connection: Connection, table: Table, request: FindRequest, what: 'body' | 'id'): unknown[] {
+  const { name, columns, deferred } = table;
+  const { filter, sort, after } = request;
+  const plainly = (stretch: Filter, rows: number): unknown[] => {
     const sql = findSql(name, columns, request, stretch, what);
     return connection
       .prepare(sql.text)
       .all([...sql.values, rows])
       .map(([value]) => value);
   };
-  if (request.after === null) return read({}, request.rows);
-  const found: unknown[] = [];
-  // One snapshot for all stretches: a document that moves meanwhile is not seen twice.
-  connection.prepare('BEGIN').run([]);
-  try {
-    for (const stretch of afterStretches(request.sort, request.after)) {
+  if (after === null && deferred.length === 0) return plainly({}, request.rows);
+  // One snapshot for all statements: a document that moves meanwhile is not seen twice.
+  return snapshot(connection, () => {
+    const inParts = (stretch: Filter, rows: number): unknown[] =>
+      findInParts(connection, table, { filters: [filter, stretch], sort, rows }, what);
+    const read = isUnsettled(connection, name, filter, sort) ? inParts : plainly;
+    const found: unknown[] = [];
+    for (const stretch of after === null ? [{}] : afterStretches(sort, after)) {
       if (found.length >= request.rows) break;
       found.push(...read(stretch, request.rows - found.length));
     }
     return found;
+  });
+}
+
+function snapshot<V>(connection: Connection, read: () => V): V {
+  connection.prepare('BEGIN').run([]);
+  try {
+    return read();
   } finally {
     connection.prepare('COMMIT').run([]);
   }
 }
 
-function count(connection: Connection, name: string, columns: Columns, filter: Filter): number {
-  const where = whereSql([filter], columns);
-  return connection.prepare(`SELECT count(*) FROM "${name}" WHERE ${where.text}`).get(where.values)?.[0] as number;
+function count(connection: Connection, table: Table, filter: Filter): number {
+  const counted = ({ text, values }: Sql): number =>
+    connection.prepare(`SELECT count(*) ${text}`).get(values)?.[0] as number;
+  const all = (): number => counted(everywhere(table, filter));
+  if (table.deferred.length === 0) return all();
+  return snapshot(connection, () => {
+    if (!isUnsettled(connection, table.name, filter)) return all();
+    const [stale, exact] = ofMarked(table, filter);
+    return all() - counted(stale) + counted(exact);
+  });
 }
 
-function groupCount(
-  connection: Connection,
-  name: string,
-  columns: Columns,
-  request: GroupRequest,
-): { key: Scalar; n: number }[] {
+function groupCount(connection: Connection, table: Table, request: GroupRequest): { key: Scalar; n: number }[] {
+  const { filter } = request;
   const path = checkPath(request.path);
-  const where = whereSql([request.filter], columns);
-  const key = path === 'id' ? 'id' : columns.has(path) ? columnName(path) : bodyExpression(path);
-  const sql = `SELECT ${key}, count(*) FROM "${name}" WHERE ${where.text} GROUP BY 1`;
-  const rows = connection.prepare(sql).all(where.values);
-  return rows.map(([value = null, n]) => ({ key: scalarOf(value), n: n as number }));
+  const grouped = ({ text, values }: Sql, columns = table.columns): { key: Scalar; n: number }[] => {
+    const sql = `SELECT ${expression(path, columns)}, count(*) ${text} GROUP BY 1`;
+    const rows = connection.prepare(sql).all(values);
+    return rows.map(([value = null, n]) => ({ key: scalarOf(value), n: n as number }));
+  };
+  const all = (): { key: Scalar; n: number }[] => grouped(everywhere(table, filter));
+  if (table.deferred.length === 0) return all();
+  return snapshot(connection, () => {
+    if (!isUnsettled(connection, table.name, filter, [[path, 'asc']])) return all();
+    const [stale, exact] = ofMarked(table, filter);
+    const sums = new Map<Scalar, number>();
+    for (const { key, n } of [
+      ...all(),
+      ...grouped(stale).map(({ key, n }) => ({ key, n: -n })),
+      ...grouped(exact, settledColumns(table)),
+    ])
+      sums.set(key, (sums.get(key) ?? 0) + n);
+    return [...sums].flatMap(([key, n]) => (n > 0 ? [{ key, n }] : []));
+  });
 }
+
+function everywhere({ name, columns }: Table, filter: Filter): Sql {
+  const where = whereSql([filter], columns);
+  return { text: `FROM "${name}" WHERE ${where.text}`, values: where.values };
+}
+
+/**
+ * The marked rows as the columns have them, which are counted among all, and as they are. Rejected: counting the others
+ * alone, because it looks each row up where an index could be counted.
+ */
+const ofMarked = (table: Table, filter: Filter): [stale: Sql, exact: Sql] => [
+  among('marked', table, table.columns, [filter]),
+  among('marked', table, settledColumns(table), [filter]),
+];

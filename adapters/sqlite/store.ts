@@ -7,7 +7,8 @@
  */
 import { chmod, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
+import { jsonText, plainUpdate } from '../../ports/document.js';
+import type { Collection, CollectionSpec, Doc, DocumentStore, Transact } from '../../ports/store.js';
 import { SqliteCollection, type Threads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection.js';
 import { isBusy, isMissingTable } from './driver.js';
@@ -27,6 +28,12 @@ const GET_BUSY_MS = 2;
 
 export class SqliteStore implements DocumentStore {
   readonly engine = 'sqlite';
+  readonly transact: Transact = async (writes) => {
+    for (const { collection } of writes) this.collection(collection);
+    const plain = writes.map((write) => ('insert' in write ? write : { ...write, update: plainUpdate(write.update) }));
+    const bodies = (await this.#writer.call(['transact', '', jsonText(plain)])) as (string | null)[] | null;
+    return bodies && bodies.map((body) => (body === null ? null : (JSON.parse(body) as Doc)));
+  };
   readonly #options: ConnectionOptions;
   readonly #writer: Pool;
   readonly #readers: Pool;

@@ -17,7 +17,8 @@ export interface Sql {
   values: Value[];
 }
 
-const NEVER = '0';
+/** Not a plain 0, which SQLite takes as "no plan" where a statement names its index (unsettled.ts). */
+const NEVER = '+0';
 /** Lists longer than this travel as one JSON parameter. */
 const MAX_LIST = 64;
 
@@ -25,7 +26,7 @@ export function columnName(path: string): string {
   return `"$.${path}"`;
 }
 
-function expression(path: string, columns: Columns): string {
+export function expression(path: string, columns: Columns): string {
   if (path === 'id') return 'id';
   return columns.has(checkPath(path)) ? columnName(path) : bodyExpression(path);
 }

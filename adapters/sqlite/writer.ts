@@ -7,6 +7,7 @@ import { StoreConflict } from '../../ports/store.js';
 import { Connection, type ConnectionOptions } from './connection.js';
 import { outcomeOf, type Outcome, type WriteRequest } from './messages.js';
 import { serve } from './serve.js';
+import { Settling } from './settling.js';
 import { performWrite } from './writes.js';
 
 /** Operations in one transaction. */
@@ -34,9 +35,17 @@ export function commit(connection: Connection, batch: readonly WriteRequest[]): 
 
 if (parentPort) {
   const connection = new Connection(workerData as ConnectionOptions);
+  const settling = new Settling(connection);
   serve<WriteRequest>(parentPort, {
-    answer: (batch) => commit(connection, batch),
-    close: () => connection.close(),
+    answer: (batch) => {
+      const outcomes = commit(connection, batch);
+      settling.later();
+      return outcomes;
+    },
+    close: () => {
+      settling.end();
+      connection.close();
+    },
     most: MAX_BATCH,
   });
 }

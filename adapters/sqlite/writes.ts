@@ -3,15 +3,25 @@
  * document, so a conflict undoes nothing but itself and needs no savepoint.
  */
 import { applyUpdate, matches, seedOf, uniqueValue, valueAt } from '../../ports/document.js';
-import { StoreConflict, type CollectionSpec, type Doc, type Filter, type Update } from '../../ports/store.js';
+import {
+  StoreConflict,
+  type CollectionSpec,
+  type Doc,
+  type Filter,
+  type Sort,
+  type TransactionWrite,
+  type Update,
+} from '../../ports/store.js';
 import type { Connection, Table } from './connection.js';
 import { violatedColumn, type Value } from './driver.js';
-import type { ChangeRequest, IdsRequest, WriteKind, WriteRequest } from './messages.js';
+import type { ChangeRequest, IdsRequest, TransactRequest, WriteKind, WriteRequest } from './messages.js';
 import { createTable, ensureCollection } from './schema.js';
-import { columnName, orderSql, whereSql } from './translate.js';
+import { columnName, orderSql, whereSql, type Sql } from './translate.js';
+import { MARK } from './mark.js';
+import { ALL, isUnsettled, settle, settledColumns } from './unsettled.js';
 import { columnValue } from './values.js';
 
-type Kind = Exclude<WriteKind, 'ping' | 'ensure'>;
+type Kind = Exclude<WriteKind, 'ping' | 'ensure' | 'transact'>;
 const WRITES: Record<Kind, (writer: TableWriter, text: string) => unknown> = {
   insert: (writer, text) => writer.insert(JSON.parse(text) as Doc, text),
   change: (writer, text) => writer.change(JSON.parse(text) as ChangeRequest),
@@ -24,9 +34,32 @@ const WRITES: Record<Kind, (writer: TableWriter, text: string) => unknown> = {
 /** @throws StoreConflict, TypeError (a programming error), or the driver's error */
 export function performWrite(connection: Connection, [kind, name, text]: WriteRequest): unknown {
   if (kind === 'ping') return null;
+  if (kind === 'transact') return transact(connection, JSON.parse(text) as TransactRequest);
   if (kind !== 'ensure') return WRITES[kind](new TableWriter(connection, name), text);
   for (const spec of JSON.parse(text) as CollectionSpec[]) ensureCollection(connection, spec);
   return null;
+}
+
+/** A change has found no document. */
+class Refused extends Error {}
+
+/** The bodies that are asked for; null when nothing was written. */
+function transact(connection: Connection, writes: TransactRequest): (string | null)[] | null {
+  try {
+    return connection.savepoint(() => writes.map((write) => step(connection, write)));
+  } catch (error) {
+    if (error instanceof Refused || error instanceof StoreConflict) return null;
+    throw error;
+  }
+}
+
+function step(connection: Connection, write: TransactionWrite): string | null {
+  const writer = new TableWriter(connection, write.collection);
+  if ('insert' in write) return writer.insert(write.insert, JSON.stringify(write.insert));
+  const { change: filter, update, upsert = false, answer } = write;
+  const changed = writer.change({ filter, update, upsert });
+  if (changed === null) throw new Refused();
+  return answer === true ? changed[0] : null;
 }
 
 /** Writes of one collection; its table is made when it is missing. */
@@ -54,10 +87,10 @@ class TableWriter {
 
   /** The document as text and whether it was created; null when none matched. */
   change({ filter, update, sort, upsert }: ChangeRequest): [body: string, created: boolean] | null {
-    const where = whereSql([filter], this.#table.columns);
+    const where = this.#where(filter, sort);
     // By its id there is one at most, and nothing to sort.
     const order = typeof filter['id'] === 'string' ? '' : ` ORDER BY ${orderSql(sort, this.#table.columns)}`;
-    const sql = `SELECT rowid, body FROM "${this.#name}" WHERE ${where.text}${order} LIMIT 1`;
+    const sql = `SELECT ${this.#row} FROM "${this.#name}" WHERE ${where.text}${order} LIMIT 1`;
     const row = this.#connection.prepare(sql).get(where.values);
     if (row) return [this.#replace(row, update), false];
     if (!upsert) return null;
@@ -69,7 +102,7 @@ class TableWriter {
 
   /** Changes those of `ids` that match. */
   changeIds({ ids, filter, update = {} }: IdsRequest): number {
-    const select = this.#connection.prepare(`SELECT rowid, body FROM "${this.#name}" WHERE id = ?`);
+    const select = this.#connection.prepare(`SELECT ${this.#row} FROM "${this.#name}" WHERE id = ?`);
     const rows = ids.map((id) => select.get([id])).filter((row) => row !== undefined);
     const matching = rows.filter(([, body]) => matches(JSON.parse(body as string) as Doc, filter));
     // An update's arrays and objects become part of the document, so each document gets its own.
@@ -78,7 +111,7 @@ class TableWriter {
   }
 
   remove(filter: Filter): number {
-    const where = whereSql([filter], this.#table.columns);
+    const where = this.#where(filter);
     return this.#run(`DELETE FROM "${this.#name}" WHERE ${where.text}`, where.values);
   }
 
@@ -87,12 +120,12 @@ class TableWriter {
   }
 
   #removeOne(id: string, filter: Filter): number {
-    const where = whereSql([{ id }, filter], this.#table.columns);
+    const where = whereSql([{ id }, filter], settledColumns(this.#table));
     return this.#run(`DELETE FROM "${this.#name}" WHERE ${where.text}`, where.values);
   }
 
   /** Only columns whose value changed are set: the indexes over the others stay as they are. */
-  #replace([rowid, old]: Value[], update: Update): string {
+  #replace([rowid, old, mark]: Value[], update: Update): string {
     const doc = JSON.parse(old as string) as Doc;
     const columns = [...this.#table.columns];
     const before = columns.map((path) => columnValue(valueAt(doc, path)));
@@ -100,16 +133,37 @@ class TableWriter {
     for (const path of this.#table.unique) uniqueValue(doc, path);
     const body = JSON.stringify(doc);
     let assignments = 'body = ?';
+    let unsettled = false;
     const values: Value[] = [body];
     for (const [i, path] of columns.entries()) {
       const value = columnValue(valueAt(doc, path));
       if (value === before[i]) continue;
+      if (this.#table.deferred.includes(path)) {
+        unsettled = true;
+        continue;
+      }
       assignments += `, ${columnName(path)} = ?`;
       values.push(value);
+    }
+    if (unsettled && mark === null) {
+      assignments += `, ${MARK} = 1`;
+      this.#connection.unsettled.add(this.#name);
     }
     values.push(rowid as Value);
     this.#run(`UPDATE "${this.#name}" SET ${assignments} WHERE rowid = ?`, values);
     return body;
+  }
+
+  /** What `#replace` takes. */
+  get #row(): string {
+    return this.#table.deferred.length > 0 ? `rowid, body, ${MARK}` : 'rowid, body';
+  }
+
+  /** One document by its id is read from its body where a column may lag behind; for the others all rows are settled first. */
+  #where(filter: Filter, sort?: Sort): Sql {
+    if (typeof filter['id'] === 'string') return whereSql([filter], settledColumns(this.#table));
+    if (isUnsettled(this.#connection, this.#name, filter, sort)) settle(this.#connection, this.#name, ALL);
+    return whereSql([filter], this.#table.columns);
   }
 
   #run(sql: string, values: readonly Value[]): number {

@@ -38,7 +38,7 @@ export class PluginStores {
   /** The store, connected and with its indexes. */
   readonly ensured = async <S extends DocumentStore>(store: S): Promise<S> => {
     await store.connect();
-    await store.ensure(this.collections.map(({ name, indexes }) => ({ name: this.nameOf(name), indexes })));
+    await store.ensure(this.collections.map((spec) => ({ ...spec, name: this.nameOf(spec.name) })));
     return store;
   };
 

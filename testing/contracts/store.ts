@@ -7,6 +7,7 @@ import { concurrency } from './store-concurrency.js';
 import { filters } from './store-filters.js';
 import { pages } from './store-pages.js';
 import { properties } from './store-properties.js';
+import { transactions } from './store-transactions.js';
 import type { DocumentStore } from '../../ports/store.js';
 import type { Fixture } from './fixture.js';
 
@@ -50,6 +51,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
     pages(fixture);
     changes(fixture);
     concurrency(fixture);
+    transactions(fixture);
     properties(fixture);
   });
 }

@@ -157,6 +157,7 @@ export async function contextFor<C>(plugin: Plugin<C>, w: Fixture, config: Parti
     ids,
     ports,
     collection: rows,
+    transact: null,
     resolve: (({ name }) => w.others[name]) as PluginContext['resolve'],
     find: (({ name }) => w.others[name]) as PluginContext['find'],
     extensions,

@@ -1,0 +1,114 @@
+/** Transactions: all of them or none, in every engine that has them. */
+import { expect } from 'chai';
+import type { Doc, Transact } from '../../ports/store.js';
+import type { Fixture } from './fixture.js';
+
+interface Row extends Doc {
+  n?: number;
+  ref?: string;
+}
+
+export function transactions(fixture: Fixture): void {
+  describe('transactions', () => {
+    let transact: Transact;
+    before(function () {
+      const own = fixture.store.transact;
+      if (own === null) this.skip();
+      else transact = own;
+    });
+    const opened = async () => {
+      const names = [fixture.name(), fixture.name()] as const;
+      await fixture.store.ensure(
+        names.map((name) => ({
+          name,
+          indexes: [{ fields: ['ref'], unique: true }, { fields: ['n'] }],
+          deferred: ['n'],
+        })),
+      );
+      const [a, b] = names.map((name) => fixture.store.collection<Row>(name));
+      if (a === undefined || b === undefined) throw new Error('two collections');
+      return { names, a, b };
+    };
+
+    it('write several collections in their order, and answer what is asked for', async () => {
+      const { names, a, b } = await opened();
+      const [first, second] = names;
+      const answers = await transact([
+        { collection: first, insert: { id: 'x', n: 1 } as Row },
+        { collection: first, change: { id: 'x' }, update: { inc: { n: 1 }, set: { ref: undefined } }, answer: true },
+        { collection: second, change: { id: 'y' }, update: { setOnInsert: { n: 5 } }, upsert: true },
+        { collection: second, change: { id: 'y' }, update: { inc: { n: 2 } } },
+      ]);
+      expect(answers).to.deep.equal([null, { id: 'x', n: 2 }, null, null]);
+      expect(await a.get('x')).to.deep.equal({ id: 'x', n: 2 });
+      expect(await b.get('y')).to.deep.equal({ id: 'y', n: 7 });
+      expect(await transact([])).to.deep.equal([]);
+    });
+
+    it('leave nothing behind when a document exists, a unique field is taken or none is found', async () => {
+      const { names, a, b } = await opened();
+      const [first, second] = names;
+      await a.insert({ id: 'x', n: 1, ref: 'r' });
+      const before = [
+        { collection: second, insert: { id: 'new', ref: 's' } as Row },
+        { collection: first, change: { id: 'x' }, update: { set: { ref: 'other' }, inc: { n: 1 } }, answer: true },
+        { collection: second, change: { id: 'upserted' }, update: { set: { n: 1 } }, upsert: true },
+      ];
+      const refused = [
+        { collection: first, insert: { id: 'x' } },
+        { collection: second, insert: { id: 'z', ref: 's' } as Row },
+        { collection: first, change: { id: 'x', n: 1 }, update: { set: { n: 9 } } },
+        { collection: first, change: { id: 'nobody' }, update: { set: { n: 9 } } },
+      ];
+      for (const last of refused) {
+        expect(await transact([...before, last])).to.equal(null);
+        expect(await a.find()).to.deep.equal({ items: [{ id: 'x', n: 1, ref: 'r' }], next: null });
+        expect(await b.count()).to.equal(0);
+      }
+      // What was taken back is free again.
+      await b.insert({ id: 'new', ref: 's' });
+      expect(await a.find({ filter: { ref: 'r', n: { lt: 2 } }, sort: [['n', 'asc']] }))
+        .to.have.property('items')
+        .with.lengthOf(1);
+    });
+
+    it('leave nothing behind when the program is at fault, and disturb no neighbour', async () => {
+      const { names, a } = await opened();
+      const [first] = names;
+      await a.insert({ id: 'x', ref: 'r' });
+      const [refused, faulty, fine] = await Promise.allSettled([
+        transact([
+          { collection: first, insert: { id: 'one' } },
+          { collection: first, insert: { id: 'x' } },
+        ]),
+        transact([
+          { collection: first, insert: { id: 'two' } },
+          { collection: first, change: { id: 'x' }, update: { inc: { ref: 1 } } },
+        ]),
+        a.insert({ id: 'three' }),
+      ]);
+      expect(refused).to.deep.equal({ status: 'fulfilled', value: null });
+      expect(faulty).to.have.property('status', 'rejected');
+      expect(faulty).to.have.property('reason').that.is.instanceOf(TypeError);
+      expect(fine).to.have.property('status', 'fulfilled');
+      expect((await a.find()).items.map(({ id }) => id)).to.deep.equal(['three', 'x']);
+    });
+
+    it('of callers who race one wins', async () => {
+      const { names, a, b } = await opened();
+      const [first, second] = names;
+      await a.insert({ id: 'x', n: 0 });
+      const won = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          transact([
+            { collection: second, insert: { id: `try${i}` } },
+            { collection: first, change: { id: 'x', n: 0 }, update: { inc: { n: 1 } } },
+          ]),
+        ),
+      );
+      expect(won.filter((answer) => answer !== null)).to.have.lengthOf(1);
+      expect(await b.count()).to.equal(1);
+      expect(await a.get('x')).to.deep.equal({ id: 'x', n: 1 });
+    });
+  });
+}
