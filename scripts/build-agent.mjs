@@ -66,6 +66,8 @@ async function blobOf(node) {
     platform: 'node',
     target: 'node24',
     format: 'cjs',
+    // jsonc-parser's CommonJS form loads its parts by a function that no bundler follows.
+    mainFields: ['module', 'main'],
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',

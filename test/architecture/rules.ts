@@ -197,8 +197,8 @@ export const RULES: readonly Rule[] = [
     layer: 'clients',
     files: /^clients\/agent\//,
     project: [/^clients\/shared\//],
-    packages: [NODE, PURE, /^undici$/],
-    says: 'clients/agent imports what a client may, and the library that knows proxies',
+    packages: [NODE, PURE, /^(undici|jsonc-parser|saxes)$/],
+    says: 'clients/agent imports what a client may, and the libraries that know proxies, JSON with comments and XML',
   },
   {
     // Writes archives, the same bytes everywhere, and publishes them, by a proxy where there is one.

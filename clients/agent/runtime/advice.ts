@@ -1,0 +1,60 @@
+/** The command that installs a missing .NET runtime on this machine (contract 90, runtime check). */
+import { readFile } from 'node:fs/promises';
+import type { FrameworkReference } from './roll-forward.js';
+
+interface Kind {
+  /** Names of packages; `{v}` is major.minor, `{m}` the major version. */
+  linux: string;
+  alpine: string;
+  arch: string;
+  winget: string;
+  /** Of Microsoft's script. */
+  script: string;
+}
+
+const RUNTIME: Kind = {
+  linux: 'dotnet-runtime-{v}',
+  alpine: 'dotnet{m}-runtime',
+  arch: 'dotnet-runtime-{v}',
+  winget: 'Microsoft.DotNet.Runtime.{m}',
+  script: 'dotnet',
+};
+const KINDS: Readonly<Record<string, Kind>> = {
+  'Microsoft.AspNetCore.App': {
+    linux: 'aspnetcore-runtime-{v}',
+    alpine: 'aspnetcore{m}-runtime',
+    arch: 'aspnet-runtime-{v}',
+    winget: 'Microsoft.DotNet.AspNetCore.{m}',
+    script: 'aspnetcore',
+  },
+  'Microsoft.WindowsDesktop.App': {
+    ...RUNTIME,
+    winget: 'Microsoft.DotNet.DesktopRuntime.{m}',
+    script: 'windowsdesktop',
+  },
+};
+
+/** `ID` and `ID_LIKE` of /etc/os-release. */
+async function distribution(): Promise<string[]> {
+  const text = await readFile('/etc/os-release', 'utf8').catch(() => '');
+  return [...text.matchAll(/^ID(?:_LIKE)?="?([^"\n]*)"?$/gm)].flatMap(([, names = '']) => names.split(' '));
+}
+
+export async function installCommand(
+  { name, version }: Pick<FrameworkReference, 'name' | 'version'>,
+  system: NodeJS.Platform = process.platform,
+  names?: readonly string[],
+): Promise<string> {
+  const kind = KINDS[name] ?? RUNTIME;
+  const [major = '', minor = ''] = version.split('.');
+  const fill = (text: string): string => text.replace('{v}', `${major}.${minor}`).replace('{m}', major);
+  if (system === 'win32') return `winget install --exact --id ${fill(kind.winget)}`;
+  const known = names ?? (await distribution());
+  const is = (...ids: string[]): boolean => ids.some((id) => known.includes(id));
+  if (is('alpine')) return `apk add ${fill(kind.alpine)}`;
+  if (is('debian', 'ubuntu')) return `sudo apt-get install -y ${fill(kind.linux)}`;
+  if (is('fedora', 'rhel', 'centos')) return `sudo dnf install -y ${fill(kind.linux)}`;
+  if (is('suse', 'opensuse', 'sles')) return `sudo zypper install -y ${fill(kind.linux)}`;
+  if (is('arch')) return `sudo pacman -S ${fill(kind.arch)}`;
+  return `curl -fsSL https://dot.net/v1/dotnet-install.sh | bash -s -- --runtime ${kind.script} --channel ${major}.${minor}`;
+}

@@ -1,0 +1,66 @@
+/** The .NET runtimes of this machine, as `dotnet --list-runtimes` lists them. */
+import { execFile } from 'node:child_process';
+import { access, constants, readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { ON_WINDOWS } from '../files.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const MOST_MS = 30_000;
+const LINE = /^(\S+) (\S+) \[.*\]$/;
+
+/** Versions by the name of the framework. Without a `dotnet` there are none. */
+export async function installedRuntimes(env: Env): Promise<ReadonlyMap<string, string[]>> {
+  const program = await findDotnet(env);
+  if (program === null) return new Map();
+  const { stdout } = await promisify(execFile)(program, ['--list-runtimes'], {
+    env: { ...env },
+    timeout: MOST_MS,
+    windowsHide: true,
+  }).catch(() => ({ stdout: '' })); // One that does not run is as good as none.
+  return readList(stdout);
+}
+
+/** `Microsoft.NETCore.App 8.0.5 [/usr/share/dotnet/shared/Microsoft.NETCore.App]` */
+export function readList(text: string): ReadonlyMap<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const line of text.split(/\r?\n/)) {
+    const [, name, version] = LINE.exec(line.trim()) ?? [];
+    if (name !== undefined && version !== undefined) found.set(name, [...(found.get(name) ?? []), version]);
+  }
+  return found;
+}
+
+/** Where a .NET application looks: `DOTNET_ROOT`, then the place that the machine registered, then the usual ones, and the path. */
+async function findDotnet(env: Env): Promise<string | null> {
+  const file = ON_WINDOWS ? 'dotnet.exe' : 'dotnet';
+  const roots = [
+    env[`DOTNET_ROOT_${process.arch.toUpperCase()}`],
+    env.DOTNET_ROOT,
+    ...(env.PATH ?? env.Path ?? '').split(delimiter),
+    await registered(),
+    ...(ON_WINDOWS
+      ? [join(env.ProgramFiles ?? 'C:\\Program Files', 'dotnet')]
+      : ['/usr/share/dotnet', '/usr/lib/dotnet', '/usr/lib64/dotnet']),
+  ];
+  for (const root of roots) {
+    if (root === undefined || root === '') continue;
+    const path = join(root, file);
+    const runs = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (runs) return path;
+  }
+  return null;
+}
+
+async function registered(): Promise<string> {
+  if (ON_WINDOWS) return '';
+  for (const path of [`/etc/dotnet/install_location_${process.arch}`, '/etc/dotnet/install_location']) {
+    const text = await readFile(path, 'utf8').catch(() => '');
+    if (text.trim() !== '') return text.trim();
+  }
+  return '';
+}

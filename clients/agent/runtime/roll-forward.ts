@@ -1,0 +1,102 @@
+/**
+ * Which installed version of a .NET framework an application would run on, by the host's published rules: dotnet/runtime,
+ * docs/design/features/framework-version-resolution.md.
+ */
+
+export const POLICIES = ['LatestPatch', 'Minor', 'Major', 'LatestMinor', 'LatestMajor', 'Disable'] as const;
+export type Policy = (typeof POLICIES)[number];
+
+export interface FrameworkReference {
+  /** `Microsoft.NETCore.App`; its case counts. */
+  name: string;
+  /** The least one. */
+  version: string;
+  policy: Policy;
+  /** False: no newer patch than needed. */
+  applyPatches: boolean;
+}
+
+interface Version {
+  text: string;
+  /** Major, minor, patch. */
+  numbers: readonly [number, number, number];
+  /** Identifiers after the hyphen; empty: a release. */
+  pre: readonly string[];
+}
+
+const VERSION = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?$/;
+
+function parse(text: string): Version | null {
+  const match = VERSION.exec(text);
+  if (match === null) return null;
+  const pre = match[4]?.split('.') ?? [];
+  return { text, numbers: [Number(match[1]), Number(match[2]), Number(match[3])], pre };
+}
+
+export const isFrameworkVersion = (text: string): boolean => parse(text) !== null;
+
+const isRelease = ({ pre }: Version): boolean => pre.length === 0;
+
+/** By the order of SemVer 2. */
+function compare(a: Version, b: Version): number {
+  for (const at of [0, 1, 2] as const) if (a.numbers[at] !== b.numbers[at]) return a.numbers[at] - b.numbers[at];
+  if (isRelease(a) || isRelease(b)) return Number(isRelease(a)) - Number(isRelease(b));
+  for (let at = 0; at < Math.max(a.pre.length, b.pre.length); at++) {
+    const order = compareIdentifiers(a.pre[at], b.pre[at]);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function compareIdentifiers(a: string | undefined, b: string | undefined): number {
+  if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? -1 : 1;
+  const [x, y] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (x && y) return Number(a) - Number(b);
+  if (x !== y) return x ? -1 : 1;
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+/**
+ * @param installed versions of that framework
+ * @param toPrerelease `DOTNET_ROLL_FORWARD_TO_PRERELEASE=1`
+ * @returns null: the application would not start
+ */
+export function resolveFramework(
+  reference: Omit<FrameworkReference, 'name'>,
+  installed: readonly string[],
+  toPrerelease = false,
+): string | null {
+  const wanted = parse(reference.version);
+  if (wanted === null) return null;
+  const all = installed.map(parse).filter((version) => version !== null);
+  const releases = all.filter(isRelease);
+  // A release goes to releases where one fits, and only then to pre-releases.
+  const first = isRelease(wanted) && !toPrerelease ? pick(reference, wanted, releases, releases) : null;
+  return (first ?? pick(reference, wanted, all, toPrerelease ? all : releases))?.text ?? null;
+}
+
+/** @param patches among which a release is rolled to its newest patch */
+function pick(
+  { policy, applyPatches }: Omit<FrameworkReference, 'name'>,
+  wanted: Version,
+  from: readonly Version[],
+  patches: readonly Version[],
+): Version | null {
+  if (policy === 'Disable') return from.find((version) => compare(version, wanted) === 0) ?? null;
+  const fits = from
+    .filter((version) => compare(version, wanted) >= 0 && isInReach(policy, version, wanted))
+    .toSorted(compare);
+  if (policy === 'LatestMinor' || policy === 'LatestMajor') return fits.at(-1) ?? null;
+  const [nearest] = fits;
+  if (nearest === undefined) return null;
+  if (!applyPatches || !patches.includes(nearest)) return nearest;
+  const line = patches.filter((version) => sameMinor(version, nearest)).toSorted(compare);
+  return line.at(-1) ?? nearest;
+}
+
+const sameMinor = (a: Version, b: Version): boolean => a.numbers[0] === b.numbers[0] && a.numbers[1] === b.numbers[1];
+
+function isInReach(policy: Policy, version: Version, wanted: Version): boolean {
+  if (policy === 'LatestPatch') return sameMinor(version, wanted);
+  return policy === 'Major' || policy === 'LatestMajor' || version.numbers[0] === wanted.numbers[0];
+}

@@ -1,0 +1,191 @@
+/**
+ * INI files: `section:key`, and `key` alone before the first section. Names are the same to many readers whatever the case of
+ * their letters, so they are found that way where no spelling fits. Comments are whole lines that begin with `;` or `#`, and what
+ * follows a blank and one of these.
+ */
+import { FormatError, lineEndOf, notOneLine, splice, type Format } from './format.js';
+
+const SECTION = /^[ \t]*\[([^\]\r\n]*)\][ \t]*(?:[;#].*)?$/;
+const BLANKS = /^[ \t]*/;
+
+interface Line {
+  from: number;
+  /** Without the line end. */
+  text: string;
+}
+
+interface Entry {
+  section: string;
+  key: string;
+  line: Line;
+  indent: string;
+  delimiter: string;
+  /** What the value takes in the text, quotes included. */
+  from: number;
+  to: number;
+  /** Blanks that a value needs before it where there is none yet. */
+  lead: string;
+  quote: string;
+  value: string;
+  /** Lines that are indented more go on with the value. */
+  continued: boolean;
+  /** Where the last of its lines ends. */
+  end: number;
+}
+
+interface Section {
+  name: string;
+  /** Where its heading ends. */
+  end: number;
+}
+
+export const ini: Format = {
+  read: (text, key) => find(parse(text).entries, ...split(key))?.value ?? null,
+
+  write(text, key, value) {
+    const [section, name] = split(key);
+    const { entries, sections } = parse(text);
+    const found = find(entries, section, name);
+    if (found === undefined) return added(text, section, name, String(value), entries, sections);
+    if (found.continued) throw new FormatError(`has ${key} over several lines`);
+    const quote = String(value).includes(found.quote) ? '' : found.quote;
+    const lead = found.value === '' && found.quote === '' ? found.lead || leadOf(entries) : '';
+    return splice(text, found.from, found.to, `${lead}${quote}${String(value)}${quote}`);
+  },
+
+  refusedKey(key) {
+    const [section, name] = split(key);
+    if (/[\]\p{Cc}]/u.test(section) || section !== section.trim()) return 'names a section that cannot be';
+    return /^[^=:;#[\s\p{Cc}](?:[^=:\p{Cc}]*[^=:\s\p{Cc}])?$/u.test(name)
+      ? null
+      : 'must be section:key, without =, brackets and blanks at the ends';
+  },
+
+  refusedValue(value) {
+    if (typeof value !== 'string') return null;
+    if (value !== value.trim()) return 'must not begin or end with a blank: INI files do not keep it';
+    if (commentAt(value) < value.length)
+      return 'must not begin with ; or #, or have one after a blank: INI files take that for a comment';
+    return notOneLine(value);
+  },
+};
+
+/** The section, which may hold a `:`, and the key. */
+function split(key: string): [section: string, name: string] {
+  const at = key.lastIndexOf(':');
+  return at < 0 ? ['', key] : [key.slice(0, at), key.slice(at + 1)];
+}
+
+/** The last one counts. */
+function find(entries: readonly Entry[], section: string, key: string): Entry | undefined {
+  const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+  return (
+    entries.findLast((entry) => entry.section === section && entry.key === key) ??
+    entries.findLast((entry) => same(entry.section, section) && same(entry.key, key))
+  );
+}
+
+function parse(text: string): { entries: Entry[]; sections: Section[] } {
+  const entries: Entry[] = [];
+  const sections: Section[] = [];
+  let section = '';
+  for (const line of linesOf(text)) {
+    if (/^[ \t]*([;#].*)?$/.test(line.text)) continue;
+    const last = entries.at(-1);
+    const heading = SECTION.exec(line.text);
+    if (heading?.[1] !== undefined) {
+      section = heading[1].trim();
+      sections.push({ name: section, end: line.from + line.text.length });
+      continue;
+    }
+    if (
+      last?.section === section &&
+      indentOf(line.text) > last.indent.length &&
+      last.end > (sections.at(-1)?.end ?? -1)
+    ) {
+      last.continued = true;
+      last.end = line.from + line.text.length;
+      continue;
+    }
+    const entry = entryOf(line, section);
+    if (entry !== null) entries.push(entry);
+  }
+  return { entries, sections };
+}
+
+const indentOf = (text: string): number => BLANKS.exec(text)?.[0].length ?? 0;
+
+function entryOf(line: Line, section: string): Entry | null {
+  const at = line.text.search(/[=:]/);
+  const key = line.text.slice(0, at).trim();
+  if (at < 0 || key === '') return null; // A key without a value, which some dialects have.
+  const blanks = BLANKS.exec(line.text.slice(at + 1))?.[0] ?? '';
+  const rest = line.text.slice(at + 1 + blanks.length);
+  const raw = rest.slice(0, commentAt(rest)).trimEnd();
+  const quote = raw.length > 1 && /^["']/.test(raw) && raw.endsWith(raw.charAt(0)) ? raw.charAt(0) : '';
+  const begin = line.from + at + 1;
+  const end = line.from + line.text.length;
+  const taken =
+    raw === ''
+      ? { from: begin, to: rest === '' ? end : begin }
+      : { from: begin + blanks.length, to: begin + blanks.length + raw.length };
+  return {
+    section,
+    key,
+    line,
+    indent: BLANKS.exec(line.text)?.[0] ?? '',
+    delimiter: line.text.slice(line.text.slice(0, at).trimEnd().length, at + 1) + blanks,
+    ...taken,
+    lead: blanks,
+    quote,
+    value: quote === '' ? raw : raw.slice(1, -1),
+    continued: false,
+    end,
+  };
+}
+
+/** Where a comment begins in what follows the delimiter; its length: nowhere. */
+function commentAt(text: string): number {
+  for (const { index } of text.matchAll(/[;#]/g)) {
+    if (index === 0) return 0;
+    if (/[ \t]/.test(text.charAt(index - 1))) return index;
+  }
+  return text.length;
+}
+
+function linesOf(text: string): Line[] {
+  const lines: Line[] = [];
+  let from = 0;
+  for (const end of text.matchAll(/\r\n|\n|\r/g)) {
+    lines.push({ from, text: text.slice(from, end.index) });
+    from = end.index + end[0].length;
+  }
+  lines.push({ from, text: text.slice(from) });
+  return lines;
+}
+
+/** The blanks after the delimiter, as other lines of the file have them. */
+const leadOf = (entries: readonly Entry[]): string => entries.find(({ value }) => value !== '')?.lead ?? '';
+
+/** After the last entry of its section, written as that one is; a new section comes last. */
+function added(
+  text: string,
+  section: string,
+  name: string,
+  value: string,
+  entries: readonly Entry[],
+  sections: readonly Section[],
+): string {
+  const eol = lineEndOf(text);
+  const like = (one: string, other: string): boolean => one === other || one.toLowerCase() === other.toLowerCase();
+  const sibling = entries.findLast((entry) => like(entry.section, section));
+  const model = sibling ?? entries.at(-1);
+  const line = `${sibling?.indent ?? ''}${name}${model?.delimiter ?? '='}${value}`;
+  if (sibling !== undefined) return splice(text, sibling.end, sibling.end, `${eol}${line}`);
+  const heading = sections.findLast((one) => like(one.name, section));
+  if (heading !== undefined) return splice(text, heading.end, heading.end, `${eol}${line}`);
+  if (section === '') return `${line}${eol}${text}`;
+  const block = `[${section}]${eol}${line}`;
+  if (text === '') return `${block}${eol}`;
+  return /[\r\n]$/.test(text) ? `${text}${eol}${block}${eol}` : `${text}${eol}${eol}${block}`;
+}

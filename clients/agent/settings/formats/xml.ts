@@ -1,0 +1,255 @@
+/**
+ * XML: a path of elements from the root on, joined with `/` (or `:`), `@attribute` last. A DOCTYPE is refused: what a reader
+ * makes of the file would depend on it. Names are compared as they are written, prefixes included.
+ */
+import { SaxesParser } from 'saxes';
+import { FormatError, isBlank, lineEndOf, placeOf, splice, type Format, type Value } from './format.js';
+
+interface Piece {
+  from: number;
+  to: number;
+  text: string;
+}
+
+interface Element {
+  name: string;
+  /** Of the start tag, with its brackets. */
+  tag: { from: number; to: number };
+  selfClosing: boolean;
+  /** Where the end tag begins; of a self-closing one where its start tag ends. */
+  close: number;
+  children: Element[];
+  /** Texts and CDATA sections of its own. */
+  pieces: Piece[];
+}
+
+interface Path {
+  names: string[];
+  attribute: string | null;
+}
+
+const DEFAULT_UNIT = '  ';
+const NAME = /^[\p{L}_][\p{L}\p{N}._-]*(?::[\p{L}_][\p{L}\p{N}._-]*)?$/u;
+
+export const xml: Format = {
+  read(text, key) {
+    if (isBlank(text)) return null;
+    const path = pathOf(key);
+    const { element, rest } = locate(parse(text), path.names, key);
+    if (rest.length > 0) return null;
+    if (path.attribute !== null) return attributeOf(text, element, path.attribute)?.value ?? null;
+    return contentOf(element, key);
+  },
+
+  write(text, key, value) {
+    const path = pathOf(key);
+    if (isBlank(text)) return newFile(path, value, lineEndOf(text));
+    const root = parse(text);
+    const { element, rest } = locate(root, path.names, key);
+    if (rest.length > 0) return withChild(text, root, element, { ...path, names: [...rest] }, value);
+    if (path.attribute !== null) return withAttribute(text, element, path.attribute, value);
+    contentOf(element, key);
+    return withContent(text, element, value);
+  },
+
+  refusedKey(key) {
+    const { names, attribute } = pathOf(key);
+    const fits =
+      names.length > 0 && [...names, ...(attribute === null ? [] : [attribute])].every((name) => NAME.test(name));
+    return fits ? null : 'must be a path of elements such as root/element/@attribute';
+  },
+
+  refusedValue(value) {
+    // eslint-disable-next-line no-control-regex -- what XML 1.0 cannot hold
+    return typeof value === 'string' && (/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/.test(value) || !value.isWellFormed())
+      ? 'has a character that XML cannot hold'
+      : null;
+  },
+};
+
+function pathOf(key: string): Path {
+  const names = key.replace(/(?<![/:])@/, '/@').split(key.includes('/') ? '/' : /[/:]/);
+  const attribute = names.at(-1)?.startsWith('@') === true ? (names.pop() ?? '').slice(1) : null;
+  return { names, attribute };
+}
+
+function parse(text: string): Element {
+  const parser = new SaxesParser();
+  const open: Element[] = [];
+  let root: Element | undefined;
+  let began = 0;
+  const piece = (to: number, content: string): void => {
+    open.at(-1)?.pieces.push({ from: began, to, text: content });
+  };
+  parser.on('error', (error) => {
+    throw new FormatError(`is no XML: ${error.message.replace(/^\d+:\d+: /, '')} at ${placeOf(text, parser.position)}`);
+  });
+  parser.on('xmldecl', ({ encoding }) => {
+    if (encoding !== undefined && !/^(utf-?8|us-ascii)$/i.test(encoding))
+      throw new FormatError(`is XML in ${encoding}: only UTF-8 is changed`);
+    began = parser.position;
+  });
+  parser.on('doctype', () => {
+    throw new FormatError('has a DOCTYPE, which is refused');
+  });
+  parser.on('text', (content) => {
+    // The bracket that ends a text has been read.
+    const to = text[parser.position - 1] === '<' ? parser.position - 1 : parser.position;
+    piece(to, content);
+    began = to;
+  });
+  parser.on('cdata', (content) => {
+    piece(parser.position, content);
+    began = parser.position;
+  });
+  for (const event of ['comment', 'processinginstruction'] as const)
+    parser.on(event, () => {
+      // A comment is told before its last bracket is read.
+      began = text.indexOf('>', parser.position - 1) + 1;
+    });
+  parser.on('opentag', ({ name, isSelfClosing }) => {
+    const tag = { from: began, to: parser.position };
+    const element = { name, tag, selfClosing: isSelfClosing, close: parser.position, children: [], pieces: [] };
+    open.at(-1)?.children.push(element);
+    root ??= element;
+    open.push(element);
+    began = parser.position;
+  });
+  parser.on('closetag', () => {
+    const element = open.pop();
+    if (element?.selfClosing === false) element.close = began;
+    began = parser.position;
+  });
+  parser.write(text).close();
+  if (root === undefined) throw new FormatError('is no XML: it has no element');
+  return root;
+}
+
+/** The deepest element on the way, and the names that are missing below it. */
+function locate(root: Element, names: readonly string[], key: string): { element: Element; rest: readonly string[] } {
+  if (names[0] !== root.name) throw new FormatError(`has the root ${root.name}, not the one of ${key}`);
+  let element = root;
+  for (const [at, name] of names.entries()) {
+    if (at === 0) continue;
+    const found = element.children.filter((child) => child.name === name);
+    // Nothing says which of them is meant.
+    if (found.length > 1) throw new FormatError(`has ${name} twice, on the way to ${key}`);
+    if (found[0] === undefined) return { element, rest: names.slice(at) };
+    element = found[0];
+  }
+  return { element, rest: [] };
+}
+
+function contentOf({ children, pieces }: Element, key: string): string | null {
+  if (children.length > 0) throw new FormatError(`holds elements at ${key}`);
+  return pieces.length === 0 ? null : pieces.map(({ text }) => text).join('');
+}
+
+/** Of a start tag that was parsed before. `from` and `to` of the value, without quotes. */
+function attributeOf(text: string, { tag }: Element, name: string): { from: number; to: number; value: string } | null {
+  const pattern = /([^\s=<>/"']+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+  const source = text.slice(tag.from, tag.to);
+  for (const match of source.matchAll(pattern)) {
+    if (match[1] !== name) continue;
+    const raw = match[2] ?? match[3] ?? '';
+    const to = tag.from + match.index + match[0].length - 1;
+    return { from: to - raw.length, to, value: decoded(raw) };
+  }
+  return null;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+/** Of an attribute: line ends and tabs in it are blanks. */
+const decoded = (raw: string): string =>
+  raw
+    .replace(/\r\n|[\r\n\t]/g, ' ')
+    .replace(/&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g, (whole, hex?: string, decimal?: string, name?: string) =>
+      name === undefined
+        ? String.fromCodePoint(Number.parseInt(hex ?? decimal ?? '', hex === undefined ? 10 : 16))
+        : (ENTITIES[name] ?? whole),
+    );
+
+const escaped = (value: Value): string =>
+  String(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\r', '&#13;');
+
+const inQuotes = (value: Value): string =>
+  escaped(value).replaceAll('"', '&quot;').replaceAll("'", '&apos;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;');
+
+function withAttribute(text: string, element: Element, name: string, value: Value): string {
+  const found = attributeOf(text, element, name);
+  if (found !== null) return splice(text, found.from, found.to, inQuotes(value));
+  const { tag, selfClosing } = element;
+  const end = tag.to - (selfClosing ? 2 : 1);
+  const at = tag.from + text.slice(tag.from, end).trimEnd().length;
+  return splice(text, at, at, ` ${name}="${inQuotes(value)}"`);
+}
+
+/** The first text that is not blank gives its place; what is left of the old value goes, comments stay. */
+function withContent(text: string, element: Element, value: Value): string {
+  const { pieces, selfClosing, tag, close, name } = element;
+  if (selfClosing) {
+    const start = text.slice(tag.from, tag.to - 2).trimEnd();
+    return splice(text, tag.from, tag.to, `${start}>${escaped(value)}</${name}>`);
+  }
+  const place = pieces.find((piece) => piece.text.trim() !== '') ?? pieces[0] ?? { from: close, to: close };
+  let changed = text;
+  for (const piece of pieces.toReversed())
+    if (piece === place || piece.text.trim() !== '')
+      changed = splice(changed, piece.from, piece.to, piece === place ? escaped(value) : '');
+  return pieces.length === 0 ? splice(changed, close, close, escaped(value)) : changed;
+}
+
+function elementText({ names, attribute }: Path, value: Value, indent: string, unit: string, eol: string): string {
+  const [name = '', ...rest] = names;
+  if (rest.length > 0) {
+    const inner = elementText({ names: rest, attribute }, value, indent + unit, unit, eol);
+    return `<${name}>${eol}${indent}${unit}${inner}${eol}${indent}</${name}>`;
+  }
+  return attribute === null ? `<${name}>${escaped(value)}</${name}>` : `<${name} ${attribute}="${inQuotes(value)}"/>`;
+}
+
+function newFile(path: Path, value: Value, eol: string): string {
+  return `<?xml version="1.0" encoding="utf-8"?>${eol}${elementText(path, value, '', DEFAULT_UNIT, eol)}${eol}`;
+}
+
+/** As the last child, indented as its siblings are. */
+function withChild(text: string, root: Element, parent: Element, path: Path, value: Value): string {
+  if (parent.pieces.some((piece) => piece.text.trim() !== ''))
+    throw new FormatError(`holds a text at ${parent.name}, where elements should be`);
+  const eol = lineEndOf(text);
+  const outer = indentAt(text, parent.tag.from);
+  const sibling = parent.children.at(-1);
+  const ownLine = sibling !== undefined && startsLine(text, sibling.tag.from);
+  const unit = unitOf(text, root);
+  const indent = ownLine ? indentAt(text, sibling.tag.from) : outer + unit;
+  const made = elementText(path, value, indent, unit, eol);
+  if (parent.selfClosing) {
+    const start = text.slice(parent.tag.from, parent.tag.to - 2).trimEnd();
+    return splice(
+      text,
+      parent.tag.from,
+      parent.tag.to,
+      `${start}>${eol}${indent}${made}${eol}${outer}</${parent.name}>`,
+    );
+  }
+  if (sibling !== undefined && !ownLine) return splice(text, parent.close, parent.close, made);
+  const at = parent.tag.to + text.slice(parent.tag.to, parent.close).trimEnd().length;
+  const tail = /[\r\n]/.test(text.slice(at, parent.close)) ? '' : `${eol}${outer}`;
+  return splice(text, at, tail === '' ? at : parent.close, `${eol}${indent}${made}${tail}`);
+}
+
+function unitOf(text: string, root: Element): string {
+  const first = root.children[0];
+  return first !== undefined && startsLine(text, first.tag.from)
+    ? indentAt(text, first.tag.from) || DEFAULT_UNIT
+    : DEFAULT_UNIT;
+}
+
+function indentAt(text: string, offset: number): string {
+  const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
+  return /^[ \t]*/.exec(line)?.[0] ?? '';
+}
+
+const startsLine = (text: string, offset: number): boolean =>
+  /^[ \t]*$/.test(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset));
