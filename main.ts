@@ -43,6 +43,7 @@ import dashboard from './plugins/dashboard/plugin.js';
 import errorstream from './plugins/errorstream/plugin.js';
 import health from './plugins/health/plugin.js';
 import licensing from './plugins/licensing/plugin.js';
+import live from './plugins/live/plugin.js';
 import mcp from './plugins/mcp/plugin.js';
 import notifications from './plugins/notifications/plugin.js';
 import projects from './plugins/projects/plugin.js';
@@ -72,6 +73,7 @@ export const BUILTIN = [
   notifications,
   setup,
   licensing,
+  live,
   mcp,
 ];
 

@@ -17,6 +17,7 @@ import {
 } from '../../ports/domain/bugs.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
+import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, Deps } from './deps.js';
@@ -29,6 +30,7 @@ import { panels } from './pages/panels.js';
 import { routes } from './http/routes.js';
 import { ReportMetrics } from './report-metrics.js';
 import { buildServices } from './services.js';
+import { itemTopic } from './pages/topic.js';
 import { itemSearch } from './pages/search.js';
 
 const config = joi.object({
@@ -76,7 +78,7 @@ export default definePlugin<BugsConfig>({
   uses: [AUDIT.name],
   provides: [BUGS, ITEMS, ERROR_GROUPS, MUTING, VERSION_FAULTS].map(({ name }) => name),
   extensionPoints: [REPORT_FILTERS.point, ITEM_ACTIONS.point, VERSION_FAULT_WATCHERS.point],
-  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point],
+  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point],
   config,
   tags: {
     bugtracker:
@@ -140,6 +142,7 @@ export default definePlugin<BugsConfig>({
       extensions: [
         extend(PROJECT_USAGE, { noun: 'items', inUse: async (slug) => (await deps.counters.get(slug)) !== null }),
         extend(SEARCH_PROVIDERS, itemSearch(deps)),
+        extend(LIVE_TOPICS, itemTopic(deps)),
       ],
       routes: routes(services),
       pages: pages({

@@ -10,6 +10,9 @@ import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import { apiIndex, apiOperations, type Group, type Operation } from './api-docs.js';
 import { themePage } from './theme.js';
 
+/** What the panels are made of. */
+const LIVE_TOPICS = 'bugs monitors webhooks releases';
+
 function dashboardPage(app: AppSettings, steps: () => readonly FirstStep[]): PageSpec {
   const shown = (): object[] => {
     const baseUrl = app.base_url.replace(/\/$/, '');
@@ -22,7 +25,7 @@ function dashboardPage(app: AppSettings, steps: () => readonly FirstStep[]): Pag
     nav: { section: 'overview', label: 'Dashboard', icon: 'dashboard', order: 0 },
     access: { session: 'member' },
     panels: true,
-    handle: () => new View('dashboard', { steps: shown() }),
+    handle: () => new View('dashboard', { steps: shown(), live_topics: LIVE_TOPICS }),
   };
 }
 

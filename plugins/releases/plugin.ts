@@ -17,6 +17,7 @@ import {
 } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
+import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
 import { assembleStore } from './access-files/assemble.js';
@@ -28,6 +29,7 @@ import { routes } from './http/routes.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { buildServices, type Services } from './services.js';
+import { releaseTopic } from './pages/live.js';
 import { releaseSearch } from './pages/search.js';
 
 const PACKAGE_BYTES = 2 * 1024 ** 3;
@@ -132,6 +134,7 @@ export default definePlugin<ReleasesConfig>({
         ...(store.parts.extensions ?? []),
         extend(PROJECT_USAGE, { noun: 'releases', inUse: published }),
         extend(SEARCH_PROVIDERS, releaseSearch(deps)),
+        extend(LIVE_TOPICS, releaseTopic(deps)),
         extend(VERSION_FAULT_WATCHERS, { counted: () => halting.soon() }),
       ],
       health: async () => {

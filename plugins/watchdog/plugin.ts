@@ -8,6 +8,7 @@ import { AUDIT, AUTHENTICATOR, LIVE_TOKENS, TOKENS } from '../../ports/domain/ac
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
+import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { Deps, WatchdogConfig } from './deps.js';
@@ -20,6 +21,7 @@ import { badges } from './http/badges.js';
 import { pingUrls } from './http/ping-urls.js';
 import { routes } from './http/routes.js';
 import { buildServices, type Services } from './services.js';
+import { monitorTopics } from './pages/live.js';
 import { monitorSearch } from './pages/search.js';
 
 const EVALUATE_MS = 60_000;
@@ -85,7 +87,7 @@ export default definePlugin<WatchdogConfig>({
   title: 'Watchdog',
   needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS].map(({ name }) => name),
   provides: [WATCHDOG.name],
-  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point],
+  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
   events: ['monitor.down', 'monitor.recovered'],
@@ -139,6 +141,7 @@ export default definePlugin<WatchdogConfig>({
       extensions: [
         extend(PROJECT_USAGE, { noun: 'monitors', inUse: monitored }),
         extend(SEARCH_PROVIDERS, monitorSearch(services)),
+        ...monitorTopics(deps).map((topic) => extend(LIVE_TOPICS, topic)),
       ],
       routes: [...routes(services), ...pingUrls(services), badges(services)],
       pages: pages(services, ctx.config.deferred_alarms),

@@ -8,12 +8,14 @@ import { AUDIT } from '../../ports/domain/access.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
+import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import type { Deps, WebhooksConfig } from './deps.js';
 import { TEST_EVENT } from './events/names.js';
 import { pages, panels } from './pages/pages.js';
 import { routes } from './http/routes.js';
 import { buildServices } from './services.js';
+import { webhookTopic } from './pages/live.js';
 import { webhookSearch } from './pages/search.js';
 
 const config = joi.object({
@@ -61,7 +63,7 @@ export default definePlugin<WebhooksConfig>({
   api: 1,
   title: 'Events and webhooks',
   needs: [SYSTEM.name, AUDIT.name, PROJECTS.name],
-  extends: [SEARCH_PROVIDERS.point],
+  extends: [SEARCH_PROVIDERS.point, LIVE_TOPICS.point],
   config,
   scopes: ['webhooks:manage'],
   events: [TEST_EVENT, WEBHOOK_DISABLED.event],
@@ -92,7 +94,8 @@ export default definePlugin<WebhooksConfig>({
   ],
   from: import.meta.url,
   setup(ctx) {
-    const services = buildServices(ctx, depsOf(ctx));
+    const deps = depsOf(ctx);
+    const services = buildServices(ctx, deps);
     const { registry, log, fanout, workers, pause, poller } = services;
     const { metrics } = ctx.ports;
     const queued = async (): Promise<number> => (await log.queued()) + workers.unstored;
@@ -105,7 +108,10 @@ export default definePlugin<WebhooksConfig>({
       routes: routes(services),
       pages: pages({ ...services, clock: ctx.clock }),
       panels: panels(registry),
-      extensions: [extend(SEARCH_PROVIDERS, webhookSearch(registry))],
+      extensions: [
+        extend(SEARCH_PROVIDERS, webhookSearch(registry)),
+        extend(LIVE_TOPICS, webhookTopic(deps, services)),
+      ],
       listens: [{ event: '*', durable: true, handle: (event) => fanout.store(event) }],
       jobs: [
         { name: 'reconcile', everyMs: 10_000, run: reconcile },

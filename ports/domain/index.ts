@@ -8,6 +8,7 @@ export * from './dashboard.js';
 export * from './errors.js';
 export * from './health.js';
 export * from './licensing.js';
+export * from './live.js';
 export * from './projects.js';
 export * from './releases.js';
 export * from './search.js';

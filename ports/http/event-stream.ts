@@ -11,7 +11,10 @@ export interface ServerSentEvent {
 }
 
 export interface EventStreamOptions {
-  /** Asked every `aliveEverySeconds`; once it answers false, the stream ends: the session or the token is gone. */
+  /**
+   * Asked every `aliveEverySeconds`; once it answers false, the stream ends. The server itself asks as often whether the
+   * caller's session is still open and may still come here.
+   */
   alive?: () => Promise<boolean>;
   /** Default 15. */
   aliveEverySeconds?: number;

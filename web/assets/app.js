@@ -13,10 +13,15 @@ function say(text) {
   area.textContent = text;
 }
 
-for (const button of document.querySelectorAll('[data-copy]')) {
-  button.hidden = false;
-  button.addEventListener('click', () => void copy(button));
+function dressCopies(root) {
+  for (const button of root.querySelectorAll('[data-copy]')) {
+    button.hidden = false;
+    button.addEventListener('click', () => void copy(button));
+  }
 }
+dressCopies(document);
+// A part of the page that has come anew (follow.js).
+document.addEventListener('aos:renewed', (event) => dressCopies(event.detail));
 
 async function copy(button) {
   try {

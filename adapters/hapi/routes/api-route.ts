@@ -374,7 +374,10 @@ export class ApiRoute {
       const response =
         answer instanceof FileAnswer
           ? await fileResponse(answer.file, call.method, request.raw.req.headers, own, { stallMs, failed, closed })
-          : events.response(answer, own, call.method === 'HEAD', listenerOf(call), { failed, closed });
+          : events.response(this.#watched(answer, request, call), own, call.method === 'HEAD', listenerOf(call), {
+              failed,
+              closed,
+            });
       if (!(response instanceof Failure)) return response;
       closed();
       return this.#refuse(response, call.id, call);
@@ -382,6 +385,19 @@ export class ApiRoute {
       closed();
       throw thrown;
     }
+  }
+
+  /** A stream outlives the check of its credential, so the session is looked up again and again while it is open. */
+  #watched(answer: EventStreamAnswer, request: Request, call: IncomingRequest): EventStreamAnswer {
+    const { principal } = call;
+    if (principal.kind !== 'session') return answer;
+    const cookie = cookieOf(request.raw.req.headers['cookie'], SESSION_COOKIE, this.shared.secure) ?? '';
+    const { alive, ...options } = answer.options;
+    const stillOpen = async (): Promise<boolean> => {
+      const now = await this.shared.authenticator.session(cookie);
+      return now !== null && this.policy.refuses(now) === null && (alive === undefined || (await alive()));
+    };
+    return new EventStreamAnswer(answer.events, { ...options, alive: stillOpen });
   }
 
   #ownHeaders({ headers, cookies }: Answer): Record<string, string | string[]> {

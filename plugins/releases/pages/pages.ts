@@ -52,6 +52,7 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
     services.deps.watchdog()?.adoption(doc.product) ?? Promise.resolve([]),
   ]);
   return new View('release', {
+    live_topics: 'releases',
     title: `${doc.product} ${doc.version}`,
     crumbs: [crumb, { label: `${doc.product} ${doc.version}` }],
     release: shown(doc),
@@ -133,6 +134,7 @@ export function pages(services: Services): PageSpec[] {
         const filter = { product, channel, platform: platform as Platform | undefined };
         const page = await docs.page(filter, PAGE, cursor ?? null);
         return new View('releases', {
+          live_topics: 'releases',
           items: page.items.map(shown),
           next_cursor: page.next,
           products: (await deps.projects.list()).map(({ slug }) => ({ value: slug, label: slug })),

@@ -44,6 +44,7 @@ export async function hierarchyView(services: Services, request: HttpRequest, pr
   const form = request.body !== null && typeof request.body === 'object' ? request.body : {};
   const last = top === null && first + ROOTS < forest.roots.length ? tops.at(-1) : undefined;
   return new View('hierarchy', {
+    live_topics: 'monitors',
     tree: linesOf(branches.map((branch) => nodeOf(branch, forest))),
     empty: forest.size === 0,
     proposals: await proposed(services),

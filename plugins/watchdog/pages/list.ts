@@ -55,6 +55,7 @@ export async function listView(services: Services, request: HttpRequest): Promis
   const filtered = [state, alarm, parent, project, q].some((value) => value !== undefined);
   const names = new Map(projects.map(({ value, label }) => [value, label]));
   return new View('monitors', {
+    live_topics: 'monitors heartbeats',
     items: page.docs.map((doc) => ({
       ...rowOf(doc, clock.now(), samples.get(doc.id)),
       project_name: doc.project === null ? null : (names.get(doc.project) ?? doc.project),

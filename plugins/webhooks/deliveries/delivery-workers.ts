@@ -54,6 +54,7 @@ export class DeliveryWorkers {
   /** The store may be closed by now. */
   #abandoned = false;
 
+  #attempted = 0;
   readonly #attempts: ReturnType<Deps['metrics']['counter']>;
   readonly #first: ReturnType<Deps['metrics']['histogram']>;
 
@@ -74,6 +75,11 @@ export class DeliveryWorkers {
       'From the creation of a delivery to the end of its first attempt',
       [0.05, 0.1, 0.2, 0.5, 1, 5, 15, 60],
     );
+  }
+
+  /** Attempts of this process since its start. */
+  get attempted(): number {
+    return this.#attempted;
   }
 
   /** New deliveries that are not in the store yet. */
@@ -263,6 +269,7 @@ export class DeliveryWorkers {
   async #attempt(worker: Worker, item: InFlight, webhook: Webhook, body: string): Promise<void> {
     const { event_id, event, id: delivery_id, made, created_at } = item.delivery;
     const result = await this.sender.send(webhook, { event_id, event, body, delivery_id, attempt: made + 1 });
+    this.#attempted += 1;
     this.#attempts.inc({ verdict: result.verdict });
     if (made === 0) this.#first.observe((this.deps.clock.now() - Date.parse(created_at)) / 1000);
     if (this.#abandoned) return;

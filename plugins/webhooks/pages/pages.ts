@@ -99,6 +99,7 @@ function listPages(parts: PageParts): PageSpec[] {
         const after = request.query['cursor'] as string | undefined;
         const page = await registry.page(request.principal, { limit: PAGE, cursor: after });
         return new View('webhooks', {
+          live_topics: 'webhooks',
           items: page.items.map(stated),
           admin: isAdmin(request.principal),
           next_cursor: page.next,

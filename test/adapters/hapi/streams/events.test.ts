@@ -7,7 +7,7 @@ import {
   type ServerSentEvent,
 } from '../../../../ports/http.js';
 import { until } from '../../../harness.js';
-import { TestServer, type RawConnection } from '../support.js';
+import { fakeAuthenticator, TestServer, type RawConnection } from '../support.js';
 
 describe('hapi: server-sent events', () => {
   it('are written as browsers read them', () => {
@@ -141,6 +141,36 @@ describe('hapi: server-sent events', () => {
     await until('the source has ended', () => sources.ended === 1);
     const unsure = await listen('unsure');
     await unsure.until(({ received }) => received.endsWith('0\r\n\r\n'));
+  });
+
+  it('end with the session whatever the route says: signed out, disabled, or of another role now', async () => {
+    const sessions = new Map<string, 'admin' | 'member' | 'installer'>();
+    const own = await TestServer.create(
+      { routes: [route('own', { aliveEverySeconds: 0.05 })] },
+      {},
+      {
+        ...fakeAuthenticator,
+        session: async (cookie) => {
+          const role = sessions.get(cookie);
+          return role ? { kind: 'session', session_id: cookie, account_id: cookie, username: cookie, role } : null;
+        },
+      },
+    );
+    await own.start();
+    try {
+      for (const then of ['gone', 'installer'] as const) {
+        sessions.set('ann', 'member');
+        const client = own.connect();
+        await client.write('GET /events/own HTTP/1.1\r\nHost: a\r\nCookie: svc_session=ann\r\n\r\n');
+        await client.until(({ received }) => received.includes('\r\n\r\n'));
+        if (then === 'gone') sessions.delete('ann');
+        else sessions.set('ann', then);
+        await client.until(({ received }) => received.endsWith('0\r\n\r\n'));
+        client.close();
+      }
+    } finally {
+      await own.stop();
+    }
   });
 
   it('end with their source; the connection goes on', async () => {

@@ -1,0 +1,12 @@
+/** When pages that show items would show something else: every change of one, every occurrence too, stamps it. */
+import type { LiveTopic } from '../../../ports/domain/live.js';
+import type { Deps } from '../deps.js';
+
+export const itemTopic = ({ items }: Pick<Deps, 'items'>): LiveTopic => ({
+  name: 'bugs',
+  mark: async () => {
+    const page = await items.find({ sort: [['updated_at', 'desc']], limit: 1 });
+    const newest = page.items[0];
+    return newest === undefined ? '' : `${newest.id} ${newest.updated_at}`;
+  },
+});

@@ -1,0 +1,85 @@
+/**
+ * Tells open pages that their topics have changed. While at least one page follows a topic, its mark is asked of the store
+ * again and again; so a page sees what any process writes. Rejected: events within the process, which would miss the others.
+ */
+import type { Logger } from '../../kernel/contract.js';
+import type { ServerSentEvent } from '../../ports/http.js';
+import type { LiveTopic } from '../../ports/domain/live.js';
+
+const EVERY_MS = 2_000;
+
+interface Followed {
+  /** Wakes each stream that follows. */
+  wake: Set<(topic: string) => void>;
+  mark: string | null;
+  timer: NodeJS.Timeout | null;
+}
+
+export class Hub {
+  readonly #followed = new Map<string, Followed>();
+
+  constructor(
+    private readonly topics: () => readonly LiveTopic[],
+    private readonly log: Logger,
+    private readonly everyMs = EVERY_MS,
+  ) {}
+
+  /** Topics that are followed at the moment. */
+  get size(): number {
+    return this.#followed.size;
+  }
+
+  /** `changed` with a topic's name, each time it has changed. Names that nobody offers are left out. */
+  async *events(names: readonly string[], signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
+    const changed = new Set<string>();
+    let awake = (): void => undefined;
+    const wake = (topic: string): void => {
+      changed.add(topic);
+      awake();
+    };
+    const known = this.topics().filter(({ name }) => names.includes(name));
+    const leave = known.map((topic) => this.#follow(topic, wake));
+    const ended = (): void => awake();
+    signal.addEventListener('abort', ended, { once: true });
+    try {
+      while (!signal.aborted) {
+        for (const data of changed) yield { event: 'changed', data };
+        changed.clear();
+        if (!signal.aborted) await new Promise<void>((resolve) => (awake = resolve));
+      }
+    } finally {
+      signal.removeEventListener('abort', ended);
+      for (const end of leave) end();
+    }
+  }
+
+  #follow(topic: LiveTopic, wake: (topic: string) => void): () => void {
+    const { name } = topic;
+    const followed = this.#followed.get(name) ?? { wake: new Set(), mark: null, timer: null };
+    const first = !this.#followed.has(name);
+    this.#followed.set(name, followed);
+    followed.wake.add(wake);
+    if (first) void this.#look(topic, followed);
+    return () => {
+      followed.wake.delete(wake);
+      if (followed.wake.size > 0) return;
+      if (followed.timer !== null) clearTimeout(followed.timer);
+      this.#followed.delete(name);
+    };
+  }
+
+  /** Asks for the mark, and again after a while, as long as somebody follows. */
+  async #look(topic: LiveTopic, followed: Followed): Promise<void> {
+    try {
+      const mark = await topic.mark();
+      const before = followed.mark;
+      followed.mark = mark;
+      if (before !== null && before !== mark) for (const wake of followed.wake) wake(topic.name);
+    } catch (err) {
+      this.log.warn({ err, topic: topic.name }, 'a live topic could not be asked');
+    }
+    if (followed.wake.size === 0) return;
+    followed.timer = setTimeout(() => void this.#look(topic, followed), this.everyMs);
+    followed.timer.unref();
+  }
+}

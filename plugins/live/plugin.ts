@@ -1,0 +1,45 @@
+/**
+ * Pages that follow by themselves (contract 80): the browser holds one stream of server-sent events per open tab, and asks for the
+ * page again when a topic of it has changed (web/assets/follow.js). The stream says that, and never what: a page is rendered by
+ * its own plugin alone, with the rights of who looks.
+ */
+import joi from 'joi';
+import { definePlugin, type RouteSpec } from '../../kernel/contract.js';
+import { EventStreamAnswer } from '../../ports/http.js';
+import { LIVE_TOPICS } from '../../ports/domain/live.js';
+import { Hub } from './hub.js';
+
+/** Seconds after which a session that has ended is noticed. */
+const ALIVE_SECONDS = 5;
+
+const stream = (hub: Hub): RouteSpec => ({
+  method: 'GET',
+  path: '/live',
+  summary: 'Tells a page that one of its topics has changed',
+  access: { session: 'member' },
+  hidden: true,
+  input: {
+    query: joi.object({
+      topics: joi
+        .string()
+        .pattern(/^[a-z_]{1,32}( [a-z_]{1,32}){0,9}$/)
+        .required(),
+    }),
+  },
+  handle: ({ query }) => {
+    const names = (query['topics'] as string).split(' ');
+    return new EventStreamAnswer((signal) => hub.events(names, signal), { aliveEverySeconds: ALIVE_SECONDS }).header(
+      'cache-control',
+      'no-store',
+    );
+  },
+});
+
+export default definePlugin({
+  id: 'live',
+  version: '1.0.0',
+  api: 1,
+  title: 'Pages that follow by themselves',
+  extensionPoints: [LIVE_TOPICS.point],
+  setup: (ctx) => ({ routes: [stream(new Hub(() => ctx.extensions(LIVE_TOPICS), ctx.log))] }),
+});

@@ -1,0 +1,12 @@
+/** When pages of releases would show something else. */
+import type { LiveTopic } from '../../../ports/domain/live.js';
+import type { Deps } from '../deps.js';
+
+export const releaseTopic = ({ releases }: Pick<Deps, 'releases'>): LiveTopic => ({
+  name: 'releases',
+  mark: async () => {
+    const page = await releases.find({ sort: [['updated_at', 'desc']], limit: 1 });
+    const newest = page.items[0];
+    return newest === undefined ? '' : `${newest.id} ${newest.updated_at}`;
+  },
+});

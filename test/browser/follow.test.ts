@@ -1,0 +1,79 @@
+/** Pages that follow by themselves, in a real browser against two processes' worth of writers: the API here, people there. */
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { ADMIN, TestService } from '../support/service.js';
+import { CHROMIUM, launch, Tab } from './chromium.js';
+
+describe('web: pages that follow by themselves', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let browser: Browser;
+  let token: string;
+  let tab: Tab | undefined;
+
+  before(async function () {
+    if (CHROMIUM === undefined) this.skip();
+    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    await service.project('shop');
+    token = await service.token('bugtracker:report,watchdog:ping');
+    browser = await launch(CHROMIUM);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.dispose();
+  });
+  afterEach(async () => {
+    await tab?.close();
+    tab = undefined;
+  });
+
+  async function failed(message: string): Promise<void> {
+    const body = { project: 'shop', error_level: 'fatal', exception_class: 'TypeError', error_message: message };
+    const { status } = await service.request('POST', '/api/errors/v1/report', token, body);
+    expect(status).to.equal(201);
+  }
+  async function opened(path: string): Promise<Page> {
+    tab = await Tab.open(browser, service.url);
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    await tab.go(path);
+    await tab.page.locator('[data-follow="on"]').waitFor();
+    return tab.page;
+  }
+
+  it('the dashboard shows what happens, without reload', async () => {
+    await failed('the first one');
+    const page = await opened('/');
+    await page.evaluate('window.kept = true');
+    await failed('came while somebody looked');
+    await page
+      .locator('#panel-bugs\\.attention', { hasText: 'came while somebody looked' })
+      .waitFor({ timeout: 60_000 });
+    expect(await page.evaluate('window.kept')).to.equal(true);
+    expect(tab?.faults).to.deep.equal([]);
+  });
+
+  it('the list of monitors does too, and leaves a field alone in which somebody types', async () => {
+    const beat = (source: string, status: string) =>
+      service.request('POST', '/api/watchdog/v1/ping', token, { source, status, interval: 3600 });
+    await beat('web-1', 'ok');
+    const page = await opened('/monitors');
+    await page.getByLabel('Search', { exact: true }).fill('typing');
+    await beat('web-1', 'warning');
+    await page.locator('tr', { hasText: 'web-1' }).filter({ hasText: 'warning' }).waitFor({ timeout: 60_000 });
+    expect(await page.getByLabel('Search', { exact: true }).inputValue()).to.equal('typing');
+  });
+
+  it('a session that ends elsewhere ends the following', async () => {
+    const page = await opened('/');
+    const cookies = await page.context().cookies();
+    const other = await browser.newContext();
+    await other.addCookies(cookies);
+    const second = await other.newPage();
+    await second.goto(service.url);
+    await second.locator('summary[aria-label^="Account of"]').click();
+    await second.getByRole('button', { name: 'Sign out' }).click();
+    await second.waitForURL(/\/login/);
+    await page.locator('[data-follow="off"]', { hasText: 'Waiting' }).waitFor({ timeout: 60_000 });
+    await other.close();
+  });
+});

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { Hub } from '../../../plugins/live/hub.js';
+import type { ServerSentEvent } from '../../../ports/http.js';
+import { RecordingLog } from '../../../testing/fakes.js';
+import { until } from '../../harness.js';
+
+describe('live: the hub', () => {
+  let marks: Record<string, string>;
+  let asked: number;
+  let hub: Hub;
+  let log: RecordingLog;
+
+  beforeEach(() => {
+    marks = { bugs: 'a', monitors: 'a' };
+    asked = 0;
+    log = new RecordingLog();
+    const topic = (name: string) => ({
+      name,
+      mark: async () => {
+        asked += 1;
+        if (marks[name] === 'broken') throw new Error('the store is down');
+        return marks[name] ?? '';
+      },
+    });
+    hub = new Hub(() => [topic('bugs'), topic('monitors')], log, 5);
+  });
+
+  /** What one page hears, until its end. */
+  function page(names: string[]): { heard: ServerSentEvent[]; leave: () => Promise<void> } {
+    const end = new AbortController();
+    const heard: ServerSentEvent[] = [];
+    const done = (async () => {
+      for await (const event of hub.events(names, end.signal)) heard.push(event);
+    })();
+    return {
+      heard,
+      leave: () => {
+        end.abort();
+        return done;
+      },
+    };
+  }
+
+  it('tells of a change, each page of its own topics, and of nothing while nothing changes', async () => {
+    const [one, both] = [page(['bugs']), page(['bugs', 'monitors', 'nonsense'])];
+    await until('the marks are known', () => asked > 6);
+    expect([one.heard, both.heard]).to.deep.equal([[], []]);
+    marks['monitors'] = 'b';
+    await until('one hears', () => both.heard.length === 1);
+    marks['bugs'] = 'b';
+    await until('both hear', () => both.heard.length === 2 && one.heard.length === 1);
+    expect(one.heard).to.deep.equal([{ event: 'changed', data: 'bugs' }]);
+    expect(both.heard.map(({ data }) => data)).to.deep.equal(['monitors', 'bugs']);
+    await Promise.all([one.leave(), both.leave()]);
+  });
+
+  it('asks the store once for all pages of a topic, and no more when nobody looks', async () => {
+    const pages = Array.from({ length: 20 }, () => page(['bugs']));
+    await until('it is asked', () => asked > 0);
+    expect([hub.size, asked < 10]).to.deep.equal([1, true]);
+    await Promise.all(pages.map(({ leave }) => leave()));
+    expect(hub.size).to.equal(0);
+    const before = asked;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(asked - before).to.be.at.most(1);
+  });
+
+  it('goes on when the store did not answer', async () => {
+    const one = page(['bugs']);
+    await until('the mark is known', () => asked > 1);
+    marks['bugs'] = 'broken';
+    await until('it is in the log', () => log.lines.length > 0);
+    marks['bugs'] = 'b';
+    await until('it is told', () => one.heard.length === 1);
+    await one.leave();
+  });
+});
