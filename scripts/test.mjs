@@ -5,7 +5,7 @@
 //   npm test -- plugins/bugs cli   only the files whose path has one of these words
 //
 // SVC_TEST_MONGODB_URL  a MongoDB to test against; without it, what mongodb-memory-server can get
-// SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks`, `promtool`, `openapi`, `schemathesis`, `packed`, `apache`, `csharp` – fail when these suites did not run
+// SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks`, `promtool`, `openapi`, `schemathesis`, `packed`, `apache`, `csharp`, `agent` – fail when these suites did not run
 // SVC_TEST_TIMES        a number: list that many of the slowest files
 import { fork } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
@@ -118,6 +118,7 @@ const SUITES = {
   apache: 'the release store behind apache answers',
   packed: 'the packed service makes plugins',
   csharp: 'the small client for c# verifies',
+  agent: 'update-agent: the executable updates',
 };
 const tested = (name) => ran.some((title) => title.startsWith(SUITES[name] ?? `documentstore contract: ${name} `));
 const engines = ['memory', 'sqlite', 'mongodb'].filter(tested).join(', ') || 'none';

@@ -86,6 +86,7 @@ export const OPTIONS = {
   yes: { type: 'boolean', says: 'take every default, ask nothing', env: 'SVC_YES' },
   json: { type: 'boolean', says: 'one JSON object per line on stdout', env: 'SVC_JSON' },
   service: { type: 'string', says: 'service to stop and start with --restart', fileOnly: true },
+  version: { type: 'boolean', says: 'the version of this program', onlyOnce: true },
   help: { type: 'boolean', says: 'this text', onlyOnce: true },
 } as const satisfies Record<string, OptionSpec>;
 
@@ -126,6 +127,7 @@ export interface Options {
   json: boolean;
   /** Named by the administrator in the configuration file, never by a package. */
   service: string | null;
+  version: boolean;
   help: boolean;
 }
 
@@ -264,6 +266,7 @@ function checked(values: Values, dir: string, config: string): Options {
     yes: values.yes === true,
     json: values.json === true,
     service: one('service', (name) => SERVICE.test(name), 'the name of a service'),
+    version: values.version === true,
     help: values.help === true,
   };
 }

@@ -11,6 +11,9 @@ import { asOwner, ownerToBecome, parentControl } from './as-owner.js';
 import type { Agent } from './update/installation.js';
 import { controlService } from './update/service.js';
 
+/** Written into the executables by their build. */
+const VERSION = process.env.AOS_AGENT_VERSION ?? 'development';
+
 /** By action; those of the installer join here. */
 const ACTIONS: Partial<Record<Action, (agent: Agent) => Promise<void>>> = { update, monitor, recover: recoverOnly };
 
@@ -55,6 +58,10 @@ async function act(agent: Agent): Promise<number> {
   const { options, output } = agent;
   if (options.help) {
     output.plain(helpText());
+    return EXIT.done;
+  }
+  if (options.version) {
+    output.plain(`update-agent ${VERSION}\n`);
     return EXIT.done;
   }
   const owner = await ownerToBecome(options.dir);

@@ -26,6 +26,8 @@ export function serviceEnv(dataDir: string, extra: Record<string, string> = {}):
     SVC_ADMIN_USER: ADMIN.username,
     SVC_ADMIN_PASSWORD: ADMIN.password,
     SVC_SHARED_KEY: SHARED_KEY,
+    // A start would copy what `npm run build:agent` has made: some hundred megabytes.
+    SVC_SETUP__BUILT_AGENTS: 'build/none',
     ...extra,
   };
 }
