@@ -1,0 +1,77 @@
+/**
+ * Builds the service as what the packager publishes, into `build/service/<platform>/`: the files of its npm package and the
+ * libraries that it needs to run, and beside that folder the packager.json that publishes it. Another AOS then gives it out to
+ * machines like any other application (docs/operations.md).
+ *
+ *   npm run build:service -- [--platform linux-x64|linux-arm64|win-x64] [--output <folder>]
+ */
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+
+const ROOT = join(import.meta.dirname, '..');
+/** As npm names systems, for the libraries with machine code. */
+const PLATFORMS = {
+  'linux-x64': ['--os=linux', '--cpu=x64', '--libc=glibc'],
+  'linux-arm64': ['--os=linux', '--cpu=arm64', '--libc=glibc'],
+  'win-x64': ['--os=win32', '--cpu=x64'],
+};
+const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
+/** Starts the service where nothing else does: the agent runs a release's entry when no service is named. */
+const ENTRY = `process.argv.push('serve');
+await import('./dist/cli/main.js');
+`;
+
+const run = (program, args, cwd) => promisify(execFile)(program, args, { cwd, maxBuffer: 64 * 1024 * 1024 });
+const npm = async (args, cwd) => (await run('npm', [...args, ...QUIET], cwd)).stdout;
+
+const { values } = parseArgs({
+  options: {
+    platform: { type: 'string', default: `${process.platform === 'win32' ? 'win' : 'linux'}-${process.arch}` },
+    output: { type: 'string', default: join(ROOT, 'build', 'service') },
+  },
+});
+const system = PLATFORMS[values.platform];
+if (system === undefined) throw new Error(`--platform is one of ${Object.keys(PLATFORMS).join(', ')}`);
+
+const output = resolve(values.output);
+const folder = join(output, values.platform);
+await rm(folder, { recursive: true, force: true });
+await mkdir(folder, { recursive: true });
+const [{ filename, version }] = JSON.parse(
+  await npm(['pack', '--ignore-scripts', '--json', '--pack-destination', output], ROOT),
+);
+await run('tar', ['-xzf', join(output, filename), '-C', folder, '--strip-components=1']);
+await rm(join(output, filename));
+await copyFile(join(ROOT, 'package-lock.json'), join(folder, 'package-lock.json'));
+await npm(['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', ...system], folder);
+// Links, which no package may have, and nobody calls them here.
+await rm(join(folder, 'node_modules', '.bin'), { recursive: true, force: true });
+await writeFile(join(folder, 'serve.mjs'), ENTRY);
+
+const configuration = {
+  project: 'aos',
+  platform: values.platform,
+  publishDir: values.platform,
+  entry: 'serve.mjs',
+  // Nothing that runs. The examples of addresses and tokens in guides look like credentials, and they would be a warning each.
+  excludePatterns: [
+    'README.md',
+    'docs/*.md',
+    'docs/decisions/**',
+    'docs/images/**',
+    'docs/spec/**',
+    'node_modules/**/README.md',
+    'node_modules/**/docs/**/*.md',
+    'node_modules/**/*.map',
+    'node_modules/**/*.d.ts',
+    'node_modules/**/*.d.mts',
+    'node_modules/**/*.d.cts',
+    'node_modules/**/*.test.ts',
+    'node_modules/@libsql/*-musl/**',
+  ],
+};
+await writeFile(join(output, 'packager.json'), `${JSON.stringify(configuration, null, 2)}\n`);
+const { name } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+process.stdout.write(`${folder}: ${name} ${version}\n`);
