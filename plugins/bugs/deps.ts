@@ -7,7 +7,7 @@ import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
-import type { Collection } from '../../ports/store.js';
+import type { Collection, Transact } from '../../ports/store.js';
 import type { MaskOptions } from './grouping/mask.js';
 import type {
   ActivityDoc,
@@ -56,6 +56,8 @@ export interface Deps {
   counters: Collection<CounterDoc>;
   moves: Collection<MoveDoc>;
   views: Collection<SavedViewDoc>;
+  /** Transactions over these collections, by their names in the manifest; null where the store has none. */
+  transact: Transact | null;
   clock: Clock;
   ids: Ids;
   log: Logger;

@@ -105,6 +105,7 @@ export default definePlugin<BugsConfig>({
       counters: ctx.collection('counters'),
       moves: ctx.collection('moves'),
       views: ctx.collection('views'),
+      transact: ctx.transact,
       clock: ctx.clock,
       ids: ctx.ids,
       log: ctx.log,

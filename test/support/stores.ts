@@ -7,7 +7,7 @@ import { MongoClient } from 'mongodb';
 import { MemoryStore } from '../../adapters/memory/store.js';
 import { MongoStore } from '../../adapters/mongodb/store.js';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
-import type { CollectionSpec, DocumentStore } from '../../ports/store.js';
+import type { CollectionSpec, DocumentStore, Transact } from '../../ports/store.js';
 import { mongoUrl } from './mongo/server.js';
 
 export interface OpenedStore {
@@ -34,6 +34,13 @@ export class PluginStores {
 
   /** The stored name of a collection. */
   readonly nameOf = (collection: string): string => `${this.plugin}_${collection}`;
+
+  /** The store's transactions, by the names in the manifest. */
+  readonly transactOf = (store: DocumentStore): Transact | null => {
+    const { transact } = store;
+    if (transact === null) return null;
+    return (writes) => transact(writes.map((write) => ({ ...write, collection: this.nameOf(write.collection) })));
+  };
 
   /** The store, connected and with its indexes. */
   readonly ensured = async <S extends DocumentStore>(store: S): Promise<S> => {

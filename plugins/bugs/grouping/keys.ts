@@ -4,7 +4,8 @@
  * reports agree, in one process or in many.
  *
  * Order: family (marker: `recent` names the decision) → key → item. Whoever meets a decided key whose item is missing
- * completes it from the report at hand, so a crash between two steps blocks no report (docs/consistency.md, Items).
+ * completes it from the report at hand, so a crash between two steps blocks no report (docs/consistency.md, Items). Where the
+ * store has transactions, all of these are one (new-items.ts).
  *
  * Rejected: a lock document per key (a holder that dies blocks its group), and an upsert of the item by its key (an item
  * has many keys).
@@ -12,10 +13,10 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { HOUR_MS } from '../../../lib/time.js';
-import { StoreConflict } from '../../../ports/store.js';
+import { StoreConflict, type Filter, type TransactionWrite, type Update } from '../../../ports/store.js';
 import { DEPS, hashOf, type Deps } from '../deps.js';
 import { earlierKeyOf, floodOf, type Flood, type Grouping, type GroupingInput } from './key.js';
-import type { FamilyDoc } from '../items/model.js';
+import type { FamilyDoc, KeyDoc } from '../items/model.js';
 
 /** Keys that this process met lately. */
 const CACHED_KEYS = 20_000;
@@ -42,6 +43,8 @@ export interface Decision {
   fresh: boolean;
   /** The flood rule led it to an item whose message differs in words with digits. */
   flooded: boolean;
+  /** What records the decision, where the store has transactions: the caller writes it together with the new item. */
+  writes?: readonly TransactionWrite[];
 }
 
 /** An existing item. */
@@ -82,7 +85,7 @@ export class Keys {
    */
   async decide(keyed: Keyed, mayCreate: () => boolean = () => true): Promise<Decision | null> {
     const decision = (await this.#byEarlierKey(keyed)) ?? (await this.#byFamily(keyed, mayCreate));
-    if (decision === null) return null;
+    if (decision === null || decision.writes !== undefined) return decision;
     const { project, dedup_key } = keyed;
     const taken = this.#lead(keyed, dedup_key, decision.item_id);
     if (decision.fresh) await Promise.all([taken, this.#noteNew(keyed, decision.item_id)]);
@@ -110,10 +113,24 @@ export class Keys {
     }
   }
 
+  /** What leads a new item's keys to it, and counts it for the flood rule: `#lead` and `#noteNew` in a transaction. */
+  #leading(keyed: Keyed, item_id: string): TransactionWrite[] {
+    const { project, dedup_key } = keyed;
+    const lead: TransactionWrite = { collection: 'keys', insert: keyDoc(project, dedup_key, item_id) };
+    const flood = this.#floodOf(keyed);
+    if (flood === null) return [lead];
+    const { id, ...coarse } = keyDoc(project, flood.coarse_key, item_id);
+    return [
+      lead,
+      { collection: 'keys', change: { id }, update: { setOnInsert: coarse }, upsert: true },
+      { collection: 'floods', ...this.#flooding(project, flood), upsert: true },
+    ];
+  }
+
   /** Leads a key to an item; false when it leads somewhere already. */
   async #lead({ project }: Keyed, key: string, item_id: string): Promise<boolean> {
     try {
-      await this.deps.keys.insert({ id: hashOf(project, key), project, key, item_id });
+      await this.deps.keys.insert(keyDoc(project, key, item_id));
       return true;
     } catch (error) {
       if (error instanceof StoreConflict) return false;
@@ -147,8 +164,11 @@ export class Keys {
         allowed = true;
       }
       const item = next?.item_id ?? ids.uuid();
-      if (await this.#write(id, keyed, family, item, isNew))
-        return { item_id: item, adopted: !isNew && keyed.origin !== '', fresh: isNew, flooded: false };
+      const write = familyWrite(id, keyed, family, item, isNew);
+      const decision = { item_id: item, adopted: !isNew && keyed.origin !== '', fresh: isNew, flooded: false };
+      if (isNew && this.deps.transact !== null)
+        return { ...decision, writes: [{ collection: 'families', ...write }, ...this.#leading(keyed, item)] };
+      if (await this.#decided(write)) return decision;
     }
   }
 
@@ -166,12 +186,17 @@ export class Keys {
   async #noteNew(keyed: Keyed, itemId: string): Promise<void> {
     const flood = this.#floodOf(keyed);
     if (flood === null) return;
-    const { floods, clock, grouping } = this.deps;
-    const made_at = { each: [clock.iso()], keep: grouping.flood_items };
+    const { change, update } = this.#flooding(keyed.project, flood);
     await Promise.all([
-      floods.change({ id: hashOf(keyed.project, flood.source) }, { push: { made_at } }, { upsert: true }),
+      this.deps.floods.change(change, update, { upsert: true }),
       this.#lead(keyed, flood.coarse_key, itemId),
     ]);
+  }
+
+  #flooding(project: string, { source }: Flood): { change: Filter; update: Update } {
+    const { clock, grouping } = this.deps;
+    const made_at = { each: [clock.iso()], keep: grouping.flood_items };
+    return { change: { id: hashOf(project, source) }, update: { push: { made_at } } };
   }
 
   /** Only errors flood: who files a bug or a wish says what it is. */
@@ -179,23 +204,38 @@ export class Keys {
     return this.deps.grouping.flood_items === 0 || report.type !== 'error' ? null : floodOf(report, grouping);
   }
 
-  async #write(id: string, keyed: Keyed, family: FamilyDoc | null, item: string, isNew: boolean): Promise<boolean> {
+  /** False when another call has decided meanwhile. */
+  async #decided(write: FamilyWrite): Promise<boolean> {
     const { families } = this.deps;
-    const decided = { key: keyed.dedup_key, item };
-    const unadopted = keyed.origin === '' && isNew ? item : null;
-    if (family === null) {
-      try {
-        await families.insert({ id, project: keyed.project, rev: 1, newest: item, unadopted, recent: [decided] });
-        return true;
-      } catch (error) {
-        if (error instanceof StoreConflict) return false;
-        throw error;
-      }
+    if ('change' in write) return (await families.change(write.change, write.update)) !== null;
+    try {
+      await families.insert(write.insert);
+      return true;
+    } catch (error) {
+      if (error instanceof StoreConflict) return false;
+      throw error;
     }
-    const set = isNew ? { newest: item, unadopted } : keyed.origin === '' ? {} : { unadopted: null };
-    const update = { set, inc: { rev: 1 }, push: { recent: { each: [decided], keep: REMEMBERED } } };
-    return (await families.change({ id, rev: family.rev }, update)) !== null;
   }
+}
+
+const keyDoc = (project: string, key: string, item_id: string): KeyDoc => ({
+  id: hashOf(project, key),
+  project,
+  key,
+  item_id,
+});
+
+type FamilyWrite = { insert: FamilyDoc } | { change: Filter; update: Update };
+
+/** The decision that a key belongs to an item, by compare-and-set of its family. Pure. */
+function familyWrite(id: string, keyed: Keyed, family: FamilyDoc | null, item: string, isNew: boolean): FamilyWrite {
+  const decided = { key: keyed.dedup_key, item };
+  const unadopted = keyed.origin === '' && isNew ? item : null;
+  if (family === null)
+    return { insert: { id, project: keyed.project, rev: 1, newest: item, unadopted, recent: [decided] } };
+  const set = isNew ? { newest: item, unadopted } : keyed.origin === '' ? {} : { unadopted: null };
+  const update = { set, inc: { rev: 1 }, push: { recent: { each: [decided], keep: REMEMBERED } } };
+  return { change: { id, rev: family.rev }, update };
 }
 
 /** Pure: what a family says about an unknown key. `item_id` null asks for a new item. */

@@ -7,6 +7,10 @@
  * neither loses the report nor counts it twice. A note that such a helper left stays for a minute, because the first
  * caller may merely be slow.
  *
+ * Where the store has transactions, reference and count are one write, and none of this is needed: a crash leaves both or
+ * nothing. The way above is for stores without, and for reports that such a write refuses (a parallel repeat, an item that
+ * asks for more than counting).
+ *
  * Rejected: finishing before the answer (a third write on the way of every report), and the reference after the count
  * (two parallel reports with one reference and different texts would make two items).
  */
@@ -54,6 +58,15 @@ export class ClientRefs {
 
   find(id: string): Promise<RefDoc | null> {
     return this.deps.refs.get(id);
+  }
+
+  /** The reference as it will be when its report is counted. @param own the item's own, remembered as long as the item */
+  finished(id: string, project: string, itemId: string, own: boolean): RefDoc {
+    return { id, project, item_id: itemId, open_at: null, expires_at: own ? null : this.#expiry() };
+  }
+
+  #expiry(): string {
+    return isoOf(this.deps.clock.now() + OCCURRENCE_DAYS * 86_400_000);
   }
 
   /** Binds the reference to the item, unless another call was first (`mine` false): then its binding holds. */
@@ -105,7 +118,7 @@ export class ClientRefs {
   }
 
   async #close(batch: readonly Finish[]): Promise<void> {
-    const expires = isoOf(this.deps.clock.now() + OCCURRENCE_DAYS * 86_400_000);
+    const expires = this.#expiry();
     await this.deps.refs.bulk(
       batch.map(({ id, project, item_id, own }) => ({
         change: { id },

@@ -42,7 +42,7 @@ export class CountBatcher {
     @inject(ClientRefs) private readonly refs: ClientRefs,
   ) {}
 
-  /** Counts a report; the item as this count left it, or null when it is in another lane, or already notes the reference. */
+  /** Counts a report; the item as this count left it, or null when it is in another lane, or the reference is known. */
   count(id: string, lane: string, incoming: IncomingReport): Promise<ItemDoc | null> {
     return new Promise((resolve, reject) => {
       const key = `${id} ${lane}`;
@@ -67,18 +67,31 @@ export class CountBatcher {
       const changed = await this.watermark.write(id, (stamp) => {
         const updates = waiting.map(({ incoming }) => counting(incoming, stamp, this.refs.takeNotes(id)));
         const unnoted = Object.assign({}, ...waiting.map(({ incoming }) => withoutNote(incoming))) as Filter;
-        return this.deps.items.change({ id, lane, ...unnoted }, summed(updates));
+        return this.#change({ id, lane, ...unnoted }, summed(updates), waiting);
       });
-      const docs = changed === null ? [] : stepsTo(changed.doc, waiting);
+      const docs = changed === null ? [] : stepsTo(changed, waiting);
       for (const [i, { resolve }] of waiting.entries()) resolve(docs[i] ?? null);
     } catch (error) {
       for (const { reject } of waiting) reject(error);
     }
   }
+
+  /** With the references that are still to be written, in one transaction. */
+  async #change(filter: Filter, update: Update, waiting: readonly Waiting[]): Promise<ItemDoc | null> {
+    const { items, transact } = this.deps;
+    const refs = waiting.flatMap(({ incoming: { ref } }) => ref?.unwritten ?? []);
+    if (refs.length === 0 || transact === null) return (await items.change(filter, update))?.doc ?? null;
+    const done = await transact([
+      ...refs.map((ref) => ({ collection: 'refs', insert: ref })),
+      { collection: 'items', change: filter, update, answer: true },
+    ]);
+    return (done?.at(-1) ?? null) as ItemDoc | null;
+  }
 }
 
 /** Holds while the item does not carry the reference's note: see client-refs.ts. */
-export const withoutNote = ({ ref }: IncomingReport): Filter => (ref === null ? {} : { [`inflight.${ref.id}`]: null });
+export const withoutNote = ({ ref }: IncomingReport): Filter =>
+  ref === null || ref.unwritten !== undefined ? {} : { [`inflight.${ref.id}`]: null };
 
 /** The item after each of the counts, the last one being what was written. */
 function stepsTo(last: ItemDoc, waiting: readonly Waiting[]): ItemDoc[] {

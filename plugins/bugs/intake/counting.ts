@@ -20,7 +20,7 @@ export function counting(incoming: IncomingReport, stamp: string, drop: readonly
   if (incoming.flooded) update.inc = { ...update.inc, flooded: 1 };
   if (late) update.inc = { ...update.inc, late_count: 1 };
   if (typeof report.app_version === 'string') update.set = { last_build: report.app_version };
-  if (ref !== null) update.set = { ...update.set, [`inflight.${ref.id}`]: 1 };
+  if (ref !== null && ref.unwritten === undefined) update.set = { ...update.set, [`inflight.${ref.id}`]: 1 };
   if (drop.length > 0) update.unset = drop;
   return update;
 }

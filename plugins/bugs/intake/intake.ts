@@ -5,29 +5,30 @@
  * names the item's `lane`, so it counts only where nothing else has to happen, and its answer carries all that the rules
  * after it need. Everything else (new, resolved, muted otherwise, duplicate) reads the item and decides.
  */
+import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { isoOf } from '../../../lib/time.js';
 import { groupingOf } from '../grouping/key.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Mute, Recorded, Report } from '../../../ports/domain/bugs.js';
-import { StoreConflict } from '../../../ports/store.js';
 import { cleanReport } from './clean.js';
 import { counting } from './counting.js';
 import { Alarms } from '../muting/alarms.js';
-import { DEPS, type Deps } from '../deps.js';
-import type { IncomingReport } from './incoming-report.js';
+import { DEPS, hashOf, type Deps } from '../deps.js';
+import type { IncomingReport, Reference } from './incoming-report.js';
 import { ChangeSet, laneOfReport, together } from '../items/change-set.js';
 import { Items } from '../items/items.js';
 import { Keys, met, type Decision, type Keyed } from '../grouping/keys.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc, OutboxEntry, RefDoc } from '../items/model.js';
 import { NewGroups } from './new-groups.js';
+import { NewItems } from './new-items.js';
 import { Outbox } from '../items/outbox.js';
 import { overflowKeyed, overflowReport } from './overflow.js';
 import { hourCount } from '../items/rate.js';
 import { isOwn, ClientRefs } from './client-refs.js';
 import { scrubReport } from './scrub.js';
-import { firstDocument, textsOf, type Moment } from './first-document.js';
+import type { Moment } from './first-document.js';
 import { planOccurrence } from './occurrence.js';
 import { Builds } from '../releases/closing.js';
 import { Filters } from '../muting/filters.js';
@@ -40,8 +41,8 @@ import { withoutNote, CountBatcher } from './count-batcher.js';
 import { itemView } from '../items/view.js';
 
 const ATTEMPTS = 100;
-/** Items that may be deleted under one report. */
-const DELETIONS = 5;
+/** How often a report begins anew, because its item was deleted or another process has just made it. */
+const BEGINNINGS = 20;
 
 interface Counted {
   doc: ItemDoc;
@@ -52,6 +53,12 @@ interface Counted {
   entries: readonly OutboxEntry[];
   /** The payload was decided beside the count: kept or not. Null: it is still to be decided. */
   sampled: boolean | null;
+}
+
+/** What became of a report. */
+interface Result {
+  counted: Counted;
+  incoming: IncomingReport;
 }
 
 /** Where a report is counted. */
@@ -75,10 +82,18 @@ const quiet = (doc: ItemDoc, outcome: 'counted' | 'repeated'): Counted => ({
   sampled: null,
 });
 
+const created = (doc: ItemDoc): Counted => ({
+  doc,
+  outcome: 'created',
+  regression: false,
+  entries: doc.outbox,
+  sampled: null,
+});
+
 @injectable()
 export class Intake {
-  /** First reports of one item in this process, one after the other: they would only waste numbers. */
-  readonly #creating = new Map<string, Promise<unknown>>();
+  /** Decisions about unknown keys of one family, one after the other: of two new items one would only waste its number. */
+  readonly #deciding = new KeyedMutex();
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
@@ -96,6 +111,7 @@ export class Intake {
     @inject(Alarms) private readonly alarms: Alarms,
     @inject(CountBatcher) private readonly counts: CountBatcher,
     @inject(NewGroups) private readonly newGroups: NewGroups,
+    @inject(NewItems) private readonly newItems: NewItems,
     @inject(Faults) private readonly faults: Faults,
   ) {}
 
@@ -107,14 +123,14 @@ export class Intake {
   async record(given: Report, options: { texts?: boolean } = {}): Promise<Recorded> {
     const report = await this.#accepted(given);
     const keyed = { project: report.project, report, ...groupingOf(report, this.deps.grouping.masks) };
-    for (let attempt = 0; attempt < DELETIONS; attempt++) {
+    for (let attempt = 0; attempt < BEGINNINGS; attempt++) {
       const done = await this.#recordOnce(report, keyed, options);
       if (done !== null) return done;
     }
-    throw conflict('The item is being deleted; send the report again.');
+    throw conflict('The item changes too often at the moment; send the report again.');
   }
 
-  /** Null when the item that the report was led to has been deleted: nothing leads there any more. */
+  /** Null when it begins anew: its item has been deleted, and nothing leads there any more, or another process made it. */
   async #recordOnce(report: Report, keyed: Keyed, options: { texts?: boolean }): Promise<Recorded | null> {
     const refId = report.client_ref ? this.refs.idOf(report.project, report.client_ref, isPublic(report)) : null;
     const [known, before] = await Promise.all([
@@ -126,32 +142,69 @@ export class Intake {
       return repeated && this.#answer(repeated, keyed.dedup_key, report, false, options);
     }
     const found = before?.item_id ?? known;
-    const place = found === null ? await this.#place(keyed, report) : { ...met(found), keyed, report };
+    const place = found === null ? await this.#first(keyed, report, refId) : { ...met(found), keyed, report };
+    const result = place === null || 'counted' in place ? place : await this.#at(place, report, refId, before);
+    if (result === null) return null;
+    const { counted, incoming } = result;
+    const done = counted.outcome === 'repeated' ? { ...counted, sampled: false } : await this.#after(counted, incoming);
+    return this.#answer(done, incoming.key, report, done.sampled, options);
+  }
+
+  /** The place of an unknown key, or its new item in one write; null when another process was faster. */
+  async #first(keyed: Keyed, report: Report, refId: string | null): Promise<Place | Result | null> {
+    const { project, bare_key } = keyed;
+    if (this.deps.transact === null) return this.#place(keyed, report);
+    return this.#deciding.run(hashOf(project, bare_key), async () => {
+      const place = await this.#place(keyed, report);
+      if (place.writes === undefined) return place;
+      const incoming = this.#incoming(place, report, this.#unwritten(refId, project, place.item_id, true));
+      const doc = await this.newItems.createWith(place.writes, place.item_id, incoming);
+      return doc && { incoming, counted: { ...created(doc), sampled: true } };
+    });
+  }
+
+  /** Counts where the report belongs; null when that item was deleted. */
+  async #at(place: Place, report: Report, refId: string | null, before: RefDoc | null): Promise<Result | null> {
+    const { project } = report;
+    if (refId !== null && before === null && this.deps.transact !== null) {
+      const incoming = this.#incoming(place, report, this.#unwritten(refId, project, place.item_id, false));
+      const counted = await this.#countBlindly(place.item_id, incoming);
+      if (counted !== null) return { counted, incoming };
+    }
     const bound =
       refId === null
         ? null
         : before !== null
           ? { ref: before, mine: false }
-          : await this.refs.bind(refId, report.project, place.item_id);
+          : await this.refs.bind(refId, project, place.item_id);
     const id = bound?.ref.item_id ?? place.item_id;
-    const incoming: IncomingReport = {
+    const incoming = this.#incoming(place, report, bound && { id: bound.ref.id, helper: !bound.mine });
+    incoming.fresh &&= id === place.item_id;
+    const counted = await this.#count(id, incoming);
+    if (counted !== null) return { counted, incoming };
+    await this.keys.release(place.keyed, id);
+    if (bound !== null) await this.refs.release(bound.ref.id, id);
+    return null;
+  }
+
+  #unwritten(refId: string | null, project: string, itemId: string, own: boolean): Reference | null {
+    return refId === null
+      ? null
+      : { id: refId, helper: false, unwritten: this.refs.finished(refId, project, itemId, own) };
+  }
+
+  #incoming(place: Place, report: Report, ref: Reference | null): IncomingReport {
+    const { keyed, adopted, flooded, fresh } = place;
+    return {
       ...this.#moment(report),
       report: place.report,
       payload: report,
-      key: place.keyed.dedup_key,
-      adopted: place.adopted,
-      flooded: place.flooded,
-      fresh: place.fresh && id === place.item_id,
-      ref: bound && { id: bound.ref.id, helper: !bound.mine },
+      key: keyed.dedup_key,
+      adopted,
+      flooded,
+      fresh,
+      ref,
     };
-    const counted = await this.#count(id, incoming);
-    if (counted === null) {
-      await this.keys.release(place.keyed, id);
-      if (bound !== null) await this.refs.release(bound.ref.id, id);
-      return null;
-    }
-    const done = counted.outcome === 'repeated' ? { ...counted, sampled: false } : await this.#after(counted, incoming);
-    return this.#answer(done, place.keyed.dedup_key, report, done.sampled, options);
   }
 
   /** The report as it will be stored, with what mutes it. @throws ServiceError unknown_project */
@@ -199,8 +252,8 @@ export class Intake {
       const item = await this.deps.items.get(id);
       if (item === null) {
         if (!incoming.fresh && (await this.#isDeleted(id))) return null;
-        const doc = await this.#create(id, incoming);
-        if (doc !== null) return { doc, outcome: 'created', regression: false, entries: doc.outbox, sampled: null };
+        const doc = await this.newItems.create(id, incoming);
+        if (doc !== null) return created(doc);
         continue;
       }
       if (incoming.ref !== null && (await this.#isCounted(item, incoming.ref))) return quiet(item, 'repeated');
@@ -254,61 +307,11 @@ export class Intake {
     return ref.helper && (await this.refs.find(ref.id))?.open_at === null;
   }
 
-  /** Inserts the item that its key already names; null when another call has. */
-  async #create(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
-    const running = this.#creating.get(id);
-    if (running !== undefined) {
-      await running;
-      return null;
-    }
-    const task = this.#insert(id, incoming);
-    this.#creating.set(
-      id,
-      task.catch(() => null),
-    );
-    try {
-      return await task;
-    } finally {
-      this.#creating.delete(id);
-    }
-  }
-
-  async #insert(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
-    const { report } = incoming;
-    const { counters, texts, items, ids } = this.deps;
-    const number = await counters.change({ id: report.project }, { inc: { n: 1 } }, { upsert: true });
-    // The texts come first: an item is never seen without them.
-    await this.#unlessThere(texts.insert(textsOf(report, id)));
-    return this.watermark.write(id, async (stamp) => {
-      const first: ItemDoc = firstDocument(report, id, number?.doc.n ?? 0, incoming.key, incoming);
-      if (report !== incoming.payload) first.overflow = true;
-      Object.assign(first, this.faults.begun(first, report));
-      if (incoming.ref !== null) first.inflight = { [incoming.ref.id]: 1 };
-      const change = new ChangeSet(first, report.reporter ?? report.reported_by, stamp, ids);
-      change
-        .note('created', { source: report.source })
-        .emit(report.type === 'feature' ? 'feature.created' : 'bug.created');
-      if (report.severity === 'critical') change.emit('bug.critical');
-      const doc = change.document();
-      return (await this.#unlessThere(items.insert(doc))) ? doc : null;
-    });
-  }
-
-  async #unlessThere(insert: Promise<void>): Promise<boolean> {
-    try {
-      await insert;
-      return true;
-    } catch (error) {
-      if (error instanceof StoreConflict) return false;
-      throw error;
-    }
-  }
-
   /** What the count leads to: history and events, a higher severity, the payload, a publish that came first. */
   async #after(counted: Counted, incoming: IncomingReport): Promise<Counted & { sampled: boolean }> {
     let { doc } = counted;
     const { ref } = incoming;
-    if (ref !== null) {
+    if (ref !== null && ref.unwritten === undefined) {
       const own = counted.outcome === 'created' || isOwn(doc, ref.id);
       this.refs.finish({ id: ref.id, project: doc.project, item_id: doc.id, own, helped: ref.helper });
     }

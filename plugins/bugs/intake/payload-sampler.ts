@@ -2,7 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { ItemDoc } from '../items/model.js';
+import type { ItemDoc, StoredOccurrence } from '../items/model.js';
 import { occurrenceOf } from './first-document.js';
 import type { IncomingReport } from './incoming-report.js';
 import { pack, replacing } from './payload.js';
@@ -38,6 +38,11 @@ export class PayloadSampler {
     const payload = await pack(occurrenceOf(incoming.payload, itemId, slot, this.deps.ids.uuid(), incoming));
     const [written] = await this.deps.occurrences.bulk([{ insert: payload }]);
     return written !== undefined && 'n' in written ? true : null;
+  }
+
+  /** The payload of the report that makes the item: the first is always kept. */
+  first(itemId: string, incoming: IncomingReport): Promise<StoredOccurrence> {
+    return pack(occurrenceOf(incoming.payload, itemId, 0, this.deps.ids.uuid(), incoming));
   }
 
   /** Keeps the payload if its turn comes; true when it was kept. */

@@ -175,14 +175,14 @@ export class ChangeSet {
     });
   }
 
-  /** The whole item, for an insert. */
-  document(): ItemDoc {
-    const last = this.entries.at(-1);
+  /** The whole item, for an insert. @param outbox entries that are not written in another place in the same transaction */
+  document(outbox: OutboxEntry[] = this.entries): ItemDoc {
+    const last = outbox.at(-1);
     return {
       ...this.next,
       ...derived(this.next),
       updated_at: this.at,
-      outbox: this.entries,
+      outbox,
       outbox_at: last === undefined ? null : `${this.at} ${last.id}`,
     };
   }

@@ -11,7 +11,7 @@ import { isoOf } from '../../../lib/time.js';
 import type { Find } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { statOf } from '../lists/stat-kinds.js';
-import type { CommentDoc, ItemDoc, OutboxEntry } from './model.js';
+import type { ActivityDoc, CommentDoc, ItemDoc, OutboxEntry } from './model.js';
 
 /** Entries older than this belong to a dead process, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;
@@ -50,12 +50,7 @@ export class Outbox {
     if (comments.length > 0)
       await this.deps.comments.bulk(comments.map((entry) => ({ insert: commentOf(item, entry) })));
     if (notes.length === 0) return;
-    await this.deps.activity.bulk(
-      notes.map((entry) => {
-        const { id, at, name, actor, data } = entry;
-        return { insert: { id, item_id: item.id, at, action: name, actor, data, stat: statOf(entry, item.project) } };
-      }),
-    );
+    await this.deps.activity.bulk(notes.map((entry) => ({ insert: activityOf(item, entry) })));
   }
 
   async #events(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
@@ -117,6 +112,12 @@ export class Outbox {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 }
+
+export const activityOf = (item: Pick<ItemDoc, 'id' | 'project'>, entry: OutboxEntry): ActivityDoc => {
+  const { id, at, name, actor, data } = entry;
+  const stat = statOf(entry, item.project);
+  return { id, item_id: item.id, at, action: name, actor, data, ...(stat === undefined ? {} : { stat }) };
+};
 
 export const commentOf = (item: Pick<ItemDoc, 'id'>, { id, at, actor, data }: OutboxEntry): CommentDoc => ({
   id,

@@ -1,5 +1,5 @@
 /** A process that dies at one of its writes, before it reached the store or after. */
-import type { Collection, Doc, DocumentStore } from '../../../ports/store.js';
+import type { Collection, Doc, DocumentStore, Transact } from '../../../ports/store.js';
 import { settled, type Fixture } from './fixture.js';
 
 const WRITES = new Set(['insert', 'change', 'changeMany', 'remove', 'bulk']);
@@ -8,20 +8,29 @@ export class Died extends Error {}
 /** A store whose `n`th write, and everything after it, fails; with `late` that write still arrives. */
 export function dying(store: DocumentStore, n: number, late: boolean): { store: DocumentStore; died: () => boolean } {
   let left = n;
+  /** As long as the process lives. */
+  const write = async <V>(run: () => Promise<V>): Promise<V> => {
+    if (left <= 0) throw new Died();
+    if (--left > 0) return run();
+    if (late) await run();
+    throw new Died();
+  };
   const wrap = <T extends Doc>(collection: Collection<T>): Collection<T> =>
     new Proxy(collection, {
       get(target, name) {
         const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
         return async (...args: unknown[]): Promise<unknown> => {
+          if (WRITES.has(String(name))) return write(() => method.apply(target, args));
           if (left <= 0) throw new Died();
-          if (!WRITES.has(String(name)) || --left > 0) return method.apply(target, args);
-          if (late) await method.apply(target, args);
-          throw new Died();
+          return method.apply(target, args);
         };
       },
     });
   const dead = Object.create(store) as DocumentStore;
   dead.collection = <T extends Doc>(name: string): Collection<T> => wrap(store.collection<T>(name));
+  const { transact } = store;
+  const dying: Transact | null = transact && ((writes) => write(() => transact(writes)));
+  Object.defineProperty(dead, 'transact', { value: dying });
   return { store: dead, died: () => left <= 0 };
 }
 

@@ -87,6 +87,7 @@ export function fixtureOn(
     counters: store.collection(nameOf('counters')),
     moves: store.collection(nameOf('moves')),
     views: store.collection(nameOf('views')),
+    transact: STORE.transactOf(store),
     clock,
     ids: new RandomIds(clock),
     log,

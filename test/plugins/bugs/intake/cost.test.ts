@@ -1,10 +1,10 @@
 /** What a report of a known group costs the store: the error intake lives on it. */
 import { expect } from 'chai';
-import type { Collection, Doc } from '../../../../ports/store.js';
+import type { Collection, Doc, Transact } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, fixtureOn, type Fixture } from '../fixture.js';
 
-/** The fixture's store, with every call noted as `collection.method`. */
-function noted(fixture: Fixture): { fixture: Fixture; calls: string[] } {
+/** The fixture's store, with every call noted as `collection.method`, or as a transaction of collections. */
+function noted(fixture: Fixture, transacts = true): { fixture: Fixture; calls: string[] } {
   const calls: string[] = [];
   const store = Object.create(fixture.store) as Fixture['store'];
   store.collection = <T extends Doc>(name: string): Collection<T> =>
@@ -17,6 +17,14 @@ function noted(fixture: Fixture): { fixture: Fixture; calls: string[] } {
         };
       },
     });
+  const { transact } = fixture.store;
+  const counted: Transact | null =
+    transact &&
+    ((writes) => {
+      calls.push(`transact ${writes.map(({ collection }) => collection.replace('bugs_', '')).join(' ')}`);
+      return transact(writes);
+    });
+  Object.defineProperty(store, 'transact', { value: transacts ? counted : null });
   return {
     fixture: fixtureOn(store, fixture.clock, (deps) => Object.assign(deps, { random: () => 0.999_999 })),
     calls,
@@ -38,10 +46,28 @@ describe('bugs: the cost of an occurrence', () => {
     expect(calls).to.deep.equal(['keys.get', 'items.change']);
   });
 
-  it('with a client_ref is one read and two writes more, one of them behind the answer', async () => {
+  it('with a client_ref is one read more, in one write', async () => {
+    await fixture.bugs.record(errorReport({ client_ref: 'r' }));
+    await settled(fixture);
+    expect(calls).to.deep.equal(['keys.get', 'refs.get', 'transact refs items']);
+  });
+
+  it('with a client_ref and no transactions is one read and two writes more, one of them behind the answer', async () => {
+    ({ fixture, calls } = noted(fixture, false));
     await fixture.bugs.record(errorReport({ client_ref: 'r' }));
     await settled(fixture);
     expect(calls).to.deep.equal(['keys.get', 'refs.get', 'refs.insert', 'items.change', 'refs.bulk']);
+  });
+
+  it('of a new group is a number, one write and, behind the answer, its event', async () => {
+    const fresh = { error_message: 'another one', exception_class: 'F', client_ref: 'r' };
+    await fixture.bugs.record(errorReport(fresh));
+    await settled(fixture);
+    expect(calls.filter((call) => !call.endsWith('get'))).to.deep.equal([
+      'counters.change',
+      'transact families keys keys floods refs texts items activity occurrences',
+      'items.change',
+    ]);
   });
 
   it('that repeats a client_ref is two reads, its key having been met lately', async () => {

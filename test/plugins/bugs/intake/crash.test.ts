@@ -4,6 +4,7 @@
  */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
+import type { DocumentStore } from '../../../../ports/store.js';
 import { attempt, Died, dying } from '../dying.js';
 import { ensured, errorReport, MANAGER, settled, fixtureOn } from '../fixture.js';
 
@@ -13,44 +14,58 @@ const SCENES: readonly { name: string; before: number; ref: boolean }[] = [
   { name: 'a first report', before: 0, ref: false },
 ];
 
+/** As on an engine that has them, and on one that has not. */
+const ENGINES: readonly { engine: string; opened: () => Promise<DocumentStore> }[] = [
+  { engine: 'with transactions', opened: () => ensured(new MemoryStore()) },
+  {
+    engine: 'without transactions',
+    opened: async () => {
+      const store = await ensured(new MemoryStore());
+      Object.defineProperty(store, 'transact', { value: null });
+      return store;
+    },
+  },
+];
+
 describe('bugs: kill -9 at every write', () => {
-  for (const { name, before, ref } of SCENES) {
-    for (const late of [false, true]) {
-      it(`${name}, ${late ? 'after' : 'before'} it reached the store`, async () => {
-        for (let n = 1; ; n++) {
-          const store = await ensured(new MemoryStore());
-          const first = fixtureOn(store);
-          for (let i = 0; i < before; i++) await first.bugs.record(errorReport({ client_ref: `old-${i}` }));
-          await settled(first);
-          const one = errorReport(ref ? { client_ref: 'the-one' } : {});
-          const { store: dead, died } = dying(store, n, late);
-          const victim = fixtureOn(dead, first.clock);
-          const answered = await attempt(victim, (fixture) => fixture.bugs.record(one));
+  const cases = ENGINES.flatMap((on) =>
+    SCENES.flatMap((scene) => [false, true].map((late) => [on, scene, late] as const)),
+  );
+  for (const [{ engine, opened }, { name, before, ref }, late] of cases) {
+    it(`${engine}: ${name}, ${late ? 'after' : 'before'} it reached the store`, async () => {
+      for (let n = 1; ; n++) {
+        const store = await opened();
+        const first = fixtureOn(store);
+        for (let i = 0; i < before; i++) await first.bugs.record(errorReport({ client_ref: `old-${i}` }));
+        await settled(first);
+        const one = errorReport(ref ? { client_ref: 'the-one' } : {});
+        const { store: dead, died } = dying(store, n, late);
+        const victim = fixtureOn(dead, first.clock);
+        const answered = await attempt(victim, (fixture) => fixture.bugs.record(one));
 
-          const heir = fixtureOn(store, first.clock);
-          const again = await heir.bugs.record(one);
-          await settled(heir);
-          const items = await heir.deps.items.find({ limit: 100 });
-          expect(items.items).to.have.lengthOf(1);
-          const hits = items.items[0]?.hit_count ?? 0;
-          if (ref) expect(hits, `write ${n}`).to.equal(before + 1);
-          else expect(hits, `write ${n}`).to.be.within(before + (answered ? 2 : 1), before + 2);
-          expect(again.item.status).to.equal('open');
+        const heir = fixtureOn(store, first.clock);
+        const again = await heir.bugs.record(one);
+        await settled(heir);
+        const items = await heir.deps.items.find({ limit: 100 });
+        expect(items.items).to.have.lengthOf(1);
+        const hits = items.items[0]?.hit_count ?? 0;
+        if (ref) expect(hits, `write ${n}`).to.equal(before + 1);
+        else expect(hits, `write ${n}`).to.be.within(before + (answered ? 2 : 1), before + 2);
+        expect(again.item.status).to.equal('open');
 
-          heir.clock.advance(61_000);
-          await heir.bugs.reconcile();
-          await settled(heir);
-          const told = [...first.told, ...victim.told, ...heir.told];
-          expect(new Set(told.map(({ id }) => id)).size, `events after write ${n}`).to.equal(1);
-          const item = (await heir.deps.items.find({ limit: 1 })).items[0];
-          expect(item?.outbox).to.deep.equal([]);
-          expect(item?.outbox_at).to.equal(null);
-          expect(await heir.deps.refs.count({ open_at: { gt: '' } })).to.equal(0);
-          if (ref) expect(await heir.bugs.record(one)).to.include({ repeated: true });
-          if (!died()) return;
-        }
-      });
-    }
+        heir.clock.advance(61_000);
+        await heir.bugs.reconcile();
+        await settled(heir);
+        const told = [...first.told, ...victim.told, ...heir.told];
+        expect(new Set(told.map(({ id }) => id)).size, `events after write ${n}`).to.equal(1);
+        const item = (await heir.deps.items.find({ limit: 1 })).items[0];
+        expect(item?.outbox).to.deep.equal([]);
+        expect(item?.outbox_at).to.equal(null);
+        expect(await heir.deps.refs.count({ open_at: { gt: '' } })).to.equal(0);
+        if (ref) expect(await heir.bugs.record(one)).to.include({ repeated: true });
+        if (!died()) return;
+      }
+    });
   }
 
   it('tells how old the oldest change is whose events are not out', async () => {

@@ -1,6 +1,6 @@
 /** Lists, filters, paging and the delta query (contract 20, endpoints; contract 00, lists). */
 import { expect } from 'chai';
-import { InvalidCursor } from '../../../../ports/store.js';
+import { InvalidCursor, type Transact } from '../../../../ports/store.js';
 import type { Caller } from '../../../../plugins/bugs/caller.js';
 import {
   codeOf,
@@ -205,14 +205,13 @@ describe('bugs: the safe mark', () => {
     const gate = new Promise<void>((resolve) => {
       finish = resolve;
     });
-    const held = (): Promise<void> => {
-      arrived.push('insert');
-      return gate;
+    const { transact } = fixture.deps;
+    const held: Transact = async (writes) => {
+      arrived.push('transaction');
+      await gate;
+      return transact?.(writes) ?? null;
     };
-    const items = new Proxy(fixture.deps.items, {
-      get: (target, name) => (name === 'insert' ? held : (Reflect.get(target, name) as () => unknown).bind(target)),
-    });
-    const slow = fixtureOn(fixture.store, fixture.clock, (deps) => Object.assign(deps, { items }));
+    const slow = fixtureOn(fixture.store, fixture.clock, (deps) => Object.assign(deps, { transact: held }));
     const began = fixture.clock.iso();
     const writing = slow.bugs.record(report());
     while (arrived.length === 0) await new Promise(setImmediate);

@@ -1,0 +1,115 @@
+/**
+ * Makes an item from its first report (contract 20, transitions). Where the store has transactions, all of it is one: what
+ * decides where its keys lead (grouping/keys.ts), the reference, texts, item, history and payload. Only its number comes
+ * before, so that a call that loses to another one wastes a number and writes nothing. Elsewhere each is a write of its own,
+ * in the order of docs/consistency.md.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { StoreConflict, type TransactionWrite } from '../../../ports/store.js';
+import { DEPS, type Deps } from '../deps.js';
+import { ChangeSet } from '../items/change-set.js';
+import { DeltaWatermark } from '../items/delta-watermark.js';
+import type { ItemDoc } from '../items/model.js';
+import { activityOf } from '../items/outbox.js';
+import { Faults } from '../releases/version-faults.js';
+import { firstDocument, textsOf } from './first-document.js';
+import type { IncomingReport } from './incoming-report.js';
+import { PayloadSampler } from './payload-sampler.js';
+
+@injectable()
+export class NewItems {
+  /** First reports of one item in this process, one after the other: they would only waste numbers. */
+  readonly #creating = new Map<string, Promise<unknown>>();
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(Faults) private readonly faults: Faults,
+    @inject(PayloadSampler) private readonly sampler: PayloadSampler,
+  ) {}
+
+  /** Item and decision in one transaction; null when another call was faster. @param decision of `Keys.decide` */
+  async createWith(
+    decision: readonly TransactionWrite[],
+    id: string,
+    incoming: IncomingReport,
+  ): Promise<ItemDoc | null> {
+    const { transact } = this.deps;
+    if (transact === null) throw new TypeError('the store has no transactions');
+    const [n, payload] = await Promise.all([this.#number(incoming), this.sampler.first(id, incoming)]);
+    return this.watermark.write(id, async (stamp) => {
+      const change = this.#first(id, n, incoming, stamp);
+      const history = change.entries.filter(({ kind }) => kind === 'activity');
+      const item = change.document(change.entries.filter(({ kind }) => kind !== 'activity'));
+      const done = await transact([
+        ...decision,
+        ...[incoming.ref?.unwritten ?? []].flat().map((insert) => ({ collection: 'refs', insert })),
+        { collection: 'texts', insert: textsOf(incoming.report, id) },
+        { collection: 'items', insert: item },
+        ...history.map((entry) => ({ collection: 'activity', insert: activityOf(item, entry) })),
+        { collection: 'occurrences', insert: payload },
+      ]);
+      return done && item;
+    });
+  }
+
+  /** Inserts the item that its key already names; null when another call has. */
+  async create(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
+    const running = this.#creating.get(id);
+    if (running !== undefined) {
+      await running;
+      return null;
+    }
+    const task = this.#insert(id, incoming);
+    this.#creating.set(
+      id,
+      task.catch(() => null),
+    );
+    try {
+      return await task;
+    } finally {
+      this.#creating.delete(id);
+    }
+  }
+
+  async #insert(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
+    const { texts, items } = this.deps;
+    const n = await this.#number(incoming);
+    // The texts come first: an item is never seen without them.
+    await this.#unlessThere(texts.insert(textsOf(incoming.report, id)));
+    return this.watermark.write(id, async (stamp) => {
+      const doc = this.#first(id, n, incoming, stamp).document();
+      return (await this.#unlessThere(items.insert(doc))) ? doc : null;
+    });
+  }
+
+  /** The next one of the project. */
+  async #number({ report }: IncomingReport): Promise<number> {
+    const counter = await this.deps.counters.change({ id: report.project }, { inc: { n: 1 } }, { upsert: true });
+    return counter?.doc.n ?? 0;
+  }
+
+  #first(id: string, n: number, incoming: IncomingReport, stamp: string): ChangeSet {
+    const { report, ref } = incoming;
+    const first: ItemDoc = firstDocument(report, id, n, incoming.key, incoming);
+    if (report !== incoming.payload) first.overflow = true;
+    Object.assign(first, this.faults.begun(first, report));
+    if (ref !== null && ref.unwritten === undefined) first.inflight = { [ref.id]: 1 };
+    const change = new ChangeSet(first, report.reporter ?? report.reported_by, stamp, this.deps.ids);
+    change
+      .note('created', { source: report.source })
+      .emit(report.type === 'feature' ? 'feature.created' : 'bug.created');
+    if (report.severity === 'critical') change.emit('bug.critical');
+    return change;
+  }
+
+  async #unlessThere(insert: Promise<void>): Promise<boolean> {
+    try {
+      await insert;
+      return true;
+    } catch (error) {
+      if (error instanceof StoreConflict) return false;
+      throw error;
+    }
+  }
+}
