@@ -103,6 +103,7 @@ export default definePlugin<ReleasesConfig>({
     ACCOUNT_WATCHERS.point,
     LICENSE_WATCHERS.point,
     SEARCH_PROVIDERS.point,
+    LIVE_TOPICS.point,
   ],
   config: releasesConfig,
   scopes: ['updateservice:publish'],
