@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { archiveOf, type SourceFile } from '../../support/release-server.js';
 import { ADMIN, TestService } from '../../support/service.js';
+import { until } from '../../harness.js';
 import { install, remove, scratch } from './agent.js';
 
 const BUILT = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '..', 'build', 'agent');
@@ -45,6 +46,8 @@ describe('update-agent: the executable', function () {
     }
     agent = join(dir, 'agent', 'update-agent');
     service = await TestService.started({ SVC_SETUP__BUILT_AGENTS: BUILT });
+    const offered = async (): Promise<boolean> => (await fetch(`${service.url}/installer/installer.json`)).ok;
+    await until('the agents are in place', offered, 60_000);
   });
   after(async () => {
     await service?.dispose();
