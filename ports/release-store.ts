@@ -85,9 +85,10 @@ export interface StoredFile {
   /**
    * The bytes from `start` up to, and without, `end`, in pieces of 256 KiB or more. Once the first piece is there, a
    * replacement or withdrawal changes nothing any more.
+   * @param room makes a buffer for the next piece, one for each; absent: a new one
    * @throws FileReplaced before the first piece
    */
-  read(start: number, end: number): AsyncIterable<Uint8Array>;
+  read(start: number, end: number, room?: () => Uint8Array): AsyncIterable<Uint8Array>;
 }
 
 /** Another file took its place, or it was withdrawn, before it was read: ask for it again. */

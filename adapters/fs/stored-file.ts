@@ -4,7 +4,8 @@ import { lstat, open } from 'node:fs/promises';
 import { FileReplaced, type StoredFile } from '../../ports/release-store.js';
 import { codeOf } from './durable.js';
 
-const PIECE = 512 * 1024;
+const PIECE = 256 * 1024;
+const newRoom = (): Uint8Array => Buffer.allocUnsafeSlow(PIECE);
 
 /** Every put makes a new file, whose number and time of change are its own; neither changes by a restart. */
 export const tagOf = ({ size, mtimeNs, ino }: BigIntStats): string =>
@@ -23,20 +24,28 @@ export async function look(path: string): Promise<BigIntStats | null> {
 
 export function storedFile(path: string, stats: BigIntStats): StoredFile {
   const tag = tagOf(stats);
-  return { size: Number(stats.size), modifiedAt: stats.mtime, tag, read: (start, end) => read(path, tag, start, end) };
+  return {
+    size: Number(stats.size),
+    modifiedAt: stats.mtime,
+    tag,
+    read: (start, end, room = newRoom) => read(path, tag, { start, end }, room),
+  };
 }
 
-async function* read(path: string, tag: string, start: number, end: number): AsyncGenerator<Uint8Array> {
+async function* read(
+  path: string,
+  tag: string,
+  { start, end }: { start: number; end: number },
+  room: () => Uint8Array,
+): AsyncGenerator<Uint8Array> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch((error: unknown) => {
     throw ['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error)) ? new FileReplaced('the file has gone') : error;
   });
   try {
     if (tagOf(await file.stat({ bigint: true })) !== tag) throw new FileReplaced('another file took its place');
     for (let at = start; at < end;) {
-      const { bytesRead, buffer } = await file.read({
-        buffer: Buffer.allocUnsafeSlow(Math.min(PIECE, end - at)),
-        position: at,
-      });
+      const buffer = room();
+      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, end - at), at);
       if (bytesRead === 0) throw new Error('the file is shorter than it was');
       at += bytesRead;
       yield bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead);

@@ -24,6 +24,7 @@ import { COMPRESSED_FROM } from './transport/send.js';
 import { KnownPaths } from './transport/known-paths.js';
 import { makeListener, ownListener } from './transport/listener.js';
 import { EventStreams } from './streams/event-streams.js';
+import { PieceBuffers } from './streams/piece-buffers.js';
 import { InFlight } from './limits/in-flight.js';
 import { homePage } from './pages/home.js';
 import { ViewJudge } from './pages/judge-views.js';
@@ -142,6 +143,7 @@ export class HapiServer implements HttpServer {
       streams: {
         places: streams,
         events: this.#eventStreams,
+        buffers: new PieceBuffers(),
         stallMs: options.stallMs ?? STALL_MS,
         uploadRate: options.uploadRate ?? UPLOAD_RATE,
       },

@@ -13,8 +13,10 @@ export interface AnsweredFile {
    * The bytes from `start` up to, and without, `end`, in pieces of 256 KiB or more. Not called for HEAD, 304 and 416.
    * What it throws before its first piece is answered like any error of a handler; later the connection is cut. It is
    * closed (`return()`; a `Readable` is destroyed) when the caller goes away.
+   * @param room makes a buffer of 256 KiB for the next piece, one for each, used again when the piece was sent; a source with
+   * buffers of its own leaves it alone
    */
-  open(start: number, end: number): AsyncIterable<Uint8Array>;
+  open(start: number, end: number, room: () => Uint8Array): AsyncIterable<Uint8Array>;
 }
 
 /**

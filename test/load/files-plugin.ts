@@ -17,8 +17,13 @@ const routes: RouteSpec[] = [
       if (stats === null) throw notFound('file');
       const file = storedFile(path, stats);
       const { size, tag } = file;
-      const open = (start: number, end: number): AsyncIterable<Uint8Array> => file.read(start, end);
-      return new FileAnswer({ size, etag: `"${tag}"`, contentType: 'application/gzip', open });
+      const type = 'application/gzip';
+      return new FileAnswer({
+        size,
+        etag: `"${tag}"`,
+        contentType: type,
+        open: (start, end, room) => file.read(start, end, room),
+      });
     },
   },
   {

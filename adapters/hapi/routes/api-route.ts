@@ -364,20 +364,18 @@ export class ApiRoute {
     request: Request,
     call: IncomingRequest,
   ): Promise<HttpResponse> {
-    const { places, events, stallMs } = this.shared.streams;
+    const { places, events, buffers, stallMs } = this.shared.streams;
     const place = places.enter(this.#stranger(call));
     if (place === null) return this.#refuse(OVERLOADED, call.id);
     const closed = (): void => place.leave();
     const failed = (thrown: unknown): void => this.#log(thrown, call, 'a stream failed');
     try {
       const own = this.#ownHeaders(answer);
+      const rules = { stallMs, buffers, failed, closed };
       const response =
         answer instanceof FileAnswer
-          ? await fileResponse(answer.file, call.method, request.raw.req.headers, own, { stallMs, failed, closed })
-          : events.response(this.#watched(answer, request, call), own, call.method === 'HEAD', listenerOf(call), {
-              failed,
-              closed,
-            });
+          ? await fileResponse(answer.file, call.method, request.raw.req.headers, own, rules)
+          : events.response(this.#watched(answer, request, call), own, call.method === 'HEAD', listenerOf(call), rules);
       if (!(response instanceof Failure)) return response;
       closed();
       return this.#refuse(response, call.id, call);

@@ -5,10 +5,12 @@ import { Failure } from '../errors/failure.js';
 import type { HttpResponse } from '../transport/http-response.js';
 import type { BodyStream } from './body-stream.js';
 import { Outflow } from './outflow.js';
+import type { PieceBuffers } from './piece-buffers.js';
 import { partOf } from './file-request.js';
 
 export interface StreamRules {
   stallMs: number;
+  buffers: PieceBuffers;
   /** A source that failed, or gave another number of bytes than it promised. */
   failed: (thrown: unknown) => void;
   /** Called once, when the last byte is out or nobody reads any longer. */
@@ -44,7 +46,7 @@ export async function fileResponse(
     ...(part.status === 206 && { 'content-range': `bytes ${part.start}-${part.end - 1}/${file.size}` }),
   };
   const unread = part.status === 304 || method === 'HEAD' || bytes === 0;
-  const source = unread ? null : await Source.open(file, part.start, part.end);
+  const source = unread ? null : await Source.open(file, part.start, part.end, rules.buffers.take);
   const length = part.status === 304 ? null : bytes;
   return { status: part.status, headers, body: new FileBody(length, source, rules) };
 }
@@ -57,8 +59,8 @@ class Source {
     this.#next = pieces.next();
   }
 
-  static async open(file: AnsweredFile, start: number, end: number): Promise<Source> {
-    const source = new Source(file.open(start, end)[Symbol.asyncIterator]());
+  static async open(file: AnsweredFile, start: number, end: number, room: () => Uint8Array): Promise<Source> {
+    const source = new Source(file.open(start, end, room)[Symbol.asyncIterator]());
     await source.#next;
     return source;
   }
@@ -100,12 +102,14 @@ class FileBody implements BodyStream {
 
   /** False: nobody reads any longer. */
   async #pump(source: Source, res: ServerResponse): Promise<boolean> {
-    const out = new Outflow(res, this.rules.stallMs);
+    const { stallMs, buffers } = this.rules;
+    const out = new Outflow(res, stallMs);
     let left = this.bytes ?? 0;
     for (let piece = await source.next(); piece !== null; piece = await source.next()) {
       left -= piece.length;
       if (left < 0) throw new RangeError('a file gave more bytes than it has');
       if (!(await out.write(piece))) return false;
+      buffers.give(piece);
     }
     if (left > 0) throw new RangeError(`a file gave ${left} bytes fewer than it has`);
     return true;

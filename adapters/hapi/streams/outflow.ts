@@ -17,7 +17,6 @@ export class Outflow {
     private readonly stallMs: number,
   ) {
     res.setTimeout(stallMs, () => res.destroy());
-    res.on('drain', () => this.#wake());
     res.on('close', () => this.#wake());
   }
 
@@ -28,18 +27,30 @@ export class Outflow {
 
   /** Nobody reads any longer. */
   get closed(): boolean {
-    return this.res.destroyed || this.res.closed;
+    const { destroyed, closed, socket } = this.res;
+    // A connection that broke tells its answer so only at the next turn. An answer that waits for its turn has none yet.
+    return destroyed || closed || socket?.writable === false;
   }
 
-  /** Resolves when more may be written; false: nobody reads any longer. */
+  /** Resolves when the system has taken it, and nothing here needs its bytes any more; false: nobody reads any longer. */
   async write(piece: Uint8Array | string): Promise<boolean> {
     const { res } = this;
     if (this.closed) return false;
-    if (res.write(piece)) return true;
+    let ok = true;
+    let taken = (): void => undefined;
+    res.write(piece, (error) => {
+      ok = !error;
+      taken();
+    });
+    if (res.writableLength === 0) return true;
     const slow = setTimeout(() => res.destroy(), this.stallMs + (res.writableLength / LEAST_RATE) * 1000);
-    await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    await new Promise<void>((resolve) => {
+      taken = resolve;
+      this.#waiting.add(resolve);
+    });
+    this.#waiting.delete(taken);
     clearTimeout(slow);
-    return !this.closed;
+    return ok && !this.closed;
   }
 
   #wake(): void {

@@ -16,9 +16,13 @@ const typeOf = (name: string): string =>
   TYPES.find(([ending]) => name.endsWith(ending))?.[1] ?? 'application/octet-stream';
 
 /** The bytes; another file in its place is an answer to come back, as long as nothing was sent. */
-async function* bytesOf(file: StoredFile, start: number, end: number, whole: () => void): AsyncGenerator<Uint8Array> {
+async function* bytesOf(
+  file: StoredFile,
+  { start, end, room }: { start: number; end: number; room: () => Uint8Array },
+  whole: () => void,
+): AsyncGenerator<Uint8Array> {
   try {
-    yield* file.read(start, end);
+    yield* file.read(start, end, room);
   } catch (error) {
     if (!(error instanceof FileReplaced)) throw error;
     throw new ServiceError('not_ready', 'The file was replaced at this moment: ask again.', {
@@ -53,7 +57,7 @@ export function storeRoute(guard: StoreGuard, store: ReleaseStore, downloaded: A
         etag: `"${file.tag}"`,
         modifiedAt: file.modifiedAt,
         contentType: typeOf(segments.at(-1) ?? ''),
-        open: (start, end) => bytesOf(file, start, end, whole),
+        open: (start, end, room) => bytesOf(file, { start, end, room }, whole),
       }).header('cache-control', 'private, no-cache');
     },
   };

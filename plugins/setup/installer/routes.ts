@@ -30,7 +30,7 @@ async function agent(installers: Installers, file: InstallerFile, request: HttpR
       etag: `"${stored.tag}${encoding === null ? '' : `-${encoding}`}"`,
       modifiedAt: stored.modifiedAt,
       contentType: 'application/octet-stream',
-      open: (start, end) => stored.read(start, end),
+      open: (start, end, room) => stored.read(start, end, room),
     });
     answer.header('vary', 'accept-encoding');
     return encoding === null ? answer : answer.header('content-encoding', encoding);

@@ -211,6 +211,46 @@ describe('hapi: files as answers', () => {
     await until('no descriptor is left', async () => (await openFiles()) <= descriptors);
   });
 
+  it('gives every reader its own bytes, though buffers are used again: slow ones, and beside those that go away', async () => {
+    const rooms = new Set<ArrayBufferLike>();
+    /** Pieces of one letter each, the whole answer of one number. */
+    const lettered = (n: number): AnsweredFile => ({
+      size: 6 * MIB,
+      etag: `"${n}"`,
+      contentType: 'x/y',
+      open: async function* (start, end, room) {
+        for (let at = start; at < end;) {
+          const buffer = room();
+          rooms.add(buffer.buffer);
+          await Promise.resolve();
+          const piece = buffer.subarray(0, Math.min(buffer.length, end - at));
+          at += piece.fill(n).length;
+          yield piece;
+        }
+      },
+    });
+    const numbered = route('lettered/{n}', () => lettered(0), {
+      handle: ({ params }) => new FileAnswer(lettered(Number(params['n']))),
+    });
+    const server = await TestServer.create({ routes: [numbered] });
+    await server.start();
+    const read = async (n: number): Promise<void> => {
+      const { body } = await fetch(`${server.url}/files/lettered/${n}`);
+      let length = 0;
+      for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
+        length += piece.length;
+        expect(Buffer.alloc(piece.length, n).equals(piece)).to.equal(true);
+        if (n % 3 === 0 && length > MIB) return;
+        if (n % 3 === 1) await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(length).to.equal(6 * MIB);
+    };
+    for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 12 }, (_, i) => read(i + 1)));
+    // 24 pieces each, of 36 readers.
+    expect(rooms.size).to.be.below(100);
+    await server.stop();
+  });
+
   it('cuts a client that takes nothing', async () => {
     const before = closed;
     const impatient = await TestServer.create({ routes: [route('endless', () => endless)] }, { stallMs: 300 });
