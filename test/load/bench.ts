@@ -18,6 +18,7 @@ import { downloads } from './downloads.js';
 import { licenseFigures } from './licenses.js';
 import { lists } from './lists.js';
 import { envelopeSource } from './sentry-envelope.js';
+import { pageTimes } from './pages.js';
 import { evaluation, heartbeats, history } from './watchdog.js';
 import { releases } from './releases.js';
 import { webhookFigures } from './webhooks.js';
@@ -171,6 +172,7 @@ say(`Node ${process.version}, ${process.platform} ${process.arch}`);
 const PARTS: Record<string, () => Promise<void>> = {
   intake,
   lists: () => lists(say, SIZES, UNLIMITED),
+  pages: () => pageTimes(say, SIZES.at(-1) ?? 100_000, UNLIMITED),
   webhooks: () => webhookFigures(say, errorBodies('bench', 200, 1024)),
   heartbeats: () => heartbeats(say, ROUNDS, SECONDS),
   evaluation: () => evaluation(say),

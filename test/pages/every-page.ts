@@ -1,0 +1,23 @@
+/** Every page there is, from what the plugins mount: a new one cannot be forgotten by the suites that walk them all. */
+import type { PageSpec } from '../../kernel/contract.js';
+import { BUILTIN } from '../../main.js';
+import { boot } from '../harness.js';
+import { ADMIN } from '../support/service.js';
+
+export interface KnownPage {
+  method: 'GET' | 'POST';
+  /** As it is mounted, `/bugs/{ref}`. */
+  path: string;
+  access: PageSpec['access'];
+}
+
+export async function everyPage(): Promise<KnownPage[]> {
+  const access = { admin_user: ADMIN.username, admin_password: ADMIN.password };
+  const made = await boot(BUILTIN, { sections: { access } });
+  try {
+    const pages = made.http.mounted?.pages ?? [];
+    return pages.map(({ spec }) => ({ method: spec.method ?? 'GET', path: spec.path, access: spec.access }));
+  } finally {
+    await made.stop();
+  }
+}

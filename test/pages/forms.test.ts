@@ -1,0 +1,134 @@
+/**
+ * Every form of every page with what nobody should type: refused with an answer that is a page under the same policy, never a
+ * fault of the server, never a script from outside; and every edit form as it is filled in is accepted (contract 80).
+ */
+import { expect } from 'chai';
+import { everyPage } from './every-page.js';
+import { PLANTED, PlantedService } from './planted.js';
+import type { Form, Page } from './web-session.js';
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/** They end or change the session that this suite works with. */
+const LEFT_OUT = new Set(['/logout', '/theme', '/login']);
+
+interface FoundForm {
+  from: string;
+  action: string;
+  /** Names of its text fields. */
+  texts: string[];
+  /** As a browser would send it. */
+  filled: Form;
+}
+
+const decode = (text: string): string =>
+  text
+    .replaceAll(/&#x([0-9a-f]+);/gi, (_, hex: string) => String.fromCodePoint(parseInt(hex, 16)))
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+
+const attribute = (tag: string, name: string): string | undefined => {
+  const found = new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1];
+  return found === undefined ? undefined : decode(found);
+};
+
+/** The forms of a page that post; without a parser, because the pages are ours and every attribute is quoted. */
+function formsOf(from: string, html: string): FoundForm[] {
+  return [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].flatMap(([, head = '', inside = '']) => {
+    const action = attribute(head, 'action')?.replace(/#.*/, '');
+    if (attribute(head, 'method') !== 'post' || action === undefined || LEFT_OUT.has(action)) return [];
+    const filled: Record<string, string | string[]> = {};
+    const texts: string[] = [];
+    const add = (name: string, value: string): void => {
+      const known = filled[name];
+      filled[name] = known === undefined ? value : [known, value].flat();
+    };
+    for (const [tag] of inside.matchAll(/<input\b[^>]*>/g)) {
+      const [name, type = 'text'] = [attribute(tag, 'name'), attribute(tag, 'type')];
+      if (name === undefined || name === 'csrf_token') continue;
+      if (type === 'checkbox' || type === 'radio') {
+        if (/\schecked\b/.test(tag)) add(name, attribute(tag, 'value') ?? 'on');
+        continue;
+      }
+      add(name, attribute(tag, 'value') ?? '');
+      if (type !== 'hidden') texts.push(name);
+    }
+    for (const [, tag = '', value = ''] of inside.matchAll(/<textarea\b([^>]*)>([\s\S]*?)<\/textarea>/g)) {
+      const name = attribute(tag, 'name');
+      if (name === undefined) continue;
+      add(name, decode(value));
+      texts.push(name);
+    }
+    for (const [, tag = '', options = ''] of inside.matchAll(/<select\b([^>]*)>([\s\S]*?)<\/select>/g)) {
+      const name = attribute(tag, 'name');
+      const all = [...options.matchAll(/<option\b[^>]*>/g)].map(([option]) => option);
+      const chosen = all.find((option) => /\sselected\b/.test(option)) ?? all[0];
+      if (name !== undefined && chosen !== undefined) add(name, attribute(chosen, 'value') ?? '');
+    }
+    return [{ from, action, texts, filled }];
+  });
+}
+
+describe('web: every form with good and bad input', function () {
+  this.timeout(300_000);
+  let planted: PlantedService;
+  let forms: FoundForm[];
+
+  before(async () => {
+    planted = await PlantedService.started();
+    const pages = (await everyPage()).filter(({ method }) => method === 'GET');
+    const found = new Map<string, FoundForm>();
+    for (const { path } of pages) {
+      const address = planted.addressOf(path);
+      if (!address) continue;
+      const { text } = await planted.admin.get(address);
+      for (const form of formsOf(address, text)) found.set(`${form.action} ${form.texts.join()}`, form);
+    }
+    forms = [...found.values()];
+  });
+  after(() => planted?.dispose());
+
+  /** What is wrong with an answer, in words; none when it is refused or taken as it should be. */
+  const faultsOf = ({ status, headers, text }: Page): string[] => [
+    ...(status < 500 ? [] : [`status ${status}`]),
+    ...(headers.get('content-security-policy') === POLICY ? [] : ['another policy']),
+    ...(/<script>globalThis|onerror="globalThis/.test(text) ? ['a planted script'] : []),
+  ];
+  const sent = (form: FoundForm, value: string): Promise<Page> =>
+    planted.admin.post(
+      form.action,
+      { ...form.filled, ...Object.fromEntries(form.texts.map((name) => [name, value])) },
+      form.from,
+    );
+
+  it('there are forms on these pages', () => {
+    expect(forms.filter(({ texts }) => texts.length > 0).length).to.be.greaterThan(20);
+  });
+
+  it('what is filled in already is accepted by every edit form', async () => {
+    const edits = forms.filter(({ action }) => action.endsWith('/edit'));
+    expect(edits.length).to.be.greaterThan(4);
+    for (const form of edits) {
+      const answer = await planted.admin.post(form.action, form.filled, form.from);
+      expect(answer.status, `${form.action} ${/alert[^]*?<p>([^<]*)/.exec(answer.text)?.[1]}`).to.equal(303);
+    }
+  });
+
+  for (const [what, value] of [
+    ['8 KB of letters and a script', PLANTED],
+    ['control characters', 'a\u0000b\u0007c\u202ed'],
+    ['nothing', ''],
+    ['half a surrogate and a formula', '\ud800=cmd|calc'],
+  ] as const)
+    it(`every text field with ${what}`, async () => {
+      const faults: string[] = [];
+      for (const form of forms) {
+        if (form.texts.length === 0) continue;
+        for (const fault of faultsOf(await sent(form, value))) faults.push(`${form.from} → ${form.action}: ${fault}`);
+      }
+      expect(faults).to.deep.equal([]);
+    });
+});

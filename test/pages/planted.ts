@@ -1,0 +1,276 @@
+/**
+ * A real service in which every field that takes text holds a script and 8 KB of unbroken letters, as far as the field lets it:
+ * no text from outside may run, and none may move a layout.
+ */
+import { packageWith } from '../../clients/demo/package-file.js';
+import { ADMIN, aosJson, TestService, type Answer } from '../support/service.js';
+import { until } from '../harness.js';
+import { WebSession } from './web-session.js';
+
+export const SCRIPT = '<script>globalThis.owned=1</script><img src=x onerror="globalThis.owned=1">"\'>';
+const LETTERS = 'W'.repeat(8_192);
+export const PLANTED = SCRIPT + LETTERS;
+export const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
+export const INSTALLER = { username: 'fitter', password: 'quiet-lantern-harbour' };
+
+const SCOPES = [
+  'bugtracker:report',
+  'bugtracker:manage',
+  'watchdog:ping',
+  'watchdog:manage',
+  'webhooks:manage',
+  'license:manage',
+  'updateservice:publish',
+  'projects:manage',
+].join(',');
+const UNLIMITED = {
+  SVC_LIMITS__INTAKE_PER_MINUTE: '0',
+  SVC_LIMITS__API_PER_MINUTE: '0',
+  SVC_LIMITS__PUBLIC_PER_MINUTE: '0',
+  SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0',
+};
+
+type Body = Record<string, unknown>;
+
+export class PlantedService {
+  /** Where a page with parameters is to be seen: its pattern to an address. */
+  readonly addresses: Record<string, string> = {};
+
+  private constructor(
+    readonly service: TestService,
+    private readonly token: string,
+    readonly admin: WebSession,
+  ) {}
+
+  /** @param env more of the configuration */
+  static async started(env: Record<string, string> = {}): Promise<PlantedService> {
+    const service = await TestService.started({ ...UNLIMITED, ...env });
+    try {
+      const admin = new WebSession(service.url);
+      if ((await admin.signIn(ADMIN.username, ADMIN.password)) !== 303) throw new Error('no login');
+      for (const [{ username, password }, role] of [
+        [MEMBER, 'member'],
+        [INSTALLER, 'installer'],
+      ] as const) {
+        await aosJson(
+          service.env,
+          ['user', 'create', '--username', username, '--role', role, '--password-stdin'],
+          `${password}\n`,
+        );
+      }
+      const planted = new PlantedService(service, await service.token(SCOPES), admin);
+      await planted.#plant();
+      return planted;
+    } catch (error) {
+      await service.dispose();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return this.service.url;
+  }
+
+  /** The address of a page; undefined when this service has nothing to show there. */
+  addressOf(path: string): string | undefined {
+    return path.includes('{') ? this.addresses[path] : path;
+  }
+
+  dispose(): Promise<void> {
+    return this.service.dispose();
+  }
+
+  async #plant(): Promise<void> {
+    await this.#call('POST', '/api/projects/v1/projects', { slug: 'shop', name: PLANTED, description: PLANTED });
+    Object.assign(this.addresses, {
+      '/projects/{slug}': '/projects/shop',
+      '/projects/{slug}/edit': '/projects/shop/edit',
+      '/docs/api/{group}': /href="(\/docs\/api\/[a-z]+)"/.exec((await this.admin.get('/docs/api')).text)?.[1] ?? '',
+    });
+    await this.#webhooks();
+    await this.#errors();
+    await this.#monitors();
+    await this.#releases();
+    await this.#licenses();
+    await this.#administration();
+  }
+
+  /** What is too long for a field is halved until it fits: the error names the field. */
+  async #call(method: string, path: string, body: Body, token: string | null = this.token): Promise<Body> {
+    const given = { ...body };
+    for (let tries = 0; tries < 60; tries++) {
+      const answer: Answer = await this.service.request(method, path, token, given);
+      if (answer.status < 300) return answer.body;
+      const fields = Object.keys((answer.body['error'] as { fields?: object } | undefined)?.fields ?? {});
+      const names = fields.map((field) => field.split(/[.[]/)[0] as string);
+      if (names.length === 0) throw new Error(`${method} ${path} → ${answer.status}: ${JSON.stringify(answer.body)}`);
+      for (const name of new Set(names)) given[name] = halved(given[name], name);
+    }
+    throw new Error(`${method} ${path}: no length of its fields is taken`);
+  }
+
+  async #errors(): Promise<void> {
+    const { ref } = await this.#call('POST', '/api/errors/v1/report', {
+      project: 'shop',
+      error_level: 'fatal',
+      exception_class: PLANTED,
+      error_message: PLANTED,
+      file_path: PLANTED,
+      line_no: 7,
+      stack_trace: `${PLANTED}\n    at ${PLANTED} (${PLANTED}:1:1)`,
+      environment: PLANTED,
+      app_version: PLANTED,
+      host: PLANTED,
+      url: `https://example.com/${LETTERS}`,
+      tags: [PLANTED],
+      context: { [PLANTED]: PLANTED },
+      user: PLANTED,
+    });
+    const { ref: feature } = await this.#call('POST', '/api/bugtracker/v1/report', {
+      type: 'feature',
+      project: 'shop',
+      title: PLANTED,
+      description: PLANTED,
+    });
+    await this.#call('POST', `/api/bugtracker/v1/bugs/${String(feature)}/comments`, { body: PLANTED });
+    await this.#call('POST', `/api/bugtracker/v1/bugs/${String(ref)}/claim`, { agent: 'W'.repeat(100) });
+    this.addresses['/bugs/{ref}'] = `/bugs/${String(ref)}`;
+    const { rule } = await this.#call('POST', '/api/errors/v1/ignore-rules', {
+      match_type: 'contains',
+      pattern: `Z${PLANTED}`,
+      reason: PLANTED,
+      project: 'shop',
+    });
+    const { id } = rule as { id: string };
+    this.addresses['/ignore-rules/{id}'] = `/ignore-rules/${id}`;
+    this.addresses['/ignore-rules/{id}/edit'] = `/ignore-rules/${id}/edit`;
+  }
+
+  async #monitors(): Promise<void> {
+    const source = 'W'.repeat(128);
+    const { monitor } = await this.#call('POST', '/api/watchdog/v1/monitors', {
+      source,
+      name: PLANTED,
+      description: PLANTED,
+      os: PLANTED,
+      project: 'shop',
+      public: true,
+      parent_source: 'V'.repeat(128),
+    });
+    await this.#call('POST', '/api/watchdog/v1/ping', {
+      source,
+      status: 'warning',
+      message: PLANTED,
+      app_version: PLANTED,
+      checks: { [PLANTED.slice(0, 60)]: { ok: false, message: PLANTED } },
+      metrics: { ['W'.repeat(64)]: 123456.789, note: PLANTED },
+    });
+    await this.#call('POST', '/api/watchdog/v1/event', { source, type: PLANTED, level: 'warning', message: PLANTED });
+    await this.#call('POST', '/api/watchdog/v1/monitors', { source: 'U'.repeat(128), parent_source: source });
+    const { id } = monitor as { id: string };
+    this.addresses['/monitors/{source}'] = `/monitors/${source}`;
+    this.addresses['/monitors/{source}/edit'] = `/monitors/${source}/edit`;
+    this.addresses['/status/{id}'] = `/status/${id}`;
+  }
+
+  async #webhooks(): Promise<void> {
+    const { webhook } = await this.#call('POST', '/api/webhooks/v1/webhooks', {
+      name: PLANTED,
+      url: `http://127.0.0.1:9/${'W'.repeat(1_900)}`,
+      events: '*',
+    });
+    const { id } = webhook as { id: string };
+    await this.#call('POST', '/api/bugtracker/v1/report', {
+      type: 'bug',
+      project: 'shop',
+      title: PLANTED,
+      severity: 'critical',
+    });
+    let delivery: string | undefined;
+    await until(
+      'a delivery',
+      async () => {
+        const { body } = await this.service.request('GET', `/api/webhooks/v1/webhooks/${id}/deliveries`, this.token);
+        const tried = (body['items'] as { id: string; attempt_count: number }[]).find((one) => one.attempt_count > 0);
+        delivery = tried?.id;
+        return delivery !== undefined;
+      },
+      20_000,
+    );
+    this.addresses['/webhooks/{id}'] = `/webhooks/${id}`;
+    this.addresses['/webhooks/{id}/edit'] = `/webhooks/${id}/edit`;
+    this.addresses['/webhooks/{id}/deliveries/{delivery}'] = `/webhooks/${id}/deliveries/${delivery}`;
+  }
+
+  async #releases(): Promise<void> {
+    const response = await fetch(`${this.url}/api/updateservice/v1/publish?product=shop&version=1.2.3&platform=any`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        'content-type': 'application/gzip',
+        'x-release-notes': Buffer.from(PLANTED).toString('base64'),
+      },
+      body: packageWith(`${'W'.repeat(90)}/a.sh`, '#!/bin/sh\n'),
+    });
+    if (!response.ok) throw new Error(`publish → ${response.status}: ${await response.text()}`);
+    const list = await this.admin.get('/releases');
+    this.addresses['/releases/{id}'] = /href="(\/releases\/[^"?/]+)"/.exec(list.text)?.[1] ?? '';
+  }
+
+  async #licenses(): Promise<void> {
+    const { key, license } = await this.#call('POST', '/api/license/v1/licenses', {
+      product: 'shop',
+      licensee: PLANTED,
+      email: `${'w'.repeat(60)}@example.com`,
+      notes: PLANTED,
+      max_activations: 1,
+      require_approval: true,
+      features: { [PLANTED]: PLANTED },
+    });
+    for (const n of [1, 2]) {
+      await this.service.request('POST', '/api/license/v1/validate', null, {
+        license_key: key,
+        product: 'shop',
+        machine_id: `machine-${n}-${'W'.repeat(60)}`,
+        machine_name: PLANTED.slice(0, 200),
+        platform: 'win-x64',
+        app_version: '1.2.3',
+      });
+    }
+    const { id } = license as { id: string };
+    this.addresses['/licenses/{id}'] = `/licenses/${id}`;
+    this.addresses['/licenses/{id}/edit'] = `/licenses/${id}/edit`;
+  }
+
+  async #administration(): Promise<void> {
+    const { admin } = this;
+    await admin.post('/users', { username: 'W'.repeat(64), role: 'member', password: MEMBER.password }, '/users');
+    await admin.post('/tokens', { name: PLANTED.slice(0, 100), scopes: ['watchdog:ping'] }, '/tokens/new');
+    await admin.post('/bugs/views', { name: PLANTED.slice(0, 60), shared: 'true', query: 'status=open' }, '/bugs');
+    const channel = await admin.post(
+      '/notifications',
+      {
+        name: PLANTED.slice(0, 100),
+        kind: 'slack',
+        target: `http://127.0.0.1:9/${'W'.repeat(1_900)}`,
+        timezone: 'UTC',
+        digest_minutes: '0',
+        enabled: 'true',
+      },
+      '/notifications/new',
+    );
+    this.addresses['/notifications/{id}'] = channel.location ?? '';
+    this.addresses['/notifications/{id}/edit'] = `${channel.location}/edit`;
+    const users = await admin.get('/users');
+    this.addresses['/users/{id}'] = /href="(\/users\/[^"/]+)"/.exec(users.text)?.[1] ?? '';
+  }
+}
+
+function halved(value: unknown, name: string): unknown {
+  if (typeof value === 'string' && value.length > 1) return value.slice(0, Math.floor(value.length / 2));
+  if (Array.isArray(value)) return value.map((one) => halved(one, name));
+  if (value !== null && typeof value === 'object') {
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [halved(key, name), halved(one, name)]));
+  }
+  throw new Error(`the field ${name} is refused, however short`);
+}

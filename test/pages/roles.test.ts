@@ -1,0 +1,134 @@
+/**
+ * Every page for everyone (contract 10, roles; contract 80): an administrator, a member, an installer and nobody, with the
+ * exact answer. A page that is not in the table fails the suite, and so does one that is no longer there.
+ */
+import { expect } from 'chai';
+import { ADMIN } from '../support/service.js';
+import { everyPage, type KnownPage } from './every-page.js';
+import { INSTALLER, MEMBER, PlantedService } from './planted.js';
+import { WebSession } from './web-session.js';
+
+const PUBLIC = new Set(['/login', '/license', '/license/release', '/license/file', '/status/{id}']);
+/** Whole areas, and single pages of areas that members read. */
+const ADMINISTRATORS = [
+  /^\/users\b/,
+  /^\/tokens\b/,
+  /^\/notifications\b/,
+  /^\/projects\/new$/,
+  /^\/projects\/\{slug\}\/edit$/,
+  /^\/webhooks\/(?:new|\{id\}\/edit)$/,
+  /^\/licenses\/(?:new|\{id\}\/edit)$/,
+];
+/** What changes something and is for administrators alone: beside all of the areas above. */
+const ADMINISTRATORS_CHANGE = [
+  /^\/projects\b/,
+  /^\/webhooks\b/,
+  /^\/licenses\b(?!\/find)/,
+  /^\/license-approvals\b/,
+  /^\/releases\b/,
+  /^\/access-protection\b/,
+  /^\/migrations$/,
+  /^\/monitors\/\{source\}\/tokens\b/,
+];
+
+function least({ method, path }: KnownPage): 'public' | 'member' | 'admin' {
+  if (PUBLIC.has(path)) return 'public';
+  if (ADMINISTRATORS.some((one) => one.test(path))) return 'admin';
+  return method === 'POST' && ADMINISTRATORS_CHANGE.some((one) => one.test(path)) ? 'admin' : 'member';
+}
+
+/** The login leads on who is in, the enrolment goes by its form, and a live list wants to be told since when. */
+const OTHERWISE: Record<string, number> = {
+  '/login': 303,
+  '/account/totp': 303,
+  '/bugs/live': 400,
+  '/errors/live': 400,
+};
+
+describe('web: every page for every role', function () {
+  this.timeout(180_000);
+  let planted: PlantedService;
+  let pages: KnownPage[];
+  let admin: WebSession;
+  let member: WebSession;
+  let installer: WebSession;
+  let nobody: WebSession;
+
+  before(async () => {
+    pages = await everyPage();
+    planted = await PlantedService.started();
+    admin = planted.admin;
+    member = new WebSession(planted.url);
+    installer = new WebSession(planted.url);
+    nobody = new WebSession(planted.url);
+    expect(await member.signIn(MEMBER.username, MEMBER.password)).to.equal(303);
+  });
+  after(() => planted?.dispose());
+
+  it('the installer is refused at the login, with the right password', async () => {
+    expect(await installer.signIn(INSTALLER.username, INSTALLER.password)).to.equal(403);
+    expect(await installer.signIn(ADMIN.username, INSTALLER.password)).to.equal(401);
+  });
+
+  it('what is mounted says the same as the contract', () => {
+    const wrong = pages.filter((page) => {
+      const declared = typeof page.access === 'string' ? page.access : page.access.session;
+      return declared !== least(page);
+    });
+    expect(wrong.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([]);
+  });
+
+  it('every page has an address here', () => {
+    const missing = pages.filter(({ method, path }) => method === 'GET' && !planted.addressOf(path));
+    expect(missing.map(({ path }) => path)).to.deep.equal([]);
+  });
+
+  it('GET: what each of them is answered', async () => {
+    const seen: string[] = [];
+    const wanted: string[] = [];
+    for (const page of pages) {
+      if (page.method !== 'GET') continue;
+      const address = planted.addressOf(page.path) ?? page.path;
+      const rank = least(page);
+      const inside = OTHERWISE[page.path] ?? 200;
+      const next = address === '/' ? '' : `?next=${encodeURIComponent(address)}`;
+      const outside = rank === 'public' ? '200' : `303 /login${next}`;
+      wanted.push(
+        `${page.path}: admin ${inside}, member ${rank === 'admin' ? 403 : inside}, installer and nobody ${outside}`,
+      );
+      const told = await nobody.get(address);
+      const same = await installer.get(address);
+      expect(same.status, address).to.equal(told.status);
+      const says = told.status === 303 ? `303 ${told.location}` : String(told.status);
+      const [a, m] = [(await admin.get(address)).status, (await member.get(address)).status];
+      seen.push(`${page.path}: admin ${a}, member ${m}, installer and nobody ${says}`);
+    }
+    expect(seen).to.deep.equal(wanted);
+  });
+
+  it('POST: nobody gets in without a session, a form token and the role; and nothing is changed by it', async () => {
+    const token = /name="csrf_token" value="([^"]+)"/.exec((await member.get('/account')).text)?.[1] ?? '';
+    const seen: string[] = [];
+    const wanted: string[] = [];
+    for (const page of pages) {
+      if (page.method !== 'POST') continue;
+      const address = page.path
+        .replace('{ref}', 'SHOP-1')
+        .replaceAll(/\{[a-z]+\}/g, '00000000-0000-4000-8000-000000000000');
+      const rank = least(page);
+      const open = rank === 'public';
+      wanted.push(
+        `${page.path}: nobody ${open ? 403 : 401}, without token 403${rank === 'admin' ? ', member 403' : ''}`,
+      );
+      const [outside, bare] = [await nobody.send(address, {}), await member.send(address, {})];
+      const refused = rank === 'admin' ? `, member ${(await member.send(address, { csrf_token: token })).status}` : '';
+      seen.push(`${page.path}: nobody ${outside.status}, without token ${bare.status}${refused}`);
+    }
+    expect(seen).to.deep.equal(wanted);
+  });
+
+  it('a member is told who may', async () => {
+    const page = await member.get('/users');
+    expect(page.text).to.match(/administrator/i);
+  });
+});
