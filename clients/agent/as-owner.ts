@@ -8,6 +8,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { isSea } from 'node:sea';
 import { codeOf, EXIT, Failure } from './exit.js';
+import { secretOf } from './secrets.js';
 import type { Agent } from './update/installation.js';
 import { controlService, type ServiceControl, type Verb } from './update/service.js';
 
@@ -56,6 +57,12 @@ export async function asOwner(owner: Owner, { options, signal, env, ownFile }: A
   };
   delete around.SVC_PASSWORD_FILE;
   delete around.SVC_PRODUCT_KEY_FILE;
+  // Files that only root may read.
+  for (const [, name] of Object.keys(env).map((variable) => /^(SVC_SET_.+)_FILE$/.exec(variable) ?? [])) {
+    if (name === undefined) continue;
+    around[name] = (await secretOf(env, name)) ?? undefined;
+    delete around[`${name}_FILE`];
+  }
   const args = [...(isSea() ? [] : [...process.execArgv, ownFile]), ...process.argv.slice(2)];
   const stdio: StdioOptions = ['inherit', 'inherit', 'inherit', 'ipc'];
   const child = spawn(process.execPath, args, { uid: owner.uid, gid: owner.gid, env: around, stdio });

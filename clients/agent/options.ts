@@ -27,6 +27,8 @@ interface OptionSpec {
   onlyOnce?: true;
   /** Not an option of the command line. */
   fileOnly?: true;
+  /** It may be given several times. */
+  multiple?: true;
 }
 
 export const OPTIONS = {
@@ -81,6 +83,12 @@ export const OPTIONS = {
     env: 'SVC_SCHEDULE',
   },
   replace: { type: 'boolean', says: 'end the tokens that an earlier setup of this machine got', onlyOnce: true },
+  set: {
+    type: 'string',
+    says: 'name=value: a setting of the release, any number of them (or SVC_SET_<NAME>)',
+    onlyOnce: true,
+    multiple: true,
+  },
   adopt: { type: 'boolean', says: 'install into a directory that holds something else', onlyOnce: true },
   'allow-http': { type: 'boolean', says: 'speak http to a server that is not this machine', env: 'SVC_ALLOW_HTTP' },
   yes: { type: 'boolean', says: 'take every default, ask nothing', env: 'SVC_YES' },
@@ -101,6 +109,8 @@ export interface Options {
   channel: string | null;
   platform: string | null;
   dir: string;
+  /** It was said, and is not the default. */
+  dirGiven: boolean;
   config: string;
   currentVersion: string | null;
   /** Canonical text: upper case, with hyphens. */
@@ -121,6 +131,8 @@ export interface Options {
   /** Null: it is asked for. */
   schedule: boolean | null;
   replace: boolean;
+  /** Settings of the release, as they were given. */
+  set: { name: string; value: string }[];
   adopt: boolean;
   allowHttp: boolean;
   yes: boolean;
@@ -139,7 +151,7 @@ const PID = /^[1-9]\d{0,9}$/;
 const SECONDS = /^\d{1,6}$/;
 const SPKI_SHA256 = /^[0-9a-f]{64}$/i;
 
-type Values = Partial<Record<OptionName, string | boolean>>;
+type Values = Partial<Record<OptionName, string | boolean | string[]>>;
 
 /** `argv` without node and the script. `own`: the directory that the agent's own file lies in. */
 export async function readOptions(argv: readonly string[], env: Env, own: string): Promise<Options> {
@@ -177,7 +189,7 @@ function fromArguments(argv: readonly string[]): Values {
   const options = Object.fromEntries(
     Object.entries<OptionSpec>(OPTIONS)
       .filter(([, spec]) => spec.fileOnly === undefined)
-      .map(([name, { type }]) => [name, { type }]),
+      .map(([name, { type, multiple = false }]) => [name, { type, multiple }]),
   );
   try {
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values;
@@ -221,7 +233,8 @@ function flag(where: string, value: unknown): boolean {
   throw new Failure('usage', `${where}: must be true or false`);
 }
 
-const text = (value: string | boolean | undefined): string | null => (typeof value === 'string' ? value : null);
+const text = (value: string | boolean | string[] | undefined): string | null =>
+  typeof value === 'string' ? value : null;
 
 function checked(values: Values, dir: string, config: string): Options {
   const one = (name: OptionName, fits: (text: string) => boolean, says: string): string | null => {
@@ -242,6 +255,7 @@ function checked(values: Values, dir: string, config: string): Options {
     channel: one('channel', (slug) => SLUG.test(slug), 'a slug: small letters, digits, dot, hyphen, underscore'),
     platform: one('platform', isPlatform, `one of ${PLATFORMS.join(', ')}`),
     dir,
+    dirGiven: values.dir !== undefined,
     config,
     currentVersion: one('current-version', isVersion, 'a version such as 1.2.3'),
     licenseKey: text(values['license-key']),
@@ -261,6 +275,7 @@ function checked(values: Values, dir: string, config: string): Options {
     ),
     schedule: typeof values.schedule === 'boolean' ? values.schedule : null,
     replace: values.replace === true,
+    set: settingsOf(values.set),
     adopt: values.adopt === true,
     allowHttp,
     yes: values.yes === true,
@@ -269,6 +284,14 @@ function checked(values: Values, dir: string, config: string): Options {
     version: values.version === true,
     help: values.help === true,
   };
+}
+
+function settingsOf(given: Values['set']): Options['set'] {
+  return (Array.isArray(given) ? given : []).map((text) => {
+    const at = text.indexOf('=');
+    if (at < 1 || at === text.length - 1) throw new Failure('usage', '--set must be name=value');
+    return { name: text.slice(0, at), value: text.slice(at + 1) };
+  });
 }
 
 /** The text that is hashed and sent (contract 40, access files). */

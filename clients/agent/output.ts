@@ -84,6 +84,12 @@ export class Output {
     else this.stderr.write(`update-agent: ${printable(text, 2_000)}\n`);
   }
 
+  /** For the person who is being asked. */
+  say(text: string): void {
+    this.#clear();
+    this.stderr.write(`${text}\n`);
+  }
+
   /** Text as it is: the help, the version. */
   plain(text: string): void {
     this.stdout.write(text);

@@ -1,9 +1,11 @@
 /** One run of the agent: options, action, exit code. */
 import { dirname } from 'node:path';
-import { codeOf, EXIT, Failure, failureOf } from './exit.js';
+import { codeOf, EXIT, failureOf } from './exit.js';
 import { HOOKS, type Hooks } from './hooks.js';
 import { helpText, readOptions, type Action, type Env } from './options.js';
 import { Output, type Sink } from './output.js';
+import { configure } from './actions/configure.js';
+import { install } from './actions/install.js';
 import { monitor } from './actions/monitor.js';
 import { recoverOnly } from './actions/recover.js';
 import { update } from './actions/update.js';
@@ -14,8 +16,13 @@ import { controlService } from './update/service.js';
 /** Written into the executables by their build. */
 const VERSION = process.env.AOS_AGENT_VERSION ?? 'development';
 
-/** By action; those of the installer join here. */
-const ACTIONS: Partial<Record<Action, (agent: Agent) => Promise<void>>> = { update, monitor, recover: recoverOnly };
+const ACTIONS: Readonly<Record<Action, (agent: Agent) => Promise<void>>> = {
+  update,
+  install,
+  configure,
+  monitor,
+  recover: recoverOnly,
+};
 
 /**
  * @param argv without node and the script
@@ -64,11 +71,10 @@ async function act(agent: Agent): Promise<number> {
     output.plain(`update-agent ${VERSION}\n`);
     return EXIT.done;
   }
-  const owner = await ownerToBecome(options.dir);
+  // Where `install` has yet to be told its directory the current one decides nothing.
+  const owner = options.action === 'install' && !options.dirGiven ? null : await ownerToBecome(options.dir);
   if (owner !== null) return asOwner(owner, agent);
-  const action = ACTIONS[options.action];
-  if (action === undefined) throw new Failure('usage', `--action ${options.action} is not part of this build`);
-  await action(agent);
+  await ACTIONS[options.action](agent);
   output.release();
   return EXIT.done;
 }

@@ -1,8 +1,7 @@
 /** Secrets come from the environment, a file that it names, or a hidden prompt, never from argv (contract 90, update agent). */
 import { readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline/promises';
-import { Writable } from 'node:stream';
 import { codeOf, Failure } from './exit.js';
+import { askHidden } from './prompts.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -22,13 +21,5 @@ export async function secretOf(env: Env, name: string): Promise<string | null> {
 export async function askPassword(account: string, signal: AbortSignal): Promise<string> {
   if (!process.stdin.isTTY)
     throw new Failure('usage', `no password for ${account}: set SVC_PASSWORD or SVC_PASSWORD_FILE`);
-  process.stderr.write(`Password of ${account}: `);
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
-  try {
-    return await prompt.question('', { signal });
-  } finally {
-    prompt.close();
-    process.stderr.write('\n');
-  }
+  return askHidden(`Password of ${account}: `, signal);
 }

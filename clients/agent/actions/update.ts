@@ -1,26 +1,17 @@
 /** `--action update` (contract 90, update): lock → recover → check → … → clean up, in steps where `min_version` wants them. */
-import { rm } from 'node:fs/promises';
 import { machineIdOf } from '../../shared/machine-id.js';
 import { machinePlatform } from '../../shared/machine.js';
-import { printable } from '../../shared/texts.js';
 import { Failure, failureOf } from '../exit.js';
 import { machineInstance } from '../machine.js';
-import { below } from '../net/address.js';
-import { download, OtherBytes } from '../net/download.js';
 import { Http } from '../net/http.js';
 import { bring } from '../update/bring.js';
-import { credentialsOf } from '../update/credentials.js';
+import { follow } from '../update/follow.js';
 import { Installation, type Agent } from '../update/installation.js';
 import { readOffline } from '../update/offline.js';
-import { ask, type Found } from '../update/question.js';
 import { Restart } from '../update/restart.js';
 import { UpdateServer, type Question } from '../update/server.js';
-import { checkSpace } from '../update/space.js';
 import { waitForProcess } from '../update/wait.js';
 import { reportRecovery } from './recover.js';
-
-/** An old installation goes in steps (contract 40, publishing); a server that never ends them is not followed for ever. */
-const MOST_STEPS = 8;
 
 export async function update(agent: Agent): Promise<void> {
   const restart = new Restart(agent);
@@ -56,73 +47,15 @@ async function fromServer(
   server: UpdateServer | null,
   restart: Restart,
 ): Promise<void> {
-  const { agent, layout } = installation;
+  const { agent } = installation;
   if (server === null) throw new Failure('usage', '--server is missing: the address of the service');
   const asked = questionOf(installation);
   const { product, channel, platform } = asked;
   const version = installedVersion(asked.version);
   const question: Question = { product, version, channel, platform, instance: await instanceOf(installation, product) };
-  for (let step = 0; step < MOST_STEPS; step++) {
-    const fetched = await fetchOffered(installation, http, server, question);
-    if (fetched === null) {
-      if (step === 0) agent.output.upToDate(question.version);
-      return;
-    }
-    const { found, archive } = fetched;
-    await bring(installation, { release: found.release, archive, beforePlan: () => quiet(agent, restart) });
-    await rm(archive, { force: true });
-    agent.output.updated(question.version, found.release.manifest.version);
-    question.version = found.release.manifest.version;
-    if (!found.more) return;
-  }
-  agent.output.warning(
-    `${MOST_STEPS} steps were taken, and ${layout.root} is not at the newest version yet: run the agent again`,
-  );
-}
-
-/** What is offered, and its package. Bytes that are not the release's lead to one more question: it may have been replaced. */
-async function fetchOffered(
-  installation: Installation,
-  http: Http,
-  server: UpdateServer,
-  question: Question,
-): Promise<{ found: Found; archive: string } | null> {
-  for (let attempt = 0; ; attempt++) {
-    const found = await ask(installation, server, question);
-    if (found === null) return null;
-    try {
-      return { found, archive: await fetchPackage(installation, http, server, found) };
-    } catch (error) {
-      if (!(error instanceof OtherBytes) || attempt > 0) throw error;
-    }
-  }
-}
-
-async function fetchPackage(
-  { agent, layout }: Installation,
-  http: Http,
-  server: UpdateServer,
-  found: Found,
-): Promise<string> {
-  const { options, output, hooks, signal } = agent;
-  const { manifest } = found.release;
-  const unpacked = manifest.files.reduce((sum, { size }) => sum + size, 0);
-  await checkSpace(layout.root, manifest.package.size + unpacked, manifest.files.length);
-  const { authorization, refused } = await credentialsOf(options, signal);
-  const { sha256, size } = manifest.package;
-  const notes = found.offered.notes === null ? '' : `: ${printable(found.offered.notes, 200)}`;
-  output.note('downloading', { version: manifest.version, bytes: size }, `downloading ${manifest.version}${notes}`);
-  return download(
-    layout.download,
-    { url: below(server.address, found.offered.packageUrl), size, sha256, authorization, refused },
-    {
-      http,
-      hooks,
-      signal,
-      onAccepted: () => output.release(),
-      onProgress: (done, before) => output.progress('downloading', done, size, before),
-    },
-  );
+  const beforePlan = (): Promise<void> => quiet(agent, restart);
+  const taken = await follow(installation, http, server, { question, fresh: false, beforePlan });
+  if (taken === 0) agent.output.upToDate(version);
 }
 
 async function fromFile(
@@ -143,7 +76,7 @@ async function fromFile(
 }
 
 /** Nothing of the application runs any more: its service is stopped, the process that was named has ended. */
-async function quiet({ options, signal }: Agent, restart: Restart): Promise<void> {
+export async function quiet({ options, signal }: Agent, restart: Restart): Promise<void> {
   await restart.stop();
   if (options.waitForPid !== null) await waitForProcess(options.waitForPid, options.waitSeconds, signal);
 }

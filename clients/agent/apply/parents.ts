@@ -43,7 +43,7 @@ export class Parents {
     const why = writableByOthers(stats);
     if (why !== null) throw refuse(root, why);
     await writable(root);
-    for (let at = dirname(root); at !== dirname(at); at = dirname(at)) await ancestor(at);
+    await checkAncestors(root);
     return new Parents(root, stats.dev);
   }
 
@@ -83,6 +83,11 @@ async function writable(path: string): Promise<void> {
   await access(path, constants.W_OK | constants.X_OK).catch((error: unknown) => {
     throw new Failure('spaceOrPermission', `${path} cannot be written to; nothing was changed`, { cause: error });
   });
+}
+
+/** Nobody else could put something in the place of `path`, which may be missing. */
+export async function checkAncestors(path: string): Promise<void> {
+  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) await ancestor(at);
 }
 
 /** In a sticky directory only the owner moves his own; root trusts nobody else's directory above it. */

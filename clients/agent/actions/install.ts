@@ -1,0 +1,199 @@
+/**
+ * `--action install` (contract 90, update agent): login → selection from the catalog → directory → install → setup → optionally
+ * monitoring. The files come by the path of an update; after exit 10 they stay installed.
+ */
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { ownerToBecome } from '../as-owner.js';
+import { Failure } from '../exit.js';
+import { look } from '../files.js';
+import { machinePlatform } from '../../shared/machine.js';
+import { serverUrl } from '../net/address.js';
+import { Http } from '../net/http.js';
+import { askText, askYesNo, isInteractive } from '../prompts.js';
+import { missingRuntimes } from '../runtime/check.js';
+import { settle, showPost, type Login } from '../settings/settle.js';
+import { accountOf, loginOnce } from '../setup/account.js';
+import { choose, readCatalog } from '../setup/catalog.js';
+import { checkDirectory, makeDirectory, proposedDirectory, unmakeDirectory } from '../setup/directory.js';
+import { keepOptions } from '../setup/kept-options.js';
+import { SetupSession } from '../setup/session.js';
+import { manifestOf } from '../trust/verified.js';
+import { bring } from '../update/bring.js';
+import { follow } from '../update/follow.js';
+import { Installation, type Agent } from '../update/installation.js';
+import { readOffline } from '../update/offline.js';
+import { Restart } from '../update/restart.js';
+import { UpdateServer } from '../update/server.js';
+import { monitorMachine } from './monitor.js';
+import { reportRecovery } from './recover.js';
+import { instanceOf, quiet } from './update.js';
+
+/** What `check` is asked with where nothing is installed. */
+const NONE = '0';
+
+interface Wish {
+  /** Its options are complete. */
+  agent: Agent;
+  project: string;
+  channel: string;
+  platform: string;
+  login: Login;
+}
+
+export async function install(agent: Agent): Promise<void> {
+  const http = new Http(agent.env, agent.hooks, agent.options.allowHttp, agent.signal);
+  try {
+    const wish = agent.options.package === null ? await fromServer(agent, http) : await fromFile(agent, http);
+    const missing = await inDirectory(wish, http);
+    await offerMonitoring(wish);
+    const [first] = missing;
+    if (first !== undefined) throw new Failure('runtimeMissing', missing.join('; '));
+  } finally {
+    await http.close();
+  }
+}
+
+/** Login, selection, directory. With a license key and a named project nobody has to log in. */
+async function fromServer(agent: Agent, http: Http): Promise<Wish> {
+  const server = await serverOf(agent);
+  const platform = agent.options.platform ?? machinePlatform();
+  const withServer = { ...agent, options: { ...agent.options, server } };
+  const { licenseKey, project, username } = agent.options;
+  if (licenseKey !== null && project !== null && username === null) {
+    const placed = await place(withServer, project);
+    const channel = agent.options.channel ?? 'stable';
+    return { agent: placed, project, channel, platform, login: loginOnce(placed.options, http, agent.signal) };
+  }
+  // Before anything is asked of the service.
+  if (project !== null && !isInteractive(agent.options))
+    await checkDirectory(agent.options.dir, project, agent.options.adopt);
+  const account = await accountOf(agent.options, agent.signal);
+  if (account === null)
+    throw new Failure(
+      'usage',
+      '--username is missing: an account with the role installer or admin (or --license-key and --project)',
+    );
+  const session = await SetupSession.login(http, server, account);
+  const choice = await choose(withServer, await readCatalog(session, platform), platform);
+  const known = { ...withServer, options: { ...withServer.options, ...account } };
+  const placed = await place(known, choice.project);
+  return { agent: placed, ...choice, platform, login: async () => session };
+}
+
+/** Offline: the files beside the package say what it is, and are verified later. */
+async function fromFile(agent: Agent, http: Http): Promise<Wish> {
+  const { options, signal } = agent;
+  const beside = join(dirname(options.package ?? ''), 'manifest.json');
+  const bytes = await readFile(beside).catch((error: unknown) => {
+    throw new Failure('usage', `${beside} cannot be read: it belongs beside the package`, { cause: error });
+  });
+  const manifest = manifestOf(bytes);
+  const project = options.project ?? manifest.product;
+  const placed = await place(agent, project);
+  const platform = options.platform ?? machinePlatform();
+  const login = loginOnce(placed.options, http, signal);
+  return { agent: placed, project, channel: options.channel ?? manifest.channel, platform, login };
+}
+
+async function serverOf({ options, signal }: Agent): Promise<URL> {
+  if (options.server !== null) return options.server;
+  if (!isInteractive(options)) throw new Failure('usage', '--server is missing: the address of the service');
+  return serverUrl(await askText('Address of the service', '', '--server', signal), options.allowHttp);
+}
+
+/** Asks for the directory, and judges it. */
+async function place(agent: Agent, project: string): Promise<Agent> {
+  const { options, signal } = agent;
+  let { dir } = options;
+  if (!options.dirGiven && isInteractive(options))
+    dir = resolve(await askText('Directory', await proposedDirectory(dir, project), '--dir', signal));
+  await checkDirectory(dir, project, options.adopt);
+  if (!options.dirGiven && (await ownerToBecome(dir)) !== null)
+    throw new Failure('usage', `${dir} belongs to another user: say it with --dir, and all is done as that user`);
+  return { ...agent, options: { ...options, dir } };
+}
+
+/** @returns what is missing to run it */
+async function inDirectory(wish: Wish, http: Http): Promise<string[]> {
+  const { agent, project, login } = wish;
+  const made = await makeDirectory(agent.options.dir);
+  const restart = new Restart(agent);
+  let installation: Installation | null = null;
+  let missing: string[];
+  let post: string | null;
+  try {
+    installation = await Installation.open(agent);
+    reportRecovery(agent.output, installation.recovered);
+    await checkDirectory(installation.layout.root, project, agent.options.adopt);
+    await bringFiles(installation, wish, http, restart);
+    await keepOptions(installation);
+    missing =
+      installation.manifest === null ? [] : await missingRuntimes(agent, installation.layout, installation.manifest);
+    for (const sentence of missing) agent.output.warning(sentence);
+    agent.output.release();
+    post = await settle(installation, project, login);
+  } catch (error) {
+    if (installation !== null) await leaveNothing(installation, made);
+    else await unmakeDirectory(made);
+    await restart.start().catch((late: unknown) => agent.output.warning(String(late)));
+    throw error;
+  }
+  await installation.close();
+  if (missing.length === 0 || agent.options.service !== null) await restart.start();
+  showPost(agent, post);
+  return missing;
+}
+
+/** A directory that was made for nothing goes again; a partial download in it is worth keeping. */
+async function leaveNothing(installation: Installation, made: readonly string[]): Promise<void> {
+  const { layout, manifest } = installation;
+  await installation.close();
+  if (manifest !== null || made.length === 0 || (await look(layout.journal)) !== null) return;
+  if ((await readdir(layout.download)).length > 0) return;
+  await rm(layout.own, { recursive: true, force: true });
+  await unmakeDirectory(made);
+}
+
+async function bringFiles(installation: Installation, wish: Wish, http: Http, restart: Restart): Promise<void> {
+  const { agent } = installation;
+  const { project, channel, platform } = wish;
+  const { options, output } = agent;
+  restart.root = installation.layout.root;
+  const same = installation.manifest?.product === project ? installation.manifest : null;
+  if (same === null && installation.manifest !== null)
+    // The versions of another product say nothing about this one's.
+    await installation.save({ ...installation.state.current, highest_version: null, statements: {} });
+  const beforePlan = (): Promise<void> => quiet(agent, restart);
+  const server = options.server === null ? null : new UpdateServer(http, options.server);
+  if (options.package !== null) {
+    const question = { product: project, channel, platform, version: same?.version ?? null };
+    const release = await readOffline(installation, options.package, question, server);
+    if (release === null) output.upToDate(question.version ?? '');
+    else {
+      await bring(installation, { release, archive: options.package, beforePlan });
+      output.updated(question.version, release.manifest.version);
+    }
+  } else if (server !== null) {
+    const instance = await instanceOf(installation, project);
+    const question = { product: project, version: same?.version ?? NONE, channel, platform, instance };
+    const taken = await follow(installation, http, server, { question, fresh: same === null, beforePlan });
+    if (taken === 0 && same === null)
+      throw new Failure('error', `the server offers no release of ${project} on ${channel} for ${platform}`);
+    if (taken === 0) output.upToDate(question.version);
+  }
+  restart.installed = installation.manifest;
+}
+
+/** Never with `--yes`; without a terminal where an option says it. */
+async function offerMonitoring({ agent, project, login }: Wish): Promise<void> {
+  const { options, signal } = agent;
+  if (options.yes) return;
+  const said = options.monitorName !== null || options.schedule !== null;
+  if (!said && (!isInteractive(options) || !(await askYesNo('Monitor this machine?', true, '--monitor-name', signal))))
+    return;
+  const session = await login();
+  if (session === null)
+    throw new Failure('usage', '--username is missing: monitoring wants an account with the role installer or admin');
+  await monitorMachine(agent, session, { folder: join(resolve(options.dir), '.update-agent', 'monitor'), project });
+}

@@ -1,0 +1,48 @@
+/** Where the locations of setup.json lie, and which files of them may be written (contract 90, setup.json). */
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { refusedPath } from '../../shared/path-policy.js';
+import { Failure } from '../exit.js';
+import { ON_WINDOWS } from '../files.js';
+import { isElevated } from '../monitoring/task.js';
+import type { Location, Target } from './description.js';
+import { withVariables } from './variables.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Surroundings {
+  env: Env;
+  /** The installation. */
+  root: string;
+  project: string;
+}
+
+/** The directory of a location. It may not be there yet. */
+export async function baseOf(location: Location, { env, root, project }: Surroundings): Promise<string> {
+  if (location === 'install') return root;
+  if (location === 'home') return homeOf(env);
+  if (ON_WINDOWS) {
+    const elevated = await isElevated();
+    const above = elevated ? env.ProgramData : location === 'config' ? env.APPDATA : env.LOCALAPPDATA;
+    return join(above ?? homeOf(env), project);
+  }
+  if (process.geteuid?.() === 0) return join(location === 'config' ? '/etc' : '/var/lib', project);
+  const xdg = location === 'config' ? env.XDG_CONFIG_HOME : env.XDG_DATA_HOME;
+  const standard = location === 'config' ? ['.config'] : ['.local', 'share'];
+  // One that is not absolute is to be ignored, says the specification of XDG.
+  return join(xdg !== undefined && isAbsolute(xdg) ? xdg : join(homeOf(env), ...standard), project);
+}
+
+const homeOf = (env: Env): string => (ON_WINDOWS ? env.USERPROFILE : env.HOME) || homedir();
+
+/** The path below the location's directory, with slashes, its variables filled in. @throws Failure error */
+export function pathOf({ location, file }: Target, env: Env): string {
+  const path = withVariables(file, env).replaceAll('\\', '/');
+  const refuse = (why: string): Failure => new Failure('error', `setup.json: the file ${path} ${why}`);
+  // The names that are reserved lie at the root of an installation alone.
+  const why = refusedPath(location === 'install' ? path : `x/${path}`, ON_WINDOWS ? 'win-x64' : 'linux-x64');
+  if (path.startsWith('/') || /^[A-Za-z]:/.test(path))
+    throw refuse('is an absolute path, or begins with a drive letter');
+  if (why !== null) throw refuse(why);
+  return path;
+}

@@ -1,0 +1,79 @@
+/**
+ * Where an application may be installed: an absent or empty directory, or one of the same product, else exit 64 without
+ * `--adopt` (contract 90, defaults). Only looks, but for the making of an absent one.
+ */
+import { mkdir, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { MAX_MANIFEST_BYTES } from '../../shared/manifest.js';
+import { checkAncestors } from '../apply/parents.js';
+import { codeOf, Failure } from '../exit.js';
+import { look } from '../files.js';
+import { Layout, MANIFEST, OWN_FOLDER } from '../layout.js';
+
+const DIRECTORY_MODE = 0o755;
+
+/**
+ * Why nothing is installed there; null: it may be. An interrupted installation is put right first, and judged then.
+ * @param dir absolute
+ */
+export async function refusedDirectory(dir: string, product: string): Promise<string | null> {
+  const stats = await stat(dir).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  });
+  if (stats === null) return null;
+  if (!stats.isDirectory()) return `${dir} is no directory`;
+  if ((await look(new Layout(dir).journal)) !== null) return null;
+  const first = (await readdir(dir)).find((name) => name !== OWN_FOLDER);
+  if (first === undefined) return null;
+  const installed = await installedProduct(join(dir, MANIFEST));
+  if (installed === product) return null;
+  return installed === null ? `${dir} is not empty: it holds ${first}` : `${installed} is installed in ${dir}`;
+}
+
+/** By its own word, before the manifest is read by the rules. */
+async function installedProduct(path: string): Promise<string | null> {
+  const stats = await look(path);
+  if (stats === null || !stats.isFile() || stats.size > MAX_MANIFEST_BYTES) return null;
+  try {
+    const { product } = JSON.parse(await readFile(path, 'utf8')) as { product?: unknown };
+    return typeof product === 'string' ? product : null;
+  } catch {
+    return null; // Another program's manifest.json.
+  }
+}
+
+/** @throws Failure usage */
+export async function checkDirectory(dir: string, product: string, adopt: boolean): Promise<void> {
+  const why = await refusedDirectory(dir, product);
+  if (why !== null && (!adopt || why.endsWith('is no directory')))
+    throw new Failure('usage', `${why}; choose another --dir${adopt ? '' : ', or --adopt it'}`);
+}
+
+/** @returns the directories that were made, the deepest first */
+export async function makeDirectory(dir: string): Promise<string[]> {
+  const missing: string[] = [];
+  let at = dir;
+  for (; (await stat(at).catch(() => null)) === null && at !== dirname(at); at = dirname(at)) missing.push(at);
+  if (missing.length === 0) return [];
+  await checkAncestors(join(await realpath(at), 'x'));
+  for (const path of missing.toReversed()) await mkdir(path, { mode: DIRECTORY_MODE });
+  return missing;
+}
+
+/** After a failure: what was made and holds nothing goes again. */
+export async function unmakeDirectory(made: readonly string[]): Promise<void> {
+  for (const path of made) {
+    const gone = await rmdir(path).then(
+      () => true,
+      () => false,
+    );
+    if (!gone) return;
+  }
+}
+
+/** What is proposed to a person: the current directory where it is free, else one of the application's name in it. */
+export async function proposedDirectory(dir: string, product: string): Promise<string> {
+  if (basename(dir) === product || (await refusedDirectory(dir, product)) === null) return dir;
+  return resolve(dir, product);
+}

@@ -1,0 +1,26 @@
+/** What later updates need is kept in `agent.json`: the server, the license key, and what was allowed. Never a password. */
+import { Failure } from '../exit.js';
+import { readConfig } from '../config-file.js';
+import { writeWhole } from '../files.js';
+import type { Installation } from '../update/installation.js';
+import { join } from 'node:path';
+
+export async function keepOptions({ agent, layout }: Installation): Promise<void> {
+  const { server, licenseKey, allowHttp, requireSigned } = agent.options;
+  const path = join(layout.own, 'agent.json');
+  const before = await readConfig(path, false).catch((error: unknown) => {
+    if (error instanceof Failure) return null; // Somebody else's: it stays as it is.
+    throw error;
+  });
+  if (before === null) return;
+  const values: Record<string, unknown> = {
+    ...(server !== null && { server: server.href }),
+    ...(licenseKey !== null && { 'license-key': licenseKey }),
+    ...(allowHttp && { 'allow-http': true }),
+    ...(requireSigned && { 'require-signed': true }),
+  };
+  const known = new Set(Object.keys(before.values).map((name) => name.replaceAll('_', '-')));
+  const added = Object.entries(values).filter(([name]) => !known.has(name));
+  if (added.length === 0) return;
+  await writeWhole(path, `${JSON.stringify({ ...before.values, ...Object.fromEntries(added) }, null, 2)}\n`);
+}

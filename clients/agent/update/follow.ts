@@ -1,0 +1,95 @@
+/**
+ * Follows a server from one release to the next until it offers no more (contract 90, defaults: steps): the one way in which an
+ * update and an installation get what they bring.
+ */
+import { rm } from 'node:fs/promises';
+import { printable } from '../../shared/texts.js';
+import { below } from '../net/address.js';
+import { download, OtherBytes } from '../net/download.js';
+import type { Http } from '../net/http.js';
+import { bring } from './bring.js';
+import { credentialsOf } from './credentials.js';
+import type { Installation } from './installation.js';
+import { ask, type Found } from './question.js';
+import type { Question, UpdateServer } from './server.js';
+import { checkSpace } from './space.js';
+
+/** An old installation goes in steps (contract 40, publishing); a server that never ends them is not followed for ever. */
+const MOST_STEPS = 8;
+
+export interface Way {
+  question: Question;
+  /** Nothing is installed: the version of the question is none. */
+  fresh: boolean;
+  beforePlan: () => Promise<void>;
+}
+
+/** @returns how many releases were brought, each of them reported */
+export async function follow(
+  installation: Installation,
+  http: Http,
+  server: UpdateServer,
+  { question, fresh, beforePlan }: Way,
+): Promise<number> {
+  const { output } = installation.agent;
+  let { version } = question;
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const fetched = await fetchOffered(installation, http, server, { ...question, version });
+    if (fetched === null) return step;
+    const { found, archive } = fetched;
+    const { manifest } = found.release;
+    await bring(installation, { release: found.release, archive, beforePlan });
+    await rm(archive, { force: true });
+    output.updated(fresh && step === 0 ? null : version, manifest.version);
+    version = manifest.version;
+    if (!found.more) return step + 1;
+  }
+  const { root } = installation.layout;
+  output.warning(`${MOST_STEPS} steps were taken, and ${root} is not at the newest version yet: run the agent again`);
+  return MOST_STEPS;
+}
+
+/** What is offered, and its package. Bytes that are not the release's lead to one more question: it may have been replaced. */
+async function fetchOffered(
+  installation: Installation,
+  http: Http,
+  server: UpdateServer,
+  question: Question,
+): Promise<{ found: Found; archive: string } | null> {
+  for (let attempt = 0; ; attempt++) {
+    const found = await ask(installation, server, question);
+    if (found === null) return null;
+    try {
+      return { found, archive: await fetchPackage(installation, http, server, found) };
+    } catch (error) {
+      if (!(error instanceof OtherBytes) || attempt > 0) throw error;
+    }
+  }
+}
+
+async function fetchPackage(
+  { agent, layout }: Installation,
+  http: Http,
+  server: UpdateServer,
+  found: Found,
+): Promise<string> {
+  const { options, output, hooks, signal } = agent;
+  const { manifest } = found.release;
+  const unpacked = manifest.files.reduce((sum, { size }) => sum + size, 0);
+  await checkSpace(layout.root, manifest.package.size + unpacked, manifest.files.length);
+  const { authorization, refused } = await credentialsOf(options, signal);
+  const { sha256, size } = manifest.package;
+  const notes = found.offered.notes === null ? '' : `: ${printable(found.offered.notes, 200)}`;
+  output.note('downloading', { version: manifest.version, bytes: size }, `downloading ${manifest.version}${notes}`);
+  return download(
+    layout.download,
+    { url: below(server.address, found.offered.packageUrl), size, sha256, authorization, refused },
+    {
+      http,
+      hooks,
+      signal,
+      onAccepted: () => output.release(),
+      onProgress: (done, before) => output.progress('downloading', done, size, before),
+    },
+  );
+}
