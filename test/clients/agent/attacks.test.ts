@@ -238,7 +238,7 @@ describe('update-agent: attacks', function () {
     expect(ran.stderr).to.include('less than 1024 bytes per second');
   });
 
-  describe('arbitrary software attack', () => {
+  describe('wrong software installation attack', () => {
     it('another product, genuinely signed', async () => {
       const other = server.publish({ version: '1.1.0', files: files(2), product: 'other' });
       server.lies.check = lying({ manifest_json: other.manifest, manifest_signature: other.signature });
@@ -262,7 +262,9 @@ describe('update-agent: attacks', function () {
       server.lies.check = lying({ manifest_json: arm.manifest, manifest_signature: arm.signature });
       await refused(3, /manifest’s platform/);
     });
+  });
 
+  describe('arbitrary software attack', () => {
     it('a manifest changed after it was signed', async () => {
       server.lies.check = (body) => lying({ manifest_json: `${String(body.release?.manifest_json)} ` })(body);
       await refused(3, /signature of the release is wrong/);
