@@ -1,6 +1,6 @@
 /**
- * Builds the client SDK as its own package into `build/sdk/`: one bundle as an ES module and one for `require`, each with the
- * declarations that its users' compilers read. `npm pack` there makes the tarball.
+ * Builds the client SDK as its own package into `build/sdk/`: one bundle as an ES module, one for `require` and one for browsers,
+ * each with the declarations that its users' compilers read. `npm pack` there makes the tarball.
  *
  *   npm run build:sdk
  */
@@ -11,16 +11,19 @@ import { build } from 'esbuild-wasm';
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist', 'clients');
 const OUT = join(ROOT, 'build', 'sdk');
-const ENTRY = 'sdk/index';
 /** A declaration is read as the kind of module that the nearest package.json says. */
-const FORMS = { esm: 'module', cjs: 'commonjs' };
+const FORMS = {
+  esm: { type: 'module', entry: 'sdk/index', platform: 'node', target: 'node20', format: 'esm' },
+  cjs: { type: 'commonjs', entry: 'sdk/index', platform: 'node', target: 'node20', format: 'cjs' },
+  browser: { type: 'module', entry: 'sdk/browser/index', platform: 'browser', target: 'es2022', format: 'esm' },
+};
 
 const put = (path, value) => writeFile(path, `${JSON.stringify(value, null, 2)}\n`);
 
 /** The entry's declarations and those that they name, by path below `clients`. */
-async function declarations() {
+async function declarations(entry) {
   const found = new Map();
-  const waiting = [ENTRY];
+  const waiting = [entry];
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
     if (found.has(path)) continue;
     const text = await readFile(join(DIST, `${path}.d.ts`), 'utf8');
@@ -32,28 +35,27 @@ async function declarations() {
 }
 
 const { version, license } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-const types = await declarations();
 await rm(OUT, { recursive: true, force: true });
-const entry = {};
-for (const [format, type] of Object.entries(FORMS)) {
-  const folder = join(OUT, format);
+const exported = {};
+for (const [form, { type, entry, platform, target, format }] of Object.entries(FORMS)) {
+  const folder = join(OUT, form);
   await build({
-    entryPoints: [join(DIST, `${ENTRY}.js`)],
+    entryPoints: [join(DIST, `${entry}.js`)],
     outfile: join(folder, 'index.js'),
     bundle: true,
-    platform: 'node',
-    target: 'node20',
+    platform,
+    target,
     format,
     legalComments: 'none',
     logLevel: 'warning',
   });
   await put(join(folder, 'package.json'), { type });
-  for (const [path, text] of types) {
+  for (const [path, text] of await declarations(entry)) {
     const file = join(folder, 'types', `${path}.d.ts`);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text);
   }
-  entry[format] = { types: `./${format}/types/${ENTRY}.d.ts`, default: `./${format}/index.js` };
+  exported[form] = { types: `./${form}/types/${entry}.d.ts`, default: `./${form}/index.js` };
 }
 await put(join(OUT, 'package.json'), {
   name: '@aos/sdk',
@@ -62,10 +64,14 @@ await put(join(OUT, 'package.json'), {
   license,
   engines: { node: '>=20' },
   sideEffects: false,
-  main: entry.cjs.default,
-  types: entry.cjs.types,
-  exports: { '.': { import: entry.esm, require: entry.cjs }, './package.json': './package.json' },
-  files: ['esm/', 'cjs/', 'README.md'],
+  main: exported.cjs.default,
+  types: exported.cjs.types,
+  exports: {
+    '.': { browser: exported.browser, import: exported.esm, require: exported.cjs },
+    './browser': exported.browser,
+    './package.json': './package.json',
+  },
+  files: ['esm/', 'cjs/', 'browser/', 'README.md'],
 });
 await copyFile(join(ROOT, 'clients', 'sdk', 'README.md'), join(OUT, 'README.md'));
 process.stdout.write(`${join('build', 'sdk')}: @aos/sdk ${version}\n`);

@@ -13,7 +13,8 @@ const { values } = parseArgs({
 });
 
 /** Modules whose declarations name what the SDK's users never see. */
-const SDK_INTERNAL = /^clients\/(sdk\/(context|cache|http|process-metrics)|shared\/(signature|canonical-json))$/;
+const SDK_INTERNAL =
+  /^clients\/(sdk\/(context|cache|host|store|transport)|sdk\/node\/(host|files|http)|shared\/(signature|canonical-json))$/;
 
 const PAGES = {
   'plugin-api': {
@@ -38,19 +39,21 @@ const PAGES = {
   },
   'sdk-api': {
     entry: 'clients/sdk/index',
+    others: ['clients/sdk/browser/index'],
     has: (path) => !SDK_INTERNAL.test(path),
     head: [
       '# The API of the client SDK\n',
       'Made by `node scripts/plugin-api.mjs` from the compiled declarations; do not edit. A test compares it with the code, so',
-      'that no change of the public surface goes unseen. Exported is what the first section names.\n',
+      'that no change of the public surface goes unseen. Exported is what `clients/sdk/index` names (`@aos/sdk`), and for pages what',
+      '`clients/sdk/browser/index` does (`@aos/sdk/browser`).\n',
     ],
   },
 };
 
 /** Declarations by path (`ports/store`), the entry first, then in the order in which they are named. */
-async function surface({ entry, has }) {
+async function surface({ entry, others = [], has }) {
   const found = new Map();
-  const waiting = [entry];
+  const waiting = [entry, ...others];
   for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) {
     if (found.has(path) || !has(path)) continue;
     const text = await readFile(join(values.dist, `${path}.d.ts`), 'utf8');

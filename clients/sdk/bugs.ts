@@ -1,6 +1,6 @@
 /** Bugs and feature requests that people report in an application (contract 20, endpoints). */
-import { randomUUID } from 'node:crypto';
 import type { Context } from './context.js';
+import { randomId } from './random.js';
 import { judge, outcomeOf, type Problem } from './verdict.js';
 
 /** Contract 20's fields; `project` is the client's. */
@@ -40,7 +40,7 @@ export interface BugReported {
 
 export async function reportBug(context: Context, report: BugReport, signal?: AbortSignal): Promise<BugReported> {
   const { project, token } = context;
-  const clientRef = report.client_ref ?? randomUUID();
+  const clientRef = report.client_ref ?? randomId();
   const body = { ...report, project, client_ref: clientRef };
   const verdict = judge(await context.ask('POST', '/api/bugtracker/v1/report', { token, body, signal }));
   if (verdict.kind !== 'answer') return { reported: false, clientRef, ...outcomeOf(verdict) };

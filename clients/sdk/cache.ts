@@ -1,12 +1,10 @@
 /**
  * `<cacheDir>/aos-cache.json` (contract 90, SDK): the last answers, for the time without the server. Schema 3 is written, schema 2
- * read as well; everything else is a miss and never an exception. Written through a temporary file and a rename, so
- * that processes which share a folder never read half a file.
+ * read as well; everything else is a miss and never an exception. Written whole or not at all, so that
+ * processes which share a folder never read half a file.
  */
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { isLicenseStatus, type LicenseStatus } from '../shared/license-status.js';
-import { putFile } from './files.js';
+import type { Store } from './store.js';
 
 export interface CachedLicense {
   license_status: LicenseStatus;
@@ -42,14 +40,10 @@ const LONGEST = 4 * 1024 * 1024;
 const MISS: CacheState = { license: null, update: null, highestSeen: 0 };
 
 export class Cache {
-  readonly #path: string;
-
   constructor(
-    private readonly folder: string,
+    private readonly store: Store,
     private readonly product: string,
-  ) {
-    this.#path = join(folder, NAME);
-  }
+  ) {}
 
   read(): CacheState {
     const it = this.#parsed();
@@ -69,13 +63,12 @@ export class Cache {
     const { license, update, highestSeen } = { ...this.read(), ...change };
     const highest_seen = new Date(highestSeen).toISOString();
     const text = JSON.stringify({ schema: 3, product: this.product, ...license, highest_seen, update });
-    if (text.length <= LONGEST) putFile(this.folder, NAME, text);
+    if (text.length <= LONGEST) this.store.put(NAME, text);
   }
 
   #parsed(): Record<string, unknown> | null {
     try {
-      if (statSync(this.#path).size > LONGEST) return null;
-      const it: unknown = JSON.parse(readFileSync(this.#path, 'utf8'));
+      const it: unknown = JSON.parse(this.store.read(NAME) ?? '');
       return isRecord(it) ? it : null;
     } catch {
       return null;

@@ -1,21 +1,10 @@
 /** The client of one project (contract 90, SDK). Unasked it sends only what an earlier run has queued, in the background. */
 import type { Platform } from '../shared/platform.js';
-import { launchAgent, type AgentLaunched, type AgentOptions } from './agent.js';
 import { reportBug, type BugReport, type BugReported } from './bugs.js';
-import { Cache } from './cache.js';
-import { contextOf, type Context } from './context.js';
-import { downloadUpdate, type Download, type Downloadable, type OnProgress } from './download.js';
-import { onUncaught } from './errors/global-handler.js';
+import type { Context } from './context.js';
 import { Queue } from './errors/queue.js';
 import { prepare, reportOf, type ErrorReport, type Prepared } from './errors/report.js';
 import { Sender, type Reported } from './errors/sender.js';
-import {
-  loadLicenseFile,
-  validateLicense,
-  type LicenseCheck,
-  type LicenseQuestion,
-  type LoadedLicenseFile,
-} from './license.js';
 import {
   heartbeat,
   startHeartbeat,
@@ -24,25 +13,25 @@ import {
   type HeartbeatTimer,
   type RunningHeartbeat,
 } from './heartbeat.js';
-import { machineIdFor } from './machine.js';
-import { settingsOf, type ClientOptions } from './options.js';
+import {
+  loadLicenseFile,
+  validateLicense,
+  type LicenseCheck,
+  type LicenseQuestion,
+  type LoadedLicenseFile,
+} from './license.js';
 import { provisionToken, type ProvisionedToken, type TokenRequest } from './token.js';
 import { checkForUpdate, type UpdateCheck } from './update.js';
 
-export class Client {
+/** What a client does wherever it runs. */
+export class CommonClient {
   readonly #context: Context;
   readonly #sender: Sender;
 
-  /** @throws TypeError for an option that is wrong, KeyRefused for a public key that cannot be read */
-  constructor(options: ClientOptions) {
-    const settings = settingsOf(options);
-    const { project, cacheDir } = settings;
-    let derived: Promise<string> | null = null;
-    const machineId = async (): Promise<string> =>
-      settings.machineId ?? (await (derived ??= machineIdFor(project, cacheDir)));
-    this.#context = contextOf(settings, new Cache(cacheDir, project), machineId);
-    const queue = new Queue(cacheDir);
-    this.#sender = new Sender(this.#context, queue);
+  constructor(context: Context) {
+    this.#context = context;
+    const queue = new Queue(context.host.queued);
+    this.#sender = new Sender(context, queue);
     // What an earlier run could not send.
     if (queue.names().length > 0) this.#sender.schedule();
   }
@@ -82,17 +71,18 @@ export class Client {
 
   /** Reports whatever was thrown. Never rejects. */
   captureException(error: unknown, fields: Partial<ErrorReport> = {}): Promise<Reported> {
-    return this.reportError({ ...reportOf(error), ...fields });
+    return this.reportError({ ...reportOf(error, this.#context.host.show), ...fields });
   }
 
   /**
-   * Reports as `fatal` what nobody catches. The process ends as it would without it; the report is on disk by then, and the next
-   * start sends it.
+   * Reports as `fatal` what nobody catches. The program goes on or ends as it would without it; the report is kept by then, and the
+   * next start sends it.
    * @returns a function that takes the handler away
    */
   installGlobalHandler(fields: Partial<ErrorReport> = {}): () => void {
-    return onUncaught((thrown) =>
-      this.#sender.keep(this.#prepared({ error_level: 'fatal', ...reportOf(thrown), ...fields })),
+    const { host } = this.#context;
+    return host.onUncaught((thrown) =>
+      this.#sender.keep(this.#prepared({ error_level: 'fatal', ...reportOf(thrown, host.show), ...fields })),
     );
   }
 
@@ -124,27 +114,7 @@ export class Client {
     return provisionToken(this.#context, request, signal);
   }
 
-  /**
-   * A release's package to `path`, its SHA-256 verified; `<path>.part` is taken up again. The release's signature is verified by the
-   * update agent. Rejects only when `signal` aborts.
-   */
-  downloadUpdate(
-    release: Downloadable,
-    path: string,
-    onProgress?: OnProgress,
-    signal?: AbortSignal,
-  ): Promise<Download> {
-    return downloadUpdate(this.#context, release, path, onProgress, signal);
-  }
-
-  /** Starts the update agent beside the application, which should end itself then. Never rejects. */
-  launchAgent(options: AgentOptions): Promise<AgentLaunched> {
-    return launchAgent(this.#context, options);
-  }
-
   #prepared(report: ErrorReport): Prepared {
     return prepare(this.#context.project, { ...report }, this.#context.now());
   }
 }
-
-export const createClient = (options: ClientOptions): Client => new Client(options);

@@ -1,7 +1,8 @@
 /** What every part of a client shares. */
-import type { Cache } from './cache.js';
-import { exchange, type Exchange, type Question } from './http.js';
+import { Cache } from './cache.js';
+import type { Host } from './host.js';
 import { below, type Settings } from './options.js';
+import type { Exchange, Question } from './transport.js';
 
 export interface Asking extends Pick<Question, 'body' | 'signal' | 'background'> {
   /** Default: none. A credential goes only to the requests that need one. */
@@ -9,6 +10,7 @@ export interface Asking extends Pick<Question, 'body' | 'signal' | 'background'>
 }
 
 export interface Context extends Omit<Settings, 'machineId'> {
+  host: Host;
   cache: Cache;
   /** Of the options, else derived once. */
   machineId: () => Promise<string>;
@@ -16,12 +18,14 @@ export interface Context extends Omit<Settings, 'machineId'> {
   ask: (method: Question['method'], path: string, asking?: Asking) => Promise<Exchange>;
 }
 
-export function contextOf(settings: Settings, cache: Cache, machineId: () => Promise<string>): Context {
-  const { server, timeoutMs } = settings;
+export function contextOf(settings: Settings, host: Host): Context {
+  const { server, timeoutMs, project, machineId } = settings;
+  let derived: Promise<string> | null = null;
   return {
     ...settings,
-    cache,
-    machineId,
-    ask: (method, path, asking = {}) => exchange({ method, url: below(server, path), timeoutMs, ...asking }),
+    host,
+    cache: new Cache(host.kept, project),
+    machineId: async () => machineId ?? (await (derived ??= host.machineId(project))),
+    ask: (method, path, asking = {}) => host.exchange({ method, url: below(server, path), timeoutMs, ...asking }),
   };
 }

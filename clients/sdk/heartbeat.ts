@@ -1,7 +1,7 @@
 /** Heartbeats (contract 30, heartbeat): one by hand, or a timer with self-checks and the process's own figures. */
 import type { Context } from './context.js';
-import { ProcessMetrics } from './process-metrics.js';
-import { textOf } from './http.js';
+import { letGo } from './timers.js';
+import { textOf } from './transport.js';
 import { judge, outcomeOf, type Problem } from './verdict.js';
 
 export interface CheckResult {
@@ -40,7 +40,7 @@ export interface HeartbeatTimer extends Pick<Heartbeat, 'source' | 'app_version'
   checks?: Readonly<Record<string, SelfCheck>>;
   /** The application's own figures, asked before each heartbeat. */
   metrics?: () => Readonly<Record<string, number>> | Promise<Readonly<Record<string, number>>>;
-  /** Memory, processor time, delay of the event loop and uptime as well. Default: true. */
+  /** Memory, processor time, delay of the event loop and uptime as well. Default: true. A page has none. */
   processMetrics?: boolean;
   onBeat?: (beat: Beat) => void;
 }
@@ -71,7 +71,7 @@ export function startHeartbeat(context: Context, options: HeartbeatTimer): Runni
   const { source, app_version, message, interval = INTERVAL_SECONDS, checks = {}, metrics, onBeat } = options;
   if (!(interval >= SHORTEST_SECONDS && interval <= LONGEST_SECONDS))
     throw new TypeError(`interval must be a number of seconds from ${SHORTEST_SECONDS} to ${LONGEST_SECONDS}`);
-  const own = options.processMetrics === false ? null : new ProcessMetrics();
+  const own = options.processMetrics === false ? null : context.host.processMetrics();
   const fields = { source, interval, app_version, message };
   let under: Promise<void> | null = null;
 
@@ -99,12 +99,15 @@ export function startHeartbeat(context: Context, options: HeartbeatTimer): Runni
 
   tick();
   const timer = setInterval(tick, Math.min(interval * 1_000, LONGEST_TIMER_MS));
-  timer.unref();
+  letGo(timer);
   return {
     stop: async () => {
       clearInterval(timer);
       own?.stop();
+      // A beat in the background would let the process end while its caller waits here.
+      const hold = setInterval(() => undefined, LONGEST_TIMER_MS);
       await under;
+      clearInterval(hold);
       return heartbeat(context, { ...fields, status: 'stopped' });
     },
   };
@@ -126,10 +129,10 @@ async function resultOf(check: SelfCheck): Promise<CheckResult> {
 
 /** A check that hangs is a failed one. */
 async function attempt<T>(what: () => T | Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`no result within ${CHECK_MS} ms`)), CHECK_MS);
-    timer.unref();
+    letGo(timer);
   });
   try {
     return await Promise.race([what(), late]);

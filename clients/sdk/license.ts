@@ -1,13 +1,11 @@
 /** Licenses, online, from the cache and from files (contract 50; contract 90, SDK: `validateLicense`, `loadLicenseFile`). */
-import { createHash, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { verifyAnswer, verifyLicenseFile, type LicenseFault, type LicenseFileResult } from '../shared/license-file.js';
 import { canonicalKey } from '../shared/license-key.js';
 import { isLicenseStatus, type LicenseStatus } from '../shared/license-status.js';
-import { machinePlatform } from '../shared/machine.js';
+import type { LicenseFault, LicenseFileResult } from '../shared/license-text.js';
 import type { CachedLicense } from './cache.js';
 import type { Context } from './context.js';
 import { isSetBack, isWithinGrace } from './grace.js';
+import { randomId } from './random.js';
 import { judgeLicense } from './verdict.js';
 
 export interface LicenseQuestion {
@@ -34,8 +32,6 @@ export interface LoadedLicenseFile extends Omit<LicenseFileResult, 'reason'> {
   reason?: LicenseFault | 'clock_set_back' | 'unreadable';
 }
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-
 const UNKNOWN: LicenseCheck = { status: null, valid: false, verified: false, isTransient: true, fromCache: false };
 
 export async function validateLicense(
@@ -44,18 +40,18 @@ export async function validateLicense(
   { machineId, nonce }: LicenseQuestion = {},
   signal?: AbortSignal,
 ): Promise<LicenseCheck> {
-  const { project, licenseKeys, cache, now } = context;
+  const { project, licenseKeys, cache, now, host } = context;
   const machine_id = machineId === undefined ? await context.machineId() : machineId;
   const asked: Asked = {
-    keySha256: sha256(canonicalKey(key)),
+    keySha256: await host.sha256(canonicalKey(key)),
     product: project,
     machineId: machine_id,
-    nonce: nonce ?? (licenseKeys.length > 0 ? randomBytes(16).toString('hex') : null),
+    nonce: nonce ?? (licenseKeys.length > 0 ? randomId() : null),
   };
   const body = {
     license_key: key,
     product: project,
-    platform: machinePlatform(),
+    platform: host.platform,
     ...(machine_id !== null && { machine_id }),
     ...(asked.nonce !== null && { nonce: asked.nonce }),
   };
@@ -64,7 +60,7 @@ export async function validateLicense(
     return { status: verdict.problem.code, valid: false, verified: false, isTransient: false, fromCache: false };
   if (verdict.kind === 'transient') return fromCache(context, asked);
   const verified = licenseKeys.length > 0;
-  if (verified && !verifyAnswer(verdict.body, licenseKeys, asked).valid) return fromCache(context, asked);
+  if (verified && !(await host.verifyAnswer(verdict.body, licenseKeys, asked)).valid) return fromCache(context, asked);
   const status = verdict.body['status'] as LicenseStatus;
   cache.write({ license: cachedOf(verdict.body, status, asked, now(), verified), highestSeen: now() });
   return { status, valid: status === 'active', verified, isTransient: false, fromCache: false };
@@ -98,7 +94,7 @@ function cachedOf(
 }
 
 /** What was answered earlier, as far as it still holds. */
-function fromCache(context: Context, asked: Asked): LicenseCheck {
+async function fromCache(context: Context, asked: Asked): Promise<LicenseCheck> {
   const { cache, now } = context;
   const { license, highestSeen } = cache.read();
   const at = now();
@@ -106,7 +102,7 @@ function fromCache(context: Context, asked: Asked): LicenseCheck {
   if (at > highestSeen) cache.write({ highestSeen: at });
   if (license === null || license.key_sha256 !== asked.keySha256) return UNKNOWN;
   if (!license.legacy && license.machine_id !== asked.machineId) return UNKNOWN;
-  const known = license.legacy ? unverified(license) : believed(context, license, asked);
+  const known = license.legacy ? unverified(license) : await believed(context, license, asked);
   if (known === null) return UNKNOWN;
   const { status, verified } = known;
   if (status !== 'active') return { ...UNKNOWN, status, verified, fromCache: true };
@@ -133,12 +129,12 @@ const unverified = ({ license_status, checked_at, cache_ttl_hours, expires_at }:
 });
 
 /** With a public key only what the server signed counts: the other members of the file could have been changed. */
-function believed({ licenseKeys }: Context, license: CachedLicense, asked: Asked): Known | null {
+async function believed({ licenseKeys, host }: Context, license: CachedLicense, asked: Asked): Promise<Known | null> {
   if (licenseKeys.length === 0) return unverified(license);
   const { answer } = license;
   if (answer === null) return null;
   const nonce = typeof answer['nonce'] === 'string' ? answer['nonce'] : null;
-  if (!verifyAnswer(answer, licenseKeys, { ...asked, nonce }).valid) return null;
+  if (!(await host.verifyAnswer(answer, licenseKeys, { ...asked, nonce })).valid) return null;
   const { status, checked_at, cache_ttl_hours, expires_at } = answer;
   if (!isLicenseStatus(status)) return null;
   return {
@@ -152,11 +148,11 @@ function believed({ licenseKeys }: Context, license: CachedLicense, asked: Asked
 
 /** @param file the path of a `.lic`, or its text */
 export async function loadLicenseFile(context: Context, file: string): Promise<LoadedLicenseFile> {
-  const { project, licenseKeys, cache, now } = context;
-  const text = file.includes('-----BEGIN') ? file : await readFile(file, 'utf8').catch(() => null);
+  const { project, licenseKeys, cache, now, host } = context;
+  const text = file.includes('-----BEGIN') ? file : await host.readText(file);
   if (text === null) return { valid: false, reason: 'unreadable' };
   const at = now();
-  const result = verifyLicenseFile(text, licenseKeys, {
+  const result = await host.verifyLicenseFile(text, licenseKeys, {
     product: project,
     machineId: await context.machineId(),
     now: at,

@@ -1,7 +1,5 @@
-/** What `createClient` takes, checked once: everything that is wrong with it is a `TypeError` that names the option. */
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { readPublicKey } from '../shared/signature.js';
+/** What `createClient` takes wherever it runs, checked once: everything that is wrong with it is a `TypeError` that names the option. */
+import { requirePublicKeyPem } from '../shared/public-key.js';
 
 export interface ClientOptions {
   /** Address of the service, such as `https://aos.example.com`; it may have a path. */
@@ -14,8 +12,6 @@ export interface ClientOptions {
   licenseKey?: string;
   /** SPKI, PEM: with it no answer about a license is believed that it did not sign. */
   licensePublicKey?: string | readonly string[];
-  /** Folder for `aos-cache.json` and the queue of reports. Default: the user's cache folder, `aos/<project>`. */
-  cacheDir?: string;
   /** Default: derived from the project and the system's machine id, the same as the update agent's. */
   machineId?: string;
   /** Milliseconds until a request counts as failed. Default: 10,000. */
@@ -31,7 +27,6 @@ export interface Settings {
   licenseKey: string | null;
   /** Empty: answers about licenses are not verified. */
   licenseKeys: readonly string[];
-  cacheDir: string;
   machineId: string | null;
   timeoutMs: number;
   now: () => number;
@@ -53,14 +48,13 @@ export function settingsOf(options: ClientOptions): Settings {
     throw new TypeError(`machineId has at most ${LONGEST_MACHINE_ID} characters`);
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) throw new TypeError('timeoutMs must be a number above 0');
   const licenseKeys = [licensePublicKey].flat();
-  for (const pem of licenseKeys) readPublicKey(pem);
+  for (const pem of licenseKeys) requirePublicKeyPem(pem);
   return {
     server: serverUrl(server),
     project,
     token: token ?? null,
     licenseKey: licenseKey ?? null,
     licenseKeys,
-    cacheDir: options.cacheDir ?? defaultCacheDir(project),
     machineId: machineId ?? null,
     timeoutMs,
     now: options.now ?? Date.now,
@@ -78,12 +72,3 @@ function serverUrl(text: string): URL {
 /** An address below the server's, whose own path stays. `path` begins with a slash and may have a query. */
 export const below = (server: URL, path: string): URL =>
   new URL(`${server.origin}${server.pathname.replace(/\/+$/, '')}${path}`);
-
-function defaultCacheDir(project: string): string {
-  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
-  const base =
-    process.platform === 'win32'
-      ? (LOCALAPPDATA ?? join(homedir(), 'AppData', 'Local'))
-      : (XDG_CACHE_HOME ?? join(homedir(), '.cache'));
-  return join(base, 'aos', project);
-}

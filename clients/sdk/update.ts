@@ -1,5 +1,4 @@
 /** Asking for an update (contract 40, asking; contract 90, SDK: `checkForUpdate`). */
-import { machinePlatform } from '../shared/machine.js';
 import type { Platform } from '../shared/platform.js';
 import type { CachedUpdate } from './cache.js';
 import type { Context } from './context.js';
@@ -43,7 +42,7 @@ export async function checkForUpdate(
   context: Context,
   currentVersion: string,
   channel = 'stable',
-  platform: Platform = machinePlatform(),
+  platform: Platform = context.host.platform,
   signal?: AbortSignal,
 ): Promise<UpdateCheck> {
   const { project, machineId, cache } = context;

@@ -3,13 +3,15 @@
  * transient, another server's page included. Pure.
  */
 import { isLicenseStatus } from '../shared/license-status.js';
-import type { Exchange } from './http.js';
+import type { Exchange } from './transport.js';
 
 /** What went wrong, for people and for programs. */
 export interface Problem {
   /** The service's error code; `network`, or `http_<status>` for what it did not say. */
   code: string;
   message: string;
+  /** What is wrong with which field of what was sent, where the service says so. */
+  fields?: Readonly<Record<string, string>>;
 }
 
 export type Verdict =
@@ -62,11 +64,18 @@ function judgeFailure({ status, body, fault }: Exchange): Verdict {
 
 /** What our service said; null: this is another server's answer. */
 function ownProblem(status: number, body: Record<string, unknown> | null): Problem | null {
-  const { status: named, error, message } = body ?? {};
-  if (named === 'error' && typeof error === 'object' && error !== null && 'code' in error) {
-    const { code, message } = error as { code: unknown; message?: unknown };
-    return typeof code === 'string' ? { code, message: typeof message === 'string' ? message : code } : null;
-  }
+  const { status: named, error } = body ?? {};
+  if (named === 'error' && typeof error === 'object' && error !== null && 'code' in error)
+    return typeof error.code === 'string' ? problemOf(error.code, error) : null;
   if (typeof named !== 'string' || !(UNENVELOPED[status] ?? []).includes(named)) return null;
-  return { code: named, message: typeof message === 'string' ? message : named };
+  return problemOf(named, body ?? {});
+}
+
+function problemOf(code: string, said: object): Problem {
+  const { message, fields } = said as { message?: unknown; fields?: unknown };
+  return {
+    code,
+    message: typeof message === 'string' ? message : code,
+    ...(typeof fields === 'object' && fields !== null && { fields: fields as Record<string, string> }),
+  };
 }

@@ -3,114 +3,26 @@
  * holds public keys alone. Nothing of a file is believed before its signature was verified, and the algorithm is the
  * key's, never the file's.
  */
-import { canonicalJson, type JsonValue } from './canonical-json.js';
-import { canonicalBase64, isSignedBy, readPublicKey } from './signature.js';
-
-export interface LicensePayload {
-  schema: 1;
-  license_id: string;
-  key_sha256: string;
-  key_masked: string;
-  product: string;
-  licensee: string | null;
-  features: Record<string, unknown>;
-  issued_at: string;
-  not_before: string;
-  valid_until: string;
-  expires_at: string | null;
-  /** Null: good on every machine. */
-  machine_id: string | null;
-  cache_ttl_hours: number;
-}
-
-/** Why a file or an answer is not good. */
-export type LicenseFault =
-  | 'malformed'
-  | 'unknown_key'
-  | 'wrong_signature'
-  | 'unknown_schema'
-  | 'not_yet_valid'
-  | 'file_expired'
-  | 'license_expired'
-  | 'wrong_product'
-  | 'wrong_machine';
-
-export interface LicenseFileResult {
-  valid: boolean;
-  /** Of a file with a right signature, whatever else is wrong with it. */
-  payload?: LicensePayload;
-  reason?: LicenseFault;
-}
-
-export interface LicenseFileChecks {
-  product?: string;
-  machineId?: string;
-  /** Milliseconds since 1970; default: the system's time. */
-  now?: number;
-}
-
-const HEAD = '-----BEGIN LICENSE FILE-----';
-const FOOT = '-----END LICENSE FILE-----';
-const LINE = 64;
-/** Begins the bytes that a file's signature covers; `enc` follows. */
-export const LICENSE_FILE_SIGNED = 'aos-lic-v1.';
-/** A file is a few kilobytes; features have at most 8 KiB. */
-const LONGEST = 256 * 1024;
-
-interface Armoured {
-  enc: string;
-  sig: string;
-  alg: string;
-  kid: string;
-}
-
-/** The text of a file. */
-export function formatLicenseFile({ enc, sig, alg, kid }: Armoured): string {
-  const text = Buffer.from(JSON.stringify({ enc, sig, alg, kid })).toString('base64');
-  const lines = text.match(new RegExp(`.{1,${LINE}}`, 'g')) ?? [];
-  return [HEAD, ...lines, FOOT, ''].join('\n');
-}
-
-/** The parts of a file; null for a text that `formatLicenseFile` would not write (CRLF and a missing last line end aside). */
-function parse(text: string): Armoured | null {
-  if (text.length > LONGEST) return null;
-  const lines = text.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n');
-  if (lines.length < 3 || lines[0] !== HEAD || lines.at(-1) !== FOOT) return null;
-  const inner = canonicalBase64(lines.slice(1, -1).join(''));
-  const parts = inner === null ? null : parsed(inner.toString('utf8'));
-  if (parts === null) return null;
-  const { enc, sig, alg, kid } = parts;
-  if (![enc, sig, alg, kid].every((part) => typeof part === 'string')) return null;
-  const file = { enc, sig, alg, kid } as Armoured;
-  const same = formatLicenseFile(file).slice(0, -1) === lines.join('\n');
-  // A text that mixes its line ends was changed on the way.
-  return same && (!text.includes('\r') || text.split('\r\n').length === text.split('\n').length) ? file : null;
-}
-
-function parsed(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value !== null && typeof value === 'object' && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
-}
+import {
+  claimOfAnswer,
+  claimOfFile,
+  judgeAnswer,
+  judgePayload,
+  keyOfClaim,
+  type AnswerResult,
+  type Claim,
+  type LicenseFault,
+  type LicenseFileChecks,
+  type LicenseFileResult,
+  type LicenseQuestion,
+} from './license-text.js';
+import { isSignedBy, readPublicKey } from './signature.js';
 
 /** The fault of a signature; null: it is right. */
-function signatureFault(
-  pems: string | readonly string[],
-  named: { kid: unknown; alg: unknown; signature: unknown },
-  bytes: Buffer,
-): LicenseFault | null {
-  const key = [pems]
-    .flat()
-    .map(readPublicKey)
-    .find(({ keyId }) => keyId === named.kid);
-  if (key === undefined) return 'unknown_key';
-  if (key.algorithm !== named.alg || typeof named.signature !== 'string') return 'malformed';
-  return isSignedBy(key, bytes, named.signature) ? null : 'wrong_signature';
+function signatureFault(pems: string | readonly string[], claim: Claim): LicenseFault | null {
+  const named = keyOfClaim([pems].flat().map(readPublicKey), claim);
+  if (typeof named === 'string') return named;
+  return isSignedBy(named.key, claim.bytes, named.signature) ? null : 'wrong_signature';
 }
 
 /**
@@ -123,45 +35,10 @@ export function verifyLicenseFile(
   pem: string | readonly string[],
   checks: LicenseFileChecks = {},
 ): LicenseFileResult {
-  const file = parse(text);
+  const file = claimOfFile(text);
   if (file === null) return { valid: false, reason: 'malformed' };
-  const fault = signatureFault(pem, { ...file, signature: file.sig }, Buffer.from(LICENSE_FILE_SIGNED + file.enc));
-  if (fault !== null) return { valid: false, reason: fault };
-  const bytes = canonicalBase64(file.enc);
-  const payload = bytes === null ? null : parsed(bytes.toString('utf8'));
-  if (payload === null) return { valid: false, reason: 'malformed' };
-  if (payload['schema'] !== 1) return { valid: false, reason: 'unknown_schema' };
-  const known = payload as unknown as LicensePayload;
-  const reason = payloadFault(known, checks);
-  return reason === null ? { valid: true, payload: known } : { valid: false, payload: known, reason };
-}
-
-function payloadFault(
-  payload: LicensePayload,
-  { product, machineId, now = Date.now() }: LicenseFileChecks,
-): LicenseFault | null {
-  const { not_before, valid_until, expires_at, machine_id } = payload;
-  // A time that cannot be read compares false, so each is asked for what must hold.
-  if (!(Date.parse(not_before) <= now)) return 'not_yet_valid';
-  if (!(now < Date.parse(valid_until))) return 'file_expired';
-  if (expires_at !== null && !(now < Date.parse(expires_at))) return 'license_expired';
-  if (product !== undefined && payload.product !== product) return 'wrong_product';
-  if (machineId !== undefined && machine_id !== null && machine_id !== machineId) return 'wrong_machine';
-  return null;
-}
-
-/** The bytes of an answer of `validate` that its signature covers: every member but `signature`, as RFC 8785 JSON. */
-export function signedAnswer(answer: Readonly<Record<string, unknown>>): Buffer {
-  const { signature: _signature, ...covered } = answer;
-  return Buffer.from(canonicalJson(covered as { [name: string]: JsonValue }));
-}
-
-/** What was asked: an answer to another question is as bad as a forged one. */
-export interface LicenseQuestion {
-  keySha256: string;
-  product: string;
-  machineId?: string | null;
-  nonce?: string | null;
+  const fault = signatureFault(pem, file.claim);
+  return fault === null ? judgePayload(file.enc, checks) : { valid: false, reason: fault };
 }
 
 /**
@@ -172,15 +49,8 @@ export interface LicenseQuestion {
 export function verifyAnswer(
   answer: Readonly<Record<string, unknown>>,
   pem: string | readonly string[],
-  { keySha256, product, machineId = null, nonce = null }: LicenseQuestion,
-): { valid: boolean; reason?: LicenseFault | 'wrong_question' } {
-  const { kid, alg, signature } = answer;
-  const fault = signatureFault(pem, { kid, alg, signature }, signedAnswer(answer));
-  if (fault !== null) return { valid: false, reason: fault };
-  const asked =
-    answer['key_sha256'] === keySha256 &&
-    answer['product'] === product &&
-    answer['machine_id'] === machineId &&
-    answer['nonce'] === nonce;
-  return asked ? { valid: true } : { valid: false, reason: 'wrong_question' };
+  question: LicenseQuestion,
+): AnswerResult {
+  const fault = signatureFault(pem, claimOfAnswer(answer));
+  return fault === null ? judgeAnswer(answer, question) : { valid: false, reason: fault };
 }

@@ -3,6 +3,8 @@
  * alone; the algorithm is the key's, never what a document says of itself.
  */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
+import { canonicalBase64 } from './base64.js';
+import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from './public-key.js';
 
 export interface VerifyingKey {
   /** First 16 hex characters of SHA-256 over the SPKI DER. */
@@ -22,22 +24,14 @@ export interface Predecessor {
   signature: string;
 }
 
-const MIN_RSA_BITS = 2_048;
-const MAX_PEM_LENGTH = 16_384;
 const MAX_CHAIN = 100;
-const PEM = /^-----BEGIN PUBLIC KEY-----\s[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/;
-
-/** A public key that cannot be used to verify anything. */
-export class KeyRefused extends Error {
-  override name = 'KeyRefused';
-}
 
 /**
  * @param pem a public key, SPKI: RSA of at least 2048 bits, or Ed25519
  * @throws KeyRefused
  */
 export function readPublicKey(pem: string): VerifyingKey {
-  if (pem.length > MAX_PEM_LENGTH || !PEM.test(pem.trim())) throw new KeyRefused('is no public key in PEM (SPKI)');
+  requirePublicKeyPem(pem);
   let key: KeyObject;
   try {
     key = createPublicKey(pem);
@@ -64,12 +58,6 @@ function algorithmOf(key: KeyObject): VerifyingKey['algorithm'] {
 export function isSignedBy({ key, algorithm }: VerifyingKey, bytes: Uint8Array, signature: string): boolean {
   const raw = canonicalBase64(signature);
   return raw !== null && verify(algorithm === 'ed25519' ? null : 'sha256', bytes, key, raw);
-}
-
-/** The bytes of base64 in its one spelling, with padding; null for any other text. */
-export function canonicalBase64(text: string): Buffer | null {
-  const bytes = Buffer.from(text, 'base64');
-  return text !== '' && bytes.toString('base64') === text ? bytes : null;
 }
 
 /**

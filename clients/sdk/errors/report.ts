@@ -1,6 +1,5 @@
 /** A report as the error stream takes it (contract 21, intake), made of what an application threw. Never throws. */
-import { randomUUID } from 'node:crypto';
-import { inspect } from 'node:util';
+import { randomId } from '../random.js';
 
 /** Contract 21's fields; `project` is the client's. */
 export interface ErrorReport {
@@ -38,7 +37,7 @@ const LONGEST_TEXT = 256 * 1024;
 const MAX_CAUSES = 5;
 
 export function prepare(project: string, report: ErrorReport, now: number): Prepared {
-  const clientRef = report.client_ref ?? randomUUID();
+  const clientRef = report.client_ref ?? randomId();
   const whole = {
     error_level: 'error',
     occurred_at: new Date(now).toISOString(),
@@ -68,10 +67,19 @@ function written(value: object): string | null {
   }
 }
 
-/** The fields that a thrown value says itself; whatever was thrown. */
-export function reportOf(thrown: unknown): Pick<ErrorReport, 'error_message' | 'exception_class' | 'stack_trace'> {
+/**
+ * The fields that a thrown value says itself; whatever was thrown.
+ * @param shown how a value that is no error is put into words
+ */
+export function reportOf(
+  thrown: unknown,
+  shown: (value: unknown) => string,
+): Pick<ErrorReport, 'error_message' | 'exception_class' | 'stack_trace'> {
   try {
-    if (!(thrown instanceof Error)) return { error_message: shown(thrown), exception_class: 'NonError' };
+    if (!(thrown instanceof Error)) {
+      const error_message = typeof thrown === 'string' && thrown !== '' ? thrown : shown(thrown);
+      return { error_message, exception_class: 'NonError' };
+    }
     const exception_class = classOf(thrown);
     const error_message = thrown.message === '' ? exception_class : thrown.message;
     return { error_message, exception_class, stack_trace: stackOf(thrown) };
@@ -89,6 +97,3 @@ function stackOf(error: Error): string {
     stacks.push(it.stack ?? `${it.name}: ${it.message}`);
   return stacks.join('\nCaused by: ');
 }
-
-const shown = (value: unknown): string =>
-  typeof value === 'string' && value !== '' ? value : inspect(value, { depth: 2, maxStringLength: 1_000 });

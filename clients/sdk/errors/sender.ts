@@ -4,6 +4,7 @@
  */
 import type { Context } from '../context.js';
 import { judge, type Failure, type Problem, type Verdict } from '../verdict.js';
+import { letGo } from '../timers.js';
 import type { Queue } from './queue.js';
 import type { Prepared } from './report.js';
 
@@ -35,7 +36,7 @@ export class Sender {
   #failures = 0;
   #notBefore = 0;
   #flushing: Promise<number> | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  #timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(
     private readonly context: Context,
@@ -104,7 +105,7 @@ export class Sender {
       this.#timer = null;
       void this.#flushAgain();
     }, wait);
-    this.#timer.unref();
+    letGo(this.#timer);
   }
 
   async #drain(background: boolean): Promise<number> {

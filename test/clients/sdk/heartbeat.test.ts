@@ -123,6 +123,20 @@ describe('sdk: heartbeats, bugs, tokens', function () {
     expect(server.asked).to.have.length(1);
   });
 
+  it('but holds it for a caller who waits for the end, also while a beat is under way', async () => {
+    server.reply = (asked, response) =>
+      void setTimeout(() => json(200, { status: 'success', state: asked.body['status'] })(asked, response), 500);
+    const file = join(dir, 'ends.mjs');
+    const options = JSON.stringify({ server: server.url, project: 'shop', token: 't-1', cacheDir: dir });
+    await writeFile(
+      file,
+      `import { createClient } from '${SDK}';\nconst { state } = await createClient(${options}).startHeartbeat({ source: 'shop' }).stop();\nprocess.exitCode = state === 'stopped' ? 0 : 1;\n`,
+    );
+    const child = spawn(process.execPath, [file], { stdio: 'ignore' });
+    expect(await once(child, 'close')).to.deep.equal([0, null]);
+    expect(server.asked.map(({ body }) => body['status'])).to.deep.equal(['ok', 'stopped']);
+  });
+
   it('reports bugs, with a client_ref for the next attempt', async () => {
     server.reply = json(503, {});
     const failed = await client.reportBug({ title: 'No receipt', type: 'bug' });

@@ -29,6 +29,7 @@ describe('the packed SDK', function () {
       'package.json',
       'esm/index.js',
       'cjs/index.js',
+      'browser/index.js',
     ]);
     await writeFile(join(dir, 'package.json'), '{ "private": true }');
     await done('npm', ['install', '--offline', '--no-audit', '--no-fund', '--loglevel=error', `./${filename}`], {
@@ -51,6 +52,8 @@ describe('the packed SDK', function () {
       const imported = [...text.matchAll(/(?: from |require\()"([^"]+)"/g)].map(([, module]) => module);
       expect(imported.filter((module) => module?.startsWith('node:') !== true)).to.deep.equal([]);
     }
+    const page = await readFile(join(installed, 'browser', 'index.js'), 'utf8');
+    expect(page).to.not.match(/node:|\bBuffer\b|\bprocess\.|require\(/);
   });
 
   it('is an ES module, and for require', async () => {

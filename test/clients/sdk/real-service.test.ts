@@ -102,6 +102,9 @@ describe('sdk and service', function () {
     const [item] = await count('type=error');
     expect(item).to.include({ hit_count: 1 });
     expect(await client().captureException(new RangeError('too far'))).to.include({ sent: true, created: true });
+    const unnamed = await client().reportBug({ title: '' });
+    expect(unnamed).to.include({ reported: false, isTransient: false });
+    expect(unnamed.error?.fields).to.have.property('title');
     const bug = await client().reportBug({ title: 'No receipt', client_ref: 'b-1' });
     expect(bug).to.include({ reported: true, created: true });
     expect(await client().reportBug({ title: 'No receipt', client_ref: 'b-1' })).to.include({

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { formatLicenseFile, LICENSE_FILE_SIGNED, verifyLicenseFile } from '../../../clients/shared/license-file.js';
+import { verifyLicenseFile } from '../../../clients/shared/license-file.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../clients/shared/license-text.js';
 
 const run = promisify(execFile);
 const file = new URL('../../fixtures/vectors/license-files.json', import.meta.url);

@@ -3,9 +3,9 @@
  * our files after our end. The license key goes by the environment: every user of a machine can read command lines.
  */
 import { spawn } from 'node:child_process';
-import type { Context } from './context.js';
-import { textOf } from './http.js';
-import type { Problem } from './verdict.js';
+import type { Context } from '../context.js';
+import { textOf } from '../transport.js';
+import type { Problem } from '../verdict.js';
 
 export interface AgentOptions {
   /** The agent's executable. */

@@ -5,36 +5,7 @@
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
-
-export interface Question {
-  method: 'GET' | 'POST';
-  url: URL;
-  token?: string | null;
-  /** Sent as JSON. */
-  body?: unknown;
-  timeoutMs: number;
-  signal?: AbortSignal;
-  /** The process may end while this is under way. */
-  background?: boolean;
-}
-
-export interface Exchange {
-  /** Null: no whole answer came. */
-  status: number | null;
-  /** Of JSON; null for everything else. */
-  body: Record<string, unknown> | null;
-  /** Why no whole answer came. */
-  fault: string | null;
-  /** Seconds that the server asked to be left alone for. */
-  retryAfter: number | null;
-}
-
-export type Transport = (question: Question) => Promise<Exchange>;
-
-/** A check may hold the manifest of a large package. */
-const LONGEST_ANSWER = 64 * 1024 * 1024;
-
-export const failed = (fault: string): Exchange => ({ status: null, body: null, fault, retryAfter: null });
+import { answered, failed, LONGEST_ANSWER, reasonOf, textOf, type Question, type Transport } from '../transport.js';
 
 export const exchange: Transport = (question) =>
   new Promise((resolve, reject) => {
@@ -61,7 +32,7 @@ export const exchange: Transport = (question) =>
     request.on('error', (error) => end(textOf(error)));
     request.on('response', (response) => {
       read(response).then(
-        (text) => finish(() => resolve(readAnswer(response, text))),
+        (text) => finish(() => resolve(answered(response.statusCode ?? 0, response.headers['retry-after'], text))),
         (error: unknown) => end(textOf(error)),
       );
     });
@@ -93,36 +64,4 @@ async function read(response: IncomingMessage): Promise<string> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString('utf8');
-}
-
-function readAnswer({ statusCode = 0, headers }: IncomingMessage, text: string): Exchange {
-  const seconds = Number(headers['retry-after']);
-  return {
-    status: statusCode,
-    body: parsed(text),
-    fault: null,
-    retryAfter: Number.isFinite(seconds) && seconds > 0 ? seconds : null,
-  };
-}
-
-function parsed(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
-}
-
-/** What an abort rejects with. */
-export function reasonOf(signal: AbortSignal | undefined): Error {
-  const reason: unknown = signal?.reason;
-  return reason instanceof Error ? reason : new DOMException('This operation was aborted', 'AbortError');
-}
-
-export function textOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(textOf).join(', ');
-  return error instanceof Error ? error.message || error.name : String(error);
 }

@@ -1,9 +1,10 @@
 /** What a heartbeat says of its own process. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import type { Meter } from '../host.js';
 
 const NS_PER_MS = 1e6;
 
-export class ProcessMetrics {
+export class ProcessMetrics implements Meter {
   readonly #delay = monitorEventLoopDelay({ resolution: 20 });
   #cpu = process.cpuUsage();
   #at = performance.now();

@@ -9,14 +9,13 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { pipeline } from 'node:stream/promises';
-import { canonicalKey, credentialName } from '../shared/license-key.js';
-import { isPackageUrl } from '../shared/platform.js';
-import type { Context } from './context.js';
-import { reasonOf, textOf } from './http.js';
-import { sha256 } from './license.js';
-import { below } from './options.js';
-import type { Release } from './update.js';
-import type { Problem } from './verdict.js';
+import { canonicalKey, credentialName } from '../../shared/license-key.js';
+import { isPackageUrl } from '../../shared/platform.js';
+import type { Context } from '../context.js';
+import { reasonOf, textOf } from '../transport.js';
+import { below } from '../options.js';
+import type { Release } from '../update.js';
+import type { Problem } from '../verdict.js';
 
 export interface Download {
   /** The verified package; null: there is none. */
@@ -184,7 +183,7 @@ function get(
 /** As the access files have it (contract 40, access files). */
 function basicOf(licenseKey: string): string {
   const key = canonicalKey(licenseKey);
-  return `Basic ${Buffer.from(`${credentialName(sha256(key))}:${key}`).toString('base64')}`;
+  return `Basic ${Buffer.from(`${credentialName(createHash('sha256').update(key).digest('hex'))}:${key}`).toString('base64')}`;
 }
 
 const sizeOf = (path: string): Promise<number> =>

@@ -1,0 +1,66 @@
+/** A page, for a client: localStorage, fetch and WebCrypto. */
+import type { Host } from '../host.js';
+import { randomId } from '../random.js';
+import type { Store } from '../store.js';
+import { exchange } from './http.js';
+import { sha256Hex, verifyAnswer, verifyLicenseFile } from './license-file.js';
+import { LocalStore } from './local-store.js';
+
+export function browserHost(project: string): Host {
+  const kept = new LocalStore(`aos:${project}:`);
+  return {
+    exchange,
+    kept,
+    queued: new LocalStore(`aos-errors:${project}:`),
+    platform: 'any',
+    machineId: () => Promise.resolve(keptId(kept)),
+    sha256: (text) => sha256Hex(new TextEncoder().encode(text)),
+    verifyAnswer,
+    verifyLicenseFile,
+    readText: () => Promise.resolve(null),
+    show,
+    onUncaught,
+    processMetrics: () => null,
+  };
+}
+
+/** A page sees no machine: a random name is kept for the origin, in the form of a machine's. */
+function keptId(store: Store): string {
+  const known = store.read('machine-id');
+  if (known !== null && /^[0-9a-f]{64}$/.test(known)) return known;
+  const fresh = randomId() + randomId();
+  store.put('machine-id', fresh);
+  return fresh;
+}
+
+const LONGEST_SHOWN = 1_000;
+
+function show(value: unknown): string {
+  try {
+    const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+    return text.slice(0, LONGEST_SHOWN);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+}
+
+/** What this needs of a page, which has types of its own. */
+interface Page {
+  addEventListener(
+    event: string,
+    listener: (event: { error?: unknown; reason?: unknown; message?: unknown }) => void,
+  ): void;
+  removeEventListener: Page['addEventListener'];
+}
+
+function onUncaught(keep: (thrown: unknown) => void): () => void {
+  const page = globalThis as unknown as Page;
+  const error: Parameters<Page['addEventListener']>[1] = (event) => keep(event.error ?? event.message);
+  const rejection: Parameters<Page['addEventListener']>[1] = ({ reason }) => keep(reason);
+  page.addEventListener('error', error);
+  page.addEventListener('unhandledrejection', rejection);
+  return () => {
+    page.removeEventListener('error', error);
+    page.removeEventListener('unhandledrejection', rejection);
+  };
+}

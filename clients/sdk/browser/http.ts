@@ -1,0 +1,46 @@
+/**
+ * One request by `fetch`. Never rejects but by the caller's own abort. No cookie is sent or kept and no redirect followed. To another
+ * origin the service lets pages send reports of errors and nothing else (contract 21, intake).
+ */
+import { answered, failed, reasonOf, textOf, type Exchange, type Question, type Transport } from '../transport.js';
+
+export const exchange: Transport = async (question) => {
+  const { url, signal, timeoutMs } = question;
+  signal?.throwIfAborted();
+  const ending = new AbortController();
+  const onAbort = (): void => ending.abort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(onAbort, timeoutMs);
+  try {
+    return await ask(question, ending.signal);
+  } catch (error) {
+    if (signal?.aborted === true) throw reasonOf(signal);
+    if (ending.signal.aborted) return failed(`no answer within ${timeoutMs} ms`);
+    return failed(isForeign(url) ? `${textOf(error)}; ${FOREIGN}` : textOf(error));
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+};
+
+const FOREIGN = 'a page of another origin may report errors and nothing else';
+
+const isForeign = (url: URL): boolean =>
+  (globalThis as unknown as { location?: { origin: string } }).location?.origin !== url.origin;
+
+async function ask({ method, url, token = null, body }: Question, signal: AbortSignal): Promise<Exchange> {
+  const response = await fetch(url, {
+    method,
+    signal,
+    redirect: 'manual',
+    credentials: 'omit',
+    headers: {
+      accept: 'application/json',
+      ...(token !== null && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  if (response.type === 'opaqueredirect') return failed('a redirect, which is not followed');
+  return answered(response.status, response.headers.get('retry-after'), await response.text());
+}

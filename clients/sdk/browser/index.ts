@@ -1,0 +1,17 @@
+/** `@aos/sdk/browser`: the SDK in a page (contract 90, SDK). */
+export { createClient } from './client.js';
+export type { CommonClient as Client } from '../client.js';
+export { verifyLicenseFile } from './license-file.js';
+export { KeyRefused } from '../../shared/public-key.js';
+export type { LicenseFault, LicenseFileChecks, LicenseFileResult, LicensePayload } from '../../shared/license-text.js';
+export type { LicenseStatus } from '../../shared/license-status.js';
+export type { Platform } from '../../shared/platform.js';
+export type { BugReport, BugReported } from '../bugs.js';
+export type { ErrorReport } from '../errors/report.js';
+export type { Reported } from '../errors/sender.js';
+export type { Beat, CheckResult, Heartbeat, HeartbeatTimer, RunningHeartbeat, SelfCheck } from '../heartbeat.js';
+export type { LicenseCheck, LicenseQuestion, LoadedLicenseFile } from '../license.js';
+export type { ClientOptions } from '../options.js';
+export type { ProvisionedToken, TokenRequest } from '../token.js';
+export type { Release, UpdateCheck } from '../update.js';
+export type { Problem } from '../verdict.js';

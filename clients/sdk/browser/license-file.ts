@@ -1,0 +1,93 @@
+/** License files and signed answers, verified by WebCrypto (contract 50). The algorithm is the key's, never the document's. */
+import type { webcrypto } from 'node:crypto';
+import { canonicalBase64 } from '../../shared/base64.js';
+import {
+  claimOfAnswer,
+  claimOfFile,
+  judgeAnswer,
+  judgePayload,
+  keyOfClaim,
+  type AnswerResult,
+  type Claim,
+  type LicenseFault,
+  type LicenseFileChecks,
+  type LicenseFileResult,
+  type LicenseQuestion,
+} from '../../shared/license-text.js';
+import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../shared/public-key.js';
+
+/** @throws TypeError on a page that came without https, which has no WebCrypto */
+function webCrypto(): webcrypto.SubtleCrypto {
+  const { subtle } = globalThis.crypto as { subtle?: webcrypto.SubtleCrypto };
+  if (subtle === undefined) throw new TypeError('licenses need WebCrypto, which browsers give only to pages of https');
+  return subtle;
+}
+
+export async function sha256Hex(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await webCrypto().digest('SHA-256', bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+interface Key {
+  keyId: string;
+  algorithm: 'rsa-sha256' | 'ed25519';
+  key: webcrypto.CryptoKey;
+}
+
+const ED25519 = { name: 'Ed25519' };
+const RSA = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
+/** How the SPKI of an Ed25519 key begins. */
+const ED25519_HEAD = '302a300506032b6570032100';
+
+/** @throws KeyRefused also for an Ed25519 key where the browser knows none */
+async function readPublicKey(pem: string): Promise<Key> {
+  requirePublicKeyPem(pem);
+  const spki = canonicalBase64(pem.replaceAll(/-----[^-]+-----|\s/g, ''));
+  if (spki === null) throw new KeyRefused('is no public key in PEM (SPKI)');
+  const head = Array.from(spki.slice(0, 12), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const algorithm = head === ED25519_HEAD ? 'ed25519' : 'rsa-sha256';
+  const key = await webCrypto()
+    .importKey('spki', spki, algorithm === 'ed25519' ? ED25519 : RSA, false, ['verify'])
+    .catch(() => null);
+  if (key === null) throw new KeyRefused('is no RSA or Ed25519 key that this browser can read');
+  const bits = (key.algorithm as { modulusLength?: number }).modulusLength ?? MIN_RSA_BITS;
+  if (bits < MIN_RSA_BITS) throw new KeyRefused(`is an RSA key of ${bits} bits; at least ${MIN_RSA_BITS} are wanted`);
+  return { keyId: (await sha256Hex(spki)).slice(0, 16), algorithm, key };
+}
+
+/** The fault of a signature; null: it is right. */
+async function signatureFault(pems: string | readonly string[], claim: Claim): Promise<LicenseFault | null> {
+  const named = keyOfClaim(await Promise.all([pems].flat().map(readPublicKey)), claim);
+  if (typeof named === 'string') return named;
+  const { key, signature } = named;
+  const raw = canonicalBase64(signature);
+  if (raw === null) return 'wrong_signature';
+  const good = await webCrypto().verify(key.algorithm === 'ed25519' ? ED25519 : RSA, key.key, raw, claim.bytes);
+  return good ? null : 'wrong_signature';
+}
+
+/**
+ * Verifies the text of a `.lic`. Never rejects for a file, however it was changed.
+ * @param pem SPKI, PEM: one public key, or those that may have signed
+ * @throws KeyRefused when a `pem` is no public key; TypeError on a page without WebCrypto
+ */
+export async function verifyLicenseFile(
+  text: string,
+  pem: string | readonly string[],
+  checks: LicenseFileChecks = {},
+): Promise<LicenseFileResult> {
+  const file = claimOfFile(text);
+  if (file === null) return { valid: false, reason: 'malformed' };
+  const fault = await signatureFault(pem, file.claim);
+  return fault === null ? judgePayload(file.enc, checks) : { valid: false, reason: fault };
+}
+
+/** Verifies an answer of `validate`: its signature, and that it answers this question. */
+export async function verifyAnswer(
+  answer: Readonly<Record<string, unknown>>,
+  pems: readonly string[],
+  question: LicenseQuestion,
+): Promise<AnswerResult> {
+  const fault = await signatureFault(pems, claimOfAnswer(answer));
+  return fault === null ? judgeAnswer(answer, question) : { valid: false, reason: fault };
+}

@@ -1,0 +1,71 @@
+/** What a browser keeps for an origin, for all its pages; in memory where it keeps nothing (a private window, a setting). */
+import type { Store } from '../store.js';
+
+/** Of `localStorage`. */
+interface Storage {
+  readonly length: number;
+  key(index: number): string | null;
+  getItem(name: string): string | null;
+  setItem(name: string, text: string): void;
+  removeItem(name: string): void;
+}
+
+class Memory implements Storage {
+  readonly #texts = new Map<string, string>();
+  get length(): number {
+    return this.#texts.size;
+  }
+  key(index: number): string | null {
+    return [...this.#texts.keys()][index] ?? null;
+  }
+  getItem(name: string): string | null {
+    return this.#texts.get(name) ?? null;
+  }
+  setItem(name: string, text: string): void {
+    this.#texts.set(name, text);
+  }
+  removeItem(name: string): void {
+    this.#texts.delete(name);
+  }
+}
+
+function storageOf(): Storage {
+  try {
+    // Reading the property itself throws where a browser blocks it.
+    return (globalThis as unknown as { localStorage?: Storage }).localStorage ?? new Memory();
+  } catch {
+    return new Memory();
+  }
+}
+
+export class LocalStore implements Store {
+  readonly #storage = storageOf();
+
+  /** @param prefix of the names that are this store's */
+  constructor(private readonly prefix: string) {}
+
+  read(name: string): string | null {
+    return this.#storage.getItem(this.prefix + name);
+  }
+
+  put(name: string, text: string): boolean {
+    try {
+      this.#storage.setItem(this.prefix + name, text);
+      return true;
+    } catch {
+      // The origin's quota.
+      return false;
+    }
+  }
+
+  remove(name: string): boolean {
+    const was = this.read(name) !== null;
+    this.#storage.removeItem(this.prefix + name);
+    return was;
+  }
+
+  names(): string[] {
+    const names = Array.from({ length: this.#storage.length }, (_none, i) => this.#storage.key(i) ?? '');
+    return names.filter((name) => name.startsWith(this.prefix)).map((name) => name.slice(this.prefix.length));
+  }
+}

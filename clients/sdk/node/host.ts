@@ -1,0 +1,38 @@
+/** Node, for a client: files, sockets that can be let go of, and its own cryptography. */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { verifyAnswer, verifyLicenseFile } from '../../shared/license-file.js';
+import { machinePlatform } from '../../shared/machine.js';
+import type { Host } from '../host.js';
+import { FileStore } from './files.js';
+import { onUncaught } from './global-handler.js';
+import { exchange } from './http.js';
+import { machineIdFor } from './machine.js';
+import { ProcessMetrics } from './process-metrics.js';
+
+export const nodeHost = (cacheDir: string): Host => ({
+  exchange,
+  kept: new FileStore(cacheDir),
+  queued: new FileStore(join(cacheDir, 'aos-errors')),
+  platform: machinePlatform(),
+  machineId: (project) => machineIdFor(project, cacheDir),
+  sha256: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex')),
+  verifyAnswer: (answer, pems, question) => Promise.resolve(verifyAnswer(answer, pems, question)),
+  verifyLicenseFile: (text, pems, checks) => Promise.resolve(verifyLicenseFile(text, pems, checks)),
+  readText: (path) => readFile(path, 'utf8').catch(() => null),
+  show: (value) => inspect(value, { depth: 2, maxStringLength: 1_000 }),
+  onUncaught,
+  processMetrics: () => new ProcessMetrics(),
+});
+
+export function defaultCacheDir(project: string): string {
+  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
+  const base =
+    process.platform === 'win32'
+      ? (LOCALAPPDATA ?? join(homedir(), 'AppData', 'Local'))
+      : (XDG_CACHE_HOME ?? join(homedir(), '.cache'));
+  return join(base, 'aos', project);
+}

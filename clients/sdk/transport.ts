@@ -1,0 +1,64 @@
+/** One request to the service, and what came of it. How it is sent is the host's: node/http.ts, browser/http.ts. */
+
+export interface Question {
+  method: 'GET' | 'POST';
+  url: URL;
+  token?: string | null;
+  /** Sent as JSON. */
+  body?: unknown;
+  timeoutMs: number;
+  signal?: AbortSignal;
+  /** The process may end while this is under way. */
+  background?: boolean;
+}
+
+export interface Exchange {
+  /** Null: no whole answer came. */
+  status: number | null;
+  /** Of JSON; null for everything else. */
+  body: Record<string, unknown> | null;
+  /** Why no whole answer came. */
+  fault: string | null;
+  /** Seconds that the server asked to be left alone for. */
+  retryAfter: number | null;
+}
+
+export type Transport = (question: Question) => Promise<Exchange>;
+
+/** A check may hold the manifest of a large package. */
+export const LONGEST_ANSWER = 64 * 1024 * 1024;
+
+export const failed = (fault: string): Exchange => ({ status: null, body: null, fault, retryAfter: null });
+
+/** @param retryAfter the header's text */
+export function answered(status: number, retryAfter: string | null | undefined, text: string): Exchange {
+  const seconds = Number(retryAfter);
+  return {
+    status,
+    body: parsed(text),
+    fault: null,
+    retryAfter: Number.isFinite(seconds) && seconds > 0 ? seconds : null,
+  };
+}
+
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What an abort rejects with. */
+export function reasonOf(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new DOMException('This operation was aborted', 'AbortError');
+}
+
+export function textOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(textOf).join(', ');
+  return error instanceof Error ? error.message || error.name : String(error);
+}

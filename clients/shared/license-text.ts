@@ -1,0 +1,189 @@
+/**
+ * What license files (`.lic`) and signed answers of `validate` say (contract 50), for Node and for browsers: everything but the
+ * signature itself, which each verifies in its own way. Pure.
+ */
+import { base64Of, canonicalBase64 } from './base64.js';
+import { canonicalJson, type JsonValue } from './canonical-json.js';
+
+export interface LicensePayload {
+  schema: 1;
+  license_id: string;
+  key_sha256: string;
+  key_masked: string;
+  product: string;
+  licensee: string | null;
+  features: Record<string, unknown>;
+  issued_at: string;
+  not_before: string;
+  valid_until: string;
+  expires_at: string | null;
+  /** Null: good on every machine. */
+  machine_id: string | null;
+  cache_ttl_hours: number;
+}
+
+/** Why a file or an answer is not good. */
+export type LicenseFault =
+  | 'malformed'
+  | 'unknown_key'
+  | 'wrong_signature'
+  | 'unknown_schema'
+  | 'not_yet_valid'
+  | 'file_expired'
+  | 'license_expired'
+  | 'wrong_product'
+  | 'wrong_machine';
+
+export interface LicenseFileResult {
+  valid: boolean;
+  /** Of a file with a right signature, whatever else is wrong with it. */
+  payload?: LicensePayload;
+  reason?: LicenseFault;
+}
+
+export interface LicenseFileChecks {
+  product?: string;
+  machineId?: string;
+  /** Milliseconds since 1970; default: the system's time. */
+  now?: number;
+}
+
+const HEAD = '-----BEGIN LICENSE FILE-----';
+const FOOT = '-----END LICENSE FILE-----';
+const LINE = 64;
+/** Begins the bytes that a file's signature covers; `enc` follows. */
+export const LICENSE_FILE_SIGNED = 'aos-lic-v1.';
+/** A file is a few kilobytes; features have at most 8 KiB. */
+const LONGEST = 256 * 1024;
+
+interface Armoured {
+  enc: string;
+  sig: string;
+  alg: string;
+  kid: string;
+}
+
+/** The text of a file. */
+export function formatLicenseFile({ enc, sig, alg, kid }: Armoured): string {
+  const text = base64Of(JSON.stringify({ enc, sig, alg, kid }));
+  const lines = text.match(new RegExp(`.{1,${LINE}}`, 'g')) ?? [];
+  return [HEAD, ...lines, FOOT, ''].join('\n');
+}
+
+/** The parts of a file; null for a text that `formatLicenseFile` would not write (CRLF and a missing last line end aside). */
+function parse(text: string): Armoured | null {
+  if (text.length > LONGEST) return null;
+  const lines = text.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n');
+  if (lines.length < 3 || lines[0] !== HEAD || lines.at(-1) !== FOOT) return null;
+  const inner = canonicalBase64(lines.slice(1, -1).join(''));
+  const parts = inner === null ? null : parsed(utf8(inner));
+  if (parts === null) return null;
+  const { enc, sig, alg, kid } = parts;
+  if (![enc, sig, alg, kid].every((part) => typeof part === 'string')) return null;
+  const file = { enc, sig, alg, kid } as Armoured;
+  const same = formatLicenseFile(file).slice(0, -1) === lines.join('\n');
+  // A text that mixes its line ends was changed on the way.
+  return same && (!text.includes('\r') || text.split('\r\n').length === text.split('\n').length) ? file : null;
+}
+
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value !== null && typeof value === 'object' && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+const utf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+/** What a signature has to be verified for. Nothing else of its document is believed before. */
+export interface Claim {
+  kid: unknown;
+  alg: unknown;
+  /** Canonical base64, or no signature at all. */
+  signature: unknown;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The claim of a file; null: it is no license file. */
+export function claimOfFile(text: string): { claim: Claim; enc: string } | null {
+  const file = parse(text);
+  if (file === null) return null;
+  const { enc, sig: signature, alg, kid } = file;
+  return { enc, claim: { kid, alg, signature, bytes: new TextEncoder().encode(LICENSE_FILE_SIGNED + enc) } };
+}
+
+/** The key that a claim names, and its signature; or what is wrong with it. The algorithm is the key's, never the document's. */
+export function keyOfClaim<Key extends { keyId: string; algorithm: string }>(
+  keys: readonly Key[],
+  { kid, alg, signature }: Claim,
+): { key: Key; signature: string } | LicenseFault {
+  const key = keys.find(({ keyId }) => keyId === kid);
+  if (key === undefined) return 'unknown_key';
+  return key.algorithm === alg && typeof signature === 'string' ? { key, signature } : 'malformed';
+}
+
+/** What a file says once its signature was verified. */
+export function judgePayload(enc: string, checks: LicenseFileChecks): LicenseFileResult {
+  const bytes = canonicalBase64(enc);
+  const payload = bytes === null ? null : parsed(utf8(bytes));
+  if (payload === null) return { valid: false, reason: 'malformed' };
+  if (payload['schema'] !== 1) return { valid: false, reason: 'unknown_schema' };
+  const known = payload as unknown as LicensePayload;
+  const reason = payloadFault(known, checks);
+  return reason === null ? { valid: true, payload: known } : { valid: false, payload: known, reason };
+}
+
+function payloadFault(
+  payload: LicensePayload,
+  { product, machineId, now = Date.now() }: LicenseFileChecks,
+): LicenseFault | null {
+  const { not_before, valid_until, expires_at, machine_id } = payload;
+  // A time that cannot be read compares false, so each is asked for what must hold.
+  if (!(Date.parse(not_before) <= now)) return 'not_yet_valid';
+  if (!(now < Date.parse(valid_until))) return 'file_expired';
+  if (expires_at !== null && !(now < Date.parse(expires_at))) return 'license_expired';
+  if (product !== undefined && payload.product !== product) return 'wrong_product';
+  if (machineId !== undefined && machine_id !== null && machine_id !== machineId) return 'wrong_machine';
+  return null;
+}
+
+/** The bytes of an answer of `validate` that its signature covers: every member but `signature`, as RFC 8785 JSON. */
+export function signedAnswer(answer: Readonly<Record<string, unknown>>): Uint8Array<ArrayBuffer> {
+  const { signature: _signature, ...covered } = answer;
+  return new TextEncoder().encode(canonicalJson(covered as { [name: string]: JsonValue }));
+}
+
+export const claimOfAnswer = (answer: Readonly<Record<string, unknown>>): Claim => {
+  const { kid, alg, signature } = answer;
+  return { kid, alg, signature, bytes: signedAnswer(answer) };
+};
+
+/** What was asked: an answer to another question is as bad as a forged one. */
+export interface LicenseQuestion {
+  keySha256: string;
+  product: string;
+  machineId?: string | null;
+  nonce?: string | null;
+}
+
+export interface AnswerResult {
+  valid: boolean;
+  reason?: LicenseFault | 'wrong_question';
+}
+
+/** Whether a verified answer answers this question. */
+export function judgeAnswer(
+  answer: Readonly<Record<string, unknown>>,
+  { keySha256, product, machineId = null, nonce = null }: LicenseQuestion,
+): AnswerResult {
+  const asked =
+    answer['key_sha256'] === keySha256 &&
+    answer['product'] === product &&
+    answer['machine_id'] === machineId &&
+    answer['nonce'] === nonce;
+  return asked ? { valid: true } : { valid: false, reason: 'wrong_question' };
+}
