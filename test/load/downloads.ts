@@ -2,15 +2,15 @@
  * Downloads: MB/s of `FileAnswer` over the file store, beside a plain Node stream and Debian's nginx, in turn; and the
  * memory that 2 GiB need on their way out and in. The readers are raw sockets: an HTTP client would cost more than the servers.
  */
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { TestService } from '../support/service.js';
 import { median } from './generator.js';
-import { bareServer, residentMb } from './measure.js';
-import { nginxServer } from './nginx.js';
+import { bareServer, cpuMs, residentMb } from './measure.js';
+import { nginxServer } from '../support/nginx.js';
 
 const MIB = 1024 * 1024;
 const SIZES: readonly (readonly [name: string, bytes: number, connections: number])[] = [
@@ -84,13 +84,6 @@ async function rate(
   };
 }
 
-/** Processor time of all threads (Linux, 100 ticks a second). */
-async function cpuMs(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const [, , , , , , , , , , , user = '0', system = '0'] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(user) + Number(system)) * 10;
-}
-
 async function fill(path: string, bytes: number): Promise<void> {
   const file = await open(path, 'w');
   const piece = Buffer.alloc(MIB, 7);
@@ -105,7 +98,7 @@ export async function downloads(say: Say, rounds: number, seconds: number): Prom
   const plugin = fileURLToPath(new URL('./files-plugin.js', import.meta.url));
   await writeFile(config, JSON.stringify({ plugins: [plugin] }));
   const plain = await bareServer('./bare-files.js', [folder]);
-  const nginx = await nginxServer(folder);
+  const nginx = await nginxServer(`root ${folder};`);
   const service = await TestService.started({ SVC_CONFIG: config, BENCH_FILES: folder });
   try {
     if (nginx === null) say('nginx is not installed; its figures are left out');

@@ -12,8 +12,9 @@ import type { ManifestPart, ReleaseDoc } from '../../plugins/releases/model.js';
 import { releaseId } from '../../plugins/releases/place.js';
 import { tarEntry, tarHeader } from '../support/archives.js';
 import { TestService } from '../support/service.js';
-import { load, median } from './generator.js';
-import { bareServer, residentMb, row } from './measure.js';
+import { DAY_MS, isoOf } from '../../lib/time.js';
+import { load, median, type Load } from './generator.js';
+import { bareServer, cpuMs, residentMb, row } from './measure.js';
 
 type Say = (text: string) => void;
 
@@ -21,7 +22,12 @@ const MIB = 1024 * 1024;
 const PACKAGE = Number(process.env['BENCH_PACKAGE'] ?? 2 * 1024 * MIB - 8 * MIB);
 const MANY = Number(process.env['BENCH_RELEASES'] ?? 10_000);
 const UNLIMITED = { SVC_LIMITS__PUBLIC_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
-const PATH = '/api/updateservice/v1/check?product=bench&version=0.1&instance_id=machine-1';
+/** A fleet of five versions; each connection begins with another machine. */
+const PATHS = Array.from(
+  { length: 80 },
+  (_, n) => `/api/updateservice/v1/check?product=bench&version=0.${n % 5}&instance_id=machine-${n}`,
+);
+const NONE = PATHS.map(() => '');
 
 const small = (content: string): Buffer =>
   gzipSync(Buffer.concat([tarEntry({ name: 'app.txt', content }), Buffer.alloc(1024)]), { level: 1 });
@@ -47,30 +53,38 @@ async function checks(say: Say, rounds: number, seconds: number): Promise<void> 
     await service.project('bench');
     const token = await service.token('updateservice:publish');
     for (let n = 0; n < 10; n++) await publish(service, token, `1.${n}`);
-    const body = await (await fetch(service.url + PATH)).text();
+    const body = await (await fetch(service.url + (PATHS[0] ?? ''))).text();
     const bare = await bareServer('./bare-check.js', [String(body.length)]);
     try {
-      const theirs = { method: 'GET' as const, paths: ['/check'], url: bare.url };
+      const theirs = { method: 'GET' as const, paths: PATHS.map(() => '/check'), bodies: NONE, url: bare.url };
+      const medians: number[] = [];
       for (const count of [10, MANY]) {
         if (count > 10) await more(service, count);
         // Its address is another one after a restart.
-        const ours = { method: 'GET' as const, paths: [PATH], url: service.url };
+        const ours = { method: 'GET' as const, paths: PATHS, bodies: NONE, url: service.url };
+        const pid = service.child?.pid ?? 0;
         say(
           `\nUpdate checks among ${count} releases, ${body.length} bytes an answer, 16 connections, ${rounds} rounds of ${seconds} s`,
         );
         await load({ ...theirs, seconds: 8 });
         await load({ ...ours, seconds: 8 });
         const ratios: number[] = [];
+        const work: number[] = [];
         for (let round = 0; round < rounds; round++) {
-          const a = await load({ ...theirs, seconds });
-          const b = await load({ ...ours, seconds });
-          say(row('bare hapi GET', a));
-          say(row('check', b));
+          const a = await watched(bare.pid, seconds, () => load({ ...theirs, seconds }));
+          const b = await watched(pid, seconds, () => load({ ...ours, seconds }));
+          say(`${row('bare hapi GET', a)}   ${a.cpu.toFixed(0)} µs CPU`);
+          say(`${row('check', b)}   ${b.cpu.toFixed(0)} µs CPU`);
           ratios.push(b.perSecond / a.perSecond);
+          work.push(a.cpu / b.cpu);
           if (b.non2xx + b.errors > 0) throw new Error('the service refused checks');
         }
+        medians.push(median(ratios));
         say(`  ratio ${median(ratios).toFixed(2)} (${ratios.map((ratio) => ratio.toFixed(2)).join(' ')})`);
+        say(`  by processor time ${median(work).toFixed(2)} (${work.map((ratio) => ratio.toFixed(2)).join(' ')})`);
       }
+      const [few = NaN, many = NaN] = medians;
+      say(`\n  ${MANY} releases over 10: ${(many / few).toFixed(2)}`);
     } finally {
       bare.stop();
     }
@@ -78,6 +92,16 @@ async function checks(say: Say, rounds: number, seconds: number): Promise<void> 
     await service.dispose();
   }
 }
+
+/** With the processor time of the server for each answer, in microseconds. */
+async function watched(pid: number, seconds: number, run: () => Promise<Load>): Promise<Load & { cpu: number }> {
+  const before = await cpuMs(pid);
+  const seen = await run();
+  return { ...seen, cpu: (((await cpuMs(pid)) - before) * 1000) / (seen.perSecond * seconds) };
+}
+
+/** What changed within the last minute is read again every second: nobody publishes thousands in one. */
+const YESTERDAY = isoOf(Date.now() - DAY_MS);
 
 /** As many releases, written into the store beside the stopped service: publishing them would take hours. */
 async function more(service: TestService, count: number): Promise<void> {
@@ -93,7 +117,7 @@ async function more(service: TestService, count: number): Promise<void> {
   for (let at = 0; at < versions.length; at += 500) {
     const part = versions
       .slice(at, at + 500)
-      .map((version) => Object.assign({}, newest, { version, id: idOf(version) }));
+      .map((version) => Object.assign({}, newest, { version, id: idOf(version), updated_at: YESTERDAY }));
     await docs.bulk(part.map((insert) => ({ insert })));
   }
   // Only the newest is offered, so only its manifest is read.

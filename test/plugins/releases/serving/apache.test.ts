@@ -1,6 +1,9 @@
-/** This service and the real Apache answer one table of requests alike (contract 40, both ways of serving). */
+/**
+ * This service alone, behind nginx as the guide sets it up, and the real Apache answer one table of requests alike
+ * (contract 40, both ways of serving).
+ */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +12,7 @@ import { settleModes } from '../../../../adapters/fs/modes.js';
 import { DAY_MS } from '../../../../lib/time.js';
 import { packageOf } from '../../../../testing/contracts/release-store.js';
 import { basic, get, KEY, nameOf, OTHER_KEY, PASSWORD, StoreFixture } from '../store-fixture.js';
+import { nginxServer, type Nginx } from '../../../support/nginx.js';
 import { Apache, INSTALLED, REQUIRED } from './apache.js';
 import { TABLE } from './table.js';
 
@@ -86,6 +90,34 @@ describe('the release store by this service', function () {
     expect((await get(fixture.base, PACKAGE, key)).status).to.equal(200);
     await fixture.licenses.set('shop', []);
     expect((await get(fixture.base, PACKAGE, key)).status).to.equal(401);
+  });
+});
+
+describe('the release store behind nginx, set up as the guide says', function () {
+  this.timeout(180_000);
+  let fixture: StoreFixture;
+  let nginx: Nginx | null = null;
+  before(async function () {
+    fixture = await filled();
+    const guide = await readFile(new URL('../../../../../docs/operations.md', import.meta.url), 'utf8');
+    const shown = /```nginx\n(.+?)```/s.exec(guide)?.[1] ?? '';
+    expect(shown).to.contain('proxy_pass http://127.0.0.1:8080;');
+    nginx = await nginxServer(shown.replace('http://127.0.0.1:8080', fixture.base));
+    if (nginx !== null) return;
+    if (REQUIRED) throw new Error('nginx is not installed');
+    this.skip();
+  });
+  after(async () => {
+    await nginx?.stop();
+    await fixture?.stop();
+  });
+  answers(() => ({ base: nginx?.url ?? '', clock: fixture.clock }));
+
+  it('is protected, as the self-test sees it', async () => {
+    fixture.target.url = nginx?.url ?? '';
+    const { json, exit } = await fixture.command('store selftest');
+    expect(exit).to.equal(undefined);
+    expect(json).to.deep.include({ protection: 'protected' });
   });
 });
 

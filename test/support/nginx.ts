@@ -1,4 +1,4 @@
-/** Debian's nginx over one folder, for a figure beside ours: its own configuration, one process, no log. */
+/** Debian's nginx with a configuration of its own: one process, no log. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -6,10 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../harness.js';
 
-/** Null where this machine has none. */
-export async function nginxServer(
-  folder: string,
-): Promise<{ url: string; pid: number; stop: () => Promise<void> } | null> {
+export interface Nginx {
+  url: string;
+  pid: number;
+  stop: () => Promise<void>;
+}
+
+/** @param inside of its one `server` block. @returns null where this machine has no nginx */
+export async function nginxServer(inside: string): Promise<Nginx | null> {
   if (spawnSync('nginx', ['-v'], { stdio: 'ignore' }).error !== undefined) return null;
   const home = await mkdtemp(join(tmpdir(), 'aos-nginx-'));
   const port = await freePort();
@@ -19,7 +23,7 @@ export async function nginxServer(
     `daemon off; master_process off; pid ${home}/pid; error_log stderr error;
      events { worker_connections 256; }
      http { access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000; ${temporary.join(' ')}
-       server { listen 127.0.0.1:${port}; root ${folder}; } }`,
+       server { listen 127.0.0.1:${port}; ${inside} } }`,
   );
   const child = spawn('nginx', ['-p', home, '-c', join(home, 'nginx.conf')], {
     stdio: ['ignore', 'ignore', 'inherit'],
