@@ -115,7 +115,7 @@ describe('the release store behind nginx, set up as the guide says', function ()
 
   it('is protected, as the self-test sees it', async () => {
     fixture.target.url = nginx?.url ?? '';
-    const { json, exit } = await fixture.command('store selftest');
+    const { json, exit } = await fixture.command('store regenerate');
     expect(exit).to.equal(undefined);
     expect(json).to.deep.include({ protection: 'protected' });
   });
