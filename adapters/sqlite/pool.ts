@@ -22,12 +22,18 @@ interface Thread {
   calls: Call[];
 }
 
+/** A request that has waited so long for a busy thread makes the pool start another one, in milliseconds. */
+const PATIENCE_MS = 50;
+/** A worker's requests and answers die young and are small: V8's own choice lets them grow to 48 MB before it looks. */
+const YOUNG_MB = 8;
+
 /** Requests that go out before the turn ends: waking a thread costs, but a thread that waits costs more. */
 const EARLY = 8;
 
 export interface PoolOptions {
   module: URL;
   connection: ConnectionOptions;
+  /** Threads at most; it begins with one. */
   threads: number;
   send: 'one' | 'stream';
   /** Called when answers have come, before their callers learn of them. */
@@ -41,6 +47,9 @@ export class Pool {
   #scheduled = false;
   #refusal: Error | null = null;
   #idle: (() => void) | null = null;
+  /** Runs while a request waits for a busy thread. */
+  #patience: NodeJS.Timeout | null = null;
+  #starting: Promise<void> | null = null;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -48,19 +57,20 @@ export class Pool {
 
   /** @throws what stopped a worker from opening the file */
   async start(): Promise<void> {
-    const { module, connection, threads } = this.#options;
-    for (let i = 0; i < threads; i++) {
-      const worker = new Worker(module, { workerData: connection });
-      const thread: Thread = { worker, calls: [] };
-      const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
-        throw new Error(`cannot open ${connection.path}: ${errorOf(thrown).message}`, { cause: thrown });
-      })) as [unknown];
-      if (hello !== READY) throw new Error('a storage worker did not start');
-      worker.on('message', (outcomes: Outcome[]) => this.#settle(thread, outcomes));
-      worker.on('error', (error) => this.#fail(error));
-      worker.on('exit', () => this.#fail(new Error('a storage worker ended')));
-      this.#threads.push(thread);
-    }
+    const { module, connection } = this.#options;
+    const worker = new Worker(module, {
+      workerData: connection,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
+    const thread: Thread = { worker, calls: [] };
+    const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
+      throw new Error(`cannot open ${connection.path}: ${errorOf(thrown).message}`, { cause: thrown });
+    })) as [unknown];
+    if (hello !== READY) throw new Error('a storage worker did not start');
+    worker.on('message', (outcomes: Outcome[]) => this.#settle(thread, outcomes));
+    worker.on('error', (error) => this.#fail(error));
+    worker.on('exit', () => this.#fail(new Error('a storage worker ended')));
+    this.#threads.push(thread);
   }
 
   call(request: Request): Promise<unknown> {
@@ -87,6 +97,8 @@ export class Pool {
     if (this.#refusal) return;
     if (this.#busy()) await new Promise<void>((resolve) => (this.#idle = resolve));
     this.#refusal ??= new Error('the store is closed');
+    if (this.#patience !== null) clearTimeout(this.#patience);
+    await this.#starting;
     await Promise.all(this.#threads.map((thread) => this.#end(thread)));
   }
 
@@ -111,6 +123,25 @@ export class Pool {
         calls.map((call) => call.request),
         [],
       );
+    }
+    if (this.#queue.length > 0) this.#grow();
+  }
+
+  /** One slow query shall not hold up all others. */
+  #grow(): void {
+    if (this.#patience !== null || this.#threads.length >= this.#options.threads) return;
+    this.#patience = setTimeout(() => {
+      this.#starting = this.#another().finally(() => (this.#patience = null));
+    }, PATIENCE_MS);
+  }
+
+  async #another(): Promise<void> {
+    if (this.#queue.length === 0 || this.#refusal) return;
+    try {
+      await this.start();
+      this.#dispatch();
+    } catch (error) {
+      this.#fail(error);
     }
   }
 

@@ -22,6 +22,7 @@ export interface SqliteOptions {
 }
 
 const NAME = /^[a-z][a-z0-9_]*$/;
+/** At most; the second one is started when a query holds up another. */
 const READERS = 2;
 /** How long `get` may wait for a lock on the main thread, in milliseconds, before a reader does the waiting. */
 const GET_BUSY_MS = 2;

@@ -38,5 +38,17 @@ server.route({
   },
   handler: () => ({ id: 'x' }),
 });
+/** What it was given to answer: an answer of ours, so that both write the same. */
+let kept: object = {};
+server.route({
+  method: 'PUT',
+  path: '/kept',
+  options: { payload: { maxBytes: 8 * 1024 * 1024 } },
+  handler: ({ payload }) => {
+    kept = payload as object;
+    return { status: 'success' };
+  },
+});
+server.route({ method: ['GET', 'POST'], path: '/kept', handler: () => kept });
 await server.start();
 process.stdout.write(`listening on ${server.info.uri}\n`);

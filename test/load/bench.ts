@@ -4,16 +4,18 @@
  *  1. Error intake on the embedded store at `full` durability (200 groups; events of 4 KB and of 50 KB, Sentry envelopes of
  *     4 KB) against a bare hapi POST with joi of the same body that stores nothing; 16 connections, the two in turn. Then
  *     what finding the group costs of it.
- *  2. Lists, claims and reports over few items and over many (`BENCH_ITEMS`, lists.ts).
+ *  2. Heartbeats, pages of fifty items and `action=next` beside bare routes.
+ *  3. Lists, claims and reports over few items and over many (`BENCH_ITEMS`, lists.ts).
  *
- * The figures of webhooks, of the watchdog, of downloads and of releases are in files of their own and run when they are named.
+ * What stands beside a bare route goes into a report with a history (report.ts). The figures of webhooks, of downloads and of releases are in files of their own and run when they are named.
  *
  * The load comes from this process; each server is a process of its own on loopback.
  */
 import { groupingOf, type GroupingInput } from '../../plugins/bugs/grouping/key.js';
 import { TestService } from '../support/service.js';
-import { load, median } from './generator.js';
-import { bareServer, residentMb, row } from './measure.js';
+import { beside, line, type Figure } from './beside.js';
+import type { load } from './generator.js';
+import { bareServer } from './measure.js';
 import { downloads } from './downloads.js';
 import { licenseFigures } from './licenses.js';
 import { lists } from './lists.js';
@@ -21,6 +23,8 @@ import { envelopeSource } from './sentry-envelope.js';
 import { pageTimes } from './pages.js';
 import { evaluation, heartbeats, history } from './watchdog.js';
 import { releases } from './releases.js';
+import { seedItems } from './seed.js';
+import { keep } from './report.js';
 import { webhookFigures } from './webhooks.js';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
@@ -103,15 +107,88 @@ function envelopes(name: string, size: number): Kind {
   };
 }
 
+/** Every report another group: a class and a message of their own, in letters, which no mask takes for a value. */
+function newGroups(): Kind {
+  let n = 0;
+  const [template = ''] = errorBodies('bench', 1, 4096);
+  const source = (): string => {
+    const own = (n++).toString(26).replaceAll(/./g, (digit) => String.fromCharCode(97 + Number.parseInt(digit, 26)));
+    return template.replaceAll('Failure0', `Failure${own}`).replaceAll('could not', `${own} could not`);
+  };
+  const target: Target = { method: 'POST', paths: ['/report'], source };
+  return {
+    name: '4 KB, every one a new group',
+    bytes: source().length,
+    theirs: target,
+    ours: (token) => ({
+      ...target,
+      paths: ['/api/errors/v1/report'],
+      headers: { authorization: `Bearer ${token}` },
+    }),
+  };
+}
+
 async function intake(): Promise<void> {
   for (const kind of [
     events('4 KB events', 4096),
     events('50 KB events', 50 * 1024),
     envelopes('4 KB Sentry envelopes', 4096),
+    newGroups(),
   ]) {
     await intakeOf(kind);
   }
   grouping();
+}
+
+/** A page of fifty items, and `action=next`, beside a bare route that answers the same from memory. */
+async function reads(): Promise<void> {
+  const bare = await bareServer('./bare.js');
+  const service = await TestService.started(UNLIMITED);
+  try {
+    await service.project('bench');
+    const token = await service.token('bugtracker:report,bugtracker:read,bugtracker:manage');
+    await service.end();
+    // More than are claimed: what finds nothing is cheap.
+    seedItems(service.dataDir, ['bench'], 1_000 * (WARM_UP + ROUNDS * SECONDS));
+    await service.start();
+    say(`\nReads, 16 connections, ${ROUNDS} rounds of ${SECONDS} s each, in turn`);
+    const headers = { authorization: `Bearer ${token}` };
+    for (const [name, method, path] of [
+      ['a page of 50 items', 'GET', '/api/bugtracker/v1/bugs'],
+      ['action=next', 'POST', '/api/bugtracker/v1/bugs?action=next&agent=bench&lease_seconds=60'],
+    ] as const) {
+      const { body } = await service.request(method, path, token);
+      const kept = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+      await fetch(`${bare.url}/kept`, kept);
+      await compared(name, service, bare, { method, paths: ['/kept'] }, { method, paths: [path], headers });
+    }
+  } finally {
+    await service.dispose();
+    bare.stop();
+  }
+}
+
+const figures: Figure[] = [];
+
+/** One figure of the report. */
+async function compared(
+  name: string,
+  service: TestService,
+  bare: { url: string; pid: number },
+  theirs: Target,
+  ours: Target,
+): Promise<void> {
+  const figure = await beside({
+    name,
+    ours: { ...ours, url: service.url },
+    bare: { ...theirs, url: bare.url },
+    pids: { ours: service.child?.pid ?? 0, bare: bare.pid },
+    rounds: ROUNDS,
+    seconds: SECONDS,
+    warmUp: WARM_UP,
+  });
+  say(line(figure));
+  figures.push(figure);
 }
 
 async function intakeOf({ name, bytes, theirs, ours }: Kind): Promise<void> {
@@ -123,24 +200,7 @@ async function intakeOf({ name, bytes, theirs, ours }: Kind): Promise<void> {
     say(
       `\nError intake, ${name}: ${GROUPS} groups, ${bytes} bytes a body, 16 connections, durability full, ${ROUNDS} rounds of ${SECONDS} s each, in turn`,
     );
-    // Both warm: the figures are those of a server that has been running, not of its compiler.
-    await load({ ...theirs, url: bare.url, seconds: WARM_UP });
-    await load({ ...target, url: service.url, seconds: WARM_UP });
-    const ratios: number[] = [];
-    const p99: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const a = await load({ ...theirs, url: bare.url, seconds: SECONDS });
-      const b = await load({ ...target, url: service.url, seconds: SECONDS });
-      say(row('bare hapi POST with joi', a));
-      say(row('error intake', b));
-      ratios.push(b.perSecond / a.perSecond);
-      p99.push(b.p99);
-      if (b.non2xx + b.errors > 0) throw new Error('the service refused reports');
-    }
-    const memory = await residentMb(service.child?.pid ?? 0);
-    say(
-      `  ratio ${median(ratios).toFixed(2)} (${ratios.map((r) => r.toFixed(2)).join(' ')}), p99 ${median(p99)} ms, memory ${memory.toFixed(0)} MB`,
-    );
+    await compared(name, service, bare, theirs, target);
   } finally {
     await service.dispose();
     bare.stop();
@@ -168,13 +228,14 @@ function grouping(): void {
 const SIZES = (process.env['BENCH_ITEMS'] ?? '1000,20000').split(',').map(Number);
 
 say(`Node ${process.version}, ${process.platform} ${process.arch}`);
-/** `npm run bench` runs the first two; `npm run bench -- webhooks heartbeats` what is named. */
+/** `npm run bench` runs the first four; `npm run bench -- webhooks heartbeats` what is named. */
 const PARTS: Record<string, () => Promise<void>> = {
   intake,
+  reads,
   lists: () => lists(say, SIZES, UNLIMITED),
   pages: () => pageTimes(say, SIZES.at(-1) ?? 100_000, UNLIMITED),
   webhooks: () => webhookFigures(say, errorBodies('bench', 200, 1024)),
-  heartbeats: () => heartbeats(say, ROUNDS, SECONDS),
+  heartbeats: () => heartbeats(say, compared),
   evaluation: () => evaluation(say),
   history: () => history(say),
   licenses: () => licenseFigures(say, ROUNDS, SECONDS),
@@ -182,8 +243,9 @@ const PARTS: Record<string, () => Promise<void>> = {
   releases: () => releases(say, ROUNDS, SECONDS),
 };
 const named = process.argv.slice(2);
-for (const name of named.length > 0 ? named : ['intake', 'lists']) {
+for (const name of named.length > 0 ? named : ['intake', 'heartbeats', 'reads', 'lists']) {
   const part = PARTS[name];
   if (part === undefined) throw new Error(`no part ${name}; there are ${Object.keys(PARTS).join(', ')}`);
   await part();
 }
+if (figures.length > 0) say(`\nReport and history: ${await keep(figures)}/report.html`);

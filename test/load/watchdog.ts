@@ -12,10 +12,18 @@ import { chunkId, folded, rollupId, sizeOf, TAIL_CHARS } from '../../plugins/wat
 import { ANYONE, ensured, fixtureOn, type Fixture } from '../plugins/watchdog/fixture.js';
 import { idOf } from '../../plugins/watchdog/monitors/source.js';
 import { TestService } from '../support/service.js';
-import { load, median } from './generator.js';
-import { bareServer, residentMb, row } from './measure.js';
+import { median, type load } from './generator.js';
+import { bareServer } from './measure.js';
 
 type Say = (text: string) => void;
+type Target = Omit<Parameters<typeof load>[0], 'url' | 'seconds'>;
+type Compared = (
+  name: string,
+  service: TestService,
+  bare: { url: string; pid: number },
+  theirs: Target,
+  ours: Target,
+) => Promise<void>;
 const MONITORS = 1_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -39,36 +47,16 @@ export function heartbeatBodies(monitors: number): string[] {
   );
 }
 
-/** Heartbeats per second beside a bare hapi POST with joi of the same body; the two in turn. @throws when one was refused */
-export async function heartbeats(say: Say, rounds: number, seconds: number): Promise<void> {
+/** Heartbeats beside a bare hapi POST with joi of the same body. @param compared makes the figure */
+export async function heartbeats(say: Say, compared: Compared): Promise<void> {
   const bare = await bareServer('./bare-heartbeat.js');
   const service = await TestService.started(UNLIMITED);
   try {
     const token = await service.token('watchdog:ping');
-    const bodies = heartbeatBodies(MONITORS);
-    const headers = { authorization: `Bearer ${token}` };
-    const post = { method: 'POST' as const, bodies, seconds };
-    const ours = { ...post, url: service.url, paths: ['/api/watchdog/v1/ping'], headers };
-    const theirs = { ...post, url: bare.url, paths: ['/heartbeat'] };
-    say(
-      `\nHeartbeats: ${MONITORS} monitors, 4 metrics, 16 connections, durability full, ${rounds} rounds of ${seconds} s`,
-    );
-    await load({ ...theirs, seconds: 2 });
-    await load({ ...ours, seconds: 3 });
-    const ratios: number[] = [];
-    const p99: number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const a = await load(theirs);
-      const b = await load(ours);
-      say(row('bare hapi POST with joi', a));
-      say(row('heartbeat', b));
-      ratios.push(b.perSecond / a.perSecond);
-      p99.push(b.p99);
-      if (b.non2xx + b.errors > 0) throw new Error('the service refused heartbeats');
-    }
-    const memory = await residentMb(service.child?.pid ?? 0);
-    const all = ratios.map((ratio) => ratio.toFixed(2)).join(' ');
-    say(`  ratio ${median(ratios).toFixed(2)} (${all}), p99 ${median(p99)} ms, memory ${memory.toFixed(0)} MB`);
+    const post = { method: 'POST' as const, bodies: heartbeatBodies(MONITORS) };
+    say(`\nHeartbeats: ${MONITORS} monitors, 4 metrics, 16 connections, durability full`);
+    const ours = { ...post, paths: ['/api/watchdog/v1/ping'], headers: { authorization: `Bearer ${token}` } };
+    await compared('heartbeats', service, bare, { ...post, paths: ['/heartbeat'] }, ours);
   } finally {
     await service.dispose();
     bare.stop();
