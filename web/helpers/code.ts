@@ -6,7 +6,7 @@ function code(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const value = values[0];
   const text = typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '');
-  const set = attributes({ class: 'code', tabindex: 0, role: 'region', 'aria-label': plain(hash['label']) || 'Code' });
+  const set = attributes({ class: 'code', tabindex: 0, role: 'group', 'aria-label': plain(hash['label']) || 'Code' });
   return new Html(`<pre${set}><code>${escape(text)}</code></pre>`);
 }
 
@@ -27,7 +27,7 @@ function trace(...args: unknown[]): Html {
   const set = attributes({
     class: 'code trace',
     tabindex: 0,
-    role: 'region',
+    role: 'group',
     'aria-label': plain(hash['label']) || 'Stack trace',
   });
   return new Html(`<pre${set}><code>${lines}</code></pre>`);

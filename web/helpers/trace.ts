@@ -53,7 +53,7 @@ function parts(...args: unknown[]): Html {
     return `<div class="trace-part">${head}<ol class="frames">${list(part['rows']).map(drawn).join('')}</ol></div>`;
   });
   if (all.length === 0) return new Html('');
-  const set = attributes({ class: 'trace-parts', role: 'region', 'aria-label': plain(hash['label']) || 'Stack trace' });
+  const set = attributes({ class: 'trace-parts', role: 'group', 'aria-label': plain(hash['label']) || 'Stack trace' });
   return new Html(`<div${set}>${all.join('')}</div>`);
 }
 

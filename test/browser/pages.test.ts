@@ -1,0 +1,121 @@
+/**
+ * Every page in a real browser, with a script and 8 KB of unbroken letters in every field: nothing runs, nothing is wider
+ * than its window at 360 and 1440 pixels, and axe-core finds nothing, in both themes. The list of pages is what is mounted, so that
+ * a new one cannot be forgotten. Skipped where there is no Chromium.
+ */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import { everyPage } from '../pages/every-page.js';
+import { PlantedService } from '../pages/planted.js';
+import { ADMIN } from '../support/service.js';
+import { CHROMIUM, launch, Tab } from './chromium.js';
+
+const WIDTHS = [360, 1440];
+const THEMES = ['light', 'dark'] as const;
+const RULES = [
+  'color-contrast',
+  'label-content-name-mismatch',
+  'landmark-unique',
+  'link-in-text-block',
+  'region',
+  'button-name',
+  'link-name',
+  'label',
+  'aria-valid-attr-value',
+  'duplicate-id-aria',
+  'heading-order',
+  'image-alt',
+];
+/** Answers that are no page: JSON of the live lists, a file. */
+const NO_PAGES = new Set(['/bugs/live', '/errors/live', '/search/live', '/licenses.csv']);
+
+const WIDEST = `(() => {
+  const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  if (wide <= 0) return null;
+  const scrolls = (one) => one !== document.body && (getComputedStyle(one).overflowX !== 'visible' || scrolls(one.parentElement));
+  const over = [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one.parentElement));
+  const inner = over.filter((one) => ![...one.children].some((child) => over.includes(child)));
+  const names = inner.slice(0, 3).map((one) => one.tagName.toLowerCase() + '.' + one.getAttribute('class') + ' in ' + one.parentElement.outerHTML.slice(0, 60));
+  return wide + ' pixels wider than its window: ' + names.join(' | ');
+})()`;
+
+interface Violation {
+  id: string;
+  nodes: { target: string[]; failureSummary: string }[];
+}
+
+/** Known before the suite runs, so that each page is a test of its own. */
+const PAGES = (await everyPage()).filter(({ method, path }) => method === 'GET' && !NO_PAGES.has(path));
+
+describe('web: every page in a real browser', function () {
+  this.timeout(120_000);
+  let planted: PlantedService;
+  let browser: Browser;
+  let axe: string;
+  let inside: Tab;
+  let outside: Tab;
+
+  before(async function () {
+    if (CHROMIUM === undefined) this.skip();
+    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    planted = await PlantedService.started();
+    browser = await launch(CHROMIUM);
+    inside = await Tab.open(browser, planted.url);
+    outside = await Tab.open(browser, planted.url);
+    await inside.signIn(ADMIN.username, ADMIN.password);
+  });
+  after(async () => {
+    await browser?.close();
+    await planted?.dispose();
+  });
+
+  async function violations(tab: Tab): Promise<string[]> {
+    // A theme that has just changed fades in: colours are judged at the end.
+    await tab.page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => { for (const one of document.getAnimations()) one.finish(); requestAnimationFrame(done); }))',
+    );
+    const options = JSON.stringify({ runOnly: { type: 'rule', values: RULES }, resultTypes: ['violations'] });
+    const found = await tab.page.evaluate<Violation[]>(`axe.run(document, ${options}).then((one) => one.violations)`);
+    return found.flatMap(({ id, nodes }) =>
+      nodes.slice(0, 3).map(({ target, failureSummary }) => {
+        return `${id}: ${target.join(' ')} – ${failureSummary.split('\n').slice(1).join('; ').slice(0, 120)}`;
+      }),
+    );
+  }
+
+  /** By how many pixels the page is too wide, and the innermost elements that are. */
+  const tooWide = (tab: Tab): Promise<string | null> => tab.page.evaluate<string | null>(WIDEST);
+
+  async function judge(tab: Tab, address: string): Promise<string[]> {
+    const faults: string[] = [];
+    tab.faults.length = 0;
+    await tab.go(address);
+    await tab.page.evaluate(axe);
+    for (const width of WIDTHS) {
+      await tab.page.setViewportSize({ width, height: 900 });
+      for (const colorScheme of THEMES) {
+        await tab.page.emulateMedia({ colorScheme });
+        for (const one of await violations(tab)) faults.push(`${width} ${colorScheme}: ${one}`);
+      }
+      const closed = await tooWide(tab);
+      if (closed !== null) faults.push(`${width}: ${closed}`);
+      await tab.page.locator('main details').evaluateAll((all) => all.forEach((one) => one.setAttribute('open', '')));
+      const opened = await tooWide(tab);
+      if (opened !== null && closed === null) faults.push(`${width}, everything opened: ${opened}`);
+      await tab.page.locator('main details').evaluateAll((all) => all.forEach((one) => one.removeAttribute('open')));
+    }
+    if (await tab.page.evaluate('globalThis.owned === 1')) faults.push('a planted script ran');
+    return [...faults, ...tab.faults];
+  }
+
+  for (const { path, access } of PAGES)
+    it(`${path}: nothing runs, nothing overflows, axe-core finds nothing`, async () => {
+      const address = planted.addressOf(path);
+      if (!address) throw new Error('this page has no address in the planted service');
+      const faults = await judge(inside, address);
+      if (access === 'public') faults.push(...(await judge(outside, address)).map((one) => `signed out, ${one}`));
+      expect(faults, faults.join('\n')).to.deep.equal([]);
+    });
+});
