@@ -1,0 +1,89 @@
+/**
+ * `npm run pictures [folder]`: takes the pictures of the guides from a service that the story has filled (serve.ts), into
+ * docs/images. With a folder in which the story has been told already it is done within a minute.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { CHROMIUM, launch, Tab } from '../browser/chromium.js';
+import { ADMIN, SHARED_KEY, TestService } from '../support/service.js';
+import { UNLIMITED } from './folder-service.js';
+import { tell } from './story.js';
+
+const IMAGES = new URL('../../../docs/images/', import.meta.url).pathname;
+const WIDTH = 1200;
+const HEIGHT = 760;
+
+interface Picture {
+  name: string;
+  path: string;
+  /** What a person would do before looking. */
+  first?: (page: Page) => Promise<void>;
+}
+
+const PICTURES: readonly Picture[] = [
+  { name: 'dashboard', path: '/' },
+  { name: 'bugs', path: '/bugs' },
+  { name: 'errors', path: '/errors' },
+  { name: 'bug', path: '/bugs', first: (page) => page.locator('td.cell-main > a').first().click() },
+  { name: 'monitors', path: '/monitors' },
+  { name: 'monitor', path: '/monitors/queue%40warehouse' },
+  { name: 'hierarchy', path: '/hierarchy' },
+  { name: 'webhooks', path: '/webhooks' },
+  { name: 'license-approvals', path: '/license-approvals' },
+  { name: 'releases', path: '/releases' },
+  { name: 'system', path: '/system' },
+  { name: 'users', path: '/users' },
+  { name: 'token-new', path: '/tokens/new' },
+  {
+    name: 'totp',
+    path: '/account',
+    first: async (page) => {
+      await page.locator('#totp input[type="password"]').fill(ADMIN.password);
+      await page.getByRole('button', { name: 'Set up two-step login' }).click();
+      await page.waitForLoadState();
+    },
+  },
+  { name: 'projects', path: '/projects' },
+  { name: 'project-new', path: '/projects/new' },
+];
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+async function taken(service: TestService, chromium: string): Promise<void> {
+  const browser = await launch(chromium);
+  try {
+    const tab = await Tab.open(browser, service.url, WIDTH);
+    await tab.page.setViewportSize({ width: WIDTH, height: HEIGHT });
+    await tab.page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    for (const { name, path, first } of PICTURES) {
+      await tab.go(path);
+      await first?.(tab.page);
+      await tab.page.screenshot({ path: join(IMAGES, `${name}.png`) });
+      say(`${name}.png`);
+    }
+    const { body } = await service.request('GET', '/api/watchdog/v1/monitors/gateway-graz', SHARED_KEY);
+    const stranger = await Tab.open(browser, service.url, WIDTH);
+    await stranger.go(`/status/${(body['monitor'] as { id: string }).id}`);
+    await stranger.page.screenshot({ path: join(IMAGES, 'status.png') });
+  } finally {
+    await browser.close();
+  }
+}
+
+if (CHROMIUM === undefined) throw new Error('There is no Chromium here: set SVC_TEST_CHROMIUM to one.');
+const given = process.argv[2];
+const folder = given ?? (await mkdtemp(join(tmpdir(), 'aos-story-')));
+await mkdir(folder, { recursive: true });
+if (!existsSync(join(folder, 'aos.db'))) await tell(folder, say);
+const service = await TestService.started(UNLIMITED, folder);
+try {
+  await mkdir(IMAGES, { recursive: true });
+  await taken(service, CHROMIUM);
+} finally {
+  await service.end();
+  if (given === undefined) await rm(folder, { recursive: true, force: true });
+}
