@@ -27,6 +27,8 @@ export interface Publishing {
   minVersion?: string;
   entry?: string;
   preserve?: string[];
+  /** Of its `setup.json`. */
+  setup?: Record<string, unknown>;
   signed?: boolean;
   /** The archive, where it is not to be made of `files`. */
   archive?: Buffer;
@@ -132,7 +134,7 @@ export class ReleaseServer {
       })),
       preserve_patterns: input.preserve ?? [],
       min_version: minVersion ?? null,
-      setup: null,
+      setup: input.setup ?? null,
       entry: input.entry ?? null,
       runtime: null,
     });

@@ -5,8 +5,8 @@ import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from '../../../clients/agent/exit.js';
 import { OPTIONS, readOptions } from '../../../clients/agent/options.js';
-import { newKeys, ReleaseServer, sign } from '../../support/release-server.js';
-import { install, MAIN, remove, runAgent, runHere, scratch, type Ran } from './agent.js';
+import { newKeys, ReleaseServer, sha256, sign } from '../../support/release-server.js';
+import { install, MAIN, offlinePackage, remove, runAgent, runHere, scratch, type Ran } from './agent.js';
 
 const keys = newKeys();
 
@@ -29,7 +29,32 @@ describe('update-agent: exit codes', function () {
     await remove(dir);
   });
 
-  /** One situation for each code that an update can end with; 10 is the installer's. */
+  /** Offline, beside a `dotnet` that lists these runtimes. */
+  async function installWithRuntime(list: string): Promise<Ran> {
+    const release = server.publish({
+      version: '2.0.0',
+      files: [
+        {
+          path: 'App.runtimeconfig.json',
+          content: JSON.stringify({
+            runtimeOptions: { framework: { name: 'Microsoft.NETCore.App', version: '8.0.0' } },
+          }),
+        },
+        { path: 'Own.runtimeconfig.json', content: '{"runtimeOptions":{"includedFrameworks":[]}}' },
+      ],
+    });
+    const archive = await offlinePackage(join(dir, 'usb'), release, keys);
+    await writeFile(join(dir, 'dotnet'), `#!/bin/sh\n[ "$1" = --list-runtimes ] && printf '%s' '${list}'\n`, {
+      mode: 0o755,
+    });
+    const into = join(dir, 'new');
+    const args = ['--action', 'install', '--package', archive, '--pin', sha256(keys.spki), '--dir', into];
+    const ran = await runHere(args, { DOTNET_ROOT: dir });
+    expect(existsSync(join(into, 'App.runtimeconfig.json')), 'after exit 10 the files stay').to.equal(true);
+    return ran;
+  }
+
+  /** One situation for each code. */
   const table: { code: keyof typeof EXIT; when: string; run: () => Promise<Ran>; output: RegExp }[] = [
     { code: 'done', when: 'updated', run: () => runHere(base), output: /^UPDATED: 1\.0\.0 -> 1\.1\.0\n$/ },
     {
@@ -130,6 +155,43 @@ describe('update-agent: exit codes', function () {
       output: /lib is a link/,
     },
     {
+      code: 'runtimeMissing',
+      when: 'installed, and a .NET runtime is missing',
+      run: () => installWithRuntime('Microsoft.NETCore.App 6.0.36 [/x]\n'),
+      output:
+        /^WARNING: .*\nWARNING: the \.NET runtime Microsoft\.NETCore\.App 8\.0\.0 is missing \(roll forward: Minor; installed: 6\.0\.36\)\. Install it: .*\nUPDATED: none -> 2\.0\.0\n|Install it: /,
+    },
+    {
+      code: 'done',
+      when: 'installed, and its .NET runtime is here',
+      run: () => installWithRuntime('Microsoft.NETCore.App 8.0.11 [/x]\n'),
+      output: /UPDATED: none -> 2\.0\.0\n$/,
+    },
+    {
+      code: 'usage',
+      when: 'installing into a directory that holds something else',
+      run: () =>
+        runHere([
+          '--action',
+          'install',
+          '--project',
+          'other',
+          '--license-key',
+          'ABCDE-FGHIJ-KLMNO-PQRST-UVWXY',
+          ...base,
+        ]),
+      output: /shop is installed in .*--adopt/,
+    },
+    {
+      code: 'usage',
+      when: 'configuring where nothing is installed',
+      run: async () => {
+        await remove(join(dir, 'manifest.json'));
+        return runHere(['--action', 'configure', ...base]);
+      },
+      output: /nothing is installed in/,
+    },
+    {
       code: 'cancelled',
       when: 'SIGTERM',
       run: () =>
@@ -178,6 +240,8 @@ describe('update-agent: exit codes', function () {
       ['--password=x'],
       ['stray'],
       ['--yes=maybe'],
+      ['--set', 'novalue'],
+      ['--set', '=x'],
       ['--dir', '/nonexistent/dir'],
       ['--config', '/nonexistent/agent.json'],
     ];
