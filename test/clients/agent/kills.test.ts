@@ -114,6 +114,38 @@ describe('update-agent: killed', function () {
     expect(came.join(' ')).to.match(/^(old )+(new ?)+$/);
   });
 
+  it('at every point of an installation: nothing, or the whole application; and installing again ends it', async () => {
+    await offlinePackage(join(work, 'package'), server.publish({ version: '1.1.0', files: NEW }), keys);
+    const installing = (dir: string, env: Record<string, string> = {}): Promise<Ran> =>
+      runAgent(
+        ['--action', 'install', '--package', join(work, 'package', 'package.tar.gz'), '--pin', pin, '--dir', dir],
+        { env, program: FAULTY },
+      );
+    const whole = join(work, 'whole');
+    const points = join(work, 'points');
+    const ran = await installing(whole, { FAULT_COUNT: points });
+    expect(ran.code, ran.stderr).to.equal(0);
+    const tree = await treeOf(whole);
+    const count = (await readFile(points, 'utf8')).split('\n').length - 1;
+    expect(count).to.be.greaterThan(20);
+    const came: string[] = [];
+    for (let point = 1; point <= count; point++) {
+      const dir = join(work, `install-${point}`);
+      expect((await installing(dir, { FAULT_AT: String(point) })).signal, `point ${point}`).to.equal('SIGKILL');
+      expect((await recover(dir)).code, `point ${point}`).to.equal(0);
+      const found = await treeOf(dir);
+      expect([{}, tree], `point ${point}`).to.deep.include(found);
+      came.push(Object.keys(found).length === 0 ? 'nothing' : 'all');
+      if (point % 7 === 0) {
+        const again = await installing(dir);
+        expect(again.code, again.stderr).to.equal(0);
+        expect(await treeOf(dir)).to.deep.equal(tree);
+      }
+      await remove(dir);
+    }
+    expect(came.join(' ')).to.match(/^(nothing )+(all ?)+$/);
+  });
+
   it('and again at every point of the recovery', async () => {
     const { old, count, trees } = await compared(OLD, NEW, disturb);
     let kills = 0;
