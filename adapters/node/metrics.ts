@@ -100,7 +100,8 @@ function bounded(labels: port.LabelValues): (set: port.Labels) => port.Labels {
   const other = Object.fromEntries(names.map((name) => [name, 'other']));
   const seen = new Set<string>();
   return (set) => {
-    const key = names.map((name) => set[name]).join('\0');
+    let key = '';
+    for (const name of names) key += `\0${set[name]}`;
     if (seen.has(key)) return set;
     if (seen.size >= MAX_SETS) return other;
     seen.add(key);

@@ -18,7 +18,8 @@ const UNPRINTABLE = /[^\t\x20-\x7e\x80-\xff]/;
 /** A copy with lower-case names. @throws TypeError for a value that no header can hold: a line break would start another */
 export function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const checked: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name in headers) {
+    const value = headers[name] ?? '';
     if (UNPRINTABLE.test(value))
       throw new TypeError(`the value of the header ${name} has characters that it cannot have`);
     checked[name.toLowerCase()] = value;

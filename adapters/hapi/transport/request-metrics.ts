@@ -42,19 +42,17 @@ export class RequestMetrics {
   /** @param route the path as the plugin wrote it, never as the caller did: labels are our own words */
   forRoute(methods: readonly string[], route: string, kind: (typeof KINDS)[number]): Observe {
     // Label objects are kept: they repeat with every request.
-    const labels = new Map<string, Readonly<Record<string, string>>>();
+    const labels = new Map<string, readonly Readonly<Record<string, string>>[]>();
     for (const method of methods) {
-      for (const status of CLASSES) {
-        const set = { route, method, status };
-        this.#requests.inc(set, 0);
-        labels.set(`${method} ${status}`, set);
-      }
+      const sets = CLASSES.map((status) => ({ route, method, status }));
+      for (const set of sets) this.#requests.inc(set, 0);
+      labels.set(method, sets);
     }
     const kinds = { kind };
     return (method, status, milliseconds) => {
       const name = method.toUpperCase();
-      // hapi answers HEAD where GET is mounted.
-      const set = labels.get(`${name === 'HEAD' ? 'GET' : name} ${Math.floor(status / 100)}xx`);
+      // hapi answers HEAD where GET is mounted. The classes begin at 200.
+      const set = labels.get(name === 'HEAD' ? 'GET' : name)?.[Math.floor(status / 100) - 2];
       if (set !== undefined) this.#requests.inc(set);
       this.#seconds.observe(milliseconds / 1000, kinds);
     };

@@ -4,12 +4,24 @@
  */
 import { inject, injectable, text, type Reply } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { Platform } from '../model.js';
 import { latestOf, offerTo } from './channel-releases.js';
 import { ReleaseIndex, type ShownChannel } from './release-index.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Answers that are kept: at most 16 MiB. */
+const KEPT = 1_000;
+const KEPT_UNITS = 16 * 1024;
+
+/** An answer, and what it was made from: it holds as long as both are what they were. */
+interface Given {
+  shown: ShownChannel;
+  require_signed: boolean;
+  reply: Reply;
+}
 
 export interface CheckQuestion {
   product: string;
@@ -22,6 +34,9 @@ export interface CheckQuestion {
 
 @injectable()
 export class Asking {
+  /** A fleet asks the same few questions again and again. */
+  readonly #given = new BoundedMap<Given>({ most: KEPT });
+
   constructor(@inject(ReleaseIndex) private readonly index: ReleaseIndex) {}
 
   /** @throws ServiceError not_found for an unknown product */
@@ -51,10 +66,26 @@ export class Asking {
     return project;
   }
 
-  #answer({ product, version, channel, platform, instance }: CheckQuestion, project: ProjectInfo): Reply {
+  #answer(question: CheckQuestion, { require_signed }: ProjectInfo): Reply {
+    const { product, version, channel, platform } = question;
     const shown = this.index.channel(product, channel);
+    // In a staged rollout each machine has an answer of its own.
+    if (shown.views[platform].partial.length > 0) return this.#made(question, shown, require_signed);
+    const key = `${product} ${channel} ${platform} ${version}`;
+    const given = this.#given.get(key);
+    if (given !== undefined && given.shown === shown && given.require_signed === require_signed) return given.reply;
+    const reply = this.#made(question, shown, require_signed);
+    const { body } = reply;
+    if (typeof body === 'string' && body.length <= KEPT_UNITS) this.#given.set(key, { shown, require_signed, reply });
+    return reply;
+  }
+
+  #made(
+    { product, version, channel, platform, instance }: CheckQuestion,
+    shown: ShownChannel,
+    require_signed: boolean,
+  ): Reply {
     const { latest, release, mandatory } = offerTo(shown.views[platform], version, instance);
-    const { require_signed } = project;
     const current_withdrawn = shown.releases.isWithdrawn(platform, version);
     const head = {
       status: 'success',

@@ -161,7 +161,8 @@ export class ReleaseIndex {
       }
     } catch (error) {
       // The text of a release that was replaced meanwhile is gone: the next look brings the new one.
-      if (shown === undefined) this.#channels.set(key, { ...NOTHING, releases });
+      // Another object: `releases` has changed.
+      this.#channels.set(key, { ...(shown ?? NOTHING), releases });
       this.#behind.set(key, [...notes.values()]);
       this.deps.log.warn({ err: error, channel: key }, 'a release is not shown yet: its manifest cannot be read');
       return;

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createVerify } from 'node:crypto';
 import { ServiceError } from '../../../kernel/errors.js';
+import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import { rejection } from '../../harness.js';
 import {
   bugsOf,
@@ -295,6 +296,36 @@ describe('releases: publishing', () => {
     await one.changes.rollout(CI, chosen, 100);
     faults = 99;
     expect(await one.halting.run()).to.equal(0);
+  });
+
+  it('answers a repeated question anew after every change', async () => {
+    let require_signed = false;
+    const one = await memoryFixture((deps) => {
+      const { projects } = deps;
+      const changed = (project: ProjectInfo): ProjectInfo => Object.assign(project, { require_signed });
+      deps.projects = Object.assign({}, projects, { list: async () => (await projects.list()).map(changed) });
+    });
+    const asked = async () => {
+      const first = await one.check('1.0', { instance: 'm1' });
+      expect(await one.check('1.0', { instance: 'm2' })).to.deep.equal(first);
+      return first;
+    };
+    await one.publish('1.0');
+    expect(await asked()).to.include({ release: null, current_withdrawn: false, require_signed: false });
+    await one.publish('1.1');
+    expect((await asked()).release?.version).to.equal('1.1');
+    require_signed = true;
+    await one.index.refresh();
+    expect(await asked()).to.include({ require_signed: true });
+    const chosen = { product: 'shop', channel: 'stable', version: '1.1', platform: 'any' } as const;
+    await one.changes.rollout(CI, chosen, 0);
+    expect((await asked()).release).to.equal(null);
+    await one.changes.rollout(CI, chosen, 100);
+    expect((await asked()).release?.version).to.equal('1.1');
+    await one.changes.withdraw(CI, { ...STABLE, version: '1.0' }, 'bad');
+    expect(await asked()).to.include({ current_withdrawn: true });
+    expect((await one.check('1.0', { channel: 'beta' })).release).to.equal(null);
+    expect((await one.check('1.0', { platform: 'win-x64' })).release?.platform).to.equal('any');
   });
 
   it('goes in steps by min_version', async () => {
