@@ -61,5 +61,6 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'counters', indexes: [] },
   { name: 'moves', indexes: [{ fields: ['at'] }, { fields: ['item_id'] }] },
   { name: 'builds', indexes: [{ fields: ['project'] }, { fields: ['build_key'] }] },
+  { name: 'bulks', indexes: [{ fields: ['state', 'beat_at'] }, { fields: ['finished_at'] }] },
   { name: 'views', indexes: [{ fields: ['owner'] }, { fields: ['shared'] }] },
 ];

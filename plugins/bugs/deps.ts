@@ -12,6 +12,7 @@ import type { MaskOptions } from './grouping/mask.js';
 import type {
   ActivityDoc,
   BuildDoc,
+  BulkRunDoc,
   CommentDoc,
   CounterDoc,
   FamilyDoc,
@@ -56,6 +57,7 @@ export interface Deps {
   counters: Collection<CounterDoc>;
   moves: Collection<MoveDoc>;
   views: Collection<SavedViewDoc>;
+  bulks: Collection<BulkRunDoc>;
   /** Transactions over these collections, by their names in the manifest; null where the store has none. */
   transact: Transact | null;
   clock: Clock;

@@ -105,6 +105,7 @@ export default definePlugin<BugsConfig>({
       counters: ctx.collection('counters'),
       moves: ctx.collection('moves'),
       views: ctx.collection('views'),
+      bulks: ctx.collection('bulks'),
       transact: ctx.transact,
       clock: ctx.clock,
       ids: ctx.ids,
@@ -125,7 +126,7 @@ export default definePlugin<BugsConfig>({
       reports: new ReportMetrics(ctx.ports.metrics),
     };
     const services = buildServices(ctx, deps);
-    const { bugs, board, outbox } = services;
+    const { bugs, board, outbox, bulkRuns } = services;
     ctx.ports.metrics.gauge(
       'aos_bugs_queue_age_seconds',
       'Age of the oldest change of an item whose events are not out yet',
@@ -152,16 +153,21 @@ export default definePlugin<BugsConfig>({
         numbers,
         actions: () => ctx.extensions(ITEM_ACTIONS),
         baseUrl: () => ctx.app.base_url,
+        timezone: () => ctx.app.timezone,
       }),
       panels: panels(board, numbers),
       jobs: [
         { name: 'reconcile', everyMs: 10_000, run: ({ signal }) => bugs.reconcile(signal) },
         { name: 'sweep', everyMs: 30_000, run: () => bugs.sweep() },
+        { name: 'bulk', everyMs: 15_000, run: () => bulkRuns.resume() },
         { name: 'forget', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => bugs.forget(signal) },
       ],
       listens: [listen(RELEASE_PUBLISHED, (event) => bugs.released(event), { durable: true })],
       start: () => bugs.reconcile(),
-      stop: () => bugs.stop(),
+      stop: async () => {
+        await bulkRuns.stop();
+        await bugs.stop();
+      },
     };
   },
 });

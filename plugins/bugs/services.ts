@@ -5,6 +5,7 @@ import { Leases } from './claims/leases.js';
 import { DEPS, type Deps } from './deps.js';
 import { Intake } from './intake/intake.js';
 import { Bulk } from './items/bulk.js';
+import { BulkRuns } from './items/bulk-runs.js';
 import { Discussion } from './items/discussion.js';
 import { Outbox } from './items/outbox.js';
 import { Removal } from './items/removal.js';
@@ -33,6 +34,7 @@ const SERVICES = {
   filters: Filters,
   faults: Faults,
   bulk: Bulk,
+  bulkRuns: BulkRuns,
   merging: Merging,
   removal: Removal,
   stats: Stats,

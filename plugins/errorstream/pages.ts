@@ -109,10 +109,12 @@ function tabs(given: Query): object[] {
   });
 }
 
-function found(items: readonly ErrorGroup[], next: string | null, cursor: string | undefined): string {
-  if (next !== null) return `${items.length} groups shown, more follow`;
-  if (cursor !== undefined) return `${items.length} groups shown, the last ones`;
-  return items.length === 1 ? '1 group' : `${items.length} groups`;
+const number = new Intl.NumberFormat('en-GB');
+
+/** `50 of 2,060 groups`, `37 groups`. */
+function found(shown: number, total: number): string {
+  const groups = total === 1 ? '1 group' : `${number.format(total)} groups`;
+  return shown < total ? `${shown} of ${groups}` : groups;
 }
 
 /** The class with its namespace. The title already begins with the short class. */
@@ -128,10 +130,11 @@ async function listView({ groups, projects, clock, baseUrl }: PageDeps, request:
   const asked = groupQuery(given);
   const [changes, page, known] = await Promise.all([groups.changes(asked, null), groups.list(asked), projects.list()]);
   const { sort, cursor, muted, ...filters } = given;
+  const total = cursor === undefined && page.next === null ? page.items.length : await groups.count(asked);
   return new View('errors', {
     items: page.items.map(rowOf),
     next_cursor: page.next,
-    found: found(page.items, page.next, cursor),
+    found: found(page.items.length, Math.max(total, page.items.length)),
     tabs: tabs(given),
     filtered: muted !== undefined || Object.values(filters).some((value) => value !== undefined && value.length > 0),
     more_open: sort !== undefined || Boolean(filters.environment?.length) || filters.regression !== undefined,
@@ -139,7 +142,7 @@ async function listView({ groups, projects, clock, baseUrl }: PageDeps, request:
     levels: LEVELS,
     statuses: STATUSES,
     sorts: SORTS,
-    projects: known.map(({ slug }) => slug),
+    projects: known.map(({ slug, name }) => ({ value: slug, label: name })),
     command: firstErrorCommand(baseUrl()),
   });
 }

@@ -231,11 +231,17 @@ const sorting = {
   order: joi.string().valid('asc', 'desc'),
 };
 
+/** The ranges of time of the pages' list (pages/query.ts), which resolves them when it is shown. */
+const range = texts(joi.string().max(10)).single().min(1);
+const ranges = Object.fromEntries(
+  ['first_seen', 'first_from', 'first_to', 'last_seen', 'last_from', 'last_to'].map((name) => [name, range]),
+);
+
 /** A saved view: what a list may be asked for, from a form's text. */
 export const savedView = joi.object({
   name: joi.string().trim().min(1).max(80).required(),
   shared: joi.boolean().default(false),
-  query: filterBody.keys(sorting).required(),
+  query: filterBody.keys({ ...sorting, ...ranges }).required(),
 });
 
 export const pageQuery = joi.object(paging);

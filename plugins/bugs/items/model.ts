@@ -7,6 +7,7 @@
  */
 import type { ErrorLevel, Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
+import type { ItemQuery } from '../lists/filters.js';
 
 export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
 
@@ -259,6 +260,41 @@ export interface SavedViewDoc {
   query: { [field: string]: Json };
   created_at: string;
   updated_at: string;
+}
+
+/** A change of many items in the background (bulk-runs.ts). */
+export interface BulkRunDoc {
+  id: string;
+  query: ItemQuery;
+  /** An item that matches and is not meant. */
+  except: string | null;
+  /** An `Edit`. */
+  set: { [field: string]: Json | undefined };
+  says: {
+    /** `Close`, `closed` */
+    does: string;
+    done: string;
+    /** Address of the list, or of the item. */
+    back: string;
+  };
+  /** Who asked for it. */
+  by: { id: string; name: string };
+  state: 'running' | 'done' | 'failed';
+  /** Items that matched when it began; fewer or more may be looked at. */
+  total: number;
+  scanned: number;
+  updated: number;
+  failed: number;
+  /** The first ones. */
+  failures: { ref: string; message: string }[];
+  /** Taken up after a crash: the counts may be short of one batch. */
+  resumed: boolean;
+  /** Id of the last item looked at. */
+  after: string | null;
+  owner: string;
+  beat_at: string;
+  started_at: string;
+  finished_at: string | null;
 }
 
 /** A published release, as items name it in `resolved_in_build`: one per version of a project, and one per build name of it. */

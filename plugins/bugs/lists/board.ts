@@ -7,11 +7,12 @@
  * every open item.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { pages } from '../../../lib/paging.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../../ports/domain/bugs.js';
-import { matches } from '../../../ports/document.js';
-import type { Filter } from '../../../ports/store.js';
+import { matches, valueAt } from '../../../ports/document.js';
+import type { Filter, Sort } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
 import { Leases } from '../claims/leases.js';
@@ -47,6 +48,11 @@ interface HourSums {
 
 const ranks = ['0', '1', '2', '3'];
 
+/** The nearer end of a range that has one already. */
+function least({ lt }: { lt?: string | number }, value: string | number): string | number {
+  return lt !== undefined && lt < value ? lt : value;
+}
+
 function itemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }: ErrorGroupQuery): ItemQuery {
   const fields = Object.entries(filters).map(([name, values]) => [name, [...(values ?? [])]]);
   return { ...(Object.fromEntries(fields) as ItemQuery), type: ['error'], ...(q ? { q: [q] } : {}) };
@@ -54,6 +60,7 @@ function itemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }
 
 @injectable()
 export class Board implements ErrorGroups {
+  readonly #totals = new BoundedMap<{ at: number; value: Promise<number> }>({ most: 200 });
   #sums: { key: string; at: number; value: Promise<HourSums | null> } | null = null;
 
   constructor(
@@ -82,6 +89,11 @@ export class Board implements ErrorGroups {
     return this.rows(itemQuery(query), { sort, limit, cursor });
   }
 
+  count(query: ErrorGroupQuery): Promise<number> {
+    const { sort: _order, limit: _limit, cursor: _page, ...filters } = query;
+    return this.total(`error ${JSON.stringify(filters)}`, itemQuery(query));
+  }
+
   changes(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
     return this.changed(itemQuery(query), since);
   }
@@ -101,6 +113,47 @@ export class Board implements ErrorGroups {
     const items = page.items.map((doc) => ({ ...this.#row(doc), fits: matches(doc, all) }));
     const last = page.items.at(-1)?.updated_at;
     return { items, mark: page.next !== null && last !== undefined && last > since && last < mark ? last : mark };
+  }
+
+  /**
+   * The item that follows another one in a list, whether or not that one still fits it: among those with the same value of
+   * the order the ids decide, as in the list.
+   */
+  async following(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
+    await this.leases.settle();
+    const filter = filterOf(query);
+    const order = sortOf(sort);
+    const [path] = order[0] as Sort[number];
+    const value = valueAt(doc, path) as string | number;
+    const bounds = (filter[path] ?? {}) as object;
+    const [alike, below] = await Promise.all([
+      this.deps.items.find({
+        filter: { ...filter, [path]: value, id: { lt: doc.id } },
+        sort: [['id', 'desc']],
+        limit: 1,
+      }),
+      this.deps.items.find({
+        filter: { ...filter, [path]: { ...bounds, lt: least(bounds, value) } },
+        sort: order,
+        limit: 1,
+      }),
+    ]);
+    const next = alike.items[0] ?? below.items[0];
+    return next === undefined ? null : this.#row(next);
+  }
+
+  /**
+   * How many items a list has. Looked at again after some seconds: people turn pages, and a list may be long.
+   * @param key names the query
+   */
+  async total(key: string, query: ItemQuery): Promise<number> {
+    const at = this.deps.clock.now();
+    const known = this.#totals.get(key);
+    if (known !== undefined && at - known.at < FRESH_MS) return known.value;
+    const value = this.deps.items.count(filterOf(query));
+    this.#totals.set(key, { at, value });
+    value.catch(() => this.#totals.delete(key));
+    return value;
   }
 
   /** How many items an agent could be handed now. */

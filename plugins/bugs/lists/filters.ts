@@ -22,6 +22,15 @@ export interface ItemQuery {
   push_id?: string[];
   assignee?: string[];
   q?: string[];
+  /** Not of the interface: the pages' ranges of time. */
+  first_seen_at?: TimeRange;
+  last_seen_at?: TimeRange;
+}
+
+/** RFC 3339 in UTC with milliseconds: from the one to before the other. */
+export interface TimeRange {
+  gte?: string;
+  lt?: string;
 }
 
 const PLAIN = [
@@ -49,6 +58,8 @@ export function filterOf(query: ItemQuery): Filter {
     const values = query[field];
     if (values !== undefined && values.length > 0) filter[field] = oneOf(values);
   }
+  if (query.first_seen_at !== undefined) filter['first_seen_at'] = { ...query.first_seen_at };
+  if (query.last_seen_at !== undefined) filter['last_seen_at'] = { ...query.last_seen_at };
   if (query.claimed_by?.length) filter['claim.agent'] = oneOf(query.claimed_by);
   if (query.tag?.length)
     filter['tags'] = query.tag.length === 1 ? { has: query.tag[0] as string } : { has_any: query.tag };

@@ -6,9 +6,12 @@ import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
 import type { Edit } from '../items/edits.js';
 import { commentBody, editBody } from '../http/schemas.js';
-import { tagsOf } from './bulk-actions.js';
+import { tagsOf } from './several/bulk-actions.js';
 import { checked, orAgain, typedFields } from './form.js';
+import type { Entry } from './activity.js';
+import { contextOf, suffixOf } from './context.js';
 import { itemView, refOf, type PageDeps } from './item.js';
+import { undo, undoable } from './undo.js';
 
 export const params = joi.object({ ref: joi.string().max(100).required() });
 
@@ -16,7 +19,9 @@ export const params = joi.object({ ref: joi.string().max(100).required() });
 const set = (fields: Record<string, string>, names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (fields[name]?.trim() ? [[name, fields[name].trim()]] : [])));
 
-const itemUrl = (ref: string): string => `/bugs/${encodeURIComponent(ref)}`;
+const itemUrl = (ref: string, context = ''): string => `/bugs/${encodeURIComponent(ref)}${suffixOf(context)}`;
+/** Keeps the list that the item was opened from. */
+const query = joi.object({ list: joi.string().max(8000).empty('') });
 
 /** What a form's handler says, and where it leads: an anchor of the item's page, or another item's. */
 interface Done {
@@ -26,21 +31,22 @@ interface Done {
 }
 
 export function actionPages(page: PageDeps): PageSpec[] {
-  const { edits, discussion, merging } = page.services;
+  const { edits, discussion, merging, lists } = page.services;
+  const { clock } = page.deps;
 
   const post = (name: string, run: (request: HttpRequest) => Promise<Done>): PageSpec => ({
     method: 'POST',
     path: `/bugs/{ref}/${name}`,
     title: 'Bugs',
     access: { session: 'member' },
-    input: { params },
+    input: { params, query },
     handle: (request) =>
       orAgain(
         name,
         request,
         async () => {
           const { message, anchor = '', ref = refOf(request) } = await run(request);
-          return new Redirect(`${itemUrl(ref)}${anchor}`, { tone: 'success', message });
+          return new Redirect(`${itemUrl(ref, contextOf(request))}${anchor}`, { tone: 'success', message });
         },
         (problem) => itemView(page, request, problem),
       ),
@@ -63,7 +69,7 @@ export function actionPages(page: PageDeps): PageSpec[] {
       const fields = set(typedFields(request), ['status', 'reason', 'duplicate_of', 'resolved_in_build']);
       if (fields['status'] === undefined) throw invalid({ status: 'is required' });
       await edit(request, fields);
-      const says: Record<string, string> = { wont_fix: 'won’t fix' };
+      const says: Record<string, string> = { wont_fix: 'won’t fix', duplicate: 'a duplicate' };
       return { message: `The item is now ${says[fields['status']] ?? fields['status'].replaceAll('_', ' ')}.` };
     }),
     post('severity', async (request) => {
@@ -79,6 +85,13 @@ export function actionPages(page: PageDeps): PageSpec[] {
       const target_agent = typed['target_agent']?.trim() || null;
       await edit(request, { tags: tagsOf(typed['tags'] ?? ''), target_agent, ...set(typed, ['reason']) });
       return { message: 'Tags and agent are saved.', anchor: '#labels' };
+    }),
+    post('undo', async (request) => {
+      const caller = callerOf(request.principal);
+      const { item, activity } = await lists.detail(refOf(request), caller);
+      const last = undoable(item, activity as Entry[], caller.name, clock.now());
+      const { status } = await undo(edits, item, last, caller);
+      return { message: `Undone: the item is ${status.replaceAll('_', ' ')} again.` };
     }),
     post('assignee', async (request) => {
       const take = typedFields(request)['take'] === 'true';

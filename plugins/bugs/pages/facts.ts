@@ -29,7 +29,8 @@ export function factsOf(item: Item): object[] {
     { label: 'Pull request', url: item.pr_url },
     { label: 'Push', value: item.push_id, mono: true },
     { label: 'Repository', url: item.repo_url },
-    { label: 'Client reference', value: item.client_ref, mono: true },
+    // A form's own, against being sent twice, says nothing to people.
+    { label: 'Client reference', value: item.client_ref?.startsWith('form-') ? null : item.client_ref, mono: true },
     { label: 'Claimed so far', value: item.claim_count > 0 ? times(item.claim_count) : null },
     { label: 'Reopened', at: item.reopened_at },
     { label: 'Resolved', at: item.resolved_at },

@@ -8,6 +8,7 @@ import type { Part } from '../items/discussion.js';
 import type { Services } from '../services.js';
 import { SEVERITIES } from '../items/severity.js';
 import { lineOf, type Entry } from './activity.js';
+import { contextOf, listUrl, suffixOf } from './context.js';
 import { claimOf, commandsOf, factsOf } from './facts.js';
 import type { FormProblem } from './form.js';
 import { movesFrom } from './moves.js';
@@ -15,6 +16,7 @@ import type { Numbers } from './numbers.js';
 import { occurrenceRow } from './occurrences.js';
 import type { Reader } from './reader.js';
 import { traceOf } from './trace.js';
+import { undoable } from './undo.js';
 
 const DAY = 24;
 const PAGE: Record<Part, number> = { occurrences: 5, comments: 50, activity: 20 };
@@ -23,11 +25,13 @@ export interface PageDeps {
   services: Services;
   reader: Reader;
   numbers: Numbers;
-  deps: Pick<Deps, 'items' | 'clock' | 'projects'>;
+  deps: Pick<Deps, 'items' | 'clock' | 'ids' | 'projects'>;
   /** Links that other plugins have added. */
   actions: () => readonly ItemAction[];
   /** `app.base_url`, for the commands on pages; known once the server listens */
   baseUrl: () => string;
+  /** `app.timezone` */
+  timezone: () => string;
 }
 
 export const refOf = (request: HttpRequest): string => request.params['ref'] ?? '';
@@ -64,7 +68,7 @@ export async function itemView(
   const find = queryText(request, 'find');
   // The merge form searches for targets only on request.
   const searching = find !== '' || request.query['find'] !== undefined || problem.form === 'merge';
-  const [occurrences, comments, activity, original, duplicates, candidates, rule_url] = await Promise.all([
+  const [occurrences, comments, activity, original, duplicates, candidates, rule_url, alike] = await Promise.all([
     part(page, request, 'occurrences'),
     part(page, request, 'comments'),
     part(page, request, 'activity'),
@@ -72,23 +76,34 @@ export async function itemView(
     reader.duplicatesOf(item.id),
     searching ? reader.candidates(doc, find) : null,
     item.muted_by_rule_id === null ? null : services.filters.page(item.muted_by_rule_id),
+    reader.alikeCount(doc),
   ]);
   const moves = movesFrom(item.status, item.claim !== null);
+  const context = contextOf(request);
+  const name = callerOf(request.principal).name;
+  // The newest entries decide; an older page of the history knows nothing of them.
+  const newest = activity.paged ? [] : (activity.items as Entry[]);
   const hours = services.board.hours(doc, DAY);
   return new View('bug', {
     title: `${item.ref} ${item.title}`,
-    crumbs: [{ label: 'Bugs', href: '/bugs' }, { label: item.ref }],
+    crumbs: [{ label: 'Bugs', href: listUrl(context) }, { label: item.ref }],
     // A refused form is shown at the form's own address, where nothing can be fetched.
     here: `/bugs/${item.ref}`,
+    // Every form and link of the page keeps the list that it was opened from.
+    keep: suffixOf(context),
+    list_url: listUrl(context),
+    undoable: problem.form === undefined ? undoable(item, newest, name, deps.clock.now()) : null,
+    alike,
     item,
     facts: factsOf(item),
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
     claim: claimOf(item, deps.clock.now()),
-    mine: item.assignee !== null && item.assignee === callerOf(request.principal).name,
+    mine: item.assignee === name,
     original: original && { ref: original.ref, title: original.title, status: original.status },
     duplicates,
     moves,
-    tags_text: item.tags.join(', '),
+    tags_text: problem.form === 'labels' ? problem.typed?.['tags'] : item.tags.join(', '),
+    agent_text: problem.form === 'labels' ? problem.typed?.['target_agent'] : item.target_agent,
     may_merge: moves.some(({ to }) => to === 'duplicate'),
     find,
     open: openForm(problem, searching),

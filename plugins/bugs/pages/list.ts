@@ -1,12 +1,25 @@
 /** /bugs: every item, with the filters in the address (contract 80). */
 import { View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { callerOf } from '../caller.js';
 import type { Waiting } from '../lists/board.js';
 import { SORTS, type SortName } from '../lists/filters.js';
 import { STATUSES } from '../items/transitions.js';
-import { ACTION_GROUPS } from './bulk-actions.js';
+import { ACTION_GROUPS } from './several/bulk-actions.js';
+import type { FormProblem } from './form.js';
 import type { PageDeps } from './item.js';
-import { bugsUrl, canonical, FILTERS, filtersOf, listQuery, type ListQuery } from './query.js';
-import { viewTabs } from './views.js';
+import {
+  BARE,
+  bugsUrl,
+  canonical,
+  effective,
+  FILTERS,
+  filtersOf,
+  itemQueryOf,
+  listQuery,
+  type Filters,
+  type ListQuery,
+} from './query.js';
+import { viewTabs } from './view-tabs.js';
 
 const SORT_LABELS: Record<SortName, string> = {
   last_seen_at: 'Last seen',
@@ -25,9 +38,48 @@ const RARE = [
   'assignee',
   'target_agent',
   'exception_class',
+  'file_path',
   'muted',
   'regression',
+  'first_seen',
+  'first_from',
+  'first_to',
+  'last_seen',
+  'last_from',
+  'last_to',
 ] as const;
+
+/** Names of the filters on their chips. */
+const CHIPS = [
+  ['q', 'Search'],
+  ['status', 'Status'],
+  ['severity', 'Severity'],
+  ['type', 'Type'],
+  ['project', 'Project'],
+  ['environment', 'Environment'],
+  ['error_level', 'Level'],
+  ['exception_class', 'Class'],
+  ['file_path', 'File'],
+  ['tag', 'Tag'],
+  ['assignee', 'Assignee'],
+  ['claimed_by', 'Claimed by'],
+  ['target_agent', 'For agent'],
+  ['regression', 'Regression'],
+  ['muted', 'Muted'],
+  ['first_seen', 'First seen in the last'],
+  ['first_from', 'First seen from'],
+  ['first_to', 'First seen until'],
+  ['last_seen', 'Last seen in the last'],
+  ['last_from', 'Last seen from'],
+  ['last_to', 'Last seen until'],
+] as const;
+
+const SPANS = [
+  { value: '1h', label: 'In the last hour' },
+  { value: '24h', label: 'In the last 24 hours' },
+  { value: '7d', label: 'In the last 7 days' },
+  { value: '30d', label: 'In the last 30 days' },
+];
 
 interface Tab {
   label: string;
@@ -36,19 +88,20 @@ interface Tab {
   count?: keyof Waiting;
 }
 
-/** What is open here is what an agent would be handed: muted items have a filter of their own. */
+/** What is open here is what an agent would be handed, and what `/bugs` shows: muted items have a filter of their own. */
 const TABS: readonly Tab[] = [
-  { label: 'All', query: '' },
-  { label: 'Open', query: 'status=open&muted=false', count: 'open' },
+  { label: 'Open', query: 'muted=false&status=open', count: 'open' },
   { label: 'Critical', query: 'status=open&severity=critical&muted=false', count: 'critical' },
   { label: 'Regressed', query: 'status=open&regression=true&muted=false', count: 'regressed' },
   { label: 'Claimed', query: 'status=in_progress', count: 'in_progress' },
   { label: 'Needs info', query: 'status=needs_info', count: 'needs_info' },
   { label: 'Resolved', query: 'status=resolved', count: 'resolved' },
+  { label: 'All', query: '' },
 ];
 
-function tabs(now: string, counts: Waiting): (object & { active: boolean })[] {
-  return TABS.map(({ label, query, count }) => ({
+function tabs(now: string, counts: Waiting, me: string): (object & { active: boolean })[] {
+  const mine: Tab = { label: 'Mine', query: new URLSearchParams({ assignee: me }).toString() };
+  return [...TABS.slice(0, 1), mine, ...TABS.slice(1)].map(({ label, query, count }) => ({
     label,
     href: bugsUrl(query),
     active: canonical(filtersOf(query) ?? {}) === now,
@@ -56,11 +109,23 @@ function tabs(now: string, counts: Waiting): (object & { active: boolean })[] {
   }));
 }
 
-/** `37 items`, or the number on this page when more follow. */
-function found(shown: number, paged: boolean, more: boolean): string {
-  if (more) return `${shown} shown, more follow`;
-  if (paged) return `${shown} shown, the last ones`;
-  return shown === 1 ? '1 item' : `${shown} items`;
+/** One entry per value that is set, with the address without it. */
+function chips(given: Filters & { sort?: SortName }): { label: string; value: string; href: string }[] {
+  return CHIPS.flatMap(([name, label]) =>
+    (given[name] ?? []).map((value) => ({
+      label,
+      value: value === true ? 'yes' : value === false ? 'no' : value,
+      href: bugsUrl(canonical({ ...given, [name]: given[name]?.filter((other) => other !== value) })),
+    })),
+  );
+}
+
+const number = new Intl.NumberFormat('en-GB');
+
+/** `50 of 2,060 items`, `37 items`. */
+function found(shown: number, total: number): string {
+  const items = total === 1 ? '1 item' : `${number.format(total)} items`;
+  return shown < total ? `${shown} of ${items}` : items;
 }
 
 /** Reports one, so that an empty list is not a dead end. */
@@ -74,12 +139,65 @@ function firstReport(baseUrl: string): string {
   ].join('\n');
 }
 
-export function listPages({
-  services: { board, views },
-  numbers,
-  deps: { clock, projects },
-  baseUrl,
-}: PageDeps): PageSpec[] {
+/**
+ * @param asked as the address has it
+ * @param problem what was refused of a form of the list
+ */
+export async function listView(
+  { services: { board, views }, numbers, deps: { clock, projects }, baseUrl, timezone }: PageDeps,
+  request: HttpRequest,
+  asked: ListQuery,
+  problem: Partial<FormProblem> = {},
+): Promise<View> {
+  const given = effective(asked);
+  const { sort, cursor, ...filters } = given;
+  const now = canonical(filters);
+  const from = clock.iso();
+  const query = itemQueryOf(filters, clock.now(), timezone());
+  const [changes, page, counts, known, saved, flow] = await Promise.all([
+    board.changed(query, null),
+    board.rows(query, { sort, cursor }),
+    board.counts(),
+    projects.list(),
+    viewTabs(views, request, canonical(given)),
+    numbers.read(),
+  ]);
+  const all = cursor === undefined && page.next === null;
+  const total = all ? page.items.length : now === BARE ? counts.open : await board.total(now, query);
+  const quick = tabs(now, counts, callerOf(request.principal).name);
+  const named = [...quick, ...saved].some(({ active }) => active);
+  const rare = RARE.some((name) => filters[name]?.length) && !named;
+  return new View('bugs', {
+    items: page.items,
+    next_cursor: page.next,
+    found: found(page.items.length, Math.max(total, page.items.length)),
+    tabs: quick,
+    // What the address leaves out is in force too; links to other pages of the list carry all of it.
+    query: { ...given, view: now === '' ? 'all' : undefined },
+    // The tab says what the bare list shows.
+    chips: now === BARE ? [] : chips({ ...filters, sort }),
+    spans: SPANS,
+    context: now === BARE && sort === undefined ? '' : canonical(given),
+    set: FILTERS.filter((name) => filters[name]?.length).length,
+    saved,
+    command: firstReport(baseUrl()),
+    filtered: now !== '' && now !== BARE,
+    // Nothing waits: is there anything at all?
+    any: page.items.length > 0 || (now === BARE && (await board.total('', {})) > 0),
+    match: canonical(given),
+    nameable: !named && canonical(given) !== '',
+    flow: flow.sums.new + flow.sums.resolved + flow.sums.regressed > 0 ? flow : null,
+    live: { query: now, mark: changes.mark, from, first: cursor === undefined },
+    more_open: rare || (sort !== undefined && !named),
+    statuses: STATUSES,
+    sorts: SORTS.map((value) => ({ value, label: SORT_LABELS[value] })),
+    projects: known.map(({ slug, name }) => ({ value: slug, label: name })),
+    actions: ACTION_GROUPS,
+    ...problem,
+  });
+}
+
+export function listPages(page: PageDeps): PageSpec[] {
   return [
     {
       path: '/bugs',
@@ -89,45 +207,11 @@ export function listPages({
         label: 'Bugs',
         icon: 'bug',
         order: 10,
-        badge: async () => (await board.open()) || null,
+        badge: async () => (await page.services.board.open()) || null,
       },
       access: { session: 'member' },
       input: { query: listQuery },
-      handle: async (request: HttpRequest) => {
-        const given = request.query as ListQuery;
-        const { sort, cursor, ...filters } = given;
-        const now = canonical(filters);
-        const from = clock.iso();
-        const [changes, page, counts, known, saved, flow] = await Promise.all([
-          board.changed(filters, null),
-          board.rows(filters, { sort, cursor }),
-          board.counts(),
-          projects.list(),
-          viewTabs(views, request, canonical(given)),
-          numbers.read(),
-        ]);
-        const quick = tabs(now, counts);
-        const named = [...quick, ...saved].some(({ active }) => active);
-        const rare = RARE.some((name) => filters[name]?.length) && !named;
-        return new View('bugs', {
-          items: page.items,
-          next_cursor: page.next,
-          found: found(page.items.length, cursor !== undefined, page.next !== null),
-          tabs: quick,
-          saved,
-          command: firstReport(baseUrl()),
-          filtered: FILTERS.some((name) => filters[name]?.length),
-          match: canonical(given),
-          nameable: !named && canonical(given) !== '',
-          flow: flow.sums.new + flow.sums.resolved + flow.sums.regressed > 0 ? flow : null,
-          live: { query: now, mark: changes.mark, from, first: cursor === undefined },
-          more_open: rare || (sort !== undefined && !named),
-          statuses: STATUSES,
-          sorts: SORTS.map((value) => ({ value, label: SORT_LABELS[value] })),
-          projects: known.map(({ slug }) => slug),
-          actions: ACTION_GROUPS,
-        });
-      },
+      handle: (request) => listView(page, request, request.query),
     },
   ];
 }

@@ -2,12 +2,12 @@
 import joi from 'joi';
 import { Reply, type PageSpec } from '../../../kernel/contract.js';
 import type { PageDeps } from './item.js';
-import { listQuery, type Filters } from './query.js';
+import { effective, itemQueryOf, listQuery, type ListQuery } from './query.js';
 
 const MARK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const query = listQuery.keys({ since: joi.string().pattern(MARK).required() });
 
-export function livePages({ services: { board } }: PageDeps): PageSpec[] {
+export function livePages({ services: { board }, deps: { clock }, timezone }: PageDeps): PageSpec[] {
   return [
     {
       path: '/bugs/live',
@@ -15,8 +15,9 @@ export function livePages({ services: { board } }: PageDeps): PageSpec[] {
       access: { session: 'member' },
       input: { query },
       handle: async (request) => {
-        const { since, sort: _order, cursor: _page, ...filters } = request.query as Filters & Record<string, unknown>;
-        const { items, mark } = await board.changed(filters, String(since));
+        const { since, sort: _order, cursor: _page, ...given } = request.query as ListQuery & { since: string };
+        const filters = itemQueryOf(effective(given), clock.now(), timezone());
+        const { items, mark } = await board.changed(filters, since);
         return new Reply(200, {
           mark,
           rows: items.map(

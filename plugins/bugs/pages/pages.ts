@@ -2,11 +2,15 @@
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { actionPages, params } from './actions.js';
-import { bulkPages } from './bulk.js';
+import { bulkPages } from './several/bulk.js';
 import { itemView, refOf, type PageDeps } from './item.js';
 import { listPages } from './list.js';
+import { alikePages } from './several/alike.js';
 import { livePages } from './live.js';
+import { newPages } from './new.js';
+import { nextPages } from './next.js';
 import { Reader } from './reader.js';
+import { runPages } from './several/runs.js';
 import { viewPages } from './views.js';
 
 const cursor = joi.string().max(20_000).empty('');
@@ -15,6 +19,7 @@ const query = joi.object({
   comments: cursor,
   activity: cursor,
   find: joi.string().max(500).allow(''),
+  list: joi.string().max(8000).empty(''),
 });
 
 export function pages(given: Omit<PageDeps, 'reader'>): PageSpec[] {
@@ -24,6 +29,10 @@ export function pages(given: Omit<PageDeps, 'reader'>): PageSpec[] {
     ...livePages(page),
     ...bulkPages(page),
     ...viewPages(page),
+    ...newPages(page),
+    ...nextPages(page),
+    ...alikePages(page),
+    ...runPages(page),
     {
       path: '/bugs/{ref}',
       title: 'Bugs',

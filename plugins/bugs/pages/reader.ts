@@ -1,7 +1,7 @@
 /** What only the pages read: items by name, those that repeat one, those that one may repeat. Without long texts. */
-import type { ErrorGroup } from '../../../ports/domain/bugs.js';
+import type { ErrorGroup, Item } from '../../../ports/domain/bugs.js';
 import type { Deps } from '../deps.js';
-import { filterOf } from '../lists/filters.js';
+import { filterOf, type ItemQuery } from '../lists/filters.js';
 import { hourly } from '../items/rate.js';
 import { itemView } from '../items/view.js';
 import type { ItemDoc } from '../items/model.js';
@@ -29,6 +29,24 @@ export class Reader {
     const filter = { duplicate_of: id };
     const page = await this.deps.items.find({ filter, sort: [['last_seen_at', 'desc']], limit: DUPLICATES });
     return { items: page.items.map((doc) => this.row(doc)), more: page.next !== null };
+  }
+
+  /** Open items that are most likely the same problem: of one class and file, where nobody has begun. Null for what has no class. */
+  alikeQuery({
+    project,
+    exception_class,
+    file_path,
+  }: Pick<Item, 'project' | 'exception_class' | 'file_path'>): ItemQuery | null {
+    if (exception_class === null || exception_class === undefined) return null;
+    const file = file_path ? { file_path: [file_path] } : {};
+    return { project: [project], exception_class: [exception_class], status: ['open'], ...file };
+  }
+
+  /** How many others are alike. */
+  async alikeCount(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<number> {
+    const query = this.alikeQuery(doc);
+    if (query === null || doc.status === 'duplicate') return 0;
+    return this.deps.items.count({ ...filterOf(query), id: { ne: doc.id } });
   }
 
   /**

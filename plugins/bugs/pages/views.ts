@@ -1,48 +1,29 @@
-/** Saved views of the list: what the tabs show, and the forms that save and remove one (services in saved-views.ts). */
+/** The forms that save and remove a view of the list (services in lists/saved-views.ts). */
 import joi from 'joi';
-import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
-import { ServiceError } from '../../../kernel/errors.js';
-import { viewerOf, type SavedView, type SavedViews } from '../lists/saved-views.js';
-import { typedFields } from './form.js';
+import { Redirect, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
+import { viewerOf } from '../lists/saved-views.js';
+import { orAgain, typedFields } from './form.js';
 import type { PageDeps } from './item.js';
+import { listView } from './list.js';
 import { bugsUrl, canonical, filtersOf } from './query.js';
 
-export interface ViewTab {
-  id: string;
-  label: string;
-  href: string;
-  active: boolean;
-  shared: boolean;
-  mine: boolean;
-  owner: string;
-}
-
-const tabOf = ({ id, name, shared, mine, owner_name, query }: SavedView, now: string): ViewTab => {
-  const search = canonical(query);
-  return { id, label: name, href: bugsUrl(search), active: search === now, shared, mine, owner: owner_name };
-};
-
-/** @param now canonical text of the filters and order that the list shows */
-export async function viewTabs(views: SavedViews, request: HttpRequest, now: string): Promise<ViewTab[]> {
-  return (await views.list(viewerOf(request.principal))).map((view) => tabOf(view, now));
-}
-
-async function save({ services: { views } }: PageDeps, request: HttpRequest): Promise<Redirect> {
+async function save(page: PageDeps, request: HttpRequest): Promise<PageResult> {
   const typed = typedFields(request);
   const query = filtersOf(typed['match'] ?? '') ?? {};
-  const back = bugsUrl(canonical(query));
-  try {
-    const shared = typed['shared'] === 'true';
-    const { name } = await views.save(viewerOf(request.principal), { name: typed['name'] ?? '', shared, query });
-    return new Redirect(back, {
-      tone: 'success',
-      message: `View “${name}” is saved${shared ? ' for everybody' : ''}.`,
-    });
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.status !== 422) throw error;
-    const what = Object.entries(error.fields ?? {}).map(([field, says]) => `${field} ${says}`);
-    return new Redirect(back, { tone: 'danger', message: `The view was not saved: ${what.join('; ')}.` });
-  }
+  return orAgain(
+    'view',
+    request,
+    async () => {
+      const shared = typed['shared'] === 'true';
+      const given = { name: typed['name'] ?? '', shared, query };
+      const { name } = await page.services.views.save(viewerOf(request.principal), given);
+      return new Redirect(bugsUrl(canonical(query)), {
+        tone: 'success',
+        message: `View “${name}” is saved${shared ? ' for everybody' : ''}.`,
+      });
+    },
+    (problem) => listView(page, request, { ...query, view: 'all' }, problem),
+  );
 }
 
 export function viewPages(page: PageDeps): PageSpec[] {

@@ -87,6 +87,7 @@ export function fixtureOn(
     counters: store.collection(nameOf('counters')),
     moves: store.collection(nameOf('moves')),
     views: store.collection(nameOf('views')),
+    bulks: store.collection(nameOf('bulks')),
     transact: STORE.transactOf(store),
     clock,
     ids: new RandomIds(clock),

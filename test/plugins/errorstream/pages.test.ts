@@ -47,6 +47,7 @@ function standing(items: ErrorGroup[], sums: Awaited<ReturnType<PageDeps['groups
         queries.push(query);
         return { items, next: items.length > 1 ? 'next-page' : null };
       },
+      count: async () => 1234,
       perHour: async () => sums,
       changes: async () => ({ items: [], mark: '2026-11-20T08:15:20.123Z' }),
     },
@@ -125,7 +126,7 @@ describe('errorstream: pages', () => {
     expect(html).to.match(
       /href="\/errors\?project&#x3D;shop&amp;muted&#x3D;true"|href="\/errors\?project=shop&amp;muted=true"/,
     );
-    expect(html).to.include('2 groups shown, more follow').and.include('rel="next"');
+    expect(html).to.include('2 of 1,234 groups').and.include('rel="next"');
   });
 
   it('prints what was reported as text', async () => {

@@ -33,6 +33,7 @@ describe('bugs: pages', () => {
       numbers: new Numbers(fixture.stats, fixture.clock),
       actions: () => actions,
       baseUrl: () => 'http://aos.test',
+      timezone: () => 'Europe/Berlin',
     });
     const found = all.find((spec) => spec.path === path && (spec.method ?? 'GET') === method);
     if (!found) throw new Error(`no page ${method} ${path}`);
@@ -68,7 +69,7 @@ describe('bugs: pages', () => {
     it('shows items with status, severity, hits and who holds them until when', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Total is wrong', severity: 'critical' }));
       await fixture.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
-      const html = await list();
+      const html = await list({ view: 'all' });
       expect(html).to.include('Total is wrong').and.include(`href="/bugs/${ref}"`).and.include('text-critical');
       expect(html).to.include('in progress').and.include('fixer-7').and.include('1 item');
     });
@@ -132,10 +133,10 @@ describe('bugs: pages', () => {
         fixture.clock.advance(1000);
       }
       const first = await list();
-      expect(first).to.include('50 shown, more follow').and.include('Item number 50').and.not.include('Item number 0<');
-      const next = /href="\/bugs\?cursor&#x3D;([^"]+)" rel="next"/.exec(first)?.[1] ?? '';
+      expect(first).to.include('50 of 51 items').and.include('Item number 50').and.not.include('Item number 0<');
+      const next = /cursor&#x3D;([^"&]+)" rel="next"/.exec(first)?.[1] ?? '';
       const last = await list({ cursor: decodeURIComponent(next) });
-      expect(last).to.include('Item number 0<').and.include('1 shown, the last ones').and.include('First page');
+      expect(last).to.include('Item number 0<').and.include('1 of 51 items').and.include('First page');
     });
 
     it('prints what was reported as text', async () => {
@@ -455,9 +456,17 @@ describe('bugs: pages', () => {
     });
 
     it('without a name say so and keep nothing', async () => {
-      const answer = await send('/bugs/views', { name: '  ', match: 'status=open' });
-      expect(answer.flash?.tone).to.equal('danger');
-      expect(answer.location).to.equal('/bugs?status=open');
+      const answer = (await send('/bugs/views', {
+        name: '  ',
+        shared: 'true',
+        match: 'status=open',
+      })) as unknown as View;
+      expect(answer.status).to.equal(422);
+      const html = render(answer, '/bugs/views');
+      expect(html)
+        .to.match(/<details class="dropdown" data-menu open>/)
+        .and.match(/id="view-name"[^>]*aria-invalid="true"/);
+      expect(html).to.include('Fill this in.').and.include('name="shared" value="true" checked');
       expect(await list()).to.not.include('tab-saved');
     });
   });

@@ -2,18 +2,19 @@
  * Many items at once, in two steps: the list sends what was chosen, a page says what will happen to which items and asks for
  * what that needs, and only its form changes anything. The list has one form whatever is chosen, so it works without scripts.
  */
-import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
-import { invalid, ServiceError } from '../../../kernel/errors.js';
-import type { Item } from '../../../ports/domain/bugs.js';
-import type { Json } from '../../../ports/store.js';
-import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../items/bulk.js';
-import { callerOf } from '../caller.js';
-import type { Edit } from '../items/edits.js';
-import { editBody } from '../http/schemas.js';
+import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from '../../../../kernel/contract.js';
+import { invalid, ServiceError } from '../../../../kernel/errors.js';
+import type { Item } from '../../../../ports/domain/bugs.js';
+import type { Json } from '../../../../ports/store.js';
+import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../../items/bulk.js';
+import { callerOf } from '../../caller.js';
+import type { Edit } from '../../items/edits.js';
+import { editBody } from '../../http/schemas.js';
 import { actionOf, tagsOf, type BulkAction } from './bulk-actions.js';
-import { checked, fieldValues, orAgain, typedFields, type FormProblem } from './form.js';
-import type { PageDeps } from './item.js';
-import { bugsUrl, filtersOf, type Filters } from './query.js';
+import { checked, fieldValues, orAgain, typedFields, type FormProblem } from '../form.js';
+import type { PageDeps } from '../item.js';
+import type { ItemQuery } from '../../lists/filters.js';
+import { bugsUrl, canonical, filtersOf, itemQueryOf, WAITING, type Filters } from '../query.js';
 
 /** Items named on the page that asks. */
 const NAMED = 20;
@@ -33,11 +34,12 @@ const none = (message: string, match: string): Redirect => new Redirect(bugsUrl(
 function wantedOf(request: HttpRequest): Wanted | Redirect {
   const typed = typedFields(request);
   const given = filtersOf(typed['match'] ?? '');
-  const match = given === null ? '' : (typed['match'] ?? '');
+  const match = canonical(given ?? WAITING);
   const action = actionOf(typed['action'] ?? '');
   if (action === undefined) return none('Choose what to do with the items.', match);
   if (typed['scope'] === 'filter') {
-    const { sort: _order, ...filter } = given ?? {};
+    if (given === null) return none('The filters of the list are not understood; nothing was changed.', match);
+    const { sort: _order, ...filter } = given;
     return { action, ids: [], filter, match };
   }
   const ids = [...new Set(fieldValues(request, 'ids'))];
@@ -46,15 +48,36 @@ function wantedOf(request: HttpRequest): Wanted | Redirect {
   return { action, ids, filter: null, match };
 }
 
+const queryOf = ({ deps, timezone }: PageDeps, filter: Filters): ItemQuery =>
+  itemQueryOf(filter, deps.clock.now(), timezone());
+
+/** More than an answer can wait for. */
+async function begun(
+  { services }: PageDeps,
+  request: HttpRequest,
+  { action, match }: Wanted,
+  query: ItemQuery,
+  set: Edit,
+): Promise<Redirect> {
+  const { does, done } = action;
+  const says = { does, done, back: bugsUrl(match) };
+  const { id } = await services.bulkRuns.start({ query, set, says }, callerOf(request.principal));
+  return new Redirect(`/bugs/bulk/runs/${id}`);
+}
+
 async function targets(
-  { services: { board, bulk }, reader }: PageDeps,
+  page: PageDeps,
   request: HttpRequest,
   { ids, filter }: Wanted,
 ): Promise<{ items: Item[]; count: number }> {
+  const { services, reader } = page;
   if (filter !== null) {
-    const caller = callerOf(request.principal);
-    const [page, count] = await Promise.all([board.rows(filter, { limit: NAMED }), bulk.count(filter, caller)]);
-    return { items: page.items, count };
+    const query = queryOf(page, filter);
+    const [rows, count] = await Promise.all([
+      services.board.rows(query, { limit: NAMED }),
+      services.bulk.count(query, callerOf(request.principal)),
+    ]);
+    return { items: rows.items, count };
   }
   const items = await reader.named(ids);
   return { items, count: items.length };
@@ -69,14 +92,12 @@ async function askView(
   const { action, filter, match, ids } = wanted;
   const { items, count } = await targets(page, request, wanted);
   if (count === 0) return none('No such item any more.', match);
-  if (count > MOST_MATCHES) {
-    return none(`${count} items match; at most ${MOST_MATCHES} can be changed at once. Narrow the filters.`, match);
-  }
   return new View('bulk', {
     title: `${action.does} ${count} ${count === 1 ? 'item' : 'items'}`,
     crumbs: [{ label: 'Bugs', href: bugsUrl(match) }, { label: 'Change several' }],
     action,
     count,
+    batches: count > MOST_MATCHES,
     items: items.slice(0, NAMED),
     more: count - Math.min(items.length, NAMED),
     claimed: items.filter(({ claim }) => claim !== null).length,
@@ -155,7 +176,9 @@ export function bulkPages(page: PageDeps): PageSpec[] {
           async () => {
             const set = editOf(request, action);
             const expected_count = Number(typedFields(request)['expected_count']);
-            const which = filter === null ? { ids } : { filter, expected_count };
+            const query = filter === null ? null : queryOf(page, filter);
+            if (query !== null && expected_count > MOST_MATCHES) return begun(page, request, wanted, query, set);
+            const which = query === null ? { ids } : { filter: query, expected_count };
             const answer = await page.services.bulk.run({ ...which, set }, callerOf(request.principal));
             return resultView(page, wanted, answer);
           },

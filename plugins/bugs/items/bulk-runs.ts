@@ -1,0 +1,186 @@
+/**
+ * One change for more items than an answer can wait for: in the background, in batches, while a page shows how far it is. The
+ * store holds the position, so that after a crash another process goes on (the job, after 15 s without a sign of life). The
+ * batch that was under way is then done again: what it had changed either has the wanted state already or no longer matches,
+ * so nothing is done twice, and only the count of that batch is lost (`resumed`).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { matches } from '../../../ports/document.js';
+import type { Filter } from '../../../ports/store.js';
+import type { Caller } from '../caller.js';
+import { Leases } from '../claims/leases.js';
+import { DEPS, type Deps } from '../deps.js';
+import { filterOf, type ItemQuery } from '../lists/filters.js';
+import { Edits, type Edit } from './edits.js';
+import type { BulkRunDoc, ItemDoc } from './model.js';
+
+/** After this long without a sign of life the process of a run counts as dead. */
+const SILENT_MS = 15_000;
+const BATCH = 100;
+/** Items that are changed at the same time, as for a bulk call of the interface. */
+const AT_ONCE = 16;
+/** Refusals that the page names. */
+const NAMED = 50;
+const KEPT_MS = 30 * DAY_MS;
+
+export interface BulkOrder {
+  query: ItemQuery;
+  /** An item that matches and is not meant. */
+  except?: string;
+  set: Edit;
+  /** For the page: what is done, and where it leads back to. */
+  says: BulkRunDoc['says'];
+}
+
+interface Step {
+  scanned: number;
+  updated: number;
+  failed: number;
+  failures: BulkRunDoc['failures'];
+  /** Null at the end. */
+  next: string | null;
+}
+
+@injectable()
+export class BulkRuns {
+  readonly #running = new Set<Promise<void>>();
+  #stopping = false;
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Edits) private readonly edits: Edits,
+    @inject(Leases) private readonly leases: Leases,
+  ) {}
+
+  find(id: string): Promise<BulkRunDoc | null> {
+    return this.deps.bulks.get(id);
+  }
+
+  /** Begins; the items that exist now and match when their turn comes are changed. */
+  async start({ query, except, set, says }: BulkOrder, caller: Caller): Promise<BulkRunDoc> {
+    const { bulks, clock, ids, items } = this.deps;
+    await this.leases.settle();
+    const now = clock.iso();
+    const begun = { query, except: except ?? null, set: { ...set }, started_at: now };
+    const run: BulkRunDoc = {
+      ...begun,
+      id: ids.uuid(),
+      says,
+      by: { id: caller.id, name: caller.name },
+      state: 'running',
+      total: await items.count(filterIn(begun, null)),
+      scanned: 0,
+      updated: 0,
+      failed: 0,
+      failures: [],
+      resumed: false,
+      after: null,
+      owner: ids.uuid(),
+      beat_at: now,
+      finished_at: null,
+    };
+    await bulks.insert(run);
+    this.#work(run);
+    return run;
+  }
+
+  /** Takes up the runs of dead processes, and forgets old ones. */
+  async resume(): Promise<void> {
+    const { bulks, clock, ids } = this.deps;
+    const filter = { state: 'running', beat_at: { lt: isoOf(clock.now() - SILENT_MS) } };
+    for (const run of (await bulks.find({ filter, limit: 50 })).items) {
+      const set = { owner: ids.uuid(), beat_at: clock.iso(), resumed: true };
+      const taken = await bulks.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });
+      if (taken !== null) this.#work(taken.doc);
+    }
+    await bulks.remove({ finished_at: { lt: isoOf(clock.now() - KEPT_MS) } }, 100);
+  }
+
+  /** Stops at the next batch. Another process, or the next start, goes on. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.settled();
+  }
+
+  /** Resolves when this process has finished its runs. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  #work(run: BulkRunDoc): void {
+    const task = this.#walk(run).catch((error: unknown) => this.#failed(run, error));
+    this.#running.add(task);
+    void task.finally(() => this.#running.delete(task));
+  }
+
+  async #walk(begun: BulkRunDoc): Promise<void> {
+    let run: BulkRunDoc | null = begun;
+    while (run !== null && run.state === 'running' && !this.#stopping) {
+      const { next, failures, ...counts }: Step = await this.#step(run);
+      const now = this.deps.clock.iso();
+      const done = next === null;
+      const changed = await this.deps.bulks.change(
+        { id: run.id, owner: run.owner },
+        {
+          inc: counts,
+          set: { after: next, beat_at: now, ...(done && { state: 'done', finished_at: now }) },
+          push: { failures: { each: failures.slice(0, Math.max(0, NAMED - run.failures.length)) } },
+        },
+      );
+      run = changed?.doc ?? null;
+    }
+  }
+
+  async #step(run: BulkRunDoc): Promise<Step> {
+    const filter = filterIn(run, run.after);
+    const { items, next } = await this.deps.items.find({ filter, sort: [['id', 'asc']], limit: BATCH });
+    const step: Step = {
+      scanned: items.length,
+      updated: 0,
+      failed: 0,
+      failures: [],
+      next: next === null ? null : (items.at(-1)?.id ?? null),
+    };
+    for (let at = 0; at < items.length; at += AT_ONCE) {
+      await Promise.all(items.slice(at, at + AT_ONCE).map((item) => this.#one(run, item, step)));
+    }
+    return step;
+  }
+
+  async #one(run: BulkRunDoc, { id, ref }: ItemDoc, step: Step): Promise<void> {
+    const still = filterOf(run.query);
+    const caller: Caller = { ...run.by, project: null, manage: true, kind: 'session' };
+    try {
+      await this.edits.edit(id, caller, run.set, undefined, (item) => {
+        if (!matches(item, still)) throw new ServiceError('conflict', 'The item does not match the filter any more.');
+      });
+      step.updated += 1;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      step.failed += 1;
+      step.failures.push({ ref, message: [error.message, ...Object.values(error.fields ?? {})].join(' ') });
+    }
+  }
+
+  async #failed(run: BulkRunDoc, error: unknown): Promise<void> {
+    this.deps.log.error({ err: error, run: run.id }, 'a change of many items could not be finished');
+    try {
+      const set = { state: 'failed', finished_at: this.deps.clock.iso() };
+      await this.deps.bulks.change({ id: run.id, owner: run.owner }, { set });
+    } catch (fault) {
+      // The run stays marked as running without a sign of life, so the job takes it up.
+      this.deps.log.error({ err: fault, run: run.id }, 'the end of a change of many items could not be written');
+    }
+  }
+}
+
+/** What is left of a run: items from before it, behind the last one. */
+function filterIn(
+  { query, except, started_at }: Pick<BulkRunDoc, 'query' | 'except' | 'started_at'>,
+  after: string | null,
+): Filter {
+  const id = { ...(after !== null && { gt: after }), ...(except !== null && { ne: except }) };
+  return { ...filterOf(query), created_at: { lte: started_at }, ...(Object.keys(id).length > 0 && { id }) };
+}

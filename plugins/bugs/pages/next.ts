@@ -1,0 +1,30 @@
+/** /bugs/{ref}/next: leads to the item that follows in the list from which this one was opened. */
+import joi from 'joi';
+import { Redirect, type PageSpec } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import { callerOf } from '../caller.js';
+import { params } from './actions.js';
+import { contextOf, listOf, listUrl, suffixOf } from './context.js';
+import { refOf, type PageDeps } from './item.js';
+import { itemQueryOf } from './query.js';
+
+export function nextPages({ services: { board, lists }, deps: { items, clock }, timezone }: PageDeps): PageSpec[] {
+  return [
+    {
+      path: '/bugs/{ref}/next',
+      title: 'Bugs',
+      access: { session: 'member' },
+      input: { params, query: joi.object({ list: joi.string().max(8000).empty('') }) },
+      handle: async (request) => {
+        const { item } = await lists.detail(refOf(request), callerOf(request.principal));
+        const doc = await items.get(item.id);
+        if (doc === null) throw notFound('item with this id');
+        const context = contextOf(request);
+        const { sort, ...filters } = listOf(context);
+        const next = await board.following(itemQueryOf(filters, clock.now(), timezone()), sort, doc);
+        if (next !== null) return new Redirect(`/bugs/${encodeURIComponent(next.ref)}${suffixOf(context)}`);
+        return new Redirect(listUrl(context), { tone: 'info', message: `${item.ref} was the last one of this list.` });
+      },
+    },
+  ];
+}

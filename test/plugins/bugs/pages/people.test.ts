@@ -1,0 +1,398 @@
+/** What people do with the list and with items: the bare list, ranges of time, the next item, undo, new items, very many at once. */
+import { expect } from 'chai';
+import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
+import { ServiceError } from '../../../../kernel/errors.js';
+import { Numbers } from '../../../../plugins/bugs/pages/numbers.js';
+import { pages } from '../../../../plugins/bugs/pages/pages.js';
+import type { Item } from '../../../../ports/domain/bugs.js';
+import { request, session } from '../../health/fakes.js';
+import { renderFile } from '../../../web/templates.js';
+import { errorReport, memoryFixture, report, shown, type Fixture } from '../fixture.js';
+
+const MEMBER = session('member');
+const HOUR = 3_600_000;
+
+interface Asked {
+  query?: Record<string, unknown>;
+  ref?: string;
+  id?: string;
+  body?: object;
+  referer?: string;
+}
+
+describe('bugs: people at work', () => {
+  let fixture: Fixture;
+  let specs: PageSpec[];
+  beforeEach(async () => {
+    fixture = await memoryFixture();
+    specs = pages({
+      services: fixture,
+      deps: fixture.deps,
+      numbers: new Numbers(fixture.stats, fixture.clock),
+      actions: () => [],
+      baseUrl: () => 'http://aos.test',
+      timezone: () => 'Europe/Berlin',
+    });
+  });
+
+  async function ask(method: string, path: string, { query = {}, ref, id, body, referer }: Asked = {}) {
+    const spec = specs.find((one) => one.path === path && (one.method ?? 'GET') === method);
+    if (!spec) throw new Error(`no page ${method} ${path}`);
+    const { value, error } = spec.input?.query?.validate(query) ?? { value: query };
+    if (error) throw error;
+    const params = { ...(ref !== undefined && { ref }), ...(id !== undefined && { id }) };
+    const headers = referer === undefined ? {} : { referer };
+    return spec.handle(request(MEMBER, { method, params, query: value as object as never, body, headers }));
+  }
+  const html = (view: View): string =>
+    renderFile(`plugins/bugs/views/${view.template}.hbs`, {
+      path: '/bugs',
+      csrf_token: 'token',
+      ...view.context,
+    });
+  const list = async (query: Record<string, unknown> = {}): Promise<string> =>
+    html((await ask('GET', '/bugs', { query })) as View);
+  const refs = (text: string): string[] => [...text.matchAll(/<tr data-ref="([^"]+)"/g)].map(([, ref]) => ref ?? '');
+  const post = (ref: string, name: string, body: object, query = {}): Promise<unknown> =>
+    Promise.resolve(ask('POST', `/bugs/{ref}/${name}`, { ref, body, query }));
+  const item = async (ref: string): Promise<Item> => shown(fixture, ref);
+
+  async function refused(run: Promise<unknown>): Promise<View> {
+    const view = (await run) as View;
+    expect(view).to.not.be.instanceOf(Redirect);
+    return view;
+  }
+
+  describe('the bare list', () => {
+    it('is what is open and not muted; view=all is everything', async () => {
+      const open = await fixture.bugs.record(report({ title: 'Open' }));
+      const closed = await fixture.bugs.record(report({ title: 'Closed' }));
+      await post(closed.ref, 'status', { status: 'closed' });
+      const muted = await fixture.bugs.record(errorReport({ muted_by: { rule_id: 'r', reason: 'noise' } }));
+      expect(refs(await list())).to.deep.equal([open.ref]);
+      expect(refs(await list({ view: 'all' }))).to.have.members([open.ref, closed.ref, muted.ref]);
+      expect(refs(await list({ project: ['alpha'] }))).to.have.members([open.ref, closed.ref, muted.ref]);
+    });
+
+    it('says how many there are, and shows its filters as chips that can be taken away', async () => {
+      for (let i = 0; i < 53; i++) {
+        await fixture.bugs.record(report({ title: `Item ${String.fromCodePoint(97 + (i % 26)).repeat(2 + i / 26)}` }));
+      }
+      const bare = await list();
+      expect(bare).to.include('50 of 53 items');
+      expect(bare).to.not.include('Filters that are set');
+      const narrowed = await list({ status: ['open'], type: ['bug'] });
+      expect(narrowed).to.include('href="/bugs?type&#x3D;bug"').and.include('href="/bugs?status&#x3D;open"');
+      expect(await list({ status: ['open'] })).to.include('href="/bugs?view&#x3D;all"');
+    });
+
+    it('with nothing waiting it says so, and leads to everything', async () => {
+      const { ref } = await fixture.bugs.record(report({ title: 'Done' }));
+      await post(ref, 'status', { status: 'closed' });
+      expect(await list())
+        .to.include('Nothing is waiting')
+        .and.include('/bugs?view&#x3D;all');
+    });
+
+    it('filters by when items were first and last seen, in the zone of the pages', async () => {
+      fixture.clock.set(Date.parse('2026-03-28T12:00:00Z'));
+      const old = await fixture.bugs.record(report({ title: 'Before the clocks change' }));
+      // Midnight of the 29th in Berlin is 23:00 UTC; of the 30th, in summer time, 22:00.
+      fixture.clock.set(Date.parse('2026-03-28T23:00:00Z'));
+      const first = await fixture.bugs.record(report({ title: 'The first of the day' }));
+      fixture.clock.set(Date.parse('2026-03-29T21:59:59Z'));
+      const last = await fixture.bugs.record(report({ title: 'The last of the day' }));
+      fixture.clock.set(Date.parse('2026-03-29T22:00:00Z'));
+      const next = await fixture.bugs.record(report({ title: 'Of the next day' }));
+      const day = { first_from: ['2026-03-29'], first_to: ['2026-03-29'] };
+      expect(refs(await list(day))).to.deep.equal([last.ref, first.ref]);
+      expect(refs(await list({ last_from: ['2026-03-30'] }))).to.deep.equal([next.ref]);
+      expect(refs(await list({ first_to: ['2026-03-28'] }))).to.deep.equal([old.ref]);
+      fixture.clock.advance(HOUR);
+      expect(refs(await list({ first_seen: ['1h'] }))).to.deep.equal([next.ref]);
+      expect(refs(await list({ last_seen: ['24h'] }))).to.deep.equal([next.ref, last.ref, first.ref]);
+      expect(await list(day))
+        .to.include('First seen from')
+        .and.include('2026-03-29');
+    });
+
+    it('a saved view keeps its range of time', async () => {
+      await ask('POST', '/bugs/views', { body: { name: 'New ones', match: 'first_seen=24h&status=open' } });
+      expect(await list()).to.include('href="/bugs?first_seen&#x3D;24h&amp;status&#x3D;open"');
+    });
+  });
+
+  describe('the next item', () => {
+    const next = async (ref: string, query = {}): Promise<Redirect> =>
+      (await ask('GET', '/bugs/{ref}/next', { ref, query })) as Redirect;
+
+    it('follows in the bare list, also when this one no longer fits, and ends with a word', async () => {
+      const made: string[] = [];
+      for (const title of ['One', 'Two', 'Three']) {
+        made.push((await fixture.bugs.record(report({ title }))).ref);
+        fixture.clock.advance(1000);
+      }
+      const [one = '', two = '', three = ''] = made;
+      expect((await next(three)).location).to.equal(`/bugs/${two}`);
+      await post(two, 'status', { status: 'closed' });
+      expect((await next(three)).location).to.equal(`/bugs/${one}`);
+      expect((await next(two)).location).to.equal(`/bugs/${one}`);
+      const end = await next(one);
+      expect(end.location).to.equal('/bugs');
+      expect(end.flash?.message).to.equal(`${one} was the last one of this list.`);
+    });
+
+    it('follows among equals: items of one severity, and of one moment', async () => {
+      const made: string[] = [];
+      for (const title of ['One', 'Two', 'Three']) made.push((await fixture.bugs.record(report({ title }))).ref);
+      const high = (await fixture.bugs.record(report({ title: 'Gravest', severity: 'high' }))).ref;
+      const seen = [high];
+      for (let at = high; ; at = seen.at(-1) ?? '') {
+        const { location } = await next(at, { list: 'sort=severity&status=open' });
+        const ref = /^\/bugs\/([a-z0-9-]+)\?list=/.exec(location)?.[1];
+        if (ref === undefined) break;
+        seen.push(ref);
+      }
+      expect(seen).to.deep.equal([high, ...made.toReversed()]);
+    });
+
+    it('keeps to the list that the item was opened from, through its forms', async () => {
+      const { ref } = await fixture.bugs.record(report({ title: 'Here', tags: ['cart'] }));
+      const page = (await ask('GET', '/bugs/{ref}', { ref, referer: 'http://aos.test/bugs?tag=cart' })) as View;
+      const keep = '?list&#x3D;tag%3Dcart';
+      expect(html(page)).to.include(`href="/bugs/${ref}/next${keep}"`).and.include(`/bugs/${ref}/status${keep}"`);
+      const done = (await post(ref, 'comments', { body: 'x' }, { list: 'tag=cart' })) as Redirect;
+      expect(done.location).to.equal(`/bugs/${ref}?list=tag%3Dcart#comments`);
+    });
+
+    it('an address from elsewhere is no list', async () => {
+      const { ref } = await fixture.bugs.record(report({ title: 'Here' }));
+      for (const referer of ['https://evil.example/x?tag=a', 'no url', 'http://aos.test/bugs?status=nonsense']) {
+        const page = (await ask('GET', '/bugs/{ref}', { ref, referer })) as View;
+        expect(html(page), referer).to.include(`href="/bugs/${ref}/next"`);
+      }
+      expect((await next(ref, { list: '//evil.example' })).location).to.equal('/bugs');
+    });
+  });
+
+  describe('undo', () => {
+    it('for a minute the person who closed an item takes that back', async () => {
+      const { ref } = await fixture.bugs.record(report({ title: 'Closed by mistake' }));
+      await post(ref, 'status', { status: 'closed' });
+      expect(html((await ask('GET', '/bugs/{ref}', { ref })) as View)).to.include(`action="/bugs/${ref}/undo"`);
+      const done = (await post(ref, 'undo', {})) as Redirect;
+      expect(done.flash?.message).to.equal('Undone: the item is open again.');
+      expect(await item(ref)).to.include({ status: 'open', closed_at: null });
+      expect(html((await ask('GET', '/bugs/{ref}', { ref })) as View)).to.not.include('/undo"');
+    });
+
+    it('restores what it was: waiting for info, or resolved in a version', async () => {
+      const info = (await fixture.bugs.record(report({ title: 'Asked' }))).ref;
+      await post(info, 'status', { status: 'needs_info' });
+      await post(info, 'status', { status: 'wont_fix', reason: 'no' });
+      await post(info, 'undo', {});
+      expect(await item(info)).to.include({ status: 'needs_info', reason: null });
+      const fixed = (await fixture.bugs.record(report({ title: 'Fixed' }))).ref;
+      await post(fixed, 'status', { status: 'resolved', resolved_in_build: '2.4.1' });
+      await post(fixed, 'status', { status: 'closed' });
+      await post(fixed, 'undo', {});
+      expect(await item(fixed)).to.include({ status: 'resolved', resolved_in_build: '2.4.1' });
+    });
+
+    it('a duplicate is split off again', async () => {
+      const [one, two] = [
+        await fixture.bugs.record(report({ title: 'A' })),
+        await fixture.bugs.record(report({ title: 'B' })),
+      ];
+      await post(two.ref, 'merge', { into: one.ref });
+      await post(two.ref, 'undo', {});
+      expect(await item(two.ref)).to.include({ status: 'open', duplicate_of: null });
+    });
+
+    it('is over after a minute, after another change, and was never anybody else’s', async () => {
+      const { ref } = await fixture.bugs.record(report({ title: 'Closed' }));
+      await post(ref, 'status', { status: 'closed' });
+      fixture.clock.advance(60_001);
+      const late = await refused(post(ref, 'undo', {}));
+      expect(late.status).to.equal(409);
+      expect(html(late)).to.include('There is nothing to undo');
+      expect((await item(ref)).status).to.equal('closed');
+      const other = (await fixture.bugs.record(report({ title: 'Other' }))).ref;
+      await fixture.edits.edit(
+        other,
+        { id: 't', name: 'a token', project: null, manage: true, kind: 'token' },
+        { status: 'closed' },
+      );
+      expect((await refused(post(other, 'undo', {}))).status).to.equal(409);
+    });
+  });
+
+  describe('/bugs/new', () => {
+    const given = { project: 'alpha', type: 'feature', title: 'Export as CSV', severity: 'low', client_ref: 'form-1' };
+
+    it('reports what a person writes, from the web, once', async () => {
+      const form = html((await ask('GET', '/bugs/new', { query: { project: 'alpha' } })) as View);
+      expect(form)
+        .to.match(/<option value="alpha" selected/)
+        .and.match(/name="client_ref" value="form-/);
+      const body = { ...given, description: 'One\r\nTwo', tags: 'csv, export', environment: 'prod', take: 'true' };
+      const done = (await ask('POST', '/bugs/new', { body })) as Redirect;
+      const ref = done.location.replace('/bugs/', '');
+      expect(await item(ref)).to.deep.include({
+        type: 'feature',
+        title: 'Export as CSV',
+        description: 'One\nTwo',
+        source: 'ui',
+        severity: 'low',
+        tags: ['csv', 'export'],
+        environment: 'prod',
+        assignee: 'member',
+        status: 'open',
+        hit_count: 1,
+      });
+      const again = (await ask('POST', '/bugs/new', { body })) as Redirect;
+      expect(again.location).to.equal(done.location);
+      expect((await item(ref)).hit_count).to.equal(1);
+    });
+
+    it('what is known already is counted there, and the page says so', async () => {
+      await ask('POST', '/bugs/new', { body: given });
+      const done = (await ask('POST', '/bugs/new', { body: { ...given, client_ref: 'form-2' } })) as Redirect;
+      expect(done.flash?.tone).to.equal('info');
+      expect(done.flash?.message).to.match(/says the same already/);
+    });
+
+    it('says all that is wrong at once, each at its field, and keeps what was typed', async () => {
+      const body = {
+        project: '',
+        type: 'error',
+        title: 'x'.repeat(201),
+        severity: 'urgent',
+        description: 'kept <b>as it is</b>',
+        tags: 'a,b',
+        environment: 'e'.repeat(201),
+        client_ref: 'form-3',
+      };
+      const view = await refused(Promise.resolve(ask('POST', '/bugs/new', { body })));
+      expect(view.status).to.equal(422);
+      expect(view.context['errors']).to.deep.equal({
+        project: 'Fill this in.',
+        type: 'Choose bug or feature.',
+        title: 'Write at most 200 characters; these are 201.',
+        severity: 'Choose critical, high, medium or low.',
+        environment: 'Write at most 200 characters; these are 201.',
+      });
+      const text = html(view);
+      expect(text.match(/aria-invalid="true"/g)).to.have.length(5);
+      expect(text)
+        .to.include('kept &lt;b&gt;as it is&lt;/b&gt;')
+        .and.include('value="a,b"')
+        .and.include('value="form-3"');
+      expect(await fixture.deps.items.count()).to.equal(0);
+    });
+  });
+
+  describe('very many at once', () => {
+    const word = (n: number): string =>
+      (n < 26 ? '' : word(Math.floor(n / 26) - 1)) + String.fromCodePoint(97 + (n % 26));
+
+    async function many(n: number): Promise<void> {
+      for (let i = 0; i < n; i++) await fixture.bugs.record(report({ title: `Old ${word(i)} thing` }));
+    }
+    const run = async (location: string): Promise<string> => {
+      const view = (await ask('GET', '/bugs/bulk/runs/{id}', { id: location.split('/').at(-1) ?? '' })) as View;
+      return html(view);
+    };
+
+    it('more than a thousand are changed in batches, and what is refused is named', async function () {
+      this.timeout(60_000);
+      await many(1003);
+      const page = await fixture.deps.items.find({ limit: 1 });
+      const held = page.items[0]?.ref ?? '';
+      const body = { action: 'status:closed', scope: 'filter', match: 'muted=false&project=alpha' };
+      const asked = html((await ask('POST', '/bugs/bulk/confirm', { body })) as View);
+      expect(asked).to.include('Close 1,003 items').and.include('in batches');
+      await fixture.edits.edit(
+        held,
+        { id: 'x', name: 'x', project: null, manage: true, kind: 'token' },
+        { status: 'wont_fix', reason: 'x' },
+      );
+      const begun = (await ask('POST', '/bugs/bulk', { body: { ...body, expected_count: '1003' } })) as Redirect;
+      expect(begun.location).to.match(/^\/bugs\/bulk\/runs\/[0-9a-f-]{36}$/);
+      await fixture.bulkRuns.settled();
+      const text = await run(begun.location);
+      expect(text)
+        .to.include('1,002 items are closed now; 1 could not be changed.')
+        .and.include(`href="/bugs/${held}"`);
+      expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(1002);
+    });
+
+    it('goes on after the process died, and never says more than it knows', async () => {
+      await many(5);
+      const says = { does: 'Close', done: 'closed', back: '/bugs' };
+      const caller = { id: 'user:a', name: 'member', project: null, manage: true, kind: 'session' } as const;
+      const order = { query: { status: ['open'] }, set: { status: 'closed' }, says } as const;
+      await fixture.bulkRuns.stop();
+      const { id } = await fixture.bulkRuns.start({ ...order, query: { status: ['open'] } }, caller);
+      await fixture.bulkRuns.settled();
+      expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(0);
+      expect(await run(`/${id}`))
+        .to.include('0 of 5 items looked at')
+        .and.include('role="progressbar"');
+      const other = await memoryFixture();
+      expect(other.bulkRuns).to.not.equal(fixture.bulkRuns);
+      fixture.clock.advance(16_000);
+      const successor = new (Object.getPrototypeOf(fixture.bulkRuns).constructor)(
+        fixture.deps,
+        fixture.edits,
+        fixture.leases,
+      ) as Fixture['bulkRuns'];
+      await successor.resume();
+      await successor.settled();
+      expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(5);
+      expect(await run(`/${id}`))
+        .to.include('At least 5 items are closed now')
+        .and.include('restarted');
+    });
+
+    it('merges all that are alike into one, and nothing else', async () => {
+      const alike = (message: string, fields: object = {}): object => ({
+        ...errorReport({ exception_class: 'RedisTimeoutError', error_message: message, file_path: 'src/redis.js' }),
+        ...fields,
+      });
+      const refsOf: string[] = [];
+      for (const name of ['alpha', 'beta', 'gamma']) {
+        refsOf.push(
+          (await fixture.bugs.record(alike(`cache ${name} timed out`, { title: `RedisTimeoutError ${name}` }) as never))
+            .ref,
+        );
+      }
+      const [into = '', ...others] = refsOf;
+      const elsewhere = (await fixture.bugs.record(alike('x', { file_path: 'src/other.js', title: 'Other' }) as never))
+        .ref;
+      expect(html((await ask('GET', '/bugs/{ref}', { ref: into })) as View)).to.include(
+        'Merge 2 items like this into it',
+      );
+      const page = html((await ask('GET', '/bugs/{ref}/alike', { ref: into })) as View);
+      expect(page).to.include(`Merge 2 items into ${into}?`).and.include('>Cancel</a>');
+      const begun = (await ask('POST', '/bugs/{ref}/alike', { ref: into, body: { reason: 'one outage' } })) as Redirect;
+      await fixture.bulkRuns.settled();
+      expect(await run(begun.location)).to.include(`2 items are duplicates of ${into} now.`);
+      const target = await item(into);
+      for (const ref of others)
+        expect(await item(ref)).to.include({ status: 'duplicate', duplicate_of: target.id, reason: 'one outage' });
+      expect((await item(elsewhere)).status).to.equal('open');
+      expect(target.status).to.equal('open');
+    });
+
+    it('what has no class has nothing alike', async () => {
+      const { ref } = await fixture.bugs.record(report({ title: 'By hand' }));
+      try {
+        await ask('GET', '/bugs/{ref}/alike', { ref });
+        expect.fail('it was found');
+      } catch (error) {
+        expect(error).to.be.instanceOf(ServiceError).and.include({ status: 404 });
+      }
+    });
+  });
+});
