@@ -291,6 +291,8 @@ export type Mutable = Pick<
 export interface Muting {
   /** Error groups, all or a project's. */
   count(project: string | null): Promise<number>;
+  /** Groups that a rule mutes now. */
+  held(ruleId: string): Promise<number>;
   /** Error groups by id, oldest first. @param after the last page's `next` */
   page(query: {
     project?: string | null;

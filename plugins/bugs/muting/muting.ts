@@ -19,6 +19,10 @@ export class Muter implements Muting {
     return this.deps.items.count({ type: 'error', ...(project !== null && { project }) });
   }
 
+  held(ruleId: string): Promise<number> {
+    return this.deps.items.count({ muted_by_rule_id: ruleId });
+  }
+
   async page(query: {
     project?: string | null;
     muted_by?: string;

@@ -76,7 +76,7 @@ export async function itemView(
     reader.duplicatesOf(item.id),
     searching ? reader.candidates(doc, find) : null,
     item.muted_by_rule_id === null ? null : services.filters.page(item.muted_by_rule_id),
-    reader.alikeCount(doc),
+    reader.anyAlike(doc),
   ]);
   const moves = movesFrom(item.status, item.claim !== null);
   const context = contextOf(request);

@@ -42,6 +42,14 @@ export class Reader {
     return { project: [project], exception_class: [exception_class], status: ['open'], ...file };
   }
 
+  /** Whether any other is alike: every look at an item asks, so nothing is counted. */
+  async anyAlike(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<boolean> {
+    const query = this.alikeQuery(doc);
+    if (query === null || doc.status === 'duplicate') return false;
+    const page = await this.deps.items.find({ filter: filterOf(query), sort: [['last_seen_at', 'desc']], limit: 2 });
+    return page.items.some(({ id }) => id !== doc.id);
+  }
+
   /** How many others are alike. */
   async alikeCount(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<number> {
     const query = this.alikeQuery(doc);

@@ -1,7 +1,9 @@
 /** Turns the posted form of a rule into the API's body, and shows the form again with its errors. */
 import type joi from 'joi';
 import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
+import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DAY_MS } from '../../../lib/time.js';
+import { compile } from './pattern.js';
 import type { Matching, RuleFields } from './rule.js';
 
 /** `keep` leaves the stored time. */
@@ -19,6 +21,30 @@ export function typed(request: HttpRequest): Typed {
   const form: object = request.body !== null && typeof request.body === 'object' ? request.body : {};
   const fields = Object.entries(form).map(([name, value]): [string, unknown] => [name, [value].flat()[0]]);
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
+}
+
+/**
+ * What a form saves: everything that is wrong with it at once, each at its control.
+ * @param now milliseconds. @throws ServiceError validation_failed
+ */
+export function ruleOf(form: Typed, schema: joi.ObjectSchema, now: number): ReturnType<typeof bodyOf> {
+  const faults: Record<string, string> = {};
+  const noted = <T>(run: () => T): T | undefined => {
+    try {
+      return run();
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.fields === undefined) throw error;
+      for (const [name, what] of Object.entries(error.fields)) faults[name] ??= what;
+      return undefined;
+    }
+  };
+  const body = noted(() => bodyOf(form, schema, now));
+  if (!form['reason']?.trim()) faults['reason'] = 'Say why this is noise: every group that the rule mutes shows it.';
+  const { match_type, pattern = '' } = form;
+  if (match_type === 'regex' && pattern !== '' && faults['pattern'] === undefined)
+    noted(() => compile({ match_type, pattern, case_sensitive: false, project: null, environment: null }));
+  if (body === undefined || Object.keys(faults).length > 0) throw invalid(faults);
+  return body;
 }
 
 /** @param now milliseconds. @throws ServiceError validation_failed */

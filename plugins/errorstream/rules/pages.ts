@@ -10,7 +10,7 @@ import {
   type PageResult,
   type PageSpec,
 } from '../../../kernel/contract.js';
-import { bodyOf, EXPIRIES, typed, type Typed } from './form.js';
+import { bodyOf, EXPIRIES, ruleOf, typed, type Typed } from './form.js';
 import type { Registry } from './registry.js';
 import { changeBody, createBody, MATCH_TYPES, type RuleView } from './rule.js';
 import type { Preview } from './rule-preview.js';
@@ -28,7 +28,23 @@ const KINDS: Record<RuleView['match_type'], string> = {
   regex: 'Regular expression',
   exception_class: 'Exception class',
 };
-const kinds = MATCH_TYPES.map((value) => ({ value, label: KINDS[value] }));
+
+/** What each kind of match compares, with a pattern that works. */
+const HELP: Record<RuleView['match_type'], { help: string; example: string }> = {
+  contains: {
+    help: 'A part of the title, of the message, or of “Class: message”, as it is written.',
+    example: 'reset by peer',
+  },
+  regex: {
+    help: 'An expression in RE2 syntax, searched for in each of the three. What is meant literally needs \\ before . + * ? ( ) [ ] { } ^ $ |.',
+    example: String.raw`^timed out after \d+ s`,
+  },
+  exception_class: {
+    help: 'The class: whole, its last segment alone, or a beginning of it that ends in *.',
+    example: 'shop.http.PartnerError, PartnerError or shop.legacy.*',
+  },
+};
+const kinds = MATCH_TYPES.map((value) => ({ value, label: KINDS[value], ...HELP[value] }));
 
 /** A rule as the list and its own page show it. */
 function stated(rule: RuleView, now: number): object {
@@ -40,6 +56,9 @@ function stated(rule: RuleView, now: number): object {
       : ['enabled', 'success'];
   return { ...rule, kind: KINDS[rule.match_type], state, tone, active: state === 'enabled' };
 }
+
+const to = (id: string, message?: string): Redirect =>
+  new Redirect(`/ignore-rules/${id}`, message === undefined ? undefined : { tone: 'success', message });
 
 interface Editor {
   id?: string;
@@ -72,9 +91,10 @@ export class RulePages {
     const { project, state, cursor } = request.query as { project?: string; state?: string; cursor?: string };
     const enabled = state === undefined ? undefined : state === 'enabled';
     const page = await this.registry.page(request.principal, { limit: PAGE, cursor, project, enabled });
+    const held = await this.registry.held(page.items.map(({ id }) => id));
     const now = this.clock.now();
     return new View('ignore-rules', {
-      items: page.items.map((rule) => stated(rule, now)),
+      items: page.items.map((rule) => ({ ...stated(rule, now), held: held[rule.id] ?? 0 })),
       next_cursor: page.next,
       projects: await this.registry.projects(),
       filtered: project !== undefined || state !== undefined,
@@ -105,16 +125,31 @@ export class RulePages {
     return orAgain(
       async () => {
         if (form['action'] === 'preview') return this.#preview(request, editor);
-        const body = bodyOf(form, id === undefined ? createBody : changeBody, this.clock.now());
+        const body = ruleOf(form, id === undefined ? createBody : changeBody, this.clock.now());
         const rule =
           id === undefined
             ? await this.registry.create(request.principal, body)
             : await this.registry.change(request.principal, id, body);
         const message = id === undefined ? 'Rule created. It mutes matching errors from now on.' : 'Rule saved.';
-        return new Redirect(`/ignore-rules/${rule.id}`, { tone: 'success', message });
+        return form['action'] === 'apply' ? this.#applied(request, rule) : to(rule.id, message);
       },
       (problem) => this.#editor({ ...editor, problem }),
     );
+  }
+
+  /** The rule is stored and mutes what comes; what exists already is muted in the background, while its page shows how far it is. */
+  async #applied(request: HttpRequest, rule: RuleView): Promise<Redirect> {
+    const expired = rule.expires_at !== null && Date.parse(rule.expires_at) <= this.clock.now();
+    const running = (await this.registry.lastRun(rule.id))?.state === 'running';
+    const not = (why: string): Redirect =>
+      new Redirect(`/ignore-rules/${rule.id}`, {
+        tone: 'warning',
+        message: `The rule is saved, but not applied: ${why}`,
+      });
+    if (!rule.enabled || expired) return not(`it is ${expired ? 'expired' : 'disabled'}, so it mutes nothing.`);
+    if (running) return not('it is being applied already. Apply it again when that has ended.');
+    await this.registry.begin(request.principal, rule.id);
+    return to(rule.id, 'The rule is saved, and is being applied to the groups that exist.');
   }
 
   async #preview(request: HttpRequest, editor: Editor): Promise<View> {
@@ -130,6 +165,8 @@ export class RulePages {
       known: id !== undefined,
       form,
       preview,
+      // What "and apply" would mute now.
+      fresh: preview === undefined ? null : preview.count - preview.muted,
       kinds,
       case_sensitive: form['case_sensitive'] === 'true',
       enabled: form['enabled'] === 'true',
@@ -145,11 +182,21 @@ export class RulePages {
   async detail(request: HttpRequest, problem?: Problem): Promise<View> {
     const id = request.params['id'] ?? '';
     const rule = await this.registry.get(request.principal, id);
-    const [muted, run] = await Promise.all([this.registry.muted(id, MUTED_SHOWN), this.registry.lastRun(id)]);
+    const [muted, run, held] = await Promise.all([
+      this.registry.muted(id, MUTED_SHOWN),
+      this.registry.lastRun(id),
+      this.registry.held([id]),
+    ]);
     const running = run?.state === 'running';
+    // Asked for with the number of groups, which takes a look at all of them.
+    const asking = request.query['apply'] !== undefined && !running;
+    const preview = asking ? await this.registry.preview(request.principal, rule) : null;
     return new View('ignore-rule', {
       title: rule.name,
       rule: stated(rule, this.clock.now()),
+      here: `/ignore-rules/${id}`,
+      asked: preview && { ...preview, fresh: preview.count - preview.muted },
+      held: held[id] ?? 0,
       muted: muted.items,
       more: muted.more,
       run,
@@ -174,8 +221,6 @@ export class RulePages {
 
 export function rulePages(registry: Registry, clock: Clock): PageSpec[] {
   const pages = new RulePages(registry, clock);
-  const to = (id: string, message?: string): Redirect =>
-    new Redirect(`/ignore-rules/${id}`, message === undefined ? undefined : { tone: 'success', message });
   const action = (name: string, run: (request: HttpRequest, id: string) => Promise<PageResult>): PageSpec => ({
     method: 'POST',
     path: `/ignore-rules/{id}/${name}`,
@@ -220,7 +265,13 @@ export function rulePages(registry: Registry, clock: Clock): PageSpec[] {
       handle: (request) => pages.blank(request),
     },
     { method: 'POST', path: '/ignore-rules', title: TITLE, access, handle: (request) => pages.save(request) },
-    { path: '/ignore-rules/{id}', title: TITLE, access, input: { params }, handle: (request) => pages.detail(request) },
+    {
+      path: '/ignore-rules/{id}',
+      title: TITLE,
+      access,
+      input: { params, query: joi.object({ apply: joi.string().valid('ask') }) },
+      handle: (request) => pages.detail(request),
+    },
     {
       path: '/ignore-rules/{id}/edit',
       title: TITLE,

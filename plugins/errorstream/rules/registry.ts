@@ -170,13 +170,19 @@ export class Registry {
     return { items: page.items, more: page.next !== null };
   }
 
+  /** How many groups each rule mutes now. */
+  async held(ids: readonly string[]): Promise<Record<string, number>> {
+    const counts = await Promise.all(ids.map(async (id) => [id, await this.deps.muting.held(id)] as const));
+    return Object.fromEntries(counts);
+  }
+
   lastRun(id: string): Promise<ApplyDoc | null> {
     return this.runs.last(id);
   }
 
-  /** Slugs for the form's choice of a project. */
-  async projects(): Promise<string[]> {
-    return (await this.deps.projects.list()).map(({ slug }) => slug);
+  /** For the form's choice of a project. */
+  async projects(): Promise<{ value: string; label: string }[]> {
+    return (await this.deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
   }
 
   async #changes(principal: Principal, before: Rule, input: RuleFields): Promise<Changes> {

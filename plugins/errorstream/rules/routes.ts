@@ -95,7 +95,10 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
           complete: joi.boolean().description('False: there was not enough time to check every group'),
         }),
       ),
-      handle: async ({ principal, body }) => registry.preview(principal, body as Given),
+      handle: async ({ principal, body }) => {
+        const { count: n, samples, complete } = await registry.preview(principal, body as Given);
+        return { count: n, samples, complete };
+      },
     },
   ];
 }

@@ -22,6 +22,8 @@ export interface Preview {
   count: number;
   /** The matches seen last, newest first. */
   samples: Mutable[];
+  /** Of those that match, muted already. */
+  muted: number;
   /** False: there was not enough time to check every group. */
   complete: boolean;
 }
@@ -44,17 +46,19 @@ export class RulePreview {
   async preview(rule: Matching): Promise<Preview> {
     const ends = this.deps.clock.monotonic() + PREVIEW_MS;
     let count = 0;
+    let muted = 0;
     let samples: Mutable[] = [];
     let after: string | null = null;
     do {
       const page: { matched: Mutable[]; next: string | null } = await this.#matching(rule, after);
       count += page.matched.length;
+      muted += page.matched.filter((group) => group.muted).length;
       samples = [...samples, ...page.matched]
         .toSorted((a, b) => (a.last_seen_at < b.last_seen_at ? 1 : -1))
         .slice(0, SAMPLES);
       after = page.next;
     } while (after !== null && this.deps.clock.monotonic() < ends);
-    return { count, samples, complete: after === null };
+    return { count, samples, muted, complete: after === null };
   }
 
   /** @throws ServiceError not_found, conflict when the rule is inactive or changes meanwhile */

@@ -371,7 +371,7 @@ describe('bugs: people at work', () => {
       const elsewhere = (await fixture.bugs.record(alike('x', { file_path: 'src/other.js', title: 'Other' }) as never))
         .ref;
       expect(html((await ask('GET', '/bugs/{ref}', { ref: into })) as View)).to.include(
-        'Merge 2 items like this into it',
+        'Merge all like this into it',
       );
       const page = html((await ask('GET', '/bugs/{ref}/alike', { ref: into })) as View);
       expect(page).to.include(`Merge 2 items into ${into}?`).and.include('>Cancel</a>');

@@ -75,7 +75,7 @@ describe('ignore rules: pages', () => {
     const query = { match_type: 'exception_class', pattern: 'E', project: 'alpha' };
     const text = html(await visit('GET', '/ignore-rules/new', { query }));
     expect(text).to.include('<b>1 group</b>').and.include('/bugs/alpha-1').and.include('&lt;script&gt;');
-    expect(text).to.match(/<option value="exception_class" selected>/);
+    expect(text).to.match(/name="match_type" value="exception_class" checked>/);
     expect(text).to.match(/<option value="alpha" selected>/);
     expect(html(await visit('GET', '/ignore-rules/new'))).to.include('Press <b>Preview</b>');
     const broken = await visit('GET', '/ignore-rules/new', { query: { match_type: 'regex', pattern: '(' } });
@@ -105,7 +105,7 @@ describe('ignore rules: pages', () => {
 
   it('says what is wrong, beside the field, and keeps what was typed', async () => {
     for (const [fields, part] of [
-      [{ reason: ' ' }, 'Reason is required.'],
+      [{ reason: ' ' }, 'Say why this is noise'],
       [{ match_type: 'regex', pattern: '(a' }, 'missing'],
       [{ alarm_threshold: '0' }, 'Give 1 or more.'],
       [{ alarm_threshold: 'many' }, 'Give a number.'],
@@ -115,6 +115,69 @@ describe('ignore rules: pages', () => {
       expect((again as View).status, part).to.equal(422);
       expect(html(again), part).to.include(part).and.include('value="kept"').and.include('aria-invalid="true"');
     }
+  });
+
+  it('says everything that is wrong at once', async () => {
+    const body = typed({ reason: '', match_type: 'regex', pattern: '(a', alarm_threshold: '0', name: 'n'.repeat(201) });
+    const view = (await visit('POST', '/ignore-rules', { body })) as View;
+    expect(view.status).to.equal(422);
+    expect(Object.keys(view.context['errors'] as object)).to.have.members([
+      'reason',
+      'pattern',
+      'alarm_threshold',
+      'name',
+    ]);
+    expect(html(view).match(/class="invalid-feedback"/g)).to.have.length(4);
+    expect((await fixture.registry.page(MEMBER, { limit: 50 })).items).to.have.length(1);
+  });
+
+  it('creates and applies in one step, with the number in the button', async () => {
+    for (const name of ['one', 'two', 'three'])
+      await fixture.bugs.bugs.record(
+        errorReport({ error_message: `cart is empty ${name}`, title: name, file_path: name }),
+      );
+    const looked = html(await visit('POST', '/ignore-rules', { body: typed({ action: 'preview' }) }));
+    expect(looked).to.match(/value="apply">[^]*?Create and apply: mute 3 groups<\/button>/);
+    const saved = (await visit('POST', '/ignore-rules', { body: typed({ action: 'apply' }) })) as Redirect;
+    expect(saved.flash).to.include({ tone: 'success' });
+    await fixture.runs.settled();
+    const id = saved.location.split('/').at(-1) ?? '';
+    const page = html(await visit('GET', '/ignore-rules/{id}', { id }));
+    expect(page).to.include('3 of 3 groups match: 3 muted now').and.include('Disable and unmute 3 groups');
+    expect(page).to.include('Delete and unmute 3 groups').and.include('>Cancel</a>');
+    expect(html(await visit('GET', '/ignore-rules'))).to.match(/data-label="Holds back"[^>]*><a[^>]*>3 groups</);
+  });
+
+  it('a rule that mutes nothing is saved, and the page says that it was not applied', async () => {
+    const body = typed({ action: 'apply', enabled: undefined });
+    const saved = (await visit('POST', '/ignore-rules', { body })) as Redirect;
+    expect(saved.flash).to.deep.equal({
+      tone: 'warning',
+      message: 'The rule is saved, but not applied: it is disabled, so it mutes nothing.',
+    });
+  });
+
+  it('asks before it mutes, with the number of groups', async () => {
+    const rule = await fixture.rule();
+    const page = async (query: object): Promise<string> =>
+      html(await visit('GET', '/ignore-rules/{id}', { id: rule.id, query }));
+    expect(await page({ apply: 'ask' }))
+      .to.include('<b>0 groups</b>')
+      .and.not.include('/apply"');
+    await fixture.registry.change(MEMBER, rule.id, { enabled: false });
+    await fixture.bugs.bugs.record(errorReport());
+    await fixture.registry.change(MEMBER, rule.id, { enabled: true });
+    expect(await page({}))
+      .to.include('?apply=ask')
+      .and.not.include('Mute 1 group');
+    const asked = await page({ apply: 'ask' });
+    expect(asked).to.include('<b>1 group</b>').and.include('Mute 1 group</button>').and.include('>Cancel</a>');
+  });
+
+  it('explains each kind of match with an example that is one', async () => {
+    const text = html(await visit('GET', '/ignore-rules/new'));
+    for (const part of ['reset by peer', '^timed out after \\d+ s', 'shop.legacy.*'])
+      expect(text, part).to.include(part);
   });
 
   it('edits: the expiry stays unless another is chosen; disabling is a tick', async () => {

@@ -217,6 +217,7 @@ for (const { name, open } of STORES) {
         const { muting } = deps;
         deps.muting = {
           count: (project) => muting.count(project),
+          held: (ruleId) => muting.held(ruleId),
           mute: (id, mute) => muting.mute(id, mute),
           unmute: (id, ruleId) => muting.unmute(id, ruleId),
           reword: (id, mute) => muting.reword(id, mute),
