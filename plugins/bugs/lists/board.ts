@@ -11,7 +11,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { pages } from '../../../lib/paging.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../../ports/domain/bugs.js';
-import { matches, valueAt } from '../../../ports/document.js';
+import { matches } from '../../../ports/document.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
@@ -124,7 +124,7 @@ export class Board implements ErrorGroups {
     const filter = filterOf(query);
     const order = sortOf(sort);
     const [path] = order[0] as Sort[number];
-    const value = valueAt(doc, path) as string | number;
+    const value = doc[path as 'last_seen_at' | 'severity_rank'];
     const bounds = (filter[path] ?? {}) as object;
     const [alike, below] = await Promise.all([
       this.deps.items.find({
