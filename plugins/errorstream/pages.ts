@@ -111,8 +111,9 @@ function tabs(given: Query): object[] {
 
 const number = new Intl.NumberFormat('en-GB');
 
-/** `50 of 2,060 groups`, `37 groups`. */
-function found(shown: number, total: number): string {
+/** `50 of 2,060 groups`, `37 groups`; without a total `50 groups shown, more follow`. */
+function found(shown: number, total: number | null): string {
+  if (total === null) return `${shown} groups shown, more follow`;
   const groups = total === 1 ? '1 group' : `${number.format(total)} groups`;
   return shown < total ? `${shown} of ${groups}` : groups;
 }
@@ -134,7 +135,7 @@ async function listView({ groups, projects, clock, baseUrl }: PageDeps, request:
   return new View('errors', {
     items: page.items.map(rowOf),
     next_cursor: page.next,
-    found: found(page.items.length, Math.max(total, page.items.length)),
+    found: found(page.items.length, total && Math.max(total, page.items.length)),
     tabs: tabs(given),
     filtered: muted !== undefined || Object.values(filters).some((value) => value !== undefined && value.length > 0),
     more_open: sort !== undefined || Boolean(filters.environment?.length) || filters.regression !== undefined,

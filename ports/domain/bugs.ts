@@ -337,8 +337,8 @@ export type ChangedGroup = ErrorGroup & { fits: boolean };
 export interface ErrorGroups {
   /** Newest, gravest or most frequent first. @throws InvalidCursor */
   list(query: ErrorGroupQuery): Promise<{ items: ErrorGroup[]; next: string | null }>;
-  /** How many groups a list has; some seconds old at most. */
-  count(query: ErrorGroupQuery): Promise<number>;
+  /** How many groups a list has, some seconds old at most; null when counting takes longer than a page can wait. */
+  count(query: ErrorGroupQuery): Promise<number | null>;
   /**
    * Occurrences per hour of all groups, oldest first, the running hour last; null before the first error. At most
    * the 1,000 groups seen last are added up; `complete` is false when there were more.

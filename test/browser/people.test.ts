@@ -173,7 +173,7 @@ describe('web: pages of errors and bugs as people meet them', function () {
     }
     await mine.go('/bugs');
     expect(await page.locator('.toolbar-folds').isVisible()).to.equal(false);
-    await page.getByText('Filters', { exact: false }).first().click();
+    await page.locator('.toolbar-label').click();
     expect(await page.locator('.toolbar-folds').isVisible()).to.equal(true);
 
     await mine.go('/bugs/phone-1');

@@ -48,6 +48,20 @@ interface HourSums {
 
 const ranks = ['0', '1', '2', '3'];
 
+/** Milliseconds that a page waits for a count. */
+const PATIENCE_MS = 20;
+
+/** The value, or null when it is not there in time. */
+async function soon(value: Promise<number>): Promise<number | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, PATIENCE_MS, null)));
+  try {
+    return await Promise.race([value, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** The nearer end of a range that has one already. */
 function least({ lt }: { lt?: string | number }, value: string | number): string | number {
   return lt !== undefined && lt < value ? lt : value;
@@ -89,7 +103,7 @@ export class Board implements ErrorGroups {
     return this.rows(itemQuery(query), { sort, limit, cursor });
   }
 
-  count(query: ErrorGroupQuery): Promise<number> {
+  count(query: ErrorGroupQuery): Promise<number | null> {
     const { sort: _order, limit: _limit, cursor: _page, ...filters } = query;
     return this.total(`error ${JSON.stringify(filters)}`, itemQuery(query));
   }
@@ -143,17 +157,20 @@ export class Board implements ErrorGroups {
   }
 
   /**
-   * How many items a list has. Looked at again after some seconds: people turn pages, and a list may be long.
+   * How many items a list has; null when a page cannot wait for that, because no index counts such a filter. The count goes
+   * on, and the next look has it. Looked at again after some seconds.
    * @param key names the query
    */
-  async total(key: string, query: ItemQuery): Promise<number> {
+  async total(key: string, query: ItemQuery): Promise<number | null> {
     const at = this.deps.clock.now();
     const known = this.#totals.get(key);
-    if (known !== undefined && at - known.at < FRESH_MS) return known.value;
+    if (known !== undefined && at - known.at < FRESH_MS) return soon(known.value);
     const value = this.deps.items.count(filterOf(query));
-    this.#totals.set(key, { at, value });
-    value.catch(() => this.#totals.delete(key));
-    return value;
+    const counted = { at, value };
+    this.#totals.set(key, counted);
+    // A long count is fresh when it is done, not when it was begun.
+    value.then(() => (counted.at = this.deps.clock.now())).catch(() => this.#totals.delete(key));
+    return soon(value);
   }
 
   /** How many items an agent could be handed now. */

@@ -122,8 +122,9 @@ function chips(given: Filters & { sort?: SortName }): { label: string; value: st
 
 const number = new Intl.NumberFormat('en-GB');
 
-/** `50 of 2,060 items`, `37 items`. */
-function found(shown: number, total: number): string {
+/** `50 of 2,060 items`, `37 items`; without a total `50 items shown, more follow`. */
+function found(shown: number, total: number | null): string {
+  if (total === null) return `${shown} items shown, more follow`;
   const items = total === 1 ? '1 item' : `${number.format(total)} items`;
   return shown < total ? `${shown} of ${items}` : items;
 }
@@ -170,7 +171,7 @@ export async function listView(
   return new View('bugs', {
     items: page.items,
     next_cursor: page.next,
-    found: found(page.items.length, Math.max(total, page.items.length)),
+    found: found(page.items.length, total && Math.max(total, page.items.length)),
     tabs: quick,
     // What the address leaves out is in force too; links to other pages of the list carry all of it.
     query: { ...given, view: now === '' ? 'all' : undefined },
@@ -183,7 +184,7 @@ export async function listView(
     command: firstReport(baseUrl()),
     filtered: now !== '' && now !== BARE,
     // Nothing waits: is there anything at all?
-    any: page.items.length > 0 || (now === BARE && (await board.total('', {})) > 0),
+    any: page.items.length > 0 || (now === BARE && (await board.total('', {})) !== 0),
     match: canonical(given),
     nameable: !named && canonical(given) !== '',
     flow: flow.sums.new + flow.sums.resolved + flow.sums.regressed > 0 ? flow : null,

@@ -1,5 +1,6 @@
 /** What only the pages read: items by name, those that repeat one, those that one may repeat. Without long texts. */
 import type { ErrorGroup, Item } from '../../../ports/domain/bugs.js';
+import { matches } from '../../../ports/document.js';
 import type { Deps } from '../deps.js';
 import { filterOf, type ItemQuery } from '../lists/filters.js';
 import { hourly } from '../items/rate.js';
@@ -8,6 +9,8 @@ import type { ItemDoc } from '../items/model.js';
 
 const CANDIDATES = 10;
 const DUPLICATES = 20;
+/** Of the newest of a class, to see whether one is alike. */
+const LOOKED_AT = 30;
 const WORD = /^[\p{L}\p{N}]/u;
 
 export class Reader {
@@ -42,12 +45,19 @@ export class Reader {
     return { project: [project], exception_class: [exception_class], status: ['open'], ...file };
   }
 
-  /** Whether any other is alike: every look at an item asks, so nothing is counted. */
+  /** Whether any of the newest is alike: every look at an item asks, so nothing is counted. */
   async anyAlike(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<boolean> {
     const query = this.alikeQuery(doc);
     if (query === null || doc.status === 'duplicate') return false;
-    const page = await this.deps.items.find({ filter: filterOf(query), sort: [['last_seen_at', 'desc']], limit: 2 });
-    return page.items.some(({ id }) => id !== doc.id);
+    const { exception_class } = doc;
+    // Of the class by its index, whatever else it has: a store would sort all that are alike to find the newest.
+    const page = await this.deps.items.find({
+      filter: { exception_class },
+      sort: [['last_seen_at', 'desc']],
+      limit: LOOKED_AT,
+    });
+    const alike = filterOf(query);
+    return page.items.some((other) => other.id !== doc.id && matches(other, alike));
   }
 
   /** How many others are alike. */

@@ -370,9 +370,7 @@ describe('bugs: people at work', () => {
       const [into = '', ...others] = refsOf;
       const elsewhere = (await fixture.bugs.record(alike('x', { file_path: 'src/other.js', title: 'Other' }) as never))
         .ref;
-      expect(html((await ask('GET', '/bugs/{ref}', { ref: into })) as View)).to.include(
-        'Merge all like this into it',
-      );
+      expect(html((await ask('GET', '/bugs/{ref}', { ref: into })) as View)).to.include('Merge all like this into it');
       const page = html((await ask('GET', '/bugs/{ref}/alike', { ref: into })) as View);
       expect(page).to.include(`Merge 2 items into ${into}?`).and.include('>Cancel</a>');
       const begun = (await ask('POST', '/bugs/{ref}/alike', { ref: into, body: { reason: 'one outage' } })) as Redirect;
