@@ -134,7 +134,12 @@ export class PlantedService {
     });
     await this.#call('POST', `/api/bugtracker/v1/bugs/${String(feature)}/comments`, { body: PLANTED });
     await this.#call('POST', `/api/bugtracker/v1/bugs/${String(ref)}/claim`, { agent: 'W'.repeat(100) });
-    this.addresses['/bugs/{ref}'] = `/bugs/${String(ref)}`;
+    const item = `/bugs/${String(ref)}`;
+    this.addresses['/bugs/{ref}'] = item;
+    this.addresses['/bugs/{ref}/next'] = `${item}/next`;
+    this.addresses['/bugs/{ref}/alike'] = `${item}/alike`;
+    const run = await this.admin.post(`${item}/alike`, {}, `${item}/alike`);
+    this.addresses['/bugs/bulk/runs/{id}'] = run.location ?? '';
     const { rule } = await this.#call('POST', '/api/errors/v1/ignore-rules', {
       match_type: 'contains',
       pattern: `Z${PLANTED}`,

@@ -37,10 +37,11 @@ function least({ method, path }: KnownPage): 'public' | 'member' | 'admin' {
   return method === 'POST' && ADMINISTRATORS_CHANGE.some((one) => one.test(path)) ? 'admin' : 'member';
 }
 
-/** The login leads on who is in, the enrolment goes by its form, and a live list wants to be told since when. */
+/** The login leads on who is in, the enrolment goes by its form, a live list wants to be told since when, and the next item is another page. */
 const OTHERWISE: Record<string, number> = {
   '/login': 303,
   '/account/totp': 303,
+  '/bugs/{ref}/next': 303,
   '/bugs/live': 400,
   '/errors/live': 400,
 };
