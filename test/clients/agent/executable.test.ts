@@ -1,6 +1,6 @@
 /**
  * The built executable for linux-x64 (`npm run build:agent`) on a machine without Node: placed by the installer script, then
- * an update and a monitoring before the real service. Skipped where it was not built, unless SVC_TEST_REQUIRE wants it.
+ * an update, an installation and a monitoring before the real service. Skipped where it was not built, unless SVC_TEST_REQUIRE wants it.
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -124,6 +124,14 @@ describe('update-agent: the executable', function () {
     const again = await run(agent, ['--server', service.url, '--dir', root], asAdmin);
     expect(again.stdout).to.equal('UP_TO_DATE: 1.1.0\n');
     expect(await run(join(root, '.update-agent', 'agent'), ['--action', 'recover'])).to.include({ code: 0 });
+  });
+
+  it('installs into a fresh directory, unattended', async () => {
+    const root = join(dir, 'fresh');
+    const args = ['--action', 'install', '--server', service.url, '--project', 'shop', '--dir', root, '--yes'];
+    const ran = await run(agent, args, asAdmin);
+    expect(ran, ran.stderr).to.include({ code: 0, stdout: 'UPDATED: none -> 1.1.0\n' });
+    expect(await readFile(join(root, 'app.sh'), 'utf8')).to.include('echo 2');
   });
 
   it('sets up the monitoring of the machine', async () => {
