@@ -2,21 +2,46 @@
  * The audit log: every administrative action, recorded before its answer goes out (contract 80). Entries are never
  * changed or removed.
  */
-import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
-import type { AuditEntry, AuditFields, AuditLog, CommandLine } from '../../ports/domain/access.js';
+import {
+  added,
+  PORT,
+  collection,
+  inject,
+  injectable,
+  type Clock,
+  type Collection,
+  type Ids,
+} from '../../kernel/contract.js';
+import {
+  AUDIT_TARGETS,
+  type AuditEntry,
+  type AuditFields,
+  type AuditLog,
+  type AuditQuery,
+  type AuditReader,
+  type AuditTarget,
+  type AuditTargets,
+  type CommandLine,
+} from '../../ports/domain/access.js';
+import type { Filter } from '../../ports/store.js';
 import type { Principal } from '../../ports/http.js';
 import { Tokens } from './tokens.js';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
 /** Who acts, for the log. */
 export type Actor = Principal | CommandLine | 'system';
 
 @injectable()
-export class Audit implements AuditLog {
+export class Audit implements AuditLog, AuditReader {
+  readonly #own: AuditTargets[] = [];
+
   constructor(
     @inject(collection<AuditEntry>('audit')) private readonly rows: Collection<AuditEntry>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.ids) private readonly ids: Ids,
     @inject(Tokens) private readonly tokens: Tokens,
+    @inject(added(AUDIT_TARGETS)) private readonly targets: () => readonly AuditTargets[],
   ) {}
 
   async record(
@@ -36,6 +61,24 @@ export class Audit implements AuditLog {
   }
 
   /** Newest first. */
+  async search(query: AuditQuery, limit: number, after: string | null = null): ReturnType<AuditReader['search']> {
+    return this.rows.find({ filter: filterOf(query), sort: [['at', 'desc']], limit, after });
+  }
+
+  /** What this plugin itself knows: no plugin adds to its own extension point. */
+  know(targets: AuditTargets): void {
+    this.#own.push(targets);
+  }
+
+  async named({ action, target, details }: Pick<AuditEntry, 'action' | 'target' | 'details'>): Promise<AuditTarget> {
+    const [noun] = action.split('.');
+    const known = await [...this.#own, ...this.targets()].find((one) => one.noun === noun)?.describe(target);
+    if (known) return known;
+    const { name } = details;
+    return { name: typeof name === 'string' && UUID.test(target) ? name : target, href: null };
+  }
+
+  /** Newest first. */
   async of(target: string, limit: number, after: string | null = null): ReturnType<AuditLog['of']> {
     return this.rows.find({ filter: { target }, sort: [['at', 'desc']], limit, after });
   }
@@ -49,4 +92,15 @@ export class Audit implements AuditLog {
     const record = await this.tokens.find(principal.id);
     return `token ${principal.name} (${record?.prefix ?? principal.id})`;
   }
+}
+
+function filterOf({ actor, action, target, since, until }: AuditQuery): Filter {
+  return {
+    ...(actor !== undefined && { actor: { prefix: actor } }),
+    ...(action !== undefined && { action: action.endsWith('.') ? { prefix: action } : action }),
+    ...(target !== undefined && { target }),
+    ...((since !== undefined || until !== undefined) && {
+      at: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
+    }),
+  };
 }

@@ -9,7 +9,7 @@ export class KnownProjects implements TokenProjects {
     return known.includes(true);
   }
 
-  async slugs(): Promise<readonly string[]> {
-    return (await Promise.all(this.sources().map((source) => source.slugs()))).flat();
+  async options(): ReturnType<TokenProjects['options']> {
+    return (await Promise.all(this.sources().map((source) => source.options()))).flat();
   }
 }

@@ -4,6 +4,8 @@
  */
 import joi from 'joi';
 import {
+  AUDIT_READER,
+  AUDIT_TARGETS,
   ACCOUNT_WATCHERS,
   ACCOUNTS,
   AUDIT,
@@ -28,6 +30,7 @@ import { userCommands } from './commands/user.js';
 import { pages } from './pages/pages.js';
 import { passwordProblem } from './password.js';
 import { routes } from './routes.js';
+import { accountTargets } from './pages/audit-targets.js';
 import { accountSearch } from './pages/search.js';
 
 /** How long a sub-token or setup token that has ended stays in the lists. */
@@ -65,6 +68,7 @@ export default definePlugin<AccessConfig>({
   provides: [
     AUTHENTICATOR,
     AUDIT,
+    AUDIT_READER,
     TOKENS,
     CREDENTIALS,
     FIRST_START,
@@ -73,7 +77,7 @@ export default definePlugin<AccessConfig>({
     LOGIN_ATTEMPTS,
     THROTTLE,
   ].map(({ name }) => name),
-  extensionPoints: [TOKEN_PROJECTS.point, ACCOUNT_WATCHERS.point],
+  extensionPoints: [TOKEN_PROJECTS.point, ACCOUNT_WATCHERS.point, AUDIT_TARGETS.point],
   extends: [FIRST_STEPS.point, SEARCH_PROVIDERS.point],
   config: joi.object({
     admin_user: joi
@@ -116,6 +120,7 @@ export default definePlugin<AccessConfig>({
   from: import.meta.url,
   setup(ctx) {
     const services = assemble(ctx);
+    services.audit.know(accountTargets(services.accounts));
     return {
       routes: routes(services),
       pages: pages(services),
@@ -124,6 +129,7 @@ export default definePlugin<AccessConfig>({
       services: {
         [AUTHENTICATOR.name]: services.authenticator,
         [AUDIT.name]: services.audit,
+        [AUDIT_READER.name]: services.audit,
         [TOKENS.name]: services.tokens,
         [CREDENTIALS.name]: services.credentials,
         [LOGIN_ATTEMPTS.name]: services.credentials,

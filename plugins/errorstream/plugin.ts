@@ -3,7 +3,7 @@
  * the bug tracker through `bugs.api`. The bug tracker groups, counts and stores them, so that both intakes agree.
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
-import { AUDIT, LIVE_TOKENS } from '../../ports/domain/access.js';
+import { AUDIT_TARGETS, AUDIT, LIVE_TOKENS } from '../../ports/domain/access.js';
 import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
@@ -16,6 +16,7 @@ import { routes } from './routes.js';
 import { COLLECTIONS, MIGRATIONS } from './rules/collections.js';
 import { ignoreLink } from './rules/ignore-link.js';
 import { rulePages } from './rules/pages.js';
+import type { Rule } from './rules/rule.js';
 import { ruleRoutes } from './rules/routes.js';
 import { buildRules, ruleDeps, ruleJobs } from './rules/services.js';
 
@@ -28,7 +29,7 @@ export default definePlugin({
   uses: [AUDIT.name],
   tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],
-  extends: [REPORT_FILTERS.point, ITEM_ACTIONS.point, FIRST_STEPS.point],
+  extends: [REPORT_FILTERS.point, ITEM_ACTIONS.point, FIRST_STEPS.point, AUDIT_TARGETS.point],
   errors: ERRORS,
   collections: COLLECTIONS,
   migrations: MIGRATIONS,
@@ -50,6 +51,13 @@ export default definePlugin({
       services: { [ERROR_INTAKE.name]: intake },
       extensions: [
         extend(REPORT_FILTERS, rules.book),
+        extend(AUDIT_TARGETS, {
+          noun: 'ignore_rule',
+          describe: async (id) => {
+            const found = await ctx.collection<Rule>('rules').get(id);
+            return found && { name: found.name, href: `/ignore-rules/${id}` };
+          },
+        }),
         extend(ITEM_ACTIONS, {
           label: 'Ignore like this…',
           icon: 'filter-off',

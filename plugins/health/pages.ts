@@ -1,7 +1,8 @@
 /** /migrations and /system (contract 80). Everyone who may sign in reads them; only administrators run migrations. */
-import joi from 'joi';
-import { Redirect, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
-import type { AuditLog } from '../../ports/domain/access.js';
+import { auditPage, auditRow } from './audit-page.js';
+import { Redirect, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
+import type { AuditLog, AuditReader } from '../../ports/domain/access.js';
+import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { JobInfo, Jobs } from '../../ports/jobs.js';
 import type { PluginState, SystemInfo } from '../../ports/domain/system.js';
 import type { MigrationRun } from './migration-run.js';
@@ -14,11 +15,15 @@ export interface PageServices {
   system: SystemInfo;
   jobs: Pick<Jobs, 'list'>;
   audit: AuditLog;
+  reader: AuditReader;
+  /** Undefined while the watchdog is switched off. */
+  watchdog: () => Pick<WatchdogApi, 'runs'> | undefined;
 }
 
 /** Short runs end within the request that starts them, so that their outcome is the next page's first line. */
 const PATIENCE_MS = 1_500;
-const AUDIT_PAGE = 25;
+const AUDIT_NEWEST = 8;
+const RUNS = 8;
 
 function isAdmin({ principal }: HttpRequest): boolean {
   return principal.kind === 'session' && principal.role === 'admin';
@@ -56,10 +61,28 @@ async function startMigrations({ system, run }: PageServices, { principal }: Htt
 const named = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'name' in value ? value.name : value;
 
+interface Fact {
+  label: string;
+  value: unknown;
+  unit: 'ms' | 'bytes' | 'seconds' | 'at' | null;
+}
+
+/** The unit is the end of a field's name; on a page it stands behind the number. */
+function factOf(field: string, value: unknown): Fact {
+  const unit = (/_(ms|bytes|seconds|at)$/.exec(field)?.[1] ?? null) as Fact['unit'];
+  return { label: unit === null ? field : field.slice(0, -unit.length - 1), value, unit };
+}
+
+/** What the service says of itself in one badge: checks may fail that do not make it unhealthy (contract 95). */
+export function verdictOf(report: HealthReport): { text: string; tone: 'success' | 'warning' | 'danger' } {
+  if (!report.healthy) return { text: 'unhealthy', tone: 'danger' };
+  const failed = checkRows(report).filter(({ state }) => state === 'failed').length;
+  if (failed === 0) return { text: 'healthy', tone: 'success' };
+  return { text: `healthy, ${failed} ${failed === 1 ? 'check' : 'checks'} failed`, tone: 'warning' };
+}
+
 /** Checks as rows of one table: name, state, what it saw. */
-export function checkRows({
-  checks,
-}: HealthReport): { name: string; state: string; facts: { label: string; value: unknown }[] }[] {
+export function checkRows({ checks }: HealthReport): { name: string; state: string; facts: Fact[] }[] {
   const { plugins: _shownBelow, ...shown } = checks;
   return Object.entries(shown).map(([name, check]) => {
     const { ok, state, ...facts } = check;
@@ -68,7 +91,7 @@ export function checkRows({
       state: state ?? (ok ? 'ok' : 'failed'),
       facts: Object.entries(facts)
         .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
-        .map(([label, value]) => ({ label, value: Array.isArray(value) ? value.map(named).join(', ') : value })),
+        .map(([label, value]) => factOf(label, Array.isArray(value) ? value.map(named).join(', ') : value)),
     };
   });
 }
@@ -92,21 +115,23 @@ function pluginRow(plugin: PluginState, { checks }: HealthReport): object {
   const { ok = true, state: _state, reason: _reason, ...details } = checks.plugins[plugin.id] ?? {};
   const facts = Object.entries(details)
     .filter(([, value]) => value !== null && typeof value !== 'object')
-    .map(([label, value]) => ({ label, value }));
+    .map(([label, value]) => factOf(label, value));
   return { ...plugin, state: plugin.state === 'ready' && !ok ? 'not ok' : plugin.state, facts };
 }
 
-async function systemView(services: PageServices, request: HttpRequest): Promise<View> {
-  const { health, system, jobs, audit } = services;
-  const cursor = typeof request.query['cursor'] === 'string' ? request.query['cursor'] : null;
-  const [report, list, log, bytes] = await Promise.all([
+async function systemView(services: PageServices): Promise<View> {
+  const { health, system, jobs, audit, reader, watchdog } = services;
+  const [report, list, log, bytes, runs] = await Promise.all([
     health.report(),
     jobs.list(),
-    audit.recent(AUDIT_PAGE, cursor),
+    audit.recent(AUDIT_NEWEST),
     system.storeBytes(),
+    watchdog()?.runs(RUNS) ?? null,
   ]);
   return new View('system', {
     report,
+    verdict: verdictOf(report),
+    runs,
     checks: checkRows(report),
     facts: [
       { label: 'Version', value: `AOS ${system.version}` },
@@ -119,18 +144,7 @@ async function systemView(services: PageServices, request: HttpRequest): Promise
     free_bytes: report.checks.disk.free_bytes,
     plugins: system.plugins().map((plugin) => pluginRow(plugin, report)),
     jobs: list.map(jobRow),
-    audit: log.items.map((entry) => ({
-      ...entry,
-      facts: [
-        ...Object.entries(entry.details).map(([label, value]) => ({ label, value })),
-        ...Object.entries(entry.after ?? {}).map(([label, value]) => ({
-          label,
-          value: `${entry.before?.[label] ?? 'none'} → ${value ?? 'none'}`,
-        })),
-      ],
-    })),
-    next_cursor: log.next,
-    cursor,
+    audit: await Promise.all(log.items.map((entry) => auditRow(reader, entry))),
   });
 }
 
@@ -162,8 +176,21 @@ export function pages(services: PageServices): PageSpec[] {
       title: 'System',
       nav: { section: 'administration', label: 'System', icon: 'system', order: 90 },
       access: { session: 'member' },
-      input: { query: joi.object({ cursor: joi.string().max(2000) }) },
-      handle: (request) => systemView(services, request),
+      handle: () => systemView(services),
     },
+    auditPage(services.reader),
   ];
 }
+
+/** On the dashboard, while something waits for an administrator. */
+export const panels = ({ system }: Pick<PageServices, 'system'>): PanelSpec[] => [
+  {
+    id: 'health.migrations',
+    kind: 'attention',
+    order: 50,
+    load: async () => {
+      const { pending } = await system.migrations();
+      return pending.length === 0 ? null : new View('panel-migrations', { pending: pending.length });
+    },
+  },
+];

@@ -1,12 +1,13 @@
 /** Health, metrics, the interface description, migrations and the system page (contracts 95, 10 and 80). */
 import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';
-import { AUDIT } from '../../ports/domain/access.js';
+import { AUDIT, AUDIT_READER } from '../../ports/domain/access.js';
 import { SYSTEM } from '../../ports/domain/system.js';
+import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { gauges } from './gauges.js';
 import { MigrationRun } from './migration-run.js';
-import { pages } from './pages.js';
+import { pages, panels } from './pages.js';
 import { routes } from './routes.js';
 import { HealthService, type HealthConfig } from './service.js';
 import { DiskSpace } from './space.js';
@@ -17,7 +18,8 @@ export default definePlugin<HealthConfig>({
   api: 1,
   title: 'Health and migrations',
   critical: true,
-  needs: [SYSTEM.name, AUDIT.name],
+  needs: [SYSTEM.name, AUDIT.name, AUDIT_READER.name],
+  uses: [WATCHDOG.name],
   provides: [STORAGE_SPACE.name],
   tags: {
     health: 'Whether the service works, for people and for probes.',
@@ -43,7 +45,16 @@ export default definePlugin<HealthConfig>({
     return {
       services: { [STORAGE_SPACE.name]: space },
       routes: routes({ health, run, system, metrics }),
-      pages: pages({ health, run, system, jobs, audit }),
+      pages: pages({
+        health,
+        run,
+        system,
+        jobs,
+        audit,
+        reader: ctx.resolve(AUDIT_READER),
+        watchdog: () => ctx.find(WATCHDOG),
+      }),
+      panels: panels({ system }),
       start: async () => {
         gauges(metrics, system, health);
         await space.ask();

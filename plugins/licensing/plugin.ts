@@ -5,7 +5,7 @@
 import joi from 'joi';
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, isoOf } from '../../lib/time.js';
-import { AUDIT, THROTTLE } from '../../ports/domain/access.js';
+import { AUDIT_TARGETS, AUDIT, THROTTLE } from '../../ports/domain/access.js';
 import {
   LICENSE_CHANGED,
   LICENSE_CREATED,
@@ -26,6 +26,7 @@ import { approvalPages, panels } from './pages/approvals.js';
 import { customerPages } from './pages/customers.js';
 import { licensePages } from './pages/licenses.js';
 import { buildServices, type Services } from './services.js';
+import { licenseTargets } from './pages/audit-targets.js';
 import { licenseSearch } from './pages/search.js';
 
 /** A quarter of what the contract allows between an end and the access files. */
@@ -97,7 +98,7 @@ export default definePlugin<LicensingConfig>({
   needs: [AUDIT.name, PROJECTS.name, THROTTLE.name],
   provides: [LICENSES.name],
   extensionPoints: [LICENSE_WATCHERS.point],
-  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point],
+  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
   config,
   scopes: ['license:read', 'license:manage'],
   errors: ERRORS,
@@ -119,6 +120,7 @@ export default definePlugin<LicensingConfig>({
       extensions: [
         extend(PROJECT_USAGE, { noun: 'licenses', inUse }),
         extend(SEARCH_PROVIDERS, licenseSearch(licenses)),
+        extend(AUDIT_TARGETS, licenseTargets(deps)),
       ],
       routes: [...onlineRoutes(online, signing), ...adminRoutes(licenses, activations)],
       pages: [...licensePages(parts), ...approvalPages(parts), ...customerPages(parts)],

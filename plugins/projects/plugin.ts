@@ -1,6 +1,6 @@
 /** Projects: what reports, releases and licenses belong to (contract 15). */
 import { definePlugin, extend } from '../../kernel/contract.js';
-import { AUDIT, TOKEN_PROJECTS, TOKENS } from '../../ports/domain/access.js';
+import { AUDIT_TARGETS, AUDIT, TOKEN_PROJECTS, TOKENS } from '../../ports/domain/access.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
@@ -22,7 +22,7 @@ export default definePlugin({
   needs: [AUDIT.name, TOKENS.name, SYSTEM.name],
   provides: [PROJECTS.name],
   extensionPoints: [PROJECT_USAGE.point],
-  extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point, SEARCH_PROVIDERS.point],
+  extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
   scopes: ['projects:read', 'projects:manage'],
   tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
   collections: [
@@ -40,9 +40,16 @@ export default definePlugin({
       extensions: [
         extend(TOKEN_PROJECTS, {
           has: async (slug) => (await projects.get(slug)) !== null,
-          slugs: async () => (await projects.list()).map(({ slug }) => slug),
+          options: async () => (await projects.list()).map(({ slug, name }) => ({ value: slug, label: name })),
         }),
         extend(SEARCH_PROVIDERS, projectSearch(projects)),
+        extend(AUDIT_TARGETS, {
+          noun: 'project',
+          describe: async (slug) => {
+            const found = await projects.get(slug);
+            return found && { name: found.name, href: `/projects/${slug}` };
+          },
+        }),
         extend(FIRST_STEPS, {
           order: 10,
           title: 'Make a project',

@@ -4,7 +4,7 @@
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import type { Metrics } from '../../ports/metrics.js';
-import { AUDIT, AUTHENTICATOR, LIVE_TOKENS, TOKENS } from '../../ports/domain/access.js';
+import { AUDIT_TARGETS, AUDIT, AUTHENTICATOR, LIVE_TOKENS, TOKENS } from '../../ports/domain/access.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
@@ -50,10 +50,14 @@ const config = joi.object({
     .description('How long transitions, alarms and notes are kept, in days'),
 });
 
-function api({ evaluator, monitors, adoption }: Services): WatchdogApi {
+/** The service itself, which sees every project. */
+const EVERYBODY = { name: 'system', token: null, project: null, source: null };
+
+function api({ evaluator, monitors, adoption, runs }: Services): WatchdogApi {
   return {
     evaluate: (trigger, also) => evaluator.evaluate(trigger, also),
     create: (fields, actor) => monitors.create(fields, { name: actor, token: null, project: null, source: null }),
+    runs: async (limit) => (await runs.page(limit, null, EVERYBODY)).items,
     find: async (source) => {
       const doc = await monitors.find(source);
       return doc === null ? null : viewOf(doc);
@@ -87,7 +91,7 @@ export default definePlugin<WatchdogConfig>({
   title: 'Watchdog',
   needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS].map(({ name }) => name),
   provides: [WATCHDOG.name],
-  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point],
+  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
   events: ['monitor.down', 'monitor.recovered'],
@@ -141,6 +145,13 @@ export default definePlugin<WatchdogConfig>({
       extensions: [
         extend(PROJECT_USAGE, { noun: 'monitors', inUse: monitored }),
         extend(SEARCH_PROVIDERS, monitorSearch(services)),
+        extend(AUDIT_TARGETS, {
+          noun: 'monitor',
+          describe: async (source) => {
+            const found = await services.monitors.find(source);
+            return found && { name: found.name ?? source, href: `/monitors/${encodeURIComponent(source)}` };
+          },
+        }),
         ...monitorTopics(deps).map((topic) => extend(LIVE_TOPICS, topic)),
       ],
       routes: [...routes(services), ...pingUrls(services), badges(services)],

@@ -4,7 +4,7 @@
  */
 import joi from 'joi';
 import { definePlugin, extend, type PluginContext } from '../../kernel/contract.js';
-import { AUDIT } from '../../ports/domain/access.js';
+import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/access.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
@@ -63,7 +63,7 @@ export default definePlugin<WebhooksConfig>({
   api: 1,
   title: 'Events and webhooks',
   needs: [SYSTEM.name, AUDIT.name, PROJECTS.name],
-  extends: [SEARCH_PROVIDERS.point, LIVE_TOPICS.point],
+  extends: [SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point],
   config,
   scopes: ['webhooks:manage'],
   events: [TEST_EVENT, WEBHOOK_DISABLED.event],
@@ -111,6 +111,13 @@ export default definePlugin<WebhooksConfig>({
       extensions: [
         extend(SEARCH_PROVIDERS, webhookSearch(registry)),
         extend(LIVE_TOPICS, webhookTopic(deps, services)),
+        extend(AUDIT_TARGETS, {
+          noun: 'webhook',
+          describe: async (id) => {
+            const found = await deps.webhooks.get(id);
+            return found && { name: found.name, href: `/webhooks/${id}` };
+          },
+        }),
       ],
       listens: [{ event: '*', durable: true, handle: (event) => fanout.store(event) }],
       jobs: [

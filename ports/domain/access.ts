@@ -40,10 +40,54 @@ export interface AuditLog {
 
 export const AUDIT = token<AuditLog>('access.audit');
 
+/** The audit log as its page reads it. */
+export interface AuditReader {
+  /** What fits, newest first. */
+  search(
+    query: AuditQuery,
+    limit: number,
+    after?: string | null,
+  ): Promise<{ items: AuditEntry[]; next: string | null }>;
+  /** Name and page of what an entry was done to; the target as it is recorded where nobody knows better. */
+  named(entry: Pick<AuditEntry, 'action' | 'target' | 'details'>): Promise<AuditTarget>;
+}
+
+export const AUDIT_READER = token<AuditReader>('access.audit_reader');
+
+export interface AuditQuery {
+  /** Who, or the beginning of it: `admin`, `token ci`. */
+  actor?: string;
+  /** An action, or its noun with a dot: `project.`. */
+  action?: string;
+  /** The target, as it is recorded. */
+  target?: string;
+  /** From then on, and before then. */
+  since?: string;
+  until?: string;
+}
+
+export interface AuditTarget {
+  name: string;
+  /** A path of this service; null where it has no page, or is gone. */
+  href: string | null;
+}
+
+/** Knows the targets of one noun's actions. */
+export interface AuditTargets {
+  /** `license`, for `license.created` and all others. */
+  noun: string;
+  /** @returns null: gone, or never there */
+  describe(target: string): Promise<AuditTarget | null>;
+}
+
+/** Added by the plugins whose actions are recorded. */
+export const AUDIT_TARGETS = extensionPoint<AuditTargets>('access.audit_targets');
+
 /** Projects as tokens and their form know them: what a token may be bound to. */
 export interface TokenProjects {
   has(slug: string): Promise<boolean>;
-  slugs(): Promise<readonly string[]>;
+  /** Slugs with their names, for a form. */
+  options(): Promise<readonly { value: string; label: string }[]>;
 }
 
 /** Added by the plugin that keeps projects. */

@@ -134,6 +134,8 @@ export interface WatchdogApi {
   ): Promise<{ run: RunRecord; also: T | undefined } | null>;
   /** @throws ServiceError conflict (known source), validation_failed, unknown_project */
   create(fields: MonitorFields, actor: string): Promise<MonitorView>;
+  /** Ended runs, newest first. */
+  runs(limit: number): Promise<RunRecord[]>;
   /** By source or id; null when there is none. */
   find(source: string): Promise<MonitorView | null>;
   /** By source, in pages. Callers check who asks. @throws InvalidCursor */

@@ -57,10 +57,10 @@ describe('web: pages that follow by themselves', function () {
       service.request('POST', '/api/watchdog/v1/ping', token, { source, status, interval: 3600 });
     await beat('web-1', 'ok');
     const page = await opened('/monitors');
-    await page.getByLabel('Search', { exact: true }).fill('typing');
+    await page.locator('#f-q').fill('typing');
     await beat('web-1', 'warning');
     await page.locator('tr', { hasText: 'web-1' }).filter({ hasText: 'warning' }).waitFor({ timeout: 60_000 });
-    expect(await page.getByLabel('Search', { exact: true }).inputValue()).to.equal('typing');
+    expect(await page.locator('#f-q').inputValue()).to.equal('typing');
   });
 
   it('a session that ends elsewhere ends the following', async () => {

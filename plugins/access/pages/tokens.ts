@@ -6,6 +6,7 @@ import type { TokenKind } from '../../../ports/http.js';
 import type { Services } from '../assemble.js';
 import { isLive } from '../token.js';
 import { field, fields, orAgain, signedIn } from './form.js';
+import { presetsOf, scopeGroups } from './scopes.js';
 
 const access = { session: 'admin' } as const;
 const title = 'Tokens';
@@ -40,8 +41,10 @@ export function tokenPages(services: Services): PageSpec[] {
     const page = await tokens.page({ kind }, 50, cursor ?? null);
     const children =
       kind === 'master' ? await tokens.children(page.items.map(({ id }) => id)) : new Map<string, number>();
+    const names = new Map((await services.projects.options()).map(({ value, label }) => [value, label]));
     const items = page.items.map((token) => ({
       ...token,
+      project_name: token.project === null ? null : (names.get(token.project) ?? token.project),
       state: state(token),
       sub_tokens: children.get(token.id) ?? 0,
     }));
@@ -53,11 +56,14 @@ export function tokenPages(services: Services): PageSpec[] {
     return new View('tokens', { items, tabs, kind, masters: kind === 'master', next_cursor: page.next });
   };
 
-  const form = async (request: HttpRequest | null, problem: Partial<Problem> = {}): Promise<View> => {
-    const chosen = request === null ? [] : fields(request, 'scopes');
-    const scopes = [...system.scopes()].sort().map((scope) => ({ scope, checked: chosen.includes(scope) }));
-    const projects = await services.projects.slugs();
-    const typed = (name: string): string => (request === null ? '' : field(request, name));
+  /** @param request what was typed, where it was refused; a GET brings the set that was chosen */
+  const form = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> => {
+    const again = request.body !== null;
+    const presets = presetsOf(system.scopes());
+    const preset = presets.find(({ id }) => id === request.query['preset']);
+    const chosen = again ? fields(request, 'scopes') : (preset?.scopes ?? []);
+    const projects = await services.projects.options();
+    const typed = (name: string): string => (again ? field(request, name) : '');
     const values = {
       name: typed('name'),
       project: typed('project'),
@@ -65,7 +71,15 @@ export function tokenPages(services: Services): PageSpec[] {
       expires: typed('expires_in_seconds'),
     };
     const crumbs = [{ label: 'Tokens', href: '/tokens' }, { label: 'New token' }];
-    return new View('token-new', { scopes, projects, lives: LIVES, form: values, crumbs, ...problem });
+    return new View('token-new', {
+      groups: scopeGroups(system.scopes(), chosen),
+      presets: presets.map(({ id, label, text }) => ({ id, label, text, active: id === preset?.id })),
+      projects,
+      lives: LIVES,
+      form: values,
+      crumbs,
+      ...problem,
+    });
   };
 
   const create = async (request: HttpRequest): Promise<View> => {
@@ -113,7 +127,13 @@ export function tokenPages(services: Services): PageSpec[] {
       },
       handle: list,
     },
-    { path: '/tokens/new', title: 'New token', access, handle: () => form(null) },
+    {
+      path: '/tokens/new',
+      title: 'New token',
+      access,
+      input: { query: joi.object({ preset: joi.string().max(32) }) },
+      handle: (request) => form(request),
+    },
     {
       method: 'POST',
       path: '/tokens',

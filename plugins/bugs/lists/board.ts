@@ -9,11 +9,12 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { pages } from '../../../lib/paging.js';
-import { HOUR_MS, isoOf } from '../../../lib/time.js';
+import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../../ports/domain/bugs.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
+import { concernsOf, type Concern } from './concerns.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
 import { Leases } from '../claims/leases.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
@@ -25,6 +26,9 @@ const ROWS = 50;
 /** Groups whose hours are added up, and how many are read at a time: a document parses in some ten microseconds. */
 const SUMMED = 1000;
 const BATCH = 100;
+/** Items that wait, of each class, among which the dashboard finds the loudest. */
+const LOOKED_AT = 600;
+const WORKED_ON = { status: 'in_progress' };
 /** Changed items of one answer. */
 const CHANGES = 100;
 /** Many people read the dashboard, and it changes slowly. */
@@ -192,22 +196,38 @@ export class Board implements ErrorGroups {
     return { open, critical, in_progress, needs_info, resolved, regressed: regressed.reduce((a, b) => a + b, 0) };
   }
 
-  /** Critical items that wait, then other regressions; `total` counts all of them. */
-  async attention(limit: number): Promise<{ items: ErrorGroup[]; total: number }> {
+  /**
+   * What needs a person: critical items and regressions that wait, and critical ones somebody works on; the loudest first, alike
+   * ones as one. `total` counts all that wait, of which the newest are looked at; `fresh` all items of the last 24 hours.
+   */
+  async attention(limit: number): Promise<{ concerns: Concern[]; total: number; fresh: number }> {
     await this.leases.settle();
-    const queue = ['0', ...ranks.slice(1).map((rank) => `${rank}0`)];
-    const found = await Promise.all(
-      queue.map(async (prefix) => {
+    const since = isoOf(this.deps.clock.now() - DAY_MS);
+    const queue = ['00', '01', ...ranks.slice(1).map((rank) => `${rank}0`)];
+    const [fresh, working, ...waiting] = await Promise.all([
+      this.deps.items.count({ created_at: { gte: since } }),
+      this.deps.items.find({ filter: WORKED_ON, sort: sortOf('last_seen_at'), limit: BATCH }),
+      ...queue.map(async (prefix) => {
         const filter = { queue_key: { prefix } };
-        const [page, n] = await Promise.all([
-          this.deps.items.find({ filter, sort: [['queue_key', 'asc']], limit }),
-          this.deps.items.count(filter),
-        ]);
-        return { items: page.items, n };
+        return { items: await this.#newest(filter), n: await this.deps.items.count(filter) };
       }),
-    );
-    const items = found.flatMap((part) => part.items).slice(0, limit);
-    return { items: items.map((doc) => this.#row(doc)), total: found.reduce((sum, part) => sum + part.n, 0) };
+    ]);
+    const docs = [
+      ...working.items.filter(({ severity }) => severity === 'critical'),
+      ...waiting.flatMap((part) => part.items),
+    ];
+    const concerns = concernsOf(docs.map((doc) => this.#row(doc))).slice(0, limit);
+    return { concerns, total: waiting.reduce((sum, part) => sum + part.n, 0), fresh };
+  }
+
+  /** Of what waits, what came last, in pieces that block nobody. */
+  async #newest(filter: Filter): Promise<ItemDoc[]> {
+    const found: ItemDoc[] = [];
+    for await (const items of pages(this.deps.items, { filter, sort: [['queue_key', 'desc']], limit: BATCH })) {
+      found.push(...items);
+      if (found.length >= LOOKED_AT) break;
+    }
+    return found;
   }
 
   /** Occurrences of one item per hour, oldest first. */

@@ -1,6 +1,7 @@
 /** The dashboard's cards of the bug tracker: what needs a person, and how the last 30 days went. */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
 import type { Board } from '../lists/board.js';
+import type { Concern } from '../lists/concerns.js';
 import type { Numbers } from './numbers.js';
 
 const SHOWN = 6;
@@ -12,8 +13,9 @@ export function panels(board: Pick<Board, 'attention'>, numbers: Pick<Numbers, '
       kind: 'attention',
       order: 10,
       load: async () => {
-        const { items, total } = await board.attention(SHOWN);
-        return total === 0 ? null : new View('panel-attention', { items, total, more: total - items.length });
+        const { concerns, total, fresh } = await board.attention(SHOWN);
+        if (concerns.length === 0) return null;
+        return new View('panel-attention', { items: concerns.map(rowOf), total, fresh });
       },
     },
     {
@@ -28,3 +30,28 @@ export function panels(board: Pick<Board, 'attention'>, numbers: Pick<Numbers, '
     },
   ];
 }
+
+/** A line of the card: one item, or many alike under what they share. */
+function rowOf({ item, alike, hits, trend, last_seen_at }: Concern): object {
+  const { ref, title, severity, status, regression, project, claim } = item;
+  const row = {
+    ref,
+    severity,
+    status,
+    regression,
+    project,
+    alike,
+    hits,
+    trend,
+    last_seen_at,
+    agent: claim?.agent ?? null,
+  };
+  if (alike === 1 || item.exception_class === null) return { ...row, title, href: `/bugs/${ref}` };
+  const search = new URLSearchParams({ status, project, exception_class: item.exception_class, muted: 'false' });
+  const name = shortClass(item.exception_class);
+  const file = item.file_path?.split(/[\\/]/).at(-1);
+  return { ...row, title: file ? `${name} in ${file}` : name, href: `/bugs?${search.toString()}` };
+}
+
+/** `Timeout` of `redis.errors.Timeout`. */
+const shortClass = (name: string): string => name.split(/[.\\:/]+/).at(-1) || name;

@@ -52,8 +52,10 @@ const listQuery = joi.object({
   cursor: joi.string().max(4096),
 });
 
-async function products({ deps }: PageParts): Promise<string[]> {
-  return (await deps.projects.list()).filter(({ archived }) => !archived).map(({ slug }) => slug);
+async function products({ deps }: PageParts): Promise<{ value: string; label: string }[]> {
+  return (await deps.projects.list())
+    .filter(({ archived }) => !archived)
+    .map(({ slug, name }) => ({ value: slug, label: name }));
 }
 
 async function listView(parts: PageParts, request: HttpRequest): Promise<View> {

@@ -137,7 +137,7 @@ export function pages(services: Services): PageSpec[] {
           live_topics: 'releases',
           items: page.items.map(shown),
           next_cursor: page.next,
-          products: (await deps.projects.list()).map(({ slug }) => ({ value: slug, label: slug })),
+          products: (await deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name })),
           platforms: PLATFORMS.map((name) => ({ value: name, label: name })),
           filtered: [product, channel, platform].some((value) => value !== undefined),
           command: 'aos token create --name ci --scopes updateservice:publish --project shop',

@@ -27,7 +27,12 @@ describe('access: tokens', () => {
 
   beforeEach(async () => {
     w = await fixtureOn();
-    w.added.push(extend(TOKEN_PROJECTS, { has: async (slug) => slug === 'shop', slugs: async () => ['shop'] }));
+    w.added.push(
+      extend(TOKEN_PROJECTS, {
+        has: async (slug) => slug === 'shop',
+        options: async () => [{ value: 'shop', label: 'Online shop' }],
+      }),
+    );
     s = await services(w);
   });
 

@@ -1,6 +1,7 @@
 /** A system that answers what a test wants, and the services of the health plugin over it. */
 import type { Principal } from '../../../ports/http.js';
-import type { AuditLog } from '../../../ports/domain/access.js';
+import type { AuditLog, AuditQuery, AuditReader } from '../../../ports/domain/access.js';
+import type { RunRecord } from '../../../ports/domain/watchdog.js';
 import type { SystemInfo } from '../../../ports/domain/system.js';
 import type { HttpRequest, Logger } from '../../../kernel/contract.js';
 import type { JobInfo } from '../../../ports/jobs.js';
@@ -116,12 +117,24 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
             actor: 'admin',
             action: 'project.created',
             target: '<shop>',
-            details: { name: 'Shop' },
+            details: { name: 'Shop', setup_scopes: 'none' },
+            before: { cache_ttl_hours: 72, archived: false },
+            after: { cache_ttl_hours: 24, archived: true },
           },
         ],
         next: `${limit}:${after ?? ''}`,
       }),
   };
+  const asked: AuditQuery[] = [];
+  const reader: AuditReader = {
+    search: (query, limit, after) => {
+      asked.push(query);
+      return audit.recent(limit, after);
+    },
+    named: ({ target }) => Promise.resolve({ name: `the ${target}`, href: `/projects/${encodeURIComponent(target)}` }),
+  };
+  const runs: RunRecord[] = [];
+  const watchdog = () => ({ runs: () => Promise.resolve(runs) });
   const list = { list: () => Promise.resolve([...jobs]) };
   const metrics: Metrics = {
     counter: () => ({ inc() {} }),
@@ -132,7 +145,7 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
   };
   const health = new HealthService(system, list, clock, { min_free_bytes: 1_000_000 });
   const run = new MigrationRun(system, audit, clock, silent);
-  return { system, clock, recorded, audit, jobs: list, metrics, health, run };
+  return { system, clock, recorded, audit, reader, asked, runs, watchdog, jobs: list, metrics, health, run };
 }
 
 export function request(principal: Principal, more: Partial<HttpRequest> = {}): HttpRequest {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../kernel/contract.js';
-import { checkRows, pages } from '../../../plugins/health/pages.js';
+import { checkRows, pages, verdictOf } from '../../../plugins/health/pages.js';
+import type { RunRecord } from '../../../ports/domain/watchdog.js';
 import { renderFile } from '../../web/templates.js';
 import { fakeSystem, job, request, session, fixtureOf } from './fakes.js';
 
@@ -113,9 +114,41 @@ describe('/system', () => {
     expect(html.match(/<h1/g)).to.have.length(1);
   });
 
-  it('pages through the audit log', async () => {
-    const html = await shown(fixtureOf(fakeSystem()), '/system', 'admin', { cursor: 'abc' });
-    expect(html).to.include('href="/system?cursor&#x3D;25%3Aabc"').and.include('href="/system"');
+  it('shows the newest of the audit log, and the runs of the evaluator', async () => {
+    const all = fixtureOf(fakeSystem());
+    expect(await shown(all, '/system', 'admin'))
+      .to.include('href="/system/audit"')
+      .and.not.include('Evaluator runs');
+    all.runs.push({
+      run_id: 'r',
+      trigger: 'scheduler',
+      host: 'web-<1>',
+      started_at: '2026-11-20T08:15:00.000Z',
+      finished_at: '2026-11-20T08:15:00.042Z',
+      duration_ms: 42,
+      result: 'ok',
+      evaluated: 17,
+      to_down: 3,
+      alarms_emitted: 1,
+      alarms_suppressed: 2,
+    } as RunRecord);
+    expect(await shown(all, '/system', 'admin'))
+      .to.include('Evaluator runs')
+      .and.include('web-&lt;1&gt;')
+      .and.include('42 ms')
+      .and.include('2 suppressed');
+  });
+
+  it('says healthy, and how many checks failed, in amber', async () => {
+    const failing = fixtureOf(fakeSystem(), [job('a.b', { fail_reason: 'x' })]);
+    const report = await failing.health.report();
+    expect(verdictOf({ ...report, healthy: true })).to.deep.equal({
+      text: 'healthy, 1 check failed',
+      tone: 'warning',
+    });
+    expect(verdictOf({ ...report, healthy: false })).to.deep.equal({ text: 'unhealthy', tone: 'danger' });
+    const fine = await fixtureOf(fakeSystem()).health.report();
+    expect(verdictOf({ ...fine, healthy: true })).to.deep.equal({ text: 'healthy', tone: 'success' });
   });
 
   it('checks become rows; empty facts are left out', async () => {
@@ -134,9 +167,40 @@ describe('/system', () => {
       name: 'jobs',
       state: 'failed',
       facts: [
-        { label: 'running', value: 0 },
-        { label: 'failing', value: 'a.b' },
+        { label: 'running', value: 0, unit: null },
+        { label: 'failing', value: 'a.b', unit: null },
       ],
     });
+  });
+});
+
+describe('/system/audit', () => {
+  it('shows names with links, and what was before and after, escaped', async () => {
+    const html = await shown(fixtureOf(fakeSystem()), '/system/audit', 'member');
+    expect(html).to.include('<a href="/projects/%3Cshop%3E">the &lt;shop&gt;</a>');
+    expect(html).to.match(/cache ttl hours.*<del[^>]*>72<.*<ins[^>]*>24</s);
+    expect(html).to.include('setup scopes none');
+    expect(html.match(/<h1/g)).to.have.length(1);
+  });
+
+  it('asks for what its filters say, days whole', async () => {
+    const all = fixtureOf(fakeSystem());
+    const query = { actor: 'admin', action: 'project.', from: '2026-11-19', to: '2026-11-20', cursor: 'abc' };
+    const html = await shown(all, '/system/audit', 'admin', query);
+    expect(all.asked).to.deep.equal([
+      {
+        actor: 'admin',
+        action: 'project.',
+        since: '2026-11-19T00:00:00.000Z',
+        until: '2026-11-21T00:00:00.000Z',
+      },
+    ]);
+    expect(html).to.match(/href="\/system\/audit\?[^"]*cursor(=|&#x3D;)50%3Aabc/);
+  });
+
+  it('has nothing to do with an address that is wrong', () => {
+    const { input } = page(fixtureOf(fakeSystem()), '/system/audit');
+    expect(input?.query?.validate({ from: 'yesterday' }).error).to.be.an('error');
+    expect(input?.query?.validate({ from: '', action: '' }).error).to.equal(undefined);
   });
 });

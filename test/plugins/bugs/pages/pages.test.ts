@@ -587,7 +587,7 @@ describe('bugs: pages', () => {
       expect(await load()).to.equal(null);
     });
 
-    it('shows critical items that nobody holds, and regressions of any severity', async () => {
+    it('shows critical items with who holds them, regressions of any severity, and what is new', async () => {
       await fixture.bugs.record(report({ title: 'Down', severity: 'critical' }));
       const held = await fixture.bugs.record(report({ title: 'Held', severity: 'critical' }));
       await fixture.leases.claim(held.id, MANAGER, {});
@@ -597,7 +597,7 @@ describe('bugs: pages', () => {
       await fixture.bugs.record(errorReport({ severity: 'low', error_level: 'warning' }));
       const html = await load();
       expect(html).to.include('Down').and.include('cart is empty').and.include('regression').and.include('2 open');
-      expect(html).to.not.include('Held');
+      expect(html).to.include('Held').and.include('in progress').and.include('3 items new since yesterday');
     });
   });
 

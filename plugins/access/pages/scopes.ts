@@ -1,0 +1,90 @@
+/** Scopes for people: in groups, each explained, and sets of them for what tokens are made for most. Pure. */
+
+/** What each of the service's own scopes allows. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  'bugtracker:report': 'Report errors, bugs and feature requests',
+  'bugtracker:read': 'Read items, their occurrences, comments and numbers',
+  'bugtracker:manage': 'Read, claim, change, merge and comment items; ignore rules',
+  'watchdog:ping': 'Send heartbeats and events of monitors',
+  'watchdog:read': 'Read monitors, their states, metrics and timeline',
+  'watchdog:manage': 'Read, make and change monitors',
+  'updateservice:publish': 'Publish, promote, roll out and withdraw releases',
+  'setup:install': 'Install applications by the setup path',
+  'license:read': 'Read licenses and the machines on them',
+  'license:manage': 'Read, make, extend and revoke licenses',
+  'webhooks:manage': 'Read and change webhooks, and see what receivers answer',
+  'projects:read': 'Read projects',
+  'projects:manage': 'Read, make, change and archive projects',
+};
+
+const GROUPS: Readonly<Record<string, string>> = {
+  bugtracker: 'Bugs and errors',
+  watchdog: 'Monitors',
+  updateservice: 'Releases',
+  setup: 'Setup',
+  license: 'Licenses',
+  webhooks: 'Webhooks',
+  projects: 'Projects',
+};
+
+export interface Preset {
+  id: string;
+  label: string;
+  text: string;
+  scopes: readonly string[];
+}
+
+const PRESETS: readonly Preset[] = [
+  {
+    id: 'application',
+    label: 'Application',
+    text: 'reports its errors and sends heartbeats',
+    scopes: ['bugtracker:report', 'watchdog:ping'],
+  },
+  {
+    id: 'agent',
+    label: 'Coding agent',
+    text: 'takes work, comments and resolves it',
+    scopes: ['bugtracker:manage', 'projects:read'],
+  },
+  {
+    id: 'ci',
+    label: 'CI',
+    text: 'publishes releases and reports bugs',
+    scopes: ['updateservice:publish', 'bugtracker:report', 'projects:read'],
+  },
+  {
+    id: 'monitoring',
+    label: 'Monitoring',
+    text: 'sends heartbeats, reads states and numbers',
+    scopes: ['watchdog:ping', 'watchdog:read', 'bugtracker:read'],
+  },
+];
+
+/** The sets whose scopes this service has: a plugin may be switched off. */
+export function presetsOf(scopes: readonly string[]): Preset[] {
+  return PRESETS.flatMap((preset) => {
+    const known = preset.scopes.filter((scope) => scopes.includes(scope));
+    return known.length === 0 ? [] : [{ ...preset, scopes: known }];
+  });
+}
+
+export interface ScopeGroup {
+  label: string;
+  scopes: { scope: string; meaning: string | null; checked: boolean }[];
+}
+
+/** In the order of `GROUPS`; scopes of plugins from outside behind, by the word before their colon. */
+export function scopeGroups(scopes: readonly string[], chosen: readonly string[]): ScopeGroup[] {
+  const nouns = [...new Set([...Object.keys(GROUPS), ...scopes.map(nounOf).toSorted()])];
+  return nouns.flatMap((noun) => {
+    const own = scopes.filter((scope) => nounOf(scope) === noun).toSorted((a, b) => place(a) - place(b));
+    if (own.length === 0) return [];
+    const shown = own.map((scope) => ({ scope, meaning: MEANINGS[scope] ?? null, checked: chosen.includes(scope) }));
+    return [{ label: GROUPS[noun] ?? noun, scopes: shown }];
+  });
+}
+
+const nounOf = (scope: string): string => scope.split(':')[0] as string;
+const ORDER = Object.keys(MEANINGS);
+const place = (scope: string): number => (ORDER.includes(scope) ? ORDER.indexOf(scope) : ORDER.length);

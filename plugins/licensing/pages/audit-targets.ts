@@ -1,0 +1,13 @@
+/** Licenses as the audit log names them: by the licensee, never by an id. */
+import type { AuditTargets } from '../../../ports/domain/access.js';
+import type { Deps } from '../deps.js';
+
+export const licenseTargets = ({ licenses }: Pick<Deps, 'licenses'>): AuditTargets => ({
+  noun: 'license',
+  describe: async (id) => {
+    const license = await licenses.get(id);
+    if (license === null) return null;
+    const { licensee, email, product } = license;
+    return { name: `${licensee ?? email ?? 'without a name'} (${product})`, href: `/licenses/${id}` };
+  },
+});

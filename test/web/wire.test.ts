@@ -1,0 +1,71 @@
+/** What a page costs on the wire, by real requests: the list of bugs, and everything that a first visit to it fetches. */
+import { get } from 'node:http';
+import { expect } from 'chai';
+import { ADMIN, TestService } from '../support/service.js';
+import { Browser } from '../conformance/wire.js';
+
+const ROWS = 60;
+const PAGE_BYTES = 15_000;
+const VISIT_BYTES = 80_000;
+
+describe('web: bytes on the wire', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let cookie: string;
+
+  before(async () => {
+    service = await TestService.started();
+    await service.project('shop');
+    const token = await service.token('bugtracker:report');
+    const words = 'amber birch cedar delta ember fern garnet hazel'.split(' ');
+    const report = (i: number): object => ({
+      project: 'shop',
+      error_level: 'error',
+      exception_class: `Shop.Orders.${words[i % 8]}Error`,
+      error_message: `the order ${words[i >> 3]}-${words[i % 8]} could not be read from the store`,
+      file_path: `src/orders/${words[i % 8]}.ts`,
+      tags: ['checkout', words[i >> 3]],
+    });
+    const { status } = await service.request(
+      'POST',
+      '/api/errors/v1/report',
+      token,
+      Array.from({ length: ROWS }, (_, i) => report(i)),
+    );
+    expect(status).to.be.oneOf([200, 201]);
+    const browser = new Browser(service);
+    expect((await browser.login(ADMIN.username, ADMIN.password)).status).to.equal(303);
+    cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  });
+  after(() => service?.dispose());
+
+  /** As it travels: nothing is unpacked. */
+  const fetched = (path: string, encoding: string): Promise<{ bytes: Buffer; encoding: string | undefined }> =>
+    new Promise((resolve, reject) => {
+      const headers = { cookie, accept: 'text/html', 'accept-encoding': encoding };
+      get(service.url + path, { headers }, (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () =>
+          resolve({ bytes: Buffer.concat(parts), encoding: response.headers['content-encoding'] }),
+        );
+      }).on('error', reject);
+    });
+
+  it('a full list of bugs is below 15 KB, its first visit below 80 KB', async () => {
+    const plain = (await fetched('/bugs', 'identity')).bytes.toString('utf8');
+    expect(plain.match(/<tr data-ref=/g)?.length).to.equal(50);
+    for (const encoding of ['br', 'gzip']) {
+      const page = await fetched('/bugs', encoding);
+      expect(page.encoding).to.equal(encoding);
+      expect(page.bytes.length, encoding).to.be.below(PAGE_BYTES);
+      const links = new Set(
+        [...plain.matchAll(/(?:src|href)="(\/assets\/[^"#]+)/g)].map(([, link = '']) => link.replaceAll('&#x3D;', '=')),
+      );
+      expect(links.size).to.be.above(5);
+      let sum = page.bytes.length;
+      for (const link of links) sum += (await fetched(link, encoding)).bytes.length;
+      expect(sum, encoding).to.be.below(VISIT_BYTES);
+    }
+  });
+});
