@@ -7,11 +7,11 @@
  * It needs a running service (`npm start`) and the same SVC_DATA_DIR, for the command line makes the project and tokens.
  */
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Listener } from './listener.js';
 import { packageWith } from './package-file.js';
+import { aos, call, DemoTokens, say, serviceUrl, stop } from './service.js';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const PROJECT = 'demo-shop';
@@ -48,49 +48,6 @@ function run(command: string, args: string[], env: NodeJS.ProcessEnv = process.e
     child.on('error', () => resolve({ code: null, stdout: '' }));
     child.on('close', (code) => resolve({ code, stdout }));
   });
-}
-
-const say = (text = ''): void => void process.stdout.write(`${text}\n`);
-
-function stop(reason: string): never {
-  process.stderr.write(`${reason}\n`);
-  process.exit(1);
-}
-
-async function serviceUrl(): Promise<string> {
-  if (process.env['SVC_URL'] !== undefined) return process.env['SVC_URL'];
-  const file = join(process.env['SVC_DATA_DIR'] ?? 'data', 'server.json');
-  try {
-    return (JSON.parse(await readFile(file, 'utf8')) as { url: string }).url;
-  } catch {
-    return stop(`No running service found (${file} is not there). Start it with: npm start`);
-  }
-}
-
-/** `aos …` on the service's own store, beside the running server. */
-async function aos(args: string[]): Promise<Record<string, unknown>> {
-  const cli = join(here, '..', '..', 'cli', 'main.js');
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [cli, ...args, '--json'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let stdout = '';
-    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
-    child.on('close', () => resolve(JSON.parse(stdout) as Record<string, unknown>));
-  });
-}
-
-/** One API call; prints what was asked. */
-async function call<T>(url: string, token: string, method: string, path: string, body?: object): Promise<T> {
-  const response = await fetch(url + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${token}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const answer = (await response.json()) as T & { error?: { message: string } };
-  if (!response.ok) stop(`${method} ${path} → ${response.status}: ${answer.error?.message ?? ''}`);
-  return answer;
 }
 
 interface Reported {
@@ -229,25 +186,19 @@ async function monitor(url: string, token: string, hook: Listener): Promise<void
   say(back === null ? '  no recovery came' : `  it sent one again, and the webhook told: monitor.recovered ${source}`);
 }
 
-async function main(): Promise<void> {
+export async function demo(): Promise<void> {
   const url = await serviceUrl();
   say(`The service at ${url}`);
-  const known = await aos(['project', 'list']);
-  const slugs = (known['items'] as { slug: string }[] | undefined)?.map((p) => p.slug) ?? [];
-  if (!slugs.includes(PROJECT)) await aos(['project', 'create', PROJECT, '--name', 'Demo shop']);
-  const made: string[] = [];
-  const tokenFor = async (name: string, scopes: string, ...more: string[]): Promise<string> => {
-    const words = ['token', 'create', '--name', `demo ${name}`, '--scopes', scopes, '--expires-in', '3600'];
-    const { id, token } = await aos([...words, ...more]);
-    made.push(String(id));
-    return String(token);
-  };
+  const { items } = (await aos(['project', 'list'])) as { items?: { slug: string }[] };
+  if (items?.some(({ slug }) => slug === PROJECT) !== true)
+    await aos(['project', 'create', PROJECT, '--name', 'Demo shop']);
+  const tokens = new DemoTokens();
   const bound = ['--project', PROJECT];
-  const report = await tokenFor('reporter', 'bugtracker:report', ...bound);
-  const manage = await tokenFor('agent', 'bugtracker:manage', ...bound);
-  const ci = await tokenFor('ci', 'updateservice:publish', ...bound);
-  const ping = await tokenFor('machine', 'watchdog:ping', '--source', 'demo-web');
-  const hooks = await tokenFor('webhooks', 'webhooks:manage');
+  const report = await tokens.make('reporter', 'bugtracker:report', ...bound);
+  const manage = await tokens.make('agent', 'bugtracker:manage', ...bound);
+  const ci = await tokens.make('ci', 'updateservice:publish', ...bound);
+  const ping = await tokens.make('machine', 'watchdog:ping', '--source', 'demo-web');
+  const hooks = await tokens.make('webhooks', 'webhooks:manage');
   const hook = new Listener();
   const { webhook } = await call<{ webhook: { id: string } }>(url, hooks, 'POST', '/api/webhooks/v1/webhooks', {
     name: 'demo',
@@ -271,12 +222,10 @@ async function main(): Promise<void> {
 
   hook.close();
   await call(url, hooks, 'DELETE', `/api/webhooks/v1/webhooks/${webhook.id}`);
-  for (const id of made) await aos(['token', 'revoke', id]);
+  await tokens.revoke();
   say('\nLook at it (sign in with the credentials that the first start printed):');
   say(`  ${url}/            the dashboard`);
   say(`  ${url}/errors      the error stream`);
   say(`  ${url}/releases    the release, who is offered it, and by how many machines it is run`);
   if (fixed !== null) say(`  ${url}/bugs/${fixed.ref}   the item, its stack trace, claim and comment; closed`);
 }
-
-await main();

@@ -33,6 +33,11 @@ export class Listener {
     return null;
   }
 
+  /** Every event that came, each name once. */
+  names(): Set<string> {
+    return new Set(this.#told.map(({ event }) => event));
+  }
+
   close(): void {
     this.#server.close();
     this.#server.closeAllConnections();

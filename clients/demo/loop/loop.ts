@@ -1,0 +1,236 @@
+/**
+ * `npm run demo -- loop`: the whole life of an application, through the programs and interfaces that its makers use. A till is
+ * packaged, published and installed by the update agent; it fails and says so; a coding agent takes the item by MCP and fixes it; the
+ * fix is rolled out in stages, the till updates itself, the item closes; a bad release is stopped by the service alone. What is
+ * printed was answered by the service or read from the installation.
+ *
+ * It needs a running service (`npm start`) and the same SVC_DATA_DIR, for the command line makes the project, accounts and tokens.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '../../sdk/index.js';
+import { Listener } from '../listener.js';
+import { aos, call, DemoTokens, say, serviceUrl, stop } from '../service.js';
+import { CodingAgent } from './coding-agent.js';
+import { agentProgram, buildSdk } from './programs.js';
+import { ShopReleases } from './shop-releases.js';
+import { Till, type Account } from './till.js';
+
+const [FIRST, FIXED, BAD] = ['1.0.0', '1.1.0', '1.2.0'];
+const EVENTS = ['bug.created', 'bug.resolved', 'release.published', 'release.halted', 'license.created'];
+
+const SCOPES =
+  'projects:manage,license:manage,webhooks:manage,watchdog:read,bugtracker:manage,updateservice:publish,bugtracker:report';
+/** What an installed till may do. */
+const SETUP_SCOPES = ['bugtracker:report', 'watchdog:ping'];
+
+/** What came of it; everything was seen, not assumed. */
+export interface LoopFacts {
+  url: string;
+  project: string;
+  executable: boolean;
+  /** The item that was fixed. */
+  ref: string;
+  source: string;
+  /** Ids of the releases' pages. */
+  releases: { fixed: string; bad: string };
+  bad: string;
+  events: string[];
+  seconds: number;
+}
+
+class Told {
+  readonly #began = performance.now();
+  get seconds(): number {
+    return (performance.now() - this.#began) / 1_000;
+  }
+  chapter(text: string): void {
+    say(`\n${this.seconds.toFixed(1).padStart(6)} s  ${text}`);
+  }
+  line(text: string): void {
+    say(`          ${text}`);
+  }
+}
+
+export async function loop(): Promise<LoopFacts> {
+  const url = await serviceUrl();
+  const folder = await mkdtemp(join(tmpdir(), 'aos-loop-'));
+  const tokens = new DemoTokens();
+  const hook = new Listener();
+  const left: (() => Promise<unknown>)[] = [];
+  try {
+    return await story({ url, folder, tokens, hook, left });
+  } finally {
+    for (const end of left.toReversed()) await end();
+    hook.close();
+    await tokens.revoke();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface Stage {
+  url: string;
+  folder: string;
+  tokens: DemoTokens;
+  hook: Listener;
+  /** What has to be taken away at the end, in the order of its making. */
+  left: (() => Promise<unknown>)[];
+}
+
+async function story({ url, folder, tokens, hook, left }: Stage): Promise<LoopFacts> {
+  const told = new Told();
+  say(`The service at ${url}`);
+  await buildSdk();
+  const agent = await agentProgram(folder);
+  const admin = await tokens.make('loop', SCOPES);
+  const project = await newProject(url, admin);
+  const provision = async (name: string, scopes: string): Promise<string> =>
+    (await call<{ token: string }>(url, admin, 'POST', '/api/tokens/v1/provision', { name, scopes: [scopes], project }))
+      .token;
+  const ci = await provision('ci', 'updateservice:publish');
+  const manage = await provision('coding agent', 'bugtracker:manage');
+  const { webhook } = await call<{ webhook: { id: string } }>(url, admin, 'POST', '/api/webhooks/v1/webhooks', {
+    name: `loop of ${project}`,
+    url: await hook.open(),
+    events: EVENTS.join(','),
+    project,
+  });
+  left.push(() => call(url, admin, 'DELETE', `/api/webhooks/v1/webhooks/${webhook.id}`));
+  const installer = await newInstaller(project);
+  left.push(() => aos(['user', 'delete', '--username', installer.username]));
+  const releases = new ShopReleases(url, ci, project, folder);
+  const instance = await createClient({ server: url, project, cacheDir: join(folder, 'cache') }).machineId();
+  const hears = async (event: string, fits: (data: Record<string, unknown>) => boolean): Promise<void> => {
+    if ((await hook.heard(event, fits)) === null) stop(`The webhook was not told of ${event}.`);
+    told.line(`the webhook was told: ${event}`);
+  };
+
+  told.chapter(`CI packs ${project} ${FIRST} and publishes it`);
+  const first = await releases.publish(FIRST, 'broken', 'The first release');
+  told.line(`${first.signed ? 'signed' : 'unsigned'}; everybody is offered it`);
+  await hears('release.published', (data) => data['version'] === FIRST);
+
+  told.chapter('A customer buys a license, and a technician installs the till unattended');
+  const { key } = await call<{ key: string }>(url, admin, 'POST', '/api/license/v1/licenses', {
+    product: project,
+    licensee: 'Corner shop',
+  });
+  const till = new Till(join(folder, 'till'), agent);
+  left.push(() => till.stop());
+  await till.install(url, project, installer, key);
+  told.line(
+    `${agent.executable ? "the agent's executable" : 'the agent'} installed ${await till.version()} and started it`,
+  );
+  const monitors = (): Promise<{ items: { source: string; state: string; app_version: string | null }[] }> =>
+    call(url, admin, 'GET', `/api/watchdog/v1/monitors?project=${project}`);
+  const beats = (version: string) => async (): Promise<string | null> =>
+    (await monitors()).items.find((monitor) => monitor.app_version === version && monitor.state === 'up')?.source ??
+    null;
+  const source = await seen(`heartbeats of ${FIRST}`, beats(FIRST));
+  told.line(`the watchdog hears ${source}: up, version ${FIRST}`);
+
+  told.chapter('The till fails at the second order, and says so by the SDK');
+  await hears('bug.created', () => true);
+
+  told.chapter('A coding agent asks for work over MCP');
+  const coder = new CodingAgent(url, manage);
+  interface Taken {
+    item: { id: string; ref: string; title: string; app_version?: string } | null;
+    lease: { claim_token: string };
+  }
+  const taken = await coder.call<Taken>('next', { agent: 'loop-coder', project });
+  const item = taken.item ?? stop('There was no work.');
+  // MCP marks text from outside, for the model; here it is read by people.
+  told.line(`it has ${item.ref}: ${item.title.replaceAll(/<\/?untrusted-\w+>/g, '')}`);
+  await coder.call('resolve', {
+    id: item.id,
+    claim_token: taken.lease.claim_token,
+    resolved_in_build: FIXED,
+    comment: 'Orders without a coupon have no percent to take off.',
+  });
+  told.line(`and resolves it in ${FIXED}, which does not exist yet`);
+
+  told.chapter(`CI publishes ${FIXED} for a tenth of the machines`);
+  const second = await releases.publish(FIXED, 'fixed', 'Orders without a coupon', 10);
+  if (!second.closed_items.includes(item.id)) stop(`${FIXED} did not close ${item.ref}.`);
+  told.line(`publishing it closed ${item.ref}`);
+  await hears('release.published', (data) => data['version'] === FIXED);
+  await hears('bug.resolved', (data) => data['ref'] === item.ref);
+  const shares =
+    (await releases.raise(FIXED, [10, 25, 50, 100], instance, FIRST)) ?? stop('The till is offered no fix.');
+  told.line(`this till is among the machines at ${shares.at(-1)} % (${shares.join(', ')})`);
+  await seen(`heartbeats of ${FIXED}`, beats(FIXED));
+  told.line(`the till started the agent and ended; the agent replaced it by ${await till.version()} and started it`);
+  await releases.raise(FIXED, [100], instance, FIRST);
+
+  told.chapter('A release that is worse is published for some');
+  const bad = await badRelease(releases, instance);
+  told.line(`${bad.version} reached this till at ${bad.percent} %`);
+  await seen(`heartbeats of ${bad.version}`, beats(bad.version));
+  told.line('it updated itself; now every order fails in another way');
+  await hears('release.halted', (data) => data['version'] === bad.version);
+  const { halted_at, id } = await releases.get(bad.version);
+  if (halted_at === null || (await releases.offers(bad.version, instance, FIXED)))
+    stop(`${bad.version} is still offered.`);
+  told.line(`the rollout stopped by itself at ${halted_at}: nobody else is offered ${bad.version}`);
+  await till.stop();
+
+  told.chapter('Told from beginning to end');
+  say('\nLook at it (sign in with the credentials that the first start printed):');
+  for (const path of [`/bugs/${item.ref}`, `/releases/${id}`, `/monitors/${source}`, '/webhooks'])
+    say(`  ${url}${path}`);
+  return {
+    url,
+    project,
+    executable: agent.executable,
+    ref: item.ref,
+    source,
+    releases: { fixed: (await releases.get(FIXED)).id, bad: id },
+    bad: bad.version,
+    events: [...hook.names()],
+    seconds: told.seconds,
+  };
+}
+
+/** A project of its own for each run, so that versions and items are the story's. */
+async function newProject(url: string, token: string): Promise<string> {
+  const path = '/api/projects/v1/projects';
+  const { items } = await call<{ items: { slug: string }[] }>(url, token, 'GET', `${path}?limit=200`);
+  const known = new Set(items.map(({ slug }) => slug));
+  let n = 1;
+  while (known.has(`loop-${n}`)) n++;
+  const slug = `loop-${n}`;
+  await call(url, token, 'POST', path, { slug, name: `The loop, ${n}`, setup_scopes: SETUP_SCOPES });
+  return slug;
+}
+
+async function newInstaller(project: string): Promise<Account> {
+  const account = { username: `${project}-installer`, password: randomBytes(18).toString('base64url') };
+  await aos(
+    ['user', 'create', '--username', account.username, '--role', 'installer', '--password-stdin'],
+    account.password,
+  );
+  return account;
+}
+
+/** Published for less than everybody, since only such a release is stopped; again under another version where this machine is left out. */
+async function badRelease(releases: ShopReleases, instance: string): Promise<{ version: string; percent: number }> {
+  for (const version of [BAD, '1.2.1', '1.2.2', '1.2.3']) {
+    await releases.publish(version, 'worse', 'Rewritten', 10);
+    const shares = await releases.raise(version, [10, 25, 50, 75, 99], instance, FIXED);
+    if (shares !== null) return { version, percent: shares.at(-1) ?? 0 };
+  }
+  return stop('No release below 100 % reached this machine.');
+}
+
+/** @returns what `look` found, within two minutes */
+async function seen<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+  for (const end = Date.now() + 120_000; Date.now() < end;) {
+    const found = await look();
+    if (found !== null) return found;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+  return stop(`Not seen within two minutes: ${what}`);
+}

@@ -1,0 +1,51 @@
+/** The companion programs as the loop calls them: the packager, the update agent's executable, the SDK's package. */
+import { execFile } from 'node:child_process';
+import { chmod, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { machinePlatform } from '../../shared/machine.js';
+import { stop } from '../service.js';
+
+const DIST = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
+const ROOT = join(DIST, '..');
+
+export const SHOP = join(DIST, 'clients', 'demo', 'loop', 'shop');
+export const SDK = join(ROOT, 'build', 'sdk', 'esm');
+
+/** A program to its end. @returns what it wrote to stdout */
+export const run = (file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> =>
+  new Promise((resolve, reject) => {
+    execFile(file, args, { env: { ...process.env, ...env } }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(new Error(`${file} ${args.join(' ')}\n${error.message}\n${stdout}${stderr}`));
+    });
+  });
+
+/** `npm run build:sdk`, with whose result the shop is packaged. */
+export const buildSdk = (): Promise<string> => run(process.execPath, [join(ROOT, 'scripts', 'build-sdk.mjs')]);
+
+export const packager = async (args: readonly string[], token: string): Promise<Record<string, unknown>> =>
+  JSON.parse(
+    await run(process.execPath, [join(DIST, 'clients', 'packager', 'packager.js'), ...args, '--json'], {
+      SVC_TOKEN: token,
+    }),
+  ) as Record<string, unknown>;
+
+export interface AgentProgram {
+  path: string;
+  /** It is the executable of `npm run build:agent`, not the compiled program under Node. */
+  executable: boolean;
+}
+
+/** @param folder for a script that starts the compiled agent where no executable has been built */
+export async function agentProgram(folder: string): Promise<AgentProgram> {
+  const platform = machinePlatform();
+  if (platform.startsWith('win')) stop('The loop is told on Linux: the till is started by a shell script.');
+  const built = join(ROOT, 'build', 'agent', `update-agent-${platform}`);
+  if (await stat(built).catch(() => null)) return { path: built, executable: true };
+  const path = join(folder, 'update-agent');
+  const main = join(DIST, 'clients', 'agent', 'main.js');
+  await writeFile(path, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`);
+  await chmod(path, 0o755);
+  return { path, executable: false };
+}

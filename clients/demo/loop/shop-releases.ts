@@ -1,0 +1,78 @@
+/** What the shop's CI does: a folder for a version, packed and published by the packager; its rollout. */
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { call, stop } from '../service.js';
+import { packager, SDK, SHOP } from './programs.js';
+
+const UPDATES = '/api/updateservice/v1';
+const CHANNEL = 'stable';
+
+/** Which of the shop's checkouts is in a release. */
+export type Checkout = 'broken' | 'fixed' | 'worse';
+
+export interface PublishedShop {
+  signed: boolean;
+  closed_items: string[];
+}
+
+export class ShopReleases {
+  constructor(
+    private readonly url: string,
+    private readonly token: string,
+    private readonly project: string,
+    private readonly folder: string,
+  ) {}
+
+  async publish(version: string, checkout: Checkout, notes: string, percent = 100): Promise<PublishedShop> {
+    const home = join(this.folder, version);
+    const files = join(home, 'shop');
+    await mkdir(join(files, 'sdk'), { recursive: true });
+    for (const name of ['till.mjs', 'run.sh', 'setup.json']) await cp(join(SHOP, name), join(files, name));
+    await cp(join(SHOP, 'checkout', `${checkout}.mjs`), join(files, 'checkout.mjs'));
+    for (const name of ['index.js', 'package.json']) await cp(join(SDK, name), join(files, 'sdk', name));
+    const config = join(home, 'packager.json');
+    await writeFile(
+      config,
+      JSON.stringify({ publishDir: 'shop', entry: 'run.sh', preservePatterns: ['settings.json'] }),
+    );
+    const release = ['--project', this.project, '--version', version, '--channel', CHANNEL, '--platform', 'any'];
+    const how = ['--notes', notes, '--rollout-percent', String(percent), '--server', this.url, '--config', config];
+    const { published } = await packager([...release, ...how], this.token);
+    return published as PublishedShop;
+  }
+
+  /** Whether this machine is offered the version. */
+  async offers(version: string, instance: string, installed: string): Promise<boolean> {
+    const query = new URLSearchParams({ product: this.project, version: installed, instance_id: instance });
+    const response = await fetch(`${this.url}${UPDATES}/check?${query.toString()}`);
+    const { release } = (await response.json()) as { release: { version: string } | null };
+    return release?.version === version;
+  }
+
+  /**
+   * Raises the share of machines until this one is among them.
+   * @returns the shares; null: even the last left it out
+   */
+  async raise(
+    version: string,
+    shares: readonly number[],
+    instance: string,
+    installed: string,
+  ): Promise<number[] | null> {
+    const body = { product: this.project, version, channel: CHANNEL, platform: 'any' };
+    for (const [n, rollout_percent] of shares.entries()) {
+      await call(this.url, this.token, 'POST', `${UPDATES}/rollout`, { ...body, rollout_percent });
+      if (await this.offers(version, instance, installed)) return shares.slice(0, n + 1);
+    }
+    return null;
+  }
+
+  /** The release as the list shows it. */
+  async get(version: string): Promise<{ id: string; rollout_percent: number; halted_at: string | null }> {
+    const path = `${UPDATES}/releases?product=${this.project}&channel=${CHANNEL}`;
+    const { items } = await call<{
+      items: { id: string; version: string; rollout_percent: number; halted_at: string | null }[];
+    }>(this.url, this.token, 'GET', path);
+    return items.find((item) => item.version === version) ?? stop(`${version} is not in the list of releases`);
+  }
+}

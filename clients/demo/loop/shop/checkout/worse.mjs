@@ -1,0 +1,28 @@
+/** Rewritten in one evening. Each order now goes through one of seven steps that nobody has tried. */
+const steps = [
+  function taxOf(order) {
+    return order.country.tax;
+  },
+  function shippingOf(order) {
+    return order.parcel.weight.toFixed(2);
+  },
+  function stockOf(order) {
+    return order.lines[9].pieces;
+  },
+  function receiptOf(order) {
+    return order.print();
+  },
+  function pointsOf(order) {
+    return 'x'.repeat(order.lines[0].price - 1_000);
+  },
+  function letterOf(order) {
+    return JSON.parse(`{${order.number}`);
+  },
+  function signatureOf() {
+    return decodeURIComponent('%');
+  },
+];
+
+export function totalOf(order, count) {
+  return steps[count % steps.length](order);
+}

@@ -1,0 +1,54 @@
+/** One machine of the shop: the installation that the update agent makes, and the till that runs in it. */
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { run, type AgentProgram } from './programs.js';
+
+export interface Account {
+  username: string;
+  password: string;
+}
+
+export class Till {
+  constructor(
+    readonly dir: string,
+    private readonly agent: AgentProgram,
+  ) {}
+
+  /** Unattended: everything by options and environment. The agent starts the till itself. */
+  async install(server: string, project: string, account: Account, licenseKey: string): Promise<void> {
+    await mkdir(this.dir, { recursive: true });
+    const where = ['--server', server, '--project', project, '--dir', this.dir, '--username', account.username];
+    await run(this.agent.path, ['--action', 'install', ...where, '--restart', '--yes', '--json'], {
+      SVC_PASSWORD: account.password,
+      SVC_PRODUCT_KEY: licenseKey,
+      SHOP_NODE: process.execPath,
+      SHOP_AGENT: this.agent.path,
+    });
+  }
+
+  /** The installed version. */
+  async version(): Promise<string> {
+    return (JSON.parse(await readFile(join(this.dir, 'manifest.json'), 'utf8')) as { version: string }).version;
+  }
+
+  /** The process of the till; null: none runs. */
+  async pid(): Promise<number | null> {
+    const text = await readFile(join(this.dir, 'till.pid'), 'utf8').catch(() => '');
+    const pid = Number(text);
+    return pid > 0 && alive(pid) ? pid : null;
+  }
+
+  async stop(): Promise<void> {
+    const pid = await this.pid();
+    if (pid !== null) process.kill(pid, 'SIGTERM');
+  }
+}
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+/** The running service as the demos use it: its address, its command line beside it, its interface. */
+import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+
+export const say = (text = ''): void => void process.stdout.write(`${text}\n`);
+
+/** What a demo cannot go on without. */
+export class Stopped extends Error {}
+
+export function stop(reason: string): never {
+  throw new Stopped(reason);
+}
+
+export async function serviceUrl(): Promise<string> {
+  if (process.env['SVC_URL'] !== undefined) return process.env['SVC_URL'];
+  const file = join(process.env['SVC_DATA_DIR'] ?? 'data', 'server.json');
+  try {
+    return (JSON.parse(await readFile(file, 'utf8')) as { url: string }).url;
+  } catch {
+    return stop(`No running service found (${file} is not there). Start it with: npm start`);
+  }
+}
+
+/** `aos …` on the service's own store, beside the running server. */
+export async function aos(args: readonly string[], input = ''): Promise<Record<string, unknown>> {
+  const cli = join(here, '..', '..', 'cli', 'main.js');
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [cli, ...args, '--json'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    let stdout = '';
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve(JSON.parse(stdout) as Record<string, unknown>);
+      else reject(new Stopped(`aos ${args.join(' ')} → exit ${code}: ${stdout}`));
+    });
+    child.stdin.end(input);
+  });
+}
+
+/** One API call. */
+export async function call<T>(url: string, token: string, method: string, path: string, body?: object): Promise<T> {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const answer = (await response.json()) as T & { error?: { message: string; fields?: object } };
+  if (!response.ok) stop(`${method} ${path} → ${response.status}: ${JSON.stringify(answer.error)}`);
+  return answer;
+}
+
+/** Tokens that end with the demo. */
+export class DemoTokens {
+  readonly #made: string[] = [];
+
+  async make(name: string, scopes: string, ...more: string[]): Promise<string> {
+    const words = ['token', 'create', '--name', `demo ${name}`, '--scopes', scopes, '--expires-in', '3600'];
+    const { id, token } = await aos([...words, ...more]);
+    this.#made.push(String(id));
+    return String(token);
+  }
+
+  async revoke(): Promise<void> {
+    for (const id of this.#made.splice(0)) await aos(['token', 'revoke', id]);
+  }
+}
