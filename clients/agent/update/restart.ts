@@ -2,6 +2,10 @@
 import type { Manifest } from '../../shared/manifest.js';
 import type { Agent } from './installation.js';
 import { startEntry } from './service.js';
+import { endsWithin } from './wait.js';
+
+/** How long an application that started the agent may take to end where nothing is replaced. */
+const ENDING_SECONDS = 5;
 
 export class Restart {
   /** What lies there at the end: the new version, or the old one. */
@@ -25,7 +29,7 @@ export class Restart {
 
   /** After the lock is free: the service may ask the agent to recover before it starts (`ExecStartPre`). */
   async start(): Promise<void> {
-    if (!this.#stopped) return;
+    if (!this.#stopped && !(await this.#leftAlone())) return;
     const { service } = this.agent.options;
     if (service !== null) {
       this.agent.output.note('starting', { service }, `starting ${service}`);
@@ -35,5 +39,12 @@ export class Restart {
     const entry = this.installed?.entry ?? null;
     if (entry === null) this.agent.output.warning('--restart: the release names no entry, and agent.json no service');
     else await startEntry(this.root, entry);
+  }
+
+  /** The application started the agent and ended, and nothing was to be replaced: nobody else would start it again. */
+  async #leftAlone(): Promise<boolean> {
+    const { restart, service, waitForPid } = this.agent.options;
+    if (!restart || service !== null || waitForPid === null || this.installed === null) return false;
+    return endsWithin(waitForPid, ENDING_SECONDS, this.agent.signal);
   }
 }

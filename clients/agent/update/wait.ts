@@ -7,10 +7,16 @@ const PAUSE_MS = 100;
 
 /** Returns when the process has ended; one that began later under the same number is not waited for. */
 export async function waitForProcess(pid: number, seconds: number, signal: AbortSignal): Promise<void> {
+  if (!(await endsWithin(pid, seconds, signal)))
+    throw new Failure('waitTimedOut', `process ${pid} did not end within ${seconds} s`);
+}
+
+export async function endsWithin(pid: number, seconds: number, signal: AbortSignal): Promise<boolean> {
   const began = await beginOf(pid);
   const end = performance.now() + seconds * 1000;
   while (isRunning(pid) && !(await isZombie(pid)) && (await beginOf(pid)) === began) {
-    if (performance.now() > end) throw new Failure('waitTimedOut', `process ${pid} did not end within ${seconds} s`);
+    if (performance.now() > end) return false;
     await sleep(PAUSE_MS, undefined, { signal });
   }
+  return true;
 }

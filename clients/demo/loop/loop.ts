@@ -10,11 +10,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient } from '../../sdk/index.js';
 import { Listener } from '../listener.js';
 import { aos, call, DemoTokens, say, serviceUrl, stop } from '../service.js';
 import { CodingAgent } from './coding-agent.js';
-import { agentProgram, buildSdk } from './programs.js';
+import { agentProgram, buildSdk, machineId } from './programs.js';
 import { ShopReleases } from './shop-releases.js';
 import { Till, type Account } from './till.js';
 
@@ -101,7 +100,6 @@ async function story({ url, folder, tokens, hook, left }: Stage): Promise<LoopFa
   const installer = await newInstaller(project);
   left.push(() => aos(['user', 'delete', '--username', installer.username]));
   const releases = new ShopReleases(url, ci, project, folder);
-  const instance = await createClient({ server: url, project, cacheDir: join(folder, 'cache') }).machineId();
   const hears = async (event: string, fits: (data: Record<string, unknown>) => boolean): Promise<void> => {
     if ((await hook.heard(event, fits)) === null) stop(`The webhook was not told of ${event}.`);
     told.line(`the webhook was told: ${event}`);
@@ -120,6 +118,7 @@ async function story({ url, folder, tokens, hook, left }: Stage): Promise<LoopFa
   const till = new Till(join(folder, 'till'), agent);
   left.push(() => till.stop());
   await till.install(url, project, installer, key);
+  const instance = await machineId(url, project, join(till.dir, 'cache'));
   told.line(
     `${agent.executable ? "the agent's executable" : 'the agent'} installed ${await till.version()} and started it`,
   );

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { chmod, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { machinePlatform } from '../../shared/machine.js';
 import { stop } from '../service.js';
 
@@ -23,6 +23,14 @@ export const run = (file: string, args: readonly string[], env: NodeJS.ProcessEn
 
 /** `npm run build:sdk`, with whose result the shop is packaged. */
 export const buildSdk = (): Promise<string> => run(process.execPath, [join(ROOT, 'scripts', 'build-sdk.mjs')]);
+
+/** What the till's SDK calls this machine. */
+export async function machineId(server: string, project: string, cacheDir: string): Promise<string> {
+  const sdk = pathToFileURL(join(SDK, 'index.js')).href;
+  const program = `import { createClient } from ${JSON.stringify(sdk)};
+    process.stdout.write(await createClient(${JSON.stringify({ server, project, cacheDir })}).machineId());`;
+  return run(process.execPath, ['--input-type=module', '--eval', program]);
+}
 
 export const packager = async (args: readonly string[], token: string): Promise<Record<string, unknown>> =>
   JSON.parse(

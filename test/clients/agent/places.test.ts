@@ -463,9 +463,19 @@ describe('update-agent: places', function () {
       server.publish({ version: '1.1.0', files: [...NEW, entry], entry: 'start.sh' }),
       keys,
     );
+    const started = async (): Promise<void> => {
+      while ((await readFile(join(work, 'started'), 'utf8').catch(() => '')) === '')
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      await remove(join(work, 'started'));
+    };
     expect((await go(['--restart'])).code).to.equal(0);
-    while ((await readFile(join(work, 'started'), 'utf8').catch(() => '')) === '')
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    await started();
+    // The application that started the agent has ended; nothing is newer, and still it comes back.
+    const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 300)'], { stdio: 'ignore' });
+    const again = await go(['--restart', '--wait-for-pid', String(child.pid)]);
+    expect(again.code, again.stderr).to.equal(0);
+    expect(again.stdout).to.match(/UP_TO_DATE: 1\.1\.0\n$/);
+    await started();
   });
 
   it('--package wants a pin, and refuses what is not the pinned key’s', async () => {
