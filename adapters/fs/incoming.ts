@@ -1,8 +1,8 @@
 /** What comes in: packages on their way, in a folder of the same file system that nobody else can open. */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { link, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PackageTooLarge, StoreFull, type StagedPackage } from '../../ports/release-store.js';
+import { PackageTooLarge, StoreFull } from '../../ports/release-store.js';
 import { codeOf, makeFolder, OPEN_FILE, OWN_FOLDER, writeNew } from './durable.js';
 import { INCOMING } from './paths.js';
 
@@ -31,11 +31,13 @@ export class Incoming {
     return { id, path: this.path(id) };
   }
 
-  async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
+  async stage(
+    bytes: AsyncIterable<Uint8Array>,
+    limits: { bytes: number; keepFree: number },
+  ): Promise<{ id: string; size: number }> {
     const { id, path } = await this.fresh();
     try {
-      const { size, sha256 } = await writeNew(path, OPEN_FILE, (file) => this.#receive(file, bytes, limits));
-      return { id, size, sha256 };
+      return { id, size: await writeNew(path, OPEN_FILE, (file) => this.#receive(file, bytes, limits)) };
     } catch (error) {
       throw ['ENOSPC', 'EDQUOT'].includes(codeOf(error)) ? new StoreFull('the disk is full', { cause: error }) : error;
     }
@@ -84,8 +86,7 @@ export class Incoming {
     file: FileHandle,
     bytes: AsyncIterable<Uint8Array>,
     { bytes: most, keepFree }: { bytes: number; keepFree: number },
-  ): Promise<{ size: number; sha256: string }> {
-    const hash = createHash('sha256');
+  ): Promise<number> {
     let size = 0;
     let asked = 0;
     let pieces: Uint8Array[] = [];
@@ -99,7 +100,6 @@ export class Incoming {
     for await (const piece of bytes) {
       size += piece.length;
       if (size > most) throw new PackageTooLarge(`more than ${most} bytes`);
-      hash.update(piece);
       pieces.push(piece);
       held += piece.length;
       if (held >= WRITE_BYTES) await write();
@@ -109,7 +109,7 @@ export class Incoming {
       }
     }
     await write();
-    return { size, sha256: hash.digest('hex') };
+    return size;
   }
 
   async #judge(keepFree: number): Promise<void> {

@@ -37,8 +37,16 @@ export class FsReleaseStore implements ReleaseStore {
     this.#incoming = new Incoming(root);
   }
 
-  stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
-    return this.#incoming.stage(bytes, limits);
+  /** Hashed afterwards, in a thread: what was just written is read from memory, and the main thread has answers to give. */
+  async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
+    const { id, size } = await this.#incoming.stage(bytes, limits);
+    try {
+      const { sha256 } = await this.#workshop.hash(this.#incoming.path(id));
+      return { id, size, sha256 };
+    } catch (error) {
+      await this.#incoming.discard(id);
+      throw error;
+    }
   }
 
   staged(): Promise<{ id: string; modifiedAt: Date }[]> {
