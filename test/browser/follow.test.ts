@@ -27,8 +27,8 @@ describe('web: pages that follow by themselves', function () {
     tab = undefined;
   });
 
-  async function failed(message: string): Promise<void> {
-    const body = { project: 'shop', error_level: 'fatal', exception_class: 'TypeError', error_message: message };
+  async function failed(message: string, exception_class: string): Promise<void> {
+    const body = { project: 'shop', error_level: 'fatal', exception_class, error_message: message };
     const { status } = await service.request('POST', '/api/errors/v1/report', token, body);
     expect(status).to.equal(201);
   }
@@ -41,10 +41,11 @@ describe('web: pages that follow by themselves', function () {
   }
 
   it('the dashboard shows what happens, without reload', async () => {
-    await failed('the first one');
+    await failed('the first one', 'TypeError');
     const page = await opened('/');
     await page.evaluate('window.kept = true');
-    await failed('came while somebody looked');
+    // Of another class: alike ones are folded into one row.
+    await failed('came while somebody looked', 'RangeError');
     await page
       .locator('#panel-bugs\\.attention', { hasText: 'came while somebody looked' })
       .waitFor({ timeout: 60_000 });

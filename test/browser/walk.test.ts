@@ -65,6 +65,14 @@ describe('web: a walk in a real browser', function () {
     expect(await page.locator('#panel-errorstream\\.hours svg').count()).to.equal(1);
 
     await page.getByRole('link', { name: /^Bugs/ }).first().click();
+    // The bare list is what waits for somebody.
+    expect(await page.locator('tbody').innerText())
+      .to.include('nobody has this one')
+      .and.not.include('the walk');
+    await page
+      .getByRole('link', { name: /^Claimed/ })
+      .first()
+      .click();
     const row = page.locator('tr', { hasText: ref }).filter({ hasText: 'the walk' });
     expect(await row.innerText())
       .to.include('fixer-7')
