@@ -62,7 +62,9 @@ export async function loop(): Promise<LoopFacts> {
   try {
     return await story({ url, folder, tokens, hook, left });
   } finally {
-    for (const end of left.toReversed()) await end();
+    // One that fails must not keep the others, nor the token that could do the rest.
+    const ended = await Promise.allSettled(left.toReversed().map((end) => end()));
+    for (const end of ended) if (end.status === 'rejected') say(`left behind: ${String(end.reason)}`);
     hook.close();
     await tokens.revoke();
     await rm(folder, { recursive: true, force: true });

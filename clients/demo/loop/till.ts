@@ -38,9 +38,15 @@ export class Till {
     return pid > 0 && alive(pid) ? pid : null;
   }
 
+  /** Asks it to end, and waits for that: its folder goes afterwards. @throws when it does not within 20 seconds */
   async stop(): Promise<void> {
     const pid = await this.pid();
-    if (pid !== null) process.kill(pid, 'SIGTERM');
+    if (pid === null) return;
+    process.kill(pid, 'SIGTERM');
+    for (const end = Date.now() + 20_000; (await this.pid()) !== null;) {
+      if (Date.now() > end) throw new Error(`the till, process ${pid}, does not end`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
   }
 }
 

@@ -2,7 +2,7 @@
  * A till: adds up an order a second, tells of what fails, sends heartbeats, and when there is a newer release starts the update
  * agent and ends, so that the agent may replace its files and start it again. The agent's setup wrote settings.json.
  */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { totalOf } from './checkout.mjs';
 import { createClient } from './sdk/index.js';
 
@@ -17,7 +17,8 @@ const client = createClient({
   cacheDir: new URL('cache', import.meta.url).pathname,
 });
 client.installGlobalHandler({ app_version: version });
-await writeFile(new URL('till.pid', import.meta.url), `${process.pid}\n`);
+const mark = new URL('till.pid', import.meta.url);
+await writeFile(mark, `${process.pid}\n`);
 
 const ORDERS = [
   { number: 1001, lines: [{ price: 20, pieces: 2 }], coupon: { percent: 10 } },
@@ -49,4 +50,9 @@ async function update() {
 }
 const look = setInterval(() => void update(), 2_000);
 
-process.once('SIGTERM', () => void heartbeat.stop().then(() => process.exit(0)));
+async function end() {
+  await heartbeat.stop();
+  await rm(mark, { force: true });
+  process.exit(0);
+}
+process.once('SIGTERM', () => void end());
