@@ -301,6 +301,7 @@ export type * from '../ports/processes.js';
 export type * from '../ports/signer.js';
 export type * from '../ports/store.js';
 export type * from '../ports/tools.js';
+export { mergedPage } from '../ports/cursor.js';
 export { matches } from '../ports/document.js';
 export { OutboundError } from '../ports/outbound.js';
 export {

@@ -2,7 +2,7 @@
  * Keyset cursors: the sort values of the last row of a page, opaque to clients. A cursor names its sort, so that one made
  * for another list is refused rather than answered with the wrong rows.
  */
-import { totalSort, valueAt } from './document.js';
+import { compareDocs, totalSort, valueAt } from './document.js';
 import { InvalidCursor, type Condition, type Doc, type Filter, type Page, type Scalar, type Sort } from './store.js';
 
 const name = (sort: Sort): string => sort.map(([path, order]) => (order === 'asc' ? '+' : '-') + path).join();
@@ -49,6 +49,15 @@ export function toPage<T extends Doc>(sort: Sort, docs: T[], limit: number): Pag
   if (docs.length <= limit) return { items: docs, next: null };
   const items = docs.slice(0, limit);
   return { items, next: encodeCursor(sort, items[limit - 1] as T) };
+}
+
+/**
+ * One page of several queries with the same sort and cursor, whose filters exclude each other.
+ * @param found what each of them found, of `limit` + 1 documents
+ */
+export function mergedPage<T extends Doc>(sort: Sort, found: readonly (readonly T[])[], limit: number): Page<T> {
+  const first = found.flat().toSorted(compareDocs(totalSort(sort)));
+  return toPage(sort, first.slice(0, limit + 1), limit);
 }
 
 /**

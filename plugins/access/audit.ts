@@ -23,8 +23,8 @@ import {
   type AuditTargets,
   type CommandLine,
 } from '../../ports/domain/access.js';
-import type { Filter } from '../../ports/store.js';
 import type { Principal } from '../../ports/http.js';
+import { foundIn } from './audit-search.js';
 import { Tokens } from './tokens.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
@@ -62,7 +62,7 @@ export class Audit implements AuditLog, AuditReader {
 
   /** Newest first. */
   async search(query: AuditQuery, limit: number, after: string | null = null): ReturnType<AuditReader['search']> {
-    return this.rows.find({ filter: filterOf(query), sort: [['at', 'desc']], limit, after });
+    return foundIn(this.rows, query, limit, after);
   }
 
   /** What this plugin itself knows: no plugin adds to its own extension point. */
@@ -92,15 +92,4 @@ export class Audit implements AuditLog, AuditReader {
     const record = await this.tokens.find(principal.id);
     return `token ${principal.name} (${record?.prefix ?? principal.id})`;
   }
-}
-
-function filterOf({ actor, action, target, since, until }: AuditQuery): Filter {
-  return {
-    ...(actor !== undefined && { actor: { prefix: actor } }),
-    ...(action !== undefined && { action: action.endsWith('.') ? { prefix: action } : action }),
-    ...(target !== undefined && { target }),
-    ...((since !== undefined || until !== undefined) && {
-      at: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
-    }),
-  };
 }

@@ -115,7 +115,15 @@ export default definePlugin<AccessConfig>({
     { name: 'challenges', indexes: [{ fields: ['expires_at'] }] },
     { name: 'throttle', indexes: [{ fields: ['at'] }] },
     { name: 'roster', indexes: [] },
-    { name: 'audit', indexes: [{ fields: ['at'] }, { fields: ['target', 'at'] }] },
+    {
+      name: 'audit',
+      indexes: [
+        { fields: ['at'] },
+        { fields: ['target', 'at'] },
+        { fields: ['actor', 'at'] },
+        { fields: ['action', 'at'] },
+      ],
+    },
   ],
   from: import.meta.url,
   setup(ctx) {

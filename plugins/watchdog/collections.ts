@@ -9,6 +9,9 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['state', 'source'] },
       { fields: ['parent_source', 'source'] },
       { fields: ['project', 'source'] },
+      // A list that is worst first is a page of each state.
+      { fields: ['project', 'state', 'source'] },
+      { fields: ['alarm', 'state', 'source'] },
       { fields: ['project', 'app_version'] },
       { fields: ['suppressed_by'] },
       { fields: ['next_check_at'] },

@@ -97,18 +97,24 @@ export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Help
     return new Html(`<time class="when" datetime="${iso}" title="${escape(title)}">${body?.(at, past) ?? ''}</time>`);
   }
 
-  /** `{{hour-titles 24}}`: `20 Nov, 09:00` for each of the last hours, oldest first, the running one last; for a chart's columns. */
-  const hourTitles = (count: unknown): string[] => {
-    const length = Math.min(Math.max(numeric(count) ?? 0, 0), 1000);
-    const newest = Math.floor(now() / HOUR) * HOUR;
-    return Array.from({ length }, (_, i) => show(hour, newest - (length - 1 - i) * HOUR));
+  /** Titles of the last hours or days, made once for all rows of a page. */
+  const titlesOf = (step: number, title: (at: number) => string): ((count: unknown) => readonly string[]) => {
+    let made: { newest: number; titles: readonly string[] } = { newest: NaN, titles: [] };
+    return (count) => {
+      const length = Math.min(Math.max(numeric(count) ?? 0, 0), 1000);
+      const newest = Math.floor(now() / step) * step;
+      if (made.newest !== newest || made.titles.length !== length) {
+        made = { newest, titles: Array.from({ length }, (_, i) => title(newest - (length - 1 - i) * step)) };
+      }
+      return made.titles;
+    };
   };
 
+  /** `{{hour-titles 24}}`: `20 Nov, 09:00` for each of the last hours, oldest first, the running one last; for a chart's columns. */
+  const hourTitles = titlesOf(HOUR, (at) => show(hour, at));
+
   /** `{{day-titles 30}}`: the last days in UTC, today last. */
-  const dayTitles = (count: unknown): string[] => {
-    const length = Math.min(Math.max(numeric(count) ?? 0, 0), 1000);
-    return Array.from({ length }, (_, i) => show(utcDay, now() - (length - 1 - i) * DAY));
-  };
+  const dayTitles = titlesOf(DAY, (at) => show(utcDay, at));
 
   const textOf = (value: unknown, render: (at: number) => string): string => {
     const at = instant(value);

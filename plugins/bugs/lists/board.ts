@@ -9,6 +9,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { pages } from '../../../lib/paging.js';
+import { SharedReading } from '../../../lib/shared-reading.js';
 import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../../ports/domain/bugs.js';
 import { matches } from '../../../ports/document.js';
@@ -43,6 +44,15 @@ export interface Waiting {
   needs_info: number;
   resolved: number;
 }
+
+interface Attention {
+  concerns: Concern[];
+  total: number;
+  fresh: number;
+}
+
+/** A look at what waits: some thousand items at most. */
+const READING = { maxAgeMs: 2_000, quickMs: 10 };
 
 interface HourSums {
   counts: number[];
@@ -79,13 +89,17 @@ function itemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }
 @injectable()
 export class Board implements ErrorGroups {
   readonly #totals = new BoundedMap<{ at: number; value: Promise<number> }>({ most: 200 });
+  readonly #attention: SharedReading<Attention>;
   #sums: { key: string; at: number; value: Promise<HourSums | null> } | null = null;
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Leases) private readonly leases: Leases,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
-  ) {}
+  ) {
+    const monotonic = (): number => deps.clock.monotonic();
+    this.#attention = new SharedReading(() => this.#look(), { ...READING, monotonic });
+  }
 
   /** One page of rows. @throws InvalidCursor */
   async rows(
@@ -198,9 +212,15 @@ export class Board implements ErrorGroups {
 
   /**
    * What needs a person: critical items and regressions that wait, and critical ones somebody works on; the loudest first, alike
-   * ones as one. `total` counts all that wait, of which the newest are looked at; `fresh` all items of the last 24 hours.
+   * ones as one. `total` counts all that wait, of which the newest are looked at; `fresh` all items of the last 24 hours. Where
+   * very much waits, everybody's look is the same for two seconds.
    */
-  async attention(limit: number): Promise<{ concerns: Concern[]; total: number; fresh: number }> {
+  async attention(limit: number): Promise<Attention> {
+    const { concerns, ...numbers } = await this.#attention.take();
+    return { ...numbers, concerns: concerns.slice(0, limit) };
+  }
+
+  async #look(): Promise<Attention> {
     await this.leases.settle();
     const since = isoOf(this.deps.clock.now() - DAY_MS);
     const queue = ['00', '01', ...ranks.slice(1).map((rank) => `${rank}0`)];
@@ -216,7 +236,7 @@ export class Board implements ErrorGroups {
       ...working.items.filter(({ severity }) => severity === 'critical'),
       ...waiting.flatMap((part) => part.items),
     ];
-    const concerns = concernsOf(docs.map((doc) => this.#row(doc))).slice(0, limit);
+    const concerns = concernsOf(docs.map((doc) => this.#row(doc)));
     return { concerns, total: waiting.reduce((sum, part) => sum + part.n, 0), fresh };
   }
 

@@ -5,7 +5,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
-import { SingleFlight } from '../../../lib/single-flight.js';
+import { SharedReading } from '../../../lib/shared-reading.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc } from '../model.js';
@@ -17,7 +17,6 @@ const MAX_AGE_MS = 2_000;
 /** A store that was read within this time is read anew for every question. */
 const QUICK_MS = 25;
 const PAGE = 200;
-const KEY = 'all';
 
 export interface MonitorRow {
   id: string;
@@ -33,9 +32,8 @@ export interface MonitorRow {
 }
 
 export interface Snapshot {
-  /** When its reading began: RFC 3339, and `clock.monotonic()`. */
+  /** When its reading began, RFC 3339. */
   at: string;
-  since: number;
   /** By source. */
   rows: readonly MonitorRow[];
   /** The hierarchy of all; made when it is asked for, once. */
@@ -46,46 +44,29 @@ export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(r
 
 @injectable()
 export class Snapshots {
-  readonly #flight = new SingleFlight<Snapshot>();
-  #last: Snapshot | null = null;
-  /** How long the last reading took, in ms; null: there was none. */
-  #took: number | null = null;
-  #expiry: NodeJS.Timeout | undefined;
+  readonly #readings: SharedReading<Snapshot>;
 
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'monitors' | 'clock'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'monitors' | 'clock'>) {
+    const monotonic = (): number => deps.clock.monotonic();
+    this.#readings = new SharedReading(() => this.#read(), { maxAgeMs: MAX_AGE_MS, quickMs: QUICK_MS, monotonic });
+  }
 
-  async take(): Promise<Snapshot> {
-    const read = (): Promise<Snapshot> => this.#read();
-    if (this.#took !== null && this.#took <= QUICK_MS) return this.#flight.fresh(KEY, read);
-    const age = this.#last === null ? Infinity : this.deps.clock.monotonic() - this.#last.since;
-    return this.#last !== null && age >= 0 && age <= MAX_AGE_MS ? this.#last : this.#flight.share(KEY, read);
+  take(): Promise<Snapshot> {
+    return this.#readings.take();
   }
 
   async #read(): Promise<Snapshot> {
     const { monitors, clock } = this.deps;
-    const began = performance.now();
-    const [at, since] = [clock.iso(), clock.monotonic()];
+    const at = clock.iso();
     const rows: MonitorRow[] = [];
     const query = { filter: { deleted_at: null }, sort: [['source', 'asc']] as const, limit: PAGE };
     for await (const docs of pages(monitors, query)) {
       for (const doc of docs) rows.push(rowOf(doc));
       if (docs.length === PAGE) await turn();
     }
-    this.#took = performance.now() - began;
     let made: Promise<Forest<MonitorRow>> | undefined;
     const forest = (): Promise<Forest<MonitorRow>> => (made ??= Forest.of(rows, turn));
-    return this.#keep({ at, since, rows, forest });
-  }
-
-  /** Let go when it is too old, so that an idle process holds no copy of its monitors. */
-  #keep(snapshot: Snapshot): Snapshot {
-    this.#last = snapshot;
-    clearTimeout(this.#expiry);
-    this.#expiry = setTimeout(() => {
-      if (this.#last === snapshot) this.#last = null;
-    }, MAX_AGE_MS);
-    this.#expiry.unref();
-    return snapshot;
+    return { at, rows, forest };
   }
 }
 

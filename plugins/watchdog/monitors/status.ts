@@ -149,13 +149,18 @@ export class Status {
     return Buffer.concat(parts);
   }
 
-  /** Sources that others name as their parent, in order. */
+  /**
+   * Sources that others name as their parent, in order. A monitor that is being deleted counts until it is gone: so an index
+   * answers, and no document is read.
+   */
   async parents(): Promise<string[]> {
-    const groups = await this.deps.monitors.groupCount('parent_source', {
-      parent_source: { gt: '' },
-      deleted_at: null,
-    });
+    const groups = await this.deps.monitors.groupCount('parent_source', { parent_source: { gt: '' } });
     return groups.map(({ key }) => String(key)).toSorted();
+  }
+
+  /** How many are down: every page asks, for the navigation. */
+  down(): Promise<number> {
+    return this.deps.monitors.count({ state: 'down' });
   }
 
   /** How many are in each state, of all. */

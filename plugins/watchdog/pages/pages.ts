@@ -49,7 +49,7 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
         label: 'Monitors',
         icon: 'monitor',
         order: 10,
-        badge: async () => (await status.counts()).down || null,
+        badge: async () => (await status.down()) || null,
       },
       access,
       input: {

@@ -1,0 +1,63 @@
+/**
+ * One reading of something large, shared by all who ask. While it is quick every question gets a reading that began after it,
+ * so that a caller sees its own change. Once it has become slow it may be a little old, and the next one is begun before it is
+ * too old, so that only the first of many callers waits.
+ */
+import { SingleFlight } from './single-flight.js';
+
+export interface ReadingOptions {
+  /** How old a slow reading may be when it is given out, counted from its beginning, in ms. */
+  maxAgeMs: number;
+  /** A reading that took no longer is quick, in ms. */
+  quickMs: number;
+  /** Milliseconds that never go back. */
+  monotonic: () => number;
+}
+
+interface Reading<T> {
+  value: T;
+  /** When it began. */
+  since: number;
+}
+
+const KEY = '';
+
+export class SharedReading<T> {
+  readonly #flight = new SingleFlight<T>();
+  #last: Reading<T> | null = null;
+  /** The last one was; before the first nothing is known, and callers share it. */
+  #quick = false;
+  #expiry: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly read: () => Promise<T>,
+    private readonly options: ReadingOptions,
+  ) {}
+
+  take(): Promise<T> {
+    const { maxAgeMs, monotonic } = this.options;
+    const read = (): Promise<T> => this.#read();
+    if (this.#quick) return this.#flight.fresh(KEY, read);
+    const age = this.#last === null ? Infinity : monotonic() - this.#last.since;
+    if (this.#last === null || age < 0 || age > maxAgeMs) return this.#flight.share(KEY, read);
+    // Whoever asks next learns of a failure.
+    if (age > maxAgeMs / 2) this.#flight.share(KEY, read).catch(() => (this.#last = null));
+    return Promise.resolve(this.#last.value);
+  }
+
+  async #read(): Promise<T> {
+    const began = performance.now();
+    const since = this.options.monotonic();
+    const value = await this.read();
+    this.#quick = performance.now() - began <= this.options.quickMs;
+    const reading = { value, since };
+    this.#last = this.#quick ? null : reading;
+    clearTimeout(this.#expiry);
+    // An idle process holds no copy.
+    this.#expiry = setTimeout(() => {
+      if (this.#last === reading) this.#last = null;
+    }, this.options.maxAgeMs);
+    this.#expiry.unref();
+    return value;
+  }
+}

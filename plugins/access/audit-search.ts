@@ -1,0 +1,70 @@
+/**
+ * Finds entries of the audit log, newest first, by indexes however long the log is. The beginning of a name becomes the names
+ * that begin so, each of them a range in the order of time; their pages are merged. Rejected: a filter by prefix, for which a
+ * store walks the log until it has found enough, or sorts all that fit.
+ */
+import type { Collection } from '../../kernel/contract.js';
+import { mergedPage } from '../../ports/cursor.js';
+import type { AuditEntry, AuditQuery } from '../../ports/domain/access.js';
+import type { Filter, Page, Sort } from '../../ports/store.js';
+
+const NEWEST: Sort = [['at', 'desc']];
+/** Names that are looked up one by one; the log is walked for the beginning of more. */
+const MOST_NAMES = 20;
+
+/** @param after of an earlier page; any of the queries continues from it, since all have one order. @throws InvalidCursor */
+export async function foundIn(
+  rows: Collection<AuditEntry>,
+  query: AuditQuery,
+  limit: number,
+  after: string | null,
+): Promise<Page<AuditEntry>> {
+  const filter = filterOf(query);
+  const open = openIn(query);
+  const names = open === null ? null : await namesOf(rows, open.field, open.prefix);
+  if (open === null || names === null) return rows.find({ filter, sort: NEWEST, limit, after });
+  const each = names.map((name) =>
+    rows.find({ filter: { ...filter, [open.field]: name }, sort: NEWEST, limit: limit + 1, after }),
+  );
+  const found = await Promise.all(each);
+  return mergedPage(
+    NEWEST,
+    found.map(({ items }) => items),
+    limit,
+  );
+}
+
+/** The field of which the query gives a beginning; null when what it gives whole has an index of its own. */
+function openIn({ actor, action, target }: AuditQuery): { field: 'actor' | 'action'; prefix: string } | null {
+  if (target !== undefined) return null;
+  if (actor !== undefined) return { field: 'actor', prefix: actor };
+  return action?.endsWith('.') === true ? { field: 'action', prefix: action } : null;
+}
+
+/** What is recorded in `field` and begins so, in order; null: more than `MOST_NAMES`. Each is one step in the index. */
+async function namesOf(
+  rows: Collection<AuditEntry>,
+  field: 'actor' | 'action',
+  prefix: string,
+): Promise<string[] | null> {
+  const names: string[] = [];
+  for (;;) {
+    const last = names.at(-1);
+    const filter = { [field]: { prefix, ...(last !== undefined && { gt: last }) } };
+    const [next] = (await rows.find({ filter, sort: [[field, 'asc']], limit: 1 })).items;
+    if (next === undefined) return names;
+    if (names.length === MOST_NAMES) return null;
+    names.push(next[field]);
+  }
+}
+
+function filterOf({ actor, action, target, since, until }: AuditQuery): Filter {
+  return {
+    ...(actor !== undefined && { actor: { prefix: actor } }),
+    ...(action !== undefined && { action: action.endsWith('.') ? { prefix: action } : action }),
+    ...(target !== undefined && { target }),
+    ...((since !== undefined || until !== undefined) && {
+      at: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
+    }),
+  };
+}

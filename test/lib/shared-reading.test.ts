@@ -1,0 +1,85 @@
+/** One reading for all who ask: anew while it is quick, a little old once it is slow. */
+import { expect } from 'chai';
+import { SharedReading } from '../../lib/shared-reading.js';
+
+/** Numbers, each reading the next; slow ones wait until they are let go. */
+function readings(quickMs: number) {
+  let at = 0;
+  let begun = 0;
+  const held: (() => void)[] = [];
+  const state = { failing: false, holding: false };
+  const read = async (): Promise<number> => {
+    const n = ++begun;
+    if (state.failing) throw new Error('no store');
+    if (state.holding) await new Promise<void>((resolve) => held.push(resolve));
+    return n;
+  };
+  const shared = new SharedReading(read, { maxAgeMs: 2_000, quickMs, monotonic: () => at });
+  return { shared, state, begun: () => begun, at: (ms: number) => (at = ms), release: () => held.shift()?.() };
+}
+
+/** Every reading is slow. */
+const SLOW = -1;
+const QUICK = 60_000;
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('lib: shared reading', () => {
+  it('reads anew for every question while it is quick', async () => {
+    const { shared } = readings(QUICK);
+    expect([await shared.take(), await shared.take(), await shared.take()]).to.deep.equal([1, 2, 3]);
+  });
+
+  it('a question that comes while a quick reading runs gets the next one, shared by all who ask meanwhile', async () => {
+    const { shared, state, release, begun } = readings(QUICK);
+    await shared.take();
+    state.holding = true;
+    const asked = [shared.take(), shared.take(), shared.take()];
+    release();
+    await settled();
+    release();
+    expect(await Promise.all(asked)).to.deep.equal([2, 3, 3]);
+    expect(begun()).to.equal(3);
+  });
+
+  it('once slow it gives out what it has, until that is too old', async () => {
+    const { shared, at } = readings(SLOW);
+    expect(await shared.take()).to.equal(1);
+    at(1_000);
+    expect(await shared.take()).to.equal(1);
+    at(2_001);
+    expect(await shared.take()).to.equal(2);
+  });
+
+  it('reads ahead in the second half of that time, once, and nobody waits for it', async () => {
+    const { shared, state, at, release, begun } = readings(SLOW);
+    await shared.take();
+    state.holding = true;
+    at(1_001);
+    expect([await shared.take(), await shared.take()]).to.deep.equal([1, 1]);
+    expect(begun()).to.equal(2);
+    release();
+    await settled();
+    at(2_500);
+    expect(await shared.take()).to.equal(2);
+  });
+
+  it('a reading ahead that fails is told to whoever asks next, and the one after reads again', async () => {
+    const { shared, state, at } = readings(SLOW);
+    await shared.take();
+    state.failing = true;
+    at(1_500);
+    expect(await shared.take()).to.equal(1);
+    await settled();
+    expect(await shared.take().catch((error: Error) => error.message)).to.equal('no store');
+    state.failing = false;
+    expect(await shared.take()).to.equal(4);
+  });
+
+  it('a clock that went back makes nothing younger', async () => {
+    const { shared, at } = readings(SLOW);
+    at(5_000);
+    await shared.take();
+    at(0);
+    expect(await shared.take()).to.equal(2);
+  });
+});

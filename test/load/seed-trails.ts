@@ -1,0 +1,66 @@
+/** Fills the embedded store of a stopped service with what grows beside the items: audit entries, events, one webhook and its deliveries. */
+import { join } from 'node:path';
+import { Connection } from '../../adapters/sqlite/connection.js';
+import { performWrite } from '../../adapters/sqlite/writes.js';
+import { SystemClock } from '../../adapters/node/clock.js';
+import { RandomIds } from '../../adapters/node/ids.js';
+import { newDelivery, STATES, type Delivery } from '../../plugins/webhooks/deliveries/delivery.js';
+import { storedEvent } from '../../plugins/webhooks/events/event.js';
+import type { Webhook } from '../../plugins/webhooks/registry/webhook.js';
+import type { AuditEntry } from '../../ports/domain/access.js';
+
+const ACTIONS = ['token.created', 'webhook.changed', 'monitor.changed', 'login.succeeded', 'bug.bulk'];
+const ACTORS = ['admin', 'anna', 'bert', 'token ci (abcd)'];
+const EVENTS = ['bug.created', 'bug.resolved', 'watchdog.down', 'watchdog.recovered'];
+const STEP_MS = 10_000;
+
+const webhook = (id: string, at: string): Webhook => ({
+  id,
+  name: 'seeded',
+  url: 'http://127.0.0.1:9/',
+  project_slug: null,
+  events: ['*'],
+  // Switched off: nothing is sent while pages are measured.
+  enabled: false,
+  secret: null,
+  previous: null,
+  failures: 0,
+  disabled_reason: null,
+  disabled_at: null,
+  resuming: false,
+  created_by: 'user:seed',
+  created_at: at,
+  updated_at: at,
+});
+
+export function seedTrails(dataDir: string, projects: readonly string[], count: number, now = Date.now()): void {
+  const ids = new RandomIds(new SystemClock());
+  const connection = new Connection({ path: join(dataDir, 'aos.db'), durability: 'normal' });
+  const insert = (table: string, doc: AuditEntry | Delivery | Webhook | ReturnType<typeof storedEvent>): void => {
+    performWrite(connection, ['insert', table, JSON.stringify(doc)]);
+  };
+  try {
+    const hook = webhook(ids.uuid(), new Date(now).toISOString());
+    connection.transaction(() => {
+      insert('webhooks_webhooks', hook);
+      for (let i = 0; i < count; i++) {
+        const at = new Date(now - (count - i) * STEP_MS).toISOString();
+        const [actor = '', action = ''] = [ACTORS[i % ACTORS.length], ACTIONS[i % ACTIONS.length]];
+        insert('access_audit', { id: ids.uuid(), at, actor, action, target: `thing-${i % 1000}`, details: { n: i } });
+        const project_slug = projects[i % projects.length] ?? null;
+        const data = { id: `item-${i}`, title: `Failure${i}: order could not be loaded`, severity: 'high' };
+        const event = storedEvent(
+          { id: `evt_${ids.uuid()}`, event: EVENTS[i % EVENTS.length] ?? '', timestamp: at, project_slug, data },
+          at,
+          'seed',
+          [],
+        );
+        insert('webhooks_events', event);
+        const { next_at: _due, ...ended } = newDelivery(hook.id, event, at, null);
+        insert('webhooks_deliveries', { ...ended, state: i % 50 === 0 ? (STATES[3] ?? 'exhausted') : 'success' });
+      }
+    });
+  } finally {
+    connection.close();
+  }
+}
