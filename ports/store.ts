@@ -153,9 +153,25 @@ export interface IndexSpec {
   sparse?: boolean;
 }
 
+/**
+ * A path by which the few documents that have a value are found among many, in whatever order they are listed, and together
+ * with other such paths. An index serves one order; this serves every one, and no write waits for it.
+ */
+export interface LookupSpec {
+  path: string;
+  /** `value`: equality and `in` of a scalar, `has` and `has_any` of an array. `text`: `contains`. */
+  by: 'value' | 'text';
+}
+
 export interface CollectionSpec {
   name: string;
   indexes: readonly IndexSpec[];
+  /**
+   * An engine may bring them up to date a little later than the document, and takes in the documents of a large collection
+   * in steps, while it answers; what reads answer is exact at any moment all the same. A `text` path is written by inserts and by
+   * `set` and `unset` of that very path.
+   */
+  lookups?: readonly LookupSpec[];
   /**
    * Indexed paths, none of them unique, that nearly every write of a document moves. An engine may bring their indexes up to
    * date a little later than the document; what reads answer is exact at any moment all the same.

@@ -7,6 +7,8 @@ import { isBusy, type Driver, type Statement } from './driver.js';
 import type { Columns } from './translate.js';
 import { openDriver } from './open.js';
 import { deferredOf } from './mark.js';
+import { storedLookups } from './lookup-tables.js';
+import type { LookupSpec } from '../../ports/store.js';
 
 const MAX_STATEMENTS = 400;
 /** One wait for another process's lock, in milliseconds; SQLite polls. */
@@ -23,6 +25,9 @@ export interface Table {
   unique: readonly string[];
   /** Paths whose columns lag behind in marked rows (unsettled.ts). */
   deferred: readonly string[];
+  /** The paths of each index, in order; `id` ends all but the unique ones. */
+  indexes: readonly (readonly string[])[];
+  lookups: readonly LookupSpec[];
 }
 
 export interface ConnectionOptions {
@@ -32,7 +37,7 @@ export interface ConnectionOptions {
 
 export class Connection {
   readonly driver: Driver;
-  /** Tables in which this connection may have marked rows (unsettled.ts). */
+  /** Tables in which this connection may have marked rows (unsettled.ts), or documents for their look-ups (lookups.ts). */
   readonly unsettled = new Set<string>();
   readonly #statements = new Map<string, Statement>();
   readonly #tables = new Map<string, Table | null>();
@@ -88,7 +93,28 @@ export class Connection {
     ).all([name]);
     const indexes = this.prepare('SELECT name FROM pragma_index_list(?)').all([name]);
     const deferred = deferredOf(name, indexes.map(String));
-    return { name, columns: new Set(paths(columns)), unique: paths(unique), deferred };
+    const lookups = storedLookups(this, name);
+    return {
+      name,
+      columns: new Set(paths(columns)),
+      unique: paths(unique),
+      deferred,
+      indexes: this.#indexes(name),
+      lookups,
+    };
+  }
+
+  #indexes(name: string): string[][] {
+    const rows = this.prepare(
+      `SELECT i.name, c.name FROM pragma_index_list(?) i, pragma_index_info(i.name) c WHERE i.origin = 'c'
+        ORDER BY i.name, c.seqno`,
+    ).all([name]);
+    const fields = new Map<string, string[]>();
+    for (const [index, column] of rows.map((row) => row.map(String)) as [string, string][]) {
+      const path = column === 'id' ? ['id'] : paths([[column]]);
+      fields.set(index, [...(fields.get(index) ?? []), ...path]);
+    }
+    return [...fields.values()];
   }
 
   /** Runs `work` in one transaction; it has committed, durably, when this returns. Waits for other processes' locks. */

@@ -2,6 +2,7 @@
 import { afterStretches } from '../../ports/cursor.js';
 import { checkPath } from '../../ports/document.js';
 import type { Filter, Scalar } from '../../ports/store.js';
+import { candidatesOf, fromCandidates, planOf } from './candidates.js';
 import type { Connection, Table } from './connection.js';
 import type { FindRequest, GroupRequest, ReadKind, ReadRequest } from './messages.js';
 import { expression, orderSql, whereSql, type Columns, type Sql } from './translate.js';
@@ -31,8 +32,15 @@ export function performRead(connection: Connection, [kind, name, text]: ReadRequ
 }
 
 /** The statement of one stretch of a find. Its last parameter is the number of rows. */
-export function findSql(name: string, columns: Columns, request: FindRequest, stretch: Filter, what: 'body' | 'id') {
-  const where = whereSql([request.filter, stretch], columns);
+export function findSql(
+  name: string,
+  columns: Columns,
+  request: FindRequest,
+  stretch: Filter,
+  what: 'body' | 'id',
+  aside?: ReadonlySet<string>,
+): Sql {
+  const where = whereSql([request.filter, stretch], columns, aside);
   const order = orderSql(request.sort, columns);
   return { text: `SELECT ${what} FROM "${name}" WHERE ${where.text} ORDER BY ${order} LIMIT ?`, values: where.values };
 }
@@ -40,18 +48,21 @@ export function findSql(name: string, columns: Columns, request: FindRequest, st
 function find(connection: Connection, table: Table, request: FindRequest, what: 'body' | 'id'): unknown[] {
   const { name, columns, deferred } = table;
   const { filter, sort, after } = request;
+  const plan = planOf(table, filter, sort);
   const plainly = (stretch: Filter, rows: number): unknown[] => {
-    const sql = findSql(name, columns, request, stretch, what);
+    const sql = findSql(name, columns, request, stretch, what, plan?.aside);
     return connection
       .prepare(sql.text)
       .all([...sql.values, rows])
       .map(([value]) => value);
   };
-  if (after === null && deferred.length === 0) return plainly({}, request.rows);
+  if (after === null && deferred.length === 0 && plan === null) return plainly({}, request.rows);
   // One snapshot for all statements: a document that moves meanwhile is not seen twice.
   return snapshot(connection, () => {
+    const few = plan === null ? null : candidatesOf(connection, table, plan);
+    if (few !== null) return findAmong(connection, table, request, few, what);
     const inParts = (stretch: Filter, rows: number): unknown[] =>
-      findInParts(connection, table, { filters: [filter, stretch], sort, rows }, what);
+      findInParts(connection, table, { filters: [filter, stretch], sort, rows, aside: plan?.aside }, what);
     const read = isUnsettled(connection, name, filter, sort) ? inParts : plainly;
     const found: unknown[] = [];
     for (const stretch of after === null ? [{}] : afterStretches(sort, after)) {
@@ -60,6 +71,23 @@ function find(connection: Connection, table: Table, request: FindRequest, what: 
     }
     return found;
   });
+}
+
+function findAmong(
+  connection: Connection,
+  table: Table,
+  { filter, sort, after, rows }: FindRequest,
+  ids: readonly string[],
+  what: 'body' | 'id',
+): unknown[] {
+  const from = fromCandidates(table.name, ids);
+  const columns = isUnsettled(connection, table.name, filter, sort) ? settledColumns(table) : table.columns;
+  const where = whereSql(after === null ? [filter] : [filter, { or: afterStretches(sort, after) }], columns);
+  const sql = `SELECT ${what} ${from.text} WHERE ${where.text} ORDER BY ${orderSql(sort, columns)} LIMIT ?`;
+  return connection
+    .prepare(sql)
+    .all([...from.values, ...where.values, rows])
+    .map(([value]) => value);
 }
 
 function snapshot<V>(connection: Connection, read: () => V): V {
@@ -75,8 +103,16 @@ function count(connection: Connection, table: Table, filter: Filter): number {
   const counted = ({ text, values }: Sql): number =>
     connection.prepare(`SELECT count(*) ${text}`).get(values)?.[0] as number;
   const all = (): number => counted(everywhere(table, filter));
-  if (table.deferred.length === 0) return all();
+  const plan = planOf(table, filter, null);
+  if (table.deferred.length === 0 && plan === null) return all();
   return snapshot(connection, () => {
+    const few = plan === null ? null : candidatesOf(connection, table, plan);
+    if (few !== null) {
+      const from = fromCandidates(table.name, few);
+      const columns = isUnsettled(connection, table.name, filter) ? settledColumns(table) : table.columns;
+      const where = whereSql([filter], columns);
+      return counted({ text: `${from.text} WHERE ${where.text}`, values: [...from.values, ...where.values] });
+    }
     if (!isUnsettled(connection, table.name, filter)) return all();
     const [stale, exact] = ofMarked(table, filter);
     return all() - counted(stale) + counted(exact);

@@ -7,6 +7,7 @@ import { StoreConflict, type CollectionSpec, type IndexSpec } from '../../ports/
 import type { Connection, Table } from './connection.js';
 import { violatedColumn } from './driver.js';
 import { columnName } from './translate.js';
+import { ensureLookups } from './lookup-tables.js';
 import { MARK, markLabel } from './mark.js';
 import { ALL, settle } from './unsettled.js';
 import { bodyExpression } from './values.js';
@@ -18,11 +19,15 @@ export function createTable(connection: Connection, name: string): void {
 }
 
 /** Within a transaction. @throws StoreConflict when stored documents break a new unique index */
-export function ensureCollection(connection: Connection, { name, indexes, deferred = [] }: CollectionSpec): void {
+export function ensureCollection(
+  connection: Connection,
+  { name, indexes, deferred = [], lookups = [] }: CollectionSpec,
+): void {
   createTable(connection, name);
   addColumns(connection, name, [...new Set(indexes.flatMap((index) => index.fields))]);
   for (const index of indexes) createIndex(connection, name, index);
   defer(connection, name, deferred);
+  ensureLookups(connection, name, lookups);
 }
 
 /** @throws TypeError when a deferred path has no index, or a unique one */

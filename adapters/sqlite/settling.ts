@@ -1,15 +1,24 @@
-/** The writer's own work between the batches: it settles marked rows (unsettled.ts), a slice at a time. */
+/**
+ * The writer's own work between the batches: it settles marked rows (unsettled.ts) and takes documents into look-ups
+ * (lookups.ts), a slice at a time.
+ */
 import type { Connection } from './connection.js';
+import { tablesWithLookups } from './lookup-tables.js';
+import { takeIn } from './lookups.js';
 import { ALL, settle, SETTLE_MS, tablesWithMarks } from './unsettled.js';
+
+/** Between two slices of what was there before its look-ups: half of the writer's time at most. */
+const EARLIER_MS = 10;
 
 export class Settling {
   readonly #connection: Connection;
   #timer: NodeJS.Timeout | null = null;
 
-  /** What a process that was killed left behind is settled too. */
+  /** What a process that was killed left behind is done too. */
   constructor(connection: Connection) {
     this.#connection = connection;
-    for (const name of tablesWithMarks(connection)) connection.unsettled.add(name);
+    for (const name of [...tablesWithMarks(connection), ...tablesWithLookups(connection)])
+      connection.unsettled.add(name);
     this.later();
   }
 
@@ -25,16 +34,26 @@ export class Settling {
     const [name] = this.#connection.unsettled;
     if (name === undefined) return;
     try {
-      const more = this.#connection.transaction(() => settle(this.#connection, name));
-      if (!more) this.#connection.unsettled.delete(name);
-      this.later(more ? 0 : SETTLE_MS);
+      this.later(this.#settled(name));
     } catch {
       // The disk is full, or another process holds the lock. Nothing is wrong without it, only slower: it is tried again.
       this.later();
     }
   }
 
-  /** All of it, before the connection closes. */
+  /** When there is more to do, in milliseconds. */
+  #settled(name: string): number {
+    const { unsettled } = this.#connection;
+    const marked = this.#connection.transaction(() => settle(this.#connection, name));
+    const left = this.#connection.transaction(() => takeIn(this.#connection, name));
+    // The next table has its turn.
+    unsettled.delete(name);
+    if (marked || left !== null) unsettled.add(name);
+    if (marked || left === 'noted') return 0;
+    return left === 'earlier' ? EARLIER_MS : SETTLE_MS;
+  }
+
+  /** All marked rows, before the connection closes. What is noted for look-ups waits for the next start. */
   end(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;

@@ -19,6 +19,7 @@ export interface Sql {
 
 /** Not a plain 0, which SQLite takes as "no plan" where a statement names its index (unsettled.ts). */
 const NEVER = '+0';
+const NONE: ReadonlySet<string> = new Set();
 /** Lists longer than this travel as one JSON parameter. */
 const MAX_LIST = 64;
 
@@ -31,10 +32,10 @@ export function expression(path: string, columns: Columns): string {
   return columns.has(checkPath(path)) ? columnName(path) : bodyExpression(path);
 }
 
-/** All `filters` hold. */
-export function whereSql(filters: readonly Filter[], columns: Columns): Sql {
+/** All `filters` hold. @param aside paths whose indexes SQLite shall not take */
+export function whereSql(filters: readonly Filter[], columns: Columns, aside: ReadonlySet<string> = NONE): Sql {
   const values: Value[] = [];
-  const terms = filters.flatMap((filter) => filterTerms(filter, columns, values));
+  const terms = filters.flatMap((filter) => filterTerms(filter, columns, values, aside));
   return { text: terms.length === 0 ? '1' : terms.join(' AND '), values };
 }
 
@@ -44,7 +45,7 @@ export function orderSql(sort: Sort | undefined, columns: Columns): string {
     .join(', ');
 }
 
-function filterTerms(filter: Filter, columns: Columns, values: Value[]): string[] {
+function filterTerms(filter: Filter, columns: Columns, values: Value[], aside = NONE): string[] {
   const terms: string[] = [];
   for (const path in filter) {
     const condition = filter[path];
@@ -52,13 +53,15 @@ function filterTerms(filter: Filter, columns: Columns, values: Value[]): string[
     if (path === 'or') {
       const any = alternatives(condition).map((f) => filterTerms(f, columns, values).join(' AND ') || '1');
       terms.push(any.length === 0 ? NEVER : `(${any.map((one) => `(${one})`).join(' OR ')})`);
-    } else terms.push(...conditionTerms(path, condition as Condition, columns, values));
+    } else {
+      const at = (aside.has(path) ? '+' : '') + expression(path, columns);
+      terms.push(...conditionTerms(path, at, condition as Condition, values, columns));
+    }
   }
   return terms;
 }
 
-function conditionTerms(path: string, condition: Condition, columns: Columns, values: Value[]): string[] {
-  const at = expression(path, columns);
+function conditionTerms(path: string, at: string, condition: Condition, values: Value[], columns: Columns): string[] {
   if (condition === null || typeof condition !== 'object') return [equal(at, condition, values)];
   const terms: string[] = [];
   const c: Operators = condition;
@@ -73,7 +76,12 @@ function conditionTerms(path: string, condition: Condition, columns: Columns, va
   if (c.contains !== undefined) {
     const parts = [c.contains].flat();
     values.push(...parts);
-    terms.push(`(${[`typeof(${at}) = 'text'`, ...parts.map(() => `instr(${at}, ?) > 0`)].join(' AND ')})`);
+    // The document is long, and each look into it costs: the type once, and the text for each part.
+    const [isText, text] =
+      path === 'id' || columns.has(path)
+        ? [`typeof(${at}) = 'text'`, at]
+        : [`json_type(body, ${jsonPath(path)}) = 'text'`, `json_extract(body, ${jsonPath(path)})`];
+    terms.push(`(${[isText, ...parts.map(() => `instr(${text}, ?) > 0`)].join(' AND ')})`);
   }
   if (c.has !== undefined) terms.push(hasOne(path, [c.has], values));
   if (c.has_any !== undefined) terms.push(hasOne(path, c.has_any, values));

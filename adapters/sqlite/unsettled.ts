@@ -66,8 +66,9 @@ export function among(
   { name, deferred }: Table,
   columns: Columns,
   filters: readonly Filter[],
+  aside?: ReadonlySet<string>,
 ): Sql {
-  const where = whereSql(filters, columns);
+  const where = whereSql(filters, columns, aside);
   // Marked rows are few, so their index is always the one to take; for the others the plus keeps the planner's choice as it is.
   const from =
     part === 'marked'
@@ -80,13 +81,13 @@ export function among(
 export function findInParts(
   connection: Connection,
   table: Table,
-  request: { filters: readonly Filter[]; sort: Sort; rows: number },
+  request: { filters: readonly Filter[]; sort: Sort; rows: number; aside: ReadonlySet<string> | undefined },
   what: 'body' | 'id',
 ): Value[] {
   const order = totalSort(request.sort);
   const parts = (['others', 'marked'] as const).map((part) => {
     const columns = part === 'marked' ? settledColumns(table) : table.columns;
-    const { text, values } = among(part, table, columns, request.filters);
+    const { text, values } = among(part, table, columns, request.filters, request.aside);
     const keys = order.map(([path]) => expression(path, columns));
     const by = order.map(([, direction], i) => `${keys[i]} ${direction === 'asc' ? 'ASC' : 'DESC'}`);
     const sql = `SELECT ${[what, ...keys].join()} ${text} ORDER BY ${by.join()} LIMIT ?`;

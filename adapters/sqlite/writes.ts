@@ -12,12 +12,15 @@ import {
   type TransactionWrite,
   type Update,
 } from '../../ports/store.js';
+import { candidatesOf, fromCandidates, planOf } from './candidates.js';
 import type { Connection, Table } from './connection.js';
 import { violatedColumn, type Value } from './driver.js';
 import type { ChangeRequest, IdsRequest, TransactRequest, WriteKind, WriteRequest } from './messages.js';
 import { createTable, ensureCollection } from './schema.js';
 import { columnName, orderSql, whereSql, type Sql } from './translate.js';
+import { noteForLookups } from './lookups.js';
 import { MARK } from './mark.js';
+import { termSource } from './terms.js';
 import { ALL, isUnsettled, settle, settledColumns } from './unsettled.js';
 import { columnValue } from './values.js';
 
@@ -82,16 +85,18 @@ class TableWriter {
     const names = ['id', 'body', ...columns.map(columnName)];
     const values = [doc.id, body, ...columns.map((path) => columnValue(valueAt(doc, path)))];
     this.#run(`INSERT INTO "${this.#name}" (${names.join()}) VALUES (${names.map(() => '?').join()})`, values);
+    this.#note(doc.id);
     return null;
   }
 
   /** The document as text and whether it was created; null when none matched. */
   change({ filter, update, sort, upsert }: ChangeRequest): [body: string, created: boolean] | null {
     const where = this.#where(filter, sort);
+    const from = this.#from(filter, sort);
     // By its id there is one at most, and nothing to sort.
     const order = typeof filter['id'] === 'string' ? '' : ` ORDER BY ${orderSql(sort, this.#table.columns)}`;
-    const sql = `SELECT ${this.#row} FROM "${this.#name}" WHERE ${where.text}${order} LIMIT 1`;
-    const row = this.#connection.prepare(sql).get(where.values);
+    const sql = `SELECT ${this.#row} ${from.text} WHERE ${where.text}${order} LIMIT 1`;
+    const row = this.#connection.prepare(sql).get([...from.values, ...where.values]);
     if (row) return [this.#replace(row, update), false];
     if (!upsert) return null;
     const doc = applyUpdate(seedOf(filter), update, true);
@@ -111,8 +116,7 @@ class TableWriter {
   }
 
   remove(filter: Filter): number {
-    const where = this.#where(filter);
-    return this.#run(`DELETE FROM "${this.#name}" WHERE ${where.text}`, where.values);
+    return this.#delete(this.#where(filter));
   }
 
   removeIds({ ids, filter }: IdsRequest): number {
@@ -120,8 +124,19 @@ class TableWriter {
   }
 
   #removeOne(id: string, filter: Filter): number {
-    const where = whereSql([{ id }, filter], settledColumns(this.#table));
-    return this.#run(`DELETE FROM "${this.#name}" WHERE ${where.text}`, where.values);
+    return this.#delete(whereSql([{ id }, filter], settledColumns(this.#table)));
+  }
+
+  #delete(where: Sql): number {
+    const sql = `DELETE FROM "${this.#name}" WHERE ${where.text}`;
+    if (this.#table.lookups.length === 0) return this.#run(sql, where.values);
+    const gone = this.#connection.prepare(`${sql} RETURNING id`).all(where.values);
+    for (const [id] of gone) this.#note(id as string);
+    return gone.length;
+  }
+
+  #note(id: string): void {
+    if (this.#table.lookups.length > 0) noteForLookups(this.#connection, this.#table, id);
   }
 
   /** Only columns whose value changed are set: the indexes over the others stay as they are. */
@@ -129,8 +144,10 @@ class TableWriter {
     const doc = JSON.parse(old as string) as Doc;
     const columns = [...this.#table.columns];
     const before = columns.map((path) => columnValue(valueAt(doc, path)));
+    const terms = termSource(doc, this.#table.lookups);
     applyUpdate(doc, update);
     for (const path of this.#table.unique) uniqueValue(doc, path);
+    if (termSource(doc, this.#table.lookups).some((source, i) => source !== terms[i])) this.#note(doc.id);
     const body = JSON.stringify(doc);
     let assignments = 'body = ?';
     let unsettled = false;
@@ -164,6 +181,13 @@ class TableWriter {
     if (typeof filter['id'] === 'string') return whereSql([filter], settledColumns(this.#table));
     if (isUnsettled(this.#connection, this.#name, filter, sort)) settle(this.#connection, this.#name, ALL);
     return whereSql([filter], this.#table.columns);
+  }
+
+  /** The table, or of it the few documents that can match. */
+  #from(filter: Filter, sort?: Sort): Sql {
+    const plan = planOf(this.#table, filter, sort ?? []);
+    const few = plan && candidatesOf(this.#connection, this.#table, plan);
+    return few === null ? { text: `FROM "${this.#name}"`, values: [] } : fromCandidates(this.#name, few);
   }
 
   #run(sql: string, values: readonly Value[]): number {

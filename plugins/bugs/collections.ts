@@ -6,6 +6,13 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
     name: 'items',
     // Every occurrence moves these.
     deferred: ['last_seen_at', 'updated_at', 'hit_count'],
+    lookups: [
+      { path: 'search_text', by: 'text' },
+      { path: 'tags', by: 'value' },
+      { path: 'environment', by: 'value' },
+      { path: 'error_level', by: 'value' },
+      { path: 'regression', by: 'value' },
+    ],
     indexes: [
       { fields: ['ref'], unique: true },
       { fields: ['last_seen_at'] },

@@ -20,11 +20,28 @@ const LISTS: readonly (readonly [name: string, query: string])[] = [
   ['list, by severity', '?sort=severity'],
   ['list, project, by severity', '?project=shop3&sort=severity'],
   ['list, changes of a project', `?project=shop3&updated_since=${new Date(Date.now() - 3_600_000).toISOString()}`],
+  // What nearly nothing matches, and what much does.
+  ['list, q of one item', '?q=module4711'],
+  ['list, q of two words', '?q=Orders%20failure4711'],
+  ['list, q of nothing', '?q=nowhere'],
+  ['list, q of two letters, nothing', '?q=zq'],
+  ['list, q of all', '?q=could%20not%20be'],
+  ['list, q and status, by hits', '?q=module4711&status=open,closed&sort=hit_count'],
+  ['list, a tag of nothing', '?tag=none'],
+  ['list, a tag of all', '?tag=shop'],
+  ['list, environment of nothing', '?environment=none&sort=created_at'],
+  ['list, regressions, of which are none', '?regression=true'],
+  ['list, a rare status, by creation', '?status=needs_info&sort=created_at'],
+  ['list, a rare status, by hits', '?status=needs_info&sort=hit_count'],
+  ['list, a rare status, by change', '?status=needs_info&sort=updated_at&order=asc'],
+  ['list, project and rare status, hits', '?project=shop3&status=needs_info&sort=hit_count'],
 ];
 const CLAIMS: readonly (readonly [name: string, query: string])[] = [
   ['action=next', ''],
   ['action=next, project', '&project=shop3'],
   ['action=next, low severity', '&severity=low'],
+  ['action=next, a tag of nothing', '&tag=none'],
+  ['action=next, q of nothing', '&q=nowhere'],
 ];
 
 async function measured(items: number, unlimited: Record<string, string>): Promise<Figures> {

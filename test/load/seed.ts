@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path';
 import { Connection } from '../../adapters/sqlite/connection.js';
+import { takeIn } from '../../adapters/sqlite/lookups.js';
 import { performWrite } from '../../adapters/sqlite/writes.js';
 import { hashOf } from '../../plugins/bugs/deps.js';
 import { derived } from '../../plugins/bugs/items/change-set.js';
@@ -15,6 +16,7 @@ import { severityOf, SEVERITIES } from '../../plugins/bugs/items/severity.js';
 import type { ItemStatus, Report } from '../../ports/domain/bugs.js';
 
 const BATCH = 10_000;
+const SLICES = 50;
 const DAY_MS = 86_400_000;
 const TABLES = ['bugs_items', 'bugs_texts', 'bugs_keys'];
 
@@ -110,6 +112,7 @@ export function seedItems(dataDir: string, projects: readonly string[], items: n
       });
     }
     for (const [, sql] of indexes) driver.exec(sql);
+    while (connection.transaction(() => takeInMany(connection)));
     const n = Math.ceil(items / projects.length);
     connection.transaction(() => {
       for (const id of projects) performWrite(connection, ['insert', 'bugs_counters', JSON.stringify({ id, n })]);
@@ -118,6 +121,12 @@ export function seedItems(dataDir: string, projects: readonly string[], items: n
   } finally {
     connection.close();
   }
+}
+
+/** Many slices in one transaction. True while more is left. */
+function takeInMany(connection: Connection): boolean {
+  for (let slice = 0; slice < SLICES; slice++) if (takeIn(connection, 'bugs_items') === null) return false;
+  return true;
 }
 
 function insert(connection: Connection, i: number, projects: readonly string[], now: number): void {

@@ -20,6 +20,12 @@ export function properties(fixture: Fixture): void {
             { fields: ['f'], sparse: true },
           ],
           deferred: ['n', 'o.s'],
+          lookups: [
+            { path: 's', by: 'value' },
+            { path: 'o.s', by: 'text' },
+            { path: 't', by: 'value' },
+            { path: 'f', by: 'value' },
+          ],
         },
       ]);
       const subject = fixture.store.collection<Doc>(name);

@@ -5,6 +5,7 @@
 import { changes } from './store-changes.js';
 import { concurrency } from './store-concurrency.js';
 import { filters } from './store-filters.js';
+import { lookups } from './store-lookups.js';
 import { pages } from './store-pages.js';
 import { properties } from './store-properties.js';
 import { transactions } from './store-transactions.js';
@@ -49,6 +50,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
 
     filters(fixture);
     pages(fixture);
+    lookups(fixture);
     changes(fixture);
     concurrency(fixture);
     transactions(fixture);

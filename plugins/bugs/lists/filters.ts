@@ -1,5 +1,7 @@
 /** The query of a list as a filter of the store (contract 20, endpoints). Repeated values are alternatives. Pure. */
+import type { Severity } from '../../../ports/domain/bugs.js';
 import type { Filter, Scalar, Sort } from '../../../ports/store.js';
+import { rankOf } from '../items/severity.js';
 
 export const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count'] as const;
 export type SortName = (typeof SORTS)[number];
@@ -58,7 +60,12 @@ export function filterOf(query: ItemQuery): Filter {
     const values = query[field];
     if (values !== undefined && values.length > 0) filter[field] = oneOf(values);
   }
+  // The rank is what has an index.
+  if (query.severity?.length)
+    filter['severity_rank'] = oneOf(query.severity.map((severity) => rankOf(severity as Severity)));
   if (query.first_seen_at !== undefined) filter['first_seen_at'] = { ...query.first_seen_at };
+  // No item was seen after it was made, and when it was made has an index.
+  if (query.first_seen_at?.gte !== undefined) filter['created_at'] = { gte: query.first_seen_at.gte };
   if (query.last_seen_at !== undefined) filter['last_seen_at'] = { ...query.last_seen_at };
   if (query.claimed_by?.length) filter['claim.agent'] = oneOf(query.claimed_by);
   if (query.tag?.length)

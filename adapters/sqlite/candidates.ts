@@ -1,0 +1,138 @@
+/**
+ * Which way a find goes. SQLite keeps no statistics of values, so it walks a list in its order also when two documents of a million
+ * match. Here each condition that an index or a look-up knows is asked, up to a bound, how many documents can match: if
+ * they are few, those are read and sorted; otherwise many match, and the walk in order meets them soon.
+ */
+import { alternatives } from '../../ports/document.js';
+import type { Condition, Filter, Sort } from '../../ports/store.js';
+import type { Connection, Table } from './connection.js';
+import { idsByTerms } from './lookups.js';
+import { matchOf } from './terms.js';
+import { whereSql, type Sql } from './translate.js';
+
+/**
+ * So many documents are looked up at most, by the square root of all: a look-up costs about what a step of the walk does, and
+ * a walk finds a page of fifty after 50 × all ÷ matching steps.
+ */
+const PER_ROOT = 8;
+const FEWEST = 500;
+const MOST = 10_000;
+/** Indexes that are asked for one filter. */
+const ASKED = 3;
+
+/** A flat filter's ways: by look-ups, and by ranges of indexes over the paths of one each. */
+interface Ways {
+  match: string | null;
+  indexed: readonly (readonly string[])[];
+  filter: Filter;
+}
+
+/** What may be asked; null when the walk is best, or the only way. Pure. */
+export interface Plan {
+  /** Of the filter itself. */
+  ways: Ways;
+  /** Of each of its alternatives, which together hold all that can match; null when one of them has none. */
+  alternatives: readonly Ways[] | null;
+  /** Paths with an index that leads astray when many match: SQLite would sort them all. */
+  aside: ReadonlySet<string>;
+}
+
+/** @param sort null: no order is asked for, as in a count */
+export function planOf(table: Table, filter: Filter, sort: Sort | null): Plan | null {
+  if (typeof filter['id'] === 'string') return null;
+  const by = sort?.[0]?.[0] ?? 'id';
+  // In the order of the ids, or in none, SQLite takes the index that fits the filter; of alternatives it takes none.
+  const walked = new Set([by, ...longest(table.indexes.map((index) => walkedOf(index, filter, by)))]);
+  const all = waysOf(table, filter, by, walked);
+  const ways = by === 'id' ? { ...all, indexed: [] } : all;
+  const any = filter.or === undefined ? [] : alternatives(filter.or).map((one) => waysOf(table, one, by, walked));
+  const usable = any.length > 0 && any.every(isUsable) ? any : null;
+  if (!isUsable(ways) && usable === null) return null;
+  return { ways, alternatives: usable, aside: new Set(ways.indexed.flat().filter((path) => !walked.has(path))) };
+}
+
+const isUsable = ({ match, indexed }: Ways): boolean => match !== null || indexed.length > 0;
+
+function waysOf(table: Table, filter: Filter, by: string, walked: ReadonlySet<string>): Ways {
+  return { match: matchOf(filter, table.lookups), indexed: rangesOf(table, filter, by, walked), filter };
+}
+
+/** The paths of each index that together narrow the filter, the most first; none where the walk narrows as much. */
+function rangesOf({ indexes, deferred }: Table, filter: Filter, by: string, walked: ReadonlySet<string>): string[][] {
+  const ranges = indexes
+    .map((index) => rangeOf(index, filter, (path) => path === by || deferred.includes(path)))
+    .filter((range) => range.some((path) => !walked.has(path)));
+  const distinct = [...new Map(ranges.map((range) => [range.toSorted().join(), range])).values()];
+  return distinct.toSorted((a, b) => b.length - a.length).slice(0, ASKED);
+}
+
+const longest = (lists: readonly string[][]): string[] =>
+  lists.reduce((best, list) => (list.length > best.length ? list : best), []);
+
+/** The paths that hold one value each in the stretch of `index` that is in the order of `by`. */
+function walkedOf(index: readonly string[], filter: Filter, by: string): string[] {
+  const n = index.findIndex((path) => kindOf(filter[path]) !== 'one');
+  return index[n] === by ? index.slice(0, n) : [];
+}
+
+/** The leading paths of `index` that make a range of it. */
+function rangeOf(index: readonly string[], filter: Filter, isBarred: (path: string) => boolean): string[] {
+  const paths: string[] = [];
+  for (const path of index) {
+    const kind = isBarred(path) ? null : kindOf(filter[path]);
+    if (kind === null) break;
+    paths.push(path);
+    if (kind === 'range') break;
+  }
+  return paths;
+}
+
+/** What an index can do with a condition. */
+function kindOf(condition: Filter[string]): 'one' | 'some' | 'range' | null {
+  if (condition === undefined || condition === null) return null;
+  if (typeof condition !== 'object') return 'one';
+  const c = condition as Exclude<Condition, string | number | boolean | null>;
+  if (c.in !== undefined)
+    return c.in.length > 0 && c.in.every((value) => typeof value === 'string' || typeof value === 'number')
+      ? 'some'
+      : null;
+  return [c.gt, c.gte, c.lt, c.lte, c.prefix].some((bound) => bound !== undefined) ? 'range' : null;
+}
+
+/** Ids among which all are that the filter matches, each once; null when they are not known to be few. Within a snapshot. */
+export function candidatesOf(connection: Connection, table: Table, plan: Plan): string[] | null {
+  const [rows = 0] = connection.prepare(`SELECT max(rowid) FROM "${table.name}"`).get([]) ?? [];
+  const most = Math.round(Math.min(MOST, Math.max(FEWEST, PER_ROOT * Math.sqrt(Number(rows)))));
+  const own = idsOf(connection, table, plan.ways, most);
+  if (own !== null) return [...new Set(own)];
+  if (plan.alternatives === null) return null;
+  const all = new Set<string>();
+  for (const ways of plan.alternatives) {
+    const ids = idsOf(connection, table, ways, most);
+    if (ids === null) return null;
+    for (const id of ids) all.add(id);
+    if (all.size > most) return null;
+  }
+  return [...all];
+}
+
+function idsOf(connection: Connection, table: Table, ways: Ways, most: number): string[] | null {
+  const byTerms = ways.match === null ? null : idsByTerms(connection, table.name, ways.match, most);
+  if (byTerms !== null) return byTerms;
+  for (const paths of ways.indexed) {
+    const { text, values } = whereSql(
+      [Object.fromEntries(paths.map((path) => [path, ways.filter[path]]))],
+      table.columns,
+    );
+    const ids = connection.prepare(`SELECT id FROM "${table.name}" WHERE ${text} LIMIT ?`).all([...values, most + 1]);
+    if (ids.length <= most) return ids.map(([id]) => id as string);
+  }
+  return null;
+}
+
+/** `FROM …`, those documents one by one, and its parameters: the filter follows in a WHERE. */
+export function fromCandidates(name: string, ids: readonly string[]): Sql {
+  // The names of json_each's columns would hide those of the table.
+  const listed = `(SELECT value AS "~id" FROM json_each(?))`;
+  return { text: `FROM ${listed} CROSS JOIN "${name}" ON id = "~id"`, values: [JSON.stringify(ids)] };
+}

@@ -1,0 +1,106 @@
+/**
+ * Look-ups (ports/store.ts, LookupSpec): which documents have a value, or contain a text, from lists of one byte for each. A
+ * write of a document only notes its id; the writer takes noted documents in, many in one transaction, and those that were there
+ * before the look-ups were declared a few at a time (settling.ts). Both are durable with what they follow, so a process that
+ * was killed leaves nothing to repair.
+ *
+ * Readers take what the lists find and what is noted, and check each against the filter: an answer is exact at any
+ * moment. While earlier documents are still being taken in, readers do without.
+ *
+ * Rejected: FTS5's own tokenizer for trigrams (nothing below three characters, and one table for each kind of value); the writes of
+ * the lists with each document (a commit of its own kind for each new group, of pages that every group changes); triggers
+ * (each count would parse two bodies).
+ */
+import type { Doc } from '../../ports/store.js';
+import type { Connection, Table } from './connection.js';
+import type { Value } from './driver.js';
+import { freshTable, noteTakenIn, numbersTable, takenIn, termsTable } from './lookup-tables.js';
+import { termsOf } from './terms.js';
+
+/** Documents that one transaction takes in, and for how long, in milliseconds: other writes wait for no more. */
+const AT_ONCE = 200;
+const SLICE_MS = 10;
+
+/** Within a transaction, for a document that is new, gone, or has other values. */
+export function noteForLookups(connection: Connection, { name }: Table, id: string): void {
+  connection.prepare(`INSERT OR IGNORE INTO ${freshTable(name)} VALUES (?)`).run([id]);
+  connection.unsettled.add(name);
+}
+
+/** `noted`: more is to be taken in, soon. `earlier`: only documents from before the look-ups. Null: all is done. */
+export type Left = 'noted' | 'earlier' | null;
+
+/** Takes documents in, within a transaction. */
+export function takeIn(connection: Connection, name: string): Left {
+  const table = connection.table(name);
+  if (table === null || table.lookups.length === 0) return null;
+  const until = performance.now() + SLICE_MS;
+  const noted = connection
+    .prepare(`SELECT id FROM ${freshTable(name)} LIMIT ?`)
+    .all([AT_ONCE])
+    .map(idOf);
+  for (const [i, id] of noted.entries()) {
+    takeOne(connection, table, id);
+    connection.prepare(`DELETE FROM ${freshTable(name)} WHERE id = ?`).run([id]);
+    if (i + 1 < noted.length && performance.now() >= until) return 'noted';
+  }
+  if (noted.length === AT_ONCE) return 'noted';
+  return noted.length === 0 ? takeEarlier(connection, table, until) : leftOf(connection, name);
+}
+
+const leftOf = (connection: Connection, name: string): Left => (takenIn(connection, name) === null ? null : 'earlier');
+
+function takeEarlier(connection: Connection, table: Table, until: number): Left {
+  const { name } = table;
+  const from = takenIn(connection, name);
+  if (from === null) return null;
+  const sql = `SELECT id FROM "${name}" WHERE id > ? AND id < x'' ORDER BY id LIMIT ?`;
+  const ids = connection.prepare(sql).all([from, AT_ONCE]).map(idOf);
+  let last = from;
+  for (const id of ids) {
+    if (numberOf(connection, name, id) === undefined) takeOne(connection, table, id);
+    last = id;
+    if (performance.now() >= until) break;
+  }
+  const done = last === (ids.at(-1) ?? from) && ids.length < AT_ONCE;
+  noteTakenIn(connection, name, done ? null : last);
+  return done ? null : 'earlier';
+}
+
+const idOf = ([id]: Value[]): string => id as string;
+
+const numberOf = (connection: Connection, name: string, id: string): Value | undefined =>
+  connection.prepare(`SELECT n FROM ${numbersTable(name)} WHERE id = ?`).get([id])?.[0];
+
+/** As the document is now: under a new number, or under none when it is gone. */
+function takeOne(connection: Connection, { name, lookups }: Table, id: string): void {
+  const old = numberOf(connection, name, id);
+  if (old !== undefined) {
+    connection.prepare(`DELETE FROM ${termsTable(name)} WHERE rowid = ?`).run([old]);
+    connection.prepare(`DELETE FROM ${numbersTable(name)} WHERE n = ?`).run([old]);
+  }
+  const [body] = connection.prepare(`SELECT body FROM "${name}" WHERE id = ?`).get([id]) ?? [];
+  if (body === undefined) return;
+  // Not `RETURNING`: such a statement makes FTS5 write a segment of its own for the document before (12 times the cost).
+  const [last] = connection.prepare(`SELECT max(n) FROM ${numbersTable(name)}`).get([]) ?? [];
+  const n = Number(last ?? 0) + 1;
+  connection.prepare(`INSERT INTO ${numbersTable(name)} (n, id) VALUES (?, ?)`).run([n, id]);
+  const terms = termsOf(JSON.parse(body as string) as Doc, lookups);
+  connection.prepare(`INSERT INTO ${termsTable(name)} (rowid, terms) VALUES (?, ?)`).run([n, terms]);
+}
+
+/** Ids of all documents that can match, within a snapshot; null when they are more than `most`, or nobody knows yet. */
+export function idsByTerms(connection: Connection, name: string, match: string, most: number): string[] | null {
+  if (takenIn(connection, name) !== null) return null;
+  const found = `SELECT rowid AS n FROM ${termsTable(name)} WHERE ${termsTable(name)} MATCH ? LIMIT ?`;
+  const byTerm = connection.prepare(`SELECT m.id FROM (${found}) f CROSS JOIN ${numbersTable(name)} m ON m.n = f.n`);
+  const ids = byTerm.all([match, most + 1]).map(idOf);
+  if (ids.length > most) return null;
+  ids.push(
+    ...connection
+      .prepare(`SELECT id FROM ${freshTable(name)} LIMIT ?`)
+      .all([most + 1])
+      .map(idOf),
+  );
+  return ids.length > most ? null : ids;
+}

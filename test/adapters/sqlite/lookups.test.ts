@@ -1,0 +1,216 @@
+/** Look-ups: what their tables hold, which way a find goes, and documents that are taken in by steps, kills included. */
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { candidatesOf, planOf } from '../../../adapters/sqlite/candidates.js';
+import { Connection, type Table } from '../../../adapters/sqlite/connection.js';
+import { takenIn } from '../../../adapters/sqlite/lookup-tables.js';
+import { takeIn } from '../../../adapters/sqlite/lookups.js';
+import { performRead } from '../../../adapters/sqlite/reads.js';
+import { ensureCollection } from '../../../adapters/sqlite/schema.js';
+import { SqliteStore } from '../../../adapters/sqlite/store.js';
+import { performWrite } from '../../../adapters/sqlite/writes.js';
+import type { CollectionSpec, Doc, Filter, Sort } from '../../../ports/store.js';
+
+const DECLARER = fileURLToPath(new URL('./support/lookups.js', import.meta.url));
+
+const SPEC: CollectionSpec = {
+  name: 'rows',
+  indexes: [
+    { fields: ['at'] },
+    { fields: ['made'] },
+    { fields: ['state', 'at'] },
+    { fields: ['state', 'owner', 'at'] },
+    { fields: ['ref'], unique: true },
+    { fields: ['seen'] },
+  ],
+  deferred: ['seen'],
+  lookups: [
+    { path: 'text', by: 'text' },
+    { path: 'tags', by: 'value' },
+  ],
+};
+const BY_AT: Sort = [['at', 'desc']];
+const BY_MADE: Sort = [['made', 'desc']];
+
+describe('sqlite, look-ups', function () {
+  this.timeout(60_000);
+  let folder = '';
+  let path = '';
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-lookups-'));
+    path = join(folder, 'aos.db');
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const connected = (): Connection => {
+    const connection = new Connection({ path, durability: 'normal' });
+    connection.transaction(() => ensureCollection(connection, SPEC));
+    return connection;
+  };
+  const write = (connection: Connection, kind: 'insert' | 'change' | 'remove', request: object): unknown =>
+    connection.transaction(() => performWrite(connection, [kind, 'rows', JSON.stringify(request)]));
+  const allIn = (connection: Connection): void => {
+    while (connection.transaction(() => takeIn(connection, 'rows')) !== null);
+  };
+  const tableOf = (connection: Connection): Table => connection.table('rows') as Table;
+  const candidates = (connection: Connection, filter: Filter, sort: Sort = BY_AT): string[] | null => {
+    const plan = planOf(tableOf(connection), filter, sort);
+    return plan && candidatesOf(connection, tableOf(connection), plan);
+  };
+  const found = (connection: Connection, filter: Filter, sort: Sort = BY_AT): unknown =>
+    performRead(connection, ['ids', 'rows', JSON.stringify({ filter, sort, rows: 10, after: null })]);
+  const held = (connection: Connection): unknown[] =>
+    ['fresh', 'numbers'].map((table) => connection.prepare(`SELECT count(*) FROM "rows:${table}"`).get([])?.[0]);
+
+  it('a write notes the document alone; it is found at once, and taken in later', () => {
+    const connection = connected();
+    for (let i = 0; i < 700; i++) {
+      const doc = { id: `r${i}`, at: i, made: i, text: `failure ${i}`, tags: i % 100 === 0 ? ['rare'] : [] };
+      write(connection, 'insert', doc);
+    }
+    expect(held(connection)).to.deep.equal([700, 0]);
+    // More is noted than is worth a look: the walk answers.
+    expect(candidates(connection, { tags: { has: 'rare' } })).to.equal(null);
+    expect(found(connection, { text: { contains: 'ure 699' } })).to.deep.equal(['r699']);
+    allIn(connection);
+    expect(held(connection)).to.deep.equal([0, 700]);
+    expect(candidates(connection, { tags: { has: 'rare' } })).to.have.length(7);
+    expect(candidates(connection, { text: { contains: 'ure 699' } })).to.deep.equal(['r699']);
+    expect(candidates(connection, { text: { contains: 'ure 699' }, tags: { has: 'rare' } })).to.deep.equal([]);
+    expect(candidates(connection, { text: { contains: 'failure' } })).to.equal(null);
+    expect(found(connection, { text: { contains: 'failure' } })).to.have.length(10);
+    connection.close();
+  });
+
+  it('a change of other fields notes nothing; a change, a removal and a return do', () => {
+    const connection = connected();
+    for (const id of ['a', 'b']) write(connection, 'insert', { id, at: 1, text: `text ${id}`, tags: ['x'] });
+    allIn(connection);
+    write(connection, 'change', { filter: { id: 'a' }, update: { inc: { at: 1 }, set: { tags: ['x'], seen: 5 } } });
+    expect(held(connection)).to.deep.equal([0, 2]);
+    write(connection, 'change', { filter: { id: 'a' }, update: { set: { text: 'needle' } } });
+    expect(held(connection)).to.deep.equal([1, 2]);
+    expect(found(connection, { text: { contains: 'needle' } })).to.deep.equal(['a']);
+    expect(found(connection, { text: { contains: 'text a' } })).to.deep.equal([]);
+    write(connection, 'remove', { id: 'b' });
+    write(connection, 'remove', { tags: { has: 'none' } });
+    allIn(connection);
+    expect(held(connection)).to.deep.equal([0, 1]);
+    expect(candidates(connection, { text: { contains: 'needle' } })).to.deep.equal(['a']);
+    expect(candidates(connection, { text: { contains: 'text a' } })).to.deep.equal([]);
+    write(connection, 'insert', { id: 'b', at: 1, text: 'again', tags: [] });
+    expect(found(connection, { text: { contains: 'again' } })).to.deep.equal(['b']);
+    allIn(connection);
+    expect(found(connection, { text: { contains: 'again' } })).to.deep.equal(['b']);
+    connection.close();
+  });
+
+  it('few documents are looked up whatever the order, many are walked in it', () => {
+    const connection = connected();
+    connection.transaction(() => {
+      for (let i = 0; i < 3_000; i++) {
+        const state = i % 300 === 0 ? 'rare' : 'usual';
+        const doc = { id: `r${i}`, at: i, made: -i, seen: i, state, owner: `o${i % 3}`, ref: `ref-${i}`, tags: [] };
+        performWrite(connection, ['insert', 'rows', JSON.stringify(doc)]);
+      }
+    });
+    allIn(connection);
+    expect(candidates(connection, { state: 'rare' }, BY_MADE)).to.have.length(10);
+    expect(found(connection, { state: 'rare' }, BY_MADE)).to.deep.include('r0');
+    expect(candidates(connection, { state: { in: ['rare', 'none'] } }, BY_MADE)).to.have.length(10);
+    expect(candidates(connection, { state: 'rare', owner: 'o0' }, [['seen', 'asc']])).to.have.length(10);
+    expect(candidates(connection, { state: 'usual', at: { gte: 2_995 } }, BY_MADE)).to.have.length(5);
+    expect(candidates(connection, { state: 'usual' }, BY_MADE)).to.equal(null);
+    const table = tableOf(connection);
+    for (const [filter, sort] of [
+      [{}, BY_AT],
+      [{ state: 'rare' }, BY_AT],
+      [{ state: 'rare', at: { gt: 5 } }, BY_AT],
+      [{ id: 'r1', state: 'rare' }, BY_MADE],
+      [{ state: 'rare' }, []],
+      [{ state: null }, BY_MADE],
+      [{ seen: { gt: 5 } }, BY_MADE],
+      [{ nothing: 1 }, BY_MADE],
+    ] as [Filter, Sort][])
+      expect(planOf(table, filter, sort), JSON.stringify([filter, sort])).to.equal(null);
+    // Alternatives, each by what it has.
+    const either = { or: [{ text: { contains: 'nowhere' } }, { ref: 'ref-7' }] };
+    expect(candidates(connection, either)).to.deep.equal(['r7']);
+    expect(found(connection, either)).to.deep.equal(['r7']);
+    expect(performRead(connection, ['count', 'rows', JSON.stringify(either)])).to.equal(1);
+    expect(candidates(connection, { or: [{ ref: 'ref-7' }, { nothing: 1 }] })).to.equal(null);
+    connection.close();
+  });
+
+  it('a status that many have is not sorted whole', () => {
+    const connection = connected();
+    connection.transaction(() => {
+      for (let i = 0; i < 2_000; i++)
+        performWrite(connection, ['insert', 'rows', JSON.stringify({ id: `r${i}`, at: i, made: i, state: 'usual' })]);
+    });
+    const table = tableOf(connection);
+    const plan = planOf(table, { state: 'usual' }, BY_MADE);
+    expect(plan?.aside).to.deep.equal(new Set(['state']));
+    expect(found(connection, { state: 'usual' }, BY_MADE)).to.have.property('0', 'r1999');
+    connection.close();
+  });
+
+  it('what was there before is taken in by steps, also after a kill, and answers are whole at any moment', async () => {
+    const ALL = 6_000;
+    const KILLS = 3;
+    const store = new SqliteStore({ path });
+    await store.connect();
+    const rows = store.collection<Doc & { at: number; text: string }>('rows');
+    const text = (i: number): string => `row ${i} ${'some words of it '.repeat(20)}`;
+    for (let i = 0; i < ALL; i += 1_000)
+      await rows.bulk(
+        Array.from({ length: 1_000 }, (_, k) => ({ insert: { id: `r${i + k}`, at: i + k, text: text(i + k) } })),
+      );
+    await store.close();
+    const state = (): string | null => {
+      const connection = new Connection({ path, durability: 'normal' });
+      const id = takenIn(connection, 'rows');
+      connection.close();
+      return id;
+    };
+    let kills = 0;
+    for (let last: string | null = ''; last !== null;) {
+      const child = spawn(process.execPath, [DECLARER, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+      await once(child.stdout, 'data');
+      const before = last;
+      const toTheEnd = kills === KILLS;
+      do {
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        last = state();
+      } while (toTheEnd ? last !== null : last === before);
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      kills++;
+      last = state();
+      if (kills === 2) {
+        const other = new SqliteStore({ path });
+        await other.connect();
+        const others = other.collection<Doc & { at: number; text: string }>('rows');
+        expect(await others.count({ text: { contains: 'row 5999 ' } })).to.equal(1);
+        expect(await others.count({ text: { contains: 'row 1 ' } })).to.equal(1);
+        await others.change({ id: 'r5999' }, { set: { text: 'changed meanwhile' } });
+        await others.remove({ id: 'r5998' });
+        expect(await others.count({ text: { contains: 'changed meanwhile' } })).to.equal(1);
+        await other.close();
+      }
+    }
+    expect(kills).to.equal(KILLS + 1);
+    const connection = new Connection({ path, durability: 'normal' });
+    connection.refresh();
+    allIn(connection);
+    expect(held(connection)).to.deep.equal([0, ALL - 1]);
+    expect(candidates(connection, { text: { contains: 'changed meanwhile' } })).to.deep.equal(['r5999']);
+    expect(candidates(connection, { text: { contains: 'row 4321 ' } })).to.deep.equal(['r4321']);
+    connection.close();
+  });
+});

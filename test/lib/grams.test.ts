@@ -1,0 +1,34 @@
+/** Grams: a text that contains a part has all of the part's grams, in any script. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { gramsOf, gramsWithin, hash32 } from '../../lib/grams.js';
+
+const anyText = fc.string({ unit: 'binary', maxLength: 40 });
+
+describe('grams', () => {
+  it('a text has all grams of every part of it', () => {
+    fc.assert(
+      fc.property(anyText, anyText, anyText, fc.integer({ min: 1, max: 3 }), (before, part, after, shortest) => {
+        const grams = gramsOf(before + part + after, shortest);
+        for (const gram of gramsWithin(part, shortest)) expect(grams.has(gram)).to.equal(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('of a long part some are enough, of a short one there are none', () => {
+    const long = 'The quick brown fox jumps over the lazy dog. '.repeat(40);
+    expect(gramsWithin(long).size).to.be.greaterThan(20).and.at.most(48);
+    expect(gramsWithin('')).to.have.property('size', 0);
+    expect(gramsWithin('ab', 3)).to.have.property('size', 0);
+    expect(gramsWithin('ab')).to.have.property('size', 1);
+    expect(gramsWithin('\u{1f600}')).to.have.property('size', 1);
+  });
+
+  it('tells texts and seeds apart', () => {
+    expect(gramsOf('abc').has([...gramsWithin('abd')][0] as number)).to.equal(false);
+    expect(hash32('a')).not.to.equal(hash32('b'));
+    const [one] = gramsWithin('abc', 1, hash32('one'));
+    expect(gramsOf('abc', 1, hash32('other')).has(one as number)).to.equal(false);
+  });
+});
