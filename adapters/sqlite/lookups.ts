@@ -11,15 +11,43 @@
  * the lists with each document (a commit of its own kind for each new group, of pages that every group changes); triggers
  * (each count would parse two bodies).
  */
-import type { Doc } from '../../ports/store.js';
+import { checkPath } from '../../ports/document.js';
+import type { Doc, LookupSpec } from '../../ports/store.js';
 import type { Connection, Table } from './connection.js';
 import type { Value } from './driver.js';
-import { freshTable, noteTakenIn, numbersTable, takenIn, termsTable } from './lookup-tables.js';
+import { freshTable, noteTakenIn, numbersTable, STATE, storedLookups, takenIn, termsTable } from './lookup-tables.js';
 import { termsOf } from './terms.js';
 
 /** Documents that one transaction takes in, and for how long, in milliseconds: other writes wait for no more. */
 const AT_ONCE = 200;
 const SLICE_MS = 10;
+
+/** Within a transaction. Other paths than before: all documents are taken in anew. */
+export function ensureLookups(connection: Connection, name: string, lookups: readonly LookupSpec[]): void {
+  for (const { path } of lookups) checkPath(path);
+  const wanted = JSON.stringify(lookups.map(({ path, by }) => ({ path, by })));
+  const stored = storedLookups(connection, name);
+  if (JSON.stringify(stored) === wanted) return;
+  const { driver } = connection;
+  if (stored.length > 0) {
+    for (const table of [termsTable(name), numbersTable(name), freshTable(name)]) driver.exec(`DROP TABLE ${table}`);
+    connection.prepare(`DELETE FROM ${STATE} WHERE collection = ?`).run([name]);
+  }
+  if (lookups.length > 0) {
+    driver.exec(`CREATE TABLE IF NOT EXISTS ${STATE} (collection TEXT PRIMARY KEY, spec TEXT NOT NULL, taken_in TEXT)`);
+    driver.exec(
+      `CREATE VIRTUAL TABLE ${termsTable(name)} USING fts5(terms, content='', contentless_delete=1, detail=none, tokenize='ascii')`,
+    );
+    driver.exec(`CREATE TABLE ${numbersTable(name)} (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE)`);
+    driver.exec(`CREATE TABLE ${freshTable(name)} (id TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID`);
+    const empty = connection.prepare(`SELECT 1 FROM "${name}" LIMIT 1`).get([]) === undefined;
+    connection
+      .prepare(`INSERT INTO ${STATE} (collection, spec, taken_in) VALUES (?, ?, ?)`)
+      .run([name, wanted, empty ? null : '']);
+    connection.unsettled.add(name);
+  }
+  connection.forget(name);
+}
 
 /** Within a transaction, for a document that is new, gone, or has other values. */
 export function noteForLookups(connection: Connection, { name }: Table, id: string): void {

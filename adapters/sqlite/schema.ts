@@ -7,7 +7,7 @@ import { StoreConflict, type CollectionSpec, type IndexSpec } from '../../ports/
 import type { Connection, Table } from './connection.js';
 import { violatedColumn } from './driver.js';
 import { columnName } from './translate.js';
-import { ensureLookups } from './lookup-tables.js';
+import { ensureLookups } from './lookups.js';
 import { MARK, markLabel } from './mark.js';
 import { ALL, settle } from './unsettled.js';
 import { bodyExpression } from './values.js';
