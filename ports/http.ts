@@ -263,6 +263,8 @@ export class View extends Answer {
 export interface Flash {
   tone: 'success' | 'warning' | 'danger' | 'info';
   message: string;
+  /** A button beside it, which posts to this path: the way back. */
+  action?: { label: string; post: string };
 }
 
 /** 303. The flash is shown once on the next page (`role="status"`). */

@@ -155,7 +155,7 @@ export default definePlugin<BugsConfig>({
         baseUrl: () => ctx.app.base_url,
         timezone: () => ctx.app.timezone,
       }),
-      panels: panels(board, numbers),
+      panels: panels(board, numbers, deps.projects),
       jobs: [
         { name: 'reconcile', everyMs: 10_000, run: ({ signal }) => bugs.reconcile(signal) },
         { name: 'sweep', everyMs: 30_000, run: () => bugs.sweep() },

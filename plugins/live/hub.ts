@@ -8,6 +8,30 @@ import type { LiveTopic } from '../../ports/domain/live.js';
 
 const EVERY_MS = 2_000;
 
+interface Asked {
+  /** With its subject, as a page asks for it. */
+  name: string;
+  mark(): Promise<string>;
+}
+
+/** None for a topic that nobody offers, or whose subject cannot be read. */
+function asked(given: string, topics: readonly LiveTopic[]): Asked[] {
+  const [name, encoded = ''] = given.split(':', 2);
+  const topic = topics.find((one) => one.name === name);
+  if (topic === undefined) return [];
+  const subject = subjectOf(encoded);
+  return subject === null ? [] : [{ name: given, mark: () => topic.mark(subject) }];
+}
+
+function subjectOf(encoded: string): string | null {
+  try {
+    return decodeURIComponent(encoded);
+  } catch (error) {
+    if (error instanceof URIError) return null;
+    throw error;
+  }
+}
+
 interface Followed {
   /** Wakes each stream that follows. */
   wake: Set<(topic: string) => void>;
@@ -29,7 +53,7 @@ export class Hub {
     return this.#followed.size;
   }
 
-  /** `changed` with a topic's name, each time it has changed. Names that nobody offers are left out. */
+  /** `changed` with a topic as it was asked for, each time it has changed. Names that nobody offers are left out. */
   async *events(names: readonly string[], signal: AbortSignal): AsyncGenerator<ServerSentEvent> {
     const changed = new Set<string>();
     let awake = (): void => undefined;
@@ -37,7 +61,7 @@ export class Hub {
       changed.add(topic);
       awake();
     };
-    const known = this.topics().filter(({ name }) => names.includes(name));
+    const known = [...new Set(names)].flatMap((given) => asked(given, this.topics()));
     const leave = known.map((topic) => this.#follow(topic, wake));
     const ended = (): void => awake();
     signal.addEventListener('abort', ended, { once: true });
@@ -53,7 +77,7 @@ export class Hub {
     }
   }
 
-  #follow(topic: LiveTopic, wake: (topic: string) => void): () => void {
+  #follow(topic: Asked, wake: (topic: string) => void): () => void {
     const { name } = topic;
     const followed = this.#followed.get(name) ?? { wake: new Set(), mark: null, timer: null };
     const first = !this.#followed.has(name);
@@ -69,7 +93,7 @@ export class Hub {
   }
 
   /** Asks for the mark, and again after a while, as long as somebody follows. */
-  async #look(topic: LiveTopic, followed: Followed): Promise<void> {
+  async #look(topic: Asked, followed: Followed): Promise<void> {
     try {
       const mark = await topic.mark();
       const before = followed.mark;

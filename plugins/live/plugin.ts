@@ -22,7 +22,8 @@ const stream = (hub: Hub): RouteSpec => ({
     query: joi.object({
       topics: joi
         .string()
-        .pattern(/^[a-z_]{1,32}( [a-z_]{1,32}){0,9}$/)
+        .max(8000)
+        .pattern(/^[a-z_]{1,32}(?::[\w%.!~*'()-]{1,800})?(?: [a-z_]{1,32}(?::[\w%.!~*'()-]{1,800})?){0,19}$/)
         .required(),
     }),
   },

@@ -15,7 +15,7 @@ import { TEST_EVENT } from './events/names.js';
 import { pages, panels } from './pages/pages.js';
 import { routes } from './http/routes.js';
 import { buildServices } from './services.js';
-import { webhookTopic } from './pages/live.js';
+import { webhookTopics } from './pages/live.js';
 import { webhookSearch } from './pages/search.js';
 
 const config = joi.object({
@@ -110,7 +110,7 @@ export default definePlugin<WebhooksConfig>({
       panels: panels(registry),
       extensions: [
         extend(SEARCH_PROVIDERS, webhookSearch(registry)),
-        extend(LIVE_TOPICS, webhookTopic(deps, services)),
+        ...webhookTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
         extend(AUDIT_TARGETS, {
           noun: 'webhook',
           describe: async (id) => {

@@ -107,8 +107,8 @@ export interface Machine {
   name: string | null;
   project: string | null;
   parent: string | null;
-  /** Of a day before now, when it fell silent: [from, to] in hours; to 0: it still is. */
-  silent: readonly (readonly [number, number])[];
+  /** When it was down, [from, to] in hours before now; to 0: it still is, and silent. */
+  down: readonly (readonly [number, number])[];
   /** The check that fails since so many hours. */
   failing?: { check: string; message: string; hours: number };
 }
@@ -118,16 +118,19 @@ const machine = (
   name: string | null,
   project: string | null,
   parent: string | null,
-  silent: Machine['silent'] = [],
-): Machine => ({ source, name, project, parent, silent });
+  down: Machine['down'] = [],
+): Machine => ({ source, name, project, parent, down });
 
 /** Seventeen, of which the first is the root of most. */
 export const MACHINES: readonly Machine[] = [
   machine('gateway-graz', 'Gateway in Graz', null, null),
-  machine('db-main', 'Database, primary', 'shop', 'gateway-graz'),
+  machine('db-main', 'Database, primary', 'shop', 'gateway-graz', [[131.5, 130]]),
   machine('db-replica', 'Database, replica', 'shop', 'db-main', [[131, 128.5]]),
   machine('web-1/agent', 'Web server 1', 'shop', 'gateway-graz', [[40, 39]]),
-  machine('web-2/agent', 'Web server 2', 'shop', 'gateway-graz'),
+  machine('web-2/agent', 'Web server 2', 'shop', 'gateway-graz', [
+    [14, 13.5],
+    [15.5, 15],
+  ]),
   machine('web-3/agent', 'Web server 3', 'shop', 'gateway-graz'),
   {
     ...machine('queue@warehouse', 'Message queue of the warehouse', 'warehouse', 'gateway-graz'),
@@ -144,9 +147,14 @@ export const MACHINES: readonly Machine[] = [
   ]),
   machine('billing-worker', 'Invoices and dunning', 'billing', 'db-main'),
   machine('billing-nightly', 'Nightly closing of accounts', 'billing', 'billing-worker'),
-  machine('push-service', 'Push messages', 'mobile-courier', 'gateway-graz'),
+  machine('push-service', 'Push messages', 'mobile-courier', 'gateway-graz', [[260, 255]]),
   machine('courier-api', 'Interface of the courier application', 'mobile-courier', 'gateway-graz', [[2.7, 0]]),
-  machine('import-runner', 'Import from merchandise management', 'legacy-import', null),
+  machine('import-runner', 'Import from merchandise management', 'legacy-import', null, [
+    [21, 20],
+    [93, 91.5],
+    [165, 164],
+    [237, 230],
+  ]),
   machine('backup', null, null, 'gateway-graz', [[310, 290]]),
 ];
 

@@ -4,13 +4,17 @@ import { CLI, TestService } from '../support/service.js';
 
 const SHIFTED = new URL('./shifted-date.js', import.meta.url).href;
 
-/** Nothing is refused for its number, and no write waits for the disk: two weeks of calls come within minutes. */
+/**
+ * Nothing is refused for its number, and no write waits for the disk: two weeks of calls come within minutes. Between two of
+ * them the service was away, so it holds no silence against a monitor: what is down says so itself.
+ */
 export const UNLIMITED = {
   SVC_STORAGE__DURABILITY: 'normal',
   SVC_LIMITS__INTAKE_PER_MINUTE: '0',
   SVC_LIMITS__API_PER_MINUTE: '0',
   SVC_LIMITS__PUBLIC_PER_MINUTE: '0',
   SVC_LIMITS__BULK_PER_MINUTE: '0',
+  SVC_WATCHDOG__ERROR_STATUS_IS_DOWN: 'true',
 };
 
 /** A service whose present is not ours. */

@@ -118,22 +118,26 @@ class Story {
   async step(ago: number): Promise<void> {
     const hours = ago / HOUR;
     const at = Date.now() - ago;
-    await Promise.all([
-      ...MACHINES.map((_, i) => this.#beat(i, hours, at)),
-      ...this.#due(hours).map((body) => this.#report(body)),
-    ]);
+    const beats = (root: boolean): Promise<void>[] =>
+      MACHINES.flatMap(({ parent }, i) => ((parent === null) === root ? [this.#beat(i, hours, at)] : []));
+    // A parent that is down holds back the alarms below it.
+    await Promise.all(beats(true));
+    await Promise.all([...beats(false), ...this.#due(hours).map((body) => this.#report(body))]);
     await this.service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
     if (ago > 0 && Number.isInteger(hours / 24)) await this.#day(hours / 24);
   }
 
   async #beat(i: number, hours: number, at: number): Promise<void> {
     const machine = MACHINES[i]!;
-    if (machine.silent.some(([from, to]) => hours <= from && hours >= to)) return;
+    const down = machine.down.find(([from, to]) => hours <= from && hours >= to);
+    // What is down still says so once.
+    if (down !== undefined && down[1] === 0 && hours <= down[0] - STEP_MINUTES / 60) return;
     const { failing } = machine;
     const bad = failing !== undefined && hours < failing.hours;
     await this.#call('POST', '/api/watchdog/v1/ping', {
       source: machine.source,
-      status: 'ok',
+      status: down === undefined ? 'ok' : 'error',
+      ...(down && { message: 'The host does not answer' }),
       interval: STEP / 1000,
       metrics: { ...metricsOf(i, at), ...(bad && { response_ms: 5_000 }) },
       checks: {

@@ -4,7 +4,7 @@
   const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
   const digits = new Intl.NumberFormat('en-GB', { maximumSignificantDigits: 3 });
 
-  for (const plot of document.querySelectorAll('[data-points]')) {
+  function dress(plot) {
     const { first, bucket, from, to, unit = '', zone } = plot.dataset;
     const clock = new Intl.DateTimeFormat('en-GB', {
       timeZone: zone,
@@ -82,4 +82,9 @@
       event.preventDefault();
     });
   }
+
+  const dressAll = (root) => root.querySelectorAll('[data-points]').forEach(dress);
+  dressAll(document);
+  // A part of the page that has come anew (follow.js).
+  document.addEventListener('aos:renewed', (event) => dressAll(event.detail));
 })();

@@ -45,7 +45,8 @@
   const DEEP = /(^|\s)(container-fluid|vstack|columns|columns-main|columns-side|dash|grid-cards|panel)(\s|$)/;
 
   function takeOver(old, fresh) {
-    if (old.isEqualNode(fresh) || said(old) === said(fresh)) return;
+    // What was said of the last step stays; it is told once.
+    if (old.matches('[data-flash]') || old.isEqualNode(fresh) || said(old) === said(fresh)) return;
     const [mine, theirs] = [[...old.children], [...fresh.children]];
     const alike = mine.length === theirs.length && mine.every((child, i) => child.tagName === theirs[i].tagName);
     if (old.tagName === fresh.tagName && old.className === fresh.className && DEEP.test(old.className) && alike) {

@@ -1,5 +1,6 @@
 /** Links: those within the service keep the page's filters, those from data lead only to http(s). */
 import { attributes, escape, Html, plain, split, type Helper } from './html.js';
+import { labelOf } from './logic.js';
 
 type Query = Record<string, unknown>;
 
@@ -46,10 +47,12 @@ function external(...args: unknown[]): Html {
 
 /**
  * `{{#each (chips-of path query (list-of "status" "Status"))}}`: one entry per value of the named parameters,
- * `{label, value, href}` with the address that leaves out that value (and the page of the list).
+ * `{label, value, href}` with the address that leaves out that value (and the page of the list). `project=projects` in the hash
+ * names the values of a parameter by a list of `{value, label}`.
  */
 function chips(...args: unknown[]): { label: string; value: string; href: string }[] {
-  const [path, given, labels] = split(args).values;
+  const { values: own, hash: named } = split(args);
+  const [path, given, labels] = own;
   const query = typeof given === 'object' && given !== null ? (given as Query) : {};
   const pairs = Array.isArray(labels) ? labels.map(plain) : [];
   return pairs.flatMap((name, at) => {
@@ -58,7 +61,7 @@ function chips(...args: unknown[]): { label: string; value: string; href: string
     const values = listed(query[name]);
     return values.map((value, i) => ({
       label,
-      value,
+      value: plain(labelOf(named[name], value)),
       href: url(plain(path), query, { cursor: null, [name]: values.filter((_, j) => j !== i) }),
     }));
   });

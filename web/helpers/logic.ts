@@ -37,6 +37,12 @@ function size(value: unknown): number {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
+/** `{{label-of projects "shop"}}`: how a list of `{value, label}` calls a value; the value itself when the list has it not. */
+export function labelOf(options: unknown, value: unknown): unknown {
+  const found = Array.isArray(options) ? (options as { value?: unknown; label?: unknown }[]) : [];
+  return found.find((one) => one.value === value)?.label ?? value;
+}
+
 /** Text cut after `max` characters, with the whole as title. */
 function truncate(value: unknown, max: unknown): Html {
   const all = plain(value);
@@ -66,6 +72,7 @@ export const logic: Record<string, Helper> = {
   'object-of': (...args) => ({ ...split(args).hash }),
   'to-json': json,
   'length-of': size,
+  'label-of': labelOf,
   truncate,
   lower: (value) => plain(value).toLowerCase(),
 };

@@ -10,7 +10,9 @@ export const FLASH_COOKIE = 'svc_flash';
 const TONES = new Set(['success', 'warning', 'danger', 'info']);
 
 export function flashCookie(authenticator: Authenticator, flash: Flash): Cookie {
-  const body = Buffer.from(JSON.stringify([flash.tone, flash.message.slice(0, 1_000)])).toString('base64url');
+  const { tone, message, action } = flash;
+  const said = [tone, message.slice(0, 1_000), ...(action === undefined ? [] : [action])];
+  const body = Buffer.from(JSON.stringify(said)).toString('base64url');
   return { name: FLASH_COOKIE, value: `${body}.${authenticator.csrf(`flash.${body}`)}`, maxAgeSeconds: 60 };
 }
 
@@ -21,6 +23,8 @@ export function readFlash(authenticator: Authenticator, value: string | undefine
   const given = Buffer.from(mark);
   const right = Buffer.from(authenticator.csrf(`flash.${body}`));
   if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
-  const [tone, message] = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as [Flash['tone'], string];
-  return TONES.has(tone) ? { tone, message } : null;
+  const said = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as
+    [Flash['tone'], string] | [Flash['tone'], string, NonNullable<Flash['action']>];
+  const [tone, message, action] = said;
+  return TONES.has(tone) ? { tone, message, ...(action !== undefined && { action }) } : null;
 }

@@ -156,7 +156,8 @@ export class PageRoute {
     const body = await shared.views.render(
       views,
       view.template,
-      { ...context, styles, ...(panels && { panels }), ...view.context, ...own },
+      // What a form was answered is at no address that could be asked for again.
+      { ...context, styles, ...(panels && { panels }), ...view.context, ...own, ...(this.#isForm && { live_topics: null }) },
       layout,
     );
     return {

@@ -13,8 +13,10 @@ import type { Caller } from '../caller.js';
 import { Leases } from '../claims/leases.js';
 import { DEPS, type Deps } from '../deps.js';
 import { filterOf, type ItemQuery } from '../lists/filters.js';
+import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import { Edits, type Edit } from './edits.js';
 import type { BulkRunDoc, ItemDoc } from './model.js';
+import { ended, gone, runUndoable, undo } from './undo.js';
 
 /** After this long without a sign of life the process of a run counts as dead. */
 const SILENT_MS = 15_000;
@@ -23,6 +25,8 @@ const BATCH = 100;
 const AT_ONCE = 16;
 /** Refusals that the page names. */
 const NAMED = 50;
+/** Entries of an item's history among which its newest change of status is. */
+const LOOKED_BACK = 10;
 const KEPT_MS = 30 * DAY_MS;
 
 export interface BulkOrder {
@@ -32,7 +36,11 @@ export interface BulkOrder {
   set: Edit;
   /** For the page: what is done, and where it leads back to. */
   says: BulkRunDoc['says'];
+  undo?: BulkRunDoc['undo'];
 }
+
+/** What is the same of every run that begins. */
+const BEGUN = { scanned: 0, updated: 0, failed: 0, failures: [], resumed: false, after: null } as const;
 
 interface Step {
   scanned: number;
@@ -59,31 +67,63 @@ export class BulkRuns {
   }
 
   /** Begins; the items that exist now and match when their turn comes are changed. */
-  async start({ query, except, set, says }: BulkOrder, caller: Caller): Promise<BulkRunDoc> {
-    const { bulks, clock, ids, items } = this.deps;
+  async start(order: BulkOrder, caller: Caller): Promise<BulkRunDoc> {
+    const { bulks, clock, items } = this.deps;
     await this.leases.settle();
-    const now = clock.iso();
-    const begun = { query, except: except ?? null, set: { ...set }, started_at: now };
-    const run: BulkRunDoc = {
-      ...begun,
-      id: ids.uuid(),
-      says,
-      by: { id: caller.id, name: caller.name },
-      state: 'running',
-      total: await items.count(filterIn(begun, null)),
-      scanned: 0,
-      updated: 0,
-      failed: 0,
-      failures: [],
-      resumed: false,
-      after: null,
-      owner: ids.uuid(),
-      beat_at: now,
-      finished_at: null,
-    };
+    const run: BulkRunDoc = { ...this.#begun(order, caller, clock.iso()), failures: [] };
+    run.total = await items.count(filterIn(run, null));
     await bulks.insert(run);
     this.#work(run);
     return run;
+  }
+
+  /** Keeps what an answer has done at once, so that it can be taken back. @param since when that began, RFC 3339 in UTC */
+  async keep(order: BulkOrder, caller: Caller, since: string, updated: number): Promise<BulkRunDoc> {
+    const run: BulkRunDoc = {
+      ...this.#begun(order, caller, since),
+      failures: [],
+      state: 'done',
+      total: updated,
+      scanned: updated,
+      updated,
+      finished_at: this.deps.clock.iso(),
+    };
+    await this.deps.bulks.insert(run);
+    return run;
+  }
+
+  /**
+   * Takes back what a run has ended, within a minute after it: each item that nobody has changed since becomes what it was.
+   * @throws ServiceError conflict when there is nothing to undo any more
+   */
+  async undo(run: BulkRunDoc, caller: Caller): Promise<BulkRunDoc> {
+    const { bulks, clock } = this.deps;
+    const now = clock.iso();
+    if (!runUndoable(run, caller, clock.now())) throw gone();
+    const taken = await bulks.change({ id: run.id, undone_at: null }, { set: { undone_at: now } });
+    if (taken === null) throw gone();
+    const says = { does: 'Undo the change of', done: 'what they were before', back: run.says.back };
+    const undo = { since: run.started_at, until: run.finished_at ?? now };
+    return this.start({ query: { status: [run.set['status'] as ItemStatus] }, set: {}, says, undo }, caller);
+  }
+
+  #begun({ query, except, set, says, undo: back }: BulkOrder, caller: Caller, started_at: string) {
+    return {
+      ...BEGUN,
+      id: this.deps.ids.uuid(),
+      query,
+      except: except ?? null,
+      set: { ...set },
+      says,
+      by: { id: caller.id, name: caller.name },
+      state: 'running',
+      total: 0,
+      owner: this.deps.ids.uuid(),
+      beat_at: started_at,
+      started_at,
+      finished_at: null,
+      ...(back !== undefined && { undo: back }),
+    } as const;
   }
 
   /** Takes up the runs of dead processes, and forgets old ones. */
@@ -149,10 +189,15 @@ export class BulkRuns {
     return step;
   }
 
-  async #one(run: BulkRunDoc, { id, ref }: ItemDoc, step: Step): Promise<void> {
+  async #one(run: BulkRunDoc, item: ItemDoc, step: Step): Promise<void> {
+    const { id, ref } = item;
     const still = filterOf(run.query);
     const caller: Caller = { ...run.by, project: null, manage: true, kind: 'session' };
     try {
+      if (run.undo !== undefined) {
+        if (await this.#undone(run.undo, item, caller)) step.updated += 1;
+        return;
+      }
       await this.edits.edit(id, caller, run.set, undefined, (item) => {
         if (!matches(item, still)) throw new ServiceError('conflict', 'The item does not match the filter any more.');
       });
@@ -162,6 +207,19 @@ export class BulkRuns {
       step.failed += 1;
       step.failures.push({ ref, message: [error.message, ...Object.values(error.fields ?? {})].join(' ') });
     }
+  }
+
+  /** @returns false for what the run is not about: ended by somebody else, or at another time */
+  async #undone({ since, until }: NonNullable<BulkRunDoc['undo']>, item: ItemDoc, caller: Caller): Promise<boolean> {
+    const activity = await this.deps.activity.find({
+      filter: { item_id: item.id },
+      sort: [['at', 'desc']],
+      limit: LOOKED_BACK,
+    });
+    const last = ended(item, activity.items, caller.name);
+    if (last === null || last.at < since || last.at > until) return false;
+    await undo(this.edits, item, last, caller);
+    return true;
   }
 
   async #failed(run: BulkRunDoc, error: unknown): Promise<void> {
@@ -178,9 +236,14 @@ export class BulkRuns {
 
 /** What is left of a run: items from before it, behind the last one. */
 function filterIn(
-  { query, except, started_at }: Pick<BulkRunDoc, 'query' | 'except' | 'started_at'>,
+  { query, except, started_at, undo: back }: Pick<BulkRunDoc, 'query' | 'except' | 'started_at' | 'undo'>,
   after: string | null,
 ): Filter {
   const id = { ...(after !== null && { gt: after }), ...(except !== null && { ne: except }) };
-  return { ...filterOf(query), created_at: { lte: started_at }, ...(Object.keys(id).length > 0 && { id }) };
+  return {
+    ...filterOf(query),
+    created_at: { lte: started_at },
+    ...(back !== undefined && { updated_at: { gte: back.since } }),
+    ...(Object.keys(id).length > 0 && { id }),
+  };
 }

@@ -295,6 +295,10 @@ export interface BulkRunDoc {
   beat_at: string;
   started_at: string;
   finished_at: string | null;
+  /** It takes back what its account has set to the status of `query` in this time: each item becomes what it was before. */
+  undo?: { since: string; until: string };
+  /** When it was taken back itself. */
+  undone_at?: string | null;
 }
 
 /** A published release, as items name it in `resolved_in_build`: one per version of a project, and one per build name of it. */

@@ -29,6 +29,8 @@ const SUMMED = 1000;
 const BATCH = 100;
 /** Items that wait, of each class, among which the dashboard finds the loudest. */
 const LOOKED_AT = 600;
+/** Open items among which it finds what is older than those. */
+const SEEN_LAST = 2000;
 const WORKED_ON = { status: 'in_progress' };
 /** Changed items of one answer. */
 const CHANGES = 100;
@@ -212,8 +214,8 @@ export class Board implements ErrorGroups {
 
   /**
    * What needs a person: critical items and regressions that wait, and critical ones somebody works on; the loudest first, alike
-   * ones as one. `total` counts all that wait, of which the newest are looked at; `fresh` all items of the last 24 hours. Where
-   * very much waits, everybody's look is the same for two seconds.
+   * ones as one. `total` counts all that wait. Of many, the newest are looked at and those that were seen last. `fresh` counts
+   * all items of the last 24 hours. Where very much waits, everybody's look is the same for two seconds.
    */
   async attention(limit: number): Promise<Attention> {
     const { concerns, ...numbers } = await this.#attention.take();
@@ -224,7 +226,7 @@ export class Board implements ErrorGroups {
     await this.leases.settle();
     const since = isoOf(this.deps.clock.now() - DAY_MS);
     const queue = ['00', '01', ...ranks.slice(1).map((rank) => `${rank}0`)];
-    const [fresh, working, ...waiting] = await Promise.all([
+    const [fresh, working, ...classes] = await Promise.all([
       this.deps.items.count({ created_at: { gte: since } }),
       this.deps.items.find({ filter: WORKED_ON, sort: sortOf('last_seen_at'), limit: BATCH }),
       ...queue.map(async (prefix) => {
@@ -232,12 +234,26 @@ export class Board implements ErrorGroups {
         return { items: await this.#newest(filter), n: await this.deps.items.count(filter) };
       }),
     ]);
-    const docs = [
-      ...working.items.filter(({ severity }) => severity === 'critical'),
-      ...waiting.flatMap((part) => part.items),
-    ];
-    const concerns = concernsOf(docs.map((doc) => this.#row(doc)));
-    return { concerns, total: waiting.reduce((sum, part) => sum + part.n, 0), fresh };
+    const waiting = classes.flatMap((part) => part.items);
+    // What is old and loud is not among the newest of many, but it was seen lately.
+    if (classes.some(({ items, n }) => items.length < n)) waiting.push(...(await this.#lately(queue)));
+    const docs = [...working.items.filter(({ severity }) => severity === 'critical'), ...waiting];
+    const once = [...new Map(docs.map((doc) => [doc.id, doc])).values()];
+    const concerns = concernsOf(once.map((doc) => this.#row(doc)));
+    return { concerns, total: classes.reduce((sum, part) => sum + part.n, 0), fresh };
+  }
+
+  /** Of the open items that were seen last, those of these classes. */
+  async #lately(queue: readonly string[]): Promise<ItemDoc[]> {
+    const found: ItemDoc[] = [];
+    let looked = 0;
+    const query = { filter: { status: 'open' }, sort: sortOf('last_seen_at'), limit: BATCH };
+    for await (const items of pages(this.deps.items, query)) {
+      found.push(...items.filter(({ queue_key: key }) => queue.some((prefix) => key?.startsWith(prefix))));
+      looked += items.length;
+      if (looked >= SEEN_LAST || found.length >= LOOKED_AT) break;
+    }
+    return found;
   }
 
   /** Of what waits, what came last, in pieces that block nobody. */

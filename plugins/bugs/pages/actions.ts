@@ -11,7 +11,7 @@ import { checked, orAgain, typedFields } from './form.js';
 import type { Entry } from './activity.js';
 import { contextOf, suffixOf } from './context.js';
 import { itemView, refOf, type PageDeps } from './item.js';
-import { undo, undoable } from './undo.js';
+import { undo, undoable } from '../items/undo.js';
 
 export const params = joi.object({ ref: joi.string().max(100).required() });
 

@@ -5,10 +5,10 @@ import { SOURCES } from './activity.js';
 const filled = (fact: { value?: unknown; url?: unknown; at?: unknown; badge?: unknown }): boolean =>
   [fact.value, fact.url, fact.at, fact.badge].some((v) => v !== undefined && v !== null && v !== '');
 
-/** Where and how often; empty ones are left out. */
-export function factsOf(item: Item): object[] {
+/** Where and how often; empty ones are left out. @param project its name */
+export function factsOf(item: Item, project: string): object[] {
   return [
-    { label: 'Project', value: item.project, href: `/projects/${item.project}` },
+    { label: 'Project', value: project, href: `/projects/${item.project}` },
     {
       label: 'Assignee',
       value: item.assignee,

@@ -16,7 +16,7 @@ import type { Numbers } from './numbers.js';
 import { occurrenceRow } from './occurrences.js';
 import type { Reader } from './reader.js';
 import { traceOf } from './trace.js';
-import { undoable } from './undo.js';
+import { undoable } from '../items/undo.js';
 
 const DAY = 24;
 const PAGE: Record<Part, number> = { occurrences: 5, comments: 50, activity: 20 };
@@ -68,7 +68,7 @@ export async function itemView(
   const find = queryText(request, 'find');
   // The merge form searches for targets only on request.
   const searching = find !== '' || request.query['find'] !== undefined || problem.form === 'merge';
-  const [occurrences, comments, activity, original, duplicates, candidates, rule_url, alike] = await Promise.all([
+  const [occurrences, comments, activity, original, duplicates, candidates, rule_url, alike, project] = await Promise.all([
     part(page, request, 'occurrences'),
     part(page, request, 'comments'),
     part(page, request, 'activity'),
@@ -77,7 +77,9 @@ export async function itemView(
     searching ? reader.candidates(doc, find) : null,
     item.muted_by_rule_id === null ? null : services.filters.page(item.muted_by_rule_id),
     reader.anyAlike(doc),
+    deps.projects.get(item.project),
   ]);
+  const project_name = project?.name ?? item.project;
   const moves = movesFrom(item.status, item.claim !== null);
   const context = contextOf(request);
   const name = callerOf(request.principal).name;
@@ -95,7 +97,8 @@ export async function itemView(
     undoable: problem.form === undefined ? undoable(item, newest, name, deps.clock.now()) : null,
     alike,
     item,
-    facts: factsOf(item),
+    facts: factsOf(item, project_name),
+    project_name,
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
     claim: claimOf(item, deps.clock.now()),
     mine: item.assignee === name,

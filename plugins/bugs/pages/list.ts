@@ -5,6 +5,7 @@ import type { Waiting } from '../lists/board.js';
 import { SORTS, type SortName } from '../lists/filters.js';
 import { STATUSES } from '../items/transitions.js';
 import { ACTION_GROUPS } from './several/bulk-actions.js';
+import { contextFor, suffixOf } from './context.js';
 import type { FormProblem } from './form.js';
 import type { PageDeps } from './item.js';
 import {
@@ -109,12 +110,19 @@ function tabs(now: string, counts: Waiting, me: string): (object & { active: boo
   }));
 }
 
-/** One entry per value that is set, with the address without it. */
-function chips(given: Filters & { sort?: SortName }): { label: string; value: string; href: string }[] {
+/** One entry per value that is set, with the address without it. @param names of the projects */
+function chips(
+  given: Filters & { sort?: SortName },
+  names: ReadonlyMap<string, string>,
+): { label: string; value: string; href: string }[] {
+  const said = (name: string, value: string | boolean): string => {
+    if (typeof value === 'boolean') return value ? 'yes' : 'no';
+    return name === 'project' ? (names.get(value) ?? value) : value;
+  };
   return CHIPS.flatMap(([name, label]) =>
     (given[name] ?? []).map((value) => ({
       label,
-      value: value === true ? 'yes' : value === false ? 'no' : value,
+      value: said(name, value),
       href: bugsUrl(canonical({ ...given, [name]: given[name]?.filter((other) => other !== value) })),
     })),
   );
@@ -167,6 +175,7 @@ export async function listView(
   const total = all ? page.items.length : now === BARE ? counts.open : await board.total(now, query);
   const quick = tabs(now, counts, callerOf(request.principal).name);
   const named = [...quick, ...saved].some(({ active }) => active);
+  const names = new Map(known.map(({ slug, name }) => [slug, name]));
   const rare = RARE.some((name) => filters[name]?.length) && !named;
   return new View('bugs', {
     items: page.items,
@@ -176,9 +185,10 @@ export async function listView(
     // What the address leaves out is in force too; links to other pages of the list carry all of it.
     query: { ...given, view: now === '' ? 'all' : undefined },
     // The tab says what the bare list shows.
-    chips: now === BARE ? [] : chips({ ...filters, sort }),
+    chips: now === BARE ? [] : chips({ ...filters, sort }, names),
     spans: SPANS,
-    context: now === BARE && sort === undefined ? '' : canonical(given),
+    // Every row leads to its item with the list, so that "Next" there goes on in it.
+    keep: suffixOf(contextFor({ ...filters, sort })),
     set: FILTERS.filter((name) => filters[name]?.length).length,
     saved,
     command: firstReport(baseUrl()),

@@ -1,12 +1,17 @@
 /** The dashboard's cards of the bug tracker: what needs a person, and how the last 30 days went. */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Board } from '../lists/board.js';
 import type { Concern } from '../lists/concerns.js';
 import type { Numbers } from './numbers.js';
 
 const SHOWN = 6;
 
-export function panels(board: Pick<Board, 'attention'>, numbers: Pick<Numbers, 'read'>): PanelSpec[] {
+export function panels(
+  board: Pick<Board, 'attention'>,
+  numbers: Pick<Numbers, 'read'>,
+  projects: Pick<ProjectDirectory, 'list'>,
+): PanelSpec[] {
   return [
     {
       id: 'bugs.attention',
@@ -15,7 +20,9 @@ export function panels(board: Pick<Board, 'attention'>, numbers: Pick<Numbers, '
       load: async () => {
         const { concerns, total, fresh } = await board.attention(SHOWN);
         if (concerns.length === 0) return null;
-        return new View('panel-attention', { items: concerns.map(rowOf), total, fresh });
+        const names = new Map((await projects.list()).map(({ slug, name }) => [slug, name]));
+        const items = concerns.map((concern) => rowOf(concern, names.get(concern.item.project)));
+        return new View('panel-attention', { items, total, fresh });
       },
     },
     {
@@ -31,15 +38,15 @@ export function panels(board: Pick<Board, 'attention'>, numbers: Pick<Numbers, '
   ];
 }
 
-/** A line of the card: one item, or many alike under what they share. */
-function rowOf({ item, alike, hits, trend, last_seen_at }: Concern): object {
+/** A line of the card: one item, or many alike under what they share. @param name of its project */
+function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string | undefined): object {
   const { ref, title, severity, status, regression, project, claim } = item;
   const row = {
     ref,
     severity,
     status,
     regression,
-    project,
+    project: name ?? project,
     alike,
     hits,
     trend,
@@ -48,9 +55,9 @@ function rowOf({ item, alike, hits, trend, last_seen_at }: Concern): object {
   };
   if (alike === 1 || item.exception_class === null) return { ...row, title, href: `/bugs/${ref}` };
   const search = new URLSearchParams({ status, project, exception_class: item.exception_class, muted: 'false' });
-  const name = shortClass(item.exception_class);
+  const kind = shortClass(item.exception_class);
   const file = item.file_path?.split(/[\\/]/).at(-1);
-  return { ...row, title: file ? `${name} in ${file}` : name, href: `/bugs?${search.toString()}` };
+  return { ...row, title: file ? `${kind} in ${file}` : kind, href: `/bugs?${search.toString()}` };
 }
 
 /** `Timeout` of `redis.errors.Timeout`. */

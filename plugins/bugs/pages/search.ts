@@ -12,10 +12,10 @@ export const itemSearch = ({ items }: Pick<Deps, 'items'>): SearchProvider => ({
   role: 'member',
   find: async ({ text, limit }) => {
     const page = await items.find({ filter: filterOf({ q: [text] }), sort: sortOf(), limit });
-    return page.items.map(({ ref, title, status, project, muted }) => ({
+    return page.items.map(({ ref, title, status, muted }) => ({
       title,
       href: `/bugs/${ref}`,
-      detail: `${ref} · ${project}${muted ? ' · muted' : ''}`,
+      detail: `${ref}${muted ? ' · muted' : ''}`,
       state: status,
     }));
   },

@@ -3,7 +3,7 @@ import { Redirect, orAgain, View, type HttpRequest, type PageSpec, type PanelSpe
 import { changeBody } from '../licenses/fields.js';
 import { licenseView } from '../licenses/view.js';
 import { licenseOf, textOf } from './form.js';
-import { acting, idOf, isAdmin, params, reading, shown, type PageParts } from './parts.js';
+import { acting, idOf, isAdmin, params, products, reading, shown, type PageParts } from './parts.js';
 
 const MOST = 200;
 const title = 'License approvals';
@@ -36,6 +36,7 @@ async function queue(parts: PageParts, request: HttpRequest, problem?: string): 
   return new View('approvals', {
     licenses: pending.items.map((license) => shown(licenseView(license, 0, now))),
     machines: rows,
+    products: await products(parts, true),
     admin: isAdmin(request),
     problem,
   });

@@ -18,7 +18,7 @@ import { activationView } from '../licenses/view.js';
 import { MACHINE_MOVES, machineMovesOf, type MachineMove } from '../machines/activations.js';
 import { csvOf } from '../http/csv.js';
 import { endOf, licenseOf, textOf, typed } from './form.js';
-import { acting, crumb, idOf, isAdmin, params, reading, shown, title, toneOf, type PageParts } from './parts.js';
+import { acting, crumb, idOf, isAdmin, params, products, reading, shown, title, toneOf, type PageParts } from './parts.js';
 
 const PAGE = 50;
 const HISTORY = 50;
@@ -52,12 +52,6 @@ const listQuery = joi.object({
   cursor: joi.string().max(4096),
 });
 
-async function products({ deps }: PageParts): Promise<{ value: string; label: string }[]> {
-  return (await deps.projects.list())
-    .filter(({ archived }) => !archived)
-    .map(({ slug, name }) => ({ value: slug, label: name }));
-}
-
 async function listView(parts: PageParts, request: HttpRequest): Promise<View> {
   const query = asked(request);
   const page = await parts.licenses.page(request.principal, query);
@@ -67,7 +61,7 @@ async function listView(parts: PageParts, request: HttpRequest): Promise<View> {
     next_cursor: page.next,
     admin: isAdmin(request),
     states: STATES,
-    products: await products(parts),
+    products: await products(parts, true),
     filtered: Object.keys(filters).length > 0,
     csv: `/licenses.csv?${new URLSearchParams(filters as Record<string, string>).toString()}`,
   });
@@ -81,7 +75,7 @@ async function editor(parts: PageParts, request: HttpRequest, problem?: Problem)
     known: known === null ? null : shown(known),
     form: problem === undefined ? (kept ?? {}) : typed(request),
     approval: problem === undefined ? known?.require_approval : typed(request)['require_approval'] === 'true',
-    products: await products(parts),
+    products: await products(parts, false),
     action: known === null ? '/licenses' : `/licenses/${known.id}/edit`,
     crumbs: [crumb, { label: known === null ? 'New license' : 'Edit' }],
     ...problem,

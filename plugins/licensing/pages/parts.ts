@@ -16,6 +16,16 @@ export interface PageParts extends Services {
   deps: Pick<Deps, 'audit' | 'projects' | 'throttle' | 'cipher' | 'clock' | 'licenses' | 'activations'>;
 }
 
+/** Products by their names. @param archived those too, whose licenses are still there */
+export async function products(
+  { deps }: Pick<PageParts, 'deps'>,
+  archived: boolean,
+): Promise<{ value: string; label: string }[]> {
+  return (await deps.projects.list())
+    .filter((project) => archived || !project.archived)
+    .map(({ slug, name }) => ({ value: slug, label: name }));
+}
+
 export type Page = PageSpec;
 
 export const isAdmin = ({ principal }: HttpRequest): boolean =>

@@ -1,5 +1,6 @@
 /** /monitors/{source} */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
+import { liveSubject } from '../../../ports/domain/live.js';
 import { callerOf } from '../caller.js';
 import type { MetricHistory } from '../metrics/history.js';
 import type { MonitorDoc } from '../model.js';
@@ -79,6 +80,7 @@ export async function detailView(
   const url = baseUrl();
   return new View('monitor', {
     title: doc.name,
+    live_topics: liveSubject('monitor', doc.source),
     crumbs: [{ label: 'Monitors', href: '/monitors' }, { label: doc.source }],
     monitor: view,
     row,

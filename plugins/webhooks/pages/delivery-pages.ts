@@ -1,5 +1,6 @@
 /** One delivery: its payload, its attempts with what came back, and the button that sends it again (contract 80). */
 import { orAgain, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { liveSubject } from '../../../ports/domain/live.js';
 import { notFound } from '../../../kernel/errors.js';
 import { deliveryView, type Delivery } from '../deliveries/delivery.js';
 import { changing, crumb, params, pretty, toned, reading, uuid, type PageParts } from './shown.js';
@@ -39,6 +40,8 @@ export function deliveryPages({ registry, log, clock }: PageParts): PageSpec[] {
     const event = await log.event(delivery.event_id);
     return new View('delivery', {
       title: `Delivery of ${delivery.event}`,
+      live_topics: liveSubject('delivery', delivery.id),
+      projects: await registry.projects(),
       webhook,
       problem,
       delivery: toned(shown),

@@ -3,17 +3,37 @@ import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { Deps } from '../deps.js';
 import type { Services } from '../services.js';
 
+/** The mark is for every reader, and told to none. */
+const WHOLE = { kind: 'shared_key' } as const;
+
 /**
- * How many deliveries are in each state, and the newest change of a webhook; and what this process has attempted, since a redelivery
- * that ends as it was leaves the counts as they are.
+ * `webhooks`: how many deliveries are in each state, the newest change of a webhook, and what this process has attempted.
+ * `webhook`, by its id: its deliveries in each state and its last attempt, by whichever process: one that ends as it was leaves
+ * the counts as they are. `delivery`, by its id: its state and its attempts.
  */
-export const webhookTopic = (
+export const webhookTopics = (
   { webhooks, deliveries }: Pick<Deps, 'webhooks' | 'deliveries'>,
-  { workers }: Pick<Services, 'workers'>,
-): LiveTopic => ({
-  name: 'webhooks',
-  mark: async () => {
-    const [states, enabled] = await Promise.all([deliveries.groupCount('state'), webhooks.groupCount('enabled')]);
-    return JSON.stringify([states, enabled, workers.attempted]);
+  { workers, log }: Pick<Services, 'workers' | 'log'>,
+): LiveTopic[] => [
+  {
+    name: 'webhooks',
+    mark: async () => {
+      const [states, enabled] = await Promise.all([deliveries.groupCount('state'), webhooks.groupCount('enabled')]);
+      return JSON.stringify([states, enabled, workers.attempted]);
+    },
   },
-});
+  {
+    name: 'webhook',
+    mark: async (id) => {
+      const [webhook, states, last] = await Promise.all([webhooks.get(id), log.states(id), log.last(WHOLE, id)]);
+      return JSON.stringify([webhook?.updated_at, webhook?.enabled, states, last?.id, last?.made, last?.state]);
+    },
+  },
+  {
+    name: 'delivery',
+    mark: async (id) => {
+      const found = await deliveries.get(id);
+      return JSON.stringify([found?.state, found?.made, found?.updated_at, found?.lease_n, found?.lease_by]);
+    },
+  },
+];

@@ -10,6 +10,7 @@ import {
   type PageSpec,
   type PanelSpec,
 } from '../../../kernel/contract.js';
+import { liveSubject } from '../../../ports/domain/live.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { deliveryPages } from './delivery-pages.js';
 import { deliveryView, STATES, type DeliveryState } from '../deliveries/delivery.js';
@@ -35,6 +36,8 @@ import { isAdmin, sightOf } from '../registry/reader.js';
 import { changeBody, createBody, hostOf, type Webhook } from '../registry/webhook.js';
 
 const PAGE = 50;
+/** Webhooks of the list whose last attempts are followed; of the others what changes the counts is. */
+const FOLLOWED = 19;
 
 export function pages(parts: PageParts): PageSpec[] {
   return [...listPages(parts), ...detailPages(parts), ...deliveryPages(parts)];
@@ -99,9 +102,10 @@ function listPages(parts: PageParts): PageSpec[] {
         const after = request.query['cursor'] as string | undefined;
         const page = await registry.page(request.principal, { limit: PAGE, cursor: after });
         return new View('webhooks', {
-          live_topics: 'webhooks',
+          live_topics: ['webhooks', ...page.items.slice(0, FOLLOWED).map(({ id }) => liveSubject('webhook', id))].join(' '),
           items: page.items.map(stated),
           admin: isAdmin(request.principal),
+          projects: await registry.projects(),
           next_cursor: page.next,
         });
       },
@@ -185,6 +189,8 @@ async function shown(
   return new View('webhook', {
     title: webhook.name,
     webhook: stated(view),
+    live_topics: liveSubject('webhook', id),
+    projects: await registry.projects(),
     admin: isAdmin(request.principal),
     items: page.items.map((delivery) => ({
       ...toned(deliveryView(delivery, sight)),

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Hub } from '../../../plugins/live/hub.js';
+import { liveSubject } from '../../../ports/domain/live.js';
 import type { ServerSentEvent } from '../../../ports/http.js';
 import { RecordingLog } from '../../../testing/fakes.js';
 import { until } from '../../harness.js';
@@ -7,17 +8,20 @@ import { until } from '../../harness.js';
 describe('live: the hub', () => {
   let marks: Record<string, string>;
   let asked: number;
+  let subjects: Set<string>;
   let hub: Hub;
   let log: RecordingLog;
 
   beforeEach(() => {
     marks = { bugs: 'a', monitors: 'a' };
     asked = 0;
+    subjects = new Set();
     log = new RecordingLog();
     const topic = (name: string) => ({
       name,
-      mark: async () => {
+      mark: async (subject: string) => {
         asked += 1;
+        subjects.add(subject);
         if (marks[name] === 'broken') throw new Error('the store is down');
         return marks[name] ?? '';
       },
@@ -63,6 +67,17 @@ describe('live: the hub', () => {
     const before = asked;
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(asked - before).to.be.at.most(1);
+  });
+
+  it('a topic of one thing is asked with its subject, and told as it was asked for', async () => {
+    const name = liveSubject('bugs', 'queue@warehouse/1 é');
+    const one = page([name, 'bugs:%E9%zz']);
+    await until('the mark is known', () => asked > 1);
+    expect([...subjects]).to.deep.equal(['queue@warehouse/1 é']);
+    marks['bugs'] = 'b';
+    await until('it is told', () => one.heard.length === 1);
+    expect(one.heard).to.deep.equal([{ event: 'changed', data: name }]);
+    await one.leave();
   });
 
   it('goes on when the store did not answer', async () => {

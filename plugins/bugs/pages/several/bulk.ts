@@ -7,13 +7,15 @@ import { invalid, ServiceError } from '../../../../kernel/errors.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
 import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../../items/bulk.js';
-import { callerOf } from '../../caller.js';
+import { callerOf, type Caller } from '../../caller.js';
 import type { Edit } from '../../items/edits.js';
+import { ends } from '../../items/undo.js';
 import { editBody } from '../../http/schemas.js';
 import { actionOf, tagsOf, type BulkAction } from './bulk-actions.js';
 import { checked, fieldValues, orAgain, typedFields, type FormProblem } from '../form.js';
 import type { PageDeps } from '../item.js';
 import type { ItemQuery } from '../../lists/filters.js';
+import { undoPath } from './runs.js';
 import { bugsUrl, canonical, filtersOf, itemQueryOf, WAITING, type Filters } from '../query.js';
 
 /** Items named on the page that asks. */
@@ -126,14 +128,33 @@ function editOf(request: HttpRequest, action: BulkAction): Edit {
   return checked(editBody, set) as Edit;
 }
 
+/** Where the change can be taken back; null for one that ends no item. */
+async function wayBack(
+  { services: { bulkRuns } }: PageDeps,
+  { action: { does, done }, match }: Wanted,
+  set: Edit,
+  since: string,
+  updated: number,
+  caller: Caller,
+): Promise<string | null> {
+  if (!ends(set) || updated === 0) return null;
+  const says = { does, done, back: bugsUrl(match) };
+  const { id } = await bulkRuns.keep({ query: {}, set, says }, caller, since, updated);
+  return undoPath(id);
+}
+
 async function resultView(
   page: PageDeps,
   { action, match }: Wanted,
   { results, updated }: BulkAnswer,
+  undo: string | null,
 ): Promise<PageResult> {
   const failed = results.filter(({ ok }) => !ok);
   const said = `${updated} ${updated === 1 ? 'item is' : 'items are'} now ${action.done}`;
-  if (failed.length === 0) return new Redirect(bugsUrl(match), { tone: 'success', message: `${said}.` });
+  if (failed.length === 0) {
+    const action = undo === null ? {} : { action: { label: 'Undo', post: undo } };
+    return new Redirect(bugsUrl(match), { tone: 'success', message: `${said}.`, ...action });
+  }
   const shown = await page.reader.named(results.map(({ id }) => id));
   const titles = new Map(shown.map(({ id, title }) => [id, title]));
   return new View('bulk-result', {
@@ -145,6 +166,7 @@ async function resultView(
     titles: Object.fromEntries(titles),
     updated,
     done: action.done,
+    undo,
     back: bugsUrl(match),
     match,
     action: action.value,
@@ -179,8 +201,10 @@ export function bulkPages(page: PageDeps): PageSpec[] {
             const query = filter === null ? null : queryOf(page, filter);
             if (query !== null && expected_count > MOST_MATCHES) return begun(page, request, wanted, query, set);
             const which = query === null ? { ids } : { filter: query, expected_count };
-            const answer = await page.services.bulk.run({ ...which, set }, callerOf(request.principal));
-            return resultView(page, wanted, answer);
+            const since = page.deps.clock.iso();
+            const caller = callerOf(request.principal);
+            const answer = await page.services.bulk.run({ ...which, set }, caller);
+            return resultView(page, wanted, answer, await wayBack(page, wanted, set, since, answer.updated, caller));
           },
           (problem) => askView(page, request, wanted, problem),
         );

@@ -1,33 +1,57 @@
-/** /bugs/bulk/runs/{id}: how far a change of many items is, and how it ended. */
+/** /bugs/bulk/runs/{id}: how far a change of many items is, how it ended, and its way back. */
 import joi from 'joi';
-import { View, type PageSpec } from '../../../../kernel/contract.js';
+import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';
+import { callerOf } from '../../caller.js';
+import type { BulkRunDoc } from '../../items/model.js';
+import { runUndoable } from '../../items/undo.js';
+import { orAgain, type FormProblem } from '../form.js';
 import type { PageDeps } from '../item.js';
 
 const params = joi.object({ id: joi.string().guid().required() });
 
-export function runPages({ services }: PageDeps): PageSpec[] {
+/** Where the change of many items is taken back. */
+export const undoPath = (id: string): string => `/bugs/bulk/runs/${id}/undo`;
+
+export function runPages({ services, deps }: PageDeps): PageSpec[] {
+  const need = async (request: HttpRequest): Promise<BulkRunDoc> => {
+    const run = await services.bulkRuns.find(request.params['id'] ?? '');
+    if (run === null) throw notFound('change of many items with this id');
+    return run;
+  };
+  const shown = async (request: HttpRequest, problem: Partial<FormProblem> = {}): Promise<View> => {
+    const run = await need(request);
+    const running = run.state === 'running';
+    return new View('bulk-run', {
+      title: `${run.says.does} ${run.total} ${run.total === 1 ? 'item' : 'items'}`,
+      crumbs: [{ label: 'Bugs', href: '/bugs' }, { label: 'Change several' }],
+      run,
+      running,
+      // The items were counted when the run began; some may have come to match since.
+      of: Math.max(run.total, run.scanned, 1),
+      unnamed: run.failed - run.failures.length,
+      undo: runUndoable(run, callerOf(request.principal), deps.clock.now()) ? undoPath(run.id) : null,
+      ...(running && { refresh_seconds: 2 }),
+      ...problem,
+    });
+  };
+  const shared = { title: 'Change several', access: { session: 'member' }, input: { params } } as const;
   return [
+    { ...shared, path: '/bugs/bulk/runs/{id}', handle: (request) => shown(request) },
     {
-      path: '/bugs/bulk/runs/{id}',
-      title: 'Change several',
-      access: { session: 'member' },
-      input: { params },
-      handle: async (request) => {
-        const run = await services.bulkRuns.find(request.params['id'] ?? '');
-        if (run === null) throw notFound('change of many items with this id');
-        const running = run.state === 'running';
-        return new View('bulk-run', {
-          title: `${run.says.does} ${run.total} ${run.total === 1 ? 'item' : 'items'}`,
-          crumbs: [{ label: 'Bugs', href: '/bugs' }, { label: 'Change several' }],
-          run,
-          running,
-          // The items were counted when the run began; some may have come to match since.
-          of: Math.max(run.total, run.scanned, 1),
-          unnamed: run.failed - run.failures.length,
-          ...(running && { refresh_seconds: 2 }),
-        });
-      },
+      ...shared,
+      method: 'POST',
+      path: '/bugs/bulk/runs/{id}/undo',
+      handle: (request) =>
+        orAgain(
+          'undo',
+          request,
+          async () => {
+            const { id } = await services.bulkRuns.undo(await need(request), callerOf(request.principal));
+            return new Redirect(`/bugs/bulk/runs/${id}`);
+          },
+          (problem) => shown(request, problem),
+        ),
     },
   ];
 }

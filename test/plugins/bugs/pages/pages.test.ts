@@ -578,7 +578,7 @@ describe('bugs: pages', () => {
 
   describe('the dashboard’s card', () => {
     const load = async (): Promise<string | null> => {
-      const view = await panels(fixture.board, new Numbers(fixture.stats, fixture.clock))[0]?.load(MEMBER);
+      const view = await panels(fixture.board, new Numbers(fixture.stats, fixture.clock), fixture.deps.projects)[0]?.load(MEMBER);
       return view ? render(view, '/') : null;
     };
 

@@ -17,7 +17,6 @@ interface Asked {
   ref?: string;
   id?: string;
   body?: object;
-  referer?: string;
 }
 
 describe('bugs: people at work', () => {
@@ -35,14 +34,13 @@ describe('bugs: people at work', () => {
     });
   });
 
-  async function ask(method: string, path: string, { query = {}, ref, id, body, referer }: Asked = {}) {
+  async function ask(method: string, path: string, { query = {}, ref, id, body }: Asked = {}) {
     const spec = specs.find((one) => one.path === path && (one.method ?? 'GET') === method);
     if (!spec) throw new Error(`no page ${method} ${path}`);
     const { value, error } = spec.input?.query?.validate(query) ?? { value: query };
     if (error) throw error;
     const params = { ...(ref !== undefined && { ref }), ...(id !== undefined && { id }) };
-    const headers = referer === undefined ? {} : { referer };
-    return spec.handle(request(MEMBER, { method, params, query: value as object as never, body, headers }));
+    return spec.handle(request(MEMBER, { method, params, query: value as object as never, body }));
   }
   const html = (view: View): string =>
     renderFile(`plugins/bugs/views/${view.template}.hbs`, {
@@ -158,18 +156,21 @@ describe('bugs: people at work', () => {
 
     it('keeps to the list that the item was opened from, through its forms', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Here', tags: ['cart'] }));
-      const page = (await ask('GET', '/bugs/{ref}', { ref, referer: 'http://aos.test/bugs?tag=cart' })) as View;
       const keep = '?list&#x3D;tag%3Dcart';
+      expect(await list({ tag: ['cart'] })).to.include(`href="/bugs/${ref}${keep}"`);
+      expect(await list({ view: 'all' })).to.include(`href="/bugs/${ref}?list&#x3D;view%3Dall"`);
+      expect(await list()).to.include(`href="/bugs/${ref}"`);
+      const page = (await ask('GET', '/bugs/{ref}', { ref, query: { list: 'tag=cart' } })) as View;
       expect(html(page)).to.include(`href="/bugs/${ref}/next${keep}"`).and.include(`/bugs/${ref}/status${keep}"`);
       const done = (await post(ref, 'comments', { body: 'x' }, { list: 'tag=cart' })) as Redirect;
       expect(done.location).to.equal(`/bugs/${ref}?list=tag%3Dcart#comments`);
     });
 
-    it('an address from elsewhere is no list', async () => {
+    it('what is no list is the bare one', async () => {
       const { ref } = await fixture.bugs.record(report({ title: 'Here' }));
-      for (const referer of ['https://evil.example/x?tag=a', 'no url', 'http://aos.test/bugs?status=nonsense']) {
-        const page = (await ask('GET', '/bugs/{ref}', { ref, referer })) as View;
-        expect(html(page), referer).to.include(`href="/bugs/${ref}/next"`);
+      for (const given of ['https://evil.example/x?tag=a', '//evil.example', 'status=nonsense']) {
+        const page = (await ask('GET', '/bugs/{ref}', { ref, query: { list: given } })) as View;
+        expect(html(page), given).to.include(`href="/bugs/${ref}/next"`);
       }
       expect((await next(ref, { list: '//evil.example' })).location).to.equal('/bugs');
     });
@@ -325,6 +326,61 @@ describe('bugs: people at work', () => {
         .to.include('1,002 items are closed now; 1 could not be changed.')
         .and.include(`href="/bugs/${held}"`);
       expect(await fixture.deps.items.count({ status: 'closed' })).to.equal(1002);
+    });
+
+    it('are taken back for a minute, by the person who ended them, as far as nobody changed them since', async () => {
+      await many(4);
+      const { items } = await fixture.deps.items.find({ limit: 4 });
+      const [asked, later, ...rest] = items.map(({ ref }) => ref);
+      await post(asked ?? '', 'status', { status: 'needs_info' });
+      const mine = (await fixture.bugs.record(report({ title: 'Closed before' }))).ref;
+      await post(mine, 'status', { status: 'closed' });
+      fixture.clock.advance(1000);
+      const body = { action: 'status:closed', scope: 'ids', ids: items.map(({ id }) => id), match: '' };
+      const done = (await ask('POST', '/bugs/bulk', { body })) as Redirect;
+      expect(done.flash).to.include({ message: '4 items are now closed.' });
+      const back = done.flash?.action;
+      expect(back?.label).to.equal('Undo');
+      const undo = async (): Promise<unknown> =>
+        ask('POST', '/bugs/bulk/runs/{id}/undo', { id: back?.post.split('/').at(-2) ?? '', body: {} });
+      await post(later ?? '', 'status', { status: 'open' });
+      fixture.clock.advance(30_000);
+      const begun = (await undo()) as Redirect;
+      await fixture.bulkRuns.settled();
+      expect(await run(begun.location)).to.include('3 items are what they were before now.');
+      expect((await item(asked ?? '')).status).to.equal('needs_info');
+      for (const ref of rest) expect((await item(ref)).status).to.equal('open');
+      expect((await item(mine)).status, 'an earlier change').to.equal('closed');
+      const again = await refused(undo());
+      expect(again.status).to.equal(409);
+      expect(html(again)).to.include('There is nothing to undo');
+    });
+
+    it('a minute later, or for somebody else, nothing is taken back; what ends nothing offers nothing', async () => {
+      await many(2);
+      const { items } = await fixture.deps.items.find({ limit: 2 });
+      const ids = items.map(({ id }) => id);
+      const open = (await ask('POST', '/bugs/bulk', {
+        body: { action: 'severity:low', scope: 'ids', ids, match: '' },
+      })) as Redirect;
+      expect(open.flash?.action).to.equal(undefined);
+      const done = (await ask('POST', '/bugs/bulk', {
+        body: { action: 'status:closed', scope: 'ids', ids, match: '' },
+      })) as Redirect;
+      const id = done.flash?.action?.post.split('/').at(-2) ?? '';
+      expect(await run(`/${id}`)).to.include(`action="/bugs/bulk/runs/${id}/undo"`);
+      const kept = await fixture.bulkRuns.find(id);
+      const stranger = { id: 'user:b', name: 'somebody', project: null, manage: true, kind: 'session' } as const;
+      if (kept === null) throw new Error('the change was not kept');
+      let refusal: unknown;
+      await fixture.bulkRuns.undo(kept, stranger).catch((error: unknown) => (refusal = error));
+      expect(refusal).to.be.instanceOf(ServiceError).and.include({ code: 'conflict' });
+      fixture.clock.advance(60_001);
+      expect(await run(`/${id}`)).to.not.include('/undo"');
+      expect((await refused(Promise.resolve(ask('POST', '/bugs/bulk/runs/{id}/undo', { id, body: {} })))).status).to.equal(
+        409,
+      );
+      for (const { ref } of items) expect((await item(ref)).status).to.equal('closed');
     });
 
     it('goes on after the process died, and never says more than it knows', async () => {
