@@ -51,7 +51,9 @@ export function pages(projects: Projects, keys: IntakeKeys, system: Pick<SystemI
     const project = projectView(await projects.need(request.principal, slugOf(request)));
     const crumbs = [{ label: 'Projects', href: '/projects' }, { label: project.slug }];
     const intake = await keys.list(request.principal, project.slug);
-    return new View('project', { title: project.name, project, intake, admin: mayManage(request), crumbs, ...more });
+    const live = intake.filter(({ revoked_at }) => revoked_at === null).length;
+    const admin = mayManage(request);
+    return new View('project', { title: project.name, project, intake, live, admin, crumbs, ...more });
   };
 
   const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {

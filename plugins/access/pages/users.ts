@@ -10,7 +10,7 @@ const title = 'Users';
 const params = joi.object({ id: joi.string().guid().required() });
 
 export function userPages(services: Services): PageSpec[] {
-  const { accounts } = services;
+  const { accounts, sessions } = services;
 
   const list = async (problem: Partial<Problem> & { form?: object } = {}): Promise<View> =>
     new View('users', { items: await accounts.list(), roles: ROLES, ...problem });
@@ -25,6 +25,8 @@ export function userPages(services: Services): PageSpec[] {
       title: account.username,
       account: accountView(account),
       roles: ROLES,
+      // A confirmation names how many end.
+      sessions: (await sessions.list(account, '')).length,
       last,
       own,
       crumbs,

@@ -103,6 +103,7 @@ export async function detailView(
     facts: factsOf(doc, await projectNameOf(services, doc.project)),
     alarm_at: deferred && doc.released_at !== null ? iso(alarmAt(Date.parse(doc.released_at), intervalOf(doc))) : null,
     tokens,
+    live_tokens: tokens?.filter(({ state }) => state === 'active').length ?? 0,
     may_issue: tokens !== null,
     lives: LIVES,
     form: typed(request),

@@ -13,7 +13,7 @@ import {
 import { liveSubject } from '../../../ports/domain/live.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { deliveryPages } from './delivery-pages.js';
-import { deliveryView, STATES, type DeliveryState } from '../deliveries/delivery.js';
+import { deliveryView, STATES, WAITING, type DeliveryState } from '../deliveries/delivery.js';
 import { eventView } from '../events/event.js';
 import { bodyOf, chosenEvents, typed } from './form.js';
 import type { DeliveryQuery, EventQuery } from '../deliveries/log.js';
@@ -186,7 +186,10 @@ async function shown(
   const path = `/webhooks/${id}`;
   const sight = sightOf(request.principal);
   const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const waiting = WAITING.reduce((sum, one) => sum + (counts[one] ?? 0), 0);
   return new View('webhook', {
+    total: all,
+    waiting,
     title: webhook.name,
     webhook: stated(view),
     live_topics: liveSubject('webhook', id),
