@@ -30,7 +30,7 @@ const BATCH = 100;
 /** Items that wait, of each class, among which the dashboard finds the loudest. */
 const LOOKED_AT = 600;
 /** Open items among which it finds what is older than those. */
-const SEEN_LAST = 2000;
+const SEEN_LAST = 1000;
 const WORKED_ON = { status: 'in_progress' };
 /** Changed items of one answer. */
 const CHANGES = 100;
