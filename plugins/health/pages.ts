@@ -116,7 +116,7 @@ function pluginRow(plugin: PluginState, { checks }: HealthReport): object {
   const facts = Object.entries(details)
     .filter(([, value]) => value !== null && typeof value !== 'object')
     .map(([label, value]) => factOf(label, value));
-  return { ...plugin, state: plugin.state === 'ready' && !ok ? 'not ok' : plugin.state, facts };
+  return { ...plugin, state: plugin.state === 'ready' && !ok ? 'degraded' : plugin.state, facts };
 }
 
 async function systemView(services: PageServices): Promise<View> {

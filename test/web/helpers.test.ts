@@ -16,6 +16,29 @@ function call(name: string, ...args: unknown[]): string {
   return String(helper(...args, { hash: {} }));
 }
 
+describe('names for values', () => {
+  const { 'label-of': labelOf, 'chips-of': chipsOf } = zurich as Record<string, Helper>;
+  const projects = [{ value: 'shop', label: 'Online shop' }];
+
+  it('label-of gives the name that a select shows, and the value where it has none', () => {
+    const said = [labelOf?.(projects, 'shop'), labelOf?.(projects, 'gone'), labelOf?.(undefined, 'all')];
+    expect(said).to.deep.equal(['Online shop', 'gone', 'all']);
+  });
+
+  it('chips-of names the values of a parameter that has a list of its own', () => {
+    const query = { project: ['shop', 'gone'], status: 'open' };
+    const chips = chipsOf?.('/errors', query, ['project', 'Project', 'status', 'Status'], {
+      hash: { project: projects },
+    });
+    expect((chips as { value: string; href: string }[]).map(({ value }) => value)).to.deep.equal([
+      'Online shop',
+      'gone',
+      'open',
+    ]);
+    expect((chips as { href: string }[])[0]?.href).to.equal('/errors?project=gone&status=open');
+  });
+});
+
 describe('time helpers', () => {
   it('show the zone, with UTC and the age in the title', () => {
     const html = call('time', '2026-11-20T08:12:30.123Z');

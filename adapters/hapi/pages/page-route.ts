@@ -157,7 +157,14 @@ export class PageRoute {
       views,
       view.template,
       // What a form was answered is at no address that could be asked for again.
-      { ...context, styles, ...(panels && { panels }), ...view.context, ...own, ...(this.#isForm && { live_topics: null }) },
+      {
+        ...context,
+        styles,
+        ...(panels && { panels }),
+        ...view.context,
+        ...own,
+        ...(this.#isForm && { live_topics: null }),
+      },
       layout,
     );
     return {

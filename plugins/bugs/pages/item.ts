@@ -68,17 +68,18 @@ export async function itemView(
   const find = queryText(request, 'find');
   // The merge form searches for targets only on request.
   const searching = find !== '' || request.query['find'] !== undefined || problem.form === 'merge';
-  const [occurrences, comments, activity, original, duplicates, candidates, rule_url, alike, project] = await Promise.all([
-    part(page, request, 'occurrences'),
-    part(page, request, 'comments'),
-    part(page, request, 'activity'),
-    item.duplicate_of === null ? null : deps.items.get(item.duplicate_of),
-    reader.duplicatesOf(item.id),
-    searching ? reader.candidates(doc, find) : null,
-    item.muted_by_rule_id === null ? null : services.filters.page(item.muted_by_rule_id),
-    reader.anyAlike(doc),
-    deps.projects.get(item.project),
-  ]);
+  const [occurrences, comments, activity, original, duplicates, candidates, rule_url, alike, project] =
+    await Promise.all([
+      part(page, request, 'occurrences'),
+      part(page, request, 'comments'),
+      part(page, request, 'activity'),
+      item.duplicate_of === null ? null : deps.items.get(item.duplicate_of),
+      reader.duplicatesOf(item.id),
+      searching ? reader.candidates(doc, find) : null,
+      item.muted_by_rule_id === null ? null : services.filters.page(item.muted_by_rule_id),
+      reader.anyAlike(doc),
+      deps.projects.get(item.project),
+    ]);
   const project_name = project?.name ?? item.project;
   const moves = movesFrom(item.status, item.claim !== null);
   const context = contextOf(request);

@@ -18,7 +18,19 @@ import { activationView } from '../licenses/view.js';
 import { MACHINE_MOVES, machineMovesOf, type MachineMove } from '../machines/activations.js';
 import { csvOf } from '../http/csv.js';
 import { endOf, licenseOf, textOf, typed } from './form.js';
-import { acting, crumb, idOf, isAdmin, params, products, reading, shown, title, toneOf, type PageParts } from './parts.js';
+import {
+  acting,
+  crumb,
+  idOf,
+  isAdmin,
+  params,
+  products,
+  reading,
+  shown,
+  title,
+  toneOf,
+  type PageParts,
+} from './parts.js';
 
 const PAGE = 50;
 const HISTORY = 50;

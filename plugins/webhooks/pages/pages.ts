@@ -102,7 +102,9 @@ function listPages(parts: PageParts): PageSpec[] {
         const after = request.query['cursor'] as string | undefined;
         const page = await registry.page(request.principal, { limit: PAGE, cursor: after });
         return new View('webhooks', {
-          live_topics: ['webhooks', ...page.items.slice(0, FOLLOWED).map(({ id }) => liveSubject('webhook', id))].join(' '),
+          live_topics: ['webhooks', ...page.items.slice(0, FOLLOWED).map(({ id }) => liveSubject('webhook', id))].join(
+            ' ',
+          ),
           items: page.items.map(stated),
           admin: isAdmin(request.principal),
           projects: await registry.projects(),

@@ -377,9 +377,9 @@ describe('bugs: people at work', () => {
       expect(refusal).to.be.instanceOf(ServiceError).and.include({ code: 'conflict' });
       fixture.clock.advance(60_001);
       expect(await run(`/${id}`)).to.not.include('/undo"');
-      expect((await refused(Promise.resolve(ask('POST', '/bugs/bulk/runs/{id}/undo', { id, body: {} })))).status).to.equal(
-        409,
-      );
+      expect(
+        (await refused(Promise.resolve(ask('POST', '/bugs/bulk/runs/{id}/undo', { id, body: {} })))).status,
+      ).to.equal(409);
       for (const { ref } of items) expect((await item(ref)).status).to.equal('closed');
     });
 
