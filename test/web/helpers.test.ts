@@ -17,7 +17,7 @@ function call(name: string, ...args: unknown[]): string {
 }
 
 describe('names for values', () => {
-  const { 'label-of': labelOf, 'chips-of': chipsOf } = zurich as Record<string, Helper>;
+  const { 'label-of': labelOf, 'chips-of': chipsOf } = zurich;
   const projects = [{ value: 'shop', label: 'Online shop' }];
 
   it('label-of gives the name that a select shows, and the value where it has none', () => {
