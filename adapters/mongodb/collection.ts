@@ -16,6 +16,7 @@ import {
   type WriteOp,
   type WriteResult,
 } from '../../ports/store.js';
+import { candidatesOf, type Known } from './candidates.js';
 import { DUPLICATE_KEY, translated } from './errors.js';
 import {
   conflictOf,
@@ -25,6 +26,7 @@ import {
   toSort,
   toStored,
   toUpdate,
+  visible,
   type Query,
   type Stored,
 } from './translate.js';
@@ -39,14 +41,24 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   readonly #driver: Driver<Stored>;
   readonly #track: <V>(work: Promise<V>) => Promise<V>;
 
-  /** @param track notes a write under way, which `close` waits for */
-  constructor(driver: Driver<Stored>, track: <V>(work: Promise<V>) => Promise<V>) {
+  readonly #known: () => Promise<Known>;
+
+  /**
+   * @param track notes a write under way, which `close` waits for
+   * @param known asks the server once
+   */
+  constructor(
+    driver: Driver<Stored>,
+    track: <V>(work: Promise<V>) => Promise<V>,
+    known: () => Promise<Known> = async () => ({ texts: [], leading: new Set() }),
+  ) {
     this.#driver = driver;
     this.#track = track;
+    this.#known = known;
   }
 
   async get(id: string): Promise<T | null> {
-    const stored = await this.#read(() => this.#driver.findOne({ _id: id }));
+    const stored = await this.#read(async () => this.#driver.findOne({ _id: id }, visible(await this.#texts())));
     return stored && (fromStored(stored) as T);
   }
 
@@ -54,11 +66,12 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     const sort = query.sort ?? [];
     const limit = pageLimit(query.limit);
     const stretches = typeof query.after === 'string' ? afterStretches(sort, decodeCursor(sort, query.after)) : [{}];
+    const narrowed = await this.#narrowed(query.filter);
     // By id, because a document that moves between two stretches would be seen twice.
     const found = new Map<string, Stored>();
     for (const stretch of stretches) {
       if (found.size > limit) break;
-      const filter = toQuery(query.filter ?? {}, stretch);
+      const filter = toQuery(...narrowed, stretch);
       for (const stored of await this.#rows(filter, sort, limit + 1 - found.size)) {
         if (!found.has(stored._id)) found.set(stored._id, stored);
       }
@@ -71,11 +84,28 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   #rows(filter: Query, sort: Find['sort'], limit: number): Promise<Stored[]> {
-    return this.#read(() => this.#driver.find(filter, { sort: toSort(sort), limit, batchSize: limit }).toArray());
+    return this.#read(async () => {
+      const options = { sort: toSort(sort), limit, batchSize: limit, ...visible(await this.#texts()) };
+      return this.#driver.find(filter, options).toArray();
+    });
   }
 
   async count(filter: Filter = {}): Promise<number> {
-    return this.#read(() => this.#driver.countDocuments(toQuery(filter)));
+    const narrowed = await this.#narrowed(filter);
+    return this.#read(() => this.#driver.countDocuments(toQuery(...narrowed)));
+  }
+
+  async #texts(): Promise<readonly string[]> {
+    return (await this.#known()).texts;
+  }
+
+  /** The filter, and the few documents that can match it where a text names them. */
+  #narrowed(filter: Filter = {}): Promise<Filter[]> {
+    return this.#read(async () => {
+      const known = await this.#known();
+      const ids = known.texts.length === 0 ? null : await candidatesOf(this.#driver, known, filter);
+      return ids === null ? [filter] : [filter, { id: { in: ids } }];
+    });
   }
 
   async groupCount(path: string, filter: Filter = {}): Promise<{ key: Scalar; n: number }[]> {
@@ -89,7 +119,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   async insert(doc: T): Promise<void> {
-    await this.#write(() => this.#driver.insertOne(toStored(doc)));
+    await this.#write(async () => this.#driver.insertOne(toStored(doc, await this.#texts())));
   }
 
   async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
@@ -107,14 +137,13 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     }
   }
 
-  #changeOne(filter: Filter, update: Update, { sort }: ChangeOptions): Promise<Stored | null> {
-    const operators = toUpdate(update);
-    const query = toQuery(filter);
-    if (Object.keys(operators).length === 0)
-      return this.#read(() => this.#driver.findOne(query, { sort: toSort(sort) }));
-    return this.#write(() =>
-      this.#driver.findOneAndUpdate(query, operators, { sort: toSort(sort), returnDocument: 'after' }),
-    );
+  async #changeOne(filter: Filter, update: Update, { sort }: ChangeOptions): Promise<Stored | null> {
+    const texts = await this.#read(() => this.#texts());
+    const operators = toUpdate(update, texts);
+    const query = toQuery(...(typeof filter['id'] === 'string' ? [filter] : await this.#narrowed(filter)));
+    const options = { sort: toSort(sort), ...visible(texts) };
+    if (Object.keys(operators).length === 0) return this.#read(() => this.#driver.findOne(query, options));
+    return this.#write(() => this.#driver.findOneAndUpdate(query, operators, { ...options, returnDocument: 'after' }));
   }
 
   /** Rejected: `upsert: true`, which stores the filter's nulls and knows no reference semantics. */
@@ -125,7 +154,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   async changeMany(filter: Filter, update: Update, limit?: number): Promise<number> {
-    const operators = toUpdate(plainUpdate(update));
+    const operators = toUpdate(plainUpdate(update), await this.#read(() => this.#texts()));
     if (Object.keys(operators).length === 0) return Math.min(limit ?? Infinity, await this.count(filter));
     return this.#many(filter, limit, async (query) => (await this.#driver.updateMany(query, operators)).matchedCount);
   }
@@ -152,7 +181,8 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   /** Inserts travel as one command; the rest side by side, because only single commands report what each one did. */
   async bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]> {
     const results: WriteResult[] = ops.map(() => ({ n: 1 }));
-    const inserts = ops.flatMap((op, i) => ('insert' in op ? [{ i, doc: toStored(op.insert) }] : []));
+    const texts = await this.#read(() => this.#texts());
+    const inserts = ops.flatMap((op, i) => ('insert' in op ? [{ i, doc: toStored(op.insert, texts) }] : []));
     for (const [at, conflict] of await this.#insertAll(inserts.map(({ doc }) => doc))) {
       results[(inserts[at] as { i: number }).i] = { conflict };
     }

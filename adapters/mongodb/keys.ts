@@ -1,17 +1,17 @@
 /**
  * Keys of stored objects. Documents carry JSON that strangers wrote, and some keys mean something to MongoDB or its driver:
  * `$…` and `a.b` are operators and paths, `_bsontype` and `$ref` make the driver take an object for a type of its own, and a
- * NUL ends a key. Those are percent-encoded on the way in and decoded on the way out. Field paths never need it.
+ * NUL ends a key; what begins with `~` is the adapter's own (grams.ts). Those are percent-encoded on the way in and decoded on the way out. Field paths never need it.
  */
 import type { Json } from '../../ports/store.js';
 
-const SPECIAL = /^\$|^_bsontype$|^__proto__$|^$|[.%\0]/;
+const SPECIAL = /^[$~]|^_bsontype$|^__proto__$|^$|[.%\0]/;
 
 function encodeKey(key: string): string {
   if (!SPECIAL.test(key)) return key;
   if (key === '') return '%';
   if (key.startsWith('_')) return `%5f${key.slice(1).replace(/[.%\0]/g, hex)}`;
-  return key.replace(/^\$|[.%\0]/g, hex);
+  return key.replace(/^[$~]|[.%\0]/g, hex);
 }
 
 function hex(character: string): string {

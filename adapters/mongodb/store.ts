@@ -5,8 +5,11 @@
 import { MongoClient, MongoServerError, type Db } from 'mongodb';
 import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
 import { MongoCollection } from './collection.js';
+import type { Known } from './candidates.js';
 import { translated } from './errors.js';
-import { toIndex, type Stored } from './translate.js';
+import { fillGrams } from './fill.js';
+import { HIDDEN, pathOf } from './grams.js';
+import { toIndex, toLookupIndex, type Stored } from './translate.js';
 
 export interface MongoOptions {
   /** `mongodb://…` or `mongodb+srv://…`; the database is its path, `aos` without one. */
@@ -30,6 +33,10 @@ export class MongoStore implements DocumentStore {
   readonly #writes = new Set<Promise<unknown>>();
   /** The URL says how long to wait. */
   readonly #patient: boolean;
+  /** What is known of each collection's indexes: asked once, and again after `ensure`. */
+  readonly #known = new Map<string, Promise<Known>>();
+  readonly #filling = new Map<string, Promise<void>>();
+  readonly #end = new AbortController();
   #closed = false;
 
   /** @throws MongoParseError on a malformed URL */
@@ -72,14 +79,47 @@ export class MongoStore implements DocumentStore {
   /** @throws TypeError on a name that is none */
   collection<T extends Doc>(name: string): Collection<T> {
     if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
-    return new MongoCollection<T>(this.#db.collection<Stored>(name), (work) => this.#track(work));
+    return new MongoCollection<T>(
+      this.#db.collection<Stored>(name),
+      (work) => this.#track(work),
+      () => this.#knownOf(name),
+    );
   }
 
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
     for (const { name } of specs) this.collection(name);
-    for (const { name, indexes } of specs) {
-      if (indexes.length > 0) await this.#createIndexes(name, indexes.map(toIndex));
+    for (const { name, indexes, lookups = [] } of specs) {
+      const all = new Map([...indexes.map(toIndex), ...lookups.map(toLookupIndex)].map((index) => [index.name, index]));
+      if (all.size > 0) await this.#createIndexes(name, [...all.values()]);
+      this.#known.delete(name);
+      await this.#knownOf(name);
     }
+  }
+
+  #knownOf(name: string): Promise<Known> {
+    const asked = this.#known.get(name);
+    if (asked !== undefined) return asked;
+    const known = this.#askKnown(name);
+    this.#known.set(name, known);
+    known.catch(() => this.#known.delete(name));
+    return known;
+  }
+
+  async #askKnown(name: string): Promise<Known> {
+    const collection = this.#db.collection<Stored>(name);
+    const indexes = await collection.listIndexes().toArray().catch(noneWithoutCollection);
+    const leading = indexes.flatMap(({ key }) => Object.keys(key as object).slice(0, 1));
+    const texts = leading.filter((field) => field.startsWith(HIDDEN)).map(pathOf);
+    for (const path of texts) this.#fill(name, path);
+    return { texts, leading: new Set(leading) };
+  }
+
+  #fill(name: string, path: string): void {
+    const key = `${name} ${path}`;
+    if (this.#closed || this.#filling.has(key)) return;
+    const filled = fillGrams(this.#db.collection<Stored>(name), path, this.#end.signal);
+    this.#filling.set(key, filled);
+    void filled.finally(() => this.#filling.delete(key));
   }
 
   async #createIndexes(name: string, indexes: ReturnType<typeof toIndex>[]): Promise<void> {
@@ -106,7 +146,8 @@ export class MongoStore implements DocumentStore {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.allSettled(this.#writes);
+    this.#end.abort();
+    await Promise.allSettled([...this.#writes, ...this.#filling.values()]);
     await this.#client.close();
   }
 
@@ -119,6 +160,12 @@ export class MongoStore implements DocumentStore {
       this.#writes.delete(work);
     }
   }
+}
+
+/** Servers differ: of a collection that is not there, some have no indexes, and some an error (26). */
+function noneWithoutCollection(error: unknown): { key: object }[] {
+  if (error instanceof MongoServerError && error.code === 26) return [];
+  throw error;
 }
 
 /** The path of the URL. Not by `new URL`: a seed list of several hosts is no URL to it. */

@@ -3,7 +3,8 @@
  * (docs/consistency.md), so that the same works on MongoDB 5 to 8 and on compatible servers.
  */
 import { alternatives, checkPath, jsonText, totalSort } from '../../ports/document.js';
-import type { Condition, Doc, Filter, IndexSpec, Json, Scalar, Sort, Update } from '../../ports/store.js';
+import type { Condition, Doc, Filter, IndexSpec, Json, LookupSpec, Scalar, Sort, Update } from '../../ports/store.js';
+import { gramFields, gramUpdates, gramsField, HIDDEN } from './grams.js';
 import { decodeKeys, encodeKeys } from './keys.js';
 
 type Operators = Exclude<Condition, Scalar>;
@@ -67,11 +68,12 @@ export function toSort(sort?: Sort): [field: string, order: 1 | -1][] {
   return totalSort(sort).map(([path, order]) => [fieldName(path), order === 'asc' ? 1 : -1]);
 }
 
-/** @param update from `plainUpdate`. Without `setOnInsert`: a new document is inserted whole (collection.ts). */
-export function toUpdate(update: Update): Query {
+/** @param update from `plainUpdate`. @param texts paths with grams. Without `setOnInsert`: a new document is inserted whole (collection.ts). */
+export function toUpdate(update: Update, texts: readonly string[] = []): Query {
+  const grams = gramUpdates(update, texts);
   const { set, unset, inc, max, min, push, pull } = clean(update);
   const operators: { [operator: string]: object | undefined } = {
-    $set: set && (encodeKeys(set, false) as object),
+    $set: { ...(set && (encodeKeys(set, false) as object)), ...grams },
     $unset: unset && Object.fromEntries(unset.map((path) => [path, ''])),
     $inc: inc,
     $max: max,
@@ -100,15 +102,22 @@ function clean<V>(value: V): V {
   return JSON.parse(jsonText(value)) as V;
 }
 
-export function toStored(doc: Doc): Stored {
-  const { id, ...rest } = clean(doc);
+/** @param texts paths with grams */
+export function toStored(doc: Doc, texts: readonly string[] = []): Stored {
+  const plain = clean(doc);
+  const { id, ...rest } = plain;
   if (typeof id !== 'string') throw new TypeError('a document has a text id');
-  return { _id: id, ...(encodeKeys(rest) as object) };
+  return { _id: id, ...(encodeKeys(rest) as object), ...gramFields(plain, texts) };
 }
 
 export function fromStored({ _id, ...rest }: Stored): Doc {
+  for (const field of Object.keys(rest)) if (field.startsWith(HIDDEN)) delete rest[field];
   return { id: _id, ...(decodeKeys(rest as Json) as object) };
 }
+
+/** Leaves the grams on the server. */
+export const visible = (texts: readonly string[]): { projection?: { [field: string]: 0 } } =>
+  texts.length === 0 ? {} : { projection: Object.fromEntries(texts.map((path) => [gramsField(path), 0])) };
 
 /**
  * The index as MongoDB makes it. The name of a unique one is its field, because the message of a conflict carries the name;
@@ -127,6 +136,12 @@ export function toIndex({ fields, unique }: IndexSpec): {
   }
   const all = [...new Set([...names, '_id'])];
   return { key: Object.fromEntries(all.map((name) => [name, 1])), name: all.join() };
+}
+
+export function toLookupIndex({ path, by }: LookupSpec): ReturnType<typeof toIndex> {
+  if (by === 'value') return toIndex({ fields: [path] });
+  const field = gramsField(checkPath(path));
+  return { key: { [field]: 1 }, name: field };
 }
 
 /** The index that a duplicate key error (11000) names: `id` or the unique field. */
