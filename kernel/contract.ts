@@ -319,7 +319,18 @@ export {
 } from '../ports/release-store.js';
 export { InvalidCursor, StoreConflict } from '../ports/store.js';
 export { deleted, pageOf, whole } from './shapes.js';
-export { created, EventStreamAnswer, FileAnswer, named, Redirect, Reply, stated, text, View } from '../ports/http.js';
+export {
+  created,
+  EventStreamAnswer,
+  FileAnswer,
+  JsonText,
+  named,
+  Redirect,
+  Reply,
+  stated,
+  text,
+  View,
+} from '../ports/http.js';
 export type {
   Access,
   AccessRule,

@@ -11,6 +11,7 @@ export { Answer, created, Reply, text, type Cookie } from './http/answer.js';
 export type { BasicCredentials, BasicGuard, BasicPrincipal, BasicRequest, BasicVerdict } from './http/basic.js';
 export { EventStreamAnswer, type EventStreamOptions, type ServerSentEvent } from './http/event-stream.js';
 export { FileAnswer, type AnsweredFile } from './http/file-answer.js';
+export { JsonText } from './http/json-text.js';
 export type { StreamedInput, UploadedBody } from './http/uploaded-body.js';
 
 export type Role = 'admin' | 'member' | 'installer';

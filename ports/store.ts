@@ -100,6 +100,33 @@ export interface Page<T> {
   next: string | null;
 }
 
+/**
+ * What is to be made of each document of a page where it is read: on SQLite in the thread that reads, so that the event loop
+ * neither parses nor writes what it only passes on.
+ */
+export interface Rendering {
+  /** Exports `render`, a `Render`. It is loaded on whatever thread reads, so it imports little, and nothing that has effects. */
+  module: URL;
+  /** A collection of the same store: its document with the same id is handed over too. */
+  beside?: Collection<Doc>;
+  /** What the function needs to know besides, such as the time. */
+  context: Json;
+}
+
+/** Pure. @param beside null: there is none. @param context as `Rendering` has it. @returns what becomes JSON */
+export type Render<T extends Doc = never, B extends Doc = never, C extends Json = never> = (
+  doc: T,
+  beside: B | null,
+  context: C,
+) => object;
+
+export interface Rendered {
+  /** An array: what was made of each document, in order; UTF-8. */
+  json: Uint8Array;
+  /** As in `Page`. */
+  next: string | null;
+}
+
 export interface ChangeOptions {
   /** Which document, when several match. */
   sort?: Sort;
@@ -123,6 +150,8 @@ export type WriteResult = { n: number } | { conflict: string };
 export interface Collection<T extends Doc> {
   get(id: string): Promise<T | null>;
   find(query?: Find): Promise<Page<T>>;
+  /** The same page as JSON of what a pure function makes of each document. */
+  render(query: Find, rendering: Rendering): Promise<Rendered>;
   count(filter?: Filter): Promise<number>;
   /** Counts per distinct value of `path` (missing counts as null). */
   groupCount(path: string, filter?: Filter): Promise<{ key: Scalar; n: number }[]>;

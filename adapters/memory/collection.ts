@@ -15,6 +15,7 @@ import {
   uniqueValue,
   valueAt,
 } from '../../ports/document.js';
+import { renderPage } from '../../ports/rendering.js';
 import {
   StoreConflict,
   type ChangeOptions,
@@ -25,6 +26,8 @@ import {
   type Find,
   type IndexSpec,
   type Page,
+  type Rendered,
+  type Rendering,
   type Scalar,
   type Sort,
   type TransactionWrite,
@@ -71,6 +74,10 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     if (typeof query.after === 'string') filters.push({ or: afterStretches(sort, decodeCursor(sort, query.after)) });
     const found = this.#matching(filters, sort).slice(0, limit + 1);
     return toPage(sort, found.map(clone), limit);
+  }
+
+  async render(query: Find, rendering: Rendering): Promise<Rendered> {
+    return renderPage(await this.find(query), rendering);
   }
 
   async count(filter: Filter = {}): Promise<number> {

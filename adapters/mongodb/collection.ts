@@ -2,6 +2,7 @@
 import { MongoBulkWriteError, type Collection as Driver } from 'mongodb';
 import { afterStretches, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { applyUpdate, jsonText, plainUpdate, seedOf } from '../../ports/document.js';
+import { renderPage } from '../../ports/rendering.js';
 import {
   StoreConflict,
   type ChangeOptions,
@@ -11,6 +12,8 @@ import {
   type Filter,
   type Find,
   type Page,
+  type Rendered,
+  type Rendering,
   type Scalar,
   type Update,
   type WriteOp,
@@ -81,6 +84,10 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
       [...found.values()].map((stored) => fromStored(stored) as T),
       limit,
     );
+  }
+
+  async render(query: Find, rendering: Rendering): Promise<Rendered> {
+    return renderPage(await this.find(query), rendering);
   }
 
   #rows(filter: Query, sort: Find['sort'], limit: number): Promise<Stored[]> {

@@ -10,12 +10,14 @@ import {
   type Filter,
   type Find,
   type Page,
+  type Rendered,
+  type Rendering,
   type Scalar,
   type Update,
   type WriteOp,
   type WriteResult,
 } from '../../ports/store.js';
-import type { ReadKind, WriteKind } from './messages.js';
+import type { ReadKind, RenderRequest, WriteKind } from './messages.js';
 
 /** The threads, as a collection sees them. */
 export interface Threads {
@@ -31,16 +33,16 @@ const CHUNK = 200;
 const SLICE_MS = 5;
 
 export class SqliteCollection<T extends Doc> implements Collection<T> {
-  readonly #name: string;
+  readonly name: string;
   readonly #threads: Threads;
 
   constructor(name: string, threads: Threads) {
-    this.#name = name;
+    this.name = name;
     this.#threads = threads;
   }
 
   async get(id: string): Promise<T | null> {
-    const body = await this.#threads.get(this.#name, id);
+    const body = await this.#threads.get(this.name, id);
     return body === null ? null : (JSON.parse(body) as T);
   }
 
@@ -50,6 +52,20 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
     const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;
     const bodies = await this.#read('find', { filter: query.filter ?? {}, sort, rows: limit + 1, after });
     return toPage(sort, await parseAll<T>(bodies as string[]), limit);
+  }
+
+  async render(query: Find, { module, beside, context }: Rendering): Promise<Rendered> {
+    if (beside !== undefined && !(beside instanceof SqliteCollection)) throw new TypeError('of another store');
+    const sort = query.sort ?? [];
+    const limit = pageLimit(query.limit);
+    const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;
+    const request: RenderRequest = {
+      find: { filter: query.filter ?? {}, sort, rows: limit + 1, after },
+      module: module.href,
+      beside: beside?.name ?? null,
+      context: jsonText(context),
+    };
+    return (await this.#read('render', request)) as Rendered;
   }
 
   async count(filter: Filter = {}): Promise<number> {
@@ -115,11 +131,11 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
   }
 
   #read(kind: ReadKind, request: object): Promise<unknown> {
-    return this.#threads.read(kind, this.#name, jsonText(request));
+    return this.#threads.read(kind, this.name, jsonText(request));
   }
 
   #write(kind: WriteKind, request: object): Promise<unknown> {
-    return this.#threads.write(kind, this.#name, jsonText(request));
+    return this.#threads.write(kind, this.name, jsonText(request));
   }
 }
 

@@ -15,7 +15,7 @@ import { isFull } from './driver.js';
 
 export type WriteKind =
   'insert' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping' | 'transact';
-export type ReadKind = 'get' | 'find' | 'ids' | 'count' | 'groupCount';
+export type ReadKind = 'get' | 'find' | 'render' | 'ids' | 'count' | 'groupCount';
 
 /** `text` is the JSON of the arguments below; for `insert` the document itself. */
 export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string];
@@ -46,6 +46,15 @@ export interface FindRequest {
   rows: number;
   /** Sort values of the row after which the page begins. */
   after: readonly Scalar[] | null;
+}
+
+export interface RenderRequest {
+  find: FindRequest;
+  /** Address of the module with the function. */
+  module: string;
+  beside: string | null;
+  /** JSON. */
+  context: string;
 }
 
 export interface GroupRequest {

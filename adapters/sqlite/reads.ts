@@ -4,7 +4,7 @@ import { checkPath } from '../../ports/document.js';
 import type { Filter, Scalar } from '../../ports/store.js';
 import { candidatesOf, fromCandidates, planOf } from './candidates.js';
 import type { Connection, Table } from './connection.js';
-import type { FindRequest, GroupRequest, ReadKind, ReadRequest } from './messages.js';
+import type { FindRequest, GroupRequest, ReadKind } from './messages.js';
 import { expression, orderSql, whereSql, type Columns, type Sql } from './translate.js';
 import { among, findInParts, isUnsettled, settledColumns } from './unsettled.js';
 import { scalarOf } from './values.js';
@@ -12,7 +12,7 @@ import { scalarOf } from './values.js';
 type Read = (connection: Connection, table: Table, text: string) => unknown;
 
 /** What each read answers for a table that exists, and for a collection without one. */
-const READS: Record<ReadKind, [read: Read, empty: unknown]> = {
+const READS: Record<Exclude<ReadKind, 'render'>, [read: Read, empty: unknown]> = {
   get: [
     (connection, { name }, id) => connection.prepare(`SELECT body FROM "${name}" WHERE id = ?`).get([id])?.[0] ?? null,
     null,
@@ -24,7 +24,10 @@ const READS: Record<ReadKind, [read: Read, empty: unknown]> = {
 };
 
 /** Answers with bodies or ids, a number, or groups. @throws TypeError (a programming error) or the driver's error */
-export function performRead(connection: Connection, [kind, name, text]: ReadRequest): unknown {
+export function performRead(
+  connection: Connection,
+  [kind, name, text]: readonly [kind: Exclude<ReadKind, 'render'>, name: string, text: string],
+): unknown {
   connection.refresh();
   const table = connection.table(name);
   const [read, empty] = READS[kind];
@@ -45,7 +48,7 @@ export function findSql(
   return { text: `SELECT ${what} FROM "${name}" WHERE ${where.text} ORDER BY ${order} LIMIT ?`, values: where.values };
 }
 
-function find(connection: Connection, table: Table, request: FindRequest, what: 'body' | 'id'): unknown[] {
+export function find(connection: Connection, table: Table, request: FindRequest, what: 'body' | 'id'): unknown[] {
   const { name, columns, deferred } = table;
   const { filter, sort, after } = request;
   const plan = planOf(table, filter, sort);

@@ -9,13 +9,16 @@ export const CLOSE = 'close';
 export const READY = 'ready';
 
 interface Service<R extends Request> {
-  answer: (batch: readonly R[]) => Outcome[];
+  /** A promise keeps the caller waiting, not the worker. */
+  answer: (batch: readonly R[]) => readonly Outcome[] | Promise<readonly Outcome[]>;
+  /** Buffers of the outcomes that are handed over instead of copied. */
+  transfer?: (outcomes: readonly Outcome[]) => ArrayBuffer[];
   close: () => void;
   /** Requests answered together at most: bounds how long one waits for its neighbours. */
   most: number;
 }
 
-export function serve<R extends Request>(port: MessagePort, { answer, close, most }: Service<R>): void {
+export function serve<R extends Request>(port: MessagePort, { answer, transfer, close, most }: Service<R>): void {
   const end = (): void => {
     close();
     port.close();
@@ -31,8 +34,13 @@ export function serve<R extends Request>(port: MessagePort, { answer, close, mos
       if (message === CLOSE) closing = true;
       else batch.push(...message);
     }
-    port.postMessage(answer(batch), []);
-    if (closing) end();
+    const outcomes = answer(batch);
+    const send = (done: readonly Outcome[]): void => {
+      port.postMessage(done, transfer?.(done) ?? []);
+      if (closing) end();
+    };
+    if (outcomes instanceof Promise) void outcomes.then(send);
+    else send(outcomes);
   });
   port.postMessage(READY, []);
 }

@@ -44,6 +44,13 @@ export const RULES: readonly Rule[] = [
     packages: [/^joi$/],
     says: 'ports import nothing but lib, and joi’s types in http.ts',
   },
+  {
+    layer: 'ports',
+    files: /^ports\/rendering\.ts$/,
+    project: [],
+    packages: [/^<computed>$/],
+    says: 'ports/rendering.ts imports ports, lib and the module that a rendering names',
+  },
   { layer: 'ports', files: /^ports\//, project: [], packages: [], says: 'ports import nothing but lib' },
   {
     layer: 'lib',

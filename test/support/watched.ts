@@ -27,6 +27,10 @@ export class WatchedStore extends MemoryStore {
         note('find', query.filter, query.sort);
         return inner.find(query);
       },
+      render: (query, rendering) => {
+        note('find', query.filter, query.sort);
+        return inner.render(query, rendering);
+      },
       count: (filter) => {
         note('count', filter);
         return inner.count(filter);

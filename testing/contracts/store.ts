@@ -8,6 +8,7 @@ import { filters } from './store-filters.js';
 import { lookups } from './store-lookups.js';
 import { pages } from './store-pages.js';
 import { properties } from './store-properties.js';
+import { rendering } from './store-rendering.js';
 import { transactions } from './store-transactions.js';
 import type { DocumentStore } from '../../ports/store.js';
 import type { Fixture } from './fixture.js';
@@ -51,6 +52,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
     filters(fixture);
     pages(fixture);
     lookups(fixture);
+    rendering(fixture);
     changes(fixture);
     concurrency(fixture);
     transactions(fixture);

@@ -4,16 +4,35 @@
  * rejected, it is the widest object of the request.
  */
 import { CODES, type ErrorCode } from '../../../kernel/errors.js';
+import { JsonText } from '../../../ports/http.js';
 import type { HttpResponse } from '../transport/http-response.js';
 import type { Failure } from './failure.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Data as JSON in the envelope. A `status` of the data's own would lie about the outcome and is overwritten. */
-export function successJson(data: object): string {
+export function successJson(data: object): string | Buffer {
+  for (const name in data) if ((data as Record<string, unknown>)[name] instanceof JsonText) return splicedJson(data);
   if (Array.isArray(data) || Object.hasOwn(data, 'status')) return JSON.stringify({ ...data, status: 'success' });
   const json = JSON.stringify(data);
   return json === '{}' ? '{"status":"success"}' : `{"status":"success",${json.slice(1)}`;
+}
+
+/** The same where members are JSON already: their bytes are put between the others. */
+function splicedJson(data: object): Buffer {
+  const pieces: Uint8Array[] = [];
+  let text = '{"status":"success"';
+  for (const [name, value] of Object.entries(data)) {
+    if (name === 'status') continue;
+    if (value instanceof JsonText) {
+      pieces.push(Buffer.from(`${text},${JSON.stringify(name)}:`), value.bytes);
+      text = '';
+    } else {
+      const json = JSON.stringify(value) as string | undefined;
+      if (json !== undefined) text += `,${JSON.stringify(name)}:${json}`;
+    }
+  }
+  return Buffer.concat([...pieces, Buffer.from(`${text}}`)]);
 }
 
 const CODE_OF: Partial<Record<number, ErrorCode>> = {};

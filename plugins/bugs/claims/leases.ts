@@ -9,7 +9,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { Filter } from '../../../ports/store.js';
+import type { Filter, Page, Sort } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { refusal } from '../errors.js';
@@ -39,6 +39,8 @@ import {
 import { either, notPassed, servedTo, soleTarget, stretchOf } from './queue.js';
 
 const BATCH = 200;
+/** The shortest lease, `lease_seconds` 60. */
+const SHORTEST_MS = 60_000;
 
 export interface LeaseRequest {
   agent?: string | undefined;
@@ -59,6 +61,8 @@ export interface Granted {
 @injectable()
 export class Leases {
   readonly #settling = new SingleFlight<void>();
+  /** Between these times no lease runs out that is not written, in ms. */
+  #settled = { from: 0, until: 0 };
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
@@ -193,18 +197,31 @@ export class Leases {
   }
 
   /** Writes expired leases: before a claim or a list reads, and in the job every 30 s. Parallel calls share one run. */
-  settle(): Promise<void> {
-    return this.#settling.share('', () => this.#settle());
+  async settle(): Promise<void> {
+    const now = this.deps.clock.now();
+    if (now >= this.#settled.from && now < this.#settled.until) return;
+    await this.#settling.share('', () => this.#settle());
   }
 
+  /**
+   * Then no lease can run out before the next one does: those that are made or renewed meanwhile, in whatever process, last a
+   * minute at least, half of which is left for clocks that differ and writes that take time.
+   */
   async #settle(): Promise<void> {
     const { items, clock } = this.deps;
-    for (;;) {
-      const filter = { 'claim.expires_at': { gt: '', lte: clock.iso() } };
-      const page = await items.find({ filter, sort: [['claim.expires_at', 'asc']], limit: BATCH });
+    const sort: Sort = [['claim.expires_at', 'asc']];
+    const endingAt = (bounds: { gt: string; lte?: string }, limit: number): Promise<Page<ItemDoc>> =>
+      items.find({ filter: { 'claim.expires_at': bounds }, sort, limit });
+    let from: number;
+    let page: Page<ItemDoc>;
+    do {
+      from = clock.now();
+      page = await endingAt({ gt: '', lte: isoOf(from) }, BATCH);
       await Promise.all(page.items.map(({ id }) => this.#expire(id)));
-      if (page.items.length < BATCH) return;
-    }
+    } while (page.items.length === BATCH);
+    const [next] = (await endingAt({ gt: isoOf(from) }, 1)).items;
+    const ends = Date.parse(next?.claim?.expires_at ?? '') || Infinity;
+    this.#settled = { from, until: Math.min(ends, from + SHORTEST_MS / 2) };
   }
 
   async #expire(id: string): Promise<void> {

@@ -4,17 +4,19 @@
  * A delta query's mark belongs to the moment its first page was read: a write that was under way then may carry a stamp
  * before the cursor of a later page. So the cursor carries the mark, and every page answers the same one.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable, JsonText } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import { InvalidCursor, type Filter, type Sort } from '../../../ports/store.js';
+import { InvalidCursor, type Filter, type Find, type Rendered, type Sort } from '../../../ports/store.js';
 import { mayTouch, type Caller } from '../caller.js';
 import { KnownBuilds } from '../releases/known-builds.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Discussion, type PageAnswer, type PageRequest, type Part } from '../items/discussion.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
 import { Items } from '../items/items.js';
+import { MINUTE_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../items/model.js';
+import { ITEM_ROW } from '../items/row.js';
 import { Leases } from '../claims/leases.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 
@@ -25,7 +27,8 @@ export interface ListRequest extends PageRequest, ItemQuery {
 }
 
 export interface ListAnswer {
-  items: Item[];
+  /** Of `Item`. */
+  items: JsonText;
   next_cursor: string | null;
   has_more: boolean;
   total?: number;
@@ -65,14 +68,9 @@ export class Lists {
 
   async #page(filter: Filter, request: ListRequest): Promise<ListAnswer> {
     const sort = sortOf(request.sort, request.order);
-    const page = await this.deps.items.find({
-      filter,
-      sort,
-      limit: request.limit ?? 50,
-      after: request.cursor ?? null,
-    });
+    const page = await this.#rows({ filter, sort, limit: request.limit ?? 50, after: request.cursor ?? null });
     const answer: ListAnswer = {
-      items: await this.items.views(page.items),
+      items: new JsonText(page.json),
       next_cursor: page.next,
       has_more: page.next !== null,
     };
@@ -86,19 +84,20 @@ export class Lists {
     const marked = request.cursor ? readMarked(request.cursor) : null;
     const server_time = marked?.mark ?? this.watermark.safe();
     const filter: Filter = { ...query, updated_at: { gte: since } };
-    const page = await this.deps.items.find({
-      filter,
-      sort: DELTA,
-      limit: request.limit ?? 50,
-      after: marked?.after ?? null,
-    });
+    const page = await this.#rows({ filter, sort: DELTA, limit: request.limit ?? 50, after: marked?.after ?? null });
     const answer: ListAnswer = {
-      items: await this.items.views(page.items),
+      items: new JsonText(page.json),
       next_cursor: page.next === null ? null : writeMarked(server_time, page.next),
       has_more: page.next !== null,
       server_time,
     };
     return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
+  }
+
+  /** Items with their long texts, as the API shows them. */
+  #rows(query: Find): Promise<Rendered> {
+    const { items, texts, clock } = this.deps;
+    return items.render(query, { module: ITEM_ROW, beside: texts, context: minuteOf(clock.now()) });
   }
 
   /**
@@ -166,6 +165,9 @@ export class Lists {
     );
   }
 }
+
+/** The same rows have the same context for a while, and need not be made again. */
+const minuteOf = (now: number): number => Math.floor(now / MINUTE_MS) * MINUTE_MS;
 
 const writeMarked = (mark: string, after: string): string => Buffer.from(`${mark}~${after}`).toString('base64url');
 

@@ -3,6 +3,7 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { Scope } from '../../../kernel/container.js';
 import { ServiceError } from '../../../kernel/errors.js';
+import type { ListAnswer } from '../../../plugins/bugs/lists/lists.js';
 import type { Caller } from '../../../plugins/bugs/caller.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
 import type { Deps } from '../../../plugins/bugs/deps.js';
@@ -183,5 +184,8 @@ export async function itemIn(fixture: Fixture, status: string, title = `Item ${+
 }
 
 /** The item as the API shows it. */
+/** The items of a list's answer. */
+export const listed = ({ items }: Pick<ListAnswer, 'items'>): Item[] => items.toJSON() as Item[];
+
 export const shown = async (fixture: Fixture, name: string): Promise<Item> =>
   (await fixture.lists.detail(name, MANAGER)).item;

@@ -4,7 +4,18 @@ import { ServiceError } from '../../../../kernel/errors.js';
 import type { Caller } from '../../../../plugins/bugs/caller.js';
 import type { Granted } from '../../../../plugins/bugs/claims/leases.js';
 import { ManualClock } from '../../../../testing/clock.js';
-import { codeOf, MANAGER, memoryFixture, report, settled, shown, STORES, fixtureOn, type Fixture } from '../fixture.js';
+import {
+  listed,
+  codeOf,
+  MANAGER,
+  memoryFixture,
+  report,
+  settled,
+  shown,
+  STORES,
+  fixtureOn,
+  type Fixture,
+} from '../fixture.js';
 
 const OTHER: Caller = { ...MANAGER, id: 'tok-other', name: 'other' };
 const HOUR = 3_600_000;
@@ -92,7 +103,29 @@ describe('bugs: leases', () => {
     fixture.clock.advance(1000);
     await fixture.bugs.sweep();
     const answer = await fixture.lists.list(MANAGER, { updated_since: since });
-    expect(answer.items.map(({ status }) => status)).to.deep.equal(['open']);
+    expect(listed(answer).map(({ status }) => status)).to.deep.equal(['open']);
+  });
+
+  it('a process that has just looked sees what runs out of another one’s, to the moment', async () => {
+    const other = fixtureOn(fixture.store);
+    const open = async (): Promise<number> => listed(await other.lists.list(MANAGER, { status: ['open'] })).length;
+    const advance = (ms: number): void => [fixture, other].forEach(({ clock }) => clock.advance(ms));
+    expect(await open()).to.equal(1);
+    await claim(MANAGER, { lease_seconds: 60 });
+    expect(await open()).to.equal(0);
+    for (const ms of [29_999, 30_000]) {
+      advance(ms);
+      expect(await open()).to.equal(0);
+    }
+    advance(1);
+    expect(await open()).to.equal(1);
+    // Renewed and shortened: the earlier end is over, the later one counts.
+    const { lease } = await claim(MANAGER, { lease_seconds: 14_400 });
+    await open();
+    await fixture.leases.renew(id, MANAGER, { claim_token: lease.claim_token, lease_seconds: 60 });
+    advance(60_000);
+    expect(await open()).to.equal(1);
+    await settled(other);
   });
 
   it('hands out an item five times without result, then asks for a person', async () => {

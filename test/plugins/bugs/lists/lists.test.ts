@@ -13,6 +13,7 @@ import {
   shown,
   STORES,
   fixtureOn,
+  listed,
   type Fixture,
 } from '../fixture.js';
 
@@ -22,7 +23,7 @@ describe('bugs: lists', () => {
     fixture = await memoryFixture();
   });
   const titles = async (request: object, caller: Caller = MANAGER): Promise<string[]> =>
-    (await fixture.lists.list(caller, request)).items.map(({ title }) => title);
+    listed(await fixture.lists.list(caller, request)).map(({ title }) => title);
 
   it('filters; repeated values are alternatives', async () => {
     await fixture.bugs.record(
@@ -61,15 +62,46 @@ describe('bugs: lists', () => {
     expect(await titles({})).to.deep.equal(['high', 'medium', 'critical', 'low']);
   });
 
+  for (const engine of STORES) {
+    it(`shows every item as a look at it does, while items change (${engine.name})`, async () => {
+      const { store, close } = await engine.open();
+      const own = fixtureOn(store);
+      try {
+        for (let i = 0; i < 4; i++)
+          await own.bugs.record(report({ title: `t${i}`, description: i % 2 ? `long ${i}` : undefined, tags: ['a'] }));
+        const look = async (): Promise<void> => {
+          const items = listed(await own.lists.list(MANAGER, {}));
+          expect(items).to.have.length(4);
+          for (const item of items) expect(item).to.deep.equal((await own.lists.detail(item.ref, MANAGER)).item);
+        };
+        await look();
+        await own.bugs.record(report({ title: 't1', description: 'long 1', tags: ['a'] }));
+        await look();
+        const granted = await own.leases.next(MANAGER, { lease_seconds: 60 }, {});
+        await look();
+        own.clock.advance(61_000);
+        await look();
+        expect(listed(await own.lists.list(MANAGER, { status: ['in_progress'] }))).to.deep.equal([]);
+        await own.edits.edit(granted.item?.id ?? '', MANAGER, { title: 'another', description: 'text' });
+        await look();
+        own.clock.advance(3_600_000);
+        await look();
+      } finally {
+        await settled(own);
+        await close();
+      }
+    });
+  }
+
   it('pages, counts when asked, and refuses a cursor of another list', async () => {
     for (let i = 0; i < 5; i++)
       await fixture.bugs.record(report({ title: `t${i}`, description: 'long', error_message: 'e'.repeat(i + 1) }));
     const first = await fixture.lists.list(MANAGER, { limit: 3, include_total: true });
     expect(first).to.include({ total: 5, has_more: true });
-    expect(first.items[0]).to.include({ description: 'long' });
+    expect(listed(first)[0]).to.include({ description: 'long' });
     const second = await fixture.lists.list(MANAGER, { limit: 3, cursor: first.next_cursor });
     expect(second).to.include({ has_more: false, next_cursor: null });
-    expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).to.equal(5);
+    expect(new Set([...listed(first), ...listed(second)].map(({ id }) => id)).size).to.equal(5);
     for (const request of [{ sort: 'hit_count' as const }, { updated_since: fixture.clock.iso() }]) {
       try {
         await fixture.lists.list(MANAGER, { ...request, cursor: first.next_cursor });
@@ -170,7 +202,7 @@ for (const engine of STORES) {
         let cursor: string | null = null;
         do {
           const page = await writer.lists.list(MANAGER, { updated_since: mark, limit: 7, cursor });
-          for (const item of page.items) told.set(item.id, Math.max(told.get(item.id) ?? 0, item.hit_count));
+          for (const item of listed(page)) told.set(item.id, Math.max(told.get(item.id) ?? 0, item.hit_count));
           if (page.next_cursor === null) mark = page.server_time ?? '';
           cursor = page.next_cursor;
         } while (cursor !== null);

@@ -1,0 +1,31 @@
+/** `Collection.render` (store.ts) as every engine does it. */
+import type { Doc, Json, Page, Render, Rendered, Rendering } from './store.js';
+
+type AnyRender = Render<Doc, Doc, Json>;
+
+/** The function of a module. @throws TypeError when it has none: a programming error */
+export async function renderOf(module: string): Promise<AnyRender> {
+  const { render } = (await import(module)) as { render?: unknown };
+  if (typeof render !== 'function') throw new TypeError(`${module} exports no function \`render\``);
+  return render as AnyRender;
+}
+
+/** UTF-8 of the array, in a buffer of its own, which another thread can take over. @param rows JSON of each */
+export function arrayOf(rows: readonly string[]): Uint8Array {
+  return new TextEncoder().encode(`[${rows.join()}]`);
+}
+
+/** Of a page that is here already. */
+export async function renderPage<T extends Doc>(
+  { items, next }: Page<T>,
+  { module, beside, context }: Rendering,
+): Promise<Rendered> {
+  const render = await renderOf(module.href);
+  const ids = items.map(({ id }) => id);
+  const others =
+    beside === undefined || ids.length === 0
+      ? []
+      : (await beside.find({ filter: { id: { in: ids } }, limit: ids.length })).items;
+  const byId = new Map(others.map((doc) => [doc.id, doc]));
+  return { json: arrayOf(items.map((doc) => JSON.stringify(render(doc, byId.get(doc.id) ?? null, context)))), next };
+}

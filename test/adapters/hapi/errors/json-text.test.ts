@@ -1,0 +1,91 @@
+/** Members that are JSON already are sent as they are: byte for byte and header for header what objects would have become. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { successJson } from '../../../../adapters/hapi/errors/envelope.js';
+import { JsonText, Reply, type RouteSpec } from '../../../../ports/http.js';
+import { TestServer } from '../support.js';
+
+const spliced = (value: unknown): JsonText => new JsonText(new TextEncoder().encode(JSON.stringify(value)));
+const textOf = (body: string | Buffer): string => body.toString('utf8');
+
+const ITEMS = Array.from({ length: 60 }, (_, i) => ({ id: `i${i}`, title: `ünïcode “${i}” \u2028 ${'x'.repeat(30)}` }));
+const ANSWERS: Record<string, (member: (value: unknown) => unknown) => object> = {
+  list: (member) => ({ items: member(ITEMS), next_cursor: null, has_more: false }),
+  two: (member) => ({ a: 1, items: member([]), left: undefined, more: member({ b: [1] }), z: 'z' }),
+  liar: (member) => ({ status: member('open'), items: member(ITEMS) }),
+  only: (member) => ({ items: member(ITEMS) }),
+};
+
+describe('hapi: answers with JSON that is made already', () => {
+  let test: TestServer;
+  before(async () => {
+    const route = (path: string, answer: object, more: Partial<RouteSpec> = {}): RouteSpec => ({
+      method: 'GET',
+      path,
+      summary: 'test',
+      access: 'public',
+      handle: () => answer,
+      ...more,
+    });
+    const pairs = Object.entries(ANSWERS).flatMap(([name, answer]) => [
+      route(`/api/t/v1/${name}/text`, answer(spliced)),
+      route(
+        `/api/t/v1/${name}/plain`,
+        answer((value) => value),
+      ),
+    ]);
+    const bare = [
+      route('/api/t/v1/bare/text', { items: spliced(ITEMS) }, { bare: true }),
+      route('/api/t/v1/bare/plain', { items: ITEMS }, { bare: true }),
+      route('/api/t/v1/reply/text', new Reply(201, { items: spliced(ITEMS) })),
+      route('/api/t/v1/reply/plain', new Reply(201, { items: ITEMS })),
+    ];
+    test = await TestServer.create({ routes: [...pairs, ...bare] });
+    await test.start();
+  });
+  after(() => test.stop());
+
+  for (const name of [...Object.keys(ANSWERS), 'bare', 'reply']) {
+    for (const [how, method, headers] of [
+      ['whole', 'GET', {}],
+      ['HEAD', 'HEAD', {}],
+      ['compressed', 'GET', { 'accept-encoding': 'gzip' }],
+      ['in part', 'GET', { range: 'bytes=5-20' }],
+    ] as const) {
+      it(`${name}, ${how}`, async () => {
+        const [text, plain] = await Promise.all(
+          ['text', 'plain'].map((kind) =>
+            fetch(`${test.url}/api/t/v1/${name}/${kind}`, {
+              method,
+              headers: { 'accept-encoding': 'identity', 'x-request-id': 'request-1', ...headers },
+            }),
+          ),
+        );
+        if (text === undefined || plain === undefined) throw new Error('no answer');
+        const shown = (answer: Response): unknown =>
+          [...answer.headers].filter(([header]) => header !== 'date' && !header.startsWith('ratelimit-'));
+        expect(text.status).to.equal(plain.status);
+        expect(shown(text)).to.deep.equal(shown(plain));
+        expect(await text.text()).to.equal(await plain.text());
+      });
+    }
+  }
+
+  it('whatever the members are', () => {
+    const names = fc
+      .string({ minLength: 1, maxLength: 6 })
+      .filter((name) => name !== '__proto__' && !/^\d+$/.test(name));
+    fc.assert(
+      fc.property(fc.dictionary(names, fc.jsonValue()), fc.array(names), (data, made) => {
+        const mixed = Object.fromEntries(
+          Object.entries(data).map(([name, value], i) => [
+            name,
+            i === 0 || made.includes(name) ? spliced(value) : value,
+          ]),
+        );
+        const { status: _outcome, ...rest } = data;
+        expect(textOf(successJson(mixed))).to.equal(JSON.stringify({ status: 'success', ...rest }));
+      }),
+    );
+  });
+});

@@ -1,0 +1,14 @@
+/** What the contract suite has made of documents (store-rendering.ts). */
+import type { Doc, Render } from '../../ports/store.js';
+
+export interface Row extends Doc {
+  n?: number;
+  text?: string;
+}
+
+export const render: Render<Row, Row, { add: number }> = (row, beside, { add }) => {
+  if (row.n === -1) throw new RangeError('this row cannot be shown');
+  return { id: row.id, sum: (row.n ?? 0) + add, text: row.text, beside };
+};
+
+export const RENDERED = new URL(import.meta.url);

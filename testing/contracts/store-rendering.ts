@@ -1,0 +1,116 @@
+/** Pages as JSON, made where the documents are read. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { InvalidCursor, type Collection, type Find, type Json, type Rendered } from '../../ports/store.js';
+import { rejection, type Fixture } from './fixture.js';
+import { render, RENDERED, type Row } from './rendered.js';
+
+const CONTEXT = { add: 100 };
+const valueOf = ({ json }: Rendered): unknown => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+export function rendering(fixture: Fixture): void {
+  describe('rendering', () => {
+    const made = async (docs: readonly Row[], indexes: string[][] = [['n']]): Promise<Collection<Row>> => {
+      const name = fixture.name();
+      await fixture.store.ensure([{ name, indexes: indexes.map((fields) => ({ fields })) }]);
+      const rows = fixture.store.collection<Row>(name);
+      await rows.bulk(docs.map((insert) => ({ insert })));
+      return rows;
+    };
+    const rendered = (rows: Collection<Row>, query: Find, beside?: Collection<Row>): Promise<Rendered> =>
+      rows.render(query, { module: RENDERED, context: CONTEXT, ...(beside && { beside }) });
+
+    it('is the page that `find` finds, with what stands beside each document, whatever the query', async () => {
+      const row = fc.record({ n: fc.integer({ min: 0, max: 3 }), text: fc.string({ unit: 'grapheme' }) });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(row, { maxLength: 12 }),
+          fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+          fc.integer({ min: 1, max: 5 }),
+          fc.constantFrom('asc' as const, 'desc' as const),
+          async (values, known, limit, order) => {
+            const docs = values.map((value, i): Row => ({ id: `r${i}`, ...value }));
+            const rows = await made(docs);
+            const others = await made(docs.filter((_, i) => known[i]).map(({ id }) => ({ id, text: `beside ${id}` })));
+            let after: string | null = null;
+            do {
+              const query: Find = { filter: { n: { gte: 1 } }, sort: [['n', order]], limit, after };
+              const [page, json] = await Promise.all([rows.find(query), rendered(rows, query, others)]);
+              const expected = await Promise.all(
+                page.items.map(async (doc) => render(doc, await others.get(doc.id), CONTEXT)),
+              );
+              expect(valueOf(json)).to.deep.equal(plain(expected));
+              expect(json.next).to.equal(page.next);
+              after = page.next;
+            } while (after !== null);
+          },
+        ),
+        { numRuns: 15 },
+      );
+    });
+
+    it('shows every change: of the document, of what stands beside it, of the context, there and back', async () => {
+      const rows = await made([{ id: 'a', n: 1 }]);
+      const others = await made([]);
+      const seen = async (add = 100): Promise<unknown> => {
+        const page = await rows.render({}, { module: RENDERED, beside: others, context: { add } });
+        return (valueOf(page) as { [name: string]: Json }[]).map(({ sum, beside }) => [sum, beside]);
+      };
+      for (let round = 0; round < 2; round++) {
+        expect(await seen()).to.deep.equal([[101, null]]);
+        expect(await seen(200)).to.deep.equal([[201, null]]);
+        await rows.change({ id: 'a' }, { set: { n: 2 } });
+        expect(await seen()).to.deep.equal([[102, null]]);
+        await others.insert({ id: 'a', text: 'one' });
+        expect(await seen()).to.deep.equal([[102, { id: 'a', text: 'one' }]]);
+        await others.change({ id: 'a' }, { set: { text: 'two' } });
+        expect(await seen()).to.deep.equal([[102, { id: 'a', text: 'two' }]]);
+        await others.remove({ id: 'a' });
+        await rows.change({ id: 'a' }, { set: { n: 1 } });
+      }
+    });
+
+    it('more than is kept of what was made, and rows that are too long for that', async () => {
+      const text = 'x'.repeat(2_000);
+      const docs = Array.from({ length: 1_500 }, (_, i): Row => ({ id: `r${String(i).padStart(4, '0')}`, n: i, text }));
+      const rows = await made([...docs, { id: 's', n: 1, text: 'y'.repeat(40_000) }]);
+      for (let round = 0; round < 2; round++) {
+        for (let after: string | null = null, at = 0, more = true; more; more = after !== null) {
+          const page: Rendered = await rendered(rows, { limit: 500, after });
+          const found = valueOf(page) as { id: string; sum: number; text: string }[];
+          for (const { id, sum, text } of found) {
+            const doc = docs[at++] ?? { id: 's', n: 1, text: 'y'.repeat(40_000) };
+            expect([id, sum, text]).to.deep.equal([doc.id, (doc.n ?? 0) + 100, doc.text]);
+          }
+          after = page.next;
+        }
+      }
+    });
+
+    it('nothing found, no such collection, nothing beside: an empty array, and null', async () => {
+      const rows = await made([{ id: 'a', n: 1 }]);
+      expect(valueOf(await rendered(rows, { filter: { n: 9 } }))).to.deep.equal([]);
+      expect(valueOf(await rendered(fixture.store.collection(fixture.name()), {}))).to.deep.equal([]);
+      const nowhere = fixture.store.collection<Row>(fixture.name());
+      const one = { json: await rendered(rows, {}, nowhere) };
+      expect(valueOf(one.json)).to.deep.equal([{ id: 'a', sum: 101, beside: null }]);
+      expect(one.json.next).to.equal(null);
+    });
+
+    it('refuses limits and cursors as `find` does, and tells what the function throws', async () => {
+      const rows = await made([{ id: 'a', n: -1 }]);
+      expect(await rejection(rendered(rows, { limit: 0 }))).to.be.instanceOf(TypeError);
+      expect(await rejection(rendered(rows, { after: 'nonsense' }))).to.be.instanceOf(InvalidCursor);
+      const thrown = await rejection(rendered(rows, {}));
+      expect(thrown).to.be.instanceOf(RangeError).with.property('message', 'this row cannot be shown');
+    });
+
+    it('a module without the function is a programming error; the store goes on', async () => {
+      const rows = await made([{ id: 'a', n: 1 }]);
+      const module = new URL('./fixture.js', import.meta.url);
+      expect(await rejection(rows.render({}, { module, context: null }))).to.be.instanceOf(TypeError);
+      expect(valueOf(await rendered(rows, {}))).to.have.length(1);
+    });
+  });
+}
