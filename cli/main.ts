@@ -3,6 +3,7 @@
  * `aos`: the command line. Commands of the service itself are in this folder; those of a domain (`token`, `user`,
  * `project` …) come from the plugins. Exit 0, 1 (error), 64 (usage); the tick's 2 (contract 95, command line).
  */
+import './engine-flags.js';
 import type { CommandSpec } from '../kernel/contract.js';
 import { blueprint } from '../main.js';
 import { doctor } from './doctor.js';

@@ -11,8 +11,7 @@ export const OPEN_COST = 16 * 1024;
 interface Owner {
   readonly key: string;
   bytes: number;
-  /** Oldest first. */
-  readonly arriving: Set<BodyLease>;
+  readonly arriving: Arriving;
 }
 
 export class BodyBudget {
@@ -37,7 +36,7 @@ export class BodyBudget {
 
   /** @internal */
   enter(lease: BodyLease, key: string): Owner {
-    const owner = this.#owners.get(key) ?? { key, bytes: 0, arriving: new Set() };
+    const owner = this.#owners.get(key) ?? { key, bytes: 0, arriving: new Arriving() };
     this.#owners.set(key, owner);
     owner.arriving.add(lease);
     return owner;
@@ -75,16 +74,58 @@ export class BodyBudget {
 }
 
 function giveWay(owner: Owner | null, self: BodyLease): boolean {
-  for (const lease of owner?.arriving ?? []) {
-    if (lease === self) continue;
-    lease.revoke();
-    return true;
+  const oldest = owner?.arriving.oldest ?? null;
+  const lease = oldest === self ? self.newer : oldest;
+  lease?.revoke();
+  return lease !== null;
+}
+
+/**
+ * Bodies that are still arriving, oldest first. A list through its members and no Set: a Set that is filled and emptied all day
+ * is laid out anew every few requests, and each old layout leads to the next, so that the collector takes all of them for old
+ * objects, and with them whole requests.
+ */
+class Arriving {
+  #oldest: BodyLease | null = null;
+  #newest: BodyLease | null = null;
+  size = 0;
+
+  get oldest(): BodyLease | null {
+    return this.#oldest;
   }
-  return false;
+
+  add(lease: BodyLease): void {
+    lease.older = this.#newest;
+    if (this.#newest === null) this.#oldest = lease;
+    else this.#newest.newer = lease;
+    this.#newest = lease;
+    this.size += 1;
+  }
+
+  has(lease: BodyLease): boolean {
+    return lease.older !== null || this.#oldest === lease;
+  }
+
+  /** Again is nothing. */
+  delete(lease: BodyLease): void {
+    if (!this.has(lease)) return;
+    const { older, newer } = lease;
+    if (older === null) this.#oldest = newer;
+    else older.newer = newer;
+    if (newer === null) this.#newest = older;
+    else newer.older = older;
+    lease.older = null;
+    lease.newer = null;
+    this.size -= 1;
+  }
 }
 
 /** One body's part of a budget, from its first byte until it is no longer needed. */
 export class BodyLease {
+  /** Its neighbours among its owner's arriving bodies. @internal */
+  older: BodyLease | null = null;
+  /** @internal */
+  newer: BodyLease | null = null;
   #place: { budget: BodyBudget; owner: Owner } | null = null;
   #bytes = 0;
 
