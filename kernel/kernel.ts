@@ -43,6 +43,7 @@ export class Kernel {
   #stopServer: (() => Promise<void>) | null = null;
   readonly #undo: { name: string; run: () => Promise<void> }[] = [];
   #runs: readonly PluginRun[] = [];
+  readonly #extensions = new Map<string, readonly unknown[]>();
   #migrator: Migrator | undefined;
   #address: string | null = null;
   #booting: Promise<Booted> | undefined;
@@ -208,6 +209,7 @@ export class Kernel {
       const returned = await this.#within('setup', run, () => plugin.setup(contextOf(run, shared)));
       const { parts, faults } = judgeParts(returned, run.manifest, views, claims);
       run.parts = parts;
+      this.#extensions.clear();
       this.#undo.push({ name: `plugin ${run.id}`, run: () => this.#stopPlugin(run) });
       if (faults.length > 0) throw new Error(faults.join('; '));
       for (const name of run.manifest.provides) this.#services.provide(name, parts.services?.[name], run);
@@ -229,9 +231,15 @@ export class Kernel {
     }
   }
 
+  /** Some points are asked for with every report, so the answer is kept until a plugin contributes or fails. */
   #extensionsOf(point: string): readonly unknown[] {
-    const there = this.#runs.filter(({ state }) => state !== 'failed').flatMap(({ parts }) => parts.extensions ?? []);
-    return there.filter((extension) => extension.point === point).map(({ value }) => value);
+    let found = this.#extensions.get(point);
+    if (found === undefined) {
+      const there = this.#runs.filter(({ state }) => state !== 'failed').flatMap(({ parts }) => parts.extensions ?? []);
+      found = there.filter((extension) => extension.point === point).map(({ value }) => value);
+      this.#extensions.set(point, found);
+    }
+    return found;
   }
 
   #guarded(job: JobSpec, run: PluginRun): JobSpec {
@@ -367,6 +375,7 @@ export class Kernel {
   #fail(run: PluginRun, error: unknown): void {
     const reason = reasonOf(error);
     run.fail(reason);
+    this.#extensions.clear();
     this.parts.log.error({ err: error, plugin: run.id }, `plugin ${run.id} failed`);
     if (run.manifest.critical) throw new CriticalPluginFailed(run.id, reason, error);
   }
