@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import joi, { type Schema } from 'joi';
 import { fastCheck, fastQuery } from '../../../../adapters/hapi/routes/fast-check.js';
 import { errorBody, intakeBody } from '../../../../plugins/errorstream/body.js';
+import { heartbeatBody } from '../../../../plugins/watchdog/http/schemas.js';
 
 const joiTakesAsItIs = (schema: Schema, value: unknown): boolean => {
   const options = { convert: false, stripUnknown: { objects: true, arrays: false } };
@@ -26,6 +27,7 @@ const REPORT = {
 const SCHEMAS: Record<string, Schema> = {
   'error report': errorBody,
   'one or many': intakeBody,
+  heartbeat: heartbeatBody,
   limits: joi.object({ a: joi.string().min(2).max(3), b: joi.number().min(-1).max(5), c: joi.array().min(1).max(2) }),
   'nested keys': joi.object({ a: joi.object({ a: joi.number().integer().required() }).required() }),
   defaults: joi.object({ a: joi.string().default('x'), b: joi.any() }),
@@ -40,6 +42,11 @@ const SCHEMAS: Record<string, Schema> = {
   together: joi.object({ a: joi.any(), b: joi.any() }).or('a', 'b').nand('a', 'b'),
   unknown: joi.object({ a: joi.any() }).unknown(),
   patterned: joi.object().pattern(/a/, joi.number()),
+  'patterned texts': joi.object({
+    a: joi.string().pattern(/^A\/?b?$/i).message('an a'),
+    b: joi.string().pattern(/a/, { invert: true }),
+    c: joi.string().pattern(/a/, 'name').min(2),
+  }),
   conditional: joi.object({ a: joi.any(), b: joi.any().when('a', { is: 1, otherwise: joi.required() }) }),
   'one of two': joi.object({
     a: joi.alternatives(joi.string().max(1), joi.number()),
@@ -143,6 +150,13 @@ describe('hapi: fast check', () => {
       const { [key as 'line']: _, ...rest } = REPORT;
       expect(sure(rest), key).to.equal(!['project', 'error_level', 'error_message'].includes(key));
     }
+  });
+
+  it('is sure of a heartbeat whose source fits its pattern', () => {
+    const sure = fastCheck(heartbeatBody);
+    const beat = { source: 'web-1', status: 'ok', interval: 60, message: null, checks: {}, metrics: { cpu: 12.5 } };
+    expect(sure(beat)).to.equal(true);
+    for (const source of ['web 1', '', '..', 'x'.repeat(129)]) expect(sure({ ...beat, source }), source).to.equal(false);
   });
 
   it('leaves the rest to joi', () => {
