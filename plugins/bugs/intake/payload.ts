@@ -23,9 +23,9 @@ const SMALL = 8 * 1024;
 /** The intake's limits keep a payload far below; this guards against a damaged file. */
 const MOST = 16 * 1024 * 1024;
 
-/** Quick rather than small: the repetitions of a stack trace are found at any level. Small ones need no large tables. */
+/** Quick rather than small: the repetitions of a stack trace are found at any level. Small ones need no large tables and no 16 KB of room. */
 const QUICK: ZlibOptions = { level: 1 };
-const QUICK_SMALL: ZlibOptions = { level: 1, windowBits: 12, memLevel: 5 };
+const QUICK_SMALL: ZlibOptions = { level: 1, windowBits: 12, memLevel: 5, chunkSize: 2048 };
 
 type Payload = Omit<OccurrenceDoc, 'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'>;
 
