@@ -43,7 +43,10 @@ const SCHEMAS: Record<string, Schema> = {
   unknown: joi.object({ a: joi.any() }).unknown(),
   patterned: joi.object().pattern(/a/, joi.number()),
   'patterned texts': joi.object({
-    a: joi.string().pattern(/^A\/?b?$/i).message('an a'),
+    a: joi
+      .string()
+      .pattern(/^A\/?b?$/i)
+      .message('an a'),
     b: joi.string().pattern(/a/, { invert: true }),
     c: joi.string().pattern(/a/, 'name').min(2),
   }),
@@ -156,7 +159,8 @@ describe('hapi: fast check', () => {
     const sure = fastCheck(heartbeatBody);
     const beat = { source: 'web-1', status: 'ok', interval: 60, message: null, checks: {}, metrics: { cpu: 12.5 } };
     expect(sure(beat)).to.equal(true);
-    for (const source of ['web 1', '', '..', 'x'.repeat(129)]) expect(sure({ ...beat, source }), source).to.equal(false);
+    for (const source of ['web 1', '', '..', 'x'.repeat(129)])
+      expect(sure({ ...beat, source }), source).to.equal(false);
   });
 
   it('leaves the rest to joi', () => {
