@@ -2,7 +2,7 @@
  * One setting of the JavaScript engine, made before anything else is loaded. V8 watches where objects are made that live
  * long, and from then on makes those of the same line among the old ones at once. Under load it learns this of requests,
  * which live for milliseconds: the old space then fills with finished requests (8 to 16 KB each), and every collection is a large
- * one. Figures are in docs/decisions/023-requests-die-young.md. The flag exists since Node 12; an engine that does not know it ignores it.
+ * one. Figures are in docs/decisions/024-requests-die-young.md. Node 20 to 26 know the flag; an engine that does not says so and goes on.
  */
 import { setFlagsFromString } from 'node:v8';
 
