@@ -225,7 +225,10 @@ export interface DocumentStore {
   connect(): Promise<void>;
   /** The collection; it need not exist yet. Names match `^[a-z][a-z0-9_]*$`. */
   collection<T extends Doc>(name: string): Collection<T>;
-  /** Creates collections and indexes that are missing; idempotent, and safe from two processes at once. */
+  /**
+   * Creates collections and indexes that are missing; idempotent, and safe from two processes at once. Indexes that only serve
+   * reads may come later where a collection is large: by steps, while the store is in use.
+   */
   ensure(specs: readonly CollectionSpec[]): Promise<void>;
   /**
    * Null on an engine that has no transactions everywhere, as MongoDB. What uses it therefore has another way too: an order, a

@@ -7,7 +7,8 @@ import { isBusy, type Driver, type Statement } from './driver.js';
 import type { Columns } from './translate.js';
 import { openDriver } from './open.js';
 import { deferredOf } from './mark.js';
-import { storedLookups } from './lookup-tables.js';
+import { laterOf } from './later-state.js';
+import { storedLookups } from './lookups/tables.js';
 import type { LookupSpec } from '../../ports/store.js';
 
 const MAX_STATEMENTS = 400;
@@ -21,7 +22,10 @@ const CHECKPOINT_PAGES = 4_000;
 
 export interface Table {
   name: string;
+  /** Paths whose columns are read. */
   columns: Columns;
+  /** Those, and the ones that are being filled (later.ts). */
+  written: readonly string[];
   unique: readonly string[];
   /** Paths whose columns lag behind in marked rows (unsettled.ts). */
   deferred: readonly string[];
@@ -94,9 +98,12 @@ export class Connection {
     const indexes = this.prepare('SELECT name FROM pragma_index_list(?)').all([name]);
     const deferred = deferredOf(name, indexes.map(String));
     const lookups = storedLookups(this, name);
+    const written = paths(columns);
+    const unfilled = laterOf(this, name)?.paths ?? [];
     return {
       name,
-      columns: new Set(paths(columns)),
+      columns: new Set(written.filter((path) => !unfilled.includes(path))),
+      written,
       unique: paths(unique),
       deferred,
       indexes: this.#indexes(name),

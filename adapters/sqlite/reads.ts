@@ -2,7 +2,7 @@
 import { afterStretches } from '../../ports/cursor.js';
 import { checkPath } from '../../ports/document.js';
 import type { Filter, Scalar } from '../../ports/store.js';
-import { candidatesOf, fromCandidates, planOf } from './candidates.js';
+import { candidatesOf, fromCandidates, planOf } from './lookups/candidates.js';
 import type { Connection, Table } from './connection.js';
 import type { FindRequest, GroupRequest, ReadKind } from './messages.js';
 import { expression, orderSql, whereSql, type Columns, type Sql } from './translate.js';

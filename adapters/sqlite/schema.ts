@@ -3,14 +3,14 @@
  * with the value of values.ts. Columns are only ever added.
  */
 import { checkPath } from '../../ports/document.js';
-import { StoreConflict, type CollectionSpec, type IndexSpec } from '../../ports/store.js';
+import type { CollectionSpec, IndexSpec } from '../../ports/store.js';
 import type { Connection, Table } from './connection.js';
-import { violatedColumn } from './driver.js';
+import { createIndex, hasIndex } from './indexes.js';
+import { assignments, makeLater } from './later.js';
 import { columnName } from './translate.js';
-import { ensureLookups } from './lookups.js';
+import { ensureLookups } from './lookups/lookups.js';
 import { MARK, markLabel } from './mark.js';
 import { ALL, settle } from './unsettled.js';
-import { bodyExpression } from './values.js';
 
 /** Typeless columns: SQLite converts nothing when it stores or compares. */
 export function createTable(connection: Connection, name: string): void {
@@ -24,8 +24,13 @@ export function ensureCollection(
   { name, indexes, deferred = [], lookups = [] }: CollectionSpec,
 ): void {
   createTable(connection, name);
-  addColumns(connection, name, [...new Set(indexes.flatMap((index) => index.fields))]);
-  for (const index of indexes) createIndex(connection, name, index);
+  const missing = indexes.filter((index) => !hasIndex(connection, name, index));
+  const now = isLarge(connection, name) ? missing.filter((index) => isNeeded(index, deferred)) : missing;
+  addColumns(connection, name, pathsOf(now), true);
+  for (const index of now) createIndex(connection, name, index);
+  const later = missing.filter((index) => !now.includes(index));
+  const added = addColumns(connection, name, pathsOf(later), false);
+  if (later.length > 0) makeLater(connection, name, { paths: added, indexes: later });
   defer(connection, name, deferred);
   ensureLookups(connection, name, lookups);
 }
@@ -55,35 +60,25 @@ function addMark(connection: Connection, name: string): void {
     connection.driver.exec(`ALTER TABLE "${name}" ADD COLUMN ${MARK}`);
 }
 
-/** The columns that are missing, filled by one pass over the documents. */
-function addColumns(connection: Connection, name: string, paths: readonly string[]): void {
-  const known = connection.table(name)?.columns;
-  const missing = paths.filter((path) => path !== 'id' && !known?.has(checkPath(path)));
-  if (missing.length === 0) return;
+const pathsOf = (indexes: readonly IndexSpec[]): string[] => [...new Set(indexes.flatMap((index) => index.fields))];
+
+/** So many documents that a pass over all would hold up other writes. */
+const LARGE = 10_000;
+
+const isLarge = (connection: Connection, name: string): boolean =>
+  connection.prepare(`SELECT 1 FROM "${name}" LIMIT 1 OFFSET ?`).get([LARGE]) !== undefined;
+
+/** Nothing may be written without it. */
+const isNeeded = ({ fields, unique }: IndexSpec, deferred: readonly string[]): boolean =>
+  unique === true || fields.some((path) => deferred.includes(path));
+
+/** The columns that are missing. @param filled by one pass over the documents */
+function addColumns(connection: Connection, name: string, paths: readonly string[], filled: boolean): string[] {
+  const known = new Set(connection.table(name)?.written);
+  const missing = paths.filter((path) => path !== 'id' && !known.has(checkPath(path)));
+  if (missing.length === 0) return [];
   for (const path of missing) connection.driver.exec(`ALTER TABLE "${name}" ADD COLUMN ${columnName(path)}`);
-  const values = missing.map((path) => `${columnName(path)} = ${bodyExpression(path)}`);
-  connection.driver.exec(`UPDATE "${name}" SET ${values.join()}`);
+  if (filled) connection.driver.exec(`UPDATE "${name}" SET ${assignments(missing)}`);
   connection.forget(name);
+  return missing;
 }
-
-function createIndex(connection: Connection, name: string, { fields, unique, sparse }: IndexSpec): void {
-  const [field = ''] = fields;
-  if (unique && fields.length !== 1) throw new TypeError('a unique index takes exactly one field');
-  const columns = fields.map((path) => (path === 'id' ? 'id' : columnName(path)));
-  const label = (kind: string): string => `"${name}:${kind}${fields.join(',')}"`;
-  const ordered = [...new Set([...columns, 'id'])].join();
-  const present = `WHERE ${columns[0]} IS NOT NULL`;
-  try {
-    if (unique)
-      create(connection, `UNIQUE INDEX IF NOT EXISTS ${label('unique:')} ON "${name}" (${columns.join()}) ${present}`);
-    else if (sparse) create(connection, `INDEX IF NOT EXISTS ${label('sparse:')} ON "${name}" (${ordered}) ${present}`);
-    else create(connection, `INDEX IF NOT EXISTS ${label('')} ON "${name}" (${ordered})`);
-  } catch (error) {
-    throw violatedColumn(error) === undefined ? error : new StoreConflict(field);
-  }
-  // An earlier version declared it the other way.
-  if (!unique) connection.driver.exec(`DROP INDEX IF EXISTS ${label(sparse ? '' : 'sparse:')}`);
-  connection.forget(name);
-}
-
-const create = (connection: Connection, what: string): void => connection.driver.exec(`CREATE ${what}`);

@@ -3,11 +3,13 @@
  * (lookups.ts), a slice at a time.
  */
 import type { Connection } from './connection.js';
-import { tablesWithLookups } from './lookup-tables.js';
-import { takeIn } from './lookups.js';
+import { tablesWithLookups } from './lookups/tables.js';
+import { takeIn } from './lookups/lookups.js';
+import { makeSome } from './later.js';
+import { tablesWithLater } from './later-state.js';
 import { ALL, settle, SETTLE_MS, tablesWithMarks } from './unsettled.js';
 
-/** Between two slices of what was there before its look-ups: half of the writer's time at most. */
+/** Between two slices of what was there before its look-ups or columns: half of the writer's time at most. */
 const EARLIER_MS = 10;
 
 export class Settling {
@@ -17,8 +19,8 @@ export class Settling {
   /** What a process that was killed left behind is done too. */
   constructor(connection: Connection) {
     this.#connection = connection;
-    for (const name of [...tablesWithMarks(connection), ...tablesWithLookups(connection)])
-      connection.unsettled.add(name);
+    const names = [tablesWithMarks(connection), tablesWithLookups(connection), tablesWithLater(connection)].flat();
+    for (const name of names) connection.unsettled.add(name);
     this.later();
   }
 
@@ -46,11 +48,12 @@ export class Settling {
     const { unsettled } = this.#connection;
     const marked = this.#connection.transaction(() => settle(this.#connection, name));
     const left = this.#connection.transaction(() => takeIn(this.#connection, name));
+    const later = this.#connection.transaction(() => makeSome(this.#connection, name));
     // The next table has its turn.
     unsettled.delete(name);
-    if (marked || left !== null) unsettled.add(name);
+    if (marked || left !== null || later) unsettled.add(name);
     if (marked || left === 'noted') return 0;
-    return left === 'earlier' ? EARLIER_MS : SETTLE_MS;
+    return left === 'earlier' || later ? EARLIER_MS : SETTLE_MS;
   }
 
   /** All marked rows, before the connection closes. What is noted for look-ups waits for the next start. */

@@ -12,15 +12,15 @@ import {
   type TransactionWrite,
   type Update,
 } from '../../ports/store.js';
-import { candidatesOf, fromCandidates, planOf } from './candidates.js';
+import { candidatesOf, fromCandidates, planOf } from './lookups/candidates.js';
 import type { Connection, Table } from './connection.js';
 import { violatedColumn, type Value } from './driver.js';
 import type { ChangeRequest, IdsRequest, TransactRequest, WriteKind, WriteRequest } from './messages.js';
 import { createTable, ensureCollection } from './schema.js';
 import { columnName, orderSql, whereSql, type Sql } from './translate.js';
-import { noteForLookups } from './lookups.js';
+import { noteForLookups } from './lookups/lookups.js';
 import { MARK } from './mark.js';
-import { termSource } from './terms.js';
+import { termSource } from './lookups/terms.js';
 import { ALL, isUnsettled, settle, settledColumns } from './unsettled.js';
 import { columnValue } from './values.js';
 
@@ -81,7 +81,7 @@ class TableWriter {
   insert(doc: Doc, body: string): null {
     if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
     for (const path of this.#table.unique) uniqueValue(doc, path);
-    const columns = [...this.#table.columns];
+    const columns = this.#table.written;
     const names = ['id', 'body', ...columns.map(columnName)];
     const values = [doc.id, body, ...columns.map((path) => columnValue(valueAt(doc, path)))];
     this.#run(`INSERT INTO "${this.#name}" (${names.join()}) VALUES (${names.map(() => '?').join()})`, values);
@@ -142,7 +142,7 @@ class TableWriter {
   /** Only columns whose value changed are set: the indexes over the others stay as they are. */
   #replace([rowid, old, mark]: Value[], update: Update): string {
     const doc = JSON.parse(old as string) as Doc;
-    const columns = [...this.#table.columns];
+    const columns = this.#table.written;
     const before = columns.map((path) => columnValue(valueAt(doc, path)));
     const terms = termSource(doc, this.#table.lookups);
     applyUpdate(doc, update);

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { Connection } from '../../adapters/sqlite/connection.js';
-import { takeIn } from '../../adapters/sqlite/lookups.js';
+import { takeIn } from '../../adapters/sqlite/lookups/lookups.js';
 import { performWrite } from '../../adapters/sqlite/writes.js';
 import { hashOf } from '../../plugins/bugs/deps.js';
 import { derived } from '../../plugins/bugs/items/change-set.js';

@@ -11,11 +11,11 @@
  * the lists with each document (a commit of its own kind for each new group, of pages that every group changes); triggers
  * (each count would parse two bodies).
  */
-import { checkPath } from '../../ports/document.js';
-import type { Doc, LookupSpec } from '../../ports/store.js';
-import type { Connection, Table } from './connection.js';
-import type { Value } from './driver.js';
-import { freshTable, noteTakenIn, numbersTable, STATE, storedLookups, takenIn, termsTable } from './lookup-tables.js';
+import { checkPath } from '../../../ports/document.js';
+import type { Doc, LookupSpec } from '../../../ports/store.js';
+import type { Connection, Table } from '../connection.js';
+import type { Value } from '../driver.js';
+import { freshTable, noteTakenIn, numbersTable, STATE, storedLookups, takenIn, termsTable } from './tables.js';
 import { termsOf } from './terms.js';
 
 /** Documents that one transaction takes in, and for how long, in milliseconds: other writes wait for no more. */
@@ -121,9 +121,11 @@ function takeOne(connection: Connection, { name, lookups }: Table, id: string): 
 export function idsByTerms(connection: Connection, name: string, match: string, most: number): string[] | null {
   if (takenIn(connection, name) !== null) return null;
   const found = `SELECT rowid AS n FROM ${termsTable(name)} WHERE ${termsTable(name)} MATCH ? LIMIT ?`;
+  // Counted first: the ids of many are not worth a look.
+  const [n = 0] = connection.prepare(`SELECT count(*) FROM (${found})`).get([match, most + 1]) ?? [];
+  if (Number(n) > most) return null;
   const byTerm = connection.prepare(`SELECT m.id FROM (${found}) f CROSS JOIN ${numbersTable(name)} m ON m.n = f.n`);
-  const ids = byTerm.all([match, most + 1]).map(idOf);
-  if (ids.length > most) return null;
+  const ids = byTerm.all([match, most]).map(idOf);
   ids.push(
     ...connection
       .prepare(`SELECT id FROM ${freshTable(name)} LIMIT ?`)

@@ -4,9 +4,9 @@
  * a term, and a text may have all grams of a part that it does not contain: what is found is checked against the filter.
  * Pure.
  */
-import { gramsOf, gramsWithin, hash32 } from '../../lib/grams.js';
-import { alternatives, valueAt } from '../../ports/document.js';
-import type { Condition, Doc, Filter, Json, LookupSpec, Scalar } from '../../ports/store.js';
+import { gramsOf, gramsWithin, hash32 } from '../../../lib/grams.js';
+import { alternatives, valueAt } from '../../../ports/document.js';
+import type { Condition, Doc, Filter, Json, LookupSpec, Scalar } from '../../../ports/store.js';
 
 const seedOf = (by: LookupSpec['by'], path: string): number => hash32(`${by} ${path} `);
 const valueTerm = (path: string, value: Scalar): number => hash32(JSON.stringify(value), seedOf('value', path));

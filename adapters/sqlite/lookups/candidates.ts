@@ -3,12 +3,12 @@
  * match. Here each condition that an index or a look-up knows is asked, up to a bound, how many documents can match: if
  * they are few, those are read and sorted; otherwise many match, and the walk in order meets them soon.
  */
-import { alternatives } from '../../ports/document.js';
-import type { Condition, Filter, Sort } from '../../ports/store.js';
-import type { Connection, Table } from './connection.js';
+import { alternatives } from '../../../ports/document.js';
+import type { Condition, Filter, Sort } from '../../../ports/store.js';
+import type { Connection, Table } from '../connection.js';
 import { idsByTerms } from './lookups.js';
 import { matchOf } from './terms.js';
-import { whereSql, type Sql } from './translate.js';
+import { whereSql, type Sql } from '../translate.js';
 
 /**
  * So many documents are looked up at most, by the square root of all: a look-up costs about what a step of the walk does, and

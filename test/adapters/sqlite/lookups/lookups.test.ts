@@ -6,17 +6,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { candidatesOf, planOf } from '../../../adapters/sqlite/candidates.js';
-import { Connection, type Table } from '../../../adapters/sqlite/connection.js';
-import { takenIn } from '../../../adapters/sqlite/lookup-tables.js';
-import { takeIn } from '../../../adapters/sqlite/lookups.js';
-import { performRead } from '../../../adapters/sqlite/reads.js';
-import { ensureCollection } from '../../../adapters/sqlite/schema.js';
-import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import { performWrite } from '../../../adapters/sqlite/writes.js';
-import type { CollectionSpec, Doc, Filter, Sort } from '../../../ports/store.js';
+import { candidatesOf, planOf } from '../../../../adapters/sqlite/lookups/candidates.js';
+import { Connection, type Table } from '../../../../adapters/sqlite/connection.js';
+import { takenIn } from '../../../../adapters/sqlite/lookups/tables.js';
+import { takeIn } from '../../../../adapters/sqlite/lookups/lookups.js';
+import { performRead } from '../../../../adapters/sqlite/reads.js';
+import { ensureCollection } from '../../../../adapters/sqlite/schema.js';
+import { SqliteStore } from '../../../../adapters/sqlite/store.js';
+import { performWrite } from '../../../../adapters/sqlite/writes.js';
+import type { CollectionSpec, Doc, Filter, Sort } from '../../../../ports/store.js';
 
-const DECLARER = fileURLToPath(new URL('./support/lookups.js', import.meta.url));
+const DECLARER = fileURLToPath(new URL('../support/lookups.js', import.meta.url));
 
 const SPEC: CollectionSpec = {
   name: 'rows',

@@ -6,8 +6,8 @@
  *  - `~lookups`, one for all: which paths, and up to which id the documents that were there before have been taken in.
  * They hold numbers of their own and not SQLite's row numbers, which a VACUUM may change.
  */
-import type { LookupSpec } from '../../ports/store.js';
-import type { Driver } from './driver.js';
+import type { LookupSpec } from '../../../ports/store.js';
+import type { Driver } from '../driver.js';
 
 /** A connection, as far as these tables need one. */
 type Statements = Pick<Driver, 'prepare'>;
