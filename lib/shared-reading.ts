@@ -16,10 +16,13 @@ export interface ReadingOptions {
 
 interface Reading<T> {
   value: T;
-  /** When it began. */
+  /** When it began, and how long it took. */
   since: number;
+  took: number;
 }
 
+/** The next reading begins so many times what the last one took before that is too old. */
+const AHEAD = 2;
 const KEY = '';
 
 export class SharedReading<T> {
@@ -40,8 +43,8 @@ export class SharedReading<T> {
     if (this.#quick) return this.#flight.fresh(KEY, read);
     const age = this.#last === null ? Infinity : monotonic() - this.#last.since;
     if (this.#last === null || age < 0 || age > maxAgeMs) return this.#flight.share(KEY, read);
-    // Whoever asks next learns of a failure.
-    if (age > maxAgeMs / 2) this.#flight.share(KEY, read).catch(() => (this.#last = null));
+    // What fails is asked again by the next caller, who learns of it.
+    if (age > maxAgeMs - AHEAD * this.#last.took) this.#flight.share(KEY, read).catch(() => (this.#last = null));
     return Promise.resolve(this.#last.value);
   }
 
@@ -49,8 +52,9 @@ export class SharedReading<T> {
     const began = performance.now();
     const since = this.options.monotonic();
     const value = await this.read();
-    this.#quick = performance.now() - began <= this.options.quickMs;
-    const reading = { value, since };
+    const took = performance.now() - began;
+    this.#quick = took <= this.options.quickMs;
+    const reading = { value, since, took };
     this.#last = this.#quick ? null : reading;
     clearTimeout(this.#expiry);
     // An idle process holds no copy.

@@ -50,16 +50,16 @@ describe('lib: shared reading', () => {
     expect(await shared.take()).to.equal(2);
   });
 
-  it('reads ahead in the second half of that time, once, and nobody waits for it', async () => {
+  it('reads ahead before that, once, and nobody waits for it', async () => {
     const { shared, state, at, release, begun } = readings(SLOW);
     await shared.take();
     state.holding = true;
-    at(1_001);
+    at(2_000);
     expect([await shared.take(), await shared.take()]).to.deep.equal([1, 1]);
     expect(begun()).to.equal(2);
     release();
     await settled();
-    at(2_500);
+    at(3_000);
     expect(await shared.take()).to.equal(2);
   });
 
@@ -67,7 +67,7 @@ describe('lib: shared reading', () => {
     const { shared, state, at } = readings(SLOW);
     await shared.take();
     state.failing = true;
-    at(1_500);
+    at(2_000);
     expect(await shared.take()).to.equal(1);
     await settled();
     expect(await shared.take().catch((error: Error) => error.message)).to.equal('no store');

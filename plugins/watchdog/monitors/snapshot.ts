@@ -4,32 +4,17 @@
  * is read in pages, with a turn of the event loop between them, and each monitor is kept as the JSON text that is sent.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { pages } from '../../../lib/paging.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
-import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import type { Find, Rendered } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { MonitorDoc } from '../model.js';
 import { Forest } from './forest.js';
-import { jsonOf } from './monitor.js';
+import { MONITOR_ROW, type MonitorRow } from './snapshot-row.js';
 
 /** How old a snapshot may be when it is given out, counted from the beginning of its reading. */
 const MAX_AGE_MS = 2_000;
 /** A store that was read within this time is read anew for every question. */
 const QUICK_MS = 25;
 const PAGE = 200;
-
-export interface MonitorRow {
-  id: string;
-  source: string;
-  name: string;
-  state: MonitorState;
-  alarm: MonitorDoc['alarm'];
-  parent_source: string | null;
-  suppressed_by: string | null;
-  project: string | null;
-  /** As the API shows it: JSON. */
-  json: string;
-}
 
 export interface Snapshot {
   /** When its reading began, RFC 3339. */
@@ -39,6 +24,8 @@ export interface Snapshot {
   /** The hierarchy of all; made when it is asked for, once. */
   forest: () => Promise<Forest<MonitorRow>>;
 }
+
+const decoder = new TextDecoder();
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -59,18 +46,15 @@ export class Snapshots {
     const { monitors, clock } = this.deps;
     const at = clock.iso();
     const rows: MonitorRow[] = [];
-    const query = { filter: { deleted_at: null }, sort: [['source', 'asc']] as const, limit: PAGE };
-    for await (const docs of pages(monitors, query)) {
-      for (const doc of docs) rows.push(rowOf(doc));
-      if (docs.length === PAGE) await turn();
+    const query: Find = { filter: { deleted_at: null }, sort: [['source', 'asc']], limit: PAGE };
+    for (let after: string | null = null, more = true; more; more = after !== null) {
+      const page: Rendered = await monitors.render({ ...query, after }, { module: MONITOR_ROW, context: null });
+      for (const row of JSON.parse(decoder.decode(page.json)) as MonitorRow[]) rows.push(row);
+      after = page.next;
+      if (after !== null) await turn();
     }
     let made: Promise<Forest<MonitorRow>> | undefined;
     const forest = (): Promise<Forest<MonitorRow>> => (made ??= Forest.of(rows, turn));
     return { at, rows, forest };
   }
-}
-
-function rowOf(doc: MonitorDoc): MonitorRow {
-  const { id, source, name, state, alarm, parent_source, suppressed_by, project } = doc;
-  return { id, source, name, state, alarm, parent_source, suppressed_by, project, json: jsonOf(doc) };
 }

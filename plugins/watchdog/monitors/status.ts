@@ -8,7 +8,8 @@ import { DEPS, type Deps } from '../deps.js';
 import { Runs } from '../evaluator/runs.js';
 import { STATES, type MonitorDoc } from '../model.js';
 import { Forest, treeJson } from './forest.js';
-import { Snapshots, turn, type MonitorRow } from './snapshot.js';
+import { Snapshots, turn } from './snapshot.js';
+import type { MonitorRow } from './snapshot-row.js';
 import { masked, Visibility, type Hidden } from './visibility.js';
 
 /** What `/status` answers at most at once, monitors and branches of the tree. */
@@ -32,6 +33,8 @@ export interface MonitorPage {
 
 /** What needs a person most comes first; what somebody switched off last. */
 const WORST_FIRST: readonly MonitorState[] = ['down', 'warning', 'unknown', 'up', 'maintenance', 'stopped'];
+
+const ALARMED: readonly MonitorState[] = ['down'];
 
 export interface StatusQuery {
   source?: readonly string[];
@@ -93,7 +96,9 @@ export class Status {
    * @throws ServiceError invalid_cursor
    */
   async worstFirst(query: MonitorQuery & { limit: number; cursor?: string }, caller: Caller): Promise<MonitorPage> {
-    const states = WORST_FIRST.filter((state) => query.state?.includes(state) ?? true);
+    // Only what is down has an alarm, open or suppressed (change-set.ts).
+    const asked = query.alarm === undefined ? WORST_FIRST : ALARMED;
+    const states = asked.filter((state) => query.state?.includes(state) ?? true);
     const from = query.cursor === undefined ? { state: states[0], after: null } : placeOf(query.cursor);
     const docs: MonitorDoc[] = [];
     for (const state of states.slice(Math.max(states.indexOf(from.state as MonitorState), 0))) {

@@ -4,7 +4,7 @@ import { notFound } from '../../../kernel/errors.js';
 import type { MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Services } from '../services.js';
 import type { Branch, Forest } from '../monitors/forest.js';
-import type { MonitorRow } from '../monitors/snapshot.js';
+import type { MonitorRow } from '../monitors/snapshot-row.js';
 import { proposed } from './choices.js';
 import { hrefOf } from './form.js';
 import { linesOf } from './lines.js';
