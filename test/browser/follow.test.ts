@@ -64,6 +64,20 @@ describe('web: pages that follow by themselves', function () {
     expect(await page.locator('#f-q').inputValue()).to.equal('typing');
   });
 
+  it('the page of one monitor does too: its state, its reason and its charts', async () => {
+    const beat = (more: object) =>
+      service.request('POST', '/api/watchdog/v1/ping', token, { source: 'queue@hall/2', interval: 3600, ...more });
+    await beat({ metrics: { length: 7 } });
+    const page = await opened(`/monitors/${encodeURIComponent('queue@hall/2')}`);
+    await page.evaluate('window.kept = true');
+    await beat({ metrics: { length: 9 }, checks: { redis: { ok: false, message: 'No answer to PING' } } });
+    await page.locator('.alert', { hasText: 'No answer to PING' }).waitFor({ timeout: 60_000 });
+    expect(await page.evaluate('window.kept')).to.equal(true);
+    // A chart that came anew is read out as the first was.
+    await page.getByRole('slider', { name: /^length/ }).waitFor();
+    expect(tab?.faults).to.deep.equal([]);
+  });
+
   it('a session that ends elsewhere ends the following', async () => {
     const page = await opened('/');
     const cookies = await page.context().cookies();

@@ -89,7 +89,8 @@ describe('web: licenses in a real browser', function () {
     await page.getByRole('status').filter({ hasText: 'switched off' }).waitFor();
     expect(await validate(key, 'm-1')).to.equal('inactive');
     await tab.go('/licenses');
-    await page.getByLabel('Find by a whole key').fill(key.toLowerCase());
+    await page.locator('summary', { hasText: 'Find by a whole key' }).click();
+    await page.getByLabel('Whole key').fill(key.toLowerCase());
     await page.getByRole('button', { name: 'Find', exact: true }).click();
     expect(page.url()).to.not.include(key).and.not.include(key.toLowerCase());
     expect(await page.locator('tbody tr').count()).to.equal(1);

@@ -102,7 +102,7 @@ export class BulkRuns {
     if (!runUndoable(run, caller, clock.now())) throw gone();
     const taken = await bulks.change({ id: run.id, undone_at: null }, { set: { undone_at: now } });
     if (taken === null) throw gone();
-    const says = { does: 'Undo the change of', done: 'what they were before', back: run.says.back };
+    const says = { does: 'Undo the change of', done: 'restored', back: run.says.back };
     const undo = { since: run.started_at, until: run.finished_at ?? now };
     return this.start({ query: { status: [run.set['status'] as ItemStatus] }, set: {}, says, undo }, caller);
   }

@@ -347,7 +347,7 @@ describe('bugs: people at work', () => {
       fixture.clock.advance(30_000);
       const begun = (await undo()) as Redirect;
       await fixture.bulkRuns.settled();
-      expect(await run(begun.location)).to.include('3 items are what they were before now.');
+      expect(await run(begun.location)).to.include('3 items are restored now.');
       expect((await item(asked ?? '')).status).to.equal('needs_info');
       for (const ref of rest) expect((await item(ref)).status).to.equal('open');
       expect((await item(mine)).status, 'an earlier change').to.equal('closed');
