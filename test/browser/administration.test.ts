@@ -125,8 +125,7 @@ describe('web: administration in a real browser', function () {
     answer = 500;
     await report('The receiver is broken');
     await until('the first attempt failed', async () => (await deliveries()).some(({ state }) => state === 'retrying'));
-    const [delivery] = (await deliveries()).filter(({ state }) => state === 'retrying');
-    const id = delivery?.id ?? '';
+    const id = (await deliveries()).find(({ state }) => state === 'retrying')?.id ?? '';
     const page = await signedIn(ADMIN.username);
     const other = await page.context().newPage();
     await other.goto(`${service.url}/webhooks/${webhook}`);

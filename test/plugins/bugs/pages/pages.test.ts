@@ -604,6 +604,23 @@ describe('bugs: pages', () => {
       expect(html).to.include('Down').and.include('cart is empty').and.include('regression').and.include('2 open');
       expect(html).to.include('Held').and.include('in progress').and.include('3 items new since yesterday');
     });
+
+    it('finds what is old and loud behind very many newer ones', async () => {
+      const old = await fixture.bugs.record(report({ title: 'Old and loud', severity: 'critical' }));
+      fixture.clock.advance(60_000);
+      const letters = (n: number): string => String.fromCodePoint(97 + Math.floor(n / 26), 97 + (n % 26));
+      for (let i = 0; i < 620; i++)
+        await fixture.bugs.record(report({ title: `Newer ${letters(i)}`, severity: 'critical' }));
+      for (let i = 0; i < 3; i++) {
+        fixture.clock.advance(60_000);
+        await fixture.bugs.record(report({ title: 'Old and loud', severity: 'critical' }));
+      }
+      await settled(fixture);
+      const { concerns, total } = await fixture.board.attention(2);
+      expect(total).to.equal(621);
+      expect(concerns[0]).to.deep.include({ hits: 4, alike: 1 });
+      expect(concerns[0]?.item.ref).to.equal(old.ref);
+    }).timeout(60_000);
   });
 
   it('an action of the history that no page knows is shown by its name', () => {

@@ -1,0 +1,27 @@
+/** The message for the next page: what is signed comes back, with its way back; what is not is nothing. */
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { flashCookie, readFlash } from '../../../../adapters/hapi/pages/flash.js';
+import type { Authenticator, Flash } from '../../../../ports/http.js';
+
+const authenticator = {
+  csrf: (text: string) => createHash('sha256').update(`key ${text}`).digest('base64url'),
+} as Authenticator;
+
+describe('hapi: the flash', () => {
+  const round = (flash: Flash): Flash | null => readFlash(authenticator, flashCookie(authenticator, flash).value ?? '');
+
+  it('comes back as it was written, with and without an action', () => {
+    const plain: Flash = { tone: 'success', message: 'Saved.' };
+    expect(round(plain)).to.deep.equal(plain);
+    const undo: Flash = { ...plain, action: { label: 'Undo', post: '/bugs/bulk/runs/1/undo' } };
+    expect(round(undo)).to.deep.equal(undo);
+  });
+
+  it('whose action was changed is nothing', () => {
+    const { value } = flashCookie(authenticator, { tone: 'info', message: 'x', action: { label: 'Undo', post: '/a' } });
+    const [, mark = ''] = (value ?? '').split('.');
+    const body = Buffer.from(JSON.stringify(['info', 'x', { label: 'Undo', post: '/users/1/delete' }]));
+    expect(readFlash(authenticator, `${body.toString('base64url')}.${mark}`)).to.equal(null);
+  });
+});

@@ -1,0 +1,52 @@
+/** The live topics of webhooks: what another process of the same store does is seen too. */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { webhookTopics } from '../../../../plugins/webhooks/pages/live.js';
+import { until } from '../../../harness.js';
+import { ADMIN, fixtureOn, type Fixture } from '../fixture.js';
+import { Receiver, status } from '../receiver.js';
+
+describe('webhooks: live topics', function () {
+  this.timeout(20_000);
+  let here: Fixture;
+  let there: Fixture;
+  let to: Receiver;
+
+  beforeEach(async () => {
+    const store = new MemoryStore();
+    here = fixtureOn(store);
+    there = fixtureOn(store);
+    to = await Receiver.open(status(200));
+  });
+  afterEach(async () => {
+    await Promise.all([here.close(), there.close()]);
+    await to.close();
+  });
+
+  it('a redelivery by another process that ends as it was moves the marks of its pages', async () => {
+    const { id } = await here.hook(to.url);
+    await here.emit();
+    await until('it is delivered', async () => (await here.deliveries(id))[0]?.state === 'success');
+    const delivery = (await here.deliveries(id))[0]?.id ?? '';
+    const subjects: Record<string, string> = { webhooks: '', webhook: id, delivery };
+    const marks = async (): Promise<Record<string, string>> => {
+      const all = webhookTopics(here.deps, here).map(async ({ name, mark }) => [
+        name,
+        await mark(subjects[name] ?? ''),
+      ]);
+      return Object.fromEntries(await Promise.all(all)) as Record<string, string>;
+    };
+    const before = await marks();
+    expect(await marks()).to.deep.equal(before);
+    await there.registry.redeliver(ADMIN, delivery);
+    await until('it is delivered again', async () => (await here.deliveries(id))[0]?.made === 2);
+    const after = await marks();
+    expect(after['webhook']).to.not.equal(before['webhook']);
+    expect(after['delivery']).to.not.equal(before['delivery']);
+  });
+
+  it('of what is not there the mark is a text that stays', async () => {
+    for (const { mark } of webhookTopics(here.deps, here)) expect(await mark('nobody')).to.equal(await mark('nobody'));
+  });
+});
