@@ -47,6 +47,7 @@ describe('webhooks: live topics', function () {
   });
 
   it('of what is not there the mark is a text that stays', async () => {
-    for (const { mark } of webhookTopics(here.deps, here)) expect(await mark('nobody')).to.equal(await mark('nobody'));
+    for (const topic of webhookTopics(here.deps, here))
+      expect(await topic.mark('nobody')).to.equal(await topic.mark('nobody'));
   });
 });
