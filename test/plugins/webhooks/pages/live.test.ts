@@ -31,9 +31,9 @@ describe('webhooks: live topics', function () {
     const delivery = (await here.deliveries(id))[0]?.id ?? '';
     const subjects: Record<string, string> = { webhooks: '', webhook: id, delivery };
     const marks = async (): Promise<Record<string, string>> => {
-      const all = webhookTopics(here.deps, here).map(async ({ name, mark }) => [
-        name,
-        await mark(subjects[name] ?? ''),
+      const all = webhookTopics(here.deps, here).map(async (topic) => [
+        topic.name,
+        await topic.mark(subjects[topic.name] ?? ''),
       ]);
       return Object.fromEntries(await Promise.all(all)) as Record<string, string>;
     };
