@@ -80,17 +80,18 @@ function findAmong(
   connection: Connection,
   table: Table,
   { filter, sort, after, rows }: FindRequest,
-  ids: readonly string[],
+  candidates: readonly number[],
   what: 'body' | 'id',
 ): unknown[] {
-  const from = fromCandidates(table.name, ids);
+  const from = fromCandidates(table.name, candidates);
   const columns = isUnsettled(connection, table.name, filter, sort) ? settledColumns(table) : table.columns;
   const where = whereSql(after === null ? [filter] : [filter, { or: afterStretches(sort, after) }], columns);
-  const sql = `SELECT ${what} ${from.text} WHERE ${where.text} ORDER BY ${orderSql(sort, columns)} LIMIT ?`;
-  return connection
-    .prepare(sql)
-    .all([...from.values, ...where.values, rows])
-    .map(([value]) => value);
+  const order = orderSql(sort, columns);
+  const sql = `SELECT "${table.name}".rowid ${from.text} WHERE ${where.text} ORDER BY ${order} LIMIT ?`;
+  const found = connection.prepare(sql).all([...from.values, ...where.values, rows]);
+  // Bodies of the page alone: to sort them would copy all.
+  const one = connection.prepare(`SELECT ${what} FROM "${table.name}" WHERE rowid = ?`);
+  return found.map(([row = null]) => one.get([row])?.[0]);
 }
 
 function snapshot<V>(connection: Connection, read: () => V): V {

@@ -6,7 +6,7 @@
 import { alternatives } from '../../../ports/document.js';
 import type { Condition, Filter, Sort } from '../../../ports/store.js';
 import type { Connection, Table } from '../connection.js';
-import { idsByTerms } from './lookups.js';
+import { rowsByTerms } from './lookups.js';
 import { matchOf } from './terms.js';
 import { whereSql, type Sql } from '../translate.js';
 
@@ -99,40 +99,41 @@ function kindOf(condition: Filter[string]): 'one' | 'some' | 'range' | null {
   return [c.gt, c.gte, c.lt, c.lte, c.prefix].some((bound) => bound !== undefined) ? 'range' : null;
 }
 
-/** Ids among which all are that the filter matches, each once; null when they are not known to be few. Within a snapshot. */
-export function candidatesOf(connection: Connection, table: Table, plan: Plan): string[] | null {
+/** Row numbers among which all are that the filter matches, each once; null when they are not known to be few. Within a snapshot. */
+export function candidatesOf(connection: Connection, table: Table, plan: Plan): number[] | null {
   const [rows = 0] = connection.prepare(`SELECT max(rowid) FROM "${table.name}"`).get([]) ?? [];
   const most = Math.round(Math.min(MOST, Math.max(FEWEST, PER_ROOT * Math.sqrt(Number(rows)))));
-  const own = idsOf(connection, table, plan.ways, most);
+  const own = rowsOf(connection, table, plan.ways, most);
   if (own !== null) return [...new Set(own)];
   if (plan.alternatives === null) return null;
-  const all = new Set<string>();
+  const all = new Set<number>();
   for (const ways of plan.alternatives) {
-    const ids = idsOf(connection, table, ways, most);
-    if (ids === null) return null;
-    for (const id of ids) all.add(id);
+    const found = rowsOf(connection, table, ways, most);
+    if (found === null) return null;
+    for (const row of found) all.add(row);
     if (all.size > most) return null;
   }
   return [...all];
 }
 
-function idsOf(connection: Connection, table: Table, ways: Ways, most: number): string[] | null {
-  const byTerms = ways.match === null ? null : idsByTerms(connection, table.name, ways.match, most);
+function rowsOf(connection: Connection, table: Table, ways: Ways, most: number): number[] | null {
+  const byTerms = ways.match === null ? null : rowsByTerms(connection, table.name, ways.match, most);
   if (byTerms !== null) return byTerms;
   for (const paths of ways.indexed) {
     const { text, values } = whereSql(
       [Object.fromEntries(paths.map((path) => [path, ways.filter[path]]))],
       table.columns,
     );
-    const ids = connection.prepare(`SELECT id FROM "${table.name}" WHERE ${text} LIMIT ?`).all([...values, most + 1]);
-    if (ids.length <= most) return ids.map(([id]) => id as string);
+    const sql = `SELECT rowid FROM "${table.name}" WHERE ${text} LIMIT ?`;
+    const rows = connection.prepare(sql).all([...values, most + 1]);
+    if (rows.length <= most) return rows.map(([row]) => row as number);
   }
   return null;
 }
 
-/** `FROM …`, those documents one by one, and its parameters: the filter follows in a WHERE. */
-export function fromCandidates(name: string, ids: readonly string[]): Sql {
+/** `FROM …`, those rows one by one, and its parameters: the filter follows in a WHERE. */
+export function fromCandidates(name: string, rows: readonly number[]): Sql {
   // The names of json_each's columns would hide those of the table.
-  const listed = `(SELECT value AS "~id" FROM json_each(?))`;
-  return { text: `FROM ${listed} CROSS JOIN "${name}" ON id = "~id"`, values: [JSON.stringify(ids)] };
+  const listed = `(SELECT value AS "~row" FROM json_each(?))`;
+  return { text: `FROM ${listed} CROSS JOIN "${name}" ON "${name}".rowid = "~row"`, values: [JSON.stringify(rows)] };
 }

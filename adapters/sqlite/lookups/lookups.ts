@@ -117,20 +117,22 @@ function takeOne(connection: Connection, { name, lookups }: Table, id: string): 
   connection.prepare(`INSERT INTO ${termsTable(name)} (rowid, terms) VALUES (?, ?)`).run([n, terms]);
 }
 
-/** Ids of all documents that can match, within a snapshot; null when they are more than `most`, or nobody knows yet. */
-export function idsByTerms(connection: Connection, name: string, match: string, most: number): string[] | null {
+/** Row numbers of all documents that can match, within a snapshot; null when they are more than `most`, or nobody knows yet. */
+export function rowsByTerms(connection: Connection, name: string, match: string, most: number): number[] | null {
   if (takenIn(connection, name) !== null) return null;
   const found = `SELECT rowid AS n FROM ${termsTable(name)} WHERE ${termsTable(name)} MATCH ? LIMIT ?`;
-  // Counted first: the ids of many are not worth a look.
+  // Counted first: the rows of many are not worth a look.
   const [n = 0] = connection.prepare(`SELECT count(*) FROM (${found})`).get([match, most + 1]) ?? [];
   if (Number(n) > most) return null;
-  const byTerm = connection.prepare(`SELECT m.id FROM (${found}) f CROSS JOIN ${numbersTable(name)} m ON m.n = f.n`);
-  const ids = byTerm.all([match, most]).map(idOf);
-  ids.push(
-    ...connection
-      .prepare(`SELECT id FROM ${freshTable(name)} LIMIT ?`)
-      .all([most + 1])
-      .map(idOf),
-  );
-  return ids.length > most ? null : ids;
+  const rowsOf = (ids: string, values: Value[]): number[] => {
+    const sql = `SELECT d.rowid FROM (${ids}) i CROSS JOIN "${name}" d ON d.id = i.id`;
+    return connection
+      .prepare(sql)
+      .all(values)
+      .map(([row]) => row as number);
+  };
+  const byTerm = `SELECT m.id FROM (${found}) f CROSS JOIN ${numbersTable(name)} m ON m.n = f.n`;
+  const rows = rowsOf(byTerm, [match, most]);
+  rows.push(...rowsOf(`SELECT id FROM ${freshTable(name)} LIMIT ?`, [most + 1]));
+  return rows.length > most ? null : rows;
 }

@@ -60,7 +60,9 @@ describe('sqlite, look-ups', function () {
   const tableOf = (connection: Connection): Table => connection.table('rows') as Table;
   const candidates = (connection: Connection, filter: Filter, sort: Sort = BY_AT): string[] | null => {
     const plan = planOf(tableOf(connection), filter, sort);
-    return plan && candidatesOf(connection, tableOf(connection), plan);
+    const rows = plan && candidatesOf(connection, tableOf(connection), plan);
+    const id = connection.prepare('SELECT id FROM rows WHERE rowid = ?');
+    return rows && rows.map((row) => String(id.get([row])?.[0]));
   };
   const found = (connection: Connection, filter: Filter, sort: Sort = BY_AT): unknown =>
     performRead(connection, ['ids', 'rows', JSON.stringify({ filter, sort, rows: 10, after: null })]);
