@@ -15,7 +15,9 @@ export function panels({ deps, docs }: Services, selfTest: () => Promise<SelfTes
         const last = await selfTest();
         if (last?.protection !== 'open') return null;
         const open = last.products.filter(({ protection }) => protection === 'open');
-        return new View('panel-open', { products: open.map(({ product }) => product).join(', '), at: last.at });
+        const names = new Map((await deps.projects.list()).map(({ slug, name }) => [slug, name]));
+        const products = open.map(({ product }) => names.get(product) ?? product).join(', ');
+        return new View('panel-open', { products, at: last.at });
       },
     },
     {
