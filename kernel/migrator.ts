@@ -74,9 +74,12 @@ export class Migrator {
     return records.map(({ id, applied_at }) => ({ id, applied_at }));
   }
 
-  /** Ids in the order in which they will run. @throws MigrationRenamed */
-  async pending(): Promise<string[]> {
-    return (await this.#pendingSteps()).map(({ id }) => id);
+  /**
+   * Ids in the order in which they will run.
+   * @param applied where the caller has just read them @throws MigrationRenamed
+   */
+  async pending(applied?: readonly MigrationState[]): Promise<string[]> {
+    return this.#left(applied ?? (await this.applied())).map(({ id }) => id);
   }
 
   /** Runs what is pending, waiting for another process that does so already. @throws MigrationRenamed, LeaseLost */
@@ -129,7 +132,11 @@ export class Migrator {
   }
 
   async #pendingSteps(): Promise<Step[]> {
-    const applied = new Set((await this.applied()).map(({ id }) => id));
+    return this.#left(await this.applied());
+  }
+
+  #left(records: readonly MigrationState[]): Step[] {
+    const applied = new Set(records.map(({ id }) => id));
     for (const step of this.#steps) refuseRenamed(step.id, applied);
     return this.#steps.filter(({ id }) => !applied.has(id));
   }

@@ -70,7 +70,9 @@ export class KernelSystem implements SystemInfo {
   }
 
   async migrations(): ReturnType<SystemInfo['migrations']> {
-    const [applied, pending] = await Promise.all([this.parts.migrator.applied(), this.parts.migrator.pending()]);
+    const { migrator } = this.parts;
+    const applied = await migrator.applied();
+    const pending = await migrator.pending(applied);
     return { applied, pending, current: applied.at(-1)?.id ?? null };
   }
 

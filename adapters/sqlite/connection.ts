@@ -43,7 +43,12 @@ export class Connection {
   readonly driver: Driver;
   /** Tables in which this connection may have marked rows (unsettled.ts), or documents for their look-ups (lookups.ts). */
   readonly unsettled = new Set<string>();
-  readonly #statements = new Map<string, Statement>();
+  /**
+   * Those used lately, and those of the generation before. Rejected: moving each to the end of one map when it is used. A map
+   * that loses and gains an entry at every use is made anew again and again, and V8 keeps what hangs on the old ones.
+   */
+  #statements = new Map<string, Statement>();
+  #older = new Map<string, Statement>();
   readonly #tables = new Map<string, Table | null>();
   #version = -1;
 
@@ -60,12 +65,12 @@ export class Connection {
   }
 
   prepare(sql: string): Statement {
-    let statement = this.#statements.get(sql);
-    if (statement) this.#statements.delete(sql);
-    else {
-      statement = this.driver.prepare(sql);
-      const oldest = this.#statements.keys().next();
-      if (this.#statements.size >= MAX_STATEMENTS && !oldest.done) this.#statements.delete(oldest.value);
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#older.get(sql) ?? this.driver.prepare(sql);
+    if (this.#statements.size >= MAX_STATEMENTS / 2) {
+      this.#older = this.#statements;
+      this.#statements = new Map();
     }
     this.#statements.set(sql, statement);
     return statement;
@@ -159,6 +164,7 @@ export class Connection {
 
   close(): void {
     this.#statements.clear();
+    this.#older.clear();
     this.driver.close();
   }
 }
