@@ -48,11 +48,16 @@ async function namesOf(
   prefix: string,
 ): Promise<string[] | null> {
   const names: string[] = [];
+  const byName: Sort = [
+    [field, 'asc'],
+    ['at', 'asc'],
+  ];
   for (;;) {
     const last = names.at(-1);
-    const filter = { [field]: { prefix, ...(last !== undefined && { gt: last }) } };
-    const [next] = (await rows.find({ filter, sort: [[field, 'asc']], limit: 1 })).items;
-    if (next === undefined) return names;
+    // One bound, and the order of the index: else a store walks all entries of a name.
+    const filter: Filter = { [field]: last === undefined ? { gte: prefix } : { gt: last } };
+    const [next] = (await rows.find({ filter, sort: byName, limit: 1 })).items;
+    if (next === undefined || !next[field].startsWith(prefix)) return names;
     if (names.length === MOST_NAMES) return null;
     names.push(next[field]);
   }

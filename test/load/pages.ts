@@ -15,7 +15,7 @@ const CALLS = 200;
 const WARM_UP = 20;
 const LIMIT_MS = 50;
 
-const lastDay = encodeURIComponent(new Date(Date.now() - 86_400_000).toISOString().slice(0, 16));
+const lastDay = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
 
 /** Every list of every plugin, with the filters that a person sets. */
 const PAGES = [
@@ -32,6 +32,7 @@ const PAGES = [
   '/monitors?state=down',
   '/monitors?project=shop3',
   '/monitors?parent=host-000000',
+  '/monitors?alarm=open',
   '/monitors/host-000001',
   '/hierarchy',
   '/releases',
@@ -49,8 +50,9 @@ const PAGES = [
   '/system',
   '/system/audit',
   '/system/audit?actor=admin',
-  '/system/audit?action=item.changed',
-  '/search?q=shop3-17',
+  '/system/audit?actor=nobody',
+  '/system/audit?action=webhook.changed',
+  '/search?q=shop3',
 ];
 
 /** Of one page, in milliseconds. */

@@ -4,7 +4,7 @@ import { Connection } from '../../adapters/sqlite/connection.js';
 import { performWrite } from '../../adapters/sqlite/writes.js';
 import { SystemClock } from '../../adapters/node/clock.js';
 import { RandomIds } from '../../adapters/node/ids.js';
-import { newDelivery, STATES, type Delivery } from '../../plugins/webhooks/deliveries/delivery.js';
+import { newDelivery, type Delivery } from '../../plugins/webhooks/deliveries/delivery.js';
 import { storedEvent } from '../../plugins/webhooks/events/event.js';
 import type { Webhook } from '../../plugins/webhooks/registry/webhook.js';
 import type { AuditEntry } from '../../ports/domain/access.js';
@@ -57,7 +57,9 @@ export function seedTrails(dataDir: string, projects: readonly string[], count: 
         );
         insert('webhooks_events', event);
         const { next_at: _due, ...ended } = newDelivery(hook.id, event, at, null);
-        insert('webhooks_deliveries', { ...ended, state: i % 50 === 0 ? (STATES[3] ?? 'exhausted') : 'success' });
+        const attempt = { attempt: 1, at, status_code: 204, duration_ms: 12, error: null, excerpt: null };
+        const state = i % 50 === 0 ? 'exhausted' : 'success';
+        insert('webhooks_deliveries', { ...ended, state, made: 1, attempts: [attempt], attempted_at: at });
       }
     });
   } finally {
