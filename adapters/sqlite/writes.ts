@@ -91,8 +91,8 @@ class TableWriter {
 
   /** The document as text and whether it was created; null when none matched. */
   change({ filter, update, sort, upsert }: ChangeRequest): [body: string, created: boolean] | null {
-    const where = this.#where(filter, sort);
-    const from = this.#from(filter, sort);
+    const [from, aside] = this.#from(filter, sort);
+    const where = this.#where(filter, sort, aside);
     // By its id there is one at most, and nothing to sort.
     const order = typeof filter['id'] === 'string' ? '' : ` ORDER BY ${orderSql(sort, this.#table.columns)}`;
     const sql = `SELECT ${this.#row} ${from.text} WHERE ${where.text}${order} LIMIT 1`;
@@ -177,17 +177,19 @@ class TableWriter {
   }
 
   /** One document by its id is read from its body where a column may lag behind; for the others all rows are settled first. */
-  #where(filter: Filter, sort?: Sort): Sql {
+  #where(filter: Filter, sort?: Sort, aside?: ReadonlySet<string>): Sql {
     if (typeof filter['id'] === 'string') return whereSql([filter], settledColumns(this.#table));
     if (isUnsettled(this.#connection, this.#name, filter, sort)) settle(this.#connection, this.#name, ALL);
-    return whereSql([filter], this.#table.columns);
+    return whereSql([filter], this.#table.columns, aside);
   }
 
-  /** The table, or of it the few documents that can match. */
-  #from(filter: Filter, sort?: Sort): Sql {
-    const plan = planOf(this.#table, filter, sort ?? []);
+  /** Of the table the few documents that can match; or all of it, and the paths whose indexes lead astray then. */
+  #from(filter: Filter, sort: Sort = []): [from: Sql, aside?: ReadonlySet<string>] {
+    const plan = planOf(this.#table, filter, sort);
     const few = plan && candidatesOf(this.#connection, this.#table, plan);
-    return few === null ? { text: `FROM "${this.#name}"`, values: [] } : fromCandidates(this.#name, few);
+    if (few !== null) return [fromCandidates(this.#name, few)];
+    const all = { text: `FROM "${this.#name}"`, values: [] };
+    return plan === null ? [all] : [all, plan.aside];
   }
 
   #run(sql: string, values: readonly Value[]): number {

@@ -83,7 +83,8 @@ export class Leases {
     const changed = await this.watermark.write('next', async (stamp, now) => {
       const claim = this.#lease(caller, { ...request, agent }, secret, now);
       const note = { id, name: 'claimed', at: stamp, actor: caller.name, data: { agent, by: 'next' } };
-      const queue = { ...filter, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
+      // The stretch of the queue holds the severity already.
+      const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
       return items.change(either(queue, notPassed(holderOf(claim), stamp)), claimUnread(claim, note), {
         sort: [['queue_key', 'asc']],
       });

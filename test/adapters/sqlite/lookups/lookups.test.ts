@@ -159,6 +159,15 @@ describe('sqlite, look-ups', function () {
     const plan = planOf(table, { state: 'usual' }, BY_MADE);
     expect(plan?.aside).to.deep.equal(new Set(['state']));
     expect(found(connection, { state: 'usual' }, BY_MADE)).to.have.property('0', 'r1999');
+    // The same for a change of the first one.
+    const asked: string[] = [];
+    const prepare = connection.prepare.bind(connection);
+    connection.prepare = (sql) => (asked.push(sql), prepare(sql));
+    write(connection, 'change', { filter: { state: 'usual' }, update: { set: { first: true } }, sort: BY_MADE });
+    connection.prepare = prepare;
+    const change = asked.find((sql) => sql.includes('ORDER BY')) ?? '';
+    const rows = connection.prepare(`EXPLAIN QUERY PLAN ${change}`).all(['usual']);
+    expect(rows.map((row) => String(row[3])).join('; ')).to.match(/^SCAN rows USING INDEX rows:made$/);
     connection.close();
   });
 
