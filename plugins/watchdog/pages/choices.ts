@@ -28,6 +28,9 @@ export async function parentsIn({ status }: Services, chosen: string | undefined
 
 /** Monitors to propose as a parent, by source. */
 export async function proposed({ monitors }: Services): Promise<Choice[]> {
-  const { items } = await monitors.page({ limit: PROPOSED });
-  return items.map(({ source, name }) => ({ value: source, label: name === source ? '' : name }));
+  return proposedOf((await monitors.page({ limit: PROPOSED })).items);
 }
+
+/** The same from monitors that are here already. @param monitors by source */
+export const proposedOf = (monitors: readonly { source: string; name: string }[]): Choice[] =>
+  monitors.slice(0, PROPOSED).map(({ source, name }) => ({ value: source, label: name === source ? '' : name }));

@@ -5,7 +5,7 @@ import type { MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Services } from '../services.js';
 import type { Branch, Forest } from '../monitors/forest.js';
 import type { MonitorRow } from '../monitors/snapshot-row.js';
-import { proposed } from './choices.js';
+import { proposedOf } from './choices.js';
 import { hrefOf } from './form.js';
 import { linesOf } from './lines.js';
 
@@ -35,7 +35,8 @@ const branchHref = (source: string): string => `/hierarchy?below=${encodeURIComp
 
 export async function hierarchyView(services: Services, request: HttpRequest, problem?: string): Promise<View> {
   const { below, after } = request.query as { below?: string; after?: string };
-  const forest = await (await services.snapshots.take()).forest();
+  const snapshot = await services.snapshots.take();
+  const forest = await snapshot.forest();
   const top = below === undefined ? null : (forest.find(below) ?? null);
   if (below !== undefined && top === null) throw notFound(`monitor ${below}`);
   const first = after === undefined ? 0 : forest.roots.findIndex(({ source }) => source === after) + 1;
@@ -47,7 +48,7 @@ export async function hierarchyView(services: Services, request: HttpRequest, pr
     live_topics: 'monitors',
     tree: linesOf(branches.map((branch) => nodeOf(branch, forest))),
     empty: forest.size === 0,
-    proposals: await proposed(services),
+    proposals: proposedOf(snapshot.rows),
     problem,
     form,
     cycles: forest.cycling.size,
