@@ -45,8 +45,9 @@ async function byGrams(driver: Driver<Stored>, { texts }: Known, filter: Filter)
   const least = Math.min(...counts);
   if (least > MOST) return null;
   const rarest = grams[counts.indexOf(least)] as number;
-  // Null: its grams are still to be written (fill.ts).
-  const [having, unfilled] = await Promise.all([idsOf(driver, { [field]: rarest }), idsOf(driver, { [field]: null })]);
+  // Null: its grams are still to be written (fill.ts). Asked first: what is filled meanwhile is found by its grams then.
+  const unfilled = await idsOf(driver, { [field]: null });
+  const having = await idsOf(driver, { [field]: rarest });
   return having.length + unfilled.length > MOST ? null : [...having, ...unfilled];
 }
 

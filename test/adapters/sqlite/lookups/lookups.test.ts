@@ -38,7 +38,7 @@ const BY_AT: Sort = [['at', 'desc']];
 const BY_MADE: Sort = [['made', 'desc']];
 
 describe('sqlite, look-ups', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let folder = '';
   let path = '';
   beforeEach(async () => {
