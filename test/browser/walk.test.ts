@@ -80,8 +80,7 @@ describe('web: a walk in a real browser', function () {
       .and.include('critical');
     await row.getByRole('link').first().click();
 
-    // The list goes with it, for "Next".
-    expect(page.url()).to.equal(`${service.url}/bugs/${ref}?list=status%3Din_progress`);
+    expect(page.url()).to.equal(`${service.url}/bugs/${ref}`);
     expect(await page.locator('.alert-claim').innerText())
       .to.include('fixer-7 is working on this')
       .and.include('min');

@@ -123,7 +123,7 @@ describe('web: work on errors and bugs in a real browser', function () {
 
     await page.keyboard.press('j');
     await page.keyboard.press('o');
-    await page.waitForURL(`**/bugs/${second}?list=**`);
+    await page.waitForURL(`**/bugs/${second}`);
     await page.keyboard.press('e');
     expect(await page.locator('#build-resolved').evaluate((one) => one === one.ownerDocument.activeElement)).to.equal(
       true,

@@ -1,34 +1,40 @@
 /**
- * The list that a person came from, so that "Next" goes on in it: its canonical text, `''` for what `/bugs` shows, `view=all` for
- * everything. The list's own links carry it in the item's address (`?list=…`). Rejected: the referrer, which a browser may
- * keep to itself.
+ * The list that a person came from, so that "Next" goes on in it: its canonical text, `''` for what `/bugs` shows. It is in
+ * the item's address (`?list=…`), and at the first step in the referrer, which stays within the service.
  */
 import type { HttpRequest } from '../../../kernel/contract.js';
 import { BARE, canonical, effective, filtersOf, type Filters } from './query.js';
 import type { SortName } from '../lists/filters.js';
 
-const EVERYTHING = 'view=all';
+const LONGEST = 8000;
 
-/** Canonical text of the list that the address names. */
-export function contextOf({ query }: Pick<HttpRequest, 'query'>): string {
-  const list = query['list'];
-  if (typeof list !== 'string') return '';
-  if (list === EVERYTHING) return list;
+/** `/bugs?…` or `/bugs/{ref}?list=…` of this service; null for every other address. */
+function listIn(referer: string): string | null {
+  if (!URL.canParse(referer)) return null;
+  const { pathname, searchParams } = new URL(referer);
+  if (pathname.startsWith('/bugs/')) return searchParams.get('list');
+  if (pathname !== '/bugs') return null;
+  const view = searchParams.get('view') === 'all' ? 'all' : undefined;
+  searchParams.delete('view');
+  const given = filtersOf(searchParams.toString());
+  return given === null ? null : canonical(effective({ ...given, ...(view && { view }) }));
+}
+
+/** Canonical text of the list; `''` for the bare one, `view=all` for everything. */
+export function contextOf({ query, headers }: Pick<HttpRequest, 'query' | 'headers'>): string {
+  const named = query['list'];
+  const list = typeof named === 'string' ? named : listIn((headers['referer'] ?? '').slice(0, LONGEST));
+  if (list === null) return '';
+  if (list === '' && typeof named !== 'string') return 'view=all';
+  if (list === 'view=all') return list;
   const given = filtersOf(list);
   const text = given === null ? '' : canonical(given);
   return text === BARE ? '' : text;
 }
 
-/** The context of a list with these filters and this order. */
-export function contextFor(given: Filters & { sort?: SortName }): string {
-  const text = canonical(given);
-  if (text === '') return EVERYTHING;
-  return text === BARE ? '' : text;
-}
-
 /** The filters and the order of a context. */
 export function listOf(context: string): Filters & { sort?: SortName } {
-  if (context === EVERYTHING) return {};
+  if (context === 'view=all') return {};
   return context === '' ? effective({}) : (filtersOf(context) ?? effective({}));
 }
 

@@ -5,7 +5,6 @@ import type { Waiting } from '../lists/board.js';
 import { SORTS, type SortName } from '../lists/filters.js';
 import { STATUSES } from '../items/transitions.js';
 import { ACTION_GROUPS } from './several/bulk-actions.js';
-import { contextFor, suffixOf } from './context.js';
 import type { FormProblem } from './form.js';
 import type { PageDeps } from './item.js';
 import {
@@ -187,8 +186,6 @@ export async function listView(
     // The tab says what the bare list shows.
     chips: now === BARE ? [] : chips({ ...filters, sort }, names),
     spans: SPANS,
-    // Every row leads to its item with the list, so that "Next" there goes on in it.
-    keep: suffixOf(contextFor({ ...filters, sort })),
     set: FILTERS.filter((name) => filters[name]?.length).length,
     saved,
     command: firstReport(baseUrl()),
