@@ -80,9 +80,19 @@ export class Bugs implements BugsApi {
     return this.builds.onPublished(event);
   }
 
-  /** Every 10 s: finishes events, references, merges, splits and deletions after a crash or a failed listener. */
+  /** At the start: all that a crash left half done. */
   async reconcile(signal?: AbortSignal): Promise<void> {
+    await this.tell(signal);
+    await this.finish(signal);
+  }
+
+  /** Every 10 s: tells events that a crash or a failed listener left behind. */
+  async tell(signal?: AbortSignal): Promise<void> {
     await this.outbox.reconcile(signal);
+  }
+
+  /** Every 10 s: finishes references, merges, splits and deletions after a crash. */
+  async finish(signal?: AbortSignal): Promise<void> {
     await this.refs.tidy();
     await this.refs.reconcile();
     await this.rekeying.reconcile(signal);

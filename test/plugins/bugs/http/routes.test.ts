@@ -237,6 +237,7 @@ describe('bugs: the plugin', () => {
       expect([...service.jobs.defined.keys()].toSorted()).to.deep.equal([
         'bugs.bulk',
         'bugs.forget',
+        'bugs.outbox',
         'bugs.reconcile',
         'bugs.sweep',
       ]);
