@@ -365,6 +365,8 @@ describe('charts', () => {
           }
         }
       }),
+      // The least number there is, above a band that lies below zero.
+      { examples: [[[5e-324], -5]] },
     );
   });
 

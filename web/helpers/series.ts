@@ -60,8 +60,8 @@ function extent(levels: readonly number[]): [low: number, high: number] {
  */
 function domainOf(points: readonly Point[], band: readonly number[], unit: string): [low: number, high: number] {
   const levels = points.flatMap(({ min, max }) => [min, max]);
-  const [low, high] = extent([...levels, ...band]);
   const positive = levels.every((level) => level >= 0);
+  const [low, high] = extent([...levels, ...band.map((level) => (positive ? Math.max(level, 0) : level))]);
   const share = unit === '%' && positive && levels.every((level) => level <= 100);
   const scale = scaleLinear([positive ? Math.max(low, 0) : low, share ? Math.min(high, 100) : high], [0, 1]).nice(
     TICKS,
