@@ -6,6 +6,7 @@ interface NodeStatement {
   all(...values: Value[]): Value[][];
   get(...values: Value[]): Value[] | undefined;
   run(...values: Value[]): { changes: number | bigint };
+  setReadBigInts(on: boolean): void;
 }
 
 interface NodeDatabase {
@@ -31,7 +32,15 @@ export function openNode(sqlite: NodeSqlite, path: string): Driver {
       return {
         all: (values) => statement.all(...values),
         get: (values) => statement.get(...values),
-        run: (values) => Number(statement.run(...values).changes),
+        run: (values) => {
+          // It answers the last row number too, which full text makes larger than a number holds: Node 26 throws then.
+          statement.setReadBigInts(true);
+          try {
+            return Number(statement.run(...values).changes);
+          } finally {
+            statement.setReadBigInts(false);
+          }
+        },
       };
     },
   };
