@@ -38,7 +38,10 @@ export class Settling {
     try {
       this.later(this.#settled(name));
     } catch {
-      // The disk is full, or another process holds the lock. Nothing is wrong without it, only slower: it is tried again.
+      // The disk is full, or another process holds the lock. Nothing is wrong without it, only slower: it is tried again, when
+      // the other tables have had their turn.
+      this.#connection.unsettled.delete(name);
+      this.#connection.unsettled.add(name);
       this.later();
     }
   }
