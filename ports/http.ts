@@ -196,8 +196,8 @@ export interface RouteSpec {
   /** Successful answers go without the envelope, errors with it: for clients that expect another service's answer. */
   plain?: boolean;
   /**
-   * A GET without a credential that is answered from memory, with a short text: it may be answered before the web server's
-   * own steps (compression, conditions, parts), where a caller asks for none of them. It answers the same, sooner.
+   * One of the routes that are asked most: it is answered before the web server's own steps where a caller asks for none of
+   * them (conditions, parts, compression of a long answer). It answers the same, sooner. No session, no stream.
    */
   direct?: boolean;
   /** Not in openapi.json. */

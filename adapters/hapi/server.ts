@@ -19,7 +19,7 @@ import { BodyReader } from './body/body-reader.js';
 import { DeclaredCodes } from './errors/declared-codes.js';
 import { Fallback } from './errors/fallback.js';
 import { requestId, standardHeaders } from './transport/headers.js';
-import { directly, type DirectRoute } from './transport/direct.js';
+import { DirectRoutes } from './transport/direct.js';
 import { COMPRESSED_FROM } from './transport/send.js';
 import { KnownPaths } from './transport/known-paths.js';
 import { makeListener, ownListener } from './transport/listener.js';
@@ -62,7 +62,7 @@ export class HapiServer implements HttpServer {
   readonly #inFlight: InFlight;
   readonly #eventStreams: EventStreams;
   readonly #paths = new KnownPaths();
-  readonly #direct = new Map<string, DirectRoute>();
+  readonly #direct = new DirectRoutes();
   #routes: readonly MountedRoute[] = [];
   /** Null: any error code is taken. */
   #codes: ErrorCodes | null = null;
@@ -85,7 +85,7 @@ export class HapiServer implements HttpServer {
       compression: { minBytes: COMPRESSED_FROM },
       routes: { response: { emptyStatusCode: 200 } },
     });
-    ownListener(listener, options.ids, directly(this.#direct));
+    ownListener(listener, options.ids, (req, res, hapi) => this.#direct.answer(req, res, hapi));
   }
 
   faults(
@@ -166,10 +166,10 @@ export class HapiServer implements HttpServer {
   }
 
   #mountRoute({ spec }: MountedRoute, route: ApiRoute): void {
-    if (spec.direct === true) this.#direct.set(spec.path, route);
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       for (const method of [spec.method].flat()) {
         this.#server.route({ method, path, handler: route.handler, options: optionsFor(method) });
+        if (spec.direct === true) this.#direct.add(method, path, route);
       }
       this.#paths.add(path, [spec.method].flat(), spec);
     }
@@ -213,7 +213,10 @@ export class HapiServer implements HttpServer {
   async stop(timeoutMs: number): Promise<void> {
     this.#inFlight.stopping = true;
     this.#eventStreams.close();
-    await this.#server.stop({ timeout: timeoutMs });
+    const began = performance.now();
+    // hapi closes the connections that it knows no request of.
+    await this.#direct.drained(timeoutMs);
+    await this.#server.stop({ timeout: Math.max(0, timeoutMs - (performance.now() - began)) });
   }
 
   openapi(): Promise<object> {

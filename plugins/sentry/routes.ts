@@ -31,6 +31,7 @@ const shared = {
   output,
   plain: true,
   cors: true,
+  direct: true,
   credential: keyOf,
   credentialIn: [
     { in: 'header', name: 'X-Sentry-Auth' },

@@ -2,7 +2,7 @@
  * One route of a plugin, from the request to its answer. The order is the contract's: path and method (the router), then
  * credential, rate limit, body, validation; so a body without a credential is neither read nor parsed.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import {
   EventStreamAnswer,
@@ -25,7 +25,7 @@ import { authenticate, extracted } from '../access/authenticate.js';
 import { judgeBasic } from '../access/basic.js';
 import type { BodyReader, ReadBody } from '../body/body-reader.js';
 import { UploadRule } from '../body/upload-rule.js';
-import { IncomingRequest } from './incoming-request.js';
+import { IncomingRequest, type Requested } from './incoming-request.js';
 import { cookieOf, setCookie } from '../transport/cookies.js';
 import { CORS_HEADERS } from '../transport/cors.js';
 import { CSRF_FAILED, csrfMatches, SESSION_COOKIE } from '../access/csrf.js';
@@ -49,10 +49,9 @@ import type { RateLimits } from '../limits/rate-limits.js';
 import { redirectResponse } from '../transport/redirect.js';
 import { fileResponse } from '../streams/file-response.js';
 import type { StreamServices } from '../streams/stream-services.js';
-import { send, sendDirect } from '../transport/send.js';
+import { isForHapi, send, sendDirect } from '../transport/send.js';
 import type { Observe, RequestMetrics } from '../transport/request-metrics.js';
 import { formFailure, idle, listenerOf, senderOf } from './request-body.js';
-import { calledBy, countedAs } from './tools.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
 
 /** What every route shares. */
@@ -94,6 +93,8 @@ export class ApiRoute {
   readonly #json: Record<string, string>;
   /** Successful answers go as they are. */
   readonly #plain: boolean;
+  /** Answers that were made before hapi saw their requests. */
+  readonly #made = new WeakMap<IncomingMessage, { id: string; answer: HttpResponse }>();
 
   constructor(
     private readonly mounted: MountedRoute,
@@ -109,11 +110,8 @@ export class ApiRoute {
     if (stream !== undefined && (spec.input?.body ?? spec.limits?.payload ?? spec.credential) !== undefined) {
       throw new TypeError(`${spec.path}: a streamed body is the only body, and holds no credential`);
     }
-    if (
-      spec.direct === true &&
-      (!this.policy.public || spec.method !== 'GET' || spec.path.includes('{') || spec.cors)
-    ) {
-      throw new TypeError(`${spec.path}: only a GET of one path, without a credential, is answered directly`);
+    if (spec.direct === true && (stream !== undefined || this.policy.session !== null)) {
+      throw new TypeError(`${spec.path}: a direct route reads no stream and takes no session`);
     }
     this.#open = this.policy.public || this.policy.basic !== null;
     this.#upload = stream === undefined ? null : new UploadRule(stream, shared.streams.uploadRate);
@@ -131,17 +129,48 @@ export class ApiRoute {
 
   /** hapi's handler. Never throws. */
   readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
-    const { shared } = this;
-    const { inFlight } = shared;
-    const began = shared.clock.monotonic();
-    const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
-    const call = new IncomingRequest(id, request, shared.addressOf, shared.secure, calledBy(request));
+    const made = this.#made.get(request.raw.req);
+    if (made !== undefined) return send(request, h, made.id, this.#base, made.answer);
+    const call = this.#call(request);
+    return send(request, h, call.id, this.#base, await this.#serve(call));
+  };
+
+  /** Answers before hapi has seen the request (transport/direct.ts). */
+  direct(asked: Requested, hapi: () => void): boolean {
+    if (this.shared.inFlight.stopping) return false;
+    void this.#serveDirectly(this.#call(asked), hapi);
+    return true;
+  }
+
+  async #serveDirectly(call: IncomingRequest, hapi: () => void): Promise<void> {
+    const { req, res } = call.raw;
+    try {
+      const answer = await this.#serve(call);
+      if (isForHapi(req, answer)) {
+        this.#made.set(req, { id: call.id, answer });
+        hapi();
+      } else sendDirect(call.raw, call.id, this.#base, answer, this.shared.inFlight.stopping);
+    } catch (thrown) {
+      this.#log(thrown, call, 'an answer could not be sent');
+      res.destroy();
+    }
+  }
+
+  #call(asked: Requested): IncomingRequest {
+    const { ids, addressOf, secure } = this.shared;
+    return new IncomingRequest(requestId(asked.raw.req.headers['x-request-id'], ids), asked, addressOf, secure);
+  }
+
+  /** From the request to its answer. Never throws. */
+  async #serve(call: IncomingRequest): Promise<HttpResponse> {
+    const { inFlight, clock } = this.shared;
+    const began = clock.monotonic();
     let answer: HttpResponse;
     const place = inFlight.stopping ? null : this.#place(call);
-    if (place === null) answer = this.#refuse(inFlight.stopping ? STOPPING : OVERLOADED, id);
+    if (place === null) answer = this.#refuse(inFlight.stopping ? STOPPING : OVERLOADED, call.id);
     else {
       try {
-        answer = await this.#answer(await this.#run(request, call, place), request, call);
+        answer = await this.#answer(await this.#run(call, place), call);
       } catch (thrown) {
         answer = this.#failed(thrown, call);
       } finally {
@@ -149,39 +178,8 @@ export class ApiRoute {
         call.finish();
       }
     }
-    this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
-    return send(request, h, id, this.#base, answer);
-  };
-
-  /** Answers before hapi has seen the request (transport/direct.ts). False: it is one for hapi, and nothing was counted. */
-  direct(req: IncomingMessage, res: ServerResponse, query: Record<string, unknown>): boolean {
-    const { inFlight, ids, addressOf, secure, clock } = this.shared;
-    const checked = this.#query.check(query);
-    if (inFlight.stopping || !this.mounted.ready() || checked instanceof Failure) return false;
-    const began = clock.monotonic();
-    const id = requestId(req.headers['x-request-id'], ids);
-    const asked = { raw: { req, res }, path: this.#spec.path, params: {}, query: checked.value };
-    const call = new IncomingRequest(id, asked, addressOf, secure);
-    const place = this.#place(call);
-    if (place === null) return false;
-    const done = (answer: HttpResponse): void => {
-      place.leave();
-      this.#observe('GET', answer.status, clock.monotonic() - began);
-      sendDirect(res, id, this.#base, answer);
-    };
-    const answered = (result: object): void =>
-      done(result instanceof Failure ? this.#refuse(result, id, call) : this.#render(result, id));
-    const failed = (thrown: unknown): void => done(this.#failed(thrown, call));
-    try {
-      const key = this.#rateKey(call);
-      const limited = key === null ? null : this.shared.limits.check(this.#rate, key);
-      const result = limited ?? this.#spec.handle(call);
-      if (result instanceof Promise) result.then(answered).catch(failed);
-      else answered(result);
-    } catch (thrown) {
-      failed(thrown);
-    }
-    return true;
+    this.#observe(call.method, answer.status, clock.monotonic() - began);
+    return answer;
   }
 
   /** Probes are answered however full it is. */
@@ -191,35 +189,35 @@ export class ApiRoute {
     return inFlight.enter(this.#open ? call.network : null);
   }
 
-  async #run(request: Request, call: IncomingRequest, place: Place): Promise<object | Failure> {
+  async #run(call: IncomingRequest, place: Place): Promise<object | Failure> {
     const spec = this.#spec;
     if (!this.mounted.ready()) return PLUGIN_NOT_READY;
     let body: ReadBody | null = null;
     if (this.policy.basic) {
-      const refused = await this.#judge(request, call, this.policy.basic);
+      const refused = await this.#judge(call, this.policy.basic);
       if (refused) return refused;
     } else if (!this.policy.public) {
       if (spec.credential) {
-        const outcome = await this.#extract(request, call, place, spec.credential);
+        const outcome = await this.#extract(call, place, spec.credential);
         if (outcome instanceof Failure) return outcome;
         body = outcome;
       } else {
         const principal = await authenticate(
           this.shared.authenticator,
           this.policy,
-          request.raw.req.headers,
+          call.raw.req.headers,
           this.shared.secure,
         );
         if (principal instanceof Failure) return principal;
         call.principal = principal;
       }
       if (call.principal.kind === 'session' && !SAFE.has(call.method)) {
-        const outcome = await this.#proveForm(request, call, place);
+        const outcome = await this.#proveForm(call, place);
         if (outcome instanceof Failure) return outcome;
         body = outcome;
       }
     }
-    const limited = this.policy.basic ? null : this.#limited(request, call);
+    const limited = this.policy.basic ? null : this.#limited(call);
     if (limited) return limited;
     const refused = this.policy.public ? null : this.policy.refuses(call.principal);
     if (refused) return refused;
@@ -231,35 +229,35 @@ export class ApiRoute {
     if (query instanceof Failure) return query;
     call.query = query.value;
     if (SAFE.has(call.method)) return spec.handle(call);
-    if (this.#upload) return this.#handleUpload(request, call, place, this.#upload);
+    if (this.#upload) return this.#handleUpload(call, place, this.#upload);
     if (this.#reads) {
-      const failure = await this.#takeBody(request, call, place, body);
+      const failure = await this.#takeBody(call, place, body);
       if (failure) return failure;
     }
     return spec.handle(call);
   }
 
   /** Counted before the guard does its work, which may be as costly as a password hash. */
-  async #judge(request: Request, call: IncomingRequest, guard: BasicGuard): Promise<Failure | null> {
-    const limited = this.#limited(request, call);
+  async #judge(call: IncomingRequest, guard: BasicGuard): Promise<Failure | null> {
+    const limited = this.#limited(call);
     if (limited) return limited;
     const params = paramsFit(this.#params, call.params);
     if (params === null) return NOT_FOUND;
     call.params = params;
-    const principal = await judgeBasic(guard, call, request.raw.req.headers.authorization);
+    const principal = await judgeBasic(guard, call, call.raw.req.headers.authorization);
     if (principal instanceof Failure) return principal;
     call.principal = principal;
     return null;
   }
 
-  #limited(request: Request, call: IncomingRequest): Failure | null {
+  #limited(call: IncomingRequest): Failure | null {
     const key = this.#rateKey(call);
-    return key === null || countedAs(request) === this.#rate ? null : this.shared.limits.check(this.#rate, key);
+    return key === null || call.countedAs === this.#rate ? null : this.shared.limits.check(this.#rate, key);
   }
 
   /** The handler reads the body itself. While it arrives the request is not at work, but it is a stream. */
-  async #handleUpload(request: Request, call: IncomingRequest, place: Place, rule: UploadRule): Promise<object> {
-    const body = rule.open(request.raw.req);
+  async #handleUpload(call: IncomingRequest, place: Place, rule: UploadRule): Promise<object> {
+    const body = rule.open(call.raw.req);
     if (body instanceof Failure) return body;
     const stream = this.shared.streams.places.enter(this.#stranger(call));
     if (stream === null) return OVERLOADED;
@@ -279,13 +277,8 @@ export class ApiRoute {
     return known ? null : call.network;
   }
 
-  async #takeBody(
-    request: Request,
-    call: IncomingRequest,
-    place: Place,
-    known: ReadBody | null,
-  ): Promise<Failure | null> {
-    const read = known ?? (await this.#read(request, call, place, call.principal.kind === 'session'));
+  async #takeBody(call: IncomingRequest, place: Place, known: ReadBody | null): Promise<Failure | null> {
+    const read = known ?? (await this.#read(call, place, call.principal.kind === 'session'));
     if (read instanceof Failure) return read;
     call.body = read.value;
     if (this.#body && !Buffer.isBuffer(read.value)) {
@@ -298,9 +291,9 @@ export class ApiRoute {
     return cost > 1 && key !== null ? this.shared.limits.check(this.#rate, key, cost, 1) : null;
   }
 
-  #read(request: Request, call: IncomingRequest, place: Place, forms = false): Promise<ReadBody | Failure> {
+  #read(call: IncomingRequest, place: Place, forms = false): Promise<ReadBody | Failure> {
     const { bodies } = this.shared;
-    return idle(place, () => bodies.read(request.raw.req, this.#bodyOptions, senderOf(call), call.keep, forms));
+    return idle(place, () => bodies.read(call.raw.req, this.#bodyOptions, senderOf(call), call.keep, forms));
   }
 
   /** Null for calls that no bucket counts. */
@@ -311,7 +304,6 @@ export class ApiRoute {
 
   /** The route's own place for the credential: headers and query first, and only then the first bytes of the body. */
   async #extract(
-    request: Request,
     call: IncomingRequest,
     place: Place,
     credential: NonNullable<MountedRoute['spec']['credential']>,
@@ -329,7 +321,7 @@ export class ApiRoute {
     // Before a byte is read for a caller without a credential.
     const limited = limits.checkKeyless(address);
     if (limited) return limited;
-    const body = await idle(place, () => bodies.head(request.raw.req, this.#bodyOptions, address, call.keep));
+    const body = await idle(place, () => bodies.head(call.raw.req, this.#bodyOptions, address, call.keep));
     if (body instanceof Failure) return body;
     const principal = (await extracted(authenticator, credential, call, body.head)) ?? MISSING;
     if (principal instanceof Failure) return principal;
@@ -338,11 +330,11 @@ export class ApiRoute {
   }
 
   /** A session's change must come from our page: `X-CSRF-Token`, or the field `csrf_token`. */
-  async #proveForm(request: Request, call: IncomingRequest, place: Place): Promise<ReadBody | null | Failure> {
-    const cookie = [cookieOf(request.raw.req.headers['cookie'], SESSION_COOKIE, this.shared.secure)];
-    const header = request.raw.req.headers['x-csrf-token'];
+  async #proveForm(call: IncomingRequest, place: Place): Promise<ReadBody | null | Failure> {
+    const cookie = [cookieOf(call.raw.req.headers['cookie'], SESSION_COOKIE, this.shared.secure)];
+    const header = call.raw.req.headers['x-csrf-token'];
     if (header !== undefined) return csrfMatches(this.shared.authenticator, header, cookie) ? null : CSRF_FAILED;
-    const read = await this.#read(request, call, place, true);
+    const read = await this.#read(call, place, true);
     if (read instanceof Failure) return formFailure(read);
     const { value } = read;
     if (typeof value !== 'object' || value === null || !('csrf_token' in value)) return CSRF_FAILED;
@@ -352,18 +344,14 @@ export class ApiRoute {
       : CSRF_FAILED;
   }
 
-  #answer(result: object, request: Request, call: IncomingRequest): Promise<HttpResponse> | HttpResponse {
-    if (result instanceof FileAnswer || result instanceof EventStreamAnswer) return this.#stream(result, request, call);
+  #answer(result: object, call: IncomingRequest): Promise<HttpResponse> | HttpResponse {
+    if (result instanceof FileAnswer || result instanceof EventStreamAnswer) return this.#stream(result, call);
     if (!(result instanceof Failure)) return this.#render(result, call.id);
     tellRefusal(this.shared.authenticator, result, this.#spec.path, call);
     return this.#refuse(result, call.id, call);
   }
 
-  async #stream(
-    answer: FileAnswer | EventStreamAnswer,
-    request: Request,
-    call: IncomingRequest,
-  ): Promise<HttpResponse> {
+  async #stream(answer: FileAnswer | EventStreamAnswer, call: IncomingRequest): Promise<HttpResponse> {
     const { places, events, buffers, stallMs } = this.shared.streams;
     const place = places.enter(this.#stranger(call));
     if (place === null) return this.#refuse(OVERLOADED, call.id);
@@ -374,8 +362,8 @@ export class ApiRoute {
       const rules = { stallMs, buffers, failed, closed };
       const response =
         answer instanceof FileAnswer
-          ? await fileResponse(answer.file, call.method, request.raw.req.headers, own, rules)
-          : events.response(this.#watched(answer, request, call), own, call.method === 'HEAD', listenerOf(call), rules);
+          ? await fileResponse(answer.file, call.method, call.raw.req.headers, own, rules)
+          : events.response(this.#watched(answer, call), own, call.method === 'HEAD', listenerOf(call), rules);
       if (!(response instanceof Failure)) return response;
       closed();
       return this.#refuse(response, call.id, call);
@@ -386,10 +374,10 @@ export class ApiRoute {
   }
 
   /** A stream outlives the check of its credential, so the session is looked up again and again while it is open. */
-  #watched(answer: EventStreamAnswer, request: Request, call: IncomingRequest): EventStreamAnswer {
+  #watched(answer: EventStreamAnswer, call: IncomingRequest): EventStreamAnswer {
     const { principal } = call;
     if (principal.kind !== 'session') return answer;
-    const cookie = cookieOf(request.raw.req.headers['cookie'], SESSION_COOKIE, this.shared.secure) ?? '';
+    const cookie = cookieOf(call.raw.req.headers['cookie'], SESSION_COOKIE, this.shared.secure) ?? '';
     const { alive, ...options } = answer.options;
     const stillOpen = async (): Promise<boolean> => {
       const now = await this.shared.authenticator.session(cookie);

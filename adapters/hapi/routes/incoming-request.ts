@@ -1,7 +1,7 @@
 /** One request as a handler sees it. What few handlers ask for (headers, cookies, the abort signal) is made when asked. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkOf } from '../../../lib/addresses.js';
-import type { HttpRequest, Principal } from '../../../ports/http.js';
+import type { HttpRequest, Principal, RateClass } from '../../../ports/http.js';
 import type { BodyLease } from '../limits/body-budget.js';
 import type { AddressOf } from '../transport/address.js';
 import { parseCookies } from '../transport/cookies.js';
@@ -14,6 +14,15 @@ export interface Requested {
   path: string;
   params: unknown;
   query: Record<string, unknown>;
+  /** What only a call of a tool's carries (tools.ts). */
+  app?: unknown;
+}
+
+/** What a request that was made for a tool knows. */
+export interface InnerCall {
+  /** The limit that the surrounding request was counted by. */
+  counted?: RateClass;
+  tool?: string;
 }
 
 /** Never shown to a handler: credentials are the adapter's and the access plugin's business. */
@@ -22,6 +31,10 @@ const SECRET = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-sen
 export class IncomingRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
+  /** Undefined for requests from outside. */
+  readonly tool: string | undefined;
+  /** Undefined for requests from outside. */
+  readonly countedAs: RateClass | undefined;
   params: Record<string, string>;
   query: Record<string, unknown>;
   body: unknown = null;
@@ -38,12 +51,18 @@ export class IncomingRequest implements HttpRequest {
     private readonly request: Requested,
     private readonly addressOf: AddressOf,
     private readonly secure: boolean,
-    readonly tool?: string,
   ) {
+    const { counted, tool } = (request.app ?? {}) as InnerCall;
+    this.tool = tool;
+    this.countedAs = counted;
     this.method = request.raw.req.method ?? 'GET';
     this.path = request.path;
     this.params = request.params as Record<string, string>;
     this.query = request.query;
+  }
+
+  get raw(): Requested['raw'] {
+    return this.request.raw;
   }
 
   get address(): string {

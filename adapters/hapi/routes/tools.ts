@@ -3,10 +3,10 @@
  * caller's credential, so it meets the same policy, limits and schemas as any other. Rejected: a request over the network to
  * ourselves, which would need our own address and count connections.
  */
-import type { Request, ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
-import type { HttpRequest, MountedRoute, RateClass, RouteSpec, ToolSpec } from '../../../ports/http.js';
+import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
+import type { HttpRequest, MountedRoute, RouteSpec, ToolSpec } from '../../../ports/http.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../../ports/tools.js';
-import { IncomingRequest } from './incoming-request.js';
+import { IncomingRequest, type InnerCall } from './incoming-request.js';
 import { failureResponse } from '../errors/envelope.js';
 import { Failure } from '../errors/failure.js';
 import { jsonSchema, type Description, type JsonSchema } from '../openapi/json-schema.js';
@@ -23,17 +23,6 @@ interface Arguments {
 
 /** Headers of the caller's that decide about the inner request too. */
 const PASSED = ['authorization', 'x-forwarded-for', 'user-agent'];
-
-/** The limit that the surrounding request was counted by; undefined for requests from outside. */
-export const countedAs = (request: Request): RateClass | undefined => (request.app as InnerCall).counted;
-/** The tool that the request was made for; undefined for requests from outside. */
-export const calledBy = (request: Request): string | undefined => (request.app as InnerCall).tool;
-
-/** What only a call of `ToolTable` can put into a request. */
-interface InnerCall {
-  counted?: RateClass;
-  tool?: string;
-}
 
 /** The route's schemas in the order in which an argument belongs to them: a body that repeats a query parameter wins. */
 const PLACES: readonly Place[] = ['params', 'body', 'query'];

@@ -1,40 +1,99 @@
 /**
- * Requests that are answered before hapi's life cycle, which takes longer than the answer of a route that is asked by
- * every machine (decisions/020). Only the plainest: what asks for compression, conditions, parts, or brings a body goes
- * the whole way, and so does every question that is not well-formed. Both ways answer the same, header by header.
+ * Requests that are answered before hapi's life cycle, for the routes that are asked most (decisions/020). The route is the
+ * same code on both ways; what hapi does for it is either done here, header by header, or not asked for: conditions, parts,
+ * upgrades, `Expect`, other methods and addresses that are not written plainly go the whole way. An answer that shall be
+ * compressed is handed to hapi when it is made.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
+import type { HttpMethod } from '../../../ports/http.js';
+import type { Requested } from '../routes/incoming-request.js';
 
 export interface DirectRoute {
-  /** Answers it; false: hapi shall. */
-  direct(req: IncomingMessage, res: ServerResponse, query: Record<string, unknown>): boolean;
+  /**
+   * Answers it.
+   * @param hapi takes the request over, with the answer that `handler` will find
+   * @returns false: it is hapi's from the beginning, and nothing was counted
+   */
+  direct(asked: Requested, hapi: () => void): boolean;
+}
+
+/** A route whose path has parameters. Only numbers are taken for them: nothing to decode, and no other route's word. */
+interface Pattern {
+  route: DirectRoute;
+  method: string;
+  shape: RegExp;
+  names: readonly string[];
 }
 
 /** False: with one of these the answer may be another than the plain one. Named one by one, which is quickest. */
 const isPlain = (headers: IncomingHttpHeaders): boolean =>
-  headers['accept-encoding'] === undefined &&
-  headers['content-length'] === undefined &&
   headers['expect'] === undefined &&
   headers['if-match'] === undefined &&
   headers['if-modified-since'] === undefined &&
   headers['if-none-match'] === undefined &&
   headers['if-unmodified-since'] === undefined &&
   headers['range'] === undefined &&
-  headers['transfer-encoding'] === undefined &&
   headers['upgrade'] === undefined;
 
-/** @param routes by their paths. @returns answers a request where it can; false: hapi shall */
-export function directly(
-  routes: ReadonlyMap<string, DirectRoute>,
-): (req: IncomingMessage, res: ServerResponse) => boolean {
-  return (req, res) => {
-    const { method, url = '', headers } = req;
-    if (method !== 'GET') return false;
+export class DirectRoutes {
+  readonly #exact = new Map<string, DirectRoute>();
+  readonly #patterns: Pattern[] = [];
+  #open = 0;
+  #idle: (() => void) | null = null;
+
+  add(method: HttpMethod, path: string, route: DirectRoute): void {
+    if (!path.includes('{')) return void this.#exact.set(`${method} ${path}`, route);
+    const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
+    // Paths are our own words: letters, digits, hyphens and slashes.
+    const shape = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '(\\d{1,9})')}$`);
+    this.#patterns.push({ route, method, shape, names });
+  }
+
+  /** Answers a request where it can; false: hapi shall. @param hapi takes a request over */
+  answer(
+    req: IncomingMessage,
+    res: ServerResponse,
+    hapi: (req: IncomingMessage, res: ServerResponse) => void,
+  ): boolean {
+    const { method = '', url = '', headers } = req;
     const mark = url.indexOf('?');
-    const route = routes.get(mark < 0 ? url : url.slice(0, mark));
-    if (route === undefined || url.includes('#') || !isPlain(headers)) return false;
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const found = this.#find(method, path);
+    if (found === null || url.includes('#') || !isPlain(headers)) return false;
     // What `parse` makes has no prototype: a parameter may be called `__proto__`.
-    return route.direct(req, res, parse(mark < 0 ? '' : url.slice(mark + 1)));
+    const query = parse(mark < 0 ? '' : url.slice(mark + 1));
+    if (!found.route.direct({ raw: { req, res }, path, params: found.params, query }, () => hapi(req, res)))
+      return false;
+    this.#open += 1;
+    res.once('close', this.#closed);
+    return true;
+  }
+
+  /** Resolves when the requests that were taken are answered, or after so many milliseconds. */
+  async drained(timeoutMs: number): Promise<void> {
+    if (this.#open === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#idle = resolve;
+      timer = setTimeout(resolve, timeoutMs);
+    });
+    clearTimeout(timer);
+  }
+
+  readonly #closed = (): void => {
+    this.#open -= 1;
+    if (this.#open === 0) this.#idle?.();
   };
+
+  #find(method: string, path: string): { route: DirectRoute; params: Record<string, string> } | null {
+    const exact = this.#exact.get(`${method} ${path}`);
+    if (exact !== undefined) return { route: exact, params: {} };
+    for (const { route, method: own, shape, names } of this.#patterns) {
+      const match = own === method ? shape.exec(path) : null;
+      if (match !== null)
+        return { route, params: Object.fromEntries(names.map((name, i) => [name, match[i + 1] ?? ''])) };
+    }
+    return null;
+  }
 }

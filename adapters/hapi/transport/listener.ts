@@ -34,19 +34,22 @@ export const makeListener = (): Server =>
 
 /**
  * Replaces what hapi put there; call it after hapi has taken the listener.
- * @param direct answers a request before hapi where it can
+ * @param direct answers a request before hapi where it can, or gives it to `routed` later
  */
 export function ownListener(
   listener: Server,
   ids: Ids,
-  direct: (req: IncomingMessage, res: ServerResponse) => boolean,
+  direct: (req: IncomingMessage, res: ServerResponse, routed: RequestListener) => boolean,
 ): void {
   const active = new WeakMap<Duplex, ServerResponse>();
-  const routed = listener.listeners('request') as RequestListener[];
+  const listeners = listener.listeners('request') as RequestListener[];
+  const routed: RequestListener = (req, res) => {
+    for (const listen of listeners) listen(req, res);
+  };
   listener.removeAllListeners('request').on('request', (req: IncomingMessage, res: ServerResponse) => {
     active.set(req.socket, res);
     if (req.headers.host === undefined && req.httpVersion === '1.1') refuse(req, res, NO_HOST, ids);
-    else if (!direct(req, res)) for (const route of routed) route(req, res);
+    else if (!direct(req, res, routed)) routed(req, res);
   });
   listener.removeAllListeners('checkContinue').on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
     expectsContinue(req, res);

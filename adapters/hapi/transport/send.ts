@@ -42,23 +42,41 @@ export function send(
   return response.code(answer.status);
 }
 
-/** An answer in text to a request that hapi has not seen, with the headers that hapi would send. */
+/** What hapi has to finish: compressing what is long enough, for those who take that. */
+export const isForHapi = (req: IncomingMessage, { body, uncompressed }: HttpResponse): boolean =>
+  req.headers['accept-encoding'] !== undefined &&
+  uncompressed !== true &&
+  (typeof body === 'string' || Buffer.isBuffer(body)) &&
+  Buffer.byteLength(body) >= COMPRESSED_FROM;
+
+/**
+ * Answers a request that hapi has not seen, with the headers that hapi would send.
+ * @param last the connection takes no further request
+ */
 export function sendDirect(
-  res: ServerResponse,
+  { req, res }: { req: IncomingMessage; res: ServerResponse },
   id: string,
   base: Readonly<Record<string, string | string[]>>,
   { status, headers, body }: HttpResponse,
+  last: boolean,
 ): void {
-  if (isBodyStream(body)) throw new TypeError('a direct answer is no stream');
+  if (isBodyStream(body)) {
+    return sendStream(req, res, { ...base, ...headers, 'x-request-id': id }, status, body);
+  }
+  if (!req.complete && hasBody(req) && !req.destroyed) {
+    return sendEarly(req, res, false, { ...base, ...headers, 'x-request-id': id }, { status, body });
+  }
   const bytes = body ?? '';
   const length = Buffer.byteLength(bytes);
   // Names and values in turn: an object made for each answer would cost more than its text.
-  const head: (string | string[] | number)[] = ['x-request-id', id, 'content-length', length];
+  const head: (string | string[] | number)[] = ['x-request-id', id];
+  if (status !== 204) head.push('content-length', length);
   for (const name in base) if (headers[name] === undefined) head.push(name, base[name] as string);
   for (const name in headers) head.push(name, headers[name] as string);
   // Asked for with `Accept-Encoding` or `Range`, the answer is another: caches have to know.
-  if (length >= COMPRESSED_FROM) head.push('vary', 'accept-encoding');
-  if (status === 200 && length > 0) head.push('accept-ranges', 'bytes');
+  if (length >= COMPRESSED_FROM || status === 204) head.push('vary', 'accept-encoding');
+  if (status === 200 && length > 0 && req.method === 'GET') head.push('accept-ranges', 'bytes');
+  if (last) head.push('connection', 'close');
   res.writeHead(status, head).end(bytes);
 }
 

@@ -51,6 +51,7 @@ const report = ({ bugs, secrets }: Services): RouteSpec => ({
     'A known `client_ref` answers the same item and counts nothing; a report that matches a known one is counted there. ' +
     'Long texts are cut (`description` and `stack_trace` 65,536 characters, `error_message` 8,192) and named in `truncated`.',
   access: { scope: REPORT },
+  direct: true,
   input: { body: schemas.reportBody },
   status: [200, 201],
   output: shapes.reportOutput,
@@ -99,6 +100,7 @@ const list = (services: Services): RouteSpec => ({
     'next question. `action=next` needs bugtracker:manage and answers `{item, lease}`, or `{item: null}` when there is none.',
   access: { scope: READ },
   input: { query: schemas.bugsQuery },
+  direct: true,
   strictQuery: true,
   output: shapes.bugsOutput,
   handle: async (request) => {
@@ -119,6 +121,7 @@ const next = (services: Services): RouteSpec => ({
   summary: 'Fetch and reserve the next item in one atomic step (action=next)',
   tool: tools.next,
   access: { scope: MANAGE },
+  direct: true,
   input: { query: schemas.nextQuery, body: schemas.claimBody, optionalBody: true },
   strictQuery: true,
   output: shapes.nextOutput,

@@ -1,9 +1,11 @@
 /** Direct answers are those that hapi would give, header by header (decisions/020). */
+import { EventEmitter, once } from 'node:events';
 import { request, type IncomingHttpHeaders } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import joi from 'joi';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { text, type RouteSpec } from '../../../../ports/http.js';
+import { Reply, text, type RouteSpec } from '../../../../ports/http.js';
 import { TestServer } from '../support.js';
 
 interface Got {
@@ -32,15 +34,51 @@ const direct: RouteSpec = {
   },
 };
 
+/** `held`: a handler waits; `go`: its test lets it go on. */
+const gate = new EventEmitter();
+
+const report: RouteSpec = {
+  method: 'POST',
+  path: '/api/test/v1/{number}/report/',
+  aliases: ['/api/test/v1/report'],
+  summary: 'A direct report',
+  access: { scope: 'test:report' },
+  direct: true,
+  cors: true,
+  input: {
+    params: joi.object({ number: joi.number() }),
+    body: joi.object({ word: joi.string().max(5_000).required() }),
+  },
+  status: [200, 201],
+  limits: { inflate: true, bytes: 8_000 },
+  handle: async ({ body, params }) => {
+    const { word } = body as { word: string };
+    if (word === 'nothing') return new Reply(204, null);
+    if (word === 'broken') throw new Error('broken');
+    if (word === 'conflict') throw new ServiceError('conflict', 'Not now.');
+    if (word === 'held') {
+      const go = once(gate, 'go');
+      gate.emit('held');
+      await go;
+    }
+    return new Reply(word === 'new' ? 201 : 200, { word, number: params['number'] ?? null }).header('x-own', 'yes');
+  },
+};
+
 describe('hapi: direct answers', () => {
   let server: TestServer;
 
   before(async () => {
-    server = await (await TestServer.create({ routes: [direct] })).start();
+    server = await (await TestServer.create({ routes: [direct, report] })).start();
   });
   after(() => server.stop());
 
-  const ask = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> =>
+  const ask = (
+    path: string,
+    headers: Record<string, string> = {},
+    method = 'GET',
+    payload?: string | Buffer,
+  ): Promise<Got> =>
     new Promise((resolve, reject) => {
       const sent = request(
         `${server.url}${path}`,
@@ -51,7 +89,7 @@ describe('hapi: direct answers', () => {
           response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
         },
       );
-      sent.on('error', reject).end();
+      sent.on('error', reject).end(payload);
     });
   /** The same question, asked the whole way round: the condition holds never. */
   const round = (path: string): Promise<Got> => ask(path, { 'if-modified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' });
@@ -97,5 +135,106 @@ describe('hapi: direct answers', () => {
   it('gives its place back, and counts', async () => {
     for (let n = 0; n < 300; n++) await ask(`${direct.path}?word=${n % 3 === 0 ? 'throw' : 'a'}`);
     expect((await ask(`${direct.path}?word=a`)).status).to.equal(200);
+  });
+
+  describe('with a credential and a body', () => {
+    const path = '/api/test/v1/report';
+    const bearer = { authorization: 'Bearer master:test:report' };
+    const json = { 'content-type': 'application/json' };
+    const never = { 'if-modified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' };
+
+    const cases: [what: string, path: string, headers: Record<string, string>, payload: string | Buffer][] = [
+      ['200', path, { ...bearer, ...json }, '{"word":"a"}'],
+      ['201', path, { ...bearer, ...json }, '{"word":"new"}'],
+      ['204', path, { ...bearer, ...json }, '{"word":"nothing"}'],
+      ['a parameter in its path', '/api/test/v1/17/report/', { ...bearer, ...json }, '{"word":"a"}'],
+      ['a parameter in escapes', '/api/test/v1/1%37/report/', { ...bearer, ...json }, '{"word":"a"}'],
+      ['a parameter that is no number', '/api/test/v1/x/report/', { ...bearer, ...json }, '{"word":"a"}'],
+      ['a query', `${path}?a=1&a=2`, { ...bearer, ...json }, '{"word":"a"}'],
+      ['an answer worth compressing', path, { ...bearer, ...json }, JSON.stringify({ word: LONG })],
+      ['chunks', path, { ...bearer, ...json, 'transfer-encoding': 'chunked' }, '{"word":"a"}'],
+      ['a compressed body', path, { ...bearer, ...json, 'content-encoding': 'gzip' }, gzipSync('{"word":"a"}')],
+      ['no credential', path, json, '{"word":"a"}'],
+      ['an unknown credential', path, { ...json, authorization: 'Bearer what' }, '{"word":"a"}'],
+      ['a credential without the scope', path, { ...json, authorization: 'Bearer master:other:read' }, '{"word":"a"}'],
+      ['a wrong field', path, { ...bearer, ...json }, '{"word":5}'],
+      ['broken JSON', path, { ...bearer, ...json }, '{"word":'],
+      ['another type', path, { ...bearer, 'content-type': 'text/plain' }, '{"word":"a"}'],
+      ['too long a body', path, { ...bearer, ...json }, JSON.stringify({ word: 'x'.repeat(9_000) })],
+      ['no body', path, bearer, ''],
+      ['a refusal of the handler', path, { ...bearer, ...json }, '{"word":"conflict"}'],
+      ['a fault', path, { ...bearer, ...json }, '{"word":"broken"}'],
+      ['another origin', path, { ...bearer, ...json, origin: 'https://elsewhere.example' }, '{"word":"a"}'],
+    ];
+    for (const [what, at, headers, payload] of cases) {
+      for (const encoding of [undefined, 'gzip', 'identity']) {
+        it(`answers as hapi does: ${what}, Accept-Encoding ${encoding ?? 'absent'}`, async () => {
+          const all = { ...headers, ...(encoding !== undefined && { 'accept-encoding': encoding }) };
+          const straight = await ask(at, all, 'POST', payload);
+          expect(shown(straight)).to.deep.equal(shown(await ask(at, { ...all, ...never }, 'POST', payload)));
+        });
+      }
+    }
+
+    it('leaves pre-flights and other methods to hapi', async () => {
+      const asked = { origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' };
+      const preflight = await ask(path, asked, 'OPTIONS');
+      expect([preflight.status, preflight.headers['access-control-allow-origin']]).to.deep.equal([204, '*']);
+      const wrong = await ask(path, bearer, 'PUT', '{}');
+      expect([wrong.status, wrong.headers.allow]).to.deep.equal([405, 'POST, OPTIONS']);
+    });
+
+    it('says 100 Continue to those that wait for it', async () => {
+      const connection = server.connect();
+      await connection.write(
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearer.authorization}\r\nExpect: 100-continue\r\n` +
+          'Content-Type: application/json\r\nContent-Length: 12\r\n\r\n',
+      );
+      await connection.until(({ received }) => received.includes('100 Continue'));
+      await connection.write('{"word":"a"}');
+      await connection.until(({ received }) => received.includes('HTTP/1.1 200'));
+      connection.socket.destroy();
+    });
+
+    it('survives a caller that leaves: within the body, and before the answer', async () => {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearer.authorization}\r\nContent-Type: application/json\r\n`;
+      const cut = server.connect();
+      await cut.write(`${head}Content-Length: 100\r\n\r\n{"word":`);
+      cut.socket.destroy();
+      const waits = once(gate, 'held');
+      const gone = server.connect();
+      await gone.write(`${head}Content-Length: 15\r\n\r\n{"word":"held"}`);
+      await waits;
+      gone.socket.destroy();
+      await gone.until(({ closed }) => closed);
+      gate.emit('go');
+      expect((await ask(path, { ...bearer, ...json }, 'POST', '{"word":"a"}')).status).to.equal(200);
+      expect(
+        server.log.lines.filter(({ level, data }) => level === 'error' && String(data['err']).includes('socket')),
+      ).to.deep.equal([]);
+    });
+
+    it('answers what is under way when it stops, and closes', async () => {
+      const own = await (await TestServer.create({ routes: [report] })).start();
+      const waits = once(gate, 'held');
+      const connection = own.connect();
+      await connection.write(
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearer.authorization}\r\nContent-Type: application/json\r\n` +
+          'Content-Length: 15\r\n\r\n{"word":"held"}',
+      );
+      await waits;
+      const stopped = own.stop(5_000);
+      const late = await fetch(`${own.url}${path}`, {
+        method: 'POST',
+        headers: { ...bearer, ...json },
+        body: '{"word":"a"}',
+      });
+      expect(late.status).to.equal(503);
+      gate.emit('go');
+      await stopped;
+      await connection.until(({ closed }) => closed);
+      expect(connection.received).to.include('HTTP/1.1 200').and.include('connection: close');
+      expect(connection.received).to.include('"word":"held"');
+    });
   });
 });
