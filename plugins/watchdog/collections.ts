@@ -4,6 +4,8 @@ import type { CollectionSpec } from '../../ports/store.js';
 export const COLLECTIONS: readonly CollectionSpec[] = [
   {
     name: 'monitors',
+    // Monitors that go down together lie all over this index: half of the pages that an alarm would write at once.
+    deferred: ['state'],
     indexes: [
       { fields: ['source'] },
       { fields: ['state', 'source'] },

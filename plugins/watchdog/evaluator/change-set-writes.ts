@@ -8,12 +8,18 @@ import type { MonitorDoc } from '../model.js';
 import { nextCheck } from '../monitors/timing.js';
 import type { ChangeSet } from '../monitors/change-set.js';
 
-const BATCH = 250;
+/** Made in one turn of the event loop. */
+const BATCH = 125;
 
 export interface PendingWrite {
   changeSet: ChangeSet;
   /** Own outages since the last heartbeat, in ms. */
   credit?: number;
+}
+
+interface Ready {
+  changeSet: ChangeSet;
+  op: WriteOp<MonitorDoc>;
 }
 
 /** The store's requests go out between turns of the event loop. */
@@ -22,7 +28,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 /** Answers the change sets that were written; the others met another write, or failed. */
 export async function writeChangeSets(
   monitors: Collection<MonitorDoc>,
-  pending: readonly PendingWrite[],
+  pending: Iterable<PendingWrite>,
   log: Logger,
 ): Promise<{ won: ChangeSet[]; errors: number }> {
   const won: ChangeSet[] = [];
@@ -30,23 +36,24 @@ export async function writeChangeSets(
     log.error({ err, monitor: changeSet.before.id }, 'a monitor could not be evaluated');
   let errors = 0;
   const written: Promise<number>[] = [];
-  for (let i = 0; i < pending.length; i += BATCH) {
-    const ready: { changeSet: ChangeSet; op: WriteOp<MonitorDoc> }[] = [];
-    for (const { changeSet, credit } of pending.slice(i, i + BATCH)) {
-      const { id, rev } = changeSet.before;
-      try {
-        ready.push({
-          changeSet,
-          op: { change: { id, rev }, update: changeSet.update(nextCheck(changeSet.next, credit)) },
-        });
-      } catch (error) {
-        errors++;
-        failed(changeSet, error);
-      }
-    }
+  let ready: Ready[] = [];
+  const send = async (): Promise<void> => {
     written.push(writeReady(monitors, ready, won, failed));
+    ready = [];
     await turn();
+  };
+  for (const { changeSet, credit } of pending) {
+    const { id, rev } = changeSet.before;
+    try {
+      const update = changeSet.update(nextCheck(changeSet.next, credit));
+      ready.push({ changeSet, op: { change: { id, rev }, update } });
+    } catch (error) {
+      errors++;
+      failed(changeSet, error);
+    }
+    if (ready.length === BATCH) await send();
   }
+  if (ready.length > 0) await send();
   for (const n of await Promise.all(written)) errors += n;
   return { won, errors };
 }
@@ -54,7 +61,7 @@ export async function writeChangeSets(
 /** Together; one by one where the store refuses the whole. Answers how many failed. */
 async function writeReady(
   monitors: Collection<MonitorDoc>,
-  ready: readonly { changeSet: ChangeSet; op: WriteOp<MonitorDoc> }[],
+  ready: readonly Ready[],
   won: ChangeSet[],
   failed: (changeSet: ChangeSet, error: unknown) => void,
 ): Promise<number> {

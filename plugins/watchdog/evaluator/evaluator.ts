@@ -25,7 +25,10 @@ import { intervalOf, thresholds } from '../monitors/timing.js';
 import { ChangeSet } from '../monitors/change-set.js';
 import { writeChangeSets, type PendingWrite } from './change-set-writes.js';
 
+/** Monitors in memory at once. */
 const PAGE = 1_000;
+/** Read while those before them are looked at. */
+const SLICE = 250;
 /** The times from which others are computed. */
 const TIMES = ['last_heartbeat_at', 'down_since_utc', 'left_down_at', 'released_at', 'reparented_at'] as const;
 
@@ -134,29 +137,42 @@ export class Evaluator {
     return errors;
   }
 
-  /** What is due, at most a page of it in memory: a run after a long outage may find every monitor there is. */
+  /** What is due, at most two pages of it in memory: a run after a long outage may find every monitor there is. */
   async #states(run: RunDoc, held: HeldLease, changed: MonitorDoc[], now: number): Promise<Found> {
     const outages = await this.outages.gaps();
     const found: Found = { family: new Map(), waiting: [], relook: [], changed, outages };
-    const first = await this.#due(now, null);
-    this.#foresee(first.items, found, now);
-    for (let after = first.next; after !== null;) {
-      const page = await this.#due(now, after);
-      this.#foresee(page.items, found, now);
+    const first: MonitorDoc[] = [];
+    let rest: string | null = null;
+    for await (const { items, next } of this.#due(now, null, SLICE)) {
       held.check();
-      after = page.next;
+      this.#foresee(items, found, now);
+      if (first.length >= PAGE) continue;
+      first.push(...items);
+      rest = next;
     }
-    for (let page = first; ;) {
+    await this.#page(run, first, found, now);
+    if (rest === null) return found;
+    for await (const { items } of this.#due(now, rest, PAGE)) {
       held.check();
-      await this.#page(run, page.items, found, now);
-      if (page.next === null) return found;
-      page = await this.#due(now, page.next);
+      await this.#page(run, items, found, now);
     }
+    return found;
   }
 
-  #due(now: number, after: string | null): Promise<Page<MonitorDoc>> {
+  /** In pages; the store reads one while the one before it is looked at. */
+  async *#due(now: number, from: string | null, limit: number): AsyncGenerator<Page<MonitorDoc>, void, undefined> {
     const filter = { next_check_at: { gt: '', lt: isoOf(now) } };
-    return this.deps.monitors.find({ filter, sort: [['next_check_at', 'asc']], limit: PAGE, after });
+    const read = (after: string | null): Promise<Page<MonitorDoc>> => {
+      const page = this.deps.monitors.find({ filter, sort: [['next_check_at', 'asc']], limit, after });
+      // A failure is thrown where the page is awaited; where the run has failed before that, it has its error already.
+      page.catch(() => undefined);
+      return page;
+    };
+    for (let coming: Promise<Page<MonitorDoc>> | null = read(from); coming !== null;) {
+      const page: Page<MonitorDoc> = await coming;
+      coming = page.next === null ? null : read(page.next);
+      yield page;
+    }
   }
 
   /** The first phase: who will be down. */
@@ -171,22 +187,25 @@ export class Evaluator {
     run.evaluated += docs.length;
     const going = docs.filter((doc) => isDown(doc, found.outages.gaps, now));
     await this.ancestry.load(going, found.family);
-    const pending: PendingWrite[] = [];
+    const { won, errors } = await writeChangeSets(monitors, this.#judged(run, docs, found, now), log);
+    run.errors += errors;
+    for (const changeSet of won)
+      if (changeSet.before.state !== changeSet.next.state) this.#count(run, changeSet, found);
+  }
+
+  /** One after the other, while those before are on their way to the store. */
+  *#judged(run: RunDoc, docs: readonly MonitorDoc[], found: Found, now: number): Generator<PendingWrite> {
     for (const doc of docs) {
       if (doc.relook) found.relook.push(doc);
       if (doc.released_at !== null) found.waiting.push(doc);
       try {
-        const changeSet = this.#judge(doc, found, now);
-        if (changeSet !== null) pending.push(changeSet);
+        const write = this.#judge(doc, found, now);
+        if (write !== null) yield write;
       } catch (error) {
         run.errors++;
-        log.error({ err: error, monitor: doc.id }, 'a monitor could not be evaluated');
+        this.deps.log.error({ err: error, monitor: doc.id }, 'a monitor could not be evaluated');
       }
     }
-    const { won, errors } = await writeChangeSets(monitors, pending, log);
-    run.errors += errors;
-    for (const changeSet of won)
-      if (changeSet.before.state !== changeSet.next.state) this.#count(run, changeSet, found);
   }
 
   #count(run: RunDoc, changeSet: ChangeSet, found: Found): void {

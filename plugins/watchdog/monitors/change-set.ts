@@ -23,6 +23,8 @@ const LEVELS: Readonly<Record<MonitorState, Level>> = {
 export class ChangeSet {
   readonly next: MonitorDoc;
   readonly entries: OutboxEntry[] = [];
+  /** Now. */
+  readonly #at: string;
 
   constructor(
     readonly before: MonitorDoc,
@@ -30,6 +32,7 @@ export class ChangeSet {
     private readonly now: number,
   ) {
     this.next = { ...before };
+    this.#at = isoOf(now);
   }
 
   assign(fields: Partial<MonitorDoc>): this {
@@ -42,7 +45,7 @@ export class ChangeSet {
     const { next } = this;
     const from = next.state;
     if (from === state) return this;
-    const at = isoOf(this.now);
+    const at = this.#at;
     this.#entry('transition', 'state.changed', LEVELS[state], { from, to: state, message });
     if (from === 'down') {
       this.recover(state, state === 'stopped' || state === 'maintenance' ? state : null);
@@ -105,7 +108,7 @@ export class ChangeSet {
   #entry(kind: OutboxEntry['kind'], type: string, level: Level, more: Partial<OutboxEntry>): this {
     this.entries.push({
       id: `evt_${this.ids.uuid()}`,
-      at: isoOf(this.now),
+      at: this.#at,
       kind,
       type,
       level,
@@ -129,7 +132,7 @@ export class ChangeSet {
     const update: Update = { set, inc: { rev: 1 } };
     const last = entries.at(-1);
     if (last === undefined) return update;
-    set['outbox_at'] = next.outbox_at = `${isoOf(this.now)} ${last.id}`;
+    set['outbox_at'] = next.outbox_at = `${this.#at} ${last.id}`;
     next.outbox = [...before.outbox, ...entries];
     update.push = { outbox: { each: entries as unknown as Json[] } };
     return update;
