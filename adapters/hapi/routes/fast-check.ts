@@ -73,7 +73,8 @@ function sureOf(node: Description): FastCheck {
   const flags = flagsOf(node);
   const allowed = new Set<unknown>((node['allow'] as unknown[] | undefined) ?? []);
   const own = flags['only'] === true ? never : kind(node);
-  return allowed.size === 0 ? own : (value) => allowed.has(value) || own(value);
+  // The set last: it goes through every character of a text that it is asked for.
+  return allowed.size === 0 ? own : (value) => own(value) || allowed.has(value);
 }
 
 const flagsOf = (node: Description): Record<string, unknown> => (node.flags ?? {}) as Record<string, unknown>;
@@ -99,6 +100,7 @@ const KINDS: Readonly<Record<string, (node: Description) => FastCheck>> = {
   boolean: (node) => (rulesOf(node).length === 0 ? (value) => typeof value === 'boolean' : never),
   string: (node) => {
     const rules = rulesOf(node).map((rule) => (rule.name === 'pattern' ? patternRule(rule) : lengthRule(rule)));
+    if (rules.length === 0) return (value) => typeof value === 'string' && value !== '';
     return (value) => typeof value === 'string' && value !== '' && rules.every((rule) => rule(value));
   },
   number: (node) => {

@@ -4,6 +4,7 @@
  * Placeholders hold neither digits nor quotes, so a masked text masks to itself. Quotes come last: a value in quotes that
  * held anything variable is variable as a whole, whatever its kind.
  */
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { splitDuplicates } from './duplicates.js';
 import { SOURCE_EXTENSION } from './extensions.js';
 import { maskLongWords, maskPathNumbers, maskPrefixedIds, maskProcessIds } from './ids.js';
@@ -94,17 +95,36 @@ const LINE_WORD =
 const EMAIL = /(?<![\w.+%-])[\w.+%-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,8}[a-z]{2,24}(?![0-9a-z_])/gi;
 const NUMBER = /(?<![0-9a-z_])\d{6,}(?![0-9a-z_])/gi;
 
+/** Messages that were masked already: the errors of a storm say the same. Per set of options, which nobody changes. */
+const MOST_KNOWN = 500;
+const known = new WeakMap<Partial<MaskOptions>, BoundedMap<string>>();
+const NO_OPTIONS: Partial<MaskOptions> = {};
+
+function knownOf(options: Partial<MaskOptions>): BoundedMap<string> {
+  let texts = known.get(options);
+  if (texts === undefined) known.set(options, (texts = new BoundedMap<string>({ most: MOST_KNOWN })));
+  return texts;
+}
+
 /**
  * @param text the first lines of a message; the caller caps it
  * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`, `<ip>`, `<mac>`, `<duration>`,
  * `<size>`, `<share>`, `<id>`, `<number>`, `<value>`)
  */
-export function mask(text: string, options: Partial<MaskOptions> = {}): string {
+export function mask(text: string, options: Partial<MaskOptions> = NO_OPTIONS): string {
+  const texts = knownOf(options);
+  const before = texts.get(text);
+  if (before !== undefined) return before;
   const wanted = { ...EVERY_MASK, ...options };
   let masked = '';
   for (const piece of splitDuplicates(text)) masked += piece.final ? piece.text : maskPiece(piece.text, wanted);
+  masked = copyOf(masked);
+  texts.set(copyOf(text), masked);
   return masked;
 }
+
+/** A text of its own: a piece of a larger one would keep all of it in memory. */
+const copyOf = (text: string): string => Buffer.from(text).toString();
 
 function maskPiece(text: string, options: MaskOptions): string {
   let masked = text;

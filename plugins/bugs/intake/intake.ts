@@ -195,8 +195,10 @@ export class Intake {
 
   #incoming(place: Place, report: Report, ref: Reference | null): IncomingReport {
     const { keyed, adopted, flooded, fresh } = place;
+    const { now, occurred } = this.#moment(report);
     return {
-      ...this.#moment(report),
+      now,
+      occurred,
       report: place.report,
       payload: report,
       key: keyed.dedup_key,
@@ -237,7 +239,8 @@ export class Intake {
 
   #moment(report: Report): Moment {
     const now = this.deps.clock.now();
-    const occurred = Date.parse(report.occurred_at ?? '');
+    if (typeof report.occurred_at !== 'string') return { now, occurred: now };
+    const occurred = Date.parse(report.occurred_at);
     if (Number.isNaN(occurred)) return { now, occurred: now };
     return { now, occurred: Math.min(Math.max(occurred, isPublic(report) ? now - OLDEST_PUBLIC_MS : occurred), now) };
   }

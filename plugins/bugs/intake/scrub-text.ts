@@ -152,19 +152,22 @@ const SUSPECT = /[=:_ <]|eyJ|%3|\d{13}|\d-\d/;
 const SHORT = 128;
 
 /**
- * Long texts that hold no secret: the stack trace of an error comes again with every occurrence. From this length on the
- * engine's hash of a text is its length, so asking costs no more than a comparison; for shorter ones it costs as much as looking.
+ * Longer texts that hold no secret: the stack trace of an error comes again with every occurrence. Below it looking costs
+ * no more than asking. Those of usual length have a room of their own, from which no giant can drive them.
  */
-const LONG = 16_384;
-const known = new KnownTexts(16 * 1024 * 1024);
+const LONG = 512;
+const GIANT = 16_384;
+const known = new KnownTexts(2 * 1024 * 1024);
+const knownGiants = new KnownTexts(16 * 1024 * 1024);
 
 /** The text without secrets; the same text when there are none. */
 export function scrubText(text: string): string {
   if (text.length < 8 || (text.length <= SHORT && !SUSPECT.test(text) && !TOKEN_HINT.test(text))) return text;
   if (text.length < LONG) return scrubUntilWhole(text);
-  if (known.has(text)) return text;
+  const texts = text.length < GIANT ? known : knownGiants;
+  if (texts.has(text)) return text;
   const scrubbed = scrubUntilWhole(text);
-  if (scrubbed === text) known.add(text);
+  if (scrubbed === text) texts.add(text);
   return scrubbed;
 }
 

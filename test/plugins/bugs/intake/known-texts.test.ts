@@ -38,6 +38,15 @@ describe('bugs: known texts', () => {
     expect(known.has(text(1))).to.equal(true);
   });
 
+  it('tells texts of one length and the same ends apart', () => {
+    const known = new KnownTexts(1000);
+    const twin = (middle: string): string => `${'a'.repeat(100)}${middle}${'z'.repeat(100)}`;
+    known.add(twin('one'));
+    expect([known.has(twin('one')), known.has(twin('two'))]).to.deep.equal([true, false]);
+    known.add(twin('two'));
+    expect([known.has(twin('one')), known.has(twin('two'))]).to.deep.equal([false, true]);
+  });
+
   it('never lets a secret through: long texts are scrubbed again and again', () => {
     const stack = '    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(1000);
     for (let i = 0; i < 3; i++) {
