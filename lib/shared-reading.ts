@@ -5,11 +5,12 @@
  */
 import { SingleFlight } from './single-flight.js';
 
-export interface ReadingOptions {
+export interface ReadingOptions<T> {
   /** How old a slow reading may be when it is given out, counted from its beginning, in ms. */
   maxAgeMs: number;
-  /** A reading that took no longer is quick, in ms. */
-  quickMs: number;
+  /** A reading that took no longer is quick, in ms; or what `isSmall` says, however busy the machine was. */
+  quickMs?: number;
+  isSmall?: (value: T) => boolean;
   /** Milliseconds that never go back. */
   monotonic: () => number;
 }
@@ -34,7 +35,7 @@ export class SharedReading<T> {
 
   constructor(
     private readonly read: () => Promise<T>,
-    private readonly options: ReadingOptions,
+    private readonly options: ReadingOptions<T>,
   ) {}
 
   take(): Promise<T> {
@@ -53,7 +54,8 @@ export class SharedReading<T> {
     const since = this.options.monotonic();
     const value = await this.read();
     const took = performance.now() - began;
-    this.#quick = took <= this.options.quickMs;
+    const { quickMs = 0, isSmall } = this.options;
+    this.#quick = isSmall === undefined ? took <= quickMs : isSmall(value);
     const reading = { value, since, took };
     this.#last = this.#quick ? null : reading;
     clearTimeout(this.#expiry);

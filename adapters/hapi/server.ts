@@ -157,7 +157,7 @@ export class HapiServer implements HttpServer {
       assets,
       secure: options.base_url.startsWith('https:'),
       headers: standardHeaders(options.base_url),
-      navigation: new Navigation(parts.pages, log, wait),
+      navigation: new Navigation(parts.pages, log, clock, wait),
       hasPage: (path) => parts.pages.some(({ spec }) => spec.path === path),
       panels: new Panels(parts.panels, views, log, wait),
       version: options.version,

@@ -4,6 +4,10 @@ import type { CollectionSpec } from '../../ports/store.js';
 export const COLLECTIONS: readonly CollectionSpec[] = [
   {
     name: 'releases',
+    lookups: [
+      { path: 'product', by: 'text' },
+      { path: 'version', by: 'text' },
+    ],
     indexes: [
       { fields: ['published_at'] },
       { fields: ['product', 'published_at'] },

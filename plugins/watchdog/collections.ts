@@ -6,6 +6,10 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
     name: 'monitors',
     // Monitors that go down together lie all over this index: half of the pages that an alarm would write at once.
     deferred: ['state'],
+    lookups: [
+      { path: 'source', by: 'text' },
+      { path: 'name', by: 'text' },
+    ],
     indexes: [
       { fields: ['source'] },
       { fields: ['state', 'source'] },

@@ -82,4 +82,12 @@ describe('lib: shared reading', () => {
     at(0);
     expect(await shared.take()).to.equal(2);
   });
+
+  it('what says of itself that it is small is read anew, however long that took', async () => {
+    let n = 0;
+    const options = { maxAgeMs: 2_000, monotonic: () => 0, isSmall: (value: number) => value < 3 };
+    const shared = new SharedReading(async () => ++n, options);
+    const taken = [await shared.take(), await shared.take(), await shared.take(), await shared.take()];
+    expect(taken).to.deep.equal([1, 2, 3, 3]);
+  });
 });

@@ -1,6 +1,7 @@
 /** Fills the embedded store of a stopped service with monitors in every state, a tenth of them roots. */
 import { join } from 'node:path';
 import { Connection } from '../../adapters/sqlite/connection.js';
+import { takeIn } from '../../adapters/sqlite/lookups/lookups.js';
 import { performWrite } from '../../adapters/sqlite/writes.js';
 import { SystemClock } from '../../adapters/node/clock.js';
 import { RandomIds } from '../../adapters/node/ids.js';
@@ -50,6 +51,7 @@ export function seedMonitors(dataDir: string, projects: readonly string[], count
         };
         performWrite(connection, ['insert', 'watchdog_monitors', JSON.stringify(doc)]);
       }
+      while (takeIn(connection, 'watchdog_monitors') !== null);
     });
   } finally {
     connection.close();

@@ -225,6 +225,13 @@ describe('charts', () => {
     expect(sparkPath([1], 10, 10)).to.equal('');
   });
 
+  it('leave out the middle of what goes on level', () => {
+    expect(sparkPath([0, 0, 0, 4, 4, 4, 0], 60, 8)).to.equal('M0,8L20,8L30,0L50,0L60,8');
+    expect(render('{{sparkline v}}', { v: [0, 0, 0] }))
+      .to.include('d="M0 21H96"')
+      .and.not.include('spark-area');
+  });
+
   it('stay inside their box, whatever the values', () => {
     fc.assert(
       fc.property(

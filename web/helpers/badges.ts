@@ -106,10 +106,13 @@ function badge(...args: unknown[]): Html {
 /** The kit's text colour for a severity. */
 const SEVERITY_TONES: Record<string, string> = { critical: 'critical', high: 'danger', medium: 'warning' };
 
+const steps = ['low', 'medium', 'high', 'critical'];
+const SEVERITIES = new Map(steps.map((step) => [step, drawn(step)]));
+
 /** Severity with its bars: four steps that differ without colour. */
-function severity(value: unknown): Html {
-  const steps = ['low', 'medium', 'high', 'critical'];
-  const word = plain(value);
+const severity = (value: unknown): Html => SEVERITIES.get(plain(value)) ?? drawn(plain(value));
+
+function drawn(word: string): Html {
   const filled = steps.indexOf(word) + 1;
   const bars = [1, 2, 3, 4]
     .map(
@@ -123,13 +126,26 @@ function severity(value: unknown): Html {
   );
 }
 
+/** Icons without a name, by name and class: a page has a hundred. Both come from views, which are few. */
+const decorations = new Map<string, Html>();
+const MOST_DECORATIONS = 500;
+
 /** `{{icon "bug"}}`: one of web/assets/icons.svg. With `label=` it is an image with a name, else decoration. */
 export function icon(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const name = plain(values[0]).replace(/[^a-z0-9-]/g, '');
   const label = plain(hash['label']);
+  const style = plain(hash['class']);
+  if (label !== '') return sprite(name, style, label);
+  const key = `${name} ${style}`;
+  const known = decorations.get(key) ?? sprite(name, style, '');
+  if (decorations.size < MOST_DECORATIONS) decorations.set(key, known);
+  return known;
+}
+
+function sprite(name: string, style: string, label: string): Html {
   const set = attributes({
-    class: `icon ${plain(hash['class'])}`.trim(),
+    class: `icon ${style}`.trim(),
     width: 20,
     height: 20,
     role: label ? 'img' : undefined,

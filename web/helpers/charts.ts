@@ -1,24 +1,28 @@
 /**
- * Small charts drawn on the server as inline SVG, by D3's scales and lines: presentation attributes only, because the CSP
+ * Small charts drawn on the server as inline SVG, by D3's scales: presentation attributes only, because the CSP
  * forbids styles. A metric over time is in series.ts.
  */
 import { scaleBand, scaleLinear } from 'd3-scale';
-import { line } from 'd3-shape';
 import { attributes, escape, Html, numeric, plain, split, type Helper } from './html.js';
 
 const series = (value: unknown): number[] => (Array.isArray(value) ? value.map((v) => numeric(v) ?? 0) : []);
 const round = (n: number): number => Math.round(n * 100) / 100;
 
-/** The `d` of a line through the values, within `width` × `height`, zero at the bottom; '' for fewer than two. */
+/**
+ * The `d` of a line through the values, within `width` × `height`, zero at the bottom; '' for fewer than two. A list has one in
+ * every row: no scale is made for it, and where the line goes on level its middle points are left out.
+ */
 export function sparkPath(values: readonly number[], width: number, height: number): string {
   if (values.length < 2) return '';
-  const x = scaleLinear([0, values.length - 1], [0, width]);
-  const y = scaleLinear([Math.min(...values, 0), Math.max(...values, 0) || 1], [height, 0]);
-  const path = line<number>(
-    (_, i) => x(i),
-    (value) => y(value),
-  ).digits(2);
-  return path(values) ?? '';
+  const low = Math.min(...values, 0);
+  const high = Math.max(...values, 0) || 1;
+  const step = width / (values.length - 1);
+  let path = '';
+  for (const [i, value] of values.entries()) {
+    if (value === values[i - 1] && value === values[i + 1]) continue;
+    path += `${i === 0 ? 'M' : 'L'}${round(i * step)},${round(height - ((value - low) / (high - low)) * height)}`;
+  }
+  return path;
 }
 
 function frame(kind: string, width: number, height: number, label: string, body: string): Html {
@@ -41,9 +45,10 @@ function sparkline(...args: unknown[]): Html {
   const width = numeric(hash['width']) ?? 96;
   const height = numeric(hash['height']) ?? 24;
   const inner = height - 3;
-  const path = sparkPath(series(values[0]), width, inner);
+  const counts = series(values[0]);
+  const path = sparkPath(counts, width, inner);
   const body =
-    path === ''
+    path === '' || counts.every((count) => count === 0)
       ? `<path d="M0 ${inner}H${width}" class="spark-line"/>`
       : `<g transform="translate(0 1.5)"><path d="${path}L${width},${inner}L0,${inner}Z" class="spark-area"/><path d="${path}" class="spark-line"/></g>`;
   return frame('spark', width, height, plain(hash['label']), body);

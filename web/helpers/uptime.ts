@@ -5,6 +5,11 @@ import { duration } from './time.js';
 const PITCH = 8;
 const WIDTH = 6;
 const HEIGHT = 24;
+/** Columns that are kept as markup, of one list of titles. */
+const KEPT = 2_000;
+
+/** A page of monitors has a thousand columns, and most look like the one above: by their titles, which a list makes anew each hour. */
+const drawn = new WeakMap<readonly unknown[], Map<string, string>>();
 
 /**
  * `{{state-bar columns titles=(hour-titles 24) label="Last 24 hours"}}`: columns `[{tone, text, seconds}]`, oldest first. Each
@@ -14,16 +19,16 @@ function stateBar(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const columns = Array.isArray(values[0]) ? (values[0] as { [name: string]: unknown }[]) : [];
   const titles = Array.isArray(hash['titles']) ? (hash['titles'] as unknown[]) : [];
-  const toneOf = (column: { [name: string]: unknown }): string =>
-    plain(column['tone']).replace(/[^a-z]/g, '') || 'none';
+  const tones = columns.map((column) => plain(column['tone']).replace(/[^a-z]/g, '') || 'none');
+  const known = drawn.get(titles) ?? new Map<string, string>();
+  drawn.set(titles, known);
   const boxes = columns.map((column, i) => {
-    const seconds = numeric(column['seconds']);
-    const text = `${plain(column['text'])}${seconds === null ? '' : ` for ${duration(seconds)}`}`;
-    const title = titles[i] === undefined ? text : `${plain(titles[i])}: ${text}`;
-    // Plain text and numbers: a page of monitors has a thousand of these.
-    return `<rect class="tone-${toneOf(column)}" x="${i * PITCH}" y="0" width="${WIDTH}" height="${HEIGHT}" rx="1.5"><title>${escape(title)}</title></rect>`;
+    const key = `${i} ${tones[i]} ${plain(column['seconds'])} ${plain(column['text'])}`;
+    const box = known.get(key) ?? boxOf(column, i, tones[i] ?? 'none', titles[i]);
+    if (known.size < KEPT) known.set(key, box);
+    return box;
   });
-  const troubled = (tone: string): number => columns.filter((column) => toneOf(column) === tone).length;
+  const troubled = (tone: string): number => tones.filter((one) => one === tone).length;
   const set = attributes({
     class: 'state-bar',
     viewBox: `0 0 ${Math.max(columns.length * PITCH - (PITCH - WIDTH), WIDTH)} ${HEIGHT}`,
@@ -32,6 +37,14 @@ function stateBar(...args: unknown[]): Html {
     preserveAspectRatio: 'none',
   });
   return new Html(`<svg${set}>${boxes.join('')}</svg>`);
+}
+
+/** What all have in common is in the styles. */
+function boxOf(column: { [name: string]: unknown }, i: number, tone: string, heading: unknown): string {
+  const seconds = numeric(column['seconds']);
+  const text = `${plain(column['text'])}${seconds === null ? '' : ` for ${duration(seconds)}`}`;
+  const title = heading === undefined ? text : `${plain(heading)}: ${text}`;
+  return `<rect class="tone-${tone}" x="${i * PITCH}"><title>${escape(title)}</title></rect>`;
 }
 
 export const uptimeBars: Record<string, Helper> = { 'state-bar': stateBar };

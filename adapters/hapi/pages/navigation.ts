@@ -1,4 +1,5 @@
 /** The navigation, from the pages that plugins mount. */
+import type { Clock } from '../../../ports/clock.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPage, Role } from '../../../ports/http.js';
 import { withTimeout } from './timeout.js';
@@ -17,14 +18,22 @@ export interface NavSection {
   items: NavItem[];
 }
 
+/**
+ * How old a badge may be, in ms. Every page has all of them, and a person who opens several asks for them each time. What the
+ * person's own form has changed is counted anew at once.
+ */
+const FRESH_MS = 1_000;
+
 type Entry = Required<Pick<MountedPage['spec'], 'nav'>> & { page: MountedPage };
 
 export class Navigation {
   readonly #entries: readonly Entry[];
+  readonly #counted = new Map<Entry, { at: number; badge: Promise<number | null> }>();
 
   constructor(
     pages: readonly MountedPage[],
     private readonly log: Logger,
+    private readonly clock: Pick<Clock, 'monotonic'>,
     private readonly timeoutMs: number,
   ) {
     this.#entries = pages
@@ -32,10 +41,15 @@ export class Navigation {
       .sort((a, b) => a.nav.order - b.nav.order || (a.nav.label < b.nav.label ? -1 : 1));
   }
 
+  /** Something has changed that a badge may count. */
+  changed(): void {
+    this.#counted.clear();
+  }
+
   /** The sections with the entries that this role may open; a badge that fails or is slow is left out. */
   async for(role: Role): Promise<NavSection[]> {
     const shown = this.#entries.filter(({ page }) => page.ready() && mayOpen(page.spec.access, role));
-    const badges = await Promise.all(shown.map((entry) => this.#badge(entry)));
+    const badges = await Promise.all(shown.map((entry) => this.#fresh(entry)));
     const items = shown.map(({ page, nav }, i) => ({
       section: nav.section,
       item: { href: page.spec.path, label: nav.label, icon: nav.icon, badge: badges[i] ?? null },
@@ -51,6 +65,15 @@ export class Navigation {
     const shown = this.#entries.filter(({ page }) => mayOpen(page.spec.access, role));
     const bySection = SECTIONS.flatMap((section) => shown.filter(({ nav }) => nav.section === section));
     return bySection[0]?.page.spec.path ?? '/account';
+  }
+
+  #fresh(entry: Entry): Promise<number | null> {
+    const at = this.clock.monotonic();
+    const known = this.#counted.get(entry);
+    if (known !== undefined && at - known.at < FRESH_MS) return known.badge;
+    const badge = this.#badge(entry);
+    this.#counted.set(entry, { at, badge });
+    return badge;
   }
 
   async #badge({ page, nav }: Entry): Promise<number | null> {

@@ -105,7 +105,16 @@ export class PageRoute {
     const query = this.#query.check(call.query);
     if (query instanceof Failure) return query;
     call.query = query.value;
-    return spec.handle(call);
+    // What the navigation counts is asked for beside the page's own questions.
+    if (!this.#isForm) {
+      if (session) void this.shared.navigation.for(session.role);
+      return spec.handle(call);
+    }
+    try {
+      return await spec.handle(call);
+    } finally {
+      this.shared.navigation.changed();
+    }
   }
 
   /** A refused log-in counts like a refused token: per address, and over the limit it is 429 (contract 00, limits). */
@@ -146,11 +155,14 @@ export class PageRoute {
   async #renderView(view: View, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
     const { shared } = this;
     const { spec, views } = this.mounted;
-    const context = await contextOf(shared, call, visitor, spec.title);
+    const rooted = contextOf(shared, call, visitor, spec.title);
+    const [context, panels] = await Promise.all([
+      rooted,
+      spec.panels && visitor.session ? shared.panels.load(visitor.session, rooted) : undefined,
+    ]);
     // A page of a new session brings that session's token.
     const { csrf_token } = view.context;
     const own = typeof csrf_token === 'string' ? { csrf_token: masked(csrf_token) } : {};
-    const panels = spec.panels && visitor.session ? await shared.panels.load(visitor.session, context) : undefined;
     const layout = visitor.session ? 'app' : 'blank';
     const styles = shared.assets.stylesOf([this.mounted.plugin, ...(panels ? shared.panels.plugins : [])]);
     const body = await shared.views.render(
@@ -174,7 +186,8 @@ export class PageRoute {
         'content-type': HTML,
         ...cookieHeader(shared, visitor, view.cookies),
       },
-      body,
+      // As bytes at once: its length and its compression would each make them.
+      body: Buffer.from(body),
       ...(view.holdsSecret && { uncompressed: true }),
     };
   }

@@ -29,10 +29,10 @@ export class Panels {
     return this.#panels.map(({ plugin }) => plugin);
   }
 
-  /** @param context what every view gets at its root */
+  /** @param context what every view gets at its root; the panels ask the store meanwhile */
   async load(
     principal: SessionPrincipal,
-    context: object,
+    context: Promise<object>,
   ): Promise<{ attention: LoadedPanel[]; trend: LoadedPanel[] }> {
     const loaded = await Promise.all(
       this.#panels.map(async (panel) => ({ kind: panel.spec.kind, html: await this.#html(panel, principal, context) })),
@@ -49,13 +49,13 @@ export class Panels {
   async #html(
     { plugin, spec, views }: MountedPanel,
     principal: SessionPrincipal,
-    context: object,
+    context: Promise<object>,
   ): Promise<string | null> {
     try {
       const view = await withTimeout(this.timeoutMs, spec.load(principal));
       return view === null
         ? null
-        : await this.views.render(views, view.template, { ...context, ...view.context }, null);
+        : await this.views.render(views, view.template, { ...(await context), ...view.context }, null);
     } catch (thrown) {
       this.log.warn({ plugin, panel: spec.id, err: thrown }, `a panel failed: ${textOf(thrown)}`);
       const what = Handlebars.escapeExpression(spec.id);

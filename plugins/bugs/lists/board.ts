@@ -55,6 +55,9 @@ interface Attention {
 
 /** A look at what waits: some thousand items at most. */
 const READING = { maxAgeMs: 2_000, quickMs: 10 };
+/** Of more items than these the numbers on the tabs are everybody's for two seconds. */
+const MANY = 2_000;
+const COUNT_AGE_MS = 2_000;
 
 interface HourSums {
   counts: number[];
@@ -92,6 +95,7 @@ function itemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }
 export class Board implements ErrorGroups {
   readonly #totals = new BoundedMap<{ at: number; value: Promise<number> }>({ most: 200 });
   readonly #attention: SharedReading<Attention>;
+  readonly #counts: SharedReading<Waiting>;
   #sums: { key: string; at: number; value: Promise<HourSums | null> } | null = null;
 
   constructor(
@@ -101,6 +105,11 @@ export class Board implements ErrorGroups {
   ) {
     const monotonic = (): number => deps.clock.monotonic();
     this.#attention = new SharedReading(() => this.#look(), { ...READING, monotonic });
+    this.#counts = new SharedReading(() => this.#count(), {
+      maxAgeMs: COUNT_AGE_MS,
+      monotonic,
+      isSmall: ({ open, resolved }) => open + resolved <= MANY,
+    });
   }
 
   /** One page of rows. @throws InvalidCursor */
@@ -198,7 +207,11 @@ export class Board implements ErrorGroups {
     return this.deps.items.count({ queue_key: { gt: '' } });
   }
 
-  async counts(): Promise<Waiting> {
+  counts(): Promise<Waiting> {
+    return this.#counts.take();
+  }
+
+  async #count(): Promise<Waiting> {
     await this.leases.settle();
     const of = (filter: Filter): Promise<number> => this.deps.items.count(filter);
     const [open, critical, in_progress, needs_info, resolved, ...regressed] = await Promise.all([

@@ -99,12 +99,15 @@ const TABS: readonly Tab[] = [
   { label: 'All', query: '' },
 ];
 
+/** As `canonical` writes them. */
+const CANONICAL = new Map(TABS.map(({ query }) => [query, canonical(filtersOf(query) ?? {})]));
+
 function tabs(now: string, counts: Waiting, me: string): (object & { active: boolean })[] {
   const mine: Tab = { label: 'Mine', query: new URLSearchParams({ assignee: me }).toString() };
   return [...TABS.slice(0, 1), mine, ...TABS.slice(1)].map(({ label, query, count }) => ({
     label,
     href: bugsUrl(query),
-    active: canonical(filtersOf(query) ?? {}) === now,
+    active: (CANONICAL.get(query) ?? canonical(filtersOf(query) ?? {})) === now,
     count: count === undefined ? undefined : counts[count],
   }));
 }

@@ -1,5 +1,6 @@
 /** Monitors as they are now: the paged list, and the whole status from a snapshot (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { SharedReading } from '../../../lib/shared-reading.js';
 import { denied, ServiceError } from '../../../kernel/errors.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Filter } from '../../../ports/store.js';
@@ -36,6 +37,11 @@ const WORST_FIRST: readonly MonitorState[] = ['down', 'warning', 'unknown', 'up'
 
 const ALARMED: readonly MonitorState[] = ['down'];
 
+/** What is counted over all monitors for a page: where those are many, everybody's count is the same for two seconds. */
+const COUNT_AGE_MS = 2_000;
+const MANY_PARENTS = 200;
+const MANY_MONITORS = 2_000;
+
 export interface StatusQuery {
   source?: readonly string[];
   state?: readonly MonitorState[];
@@ -47,12 +53,25 @@ export interface StatusQuery {
 
 @injectable()
 export class Status {
+  readonly #parents: SharedReading<string[]>;
+  readonly #counts: SharedReading<Record<MonitorState, number>>;
+
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Runs) private readonly runs: Runs,
     @inject(Snapshots) private readonly snapshots: Snapshots,
     @inject(Visibility) private readonly visibility: Visibility,
-  ) {}
+  ) {
+    const shared = { maxAgeMs: COUNT_AGE_MS, monotonic: () => deps.clock.monotonic() };
+    this.#parents = new SharedReading(() => this.#readParents(), {
+      ...shared,
+      isSmall: ({ length }) => length <= MANY_PARENTS,
+    });
+    this.#counts = new SharedReading(() => this.#readCounts(), {
+      ...shared,
+      isSmall: (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0) <= MANY_MONITORS,
+    });
+  }
 
   /** @throws ServiceError source_mismatch, insufficient_scope */
   filter(query: MonitorQuery, caller: Caller): Filter {
@@ -158,7 +177,11 @@ export class Status {
    * Sources that others name as their parent, in order. A monitor that is being deleted counts until it is gone: so an index
    * answers, and no document is read.
    */
-  async parents(): Promise<string[]> {
+  parents(): Promise<string[]> {
+    return this.#parents.take();
+  }
+
+  async #readParents(): Promise<string[]> {
     const groups = await this.deps.monitors.groupCount('parent_source', { parent_source: { gt: '' } });
     return groups.map(({ key }) => String(key)).toSorted();
   }
@@ -169,7 +192,11 @@ export class Status {
   }
 
   /** How many are in each state, of all. */
-  async counts(): Promise<Record<MonitorState, number>> {
+  counts(): Promise<Record<MonitorState, number>> {
+    return this.#counts.take();
+  }
+
+  async #readCounts(): Promise<Record<MonitorState, number>> {
     const groups = await this.deps.monitors.groupCount('state');
     const counts = countsOf([]);
     for (const { key, n } of groups) counts[key as MonitorState] = n;

@@ -28,6 +28,10 @@ const UNITS = [
   { name: 'days', ms: DAY_MS, keep: DAYS },
 ] as const;
 
+/** Of an hour or a day without a cell: its index is where it is. */
+const WHOLE: Readonly<Record<'hours' | 'days', Cell>> = { hours: [NaN, 3600, 0, 0], days: [NaN, 86_400, 0, 0] };
+const UNWATCHED: Cell = [NaN, 0, 0, 0];
+
 /** What one hour or day looks like: its worst state, and for how many seconds. */
 export interface UptimeCell {
   state: 'up' | 'warning' | 'down' | 'none';
@@ -37,7 +41,8 @@ export interface UptimeCell {
 export interface Uptime {
   /** Oldest first, the running one last. */
   hours: UptimeCell[];
-  days: UptimeCell[];
+  /** Made when they are read. */
+  readonly days: UptimeCell[];
   /** Shares of the watched time that was not down; null: it was not watched. */
   day: number | null;
   month: number | null;
@@ -56,7 +61,8 @@ function extended(record: UptimeRecord, state: MonitorState, from: number, to: n
     for (let index = Math.max(Math.floor(from / ms), oldest); index * ms < to; index++) {
       const seconds = (Math.min(to, (index + 1) * ms) - Math.max(from, index * ms)) / 1000;
       if (state === 'up' && seconds * 1000 === ms) continue;
-      const known = cells.findIndex(([one]) => one === index);
+      // Cells are in the order of time: only the last may be the one that goes on.
+      const known = (cells.at(-1)?.[0] ?? -Infinity) < index ? -1 : cells.findIndex(([one]) => one === index);
       const cell: Cell = known < 0 ? [index, 0, 0, 0] : [...(cells[known] as Cell)];
       if (state === 'up') cell[1] += seconds;
       if (state === 'warning') cell[2] += seconds;
@@ -84,7 +90,9 @@ export function uptimeOf(doc: Watched, now: number): Uptime {
   const [hours, days] = UNITS.map(({ name, ms, keep }) => cellsOf(record, name, ms, keep, now)) as [Cell[], Cell[]];
   return {
     hours: hours.map(shown),
-    days: days.map(shown),
+    get days() {
+      return days.map(shown);
+    },
     day: share(hours),
     month: share(days.slice(-30)),
     quarter: share(days),
@@ -92,13 +100,14 @@ export function uptimeOf(doc: Watched, now: number): Uptime {
 }
 
 function cellsOf(record: UptimeRecord, name: 'hours' | 'days', ms: number, keep: number, now: number): Cell[] {
-  const known = new Map(record[name].map((cell) => [cell[0], cell]));
   const newest = Math.floor(now / ms);
-  return Array.from({ length: keep }, (_, i): Cell => {
-    const index = newest - keep + 1 + i;
-    const whole = index < newest && index * ms >= record.since ? ms / 1000 : 0;
-    return known.get(index) ?? [index, whole, 0, 0];
+  const oldest = newest - keep + 1;
+  const cells = Array.from({ length: keep }, (_, i): Cell => {
+    const index = oldest + i;
+    return index < newest && index * ms >= record.since ? WHOLE[name] : UNWATCHED;
   });
+  for (const cell of record[name]) if (cell[0] >= oldest && cell[0] <= newest) cells[cell[0] - oldest] = cell;
+  return cells;
 }
 
 function shown([, up, warning, down]: Cell): UptimeCell {

@@ -11,7 +11,7 @@ import { linesOf } from './lines.js';
 
 /** Roots on one page, and monitors on it; what is left out is a link away. */
 const ROOTS = 100;
-const SHOWN = 300;
+const SHOWN = 200;
 
 interface Node {
   href: string;

@@ -18,7 +18,8 @@ interface Column {
 
 export interface UptimeView {
   hours: Column[];
-  days: Column[];
+  /** Made when they are read: a list does not show them. */
+  readonly days: Column[];
   day: string;
   month: string;
   quarter: string;
@@ -33,12 +34,14 @@ const columnOf = ({ state, seconds }: UptimeCell): Column => ({
   seconds: state === 'down' || state === 'warning' ? seconds : null,
 });
 
-const viewOf = ({ hours, days, day, month, quarter }: Uptime): UptimeView => ({
-  hours: hours.map(columnOf),
-  days: days.map(columnOf),
-  day: percent(day),
-  month: percent(month),
-  quarter: percent(quarter),
+const viewOf = (uptime: Uptime): UptimeView => ({
+  hours: uptime.hours.map(columnOf),
+  get days() {
+    return uptime.days.map(columnOf);
+  },
+  day: percent(uptime.day),
+  month: percent(uptime.month),
+  quarter: percent(uptime.quarter),
 });
 
 /** @param now milliseconds since 1970 */

@@ -32,6 +32,7 @@ function shownToken(html: string): string {
 
 describe('hapi: pages', () => {
   let test: TestServer;
+  let counted = 0;
   before(async () => {
     test = await TestServer.create(
       {
@@ -48,7 +49,9 @@ describe('hapi: pages', () => {
           },
         ],
         pages: [
-          page('/list', { nav: { section: 'work', label: 'List', icon: 'bug', order: 2, badge: async () => 3 } }),
+          page('/list', {
+            nav: { section: 'work', label: 'List', icon: 'bug', order: 2, badge: async () => (counted++, 3) },
+          }),
           page('/first', {
             nav: {
               section: 'work',
@@ -205,6 +208,23 @@ describe('hapi: pages', () => {
     expect((await test.ask('GET', '/list', as('admin'))).text).to.contain(
       'data-section="administration"><a href="/admin"',
     );
+  });
+
+  it('counts a badge once a second for all pages, and anew after a form', async () => {
+    test.clock.at += 1_000;
+    counted = 0;
+    await Promise.all([test.ask('GET', '/list', as('member')), test.ask('GET', '/first', as('member'))]);
+    expect(counted).to.equal(1);
+    test.clock.at += 999;
+    await test.ask('GET', '/list', as('admin'));
+    expect(counted).to.equal(1);
+    test.clock.at += 1;
+    await test.ask('GET', '/list', as('admin'));
+    expect(counted).to.equal(2);
+    const sent = form('member', { name: 'x', csrf_token: csrf('session-member') });
+    expect((await test.ask('POST', '/save', sent)).status).to.equal(303);
+    await test.ask('GET', '/list', as('member'));
+    expect(counted).to.equal(3);
   });
 
   it('sends the headers that keep browsers safe', async () => {

@@ -196,7 +196,7 @@ describe('watchdog status', function () {
       const browser = await fixture.signedIn();
       const first = await browser.get('/hierarchy');
       expect(first.status, first.text).to.equal(200);
-      expect(first.text.match(/class="tree-row"/g)).to.have.length(300);
+      expect(first.text.match(/class="tree-row"/g)).to.have.length(200);
       expect(first.text).to.include('/hierarchy?after&#x3D;host-000099').and.include('more monitor');
       const second = await browser.get('/hierarchy?after=host-000099');
       expect(second.text).to.include('host-000149').and.not.include('href="/monitors/host-000099"');
