@@ -24,6 +24,7 @@ export function checkPath(path: string): string {
 
 /** The value at `path`, with missing as null. */
 export function valueAt(doc: object, path: string): Json {
+  if (!path.includes('.')) return Object.hasOwn(doc, path) ? ((doc as Tree)[path] ?? null) : null;
   let at: Json | undefined = doc as Tree;
   for (const key of path.split('.')) {
     if (at === null || typeof at !== 'object' || Array.isArray(at)) return null;
@@ -130,18 +131,13 @@ export function matches(doc: Doc, filter: Filter = {}): boolean {
   return true;
 }
 
-/** `path` as the keys to the object that holds its last segment, and that segment. */
-function split(path: string): [string[], string] {
-  const keys = checkPath(path).split('.');
-  return [keys, keys.pop() as string];
-}
-
 /**
  * Writes `value` at `path`, creating objects on the way.
  * @throws TypeError when something other than an object is in the way (null too: MongoDB cannot write through it).
  */
 function write(doc: Tree, path: string, value: Json): void {
-  const [keys, last] = split(path);
+  const keys = checkPath(path).split('.');
+  const last = keys.pop() as string;
   let at = doc;
   for (const key of keys) {
     const next = Object.hasOwn(at, key) ? at[key] : undefined;
@@ -154,8 +150,9 @@ function write(doc: Tree, path: string, value: Json): void {
 }
 
 function erase(doc: Tree, path: string): void {
-  const [keys, last] = split(path);
-  const at = keys.length === 0 ? doc : valueAt(doc, keys.join('.'));
+  const dot = checkPath(path).lastIndexOf('.');
+  const last = path.slice(dot + 1);
+  const at = dot < 0 ? doc : valueAt(doc, path.slice(0, dot));
   if (at !== null && typeof at === 'object' && !Array.isArray(at)) delete at[last];
 }
 
@@ -166,8 +163,9 @@ function current<V extends Json>(
   fits: (value: Json) => value is V,
   what: string,
 ): V | undefined {
-  const [keys, last] = split(path);
-  const at = keys.length === 0 ? doc : valueAt(doc, keys.join('.'));
+  const dot = checkPath(path).lastIndexOf('.');
+  const last = path.slice(dot + 1);
+  const at = dot < 0 ? doc : valueAt(doc, path.slice(0, dot));
   const now = at !== null && typeof at === 'object' && Object.hasOwn(at, last) ? (at as Tree)[last] : undefined;
   if (now === undefined || fits(now)) return now;
   throw new TypeError(`${path} holds ${now === null ? 'null' : 'another kind of value'}, not ${what}`);

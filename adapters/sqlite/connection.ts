@@ -9,6 +9,7 @@ import { openDriver } from './open.js';
 import { deferredOf } from './mark.js';
 import { laterOf } from './later-state.js';
 import { storedLookups } from './lookups/tables.js';
+import { Recent } from './recent.js';
 import type { LookupSpec } from '../../ports/store.js';
 
 const MAX_STATEMENTS = 400;
@@ -50,7 +51,10 @@ export class Connection {
   #statements = new Map<string, Statement>();
   #older = new Map<string, Statement>();
   readonly #tables = new Map<string, Table | null>();
+  readonly recent = new Recent();
   #version = -1;
+  /** Moves with every commit of another connection. */
+  #others = -1;
 
   /** @param busyMs how long a statement waits for a lock before it fails as busy */
   constructor({ path, durability }: ConnectionOptions, busyMs = BUSY_MS) {
@@ -134,14 +138,23 @@ export class Connection {
     patiently(() => this.prepare('BEGIN IMMEDIATE').run([]));
     try {
       this.refresh();
+      this.#forgetRecent();
       const result = work();
       patiently(() => this.prepare('COMMIT').run([]));
       return result;
     } catch (error) {
       if (this.driver.inTransaction()) this.prepare('ROLLBACK').run([]);
       this.#version = -1;
+      this.recent.clear();
       throw error;
     }
+  }
+
+  /** What another process wrote is read anew. */
+  #forgetRecent(): void {
+    const [others] = this.prepare('PRAGMA data_version').get([]) ?? [];
+    if (others !== this.#others) this.recent.clear();
+    this.#others = others as number;
   }
 
   /** Within a transaction: what `work` wrote is undone when it throws, and nothing else. */
@@ -151,6 +164,7 @@ export class Connection {
       return work();
     } catch (error) {
       this.prepare('ROLLBACK TO part').run([]);
+      this.recent.clear();
       throw error;
     } finally {
       this.prepare('RELEASE part').run([]);

@@ -57,6 +57,7 @@ export function settle(connection: Connection, name: string, most = AT_ONCE): bo
   const values = deferred.map((path) => `${columnName(path)} = ${bodyExpression(path)}`);
   const marked = `SELECT rowid FROM "${name}" WHERE ${MARK} IS NOT NULL LIMIT ?`;
   const sql = `UPDATE "${name}" SET ${values.join()}, ${MARK} = NULL WHERE rowid IN (${marked})`;
+  connection.recent.settled += 1;
   return connection.prepare(sql).run([most]) === most;
 }
 

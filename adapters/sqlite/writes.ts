@@ -20,6 +20,7 @@ import { createTable, ensureCollection } from './schema.js';
 import { columnName, orderSql, whereSql, type Sql } from './translate.js';
 import { noteForLookups } from './lookups/lookups.js';
 import { MARK } from './mark.js';
+import type { RecentDoc } from './recent.js';
 import { termSource } from './lookups/terms.js';
 import { ALL, isUnsettled, settle, settledColumns } from './unsettled.js';
 import { columnValue } from './values.js';
@@ -41,6 +42,25 @@ export function performWrite(connection: Connection, [kind, name, text]: WriteRe
   if (kind !== 'ensure') return WRITES[kind](new TableWriter(connection, name), text);
   for (const spec of JSON.parse(text) as CollectionSpec[]) ensureCollection(connection, spec);
   return null;
+}
+
+/** A document that is there. */
+interface Found extends RecentDoc {
+  doc: Doc;
+}
+
+/** Whether an update may write `path`, or something in it. */
+function touchedBy(update: Update): (path: string) => boolean {
+  const { set, unset = [], inc, max, min, push, pull } = update;
+  const fields = new Set(unset.map(fieldOf));
+  for (const paths of [set, inc, max, min, push, pull]) for (const path in paths) fields.add(fieldOf(path));
+  return (path) => fields.has(fieldOf(path));
+}
+
+/** The field of the document that a path begins with. */
+function fieldOf(path: string): string {
+  const dot = path.indexOf('.');
+  return dot < 0 ? path : path.slice(0, dot);
 }
 
 /** A change has found no document. */
@@ -91,13 +111,22 @@ class TableWriter {
 
   /** The document as text and whether it was created; null when none matched. */
   change({ filter, update, sort, upsert }: ChangeRequest): [body: string, created: boolean] | null {
+    const id = filter['id'];
+    if (typeof id === 'string') return this.#changeOne(id, filter, update, upsert);
     const [from, aside] = this.#from(filter, sort);
     const where = this.#where(filter, sort, aside);
-    // By its id there is one at most, and nothing to sort.
-    const order = typeof filter['id'] === 'string' ? '' : ` ORDER BY ${orderSql(sort, this.#table.columns)}`;
-    const sql = `SELECT ${this.#row} ${from.text} WHERE ${where.text}${order} LIMIT 1`;
+    const order = orderSql(sort, this.#table.columns);
+    const sql = `SELECT ${this.#row} ${from.text} WHERE ${where.text} ORDER BY ${order} LIMIT 1`;
     const row = this.#connection.prepare(sql).get([...from.values, ...where.values]);
-    if (row) return [this.#replace(row, update), false];
+    if (row) return [this.#replace(this.#parsed(row), update), false];
+    if (upsert) throw new TypeError('an upsert names the id by equality');
+    return null;
+  }
+
+  /** By its id there is one at most. */
+  #changeOne(id: string, filter: Filter, update: Update, upsert = false): [body: string, created: boolean] | null {
+    const found = this.#byId(id);
+    if (found !== null && matches(found.doc, filter)) return [this.#replace(found, update), false];
     if (!upsert) return null;
     const doc = applyUpdate(seedOf(filter), update, true);
     const body = JSON.stringify(doc);
@@ -105,13 +134,23 @@ class TableWriter {
     return [body, true];
   }
 
+  #byId(id: string): Found | null {
+    const recent = this.#connection.recent.get(this.#name, id);
+    if (recent !== undefined && recent.doc !== null) return recent as Found;
+    const row = this.#connection.prepare(`SELECT ${this.#row} FROM "${this.#name}" WHERE id = ?`).get([id]);
+    return row === undefined ? null : this.#parsed(row);
+  }
+
+  #parsed([rowid, body, mark]: Value[]): Found {
+    const marked = mark === null || mark === undefined ? null : this.#connection.recent.settled;
+    return { rowid: rowid as number, doc: JSON.parse(body as string) as Doc, marked };
+  }
+
   /** Changes those of `ids` that match. */
   changeIds({ ids, filter, update = {} }: IdsRequest): number {
-    const select = this.#connection.prepare(`SELECT ${this.#row} FROM "${this.#name}" WHERE id = ?`);
-    const rows = ids.map((id) => select.get([id])).filter((row) => row !== undefined);
-    const matching = rows.filter(([, body]) => matches(JSON.parse(body as string) as Doc, filter));
+    const matching = ids.map((id) => this.#byId(id)).filter((found) => found !== null && matches(found.doc, filter));
     // An update's arrays and objects become part of the document, so each document gets its own.
-    for (const row of matching) this.#replace(row, structuredClone(update));
+    for (const found of matching) this.#replace(found as Found, structuredClone(update));
     return matching.length;
   }
 
@@ -128,6 +167,7 @@ class TableWriter {
   }
 
   #delete(where: Sql): number {
+    this.#connection.recent.clear();
     const sql = `DELETE FROM "${this.#name}" WHERE ${where.text}`;
     if (this.#table.lookups.length === 0) return this.#run(sql, where.values);
     const gone = this.#connection.prepare(`${sql} RETURNING id`).all(where.values);
@@ -140,14 +180,21 @@ class TableWriter {
   }
 
   /** Only columns whose value changed are set: the indexes over the others stay as they are. */
-  #replace([rowid, old, mark]: Value[], update: Update): string {
-    const doc = JSON.parse(old as string) as Doc;
-    const columns = this.#table.written;
+  #replace(found: Found, update: Update): string {
+    const { rowid, doc } = found;
+    const { recent } = this.#connection;
+    const { deferred, lookups, unique } = this.#table;
+    const isTouched = touchedBy(update);
+    const columns = this.#table.written.filter(isTouched);
     const before = columns.map((path) => columnValue(valueAt(doc, path)));
-    const terms = termSource(doc, this.#table.lookups);
+    const looked = lookups.filter(({ path }) => isTouched(path));
+    const terms = termSource(doc, looked);
+    // What fails from here on leaves a document that is neither the old one nor the new one.
+    const kept: RecentDoc = found;
+    kept.doc = null;
     applyUpdate(doc, update);
-    for (const path of this.#table.unique) uniqueValue(doc, path);
-    if (termSource(doc, this.#table.lookups).some((source, i) => source !== terms[i])) this.#note(doc.id);
+    for (const path of unique) if (isTouched(path)) uniqueValue(doc, path);
+    if (termSource(doc, looked).some((source, i) => source !== terms[i])) this.#note(doc.id);
     const body = JSON.stringify(doc);
     let assignments = 'body = ?';
     let unsettled = false;
@@ -155,23 +202,26 @@ class TableWriter {
     for (const [i, path] of columns.entries()) {
       const value = columnValue(valueAt(doc, path));
       if (value === before[i]) continue;
-      if (this.#table.deferred.includes(path)) {
+      if (deferred.includes(path)) {
         unsettled = true;
         continue;
       }
       assignments += `, ${columnName(path)} = ?`;
       values.push(value);
     }
-    if (unsettled && mark === null) {
+    if (unsettled && found.marked !== recent.settled) {
       assignments += `, ${MARK} = 1`;
       this.#connection.unsettled.add(this.#name);
+      kept.marked = recent.settled;
     }
-    values.push(rowid as Value);
+    values.push(rowid);
     this.#run(`UPDATE "${this.#name}" SET ${assignments} WHERE rowid = ?`, values);
+    kept.doc = doc;
+    recent.set(this.#name, doc.id, kept, body.length);
     return body;
   }
 
-  /** What `#replace` takes. */
+  /** What `#parsed` takes. */
   get #row(): string {
     return this.#table.deferred.length > 0 ? `rowid, body, ${MARK}` : 'rowid, body';
   }

@@ -1,0 +1,63 @@
+/**
+ * Documents that the writer changed lately, parsed, so that the next change of one neither selects nor parses it again: a storm
+ * changes the same few hundred items all the time. They are those of the file at any moment: only this connection writes
+ * while it holds the lock, another one's commit is noticed before the first look (connection.ts), and whatever is
+ * rolled back forgets them all.
+ */
+import type { Doc } from '../../ports/store.js';
+
+/** Documents of one generation; there are two. */
+const MOST = 500;
+/** Larger ones are changed seldom, and would take the room of many. Characters of the body. */
+const LARGEST = 16_384;
+
+export interface RecentDoc {
+  rowid: number;
+  /** Null while it is being changed: what fails halfway leaves nothing to use. */
+  doc: Doc | null;
+  /** The `Recent.settled` in which its row was marked (unsettled.ts); other numbers: perhaps it is not. */
+  marked: number | null;
+}
+
+export class Recent {
+  /** Counts settlements, each of which may have taken any mark away. */
+  settled = 0;
+  #docs = new Map<string, RecentDoc>();
+  #older = new Map<string, RecentDoc>();
+
+  get(collection: string, id: string): RecentDoc | undefined {
+    const key = keyOf(collection, id);
+    const known = this.#docs.get(key);
+    if (known !== undefined) return known;
+    const older = this.#older.get(key);
+    if (older !== undefined) this.#keep(key, older);
+    return older;
+  }
+
+  /** @param length characters of its body */
+  set(collection: string, id: string, recent: RecentDoc, length: number): void {
+    if (length > LARGEST) this.drop(collection, id);
+    else this.#keep(keyOf(collection, id), recent);
+  }
+
+  drop(collection: string, id: string): void {
+    const key = keyOf(collection, id);
+    this.#docs.delete(key);
+    this.#older.delete(key);
+  }
+
+  clear(): void {
+    this.#docs.clear();
+    this.#older.clear();
+  }
+
+  #keep(key: string, recent: RecentDoc): void {
+    if (!this.#docs.has(key) && this.#docs.size >= MOST) {
+      this.#older = this.#docs;
+      this.#docs = new Map();
+    }
+    this.#docs.set(key, recent);
+  }
+}
+
+const keyOf = (collection: string, id: string): string => `${collection} ${id}`;

@@ -1,0 +1,95 @@
+/** Documents that the writer keeps parsed (recent.ts) are those of the file, whatever happens between two changes. */
+import { expect } from 'chai';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SqliteStore } from '../../../adapters/sqlite/store.js';
+import type { Collection, Doc } from '../../../ports/store.js';
+
+interface Row extends Doc {
+  n: number;
+  text?: string;
+  tags?: string[];
+}
+
+describe('sqlite: documents that were changed lately', () => {
+  let dir: string;
+  let store: SqliteStore;
+  let rows: Collection<Row>;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'aos-recent-'));
+    store = new SqliteStore({ path: join(dir, 'store.db') });
+    await store.connect();
+    await store.ensure([{ name: 'rows', indexes: [{ fields: ['n'] }, { fields: ['text'] }], deferred: ['n'] }]);
+    rows = store.collection<Row>('rows');
+    await rows.insert({ id: 'a', n: 1 });
+    await rows.change({ id: 'a' }, { inc: { n: 1 } });
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(dir, { recursive: true });
+  });
+
+  it('are read anew when another process has written', async () => {
+    const other = new SqliteStore({ path: join(dir, 'store.db') });
+    await other.connect();
+    try {
+      await other.collection<Row>('rows').change({ id: 'a' }, { set: { text: 'theirs' }, inc: { n: 10 } });
+      expect(await rows.change({ id: 'a', text: 'theirs' }, { inc: { n: 1 } })).to.deep.equal({
+        doc: { id: 'a', n: 13, text: 'theirs' },
+        created: false,
+      });
+      await other.collection<Row>('rows').remove({ id: 'a' });
+      expect(await rows.change({ id: 'a' }, { inc: { n: 1 } })).to.equal(null);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('are what they were after a change that failed halfway', async () => {
+    await rows.change({ id: 'a' }, { push: { tags: { each: ['x'] } } });
+    const failed = await rows.change({ id: 'a' }, { set: { text: 'half' }, inc: { tags: 1 } }).catch((error) => error);
+    expect(failed).to.be.instanceOf(TypeError);
+    expect((await rows.change({ id: 'a' }, { inc: { n: 1 } }))?.doc).to.deep.equal({ id: 'a', n: 3, tags: ['x'] });
+    expect(await rows.get('a')).to.deep.equal({ id: 'a', n: 3, tags: ['x'] });
+  });
+
+  it('are what they were after a transaction that was refused', async () => {
+    const refused = await store.transact([
+      { collection: 'rows', change: { id: 'a' }, update: { inc: { n: 5 } } },
+      { collection: 'rows', change: { id: 'nobody' }, update: { inc: { n: 5 } } },
+    ]);
+    expect(refused).to.equal(null);
+    expect((await rows.change({ id: 'a' }, { inc: { n: 1 } }))?.doc).to.deep.equal({ id: 'a', n: 3 });
+  });
+
+  it('are gone with the document, and another one may take its id', async () => {
+    expect(await rows.remove({ id: 'a' })).to.equal(1);
+    expect(await rows.change({ id: 'a' }, { inc: { n: 1 } })).to.equal(null);
+    await rows.insert({ id: 'a', n: 7 });
+    expect((await rows.change({ id: 'a' }, { inc: { n: 1 } }))?.doc).to.deep.equal({ id: 'a', n: 8 });
+    expect(await rows.changeMany({ n: { gte: 8 } }, { inc: { n: 1 } })).to.equal(1);
+    expect((await rows.change({ id: 'a' }, { inc: { n: 1 } }))?.doc).to.deep.equal({ id: 'a', n: 10 });
+  });
+
+  it('are marked again once they were settled, so that indexes follow', async () => {
+    const found = async (n: number): Promise<string[]> =>
+      (await rows.find({ filter: { n }, sort: [['n', 'asc']] })).items.map(({ id }) => id);
+    for (let n = 3; n < 6; n++) {
+      await rows.change({ id: 'a' }, { inc: { n: 1 } });
+      expect(await found(n)).to.deep.equal(['a']);
+      // A change by a deferred path settles all marked rows before.
+      await rows.change({ n: -1 }, { inc: { n: 1 } });
+      expect(await found(n)).to.deep.equal(['a']);
+      expect(await found(n - 1)).to.deep.equal([]);
+    }
+  });
+
+  it('may be more than are kept', async () => {
+    const ids = Array.from({ length: 1_500 }, (_, i) => `many${i}`);
+    await rows.bulk(ids.map((id) => ({ insert: { id, n: 0 } })));
+    for (let round = 0; round < 2; round++)
+      await rows.bulk(ids.map((id) => ({ change: { id }, update: { inc: { n: 1 } } })));
+    expect(await rows.count({ n: 2, id: { prefix: 'many' } })).to.equal(1_500);
+  });
+});
