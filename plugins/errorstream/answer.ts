@@ -5,7 +5,7 @@ import type { Recorded } from '../../ports/domain/bugs.js';
 import type { ErrorAnswer, PublicAnswer } from '../../ports/domain/errors.js';
 
 export function answerOf(done: Recorded, truncated: string[]): ErrorAnswer {
-  const { item } = done;
+  const { group } = done;
   return {
     id: done.id,
     ref: done.ref,
@@ -13,10 +13,10 @@ export function answerOf(done: Recorded, truncated: string[]): ErrorAnswer {
     ignored: done.ignored_by !== null,
     ignore_rule_id: done.ignored_by,
     dedup_key: done.dedup_key,
-    title: item.title,
-    severity: item.severity,
-    urgency: item.severity,
-    item_status: item.status,
+    title: group.title,
+    severity: group.severity,
+    urgency: group.severity,
+    item_status: group.status,
     hit_count: done.hit_count,
     hour_count: done.hour_count,
     regression: done.regression,

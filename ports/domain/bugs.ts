@@ -87,6 +87,8 @@ export interface Recorded {
   overflow: boolean;
   /** The ignore rule that matched this report, also where it is the repeat of another. */
   ignored_by: string | null;
+  /** Of the item that it was counted in. */
+  group: Pick<Item, 'title' | 'severity' | 'status'>;
   item: Item;
 }
 

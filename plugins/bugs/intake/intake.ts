@@ -38,7 +38,7 @@ import { Escalation } from './escalation.js';
 import { ItemUpkeep } from './item-upkeep.js';
 import { PayloadSampler } from './payload-sampler.js';
 import { withoutNote, CountBatcher } from './count-batcher.js';
-import { itemView } from '../items/view.js';
+import { itemView, statusAt } from '../items/view.js';
 
 const ATTEMPTS = 100;
 /** How often a report begins anew, because its item was deleted or another process has just made it. */
@@ -360,6 +360,7 @@ export class Intake {
     options: { texts?: boolean },
   ): Promise<Recorded> {
     const now = this.deps.clock.now();
+    const whole = options.texts === true ? await this.items.view(doc) : null;
     return {
       id: doc.id,
       ref: doc.ref,
@@ -374,7 +375,11 @@ export class Intake {
       title: report.title,
       overflow: doc.overflow === true,
       ignored_by: report.muted_by?.rule_id ?? null,
-      item: options.texts === true ? await this.items.view(doc) : itemView(doc, null, now),
+      group: { title: doc.title, severity: doc.severity, status: statusAt(doc, now) },
+      // Made when it is asked for: few callers show all of it.
+      get item() {
+        return whole ?? itemView(doc, null, now);
+      },
     };
   }
 }

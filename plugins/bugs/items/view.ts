@@ -45,7 +45,7 @@ const claimView = (lease: Lease): Claim => ({
 });
 
 /** The status at `now`: a lease that has run out no longer holds, whether or not that is written yet. */
-function statusAt(item: ItemDoc, now: number): ItemDoc['status'] {
+export function statusAt(item: ItemDoc, now: number): ItemDoc['status'] {
   if (item.status !== 'in_progress' || isLive(item.claim, now)) return item.status;
   return item.expired_count + 1 >= EXPIRIES ? 'needs_info' : 'open';
 }
