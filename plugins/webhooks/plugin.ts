@@ -89,6 +89,8 @@ export default definePlugin<WebhooksConfig>({
         { fields: ['webhook_id', 'state'] },
         { fields: ['state'] },
         { fields: ['lease_by'] },
+        // The last attempt of a webhook. Sparse: thousands may wait that were never attempted.
+        { fields: ['webhook_id', 'attempted_at'], sparse: true },
       ],
     },
   ],

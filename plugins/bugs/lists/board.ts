@@ -21,17 +21,20 @@ import { Leases } from '../claims/leases.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc } from '../items/model.js';
 import { daily, hourly } from '../items/rate.js';
+import { rankOf } from '../items/severity.js';
 import { itemView } from '../items/view.js';
 
 const ROWS = 50;
 /** Groups whose hours are added up, and how many are read at a time: a document parses in some ten microseconds. */
 const SUMMED = 1000;
 const BATCH = 100;
-/** Items that wait, of each class, among which the dashboard finds the loudest. */
+/** Items that wait, of each class, among which the dashboard finds the loudest; of critical ones all that there are as a rule. */
 const LOOKED_AT = 600;
+const CRITICAL_LOOKED_AT = 5000;
 /** Open items among which it finds what is older than those. */
 const SEEN_LAST = 1000;
-const WORKED_ON = { status: 'in_progress' };
+const CRITICAL = ['00', '01'];
+const WORKED_ON = { status: 'in_progress', severity_rank: rankOf('critical') };
 /** Changed items of one answer. */
 const CHANGES = 100;
 /** Many people read the dashboard, and it changes slowly. */
@@ -227,7 +230,8 @@ export class Board implements ErrorGroups {
 
   /**
    * What needs a person: critical items and regressions that wait, and critical ones somebody works on; the loudest first, alike
-   * ones as one. `total` counts all that wait. Of many, the newest are looked at and those that were seen last. `fresh` counts
+   * ones as one. `total` counts all that wait. Of many, the newest are looked at and those that were seen last; of critical ones
+   * the oldest too, which are quiet and behind a flood of newer ones. `fresh` counts
    * all items of the last 24 hours. Where very much waits, everybody's look is the same for two seconds.
    */
   async attention(limit: number): Promise<Attention> {
@@ -238,19 +242,23 @@ export class Board implements ErrorGroups {
   async #look(): Promise<Attention> {
     await this.leases.settle();
     const since = isoOf(this.deps.clock.now() - DAY_MS);
-    const queue = ['00', '01', ...ranks.slice(1).map((rank) => `${rank}0`)];
+    const queue = [...CRITICAL, ...ranks.slice(1).map((rank) => `${rank}0`)];
     const [fresh, working, ...classes] = await Promise.all([
       this.deps.items.count({ created_at: { gte: since } }),
       this.deps.items.find({ filter: WORKED_ON, sort: sortOf('last_seen_at'), limit: BATCH }),
       ...queue.map(async (prefix) => {
         const filter = { queue_key: { prefix } };
-        return { items: await this.#newest(filter), n: await this.deps.items.count(filter) };
+        const [items, n] = await Promise.all([
+          this.#newest(filter, CRITICAL.includes(prefix) ? CRITICAL_LOOKED_AT : LOOKED_AT),
+          this.deps.items.count(filter),
+        ]);
+        return { items, n, oldest: CRITICAL.includes(prefix) && items.length < n ? await this.#oldest(filter) : [] };
       }),
     ]);
-    const waiting = classes.flatMap((part) => part.items);
+    const waiting = classes.flatMap((part) => [...part.items, ...part.oldest]);
     // What is old and loud is not among the newest of many, but it was seen lately.
     if (classes.some(({ items, n }) => items.length < n)) waiting.push(...(await this.#lately(queue)));
-    const docs = [...working.items.filter(({ severity }) => severity === 'critical'), ...waiting];
+    const docs = [...working.items, ...waiting];
     const once = [...new Map(docs.map((doc) => [doc.id, doc])).values()];
     const concerns = concernsOf(once.map((doc) => this.#row(doc)));
     return { concerns, total: classes.reduce((sum, part) => sum + part.n, 0), fresh };
@@ -270,13 +278,18 @@ export class Board implements ErrorGroups {
   }
 
   /** Of what waits, what came last, in pieces that block nobody. */
-  async #newest(filter: Filter): Promise<ItemDoc[]> {
+  async #newest(filter: Filter, most: number): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
     for await (const items of pages(this.deps.items, { filter, sort: [['queue_key', 'desc']], limit: BATCH })) {
       found.push(...items);
-      if (found.length >= LOOKED_AT) break;
+      if (found.length >= most) break;
     }
     return found;
+  }
+
+  async #oldest(filter: Filter): Promise<ItemDoc[]> {
+    const page = await this.deps.items.find({ filter, sort: [['queue_key', 'asc']], limit: BATCH });
+    return page.items;
   }
 
   /** Occurrences of one item per hour, oldest first. */

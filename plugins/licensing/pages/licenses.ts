@@ -145,6 +145,7 @@ function listPages(parts: PageParts): PageSpec[] {
             return new View('license-created', {
               title: made.length === 1 ? 'License created' : `${made.length} licenses created`,
               license: shown(first.license),
+              products: await products(parts, true),
               keys: made.map(({ key }) => key).join('\n'),
               many: made.length > 1,
               known: !first.created,
@@ -163,7 +164,8 @@ async function detailView(parts: PageParts, request: HttpRequest, more: Record<s
   const license = await licenses.show(request.principal, doc.id);
   const { cursor } = request.query as { cursor?: string };
   const query = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
-  const [page, counts, history] = await Promise.all([
+  const [names, page, counts, history] = await Promise.all([
+    products(parts, true),
     activations.page(request.principal, doc.id, query),
     activations.states(doc.id),
     deps.audit.of(doc.id, HISTORY),
@@ -173,6 +175,7 @@ async function detailView(parts: PageParts, request: HttpRequest, more: Record<s
   return new View('license', {
     title: shown(license).name,
     license: shown(license),
+    products: names,
     features: JSON.stringify(license.features, null, 2),
     has_features: Object.keys(license.features).length > 0,
     admin,

@@ -69,7 +69,7 @@ export function assembleStore(ctx: PluginContext<ReleasesConfig>, plugin: Deps):
     care,
     parts: {
       routes: [storeRoute(guard, deps.store, deps.downloaded)],
-      pages: protectionPages(care, files, deps.audit),
+      pages: protectionPages(care, files, plugin.projects, deps.audit),
       commands: storeCommands(care, deps.audit),
       jobs: [
         { name: 'access', everyMs: MINUTE_MS, timeoutMs: 5 * MINUTE_MS, run: async () => void (await care.care()) },

@@ -1,6 +1,7 @@
 /** /access-protection: whether strangers are refused, and the two buttons (contract 80; contract 40, self-test). */
 import { Redirect, View, type PageSpec } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/access.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Protection, ReleaseStoreState } from '../../../ports/domain/releases.js';
 import type { StoreCare } from './care.js';
 import type { AccessFiles } from './generator.js';
@@ -24,7 +25,12 @@ const WORDS: Record<Protection, string> = {
 const back = ({ protection }: ReleaseStoreState, done: string): Redirect =>
   new Redirect(PATH, { tone: TONES[protection], message: `${done} The store is ${WORDS[protection]}.` });
 
-export function protectionPages(care: StoreCare, files: AccessFiles, audit: Pick<AuditLog, 'record'>): PageSpec[] {
+export function protectionPages(
+  care: StoreCare,
+  files: AccessFiles,
+  projects: Pick<ProjectDirectory, 'list'>,
+  audit: Pick<AuditLog, 'record'>,
+): PageSpec[] {
   return [
     {
       path: PATH,
@@ -39,13 +45,21 @@ export function protectionPages(care: StoreCare, files: AccessFiles, audit: Pick
       access: { session: 'member' },
       async handle({ principal }) {
         const { protection, last_selftest_at } = await care.health();
-        const state = await files.state();
+        const [state, known] = await Promise.all([files.state(), projects.list()]);
+        const names = new Map(known.map(({ slug, name }) => [slug, name]));
         const missing = new Set(await files.unprotected());
         const cut = new Set(state?.cut);
         const products = (state?.self_test?.products ?? []).map(({ product, protection: seen, statuses }) => {
           const now = missing.has(product) ? 'open' : seen;
           const answers = Object.entries(statuses).map(([file, status]) => ({ file, status: status ?? 'no answer' }));
-          return { product, state: WORDS[now], tone: TONES[now], cut: cut.has(product), answers };
+          return {
+            product,
+            name: names.get(product) ?? product,
+            state: WORDS[now],
+            tone: TONES[now],
+            cut: cut.has(product),
+            answers,
+          };
         });
         return new View('access-protection', {
           title: 'Access protection',

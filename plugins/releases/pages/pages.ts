@@ -40,6 +40,10 @@ async function partsOf(services: Services, request: HttpRequest): Promise<Parts>
 
 const isAdmin = ({ principal }: HttpRequest): boolean => principal.kind === 'session' && principal.role === 'admin';
 
+/** By their names. */
+const productsOf = async ({ deps }: Services): Promise<{ value: string; label: string }[]> =>
+  (await deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
+
 async function filesOf({ services, doc }: Parts): Promise<ManifestFile[]> {
   const manifest = await services.manifests.read(doc.id, doc.manifest_sha256);
   return manifest === null ? [] : firstFiles(manifest, FILES);
@@ -47,15 +51,17 @@ async function filesOf({ services, doc }: Parts): Promise<ManifestFile[]> {
 
 async function detail(parts: Parts, problem?: Problem): Promise<View> {
   const { services, request, doc } = parts;
-  const [files, adoption] = await Promise.all([
+  const [files, adoption, products] = await Promise.all([
     filesOf(parts),
     services.deps.watchdog()?.adoption(doc.product) ?? Promise.resolve([]),
+    productsOf(services),
   ]);
   return new View('release', {
     live_topics: 'releases',
     title: `${doc.product} ${doc.version}`,
     crumbs: [crumb, { label: `${doc.product} ${doc.version}` }],
     release: shown(doc),
+    products,
     files,
     more: doc.file_count > files.length,
     adoption,
@@ -137,7 +143,7 @@ export function pages(services: Services): PageSpec[] {
           live_topics: 'releases',
           items: page.items.map(shown),
           next_cursor: page.next,
-          products: (await deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name })),
+          products: await productsOf(services),
           platforms: PLATFORMS.map((name) => ({ value: name, label: name })),
           filtered: [product, channel, platform].some((value) => value !== undefined),
           command: 'aos token create --name ci --scopes updateservice:publish --project shop',

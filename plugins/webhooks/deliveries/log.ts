@@ -13,8 +13,6 @@ import { hostOf } from '../registry/webhook.js';
 export const KEEP_MS = 14 * 24 * 3_600_000;
 /** Removed at once, so that other writes pass between. */
 const CHUNK = 1_000;
-/** Looked at in each of them: an older delivery may have been tried again later. */
-const LATEST = 5;
 /** A first attempt that is waited for longer than this says that the workers do not keep up. */
 const OVERDUE_MS = 300_000;
 
@@ -64,20 +62,14 @@ export class DeliveryLog {
     return delivery;
   }
 
-  /** The one that was attempted last, whatever became of it since: of the newest attempted ones in each state. */
+  /** The one that was attempted last, whatever became of it since. */
   async last(principal: Principal, webhook: string): Promise<Delivery | null> {
-    const pages = await Promise.all(
-      STATES.map((state) =>
-        this.deps.deliveries.find({
-          filter: { webhook_id: webhook, state, attempted_at: { gt: '' }, ...ownedBy(principal) },
-          sort: [['id', 'desc']],
-          limit: LATEST,
-        }),
-      ),
-    );
-    const tried = pages.flatMap(({ items }) => items);
-    const at = ({ attempted_at = '' }: Delivery): string => attempted_at;
-    return tried.reduce<Delivery | null>((last, one) => (last === null || at(one) > at(last) ? one : last), null);
+    const page = await this.deps.deliveries.find({
+      filter: { webhook_id: webhook, attempted_at: { gt: '' }, ...ownedBy(principal) },
+      sort: [['attempted_at', 'desc']],
+      limit: 1,
+    });
+    return page.items[0] ?? null;
   }
 
   /** Newest first. */

@@ -620,6 +620,21 @@ describe('bugs: pages', () => {
       expect(concerns[0]).to.deep.include({ hits: 4, alike: 1 });
       expect(concerns[0]?.item.ref).to.equal(old.ref);
     }).timeout(60_000);
+
+    it('finds what is critical, old and quiet behind more than are looked at of other classes', async () => {
+      const old = await fixture.bugs.record(report({ title: 'Old and quiet', severity: 'critical' }));
+      fixture.clock.advance(60_000);
+      const letters = (n: number): string =>
+        String.fromCodePoint(97 + Math.floor(n / 676), 97 + (Math.floor(n / 26) % 26), 97 + (n % 26));
+      const flood = Array.from({ length: 1_010 }, (_, i) =>
+        errorReport({ error_message: `Flood ${letters(i)}`, exception_class: 'Flood', severity: 'critical' }),
+      );
+      for (const one of flood) await fixture.bugs.record(one);
+      await settled(fixture);
+      const { concerns, total } = await fixture.board.attention(8);
+      expect(total).to.equal(1_011);
+      expect(concerns.map(({ item }) => item.ref)).to.include(old.ref);
+    }).timeout(60_000);
   });
 
   it('an action of the history that no page knows is shown by its name', () => {

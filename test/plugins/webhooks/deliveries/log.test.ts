@@ -1,0 +1,33 @@
+/** What the delivery log answers without a walk over what waits. */
+import { expect } from 'chai';
+import { newDelivery } from '../../../../plugins/webhooks/deliveries/delivery.js';
+import type { StoredEvent } from '../../../../plugins/webhooks/events/event.js';
+import plugin from '../../../../plugins/webhooks/plugin.js';
+import { unserved, WatchedStore } from '../../../support/watched.js';
+import { ADMIN, ensured, fixtureOn } from '../fixture.js';
+
+describe('webhook delivery log', () => {
+  it('finds the last attempt by its time, behind very many held deliveries that were never attempted', async () => {
+    const store = new WatchedStore();
+    const fixture = fixtureOn(await ensured(store));
+    try {
+      const { deliveries, clock, ids } = fixture.deps;
+      const put = (more: object): Promise<void> => {
+        const event = { id: `evt_${ids.uuid()}`, event: 'bug.created', project_slug: null, timestamp: clock.iso() };
+        const { next_at: _due, ...made } = newDelivery('hook', event as StoredEvent, clock.iso(), null);
+        return deliveries.insert({ ...made, state: 'held', ...more });
+      };
+      await put({ state: 'exhausted', attempted_at: '2026-01-01T00:00:02.000Z', made: 2 });
+      await put({ state: 'success', attempted_at: '2026-01-01T00:00:01.000Z', made: 1 });
+      for (let i = 0; i < 20; i++) await put({});
+      store.asked.length = 0;
+      expect(await fixture.log.last(ADMIN, 'hook')).to.include({ state: 'exhausted', made: 2 });
+      expect(await fixture.log.last(ADMIN, 'another')).to.equal(null);
+      const asked = store.asked.filter(({ collection }) => collection === 'webhooks_deliveries');
+      expect(asked.map(({ sort }) => sort)).to.deep.equal([[['attempted_at', 'desc']], [['attempted_at', 'desc']]]);
+      expect(unserved(asked, 'webhooks', plugin.collections ?? []).without).to.deep.equal([]);
+    } finally {
+      await fixture.close();
+    }
+  });
+});
