@@ -152,7 +152,7 @@ export default definePlugin<WatchdogConfig>({
             return found && { name: found.name ?? source, href: `/monitors/${encodeURIComponent(source)}` };
           },
         }),
-        ...monitorTopics(deps).map((topic) => extend(LIVE_TOPICS, topic)),
+        ...monitorTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
       ],
       routes: [...routes(services), ...pingUrls(services), badges(services)],
       pages: pages(services, ctx.config.deferred_alarms),

@@ -52,6 +52,7 @@ interface Attempt extends Write {
 export class Intake {
   readonly #mutex = new KeyedMutex();
   readonly #recent = new RecentMonitors();
+  #taken = 0;
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
@@ -59,6 +60,11 @@ export class Intake {
     @inject(Outbox) private readonly outbox: Outbox,
     @inject(MonitorQuota) private readonly quota: MonitorQuota,
   ) {}
+
+  /** Heartbeats that this process has taken. */
+  get taken(): number {
+    return this.#taken;
+  }
 
   /**
    * Takes a heartbeat; resolves after the commit.
@@ -146,6 +152,7 @@ export class Intake {
     if (changeSet.entries.length > 0) await this.outbox.flush([changeSet.next]);
     const { next } = changeSet;
     this.#recent.keep(next);
+    this.#taken += 1;
     const interval = intervalOf(next);
     const { warn, down } = thresholds(now, interval);
     return {

@@ -1,6 +1,7 @@
 /** When pages of monitors would show something else. */
 import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { Deps } from '../deps.js';
+import type { Services } from '../services.js';
 
 /** States by their numbers and the newest event of the timeline. */
 async function statesMark({ monitors, timeline }: Deps): Promise<string> {
@@ -12,10 +13,17 @@ async function statesMark({ monitors, timeline }: Deps): Promise<string> {
   return JSON.stringify([states, suppressed, newest.items[0]?.id]);
 }
 
-/** Every heartbeat moves the time at which its monitor is looked at next; the latest of them changes with most. */
-async function heartbeatsMark({ monitors }: Deps): Promise<string> {
-  const page = await monitors.find({ sort: [['next_check_at', 'desc']], limit: 1 });
-  return page.items[0]?.next_check_at ?? '';
+/**
+ * What this process has taken, every one; of what others take, the first and the last of the times at which a monitor is looked
+ * at next, one of which most heartbeats move. An index over the last heartbeat would be written by each.
+ */
+async function heartbeatsMark({ monitors }: Deps, { taken }: Pick<Services['intake'], 'taken'>): Promise<string> {
+  const ends = await Promise.all(
+    (['asc', 'desc'] as const).map((order) =>
+      monitors.find({ filter: { next_check_at: { gt: '' } }, sort: [['next_check_at', order]], limit: 1 }),
+    ),
+  );
+  return JSON.stringify([taken, ...ends.map(({ items }) => items[0]?.next_check_at)]);
 }
 
 /** What the page of one monitor shows: its state, its last heartbeat, the newest of its timeline. */
@@ -29,8 +37,8 @@ async function monitorMark({ monitors, timeline }: Deps, source: string): Promis
 }
 
 /** `monitors` for pages that show states, `heartbeats` for those that show values and times too; `monitor` for one, by its source. */
-export const monitorTopics = (deps: Deps): LiveTopic[] => [
+export const monitorTopics = (deps: Deps, { intake }: Pick<Services, 'intake'>): LiveTopic[] => [
   { name: 'monitors', mark: () => statesMark(deps) },
-  { name: 'heartbeats', mark: () => heartbeatsMark(deps) },
+  { name: 'heartbeats', mark: () => heartbeatsMark(deps, intake) },
   { name: 'monitor', mark: (source) => monitorMark(deps, source) },
 ];
