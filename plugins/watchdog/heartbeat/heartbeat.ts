@@ -69,7 +69,7 @@ export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE): Heartbe
     app_version: cut(body.app_version, MAX_SHORT),
     os: cut(body.os, MAX_SHORT),
     checks: text,
-    metrics_json: body.metrics ? cleanText(JSON.stringify(body.metrics)) : '{}',
+    metrics_json: body.metrics ? JSON.stringify(body.metrics) : '{}',
     samples,
     dropped,
     warnings,

@@ -164,7 +164,7 @@ export class Intake {
       effective_interval_seconds: interval,
       warn_after: isoOf(warn),
       down_after: isoOf(down),
-      server_time: isoOf(now),
+      server_time: changeSet.at,
       accepted_metrics: attempt.accepted,
       dropped_metrics: attempt.dropped,
       warnings: heartbeat.warnings,
@@ -181,10 +181,9 @@ export class Intake {
       if (by === null) changeSet.alarm(false);
       else changeSet.suppress(by);
     } else changeSet.to(state, messageOf(state, heartbeat, alive));
-    const at = isoOf(now);
     const { names, pairs, dropped } = indexed(before.names, heartbeat.samples);
     changeSet.assign({
-      last_heartbeat_at: at,
+      last_heartbeat_at: changeSet.at,
       beat_interval: heartbeat.interval,
       last_status: heartbeat.status,
       message: heartbeat.message,
@@ -215,10 +214,9 @@ export class Intake {
   }
 
   async #change(doc: MonitorDoc, { changeSet, update }: Write, alive: boolean): Promise<boolean> {
-    const whole: Update = { set: fieldsOf(changeSet.next) };
-    const [result] = await this.deps.monitors.bulk([
-      { change: { id: doc.id, rev: doc.rev, series: doc.series }, update: alive ? update : whole },
-    ]);
+    const written = alive ? update : { set: fieldsOf(changeSet.next) };
+    const { id, rev, series } = doc;
+    const [result] = await this.deps.monitors.bulk([{ change: { id, rev, series }, update: written }]);
     return result !== undefined && 'n' in result && result.n === 1;
   }
 }

@@ -24,7 +24,7 @@ export class ChangeSet {
   readonly next: MonitorDoc;
   readonly entries: OutboxEntry[] = [];
   /** Now. */
-  readonly #at: string;
+  readonly at: string;
 
   constructor(
     readonly before: MonitorDoc,
@@ -32,7 +32,7 @@ export class ChangeSet {
     private readonly now: number,
   ) {
     this.next = { ...before };
-    this.#at = isoOf(now);
+    this.at = isoOf(now);
   }
 
   assign(fields: Partial<MonitorDoc>): this {
@@ -45,7 +45,7 @@ export class ChangeSet {
     const { next } = this;
     const from = next.state;
     if (from === state) return this;
-    const at = this.#at;
+    const { at } = this;
     this.#entry('transition', 'state.changed', LEVELS[state], { from, to: state, message });
     if (from === 'down') {
       this.recover(state, state === 'stopped' || state === 'maintenance' ? state : null);
@@ -108,7 +108,7 @@ export class ChangeSet {
   #entry(kind: OutboxEntry['kind'], type: string, level: Level, more: Partial<OutboxEntry>): this {
     this.entries.push({
       id: `evt_${this.ids.uuid()}`,
-      at: this.#at,
+      at: this.at,
       kind,
       type,
       level,
@@ -132,7 +132,7 @@ export class ChangeSet {
     const update: Update = { set, inc: { rev: 1 } };
     const last = entries.at(-1);
     if (last === undefined) return update;
-    set['outbox_at'] = next.outbox_at = `${this.#at} ${last.id}`;
+    set['outbox_at'] = next.outbox_at = `${this.at} ${last.id}`;
     next.outbox = [...before.outbox, ...entries];
     update.push = { outbox: { each: entries as unknown as Json[] } };
     return update;
