@@ -120,6 +120,7 @@ const manifest = Joi.object({
       name: text(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, a letter first').required(),
       indexes: Joi.array().items(index).required(),
       deferred: Joi.array().items(path),
+      packed: Joi.array().items(path),
       lookups: Joi.array().items(
         Joi.object({ path: path.required(), by: Joi.string().valid('value', 'text').required() }),
       ),

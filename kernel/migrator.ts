@@ -162,10 +162,11 @@ export class Migrator {
   /** The hash is of what was declared, in a canonical order: the same declaration is the same migration. */
   #indexes(plugin: string, specs: readonly CollectionSpec[]): Step {
     const canonical = specs
-      .map(({ name, indexes, deferred = [], lookups = [] }) => [
+      .map(({ name, indexes, deferred = [], lookups = [], packed = [] }) => [
         name,
         indexes.map((i) => `${i.unique === true ? '!' : i.sparse === true ? '?' : ''}${i.fields.join('+')}`).sort(),
         ...(deferred.length > 0 ? [deferred] : []),
+        ...(packed.length > 0 ? [`packed ${packed.join()}`] : []),
         ...(lookups.length > 0 ? [lookups.map(({ path, by }) => `${by} ${path}`).sort()] : []),
       ])
       .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));

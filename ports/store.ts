@@ -140,9 +140,9 @@ export interface Changed<T> {
   created: boolean;
 }
 
-/** `change` writes at most one document, `remove` every match. */
+/** `put` takes the place of the document with its id, whole, or is inserted. `change` writes at most one document, `remove` every match. */
 export type WriteOp<T extends Doc> =
-  { insert: T } | { change: Filter; update: Update; upsert?: boolean } | { remove: Filter };
+  { insert: T } | { put: T } | { change: Filter; update: Update; upsert?: boolean } | { remove: Filter };
 
 /** One answer per operation, in order: the count written, or the conflict that stopped that one alone. */
 export type WriteResult = { n: number } | { conflict: string };
@@ -206,6 +206,11 @@ export interface CollectionSpec {
    * date a little later than the document; what reads answer is exact at any moment all the same.
    */
   deferred?: readonly string[];
+  /**
+   * Fields, large and seldom read, that an engine may keep compressed. No index and no look-up is over them, and no filter and
+   * no sort names them: what that would answer is not defined.
+   */
+  packed?: readonly string[];
 }
 
 /** One write of a transaction. `answer`: its document is answered; otherwise it stays in the store. */

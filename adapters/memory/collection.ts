@@ -123,6 +123,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     for (const op of ops) {
       try {
         if ('insert' in op) this.#insert(clone(op.insert));
+        if ('put' in op) this.#put(clone(op.put));
         results.push({ n: await this.#written(op) });
       } catch (error) {
         if (!(error instanceof StoreConflict)) throw error;
@@ -154,7 +155,7 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
   }
 
   async #written(op: WriteOp<T>): Promise<number> {
-    if ('insert' in op) return 1;
+    if ('insert' in op || 'put' in op) return 1;
     if ('remove' in op) return this.remove(op.remove);
     return this.#change(op.change, op.update, { upsert: op.upsert ?? false }) ? 1 : 0;
   }
@@ -187,6 +188,13 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     this.#index(null, doc);
     this.#docs.set(doc.id, doc);
     return doc;
+  }
+
+  #put(doc: T): void {
+    const old = this.#docs.get(doc.id);
+    if (old === undefined) return void this.#insert(doc);
+    this.#index(old, doc);
+    this.#docs.set(doc.id, doc);
   }
 
   #replace(old: T, update: Update): T {

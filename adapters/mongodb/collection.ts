@@ -221,10 +221,24 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   async #bulkOp(op: Exclude<WriteOp<T>, { insert: T }>): Promise<WriteResult> {
     try {
       if ('remove' in op) return { n: await this.remove(op.remove) };
+      if ('put' in op) return await this.#put(op.put);
       return { n: (await this.change(op.change, op.update, { upsert: op.upsert ?? false })) ? 1 : 0 };
     } catch (error) {
       if (error instanceof StoreConflict) return { conflict: error.index };
       throw error;
+    }
+  }
+
+  async #put(doc: T): Promise<WriteResult> {
+    const stored = toStored(doc, await this.#texts());
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#write(() => this.#driver.replaceOne({ _id: stored._id }, stored, { upsert: true }));
+        return { n: 1 };
+      } catch (error) {
+        // Two upserts of one id: the second one finds the document then.
+        if (!(error instanceof StoreConflict) || error.index !== 'id' || attempt === UPSERT_ATTEMPTS) throw error;
+      }
     }
   }
 

@@ -25,6 +25,7 @@ export interface Threads {
   get(collection: string, id: string): string | null | Promise<string | null>;
   read(kind: ReadKind, collection: string, text: string): Promise<unknown>;
   write(kind: WriteKind, collection: string, text: string): Promise<unknown>;
+  put(kind: 'insert' | 'put', collection: string, doc: Doc): Promise<unknown>;
 }
 
 /** Documents of a changeMany or remove that travel together; other writes pass between. */
@@ -77,7 +78,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
   }
 
   async insert(doc: T): Promise<void> {
-    await this.#write('insert', doc);
+    await this.#threads.put('insert', this.name, doc);
   }
 
   async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
@@ -111,7 +112,8 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
       const request = { filter: op.change, update: plainUpdate(op.update), upsert: op.upsert };
       return (await this.#write('touch', request)) as number;
     }
-    await this.insert(op.insert);
+    if ('put' in op) await this.#threads.put('put', this.name, op.put);
+    else await this.insert(op.insert);
     return 1;
   }
 

@@ -9,6 +9,7 @@ import { openDriver } from './open.js';
 import { deferredOf } from './mark.js';
 import { laterOf } from './later-state.js';
 import { storedLookups } from './lookups/tables.js';
+import { packedFields } from './packing/fields.js';
 import { Recent } from './recent.js';
 import type { LookupSpec } from '../../ports/store.js';
 
@@ -33,6 +34,7 @@ export interface Table {
   /** The paths of each index, in order; `id` ends all but the unique ones. */
   indexes: readonly (readonly string[])[];
   lookups: readonly LookupSpec[];
+  packed: readonly string[] | undefined;
 }
 
 export interface ConnectionOptions {
@@ -117,6 +119,7 @@ export class Connection {
       deferred,
       indexes: this.#indexes(name),
       lookups,
+      packed: packedFields(this, name),
     };
   }
 

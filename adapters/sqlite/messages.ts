@@ -5,6 +5,7 @@
 import {
   StoreConflict,
   StoreFull,
+  type Doc,
   type Filter,
   type Scalar,
   type Sort,
@@ -12,13 +13,14 @@ import {
   type Update,
 } from '../../ports/store.js';
 import { isFull } from './driver.js';
+import type { DocText } from './packing/packing.js';
 
 export type WriteKind =
-  'insert' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping' | 'transact';
+  'insert' | 'put' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping' | 'transact';
 export type ReadKind = 'get' | 'find' | 'render' | 'ids' | 'count' | 'groupCount';
 
-/** `text` is the JSON of the arguments below; for `insert` the document itself. */
-export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string];
+/** `text` is the JSON of the arguments below. `docs` are the documents of `insert` and `put`, and those that a transaction inserts, in order. */
+export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string, docs?: readonly DocText[]];
 export type ReadRequest = readonly [kind: ReadKind, collection: string, text: string];
 export type Request = WriteRequest | ReadRequest;
 
@@ -30,8 +32,10 @@ export interface ChangeRequest {
   upsert?: boolean;
 }
 
-/** Of `transact`; its collection is empty. Bodies are answered where they are asked for. */
-export type TransactRequest = readonly TransactionWrite[];
+/** Of `transact`; its collection is empty. Bodies are answered where they are asked for. `insert`: the next one of `docs`. */
+export type TransactRequest = readonly (
+  { collection: string; insert: true } | Exclude<TransactionWrite, { insert: Doc }>
+)[];
 
 export interface IdsRequest {
   ids: readonly string[];

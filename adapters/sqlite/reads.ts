@@ -8,13 +8,17 @@ import type { FindRequest, GroupRequest, ReadKind } from './messages.js';
 import { expression, orderSql, whereSql, type Columns, type Sql } from './translate.js';
 import { among, findInParts, isUnsettled, settledColumns } from './unsettled.js';
 import { scalarOf } from './values.js';
+import { wholeBody } from './packing/packing.js';
 
 type Read = (connection: Connection, table: Table, text: string) => unknown;
 
 /** What each read answers for a table that exists, and for a collection without one. */
 const READS: Record<Exclude<ReadKind, 'render'>, [read: Read, empty: unknown]> = {
   get: [
-    (connection, { name }, id) => connection.prepare(`SELECT body FROM "${name}" WHERE id = ?`).get([id])?.[0] ?? null,
+    (connection, { name }, id) => {
+      const [body = null] = connection.prepare(`SELECT body FROM "${name}" WHERE id = ?`).get([id]) ?? [];
+      return body === null ? null : wholeBody(body as string);
+    },
     null,
   ],
   find: [(connection, table, text) => find(connection, table, JSON.parse(text) as FindRequest, 'body'), []],
@@ -49,6 +53,11 @@ export function findSql(
 }
 
 export function find(connection: Connection, table: Table, request: FindRequest, what: 'body' | 'id'): unknown[] {
+  const found = findStored(connection, table, request, what);
+  return what === 'id' ? found : found.map((body) => wholeBody(body as string));
+}
+
+function findStored(connection: Connection, table: Table, request: FindRequest, what: 'body' | 'id'): unknown[] {
   const { name, columns, deferred } = table;
   const { filter, sort, after } = request;
   const plan = planOf(table, filter, sort);

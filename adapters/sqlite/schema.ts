@@ -10,6 +10,7 @@ import { assignments, makeLater } from './later.js';
 import { columnName } from './translate.js';
 import { ensureLookups } from './lookups/lookups.js';
 import { MARK, markLabel } from './mark.js';
+import { declarePacked } from './packing/fields.js';
 import { ALL, settle } from './unsettled.js';
 
 /** Typeless columns: SQLite converts nothing when it stores or compares. */
@@ -21,8 +22,9 @@ export function createTable(connection: Connection, name: string): void {
 /** Within a transaction. @throws StoreConflict when stored documents break a new unique index */
 export function ensureCollection(
   connection: Connection,
-  { name, indexes, deferred = [], lookups = [] }: CollectionSpec,
+  { name, indexes, deferred = [], lookups = [], packed = [] }: CollectionSpec,
 ): void {
+  checkUnindexed(packed, [...indexes.flatMap(({ fields }) => fields), ...lookups.map(({ path }) => path)]);
   createTable(connection, name);
   const missing = indexes.filter((index) => !hasIndex(connection, name, index));
   const now = isLarge(connection, name) ? missing.filter((index) => isNeeded(index, deferred)) : missing;
@@ -33,6 +35,16 @@ export function ensureCollection(
   if (later.length > 0) makeLater(connection, name, { paths: added, indexes: later });
   defer(connection, name, deferred);
   ensureLookups(connection, name, lookups);
+  declarePacked(connection.driver, name, packed);
+  connection.forget(name);
+}
+
+/** @throws TypeError when a packed field is the id, or there is an index or a look-up over it */
+function checkUnindexed(packed: readonly string[], paths: readonly string[]): void {
+  for (const field of packed) {
+    if (checkPath(field) === 'id' || paths.some((path) => path === field || path.startsWith(`${field}.`)))
+      throw new TypeError(`${field} is indexed and cannot be packed`);
+  }
 }
 
 /** @throws TypeError when a deferred path has no index, or a unique one */

@@ -12,6 +12,8 @@ import type { Collection, CollectionSpec, Doc, DocumentStore, Transact } from '.
 import { SqliteCollection, type Threads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection.js';
 import { isBusy, isMissingTable } from './driver.js';
+import { packedFields } from './packing/fields.js';
+import { textOf, wholeBody, type DocText } from './packing/packing.js';
 import { Pool } from './pool.js';
 
 export interface SqliteOptions {
@@ -31,8 +33,13 @@ export class SqliteStore implements DocumentStore {
   readonly engine = 'sqlite';
   readonly transact: Transact = async (writes) => {
     for (const { collection } of writes) this.collection(collection);
-    const plain = writes.map((write) => ('insert' in write ? write : { ...write, update: plainUpdate(write.update) }));
-    const bodies = (await this.#writer.call(['transact', '', jsonText(plain)])) as (string | null)[] | null;
+    const docs: DocText[] = [];
+    const plain = writes.map((write) => {
+      if (!('insert' in write)) return { ...write, update: plainUpdate(write.update) };
+      docs.push(textOf(write.insert, this.#packedOf(write.collection)));
+      return { collection: write.collection, insert: true };
+    });
+    const bodies = (await this.#writer.call(['transact', '', jsonText(plain), docs])) as (string | null)[] | null;
     return bodies && bodies.map((body) => (body === null ? null : (JSON.parse(body) as Doc)));
   };
   readonly #options: ConnectionOptions;
@@ -42,7 +49,11 @@ export class SqliteStore implements DocumentStore {
     get: (collection, id) => this.#get(collection, id),
     read: (kind, collection, text) => this.#readers.call([kind, collection, text]),
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
+    put: (kind, collection, doc) =>
+      this.#writer.call([kind, collection, '', [textOf(doc, this.#packedOf(collection))]]),
   };
+  /** Collection → its packed fields, as far as they were asked for. */
+  readonly #packed = new Map<string, readonly string[] | undefined>();
   #connection: Connection | null = null;
   /**
    * What `get` read in this turn of the event loop, which is thereby one snapshot: callers of one turn ask for the same
@@ -92,6 +103,7 @@ export class SqliteStore implements DocumentStore {
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
     for (const { name } of specs) this.collection(name);
     await this.#writer.call(['ensure', '', JSON.stringify(specs)]);
+    this.#packed.clear();
   }
 
   /** Through the writer and a transaction: answers only when writes can be made. */
@@ -114,6 +126,13 @@ export class SqliteStore implements DocumentStore {
     this.#connection = null;
   }
 
+  /** What another process declares meanwhile is known with the next start: a document may be stored either way. */
+  #packedOf(collection: string): readonly string[] | undefined {
+    if (!this.#packed.has(collection) && this.#connection !== null)
+      this.#packed.set(collection, packedFields(this.#connection, collection));
+    return this.#packed.get(collection);
+  }
+
   #get(collection: string, id: string): string | null | Promise<string | null> {
     if (!this.#connection) throw new Error('the store is not open');
     const key = `${collection} ${id}`;
@@ -121,7 +140,8 @@ export class SqliteStore implements DocumentStore {
     if (seen !== undefined) return seen;
     try {
       const statement = this.#connection.prepare(`SELECT body FROM "${collection}" WHERE id = ?`);
-      const body = (statement.get([id])?.[0] ?? null) as string | null;
+      const stored = (statement.get([id])?.[0] ?? null) as string | null;
+      const body = stored === null ? null : wholeBody(stored);
       if (this.#turn.size === 0) setImmediate(() => this.#turn.clear());
       this.#turn.set(key, body);
       return body;

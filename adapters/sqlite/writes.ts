@@ -9,7 +9,6 @@ import {
   type Doc,
   type Filter,
   type Sort,
-  type TransactionWrite,
   type Update,
 } from '../../ports/store.js';
 import { candidatesOf, fromCandidates, planOf } from './lookups/candidates.js';
@@ -20,14 +19,16 @@ import { createTable, ensureCollection } from './schema.js';
 import { columnName, orderSql, whereSql, type Sql } from './translate.js';
 import { noteForLookups } from './lookups/lookups.js';
 import { MARK } from './mark.js';
+import { storedBody, textOf, wholeBody, type DocText } from './packing/packing.js';
 import type { RecentDoc } from './recent.js';
 import { termSource } from './lookups/terms.js';
 import { ALL, isUnsettled, settle, settledColumns } from './unsettled.js';
 import { columnValue } from './values.js';
 
 type Kind = Exclude<WriteKind, 'ping' | 'ensure' | 'transact'>;
-const WRITES: Record<Kind, (writer: TableWriter, text: string) => unknown> = {
-  insert: (writer, text) => writer.insert(JSON.parse(text) as Doc, text),
+const WRITES: Record<Kind, (writer: TableWriter, text: string, docs: readonly DocText[]) => unknown> = {
+  insert: (writer, _, docs) => docs.forEach((doc) => writer.insert(doc)),
+  put: (writer, _, docs) => docs.forEach((doc) => writer.put(doc)),
   change: (writer, text) => writer.change(JSON.parse(text) as ChangeRequest),
   touch: (writer, text) => (writer.change(JSON.parse(text) as ChangeRequest) === null ? 0 : 1),
   changeIds: (writer, text) => writer.changeIds(JSON.parse(text) as IdsRequest),
@@ -36,10 +37,10 @@ const WRITES: Record<Kind, (writer: TableWriter, text: string) => unknown> = {
 };
 
 /** @throws StoreConflict, TypeError (a programming error), or the driver's error */
-export function performWrite(connection: Connection, [kind, name, text]: WriteRequest): unknown {
+export function performWrite(connection: Connection, [kind, name, text, docs = []]: WriteRequest): unknown {
   if (kind === 'ping') return null;
-  if (kind === 'transact') return transact(connection, JSON.parse(text) as TransactRequest);
-  if (kind !== 'ensure') return WRITES[kind](new TableWriter(connection, name), text);
+  if (kind === 'transact') return transact(connection, JSON.parse(text) as TransactRequest, docs);
+  if (kind !== 'ensure') return WRITES[kind](new TableWriter(connection, name), text, docs);
   for (const spec of JSON.parse(text) as CollectionSpec[]) ensureCollection(connection, spec);
   return null;
 }
@@ -63,22 +64,42 @@ function fieldOf(path: string): string {
   return dot < 0 ? path : path.slice(0, dot);
 }
 
+/** @throws TypeError */
+function checkUnique(doc: Doc, paths: readonly string[]): void {
+  for (const path of paths) uniqueValue(doc, path);
+}
+
+/** Of two values of one column. What is no text and no number is one of a few short blobs. */
+const isSame = (a: Value, b: Value): boolean =>
+  a === b || (a instanceof Uint8Array && b instanceof Uint8Array && a[0] === b[0]);
+
+const insertSql = (name: string, columns: readonly string[]): string =>
+  `INSERT INTO "${name}" (${['id', 'body', ...columns.map(columnName)].join()}) VALUES (?, ?${', ?'.repeat(columns.length)})`;
+
 /** A change has found no document. */
 class Refused extends Error {}
 
 /** The bodies that are asked for; null when nothing was written. */
-function transact(connection: Connection, writes: TransactRequest): (string | null)[] | null {
+function transact(connection: Connection, writes: TransactRequest, docs: readonly DocText[]): (string | null)[] | null {
+  const inserts = docs[Symbol.iterator]();
   try {
-    return connection.savepoint(() => writes.map((write) => step(connection, write)));
+    return connection.savepoint(() => writes.map((write) => step(connection, write, inserts)));
   } catch (error) {
     if (error instanceof Refused || error instanceof StoreConflict) return null;
     throw error;
   }
 }
 
-function step(connection: Connection, write: TransactionWrite): string | null {
+function step(
+  connection: Connection,
+  write: TransactRequest[number],
+  inserts: IterableIterator<DocText>,
+): string | null {
   const writer = new TableWriter(connection, write.collection);
-  if ('insert' in write) return writer.insert(write.insert, JSON.stringify(write.insert));
+  if ('insert' in write) {
+    writer.insert(inserts.next().value as DocText);
+    return null;
+  }
   const { change: filter, update, upsert = false, answer } = write;
   const changed = writer.change({ filter, update, upsert });
   if (changed === null) throw new Refused();
@@ -98,15 +119,73 @@ class TableWriter {
     this.#table = connection.table(name) as Table;
   }
 
-  insert(doc: Doc, body: string): null {
-    if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
-    for (const path of this.#table.unique) uniqueValue(doc, path);
-    const columns = this.#table.written;
-    const names = ['id', 'body', ...columns.map(columnName)];
-    const values = [doc.id, body, ...columns.map((path) => columnValue(valueAt(doc, path)))];
-    this.#run(`INSERT INTO "${this.#name}" (${names.join()}) VALUES (${names.map(() => '?').join()})`, values);
-    this.#note(doc.id);
-    return null;
+  insert(text: DocText): void {
+    const [id] = text;
+    const { written, unique } = this.#table;
+    const columns = this.#columns(text);
+    const sql = insertSql(this.#name, written);
+    if (unique.length > 0) checkUnique(JSON.parse(text[1]) as Doc, unique);
+    this.#run(sql, [id, storedBody(text), ...columns]);
+    this.#note(id);
+  }
+
+  /** In the place of the document with its id, whatever that holds, or as a new one. */
+  put(text: DocText): void {
+    const [id] = text;
+    const { written, unique } = this.#table;
+    const before = [this.#table.deferred.length > 0 ? MARK : 'NULL', 'rowid', ...written.map(columnName)].join();
+    const row = this.#connection.prepare(`SELECT ${before} FROM "${this.#name}" WHERE id = ?`).get([id]);
+    if (row === undefined) return this.insert(text);
+    if (unique.length > 0) checkUnique(JSON.parse(text[1]) as Doc, unique);
+    const [mark = null, rowid = null, ...old] = row;
+    const { recent } = this.#connection;
+    recent.drop(this.#name, id);
+    const assigned = this.#assigned(written, old, this.#columns(text), mark === null ? null : recent.settled);
+    this.#run(`UPDATE "${this.#name}" SET body = ?${assigned.text} WHERE rowid = ?`, [
+      storedBody(text),
+      ...assigned.values,
+      rowid,
+    ]);
+    this.#note(id);
+  }
+
+  /** Of a document. One without indexed fields is not parsed. */
+  #columns([, body]: DocText): Value[] {
+    const { written } = this.#table;
+    if (written.length === 0) return [];
+    const doc = JSON.parse(body) as Doc;
+    return written.map((path) => columnValue(valueAt(doc, path)));
+  }
+
+  /**
+   * What moves in a row beside its body: only columns whose value changed, so that the indexes over the others stay as they
+   * are, and the mark where one of them is deferred.
+   * @param marked as `RecentDoc` has it
+   */
+  #assigned(
+    columns: readonly string[],
+    before: readonly Value[],
+    after: readonly Value[],
+    marked: number | null,
+  ): { text: string; values: Value[]; unsettled: boolean } {
+    const { recent } = this.#connection;
+    let text = '';
+    let unsettled = false;
+    const values: Value[] = [];
+    for (const [i, path] of columns.entries()) {
+      const value = after[i] as Value;
+      if (isSame(value, before[i] as Value)) continue;
+      if (this.#table.deferred.includes(path)) unsettled = true;
+      else {
+        text += `, ${columnName(path)} = ?`;
+        values.push(value);
+      }
+    }
+    if (unsettled && marked !== recent.settled) {
+      text += `, ${MARK} = 1`;
+      this.#connection.unsettled.add(this.#name);
+    }
+    return { text, values, unsettled };
   }
 
   /** The document as text and whether it was created; null when none matched. */
@@ -129,9 +208,8 @@ class TableWriter {
     if (found !== null && matches(found.doc, filter)) return [this.#replace(found, update), false];
     if (!upsert) return null;
     const doc = applyUpdate(seedOf(filter), update, true);
-    const body = JSON.stringify(doc);
-    this.insert(doc, body);
-    return [body, true];
+    this.insert(this.#textOf(doc));
+    return [JSON.stringify(doc), true];
   }
 
   #byId(id: string): Found | null {
@@ -143,7 +221,7 @@ class TableWriter {
 
   #parsed([rowid, body, mark]: Value[]): Found {
     const marked = mark === null || mark === undefined ? null : this.#connection.recent.settled;
-    return { rowid: rowid as number, doc: JSON.parse(body as string) as Doc, marked };
+    return { rowid: rowid as number, doc: JSON.parse(wholeBody(body as string)) as Doc, marked };
   }
 
   /** Changes those of `ids` that match. */
@@ -179,11 +257,14 @@ class TableWriter {
     if (this.#table.lookups.length > 0) noteForLookups(this.#connection, this.#table, id);
   }
 
-  /** Only columns whose value changed are set: the indexes over the others stay as they are. */
+  #textOf(doc: Doc): DocText {
+    return textOf(doc, this.#table.packed);
+  }
+
   #replace(found: Found, update: Update): string {
     const { rowid, doc } = found;
     const { recent } = this.#connection;
-    const { deferred, lookups, unique } = this.#table;
+    const { lookups, unique } = this.#table;
     const isTouched = touchedBy(update);
     const columns = this.#table.written.filter(isTouched);
     const before = columns.map((path) => columnValue(valueAt(doc, path)));
@@ -193,29 +274,14 @@ class TableWriter {
     const kept: RecentDoc = found;
     kept.doc = null;
     applyUpdate(doc, update);
-    for (const path of unique) if (isTouched(path)) uniqueValue(doc, path);
+    checkUnique(doc, unique.filter(isTouched));
     if (termSource(doc, looked).some((source, i) => source !== terms[i])) this.#note(doc.id);
     const body = JSON.stringify(doc);
-    let assignments = 'body = ?';
-    let unsettled = false;
-    const values: Value[] = [body];
-    for (const [i, path] of columns.entries()) {
-      const value = columnValue(valueAt(doc, path));
-      if (value === before[i]) continue;
-      if (deferred.includes(path)) {
-        unsettled = true;
-        continue;
-      }
-      assignments += `, ${columnName(path)} = ?`;
-      values.push(value);
-    }
-    if (unsettled && found.marked !== recent.settled) {
-      assignments += `, ${MARK} = 1`;
-      this.#connection.unsettled.add(this.#name);
-      kept.marked = recent.settled;
-    }
-    values.push(rowid);
-    this.#run(`UPDATE "${this.#name}" SET ${assignments} WHERE rowid = ?`, values);
+    const stored = this.#table.packed !== undefined ? storedBody(this.#textOf(doc)) : body;
+    const after = columns.map((path) => columnValue(valueAt(doc, path)));
+    const { text, values, unsettled } = this.#assigned(columns, before, after, found.marked);
+    this.#run(`UPDATE "${this.#name}" SET body = ?${text} WHERE rowid = ?`, [stored, ...values, rowid]);
+    if (unsettled) kept.marked = recent.settled;
     kept.doc = doc;
     recent.set(this.#name, doc.id, kept, body.length);
     return body;

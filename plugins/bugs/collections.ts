@@ -59,7 +59,24 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'refs', indexes: [{ fields: ['open_at'] }, { fields: ['expires_at'] }] },
   {
     name: 'occurrences',
-    indexes: [{ fields: ['item_id', 'received_at'] }, { fields: ['received_at'] }],
+    // An item's are found by their ids (`slotIds`).
+    indexes: [{ fields: ['received_at'] }],
+    packed: [
+      'error_message',
+      'exception_class',
+      'error_level',
+      'stack_trace',
+      'environment',
+      'app_version',
+      'commit_sha',
+      'file_path',
+      'line_no',
+      'host',
+      'client_ref',
+      'tags',
+      'context',
+      'breadcrumbs',
+    ],
     // One takes the place of another.
     deferred: ['received_at'],
   },

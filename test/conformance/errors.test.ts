@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Connection } from '../../adapters/sqlite/connection.js';
-import type { StoredOccurrence } from '../../plugins/bugs/items/model.js';
-import { unpack } from '../../plugins/bugs/intake/payload.js';
+import { wholeBody } from '../../adapters/sqlite/packing/packing.js';
+import type { OccurrenceDoc } from '../../plugins/bugs/items/model.js';
 import { fieldsOf, Tracker } from './tracker.js';
 import { codeOf, expectError, type Wire } from './wire.js';
 
@@ -14,11 +14,11 @@ const ANSWER =
 type Result = Record<string, unknown> & { error?: { code: string; message: string; fields?: object } };
 
 /** Every kept payload, decompressed: what the bytes of the file do not show. */
-async function payloadsIn(path: string): Promise<string[]> {
+function payloadsIn(path: string): string[] {
   const connection = new Connection({ path, durability: 'full' });
   try {
     const rows = connection.prepare('SELECT body FROM bugs_occurrences').all([]);
-    const docs = await Promise.all(rows.map(([body]) => unpack(JSON.parse(String(body)) as StoredOccurrence)));
+    const docs = rows.map(([body]) => JSON.parse(wholeBody(String(body))) as OccurrenceDoc);
     return docs.map((doc) => `${JSON.stringify(doc)}${doc.stack_trace}`);
   } finally {
     connection.close();
@@ -379,7 +379,7 @@ describe('conformance: the error stream', function () {
     const folder = tracker.service.dataDir;
     const names = (await readdir(folder)).filter((name) => name.startsWith('aos.db'));
     const stored = (await Promise.all(names.map((name) => readFile(join(folder, name), 'latin1')))).join('');
-    const payloads = await payloadsIn(join(folder, 'aos.db'));
+    const payloads = payloadsIn(join(folder, 'aos.db'));
     expect(payloads.filter((payload) => payload.includes('(/srv/app/a.ts:1:2)'))).to.have.lengthOf(forms.length);
     expect(stored).to.include('It broke');
     const found = (made: string): boolean =>

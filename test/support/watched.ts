@@ -52,7 +52,8 @@ export class WatchedStore extends MemoryStore {
         return inner.remove(filter, limit);
       },
       bulk: (ops) => {
-        for (const op of ops) if (!('insert' in op)) note('bulk', 'change' in op ? op.change : op.remove);
+        for (const op of ops)
+          if ('change' in op || 'remove' in op) note('bulk', 'change' in op ? op.change : op.remove);
         return inner.bulk(ops);
       },
     };

@@ -6,6 +6,7 @@ import { changes } from './store-changes.js';
 import { concurrency } from './store-concurrency.js';
 import { filters } from './store-filters.js';
 import { lookups } from './store-lookups.js';
+import { packing } from './store-packing.js';
 import { pages } from './store-pages.js';
 import { properties } from './store-properties.js';
 import { rendering } from './store-rendering.js';
@@ -54,6 +55,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
     lookups(fixture);
     rendering(fixture);
     changes(fixture);
+    packing(fixture);
     concurrency(fixture);
     transactions(fixture);
     properties(fixture);

@@ -5,6 +5,7 @@ import type { Doc, Json, Rendered } from '../../../ports/store.js';
 import type { Connection } from '../connection.js';
 import { MadeRows } from './made-rows.js';
 import type { RenderRequest } from '../messages.js';
+import { wholeBody } from '../packing/packing.js';
 import { find } from '../reads.js';
 
 const parsed = (body: string): Doc => JSON.parse(body) as Doc;
@@ -57,6 +58,6 @@ export class Renderer {
     if (name === null || ids.length === 0 || this.connection.table(name) === null) return new Map();
     const sql = `SELECT id, body FROM "${name}" WHERE id IN (SELECT value FROM json_each(?))`;
     const rows = this.connection.prepare(sql).all([JSON.stringify(ids)]) as [id: string, body: string][];
-    return new Map(rows);
+    return new Map(rows.map(([id, body]) => [id, wholeBody(body)]));
   }
 }

@@ -6,6 +6,7 @@ import type { ItemDoc, OccurrenceDoc, TextsDoc } from '../items/model.js';
 import { hourKey, minuteKey } from '../items/rate.js';
 import { rankOf } from '../items/severity.js';
 import { OUTSIDE } from '../items/view.js';
+import { slotId } from './sampling.js';
 
 export interface Moment {
   /** Receive time, milliseconds. */
@@ -106,7 +107,7 @@ export function occurrenceOf(
   at: Moment,
 ): OccurrenceDoc {
   return {
-    id: `${itemId}:${slot}`,
+    id: slotId(itemId, slot),
     item_id: itemId,
     occurrence_id: occurrenceId,
     occurred_at: new Date(at.occurred).toISOString(),

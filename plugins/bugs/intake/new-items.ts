@@ -36,7 +36,8 @@ export class NewItems {
   ): Promise<ItemDoc | null> {
     const { transact } = this.deps;
     if (transact === null) throw new TypeError('the store has no transactions');
-    const [n, payload] = await Promise.all([this.#number(incoming), this.sampler.first(id, incoming)]);
+    const n = await this.#number(incoming);
+    const payload = this.sampler.first(id, incoming);
     return this.watermark.write(id, async (stamp) => {
       const change = this.#first(id, n, incoming, stamp);
       const history = change.entries.filter(({ kind }) => kind === 'activity');

@@ -2,10 +2,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { ItemDoc, StoredOccurrence } from '../items/model.js';
+import type { ItemDoc, OccurrenceDoc } from '../items/model.js';
 import { occurrenceOf } from './first-document.js';
 import type { IncomingReport } from './incoming-report.js';
-import { pack, replacing } from './payload.js';
 import { FIRST, RESERVOIR, slotOf, WINDOW_MS } from './sampling.js';
 
 /** Items whose sampling window this process knows. */
@@ -35,14 +34,18 @@ export class PayloadSampler {
     window.n += 1;
     const slot = slotOf(window.n, this.deps.random);
     if (window.n > FIRST + RESERVOIR || slot === null) return this.#keep(itemId, slot, incoming);
-    const payload = await pack(occurrenceOf(incoming.payload, itemId, slot, this.deps.ids.uuid(), incoming));
+    const payload = this.#payload(itemId, slot, incoming);
     const [written] = await this.deps.occurrences.bulk([{ insert: payload }]);
     return written !== undefined && 'n' in written ? true : null;
   }
 
   /** The payload of the report that makes the item: the first is always kept. */
-  first(itemId: string, incoming: IncomingReport): Promise<StoredOccurrence> {
-    return pack(occurrenceOf(incoming.payload, itemId, 0, this.deps.ids.uuid(), incoming));
+  first(itemId: string, incoming: IncomingReport): OccurrenceDoc {
+    return this.#payload(itemId, 0, incoming);
+  }
+
+  #payload(itemId: string, slot: number, incoming: IncomingReport): OccurrenceDoc {
+    return occurrenceOf(incoming.payload, itemId, slot, this.deps.ids.uuid(), incoming);
   }
 
   /** Keeps the payload if its turn comes; true when it was kept. */
@@ -58,10 +61,7 @@ export class PayloadSampler {
 
   async #keep(itemId: string, slot: number | null, incoming: IncomingReport): Promise<boolean> {
     if (slot === null) return false;
-    const payload = await pack(occurrenceOf(incoming.payload, itemId, slot, this.deps.ids.uuid(), incoming));
-    const set = replacing(payload);
-    // In bulk, because its answer does not bring the payload back.
-    await this.deps.occurrences.bulk([{ change: { id: payload.id }, update: { set }, upsert: true }]);
+    await this.deps.occurrences.bulk([{ put: this.#payload(itemId, slot, incoming) }]);
     return true;
   }
 

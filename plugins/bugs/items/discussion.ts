@@ -2,7 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { denied } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { Collection, Doc } from '../../../ports/store.js';
+import type { Collection, Doc, Filter } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Items } from './items.js';
@@ -12,6 +12,7 @@ import type { ItemDoc, OutboxEntry, StoredOccurrence } from './model.js';
 import { commentOf } from './outbox.js';
 import { SecretGuard } from './secret-guard.js';
 import { unpack } from '../intake/payload.js';
+import { slotIds } from '../intake/sampling.js';
 import { activityView, commentView, isLive, itemView, occurrenceView } from './view.js';
 
 export interface PageRequest {
@@ -71,7 +72,7 @@ export class Discussion {
     itemId: string,
     request: PageRequest,
   ): Promise<PageAnswer> {
-    const filter = { item_id: itemId };
+    const filter: Filter = part === 'occurrences' ? { id: { in: slotIds(itemId) } } : { item_id: itemId };
     const page = await from.find({
       filter,
       sort: [[TIME[part], 'desc']],

@@ -191,7 +191,7 @@ export interface RefDoc {
   expires_at: string | null;
 }
 
-/** A kept occurrence, whole; stored as `StoredOccurrence` (payload.ts). */
+/** A kept occurrence. */
 export interface OccurrenceDoc {
   /** `<item>:<slot>` */
   id: string;
@@ -215,7 +215,7 @@ export interface OccurrenceDoc {
   breadcrumbs: Json;
 }
 
-/** All other fields are in `packed`. */
+/** As an earlier version stored it: all other fields are in `packed` (payload.ts). */
 export interface PackedOccurrence extends Pick<
   OccurrenceDoc,
   'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'

@@ -17,6 +17,7 @@ import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { DEPS, hashOf, type Deps } from '../deps.js';
 import { Keys } from '../grouping/keys.js';
 import { publicRefId } from '../intake/client-refs.js';
+import { slotIds } from '../intake/sampling.js';
 import { Rekeying } from '../merging/rekeying.js';
 import { Items } from './items.js';
 import type { ItemDoc, RemovalDoc } from './model.js';
@@ -155,7 +156,7 @@ export class Removal {
       keys.remove({ item_id: id }),
       this.deps.refs.bulk(refs.map((ref) => ({ remove: { id: ref, item_id: id } }))),
       texts.remove({ id }),
-      occurrences.remove({ item_id: id }),
+      occurrences.bulk(slotIds(id).map((slot) => ({ remove: { id: slot } }))),
       comments.remove({ item_id: id }),
       activity.remove({ item_id: id }),
     ]);

@@ -8,6 +8,7 @@ import { unwrap, type WriteRequest } from '../../../adapters/sqlite/messages.js'
 import { commit } from '../../../adapters/sqlite/writer.js';
 import { performRead } from '../../../adapters/sqlite/reads.js';
 import { StoreFull } from '../../../ports/store.js';
+import { requestOf } from './support/request.js';
 
 describe('sqlite: no room left', () => {
   let folder: string;
@@ -22,11 +23,8 @@ describe('sqlite: no room left', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const insert = (id: string, size: number): WriteRequest => [
-    'insert',
-    'notes',
-    JSON.stringify({ id, text: 'x'.repeat(size) }),
-  ];
+  const insert = (id: string, size: number): WriteRequest =>
+    requestOf('insert', 'notes', { id, text: 'x'.repeat(size) });
 
   it('is told as StoreFull, by each write that did not fit, and leaves what was there', () => {
     expect(commit(connection, [insert('before', 10)])).to.have.nested.property('[0].value');

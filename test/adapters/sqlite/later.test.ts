@@ -11,6 +11,7 @@ import { ensureCollection } from '../../../adapters/sqlite/schema.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { performWrite } from '../../../adapters/sqlite/writes.js';
 import type { CollectionSpec, Doc } from '../../../ports/store.js';
+import { requestOf } from './support/request.js';
 
 const ALL = 10_500;
 const BEFORE: CollectionSpec = { name: 'rows', indexes: [{ fields: ['at'] }] };
@@ -42,7 +43,7 @@ describe('sqlite, columns of a large table', function () {
       for (let i = 0; i < ALL; i++) {
         const owner = i % 1_000 === 0 ? { owner: `o${i}` } : {};
         const row: Row = { id: `r${i}`, at: i, kind: i % 2 === 0 ? 'even' : i % 3 === 0, ...owner };
-        performWrite(connection, ['insert', 'rows', JSON.stringify(row)]);
+        performWrite(connection, requestOf('insert', 'rows', row));
       }
     });
     connection.close();
@@ -73,7 +74,7 @@ describe('sqlite, columns of a large table', function () {
     holds();
     // Written while some rows are filled and others are not.
     const write = (kind: 'insert' | 'change' | 'remove', request: object): unknown =>
-      first.transaction(() => performWrite(first, [kind, 'rows', JSON.stringify(request)]));
+      first.transaction(() => performWrite(first, requestOf(kind, 'rows', request)));
     for (const id of ['r0', 'r9999']) {
       write('change', { filter: { id }, update: { set: { owner: 'me', kind: 'mine' } } });
       write('change', { filter: { owner: 'me', id }, update: { inc: { at: 1 } } });

@@ -10,6 +10,7 @@ import { whereSql } from '../../../adapters/sqlite/translate.js';
 import { performWrite } from '../../../adapters/sqlite/writes.js';
 import { afterStretches } from '../../../ports/cursor.js';
 import type { Filter, Sort } from '../../../ports/store.js';
+import { requestOf } from './support/request.js';
 
 describe('sqlite plans', () => {
   let folder = '';
@@ -29,7 +30,7 @@ describe('sqlite plans', () => {
       });
       for (let i = 0; i < 300; i++) {
         const doc = { id: `i${i}`, project: `p${i % 3}`, state: i % 2 ? 'open' : 'done', at: i % 50, ref: `r${i}` };
-        performWrite(connection, ['insert', 'items', JSON.stringify(doc)]);
+        performWrite(connection, requestOf('insert', 'items', doc));
       }
     });
     connection.refresh();

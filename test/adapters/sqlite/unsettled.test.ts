@@ -11,6 +11,7 @@ import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { SETTLE_MS } from '../../../adapters/sqlite/unsettled.js';
 import { performWrite } from '../../../adapters/sqlite/writes.js';
 import type { CollectionSpec, Doc } from '../../../ports/store.js';
+import { requestOf } from './support/request.js';
 
 const SPEC: CollectionSpec = {
   name: 'rows',
@@ -33,7 +34,7 @@ describe('sqlite, deferred columns', () => {
     return connection;
   };
   const write = (connection: Connection, kind: 'insert' | 'change' | 'remove', request: object): unknown =>
-    connection.transaction(() => performWrite(connection, [kind, 'rows', JSON.stringify(request)]));
+    connection.transaction(() => performWrite(connection, requestOf(kind, 'rows', request)));
   const ids = (connection: Connection): unknown =>
     performRead(connection, [
       'ids',

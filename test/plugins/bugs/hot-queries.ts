@@ -101,12 +101,6 @@ export const HOT_QUERIES: readonly HotQuery[] = [
   { collection: 'moves', for: 'merges of an item under way', filter: ['item_id'], sort: [] },
   { collection: 'refs', for: 'references that a crash left open', filter: ['open_at'], sort: [['open_at', 'asc']] },
   { collection: 'refs', for: 'references that have expired', filter: ['expires_at'], sort: [] },
-  {
-    collection: 'occurrences',
-    for: 'the occurrences of an item',
-    filter: ['item_id'],
-    sort: [['received_at', 'desc']],
-  },
   { collection: 'occurrences', for: 'payloads that have expired', filter: ['received_at'], sort: [] },
   { collection: 'comments', for: 'the comments of an item', filter: ['item_id'], sort: [['created_at', 'desc']] },
   { collection: 'activity', for: 'the history of an item', filter: ['item_id'], sort: [['at', 'desc']] },

@@ -8,6 +8,7 @@ import { findSql } from '../../../adapters/sqlite/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/schema.js';
 import { either, notPassed } from '../../../plugins/bugs/claims/queue.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
+import { slotIds } from '../../../plugins/bugs/intake/sampling.js';
 import { HOT_QUERIES } from './hot-queries.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 
@@ -47,6 +48,11 @@ describe('bugs: plans of the hot queries', () => {
       }
     });
   }
+
+  it('the occurrences of an item are looked up by their ids', () => {
+    const plan = planOf('occurrences', { id: { in: slotIds('a') } }, [['received_at', 'desc']]);
+    expect(plan).to.match(/^SEARCH occurrences USING INDEX sqlite_autoindex_occurrences_1 \(id=\?\)/);
+  });
 
   it('action=next of an agent, with whatever else it asks for, walks the queue in its order', () => {
     for (const more of [{}, { project: 'a' }, { type: 'bug' }, { project: 'a', type: 'bug' }, { severity: 'low' }]) {

@@ -15,6 +15,7 @@ import { ensureCollection } from '../../../../adapters/sqlite/schema.js';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
 import { performWrite } from '../../../../adapters/sqlite/writes.js';
 import type { CollectionSpec, Doc, Filter, Sort } from '../../../../ports/store.js';
+import { requestOf } from '../support/request.js';
 
 const DECLARER = fileURLToPath(new URL('../support/lookups.js', import.meta.url));
 
@@ -53,7 +54,7 @@ describe('sqlite, look-ups', function () {
     return connection;
   };
   const write = (connection: Connection, kind: 'insert' | 'change' | 'remove', request: object): unknown =>
-    connection.transaction(() => performWrite(connection, [kind, 'rows', JSON.stringify(request)]));
+    connection.transaction(() => performWrite(connection, requestOf(kind, 'rows', request)));
   const allIn = (connection: Connection): void => {
     while (connection.transaction(() => takeIn(connection, 'rows')) !== null);
   };
@@ -118,7 +119,7 @@ describe('sqlite, look-ups', function () {
       for (let i = 0; i < 3_000; i++) {
         const state = i % 300 === 0 ? 'rare' : 'usual';
         const doc = { id: `r${i}`, at: i, made: -i, seen: i, state, owner: `o${i % 3}`, ref: `ref-${i}`, tags: [] };
-        performWrite(connection, ['insert', 'rows', JSON.stringify(doc)]);
+        performWrite(connection, requestOf('insert', 'rows', doc));
       }
     });
     allIn(connection);
@@ -153,7 +154,7 @@ describe('sqlite, look-ups', function () {
     const connection = connected();
     connection.transaction(() => {
       for (let i = 0; i < 2_000; i++)
-        performWrite(connection, ['insert', 'rows', JSON.stringify({ id: `r${i}`, at: i, made: i, state: 'usual' })]);
+        performWrite(connection, requestOf('insert', 'rows', { id: `r${i}`, at: i, made: i, state: 'usual' }));
     });
     const table = tableOf(connection);
     const plan = planOf(table, { state: 'usual' }, BY_MADE);

@@ -1,0 +1,26 @@
+/** Which fields of a collection are packed (packing.ts), in a table of its own, so that every process knows it: `~packed`. */
+import type { Driver } from '../driver.js';
+
+/** A connection, as far as this needs one. */
+type Statements = Pick<Driver, 'prepare'>;
+
+const PACKED = '"~packed"';
+
+/** Undefined: none. */
+export function packedFields(connection: Statements, name: string): readonly string[] | undefined {
+  const has = connection.prepare(`SELECT 1 FROM sqlite_master WHERE name = '~packed'`).get([]) !== undefined;
+  const [fields] = has
+    ? (connection.prepare(`SELECT fields FROM ${PACKED} WHERE collection = ?`).get([name]) ?? [])
+    : [];
+  return fields === undefined ? undefined : (JSON.parse(fields as string) as string[]);
+}
+
+/** Within a transaction. Documents that are there already stay as they are until they are written. */
+export function declarePacked(connection: Driver, name: string, fields: readonly string[]): void {
+  const known = packedFields(connection, name) ?? [];
+  if (JSON.stringify(known) === JSON.stringify(fields)) return;
+  connection.exec(`CREATE TABLE IF NOT EXISTS ${PACKED} (collection TEXT PRIMARY KEY, fields TEXT NOT NULL)`);
+  connection.prepare(`DELETE FROM ${PACKED} WHERE collection = ?`).run([name]);
+  if (fields.length > 0)
+    connection.prepare(`INSERT INTO ${PACKED} (collection, fields) VALUES (?, ?)`).run([name, JSON.stringify(fields)]);
+}

@@ -1,0 +1,73 @@
+/**
+ * Documents of collections with packed fields (ports/store.ts, CollectionSpec): those fields are kept deflated, in base64, under a key
+ * of the body that no path can name. The writer deflates, and whoever answers a body makes it whole again: everything else
+ * looks at fields that are never packed.
+ *
+ * The longest text follows the JSON of the other packed fields after a line feed, which compact JSON never contains. Within
+ * the JSON each line feed of a stack trace would be escaped and unescaped, at ten times the cost.
+ */
+import { Buffer } from 'node:buffer';
+import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
+import { jsonText } from '../../../ports/document.js';
+import type { Doc, Json } from '../../../ports/store.js';
+
+/** A document on its way to the writer: its id, the JSON of its plain fields, and what is to be packed. */
+export type DocText = readonly [id: string, body: string, packed?: string];
+
+/** Characters. Shorter ones would not shrink. */
+const WORTH_IT = 512;
+/** Texts of this length stand alone. */
+const LONG = 256;
+const SMALL = 8 * 1024;
+
+/** Quick rather than small: the repetitions of a stack trace are found at any level. Small ones need no large tables and no 16 KB of room. */
+const QUICK: ZlibOptions = { level: 1 };
+const QUICK_SMALL: ZlibOptions = { level: 1, windowBits: 12, memLevel: 5, chunkSize: 2048 };
+
+const HEAD = '{"~":"';
+
+/** @throws TypeError on a document without a text id */
+export function textOf(doc: Doc, packed: readonly string[] | undefined): DocText {
+  if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
+  const id = JSON.parse(jsonText(doc.id)) as string;
+  if (packed === undefined) return [id, jsonText(doc)];
+  const plain: { [field: string]: Json | undefined } = { ...doc };
+  const rest: { [field: string]: Json | undefined } = {};
+  let longest = '';
+  for (const field of packed) {
+    const value = plain[field];
+    if (value === undefined) continue;
+    rest[field] = value;
+    delete plain[field];
+    if (typeof value === 'string' && value.length > LONG && value.length > lengthOf(rest[longest])) longest = field;
+  }
+  const text = rest[longest];
+  delete rest[longest];
+  const tail = typeof text === 'string' ? `\n${longest}\n${text}` : '';
+  const packable = `${jsonText(rest)}${tail}`;
+  return packable.length < WORTH_IT ? [id, jsonText(doc)] : [id, jsonText(plain), packable];
+}
+
+const lengthOf = (value: Json | undefined): number => (typeof value === 'string' ? value.length : 0);
+
+/** The body as it is stored. */
+export function storedBody([, body, packed]: DocText): string {
+  if (packed === undefined) return body;
+  const bytes = Buffer.from(packed);
+  const deflated = deflateRawSync(bytes, bytes.length <= SMALL ? QUICK_SMALL : QUICK);
+  return `${HEAD}${deflated.toString('base64')}",${body.slice(1)}`;
+}
+
+/** The whole document as JSON. @throws zlib's error when what is stored is damaged */
+export function wholeBody(stored: string): string {
+  if (!stored.startsWith(HEAD)) return stored;
+  const end = stored.indexOf('"', HEAD.length);
+  const text = inflateRawSync(Buffer.from(stored.slice(HEAD.length, end), 'base64')).toString();
+  const plain = stored.slice(end + 2);
+  const line = text.indexOf('\n');
+  const rest = line < 0 ? text : text.slice(0, line);
+  const more = rest === '{}' ? '' : `${rest.slice(1, -1)},`;
+  if (line < 0) return `{${more}${plain}`;
+  const long = text.indexOf('\n', line + 1);
+  return `{${JSON.stringify(text.slice(line + 1, long))}:${JSON.stringify(text.slice(long + 1))},${more}${plain}`;
+}
