@@ -3,7 +3,10 @@
  * Chromium.
  */
 import { expect } from 'chai';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
+import { Connection } from '../../adapters/sqlite/connection.js';
+import { performWrite } from '../../adapters/sqlite/writes.js';
 import { packageWith } from '../../clients/demo/package-file.js';
 import { ADMIN, aosJson, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
@@ -30,6 +33,7 @@ const LISTS: readonly [string, string][] = [
   ['/releases', 'tbody tr'],
   ['/licenses', 'tbody tr'],
   ['/license-approvals', 'tbody tr'],
+  ['/access-protection', 'tbody tr'],
   ['/webhooks', 'tbody tr'],
   ['/webhooks/events', 'tbody tr'],
   ['/projects', 'tbody tr'],
@@ -40,6 +44,19 @@ const LISTS: readonly [string, string][] = [
   ['/system/audit', 'tbody tr'],
   ['/search?q=shop', '.list-group-item'],
 ];
+
+/** As twenty deliveries in a row would, over hours: the list has its banner. */
+function disableWebhooks(dataDir: string): void {
+  const connection = new Connection({ path: join(dataDir, 'aos.db'), durability: 'normal' });
+  try {
+    const disabled_at = new Date().toISOString();
+    const set = { enabled: false, disabled_at, disabled_reason: '20 deliveries in a row failed: connection refused' };
+    const change = JSON.stringify({ filter: { enabled: true }, update: { set } });
+    connection.transaction(() => performWrite(connection, ['touch', 'webhooks_webhooks', change]));
+  } finally {
+    connection.close();
+  }
+}
 
 describe('web: lists on a phone', function () {
   this.timeout(180_000);
@@ -91,10 +108,16 @@ describe('web: lists on a phone', function () {
       ['user', 'create', '--username', 'mia', '--role', 'member', '--password-stdin'],
       `${ADMIN.password}\n`,
     );
+    await aosJson(service.env, ['store', 'selftest']);
+    await service.end();
+    disableWebhooks(service.dataDir);
+    await service.start();
     browser = await launch(CHROMIUM);
     tab = await Tab.open(browser, service.url, 360);
     await tab.page.setViewportSize({ width: 360, height: HEIGHT });
     await tab.signIn(ADMIN.username, ADMIN.password);
+    await tab.go('/webhooks');
+    expect(await tab.page.getByText('20 deliveries in a row failed').count()).to.be.greaterThan(0);
     await tab.go('/notifications/new');
     await tab.page.getByLabel('Name', { exact: true }).fill('Night shift');
     await tab.page.getByLabel('Kind').selectOption('slack');

@@ -3,6 +3,7 @@
  * match. Here each condition that an index or a look-up knows is asked, up to a bound, how many documents can match: if
  * they are few, those are read and sorted; otherwise many match, and the walk in order meets them soon.
  */
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { alternatives } from '../../../ports/document.js';
 import type { Condition, Filter, Sort } from '../../../ports/store.js';
 import type { Connection, Table } from '../connection.js';
@@ -19,6 +20,12 @@ const FEWEST = 500;
 const MOST = 10_000;
 /** Indexes that are asked for one filter. */
 const ASKED = 3;
+/**
+ * That a range holds many costs as much to learn as its few would, a list of a project asks with every page, and it seldom
+ * changes: kept for so long. A range that has become small is walked meanwhile, which answers the same.
+ */
+const MANY = { most: 500, ttlMs: 10_000 };
+const many = new WeakMap<Connection, BoundedMap<true>>();
 
 /** A flat filter's ways: by look-ups, and by ranges of indexes over the paths of one each. */
 interface Ways {
@@ -119,14 +126,24 @@ export function candidatesOf(connection: Connection, table: Table, plan: Plan): 
 function rowsOf(connection: Connection, table: Table, ways: Ways, most: number): number[] | null {
   const byTerms = ways.match === null ? null : rowsByTerms(connection, table.name, ways.match, most);
   if (byTerms !== null) return byTerms;
+  const known = many.get(connection) ?? new BoundedMap<true>(MANY);
+  many.set(connection, known);
+  const crowded: (readonly string[])[] = [];
   for (const paths of ways.indexed) {
+    // What fewer conditions leave is no less.
+    if (crowded.some((more) => paths.every((path) => more.includes(path)))) continue;
     const { text, values } = whereSql(
       [Object.fromEntries(paths.map((path) => [path, ways.filter[path]]))],
       table.columns,
     );
     const sql = `SELECT rowid FROM "${table.name}" WHERE ${text} LIMIT ?`;
-    const rows = connection.prepare(sql).all([...values, most + 1]);
-    if (rows.length <= most) return rows.map(([row]) => row as number);
+    const key = `${sql} ${JSON.stringify(values)}`;
+    if (known.get(key) === undefined) {
+      const rows = connection.prepare(sql).all([...values, most + 1]);
+      if (rows.length <= most) return rows.map(([row]) => row as number);
+      known.set(key, true);
+    }
+    crowded.push(paths);
   }
   return null;
 }
