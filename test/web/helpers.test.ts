@@ -228,7 +228,7 @@ describe('charts', () => {
   it('leave out the middle of what goes on level', () => {
     expect(sparkPath([0, 0, 0, 4, 4, 4, 0], 60, 8)).to.equal('M0,8L20,8L30,0L50,0L60,8');
     expect(render('{{sparkline v}}', { v: [0, 0, 0] }))
-      .to.include('d="M0 21H96"')
+      .to.include('d="M0 22.5H96"')
       .and.not.include('spark-area');
   });
 

@@ -18,7 +18,8 @@ export function sparkPath(values: readonly number[], width: number, height: numb
   const high = Math.max(...values, 0) || 1;
   const step = width / (values.length - 1);
   let path = '';
-  for (const [i, value] of values.entries()) {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
     if (value === values[i - 1] && value === values[i + 1]) continue;
     path += `${i === 0 ? 'M' : 'L'}${round(i * step)},${round(height - ((value - low) / (high - low)) * height)}`;
   }
@@ -49,7 +50,7 @@ function sparkline(...args: unknown[]): Html {
   const path = sparkPath(counts, width, inner);
   const body =
     path === '' || counts.every((count) => count === 0)
-      ? `<path d="M0 ${inner}H${width}" class="spark-line"/>`
+      ? `<path d="M0 ${inner + 1.5}H${width}" class="spark-line"/>`
       : `<g transform="translate(0 1.5)"><path d="${path}L${width},${inner}L0,${inner}Z" class="spark-area"/><path d="${path}" class="spark-line"/></g>`;
   return frame('spark', width, height, plain(hash['label']), body);
 }

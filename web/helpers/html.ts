@@ -49,7 +49,8 @@ export function plain(value: unknown): string {
 /** ` name="value"` for each attribute that is neither null, undefined nor false; true is the bare name. */
 export function attributes(values: Record<string, unknown>): string {
   let out = '';
-  for (const [name, value] of Object.entries(values)) {
+  for (const name in values) {
+    const value = values[name];
     if (value === null || value === undefined || value === false) continue;
     out += value === true ? ` ${name}` : ` ${name}="${escape(value)}"`;
   }

@@ -5,11 +5,18 @@ import { duration } from './time.js';
 const PITCH = 8;
 const WIDTH = 6;
 const HEIGHT = 24;
-/** Columns that are kept as markup, of one list of titles. */
-const KEPT = 2_000;
+/** Texts that are kept of one column. */
+const KEPT = 100;
+
+/** A column as it was drawn last with a text. */
+interface Drawn {
+  tone: string;
+  seconds: number | null;
+  box: string;
+}
 
 /** A page of monitors has a thousand columns, and most look like the one above: by their titles, which a list makes anew each hour. */
-const drawn = new WeakMap<readonly unknown[], Map<string, string>>();
+const drawn = new WeakMap<readonly unknown[], Map<string, Drawn>[]>();
 
 /**
  * `{{state-bar columns titles=(hour-titles 24) label="Last 24 hours"}}`: columns `[{tone, text, seconds}]`, oldest first. Each
@@ -20,12 +27,17 @@ function stateBar(...args: unknown[]): Html {
   const columns = Array.isArray(values[0]) ? (values[0] as { [name: string]: unknown }[]) : [];
   const titles = Array.isArray(hash['titles']) ? (hash['titles'] as unknown[]) : [];
   const tones = columns.map((column) => plain(column['tone']).replace(/[^a-z]/g, '') || 'none');
-  const known = drawn.get(titles) ?? new Map<string, string>();
+  const known = drawn.get(titles) ?? [];
   drawn.set(titles, known);
   const boxes = columns.map((column, i) => {
-    const key = `${i} ${tones[i]} ${plain(column['seconds'])} ${plain(column['text'])}`;
-    const box = known.get(key) ?? boxOf(column, i, tones[i] ?? 'none', titles[i]);
-    if (known.size < KEPT) known.set(key, box);
+    const tone = tones[i] ?? 'none';
+    const text = plain(column['text']);
+    const seconds = numeric(column['seconds']);
+    const kept = (known[i] ??= new Map<string, Drawn>());
+    const last = kept.get(text);
+    if (last?.tone === tone && last.seconds === seconds) return last.box;
+    const box = boxOf(i, tone, seconds === null ? text : `${text} for ${duration(seconds)}`, titles[i]);
+    if (kept.size < KEPT) kept.set(text, { tone, seconds, box });
     return box;
   });
   const troubled = (tone: string): number => tones.filter((one) => one === tone).length;
@@ -40,9 +52,7 @@ function stateBar(...args: unknown[]): Html {
 }
 
 /** What all have in common is in the styles. */
-function boxOf(column: { [name: string]: unknown }, i: number, tone: string, heading: unknown): string {
-  const seconds = numeric(column['seconds']);
-  const text = `${plain(column['text'])}${seconds === null ? '' : ` for ${duration(seconds)}`}`;
+function boxOf(i: number, tone: string, text: string, heading: unknown): string {
   const title = heading === undefined ? text : `${plain(heading)}: ${text}`;
   return `<rect class="tone-${tone}" x="${i * PITCH}"><title>${escape(title)}</title></rect>`;
 }
