@@ -60,6 +60,9 @@ export class Projects implements ProjectDirectory {
     now: () => this.clock.monotonic(),
   });
 
+  /** Slugs by numbers, which are given out once: every envelope of a Sentry SDK asks. */
+  readonly #slugs = new BoundedMap<string>({ most: MAX_RECENT });
+
   constructor(
     @inject(collection<Project>('projects')) private readonly rows: Collection<Project>,
     @inject(collection<Counter>('counters')) private readonly counters: Collection<Counter>,
@@ -81,9 +84,14 @@ export class Projects implements ProjectDirectory {
   }
 
   async byNumber(number: number): Promise<ProjectInfo | null> {
+    const known = this.#slugs.get(String(number));
+    const recent = known === undefined ? null : await this.get(known);
+    if (recent?.number === number) return recent;
     const page = await this.rows.find({ filter: { number }, limit: 1 });
     const project = page.items[0];
-    return project === undefined ? null : projectInfo(project);
+    if (project === undefined) return null;
+    this.#slugs.set(String(number), project.id);
+    return projectInfo(project);
   }
 
   async list(): Promise<ProjectInfo[]> {

@@ -12,7 +12,7 @@ import { quietHeader } from './skipped.js';
 const params = joi.object({
   number: joi
     .string()
-    .pattern(/^\d{1,15}$/, 'a number')
+    .pattern(/^\d{1,15}$/)
     .required()
     .description('Number of the project, from its DSN'),
 });

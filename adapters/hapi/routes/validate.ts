@@ -115,14 +115,20 @@ export class QueryRule {
   }
 }
 
-/** Schema of path parameters, prepared. */
-export const paramsRule = (schema: Schema | undefined): Schema | null => schema?.prefs(QUERY) ?? null;
+/** Path parameters, prepared. */
+export interface ParamsRule {
+  fastCheck: FastCheck;
+  schema: Schema;
+}
+
+export const paramsRule = (schema: Schema | undefined): ParamsRule | null =>
+  schema === undefined ? null : { fastCheck: fastCheck(schema), schema: schema.prefs(QUERY) };
 
 /** Path parameters: what does not fit cannot exist, so the answer is 404. @returns null then */
-export function paramsFit(rule: Schema | null, params: Record<string, string>): Record<string, string> | null {
+export function paramsFit(rule: ParamsRule | null, params: Record<string, string>): Record<string, string> | null {
   for (const name in params) if (params[name]!.includes('\0')) return null;
-  if (!rule) return params;
-  const { value, error } = rule.validate(params) as { value: Record<string, string>; error?: ValidationError };
+  if (rule === null || rule.fastCheck(params)) return params;
+  const { value, error } = rule.schema.validate(params) as { value: Record<string, string>; error?: ValidationError };
   return error ? null : value;
 }
 

@@ -38,6 +38,27 @@ export function isSecretKey(key: string): boolean {
   return SECRET_KEY.test(plain) || SECRET_KEYS.has(plain) || plain.endsWith('token');
 }
 
+interface Key {
+  secret: boolean;
+  /** What it is without secrets. */
+  name: string;
+}
+
+/** Keys that were judged already: those of one program's reports are always the same. Cleared when it is full. */
+const MOST_KEYS = 2_000;
+const LONGEST_KEY = 64;
+const judged = new Map<string, Key>();
+
+function judge(key: string): Key {
+  const before = judged.get(key);
+  if (before !== undefined) return before;
+  const verdict = { secret: isSecretKey(key), name: scrubText(key) };
+  if (key.length > LONGEST_KEY) return verdict;
+  if (judged.size >= MOST_KEYS) judged.clear();
+  judged.set(key, verdict);
+  return verdict;
+}
+
 class Walk {
   #left = MOST_VALUES;
 
@@ -72,10 +93,10 @@ class Walk {
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string;
       const before = value[key] ?? null;
-      const hidden = isSecretKey(key) || (key === 'value' && named !== null && isSecretKey(named));
-      const after = hidden ? hide(before) : this.value(before, depth + 1);
       // A key is text as well: a map may use secrets as keys.
-      const name = scrubText(key);
+      const { secret, name } = judge(key);
+      const hidden = secret || (key === 'value' && named !== null && isSecretKey(named));
+      const after = hidden ? hide(before) : this.value(before, depth + 1);
       if (after !== before || name !== key) {
         copy ??= keys.slice(0, i).map((k) => [k, value[k] ?? null]);
       }
