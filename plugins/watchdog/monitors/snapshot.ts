@@ -1,13 +1,15 @@
 /**
  * All monitors as they were at one moment, shared by everyone who asks in this process (contract 30, endpoints: /status). A
  * small store is read anew for every question, so that a caller sees its own heartbeat; a large one at most every 2 s. It
- * is read in pages, with a turn of the event loop between them, and each monitor is kept as the JSON text that is sent.
+ * is read in pages, with a turn of the event loop between them. For the API each monitor is kept as the JSON text that is sent;
+ * the page of the hierarchy shows seven fields of each, which costs a fraction.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
 import type { Find, Rendered } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
-import { Forest } from './forest.js';
+import { Forest, type TreeItem } from './forest.js';
+import { OUTLINE_ROW, type OutlineRow } from './outline-row.js';
 import { MONITOR_ROW, type MonitorRow } from './snapshot-row.js';
 
 /** How old a snapshot may be when it is given out, counted from the beginning of its reading. */
@@ -16,13 +18,13 @@ const MAX_AGE_MS = 2_000;
 const QUICK_MS = 25;
 const PAGE = 200;
 
-export interface Snapshot {
+export interface Snapshot<Row extends TreeItem = MonitorRow> {
   /** When its reading began, RFC 3339. */
   at: string;
   /** By source. */
-  rows: readonly MonitorRow[];
+  rows: readonly Row[];
   /** The hierarchy of all; made when it is asked for, once. */
-  forest: () => Promise<Forest<MonitorRow>>;
+  forest: () => Promise<Forest<Row>>;
 }
 
 const decoder = new TextDecoder();
@@ -31,30 +33,38 @@ export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(r
 
 @injectable()
 export class Snapshots {
-  readonly #readings: SharedReading<Snapshot>;
+  readonly #whole: SharedReading<Snapshot>;
+  readonly #outline: SharedReading<Snapshot<OutlineRow>>;
 
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'monitors' | 'clock'>) {
-    const monotonic = (): number => deps.clock.monotonic();
-    this.#readings = new SharedReading(() => this.#read(), { maxAgeMs: MAX_AGE_MS, quickMs: QUICK_MS, monotonic });
+    const options = { maxAgeMs: MAX_AGE_MS, quickMs: QUICK_MS, monotonic: () => deps.clock.monotonic() };
+    this.#whole = new SharedReading(() => this.#read<MonitorRow>(MONITOR_ROW), options);
+    this.#outline = new SharedReading(() => this.#read<OutlineRow>(OUTLINE_ROW), options);
   }
 
+  /** Each monitor as the API shows it. */
   take(): Promise<Snapshot> {
-    return this.#readings.take();
+    return this.#whole.take();
   }
 
-  async #read(): Promise<Snapshot> {
+  /** Each monitor as the hierarchy shows it. */
+  outline(): Promise<Snapshot<OutlineRow>> {
+    return this.#outline.take();
+  }
+
+  async #read<Row extends TreeItem>(module: URL): Promise<Snapshot<Row>> {
     const { monitors, clock } = this.deps;
     const at = clock.iso();
-    const rows: MonitorRow[] = [];
+    const rows: Row[] = [];
     const query: Find = { filter: { deleted_at: null }, sort: [['source', 'asc']], limit: PAGE };
     for (let after: string | null = null, more = true; more; more = after !== null) {
-      const page: Rendered = await monitors.render({ ...query, after }, { module: MONITOR_ROW, context: null });
-      for (const row of JSON.parse(decoder.decode(page.json)) as MonitorRow[]) rows.push(row);
+      const page: Rendered = await monitors.render({ ...query, after }, { module, context: null });
+      for (const row of JSON.parse(decoder.decode(page.json)) as Row[]) rows.push(row);
       after = page.next;
       if (after !== null) await turn();
     }
-    let made: Promise<Forest<MonitorRow>> | undefined;
-    const forest = (): Promise<Forest<MonitorRow>> => (made ??= Forest.of(rows, turn));
+    let made: Promise<Forest<Row>> | undefined;
+    const forest = (): Promise<Forest<Row>> => (made ??= Forest.of(rows, turn));
     return { at, rows, forest };
   }
 }

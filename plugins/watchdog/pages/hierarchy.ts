@@ -1,10 +1,9 @@
 /** /hierarchy */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import type { MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Services } from '../services.js';
 import type { Branch, Forest } from '../monitors/forest.js';
-import type { MonitorRow } from '../monitors/snapshot-row.js';
+import type { OutlineRow } from '../monitors/outline-row.js';
 import { proposedOf } from './choices.js';
 import { hrefOf } from './form.js';
 import { linesOf } from './lines.js';
@@ -35,7 +34,7 @@ const branchHref = (source: string): string => `/hierarchy?below=${encodeURIComp
 
 export async function hierarchyView(services: Services, request: HttpRequest, problem?: string): Promise<View> {
   const { below, after } = request.query as { below?: string; after?: string };
-  const snapshot = await services.snapshots.take();
+  const snapshot = await services.snapshots.outline();
   const forest = await snapshot.forest();
   const top = below === undefined ? null : (forest.find(below) ?? null);
   if (below !== undefined && top === null) throw notFound(`monitor ${below}`);
@@ -61,15 +60,15 @@ export async function hierarchyView(services: Services, request: HttpRequest, pr
 }
 
 /** Without recursion, as deep as a chain may be. */
-function nodeOf(root: Branch<MonitorRow>, forest: Forest<MonitorRow>): Node {
-  const made = (branch: Branch<MonitorRow>): Node => {
-    const { source, name, state, alarm, suppressed_by, parent_source } = branch.item;
+function nodeOf(root: Branch<OutlineRow>, forest: Forest<OutlineRow>): Node {
+  const made = (branch: Branch<OutlineRow>): Node => {
+    const { source, name, state, down_since, alarm, suppressed_by, parent_source } = branch.item;
     return {
       href: hrefOf(source),
       source,
       name,
       state,
-      down_since: state === 'down' ? (JSON.parse(branch.item.json) as MonitorView).down_since_utc : null,
+      down_since,
       alarm,
       suppressed_by,
       parent_source,
@@ -81,7 +80,7 @@ function nodeOf(root: Branch<MonitorRow>, forest: Forest<MonitorRow>): Node {
     };
   };
   const top = made(root);
-  const open: [Branch<MonitorRow>, Node][] = [[root, top]];
+  const open: [Branch<OutlineRow>, Node][] = [[root, top]];
   for (const [branch, node] of open) {
     for (const child of branch.children) {
       const under = made(child);

@@ -1,0 +1,23 @@
+/** A monitor in the hierarchy: what its page shows, made where it is read (ports/store.ts, Rendering). */
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import type { Render } from '../../../ports/store.js';
+import type { MonitorDoc } from '../model.js';
+
+export interface OutlineRow {
+  source: string;
+  name: string;
+  state: MonitorState;
+  /** Null while it is not down. */
+  down_since: string | null;
+  alarm: MonitorDoc['alarm'];
+  parent_source: string | null;
+  suppressed_by: string | null;
+}
+
+export const render: Render<MonitorDoc, never, null> = (doc): OutlineRow => {
+  const { source, name, state, alarm, parent_source, suppressed_by } = doc;
+  const down_since = state === 'down' ? doc.down_since_utc : null;
+  return { source, name, state, down_since, alarm, parent_source, suppressed_by };
+};
+
+export const OUTLINE_ROW = new URL(import.meta.url);
