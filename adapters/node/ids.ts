@@ -7,15 +7,19 @@
  * where this leaves 62, `crypto.randomUUID` (version 4: it scatters the primary key's pages), and `byte % 62` for secrets (the
  * first eight letters would come up more often).
  */
-import { randomBytes, randomFillSync } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** The largest multiple of 62 that a byte can hold; bytes from here on are drawn again. */
 const FAIR = 248;
-/** Bytes drawn at once for ids. */
+/** Bytes drawn at once. */
 const POOL = 4096;
+/** Bytes of an id. */
+const UUID = 16;
+/** Bytes that a secret takes at a time: enough for one of 43 letters nearly always. */
+const DRAW = 52;
 
 export class RandomIds implements Ids {
   private last = 0;
@@ -26,7 +30,7 @@ export class RandomIds implements Ids {
   constructor(private readonly clock: Clock) {}
 
   uuid(): string {
-    const at = this.#random();
+    const at = this.#random(UUID);
     const { pool } = this;
     const now = this.clock.now();
     if (now > this.last) {
@@ -44,22 +48,25 @@ export class RandomIds implements Ids {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   }
 
-  /** Where 16 new bytes of the pool begin: one call of the system's source serves 256 ids. */
-  #random(): number {
-    if (this.used === POOL) {
+  /** Where `bytes` new bytes of the pool begin: one call of the system's source serves many. */
+  #random(bytes: number): number {
+    if (this.used + bytes > POOL) {
       randomFillSync(this.pool);
       this.used = 0;
     }
-    this.used += 16;
-    return this.used - 16;
+    this.used += bytes;
+    return this.used - bytes;
   }
 
   secret(length = 43): string {
     let text = '';
     while (text.length < length) {
-      for (const byte of randomBytes(length + 8)) {
+      const at = this.#random(DRAW);
+      for (const byte of this.pool.subarray(at, at + DRAW)) {
         if (byte < FAIR && text.length < length) text += ALPHABET[byte % 62];
       }
+      // Nothing of a secret stays behind.
+      this.pool.fill(0, at, at + DRAW);
     }
     return text;
   }

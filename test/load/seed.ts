@@ -30,6 +30,12 @@ const STATUSES: readonly (readonly [ItemStatus, number])[] = [
   ['closed', 600],
 ];
 
+interface SeedOptions {
+  now: number;
+  /** All of them; else most are done. */
+  open: boolean;
+}
+
 /** The report whose group the `i`th item is. */
 export const seededReport = (i: number, project: string): Report => ({
   type: i % 10 === 9 ? 'bug' : 'error',
@@ -59,12 +65,12 @@ function statusOf(i: number): ItemStatus {
   return 'closed';
 }
 
-function itemOf(i: number, number: number, report: Report, now: number): ItemDoc {
+function itemOf(i: number, number: number, report: Report, { now, open }: SeedOptions): ItemDoc {
   const id = `01900000-0000-7000-8000-${i.toString(16).padStart(12, '0')}`;
   const created = now - 90 * DAY_MS + (i % 7_776_000) * 1000;
   const key = groupingOf(report).dedup_key;
   const first = firstDocument(report, id, number, key, { now: created, occurred: created });
-  const status = statusOf(i);
+  const status = open ? 'open' : statusOf(i);
   const seen = new Date(created + ((i * 7919) % (now - created))).toISOString();
   const item: ItemDoc = {
     ...first,
@@ -97,7 +103,12 @@ function itemOf(i: number, number: number, report: Report, now: number): ItemDoc
  * @param dataDir of a service that has made its tables and is stopped
  * @param projects slugs; the items go to them in turn
  */
-export function seedItems(dataDir: string, projects: readonly string[], items: number, now = Date.now()): void {
+export function seedItems(
+  dataDir: string,
+  projects: readonly string[],
+  items: number,
+  { now = Date.now(), open = false }: Partial<SeedOptions> = {},
+): void {
   const connection = new Connection({ path: join(dataDir, 'aos.db'), durability: 'normal' });
   const { driver } = connection;
   try {
@@ -108,7 +119,7 @@ export function seedItems(dataDir: string, projects: readonly string[], items: n
     for (const [name] of indexes) driver.exec(`DROP INDEX "${name}"`);
     for (let from = 0; from < items; from += BATCH) {
       connection.transaction(() => {
-        for (let i = from; i < Math.min(items, from + BATCH); i++) insert(connection, i, projects, now);
+        for (let i = from; i < Math.min(items, from + BATCH); i++) insert(connection, i, projects, { now, open });
       });
     }
     for (const [, sql] of indexes) driver.exec(sql);
@@ -129,10 +140,10 @@ function takeInMany(connection: Connection): boolean {
   return true;
 }
 
-function insert(connection: Connection, i: number, projects: readonly string[], now: number): void {
+function insert(connection: Connection, i: number, projects: readonly string[], options: SeedOptions): void {
   const project = projects[i % projects.length] as string;
   const report = seededReport(i, project);
-  const item = itemOf(i, Math.floor(i / projects.length) + 1, report, now);
+  const item = itemOf(i, Math.floor(i / projects.length) + 1, report, options);
   const key = { id: hashOf(project, item.dedup_key), project, key: item.dedup_key, item_id: item.id };
   performWrite(connection, ['insert', 'bugs_items', JSON.stringify(item)]);
   performWrite(connection, ['insert', 'bugs_texts', JSON.stringify(textsOf(report, item.id))]);

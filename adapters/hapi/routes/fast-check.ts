@@ -37,8 +37,11 @@ export function fastCheck(schema: Schema): FastCheck {
   return sureOf(schema.describe());
 }
 
+const PLAIN_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
+
 /**
- * Values of a query are texts, or lists of them: what joi would convert (numbers, booleans) is not sure.
+ * Values of a query are texts, or lists of them. A number that is written as JavaScript writes it is taken for one; what joi
+ * would convert besides (other spellings, booleans) is not sure.
  * @param strict names that the schema does not know are joi's to refuse
  */
 export function fastQuery(schema: Schema, strict: boolean): FastQuery {
@@ -47,15 +50,17 @@ export function fastQuery(schema: Schema, strict: boolean): FastQuery {
   if (described === null) return () => null;
   const fields = Object.entries(described).map(([key, inner]) => {
     const flags = flagsOf(inner);
-    return { key, sure: sureOf(inner), needed: flags['presence'] === 'required', missing: flags['default'] };
+    const isNumber = inner.type === 'number';
+    return { key, isNumber, sure: sureOf(inner), needed: flags['presence'] === 'required', missing: flags['default'] };
   });
   // One that is made, or copied, at every question.
   if (fields.some(({ missing }) => typeof missing === 'object' || typeof missing === 'function')) return () => null;
   return (query) => {
     const value = Object.create(null) as Record<string, unknown>;
     let known = 0;
-    for (const { key, sure, needed, missing } of fields) {
-      const given = query[key];
+    for (const { key, isNumber, sure, needed, missing } of fields) {
+      const text = query[key];
+      const given = isNumber && typeof text === 'string' && PLAIN_INTEGER.test(text) ? Number(text) : text;
       if (given !== undefined) {
         if (!sure(given)) return null;
         value[key] = given;

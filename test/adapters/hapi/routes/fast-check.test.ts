@@ -71,12 +71,18 @@ const QUERIES: Record<string, Schema> = {
     c: joi.array().items(joi.string()),
   }),
   converted: joi.object({ a: joi.number().default(5), b: joi.boolean().default(false), c: joi.string().isoDate() }),
+  numbers: joi.object({
+    a: joi.number().integer().min(1).max(100),
+    b: joi.number().valid(1, 60).required(),
+    c: joi.number().multiple(3),
+  }),
   'made defaults': joi.object({
     a: joi.any().default(() => 'x'),
     b: joi.object({ c: joi.any().default(1) }).default(),
   }),
 };
-const given = fc.constantFrom('', 'a', 'ab', 'abcd', ' A ', '1', 'true', '2026-11-20T08:15:30Z');
+const numbers = ['1', '60', '0', '007', '-1', '1e1', ' 1', '1.0', '100', '101', '900719925474099', '9007199254740993'];
+const given = fc.constantFrom('', 'a', 'ab', 'abcd', ' A ', ...numbers, 'true', '2026-11-20T08:15:30Z');
 const query = fc
   .dictionary(fc.constantFrom('a', 'b', 'c', 'z'), fc.oneof(given, fc.array(given, { minLength: 1, maxLength: 3 })))
   .map((sample) => Object.assign(Object.create(null) as Record<string, unknown>, sample));
@@ -143,6 +149,13 @@ describe('hapi: fast check', () => {
     const strict = fastQuery(schema, true);
     expect(strict({ a: '1', c: '3' })).to.deep.equal({ a: '1', b: 'x', c: '3' });
     expect(strict({ a: '1', z: '4' })).to.equal(null);
+  });
+
+  it('takes a number of a query that is written plainly, within its bounds', () => {
+    const quick = fastQuery(joi.object({ a: joi.number().integer().min(1).max(100) }), true);
+    expect(quick({ a: '60' })).to.deep.equal({ a: 60 });
+    for (const other of ['0', '101', '060', '6e1', '60.0', ' 60', '+60', ''])
+      expect(quick({ a: other })).to.equal(null);
   });
 
   it('is sure of a good report, alone and in a list, and of each field that may be there', () => {
