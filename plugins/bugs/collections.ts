@@ -56,7 +56,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'families', indexes: [] },
   { name: 'floods', indexes: [] },
   { name: 'removals', indexes: [{ fields: ['open_at'] }, { fields: ['expires_at'] }] },
-  { name: 'refs', indexes: [{ fields: ['open_at'] }, { fields: ['expires_at'] }] },
+  { name: 'refs', indexes: [{ fields: ['open_at'], sparse: true }, { fields: ['expires_at'] }] },
   {
     name: 'occurrences',
     // An item's are found by their ids (`slotIds`).

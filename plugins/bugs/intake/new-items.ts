@@ -14,6 +14,7 @@ import { activityOf } from '../items/outbox.js';
 import { Faults } from '../releases/version-faults.js';
 import { firstDocument, textsOf } from './first-document.js';
 import type { IncomingReport } from './incoming-report.js';
+import { Numbers } from './numbers.js';
 import { PayloadSampler } from './payload-sampler.js';
 
 @injectable()
@@ -26,6 +27,7 @@ export class NewItems {
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Faults) private readonly faults: Faults,
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
+    @inject(Numbers) private readonly numbers: Numbers,
   ) {}
 
   /** Item and decision in one transaction; null when another call was faster. @param decision of `Keys.decide` */
@@ -36,7 +38,7 @@ export class NewItems {
   ): Promise<ItemDoc | null> {
     const { transact } = this.deps;
     if (transact === null) throw new TypeError('the store has no transactions');
-    const n = await this.#number(incoming);
+    const n = await this.numbers.next(incoming.report.project);
     const payload = this.sampler.first(id, incoming);
     return this.watermark.write(id, async (stamp) => {
       const change = this.#first(id, n, incoming, stamp);
@@ -75,19 +77,13 @@ export class NewItems {
 
   async #insert(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
     const { texts, items } = this.deps;
-    const n = await this.#number(incoming);
+    const n = await this.numbers.next(incoming.report.project);
     // The texts come first: an item is never seen without them.
     await this.#unlessThere(texts.insert(textsOf(incoming.report, id)));
     return this.watermark.write(id, async (stamp) => {
       const doc = this.#first(id, n, incoming, stamp).document();
       return (await this.#unlessThere(items.insert(doc))) ? doc : null;
     });
-  }
-
-  /** The next one of the project. */
-  async #number({ report }: IncomingReport): Promise<number> {
-    const counter = await this.deps.counters.change({ id: report.project }, { inc: { n: 1 } }, { upsert: true });
-    return counter?.doc.n ?? 0;
   }
 
   #first(id: string, n: number, incoming: IncomingReport, stamp: string): ChangeSet {

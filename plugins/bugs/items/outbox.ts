@@ -74,8 +74,11 @@ export class Outbox {
   async #forget(item: ItemDoc, gone: readonly string[]): Promise<void> {
     const { items } = this.deps;
     if (gone.length === item.outbox.length) {
-      const whole = { set: { outbox: [], outbox_at: null } };
-      if (await items.change({ id: item.id, outbox_at: item.outbox_at }, whole)) return;
+      const { id, outbox_at } = item;
+      const update = { set: { outbox: [], outbox_at: null } };
+      // In bulk, because its answer does not bring the item back.
+      const [emptied] = await items.bulk([{ change: { id, outbox_at }, update }]);
+      if (emptied !== undefined && 'n' in emptied && emptied.n > 0) return;
     }
     await items.change({ id: item.id }, { pull: { outbox: { field: 'id', in: gone } } });
   }

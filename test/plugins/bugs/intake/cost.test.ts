@@ -66,7 +66,7 @@ describe('bugs: the cost of an occurrence', () => {
     expect(calls.filter((call) => !call.endsWith('get'))).to.deep.equal([
       'counters.change',
       'transact families keys keys floods refs texts items activity occurrences',
-      'items.change',
+      'items.bulk',
     ]);
   });
 
