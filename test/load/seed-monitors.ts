@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Connection } from '../../adapters/sqlite/connection.js';
 import { takeIn } from '../../adapters/sqlite/lookups/lookups.js';
-import { performWrite } from '../../adapters/sqlite/writes.js';
+import { put } from './put.js';
 import { SystemClock } from '../../adapters/node/clock.js';
 import { RandomIds } from '../../adapters/node/ids.js';
 import { freshMonitor } from '../../plugins/watchdog/monitors/monitor.js';
@@ -49,7 +49,7 @@ export function seedMonitors(dataDir: string, projects: readonly string[], count
           tail_base: now - 720_000,
           next_check_at: null,
         };
-        performWrite(connection, ['insert', 'watchdog_monitors', JSON.stringify(doc)]);
+        put(connection, 'watchdog_monitors', doc);
       }
       while (takeIn(connection, 'watchdog_monitors') !== null);
     });

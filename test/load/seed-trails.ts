@@ -1,7 +1,7 @@
 /** Fills the embedded store of a stopped service with what grows beside the items: audit entries, events, one webhook and its deliveries. */
 import { join } from 'node:path';
 import { Connection } from '../../adapters/sqlite/connection.js';
-import { performWrite } from '../../adapters/sqlite/writes.js';
+import { put } from './put.js';
 import { SystemClock } from '../../adapters/node/clock.js';
 import { RandomIds } from '../../adapters/node/ids.js';
 import { newDelivery, type Delivery } from '../../plugins/webhooks/deliveries/delivery.js';
@@ -37,7 +37,7 @@ export function seedTrails(dataDir: string, projects: readonly string[], count: 
   const ids = new RandomIds(new SystemClock());
   const connection = new Connection({ path: join(dataDir, 'aos.db'), durability: 'normal' });
   const insert = (table: string, doc: AuditEntry | Delivery | Webhook | ReturnType<typeof storedEvent>): void => {
-    performWrite(connection, ['insert', table, JSON.stringify(doc)]);
+    put(connection, table, doc);
   };
   try {
     const hook = webhook(ids.uuid(), new Date(now).toISOString());

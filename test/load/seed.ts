@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { Connection } from '../../adapters/sqlite/connection.js';
 import { takeIn } from '../../adapters/sqlite/lookups/lookups.js';
-import { performWrite } from '../../adapters/sqlite/writes.js';
+import { put } from './put.js';
 import { hashOf } from '../../plugins/bugs/deps.js';
 import { derived } from '../../plugins/bugs/items/change-set.js';
 import { groupingOf } from '../../plugins/bugs/grouping/key.js';
@@ -126,7 +126,10 @@ export function seedItems(
     while (connection.transaction(() => takeInMany(connection)));
     const n = Math.ceil(items / projects.length);
     connection.transaction(() => {
-      for (const id of projects) performWrite(connection, ['insert', 'bugs_counters', JSON.stringify({ id, n })]);
+      for (const id of projects) {
+        const counter = { id, n };
+        put(connection, 'bugs_counters', counter);
+      }
     });
     driver.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } finally {
@@ -145,7 +148,7 @@ function insert(connection: Connection, i: number, projects: readonly string[], 
   const report = seededReport(i, project);
   const item = itemOf(i, Math.floor(i / projects.length) + 1, report, options);
   const key = { id: hashOf(project, item.dedup_key), project, key: item.dedup_key, item_id: item.id };
-  performWrite(connection, ['insert', 'bugs_items', JSON.stringify(item)]);
-  performWrite(connection, ['insert', 'bugs_texts', JSON.stringify(textsOf(report, item.id))]);
-  performWrite(connection, ['insert', 'bugs_keys', JSON.stringify(key)]);
+  put(connection, 'bugs_items', item);
+  put(connection, 'bugs_texts', textsOf(report, item.id));
+  put(connection, 'bugs_keys', key);
 }
