@@ -3,31 +3,31 @@
  * transaction and are answered after its COMMIT, because a commit to the disk each would allow some hundreds per second.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { StoreConflict } from '../../ports/store.js';
 import { Connection, type ConnectionOptions } from './connection.js';
 import { outcomeOf, type Outcome, type WriteRequest } from './messages.js';
 import { serve } from './serve.js';
 import { Settling } from './settling.js';
-import { performWrite } from './writes.js';
+import { isOfOne, performWrite, Undone } from './writes.js';
 
 /** Operations in one transaction. */
 const MAX_BATCH = 256;
 
 /** Conflicts and programming errors concern one operation; anything else (disk full, I/O) the transaction. */
-function attempt(connection: Connection, request: WriteRequest): Outcome {
+function attempt(connection: Connection, request: WriteRequest, careful: boolean): Outcome {
   try {
-    return { value: performWrite(connection, request) };
+    return { value: performWrite(connection, request, careful) };
   } catch (error) {
-    if (error instanceof StoreConflict || error instanceof TypeError) return outcomeOf(error);
+    if (isOfOne(error)) return outcomeOf(error);
     throw error;
   }
 }
 
 /** When a transaction fails as a whole, its operations run again one by one: one bad operation fails alone. */
-export function commit(connection: Connection, batch: readonly WriteRequest[]): Outcome[] {
+export function commit(connection: Connection, batch: readonly WriteRequest[], careful = false): Outcome[] {
   try {
-    return connection.transaction(() => batch.map((request) => attempt(connection, request)));
+    return connection.transaction(() => batch.map((request) => attempt(connection, request, careful)));
   } catch (error) {
+    if (error instanceof Undone) return commit(connection, batch, true);
     if (batch.length === 1) return [outcomeOf(error)];
     return batch.flatMap((request) => commit(connection, [request]));
   }

@@ -36,10 +36,17 @@ const WRITES: Record<Kind, (writer: TableWriter, text: string, docs: readonly Do
   removeIds: (writer, text) => writer.removeIds(JSON.parse(text) as IdsRequest),
 };
 
-/** @throws StoreConflict, TypeError (a programming error), or the driver's error */
-export function performWrite(connection: Connection, [kind, name, text, docs = []]: WriteRequest): unknown {
+/**
+ * @param careful a transaction that cannot be finished takes its own writes back; otherwise it throws `Undone`
+ * @throws StoreConflict, TypeError (a programming error), Undone, or the driver's error
+ */
+export function performWrite(
+  connection: Connection,
+  [kind, name, text, docs = []]: WriteRequest,
+  careful = true,
+): unknown {
   if (kind === 'ping') return null;
-  if (kind === 'transact') return transact(connection, JSON.parse(text) as TransactRequest, docs);
+  if (kind === 'transact') return transact(connection, JSON.parse(text) as TransactRequest, docs, careful);
   if (kind !== 'ensure') return WRITES[kind](new TableWriter(connection, name), text, docs);
   for (const spec of JSON.parse(text) as CollectionSpec[]) ensureCollection(connection, spec);
   return null;
@@ -79,12 +86,30 @@ const insertSql = (name: string, columns: readonly string[]): string =>
 /** A change has found no document. */
 class Refused extends Error {}
 
+/**
+ * A transaction of several writes cannot be finished, and some of them are made: all that was written with them is to be rolled
+ * back and done again, carefully. That is seldom; a savepoint for each, for which SQLite copies every page before it changes,
+ * costs a fifth of a new group.
+ */
+export class Undone extends Error {}
+
+/** It concerns one operation, not the connection. */
+export const isOfOne = (error: unknown): boolean =>
+  error instanceof StoreConflict || error instanceof TypeError || error instanceof Refused;
+
 /** The bodies that are asked for; null when nothing was written. */
-function transact(connection: Connection, writes: TransactRequest, docs: readonly DocText[]): (string | null)[] | null {
+function transact(
+  connection: Connection,
+  writes: TransactRequest,
+  docs: readonly DocText[],
+  careful: boolean,
+): (string | null)[] | null {
   const inserts = docs[Symbol.iterator]();
+  const steps = (): (string | null)[] => writes.map((write) => step(connection, write, inserts));
   try {
-    return connection.savepoint(() => writes.map((write) => step(connection, write, inserts)));
+    return careful ? connection.savepoint(steps) : steps();
   } catch (error) {
+    if (!careful && isOfOne(error)) throw new Undone('a transaction cannot be finished', { cause: error });
     if (error instanceof Refused || error instanceof StoreConflict) return null;
     throw error;
   }
