@@ -7,8 +7,18 @@ export const DAY_MS = 24 * HOUR_MS;
 
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
+/** What was asked last: one request asks for the same instant again and again. */
+let lastMs = NaN;
+let lastText = '';
+
 /** RFC 3339 in UTC with milliseconds and `Z` (contract 00, names). @param ms since the epoch @throws RangeError */
-export const isoOf = (ms: number): string => new Date(ms).toISOString();
+export function isoOf(ms: number): string {
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString();
+    lastMs = ms;
+  }
+  return lastText;
+}
 
 /** `2026-11-20`, the day in UTC. @param ms since the epoch */
 export const dayOf = (ms: number): string => isoOf(ms).slice(0, 10);

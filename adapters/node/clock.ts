@@ -1,5 +1,6 @@
 /** The system's time. Tests use ManualClock (test/support/clock.ts). */
 import { performance } from 'node:perf_hooks';
+import { isoOf } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 
 export class SystemClock implements Clock {
@@ -8,7 +9,7 @@ export class SystemClock implements Clock {
   }
 
   iso(): string {
-    return new Date().toISOString();
+    return isoOf(Date.now());
   }
 
   monotonic(): number {

@@ -1,4 +1,5 @@
 /** The write that counts an occurrence: no state, only counters and marks, so that it may be made blindly. Pure. */
+import { isoOf } from '../../../lib/time.js';
 import type { Update } from '../../../ports/store.js';
 import type { IncomingReport } from './incoming-report.js';
 import { hourKey, minuteKey } from '../items/rate.js';
@@ -10,7 +11,7 @@ import { hourKey, minuteKey } from '../items/rate.js';
  */
 export function counting(incoming: IncomingReport, stamp: string, drop: readonly string[], late = false): Update {
   const { report, now, occurred, ref } = incoming;
-  const seen = new Date(occurred).toISOString();
+  const seen = isoOf(occurred);
   const update: Update = {
     inc: { hit_count: 1, [`minutes.${minuteKey(now)}`]: 1, [`hours.${hourKey(now)}`]: 1 },
     max: { updated_at: stamp, last_seen_at: seen },

@@ -1,4 +1,5 @@
 /** The first document of an item, and the payload of an occurrence, from a report. Pure. */
+import { isoOf } from '../../../lib/time.js';
 import { urgencyOf } from '../../../lib/urgency.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import { searchText } from '../items/change-set.js';
@@ -21,8 +22,8 @@ export const levelRank = (report: Report): number =>
 
 /** Fields without a reported value are null. */
 export function firstDocument(report: Report, id: string, number: number, key: string, at: Moment): ItemDoc {
-  const now = new Date(at.now).toISOString();
-  const occurred = new Date(at.occurred).toISOString();
+  const now = isoOf(at.now);
+  const occurred = isoOf(at.occurred);
   const version = report.app_version ?? null;
   return {
     id,
@@ -110,8 +111,8 @@ export function occurrenceOf(
     id: slotId(itemId, slot),
     item_id: itemId,
     occurrence_id: occurrenceId,
-    occurred_at: new Date(at.occurred).toISOString(),
-    received_at: new Date(at.now).toISOString(),
+    occurred_at: isoOf(at.occurred),
+    received_at: isoOf(at.now),
     error_message: report.error_message ?? null,
     exception_class: report.exception_class ?? null,
     error_level: report.error_level ?? null,
