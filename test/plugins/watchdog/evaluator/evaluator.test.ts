@@ -121,6 +121,27 @@ for (const engine of STORES) {
       expect(run.changes.find(({ source }) => source === 'm-mid')?.suppressed_by).to.equal('z-root');
     });
 
+    it('judges more than it holds in memory: each once, and a child before its parent is read', async () => {
+      const { monitors, ids } = fixture.deps;
+      const most = 2_300;
+      const silent = fixture.clock.now() - HOUR;
+      const docs = Array.from({ length: most }, (_, i) => ({
+        // The last one, read in the last page, is above all that are read in the first.
+        ...freshMonitor({ source: `m${i}`, ...(i < 1_000 && { parent_source: `m${most - 1}` }) }, ids, silent),
+        state: 'up' as const,
+        last_heartbeat_at: new Date(silent).toISOString(),
+        next_check_at: new Date(silent + i).toISOString(),
+      }));
+      await monitors.bulk(docs.map((doc) => ({ insert: doc })));
+      await fixture.outages.stamp();
+      const run = await fixture.evaluate();
+      expect(run).to.include({ result: 'ok', errors: 0, evaluated: most, to_down: most });
+      expect(run).to.include({ alarms_emitted: most - 1_000, alarms_suppressed: 1_000 });
+      expect(await monitors.count({ state: 'down', outbox_at: null })).to.equal(most);
+      expect(new Set(fixture.told.map(({ data }) => data.source)).size).to.equal(fixture.told.length);
+      expect(await fixture.evaluate()).to.include({ evaluated: 0, to_down: 0 });
+    });
+
     it('does not suppress below a stopped, warning or up parent', async () => {
       await fixture.beat('p', { interval: 1, status: 'stopped' });
       await fixture.beat('c', { interval: 1 });
