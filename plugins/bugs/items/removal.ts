@@ -156,7 +156,7 @@ export class Removal {
       keys.remove({ item_id: id }),
       this.deps.refs.bulk(refs.map((ref) => ({ remove: { id: ref, item_id: id } }))),
       texts.remove({ id }),
-      occurrences.bulk(slotIds(id).map((slot) => ({ remove: { id: slot } }))),
+      occurrences.remove({ id: { in: slotIds(id) } }),
       comments.remove({ item_id: id }),
       activity.remove({ item_id: id }),
     ]);
