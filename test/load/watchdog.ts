@@ -5,6 +5,7 @@
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
 import type { MonitorDoc, Stats } from '../../plugins/watchdog/model.js';
 import { freshMonitor } from '../../plugins/watchdog/monitors/monitor.js';
@@ -30,6 +31,7 @@ const HOUR = 60 * MINUTE;
 const DAYS = 14;
 const COPIES = 5;
 const EVALUATIONS = 6;
+const PAUSE_MS = 2_000;
 const METRICS = ['cpu', 'memory', 'disk', 'load'];
 
 const UNLIMITED = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
@@ -115,12 +117,15 @@ export async function evaluation(say: Say, sizes: readonly number[] = [1_000, 10
         const times: number[] = [];
         for (let round = 0; round < EVALUATIONS; round++) {
           if (round > 0) await fallSilent(fixture, size, round);
+          // Runs are at least as far apart: what the last one left to be settled is done by then.
+          await setTimeout(PAUSE_MS);
           const began = performance.now();
           const done = await fixture.evaluator.evaluate('http');
           times.push(performance.now() - began);
           if (done?.run.to_down !== size / 100) throw new Error(`${done?.run.to_down} went down, not 1 %`);
           await fixture.settled();
         }
+        await setTimeout(PAUSE_MS);
         const again = performance.now();
         await fixture.evaluator.evaluate('http');
         const idle = performance.now() - again;
