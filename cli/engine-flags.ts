@@ -10,4 +10,4 @@
 import { setFlagsFromString } from 'node:v8';
 
 setFlagsFromString('--no-allocation-site-pretenuring');
-setFlagsFromString('--heap-growing-percent=30');
+setFlagsFromString('--heap-growing-percent=60');

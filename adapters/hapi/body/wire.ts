@@ -98,6 +98,7 @@ export class WireBody {
     const { req } = this;
     if (req.destroyed) this.fail(CUT_OFF);
     if (this.#failure) return Promise.resolve(this.#failure);
+    if (req.complete && req.readableFlowing === null) return Promise.resolve(this.#take());
     return new Promise((resolve) => {
       const pacer = this.#pacer(pace);
       const onData = (chunk: Buffer): void => {
@@ -122,6 +123,19 @@ export class WireBody {
       req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
       if (req.isPaused()) req.resume();
     });
+  }
+
+  /** A body that came together with its head, as nearly all do: no event and no time to wait for. */
+  #take(): Failure | null {
+    const bytes = (this.req.read() ?? EMPTY) as Buffer;
+    this.#ended = true;
+    if (bytes.length > this.limit) this.fail(tooLarge(this.limit));
+    else if (!this.lease.take(bytes.length)) this.fail(OVERLOADED);
+    else {
+      this.#bytes = bytes.length;
+      this.#chunks.push(bytes);
+    }
+    return this.#failure;
   }
 
   /** Ends a body that takes too long, or that falls below the least rate. */
