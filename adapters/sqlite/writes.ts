@@ -27,14 +27,20 @@ import { columnValue } from './values.js';
 
 type Kind = Exclude<WriteKind, 'ping' | 'ensure' | 'transact'>;
 const WRITES: Record<Kind, (writer: TableWriter, text: string, docs: readonly DocText[]) => unknown> = {
-  insert: (writer, _, docs) => docs.forEach((doc) => writer.insert(doc)),
-  put: (writer, _, docs) => docs.forEach((doc) => writer.put(doc)),
+  insert: (writer, _, docs) => given(docs).forEach((doc) => writer.insert(doc)),
+  put: (writer, _, docs) => given(docs).forEach((doc) => writer.put(doc)),
   change: (writer, text) => writer.change(JSON.parse(text) as ChangeRequest),
   touch: (writer, text) => (writer.change(JSON.parse(text) as ChangeRequest) === null ? 0 : 1),
   changeIds: (writer, text) => writer.changeIds(JSON.parse(text) as IdsRequest),
   remove: (writer, text) => writer.remove(JSON.parse(text) as Filter),
   removeIds: (writer, text) => writer.removeIds(JSON.parse(text) as IdsRequest),
 };
+
+/** @throws TypeError for a request that would write nothing and say that it had */
+function given(docs: readonly DocText[]): readonly DocText[] {
+  if (docs.length === 0) throw new TypeError('nothing is given to insert');
+  return docs;
+}
 
 /**
  * @param careful a transaction that cannot be finished takes its own writes back; otherwise it throws `Undone`

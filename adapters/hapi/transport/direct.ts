@@ -36,6 +36,9 @@ const isPlain = (headers: IncomingHttpHeaders): boolean =>
   headers['range'] === undefined &&
   headers['upgrade'] === undefined;
 
+/** A text as an expression for itself. */
+const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]|]/g, String.raw`\$&`);
+
 export class DirectRoutes {
   readonly #exact = new Map<string, DirectRoute>();
   readonly #patterns: Pattern[] = [];
@@ -45,8 +48,10 @@ export class DirectRoutes {
   add(method: HttpMethod, path: string, route: DirectRoute): void {
     if (!path.includes('{')) return void this.#exact.set(`${method} ${path}`, route);
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
-    // Paths are our own words: letters, digits, hyphens and slashes.
-    const shape = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '(\\d{1,9})')}$`);
+    const words = path.split(/\{\w+\}/);
+    // Parameters that are optional, or that stand for several segments or part of one, are hapi's to understand.
+    if (!/^(?:\/(?:[^/{}]*|\{\w+\}))+$/.test(path)) return;
+    const shape = new RegExp(`^${words.map(literal).join(String.raw`(\d{1,9})`)}$`);
     this.#patterns.push({ route, method, shape, names });
   }
 

@@ -20,7 +20,7 @@ export class KnownTexts {
     const before = this.#texts.get(key);
     if (text.length > this.most || before === text) return;
     // A copy: the text may be a piece of a much larger one, which it would keep in memory.
-    this.#texts.set(copyOf(key), copyOf(text));
+    this.#texts.set(wholeCopyOf(key), copyOf(text));
     if (before === undefined) this.#characters += text.length;
     if (this.#characters > this.most) this.#forgetHalf();
   }
@@ -43,3 +43,5 @@ export class KnownTexts {
 const END = 40;
 const keyOf = (text: string): string => `${text.length} ${text.slice(0, END)} ${text.slice(-END)}`;
 const copyOf = (text: string): string => Buffer.from(text).toString();
+/** With the halves of pairs that the ends may be cut in: as UTF-8 they would be another key. */
+const wholeCopyOf = (key: string): string => Buffer.from(key, 'utf16le').toString('utf16le');

@@ -69,7 +69,14 @@ describe('hapi: direct answers', () => {
   let server: TestServer;
 
   before(async () => {
-    server = await (await TestServer.create({ routes: [direct, report] })).start();
+    const dotted: RouteSpec = {
+      ...direct,
+      path: '/api/test/v1/a.b/{number}',
+      input: {},
+      handle: () => ({ dotted: true }),
+    };
+    const optional: RouteSpec = { ...dotted, path: '/api/test/v1/optional/{number?}' };
+    server = await (await TestServer.create({ routes: [direct, report, dotted, optional] })).start();
   });
   after(() => server.stop());
 
@@ -131,6 +138,12 @@ describe('hapi: direct answers', () => {
     expect((await ask(path, {}, 'DELETE')).status).to.equal(405);
     expect((await ask(`${direct.path}/?word=a`)).status).to.equal(404);
   });
+
+  for (const path of ['a.b/1', 'axb/1', 'a.b/x', 'optional', 'optional/7']) {
+    it(`takes no other address for its own: ${path}`, async () => {
+      expect(shown(await ask(`/api/test/v1/${path}`))).to.deep.equal(shown(await round(`/api/test/v1/${path}`)));
+    });
+  }
 
   it('gives its place back, and counts', async () => {
     for (let n = 0; n < 300; n++) await ask(`${direct.path}?word=${n % 3 === 0 ? 'throw' : 'a'}`);

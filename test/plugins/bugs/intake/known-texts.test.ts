@@ -47,6 +47,14 @@ describe('bugs: known texts', () => {
     expect([known.has(twin('one')), known.has(twin('two'))]).to.deep.equal([false, true]);
   });
 
+  it('finds texts again whose ends are cut within a character, and counts them once', () => {
+    const known = new KnownTexts(1000);
+    const cut = `${'a'.repeat(39)}\u{1f600}${'b'.repeat(100)}\u{1f600}${'c'.repeat(39)}`;
+    known.add(text(1));
+    for (let i = 0; i < 20; i++) known.add(cut);
+    expect([known.has(cut), known.has(text(1))]).to.deep.equal([true, true]);
+  });
+
   it('never lets a secret through: long texts are scrubbed again and again', () => {
     const stack = '    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(1000);
     for (let i = 0; i < 3; i++) {
