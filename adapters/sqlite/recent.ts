@@ -12,7 +12,8 @@ const MOST = 500;
 const LARGEST = 16_384;
 
 export interface RecentDoc {
-  rowid: number;
+  /** Null: it was inserted, and nobody has asked for its number. */
+  rowid: number | null;
   /** Null while it is being changed: what fails halfway leaves nothing to use. */
   doc: Doc | null;
   /** The `Recent.settled` in which its row was marked (unsettled.ts); other numbers: perhaps it is not. */
@@ -24,6 +25,8 @@ export class Recent {
   settled = 0;
   #docs = new Map<string, RecentDoc>();
   #older = new Map<string, RecentDoc>();
+  /** Collections of which documents are changed by their id. */
+  readonly #changing = new Set<string>();
 
   get(collection: string, id: string): RecentDoc | undefined {
     const key = keyOf(collection, id);
@@ -36,8 +39,15 @@ export class Recent {
 
   /** @param length characters of its body */
   set(collection: string, id: string, recent: RecentDoc, length: number): void {
+    this.#changing.add(collection);
     if (length > LARGEST) this.drop(collection, id);
     else this.#keep(keyOf(collection, id), recent);
+  }
+
+  /** A document that was inserted is kept where documents are changed soon, as an item whose events are out. */
+  added(collection: string, id: string, doc: Doc, length: number): void {
+    if (length > LARGEST || !this.#changing.has(collection)) return;
+    this.#keep(keyOf(collection, id), { rowid: null, doc, marked: null });
   }
 
   drop(collection: string, id: string): void {

@@ -77,6 +77,9 @@ function fieldOf(path: string): string {
   return dot < 0 ? path : path.slice(0, dot);
 }
 
+const columnsOf = (doc: Doc | null, paths: readonly string[]): Value[] =>
+  doc === null ? [] : paths.map((path) => columnValue(valueAt(doc, path)));
+
 /** @throws TypeError */
 function checkUnique(doc: Doc, paths: readonly string[]): void {
   for (const path of paths) uniqueValue(doc, path);
@@ -86,8 +89,19 @@ function checkUnique(doc: Doc, paths: readonly string[]): void {
 const isSame = (a: Value, b: Value): boolean =>
   a === b || (a instanceof Uint8Array && b instanceof Uint8Array && a[0] === b[0]);
 
-const insertSql = (name: string, columns: readonly string[]): string =>
-  `INSERT INTO "${name}" (${['id', 'body', ...columns.map(columnName)].join()}) VALUES (?, ?${', ?'.repeat(columns.length)})`;
+/** Of each table, made once: it is long, and so is looking for a long text among the prepared ones. */
+const insertions = new WeakMap<Table, string>();
+
+function insertSql(table: Table): string {
+  let sql = insertions.get(table);
+  if (sql === undefined) {
+    const { name, written } = table;
+    const columns = ['id', 'body', ...written.map(columnName)];
+    sql = `INSERT INTO "${name}" (${columns.join()}) VALUES (${columns.map(() => '?').join()})`;
+    insertions.set(table, sql);
+  }
+  return sql;
+}
 
 /** A change has found no document. */
 class Refused extends Error {}
@@ -151,12 +165,13 @@ class TableWriter {
   }
 
   insert(text: DocText): void {
-    const [id] = text;
+    const [id, body, packed] = text;
     const { written, unique } = this.#table;
-    const columns = this.#columns(text);
-    const sql = insertSql(this.#name, written);
-    if (unique.length > 0) checkUnique(JSON.parse(text[1]) as Doc, unique);
-    this.#run(sql, [id, storedBody(text), ...columns]);
+    const { recent } = this.#connection;
+    const doc = this.#parsedFor(text);
+    if (doc !== null) checkUnique(doc, unique);
+    this.#run(insertSql(this.#table), [id, storedBody(text), ...columnsOf(doc, written)]);
+    if (doc !== null && packed === undefined) recent.added(this.#name, id, doc, body.length);
     this.#note(id);
   }
 
@@ -167,11 +182,12 @@ class TableWriter {
     const before = [this.#table.deferred.length > 0 ? MARK : 'NULL', 'rowid', ...written.map(columnName)].join();
     const row = this.#connection.prepare(`SELECT ${before} FROM "${this.#name}" WHERE id = ?`).get([id]);
     if (row === undefined) return this.insert(text);
-    if (unique.length > 0) checkUnique(JSON.parse(text[1]) as Doc, unique);
+    const doc = this.#parsedFor(text);
+    if (doc !== null) checkUnique(doc, unique);
     const [mark = null, rowid = null, ...old] = row;
     const { recent } = this.#connection;
     recent.drop(this.#name, id);
-    const assigned = this.#assigned(written, old, this.#columns(text), mark === null ? null : recent.settled);
+    const assigned = this.#assigned(written, old, columnsOf(doc, written), mark === null ? null : recent.settled);
     this.#run(`UPDATE "${this.#name}" SET body = ?${assigned.text} WHERE rowid = ?`, [
       storedBody(text),
       ...assigned.values,
@@ -180,12 +196,9 @@ class TableWriter {
     this.#note(id);
   }
 
-  /** Of a document. One without indexed fields is not parsed. */
-  #columns([, body]: DocText): Value[] {
-    const { written } = this.#table;
-    if (written.length === 0) return [];
-    const doc = JSON.parse(body) as Doc;
-    return written.map((path) => columnValue(valueAt(doc, path)));
+  /** The document without its packed fields; null where no field is indexed, and nobody has to look at it. */
+  #parsedFor([, body]: DocText): Doc | null {
+    return this.#table.written.length === 0 ? null : (JSON.parse(body) as Doc);
   }
 
   /**
@@ -298,7 +311,7 @@ class TableWriter {
     const { lookups, unique } = this.#table;
     const isTouched = touchedBy(update);
     const columns = this.#table.written.filter(isTouched);
-    const before = columns.map((path) => columnValue(valueAt(doc, path)));
+    const before = columnsOf(doc, columns);
     const looked = lookups.filter(({ path }) => isTouched(path));
     const terms = termSource(doc, looked);
     // What fails from here on leaves a document that is neither the old one nor the new one.
@@ -309,9 +322,9 @@ class TableWriter {
     if (termSource(doc, looked).some((source, i) => source !== terms[i])) this.#note(doc.id);
     const body = JSON.stringify(doc);
     const stored = this.#table.packed !== undefined ? storedBody(this.#textOf(doc)) : body;
-    const after = columns.map((path) => columnValue(valueAt(doc, path)));
-    const { text, values, unsettled } = this.#assigned(columns, before, after, found.marked);
-    this.#run(`UPDATE "${this.#name}" SET body = ?${text} WHERE rowid = ?`, [stored, ...values, rowid]);
+    const { text, values, unsettled } = this.#assigned(columns, before, columnsOf(doc, columns), found.marked);
+    const at = rowid === null ? 'id' : 'rowid';
+    this.#run(`UPDATE "${this.#name}" SET body = ?${text} WHERE ${at} = ?`, [stored, ...values, rowid ?? doc.id]);
     if (unsettled) kept.marked = recent.settled;
     kept.doc = doc;
     recent.set(this.#name, doc.id, kept, body.length);

@@ -67,13 +67,23 @@ export function takeIn(connection: Connection, name: string): Left {
     .prepare(`SELECT id FROM ${freshTable(name)} LIMIT ?`)
     .all([AT_ONCE])
     .map(idOf);
-  for (const [i, id] of noted.entries()) {
-    takeOne(connection, table, id);
-    connection.prepare(`DELETE FROM ${freshTable(name)} WHERE id = ?`).run([id]);
-    if (i + 1 < noted.length && performance.now() >= until) return 'noted';
+  const taken = takeSome(connection, table, noted, until);
+  const done = connection.prepare(`DELETE FROM ${freshTable(name)} WHERE id IN (SELECT value FROM json_each(?))`);
+  if (taken > 0) done.run([JSON.stringify(noted.slice(0, taken))]);
+  if (taken < noted.length || taken === AT_ONCE) return 'noted';
+  return taken === 0 ? takeEarlier(connection, table, until) : leftOf(connection, name);
+}
+
+/** Answers how many, at least one if there is one: its time is over then. */
+function takeSome(connection: Connection, table: Table, ids: readonly string[], until: number): number {
+  // Not `RETURNING`: such a statement makes FTS5 write a segment of its own for the document before (12 times the cost).
+  const [last] = connection.prepare(`SELECT max(n) FROM ${numbersTable(table.name)}`).get([]) ?? [];
+  let n = Number(last ?? 0);
+  for (const [i, id] of ids.entries()) {
+    takeOne(connection, table, id, ++n);
+    if (performance.now() >= until) return i + 1;
   }
-  if (noted.length === AT_ONCE) return 'noted';
-  return noted.length === 0 ? takeEarlier(connection, table, until) : leftOf(connection, name);
+  return ids.length;
 }
 
 const leftOf = (connection: Connection, name: string): Left => (takenIn(connection, name) === null ? null : 'earlier');
@@ -84,13 +94,10 @@ function takeEarlier(connection: Connection, table: Table, until: number): Left 
   if (from === null) return null;
   const sql = `SELECT id FROM "${name}" WHERE id > ? AND id < x'' ORDER BY id LIMIT ?`;
   const ids = connection.prepare(sql).all([from, AT_ONCE]).map(idOf);
-  let last = from;
-  for (const id of ids) {
-    if (numberOf(connection, name, id) === undefined) takeOne(connection, table, id);
-    last = id;
-    if (performance.now() >= until) break;
-  }
-  const done = last === (ids.at(-1) ?? from) && ids.length < AT_ONCE;
+  const fresh = ids.filter((id) => numberOf(connection, name, id) === undefined);
+  const taken = takeSome(connection, table, fresh, until);
+  const last = taken < fresh.length ? (fresh[taken - 1] ?? from) : (ids.at(-1) ?? from);
+  const done = taken === fresh.length && ids.length < AT_ONCE;
   noteTakenIn(connection, name, done ? null : last);
   return done ? null : 'earlier';
 }
@@ -100,20 +107,23 @@ const idOf = ([id]: Value[]): string => id as string;
 const numberOf = (connection: Connection, name: string, id: string): Value | undefined =>
   connection.prepare(`SELECT n FROM ${numbersTable(name)} WHERE id = ?`).get([id])?.[0];
 
-/** As the document is now: under a new number, or under none when it is gone. */
-function takeOne(connection: Connection, { name, lookups }: Table, id: string): void {
+/** No look-up is over packed fields. */
+function storedDoc(connection: Connection, name: string, id: string): Doc | null {
+  const [body] = connection.prepare(`SELECT body FROM "${name}" WHERE id = ?`).get([id]) ?? [];
+  return body === undefined ? null : (JSON.parse(body as string) as Doc);
+}
+
+/** As the document is now: under the number `n`, or under none when it is gone. */
+function takeOne(connection: Connection, { name, lookups }: Table, id: string, n: number): void {
   const old = numberOf(connection, name, id);
   if (old !== undefined) {
     connection.prepare(`DELETE FROM ${termsTable(name)} WHERE rowid = ?`).run([old]);
     connection.prepare(`DELETE FROM ${numbersTable(name)} WHERE n = ?`).run([old]);
   }
-  const [body] = connection.prepare(`SELECT body FROM "${name}" WHERE id = ?`).get([id]) ?? [];
-  if (body === undefined) return;
-  // Not `RETURNING`: such a statement makes FTS5 write a segment of its own for the document before (12 times the cost).
-  const [last] = connection.prepare(`SELECT max(n) FROM ${numbersTable(name)}`).get([]) ?? [];
-  const n = Number(last ?? 0) + 1;
+  const doc = connection.recent.get(name, id)?.doc ?? storedDoc(connection, name, id);
+  if (doc === null) return;
   connection.prepare(`INSERT INTO ${numbersTable(name)} (n, id) VALUES (?, ?)`).run([n, id]);
-  const terms = termsOf(JSON.parse(body as string) as Doc, lookups);
+  const terms = termsOf(doc, lookups);
   connection.prepare(`INSERT INTO ${termsTable(name)} (rowid, terms) VALUES (?, ?)`).run([n, terms]);
 }
 

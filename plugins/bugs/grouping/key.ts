@@ -77,6 +77,8 @@ export function floodOf(input: GroupingInput, { origin, masked }: Grouping): Flo
  * change nothing about it.
  */
 export function earlierKeyOf(input: GroupingInput, now: Grouping): string | null {
+  // What is masked is all that masks decide.
+  if (maskedOf(input, EARLIER_MASKS) === now.masked) return null;
   const earlier = groupingOf(input, EARLIER_MASKS).dedup_key;
   return earlier === now.dedup_key ? null : earlier;
 }

@@ -1,8 +1,8 @@
 /**
  * Makes an item from its first report (contract 20, transitions). Where the store has transactions, all of it is one: what
- * decides where its keys lead (grouping/keys.ts), the reference, texts, item, history and payload. Only its number comes
- * before, so that a call that loses to another one wastes a number and writes nothing. Elsewhere each is a write of its own,
- * in the order of docs/consistency.md.
+ * decides where its keys lead (grouping/keys.ts), the reference, texts, item, history and payload, and its number
+ * where the last one is known (numbers.ts). A call that loses to another one wastes a number and writes nothing. Elsewhere each
+ * is a write of its own, in the order of docs/consistency.md.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict, type TransactionWrite } from '../../../ports/store.js';
@@ -38,13 +38,17 @@ export class NewItems {
   ): Promise<ItemDoc | null> {
     const { transact } = this.deps;
     if (transact === null) throw new TypeError('the store has no transactions');
-    const n = await this.numbers.next(incoming.report.project);
+    const { project } = incoming.report;
+    const ahead = this.numbers.ahead(project);
+    const counted = ahead === null ? [] : [ahead.counted];
+    const n = ahead?.n ?? (await this.numbers.next(project));
     const payload = this.sampler.first(id, incoming);
     return this.watermark.write(id, async (stamp) => {
       const change = this.#first(id, n, incoming, stamp);
       const history = change.entries.filter(({ kind }) => kind === 'activity');
       const item = change.document(change.entries.filter(({ kind }) => kind !== 'activity'));
       const done = await transact([
+        ...counted,
         ...decision,
         ...[incoming.ref?.unwritten ?? []].flat().map((insert) => ({ collection: 'refs', insert })),
         { collection: 'texts', insert: textsOf(incoming.report, id) },
@@ -52,6 +56,7 @@ export class NewItems {
         ...history.map((entry) => ({ collection: 'activity', insert: activityOf(item, entry) })),
         { collection: 'occurrences', insert: payload },
       ]);
+      if (done === null) this.numbers.unsure(project);
       return done && item;
     });
   }

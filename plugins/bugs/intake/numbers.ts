@@ -1,23 +1,44 @@
 /**
- * Numbers of new items. Calls that come while a write is under way share the next one: a storm of new groups counts a
- * project's counter once for several of them, and leaves no gap.
+ * Numbers of new items. Where the store has transactions, this process counts on from the last number that it knows, and the
+ * counter follows in the transaction of the item (`ahead`): no write of its own comes before. Should another process have
+ * gone on meanwhile, the counter refuses that transaction, and the next number is asked of the store (`next`).
+ *
+ * Calls that come while a write is under way share the next one: a storm of new groups counts a project's counter once for
+ * several of them, and leaves no gap.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import type { TransactionWrite } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
+
+/** Projects whose last number is known. */
+const PROJECTS = 1_000;
+/** After a refusal the store is asked for so long, in milliseconds: two processes that count on would refuse each other all the time. */
+const SHARED_MS = 2_000;
 
 interface Waiting {
   resolve: (n: number) => void;
   reject: (error: unknown) => void;
 }
 
+/** A number, and what counts it together with its item. */
+export interface Ahead {
+  n: number;
+  counted: TransactionWrite;
+}
+
 @injectable()
 export class Numbers {
   /** Projects with a write under way, and who waits for the next one. */
   readonly #waiting = new Map<string, Waiting[]>();
+  /** The last number of each project, as far as this process knows. */
+  readonly #last = new BoundedMap<number>({ most: PROJECTS });
+  /** Projects in which another process counts too. */
+  readonly #shared = new BoundedMap<true>({ most: PROJECTS, ttlMs: SHARED_MS });
 
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'counters'>) {}
 
-  /** The next one of the project. */
+  /** The next one of the project, counted in the store. */
   next(project: string): Promise<number> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(project);
@@ -29,6 +50,27 @@ export class Numbers {
     });
   }
 
+  /**
+   * The next one, as long as no other process counts; null when the last one is not known. The transaction is to be sent in the
+   * same turn, so that the numbers of several reach the store in their order. When it was refused: `unsure`.
+   */
+  ahead(project: string): Ahead | null {
+    const last = this.#last.get(project);
+    if (last === undefined || this.#shared.get(project) === true) return null;
+    const n = last + 1;
+    this.#last.set(project, n);
+    return {
+      n,
+      counted: { collection: 'counters', change: { id: project, n: { lt: n } }, update: { set: { n } } },
+    };
+  }
+
+  /** Another process may have gone on from the last number that is known here. */
+  unsure(project: string): void {
+    this.#last.delete(project);
+    this.#shared.set(project, true);
+  }
+
   async #take(project: string, callers: readonly Waiting[]): Promise<void> {
     try {
       const counter = await this.deps.counters.change(
@@ -37,6 +79,7 @@ export class Numbers {
         { upsert: true },
       );
       const last = counter?.doc.n ?? 0;
+      this.#last.set(project, Math.max(last, this.#last.get(project) ?? 0));
       for (const [i, { resolve }] of callers.entries()) resolve(last - callers.length + 1 + i);
     } catch (error) {
       for (const { reject } of callers) reject(error);

@@ -63,6 +63,20 @@ describe('sqlite: documents that were changed lately', () => {
     expect((await rows.change({ id: 'a' }, { inc: { n: 1 } }))?.doc).to.deep.equal({ id: 'a', n: 3 });
   });
 
+  it('are those that were inserted, and not those that were not', async () => {
+    await rows.insert({ id: 'b', n: 1, text: 'new' });
+    expect((await rows.change({ id: 'b', text: 'new' }, { inc: { n: 1 } }))?.doc).to.include({ n: 2 });
+    expect((await rows.find({ filter: { n: 2 }, sort: [['n', 'asc']] })).items.map(({ id }) => id)).to.include('b');
+    const refused = await store.transact([
+      { collection: 'rows', insert: { id: 'c', n: 1 } as Row },
+      { collection: 'rows', insert: { id: 'b', n: 9 } as Row },
+    ]);
+    expect(refused).to.equal(null);
+    expect(await rows.change({ id: 'c' }, { inc: { n: 1 } })).to.equal(null);
+    expect((await rows.change({ id: 'b' }, { set: { text: 'changed' } }))?.doc).to.include({ n: 2, text: 'changed' });
+    expect(await rows.get('b')).to.deep.equal({ id: 'b', n: 2, text: 'changed' });
+  });
+
   it('are gone with the document, and another one may take its id', async () => {
     expect(await rows.remove({ id: 'a' })).to.equal(1);
     expect(await rows.change({ id: 'a' }, { inc: { n: 1 } })).to.equal(null);

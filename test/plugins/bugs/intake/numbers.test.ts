@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Deps } from '../../../../plugins/bugs/deps.js';
 import { Numbers } from '../../../../plugins/bugs/intake/numbers.js';
-import { errorReport, memoryFixture, settled } from '../fixture.js';
+import { errorReport, fixtureOn, memoryFixture, settled, STORES } from '../fixture.js';
 
 describe('bugs: numbers of new items', () => {
   it('of many at once are all there, in few writes, and each project has its own', async () => {
@@ -48,4 +48,53 @@ describe('bugs: numbers of new items', () => {
     const numbers = made.map(({ ref }) => Number(ref.split('-').at(-1))).toSorted((a, b) => a - b);
     expect(numbers).to.deep.equal(made.map((_, i) => i + 1));
   });
+
+  for (const { name: engine, open } of STORES) {
+    it(`${engine}: are counted with their items once the first is known`, async () => {
+      const opened = await open();
+      try {
+        let writes = 0;
+        const fixture = fixtureOn(opened.store, undefined, (deps) => {
+          const { counters } = deps;
+          const change: typeof counters.change = (...args) => {
+            writes += 1;
+            return counters.change(...args);
+          };
+          deps.counters = { get: (id) => counters.get(id), change } as typeof counters;
+        });
+        await fixture.bugs.record(newGroup(0));
+        const more = await Promise.all([1, 2, 3, 4, 5].map((n) => fixture.bugs.record(newGroup(n))));
+        await settled(fixture);
+        expect(more.map(numberOf).toSorted((a, b) => a - b)).to.deep.equal([2, 3, 4, 5, 6]);
+        expect(writes).to.equal(1);
+        expect(await fixture.deps.counters.get('alpha')).to.deep.equal({ id: 'alpha', n: 6 });
+      } finally {
+        await opened.close();
+      }
+    });
+
+    it(`${engine}: of two processes are each another one, and all are there`, async () => {
+      const opened = await open();
+      try {
+        const processes = [fixtureOn(opened.store), fixtureOn(opened.store)];
+        const made: number[] = [];
+        for (let round = 0; round < 4; round++) {
+          const answers = processes.flatMap(({ bugs }, p) =>
+            [0, 1, 2].map((n) => bugs.record(newGroup(round * 6 + p * 3 + n))),
+          );
+          made.push(...(await Promise.all(answers)).map(numberOf));
+        }
+        for (const fixture of processes) await settled(fixture);
+        expect(new Set(made).size).to.equal(24);
+        expect(await processes[0]?.deps.items.count()).to.equal(24);
+      } finally {
+        await opened.close();
+      }
+    });
+  }
 });
+
+const newGroup = (n: number): ReturnType<typeof errorReport> =>
+  errorReport({ error_message: `message ${String.fromCodePoint(97 + n)}`, exception_class: `E${n}` });
+
+const numberOf = ({ ref }: { ref: string }): number => Number(ref.split('-').at(-1));
