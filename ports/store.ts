@@ -216,6 +216,7 @@ export interface CollectionSpec {
 /** One write of a transaction. `answer`: its document is answered; otherwise it stays in the store. */
 export type TransactionWrite =
   | { collection: string; insert: Doc }
+  | { collection: string; put: Doc }
   | { collection: string; change: Filter; update: Update; upsert?: boolean; answer?: boolean };
 
 /**

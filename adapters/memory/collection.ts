@@ -139,6 +139,12 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
       const doc = this.#insert(clone(write.insert as T));
       return { answer: null, undo: () => this.#restore(doc, null) };
     }
+    if ('put' in write) {
+      const doc = clone(write.put as T);
+      const before = this.#docs.get(doc.id) ?? null;
+      this.#put(doc);
+      return { answer: null, undo: () => this.#restore(doc, before) };
+    }
     const [before = null] = this.#matching([clone(write.change)]);
     const changed = this.#change(write.change, write.update, { upsert: write.upsert ?? false });
     if (changed === null) return null;

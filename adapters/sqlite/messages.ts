@@ -19,7 +19,7 @@ export type WriteKind =
   'insert' | 'put' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping' | 'transact';
 export type ReadKind = 'get' | 'find' | 'render' | 'ids' | 'count' | 'groupCount';
 
-/** `text` is the JSON of the arguments below. `docs` are the documents of `insert` and `put`, and those that a transaction inserts, in order. */
+/** `text` is the JSON of the arguments below. `docs` are the documents of `insert` and `put`, also within a transaction, in order. */
 export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string, docs?: readonly DocText[]];
 export type ReadRequest = readonly [kind: ReadKind, collection: string, text: string];
 export type Request = WriteRequest | ReadRequest;
@@ -32,9 +32,11 @@ export interface ChangeRequest {
   upsert?: boolean;
 }
 
-/** Of `transact`; its collection is empty. Bodies are answered where they are asked for. `insert`: the next one of `docs`. */
+/** Of `transact`; its collection is empty. Bodies are answered where they are asked for. `insert`, `put`: the next one of `docs`. */
 export type TransactRequest = readonly (
-  { collection: string; insert: true } | Exclude<TransactionWrite, { insert: Doc }>
+  | { collection: string; insert: true }
+  | { collection: string; put: true }
+  | Exclude<TransactionWrite, { insert: Doc } | { put: Doc }>
 )[];
 
 export interface IdsRequest {

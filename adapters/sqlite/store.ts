@@ -35,9 +35,10 @@ export class SqliteStore implements DocumentStore {
     for (const { collection } of writes) this.collection(collection);
     const docs: DocText[] = [];
     const plain = writes.map((write) => {
-      if (!('insert' in write)) return { ...write, update: plainUpdate(write.update) };
-      docs.push(textOf(write.insert, this.#packedOf(write.collection)));
-      return { collection: write.collection, insert: true };
+      if ('update' in write) return { ...write, update: plainUpdate(write.update) };
+      const { collection } = write;
+      docs.push(textOf('put' in write ? write.put : write.insert, this.#packedOf(collection)));
+      return 'put' in write ? { collection, put: true } : { collection, insert: true };
     });
     const bodies = (await this.#writer.call(['transact', '', jsonText(plain), docs])) as (string | null)[] | null;
     return bodies && bodies.map((body) => (body === null ? null : (JSON.parse(body) as Doc)));

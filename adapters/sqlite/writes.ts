@@ -107,7 +107,7 @@ function insertSql(table: Table): string {
 class Refused extends Error {}
 
 /**
- * A transaction of several writes cannot be finished, and some of them are made: all that was written with them is to be rolled
+ * A transaction of several writes cannot be finished, and some of them are made (one whose first write is refused has made none): all that was written with them is to be rolled
  * back and done again, carefully. That is seldom; a savepoint for each, for which SQLite copies every page before it changes,
  * costs a fifth of a new group.
  */
@@ -124,12 +124,18 @@ function transact(
   docs: readonly DocText[],
   careful: boolean,
 ): (string | null)[] | null {
-  const inserts = docs[Symbol.iterator]();
-  const steps = (): (string | null)[] => writes.map((write) => step(connection, write, inserts));
+  const documents = docs[Symbol.iterator]();
+  let made = 0;
+  const steps = (): (string | null)[] =>
+    writes.map((write) => {
+      const answer = step(connection, write, documents);
+      made += 1;
+      return answer;
+    });
   try {
     return careful ? connection.savepoint(steps) : steps();
   } catch (error) {
-    if (!careful && isOfOne(error)) throw new Undone('a transaction cannot be finished', { cause: error });
+    if (!careful && made > 0 && isOfOne(error)) throw new Undone('a transaction cannot be finished', { cause: error });
     if (error instanceof Refused || error instanceof StoreConflict) return null;
     throw error;
   }
@@ -138,11 +144,13 @@ function transact(
 function step(
   connection: Connection,
   write: TransactRequest[number],
-  inserts: IterableIterator<DocText>,
+  documents: IterableIterator<DocText>,
 ): string | null {
   const writer = new TableWriter(connection, write.collection);
-  if ('insert' in write) {
-    writer.insert(inserts.next().value as DocText);
+  if (!('update' in write)) {
+    const doc = documents.next().value as DocText;
+    if ('put' in write) writer.put(doc);
+    else writer.insert(doc);
     return null;
   }
   const { change: filter, update, upsert = false, answer } = write;

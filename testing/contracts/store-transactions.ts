@@ -38,10 +38,13 @@ export function transactions(fixture: Fixture): void {
         { collection: first, change: { id: 'x' }, update: { inc: { n: 1 }, set: { ref: undefined } }, answer: true },
         { collection: second, change: { id: 'y' }, update: { setOnInsert: { n: 5 } }, upsert: true },
         { collection: second, change: { id: 'y' }, update: { inc: { n: 2 } } },
+        { collection: second, put: { id: 'z', n: 1 } as Row },
+        { collection: second, put: { id: 'z', ref: 'put' } as Row },
       ]);
-      expect(answers).to.deep.equal([null, { id: 'x', n: 2 }, null, null]);
+      expect(answers).to.deep.equal([null, { id: 'x', n: 2 }, null, null, null, null]);
       expect(await a.get('x')).to.deep.equal({ id: 'x', n: 2 });
       expect(await b.get('y')).to.deep.equal({ id: 'y', n: 7 });
+      expect(await b.get('z')).to.deep.equal({ id: 'z', ref: 'put' });
       expect(await transact([])).to.deep.equal([]);
     });
 
@@ -53,6 +56,8 @@ export function transactions(fixture: Fixture): void {
         { collection: second, insert: { id: 'new', ref: 's' } as Row },
         { collection: first, change: { id: 'x' }, update: { set: { ref: 'other' }, inc: { n: 1 } }, answer: true },
         { collection: second, change: { id: 'upserted' }, update: { set: { n: 1 } }, upsert: true },
+        { collection: first, put: { id: 'x', ref: 'put' } as Row },
+        { collection: second, put: { id: 'put', n: 1 } as Row },
       ];
       const refused = [
         { collection: first, insert: { id: 'x' } },
@@ -60,6 +65,7 @@ export function transactions(fixture: Fixture): void {
         { collection: first, change: { id: 'x', n: 1 }, update: { set: { n: 9 } } },
         { collection: first, change: { id: 'nobody' }, update: { set: { n: 9 } } },
       ];
+      expect(await transact([{ collection: first, insert: { id: 'x' } }, ...before])).to.equal(null);
       for (const last of refused) {
         expect(await transact([...before, last])).to.equal(null);
         expect(await a.find()).to.deep.equal({ items: [{ id: 'x', n: 1, ref: 'r' }], next: null });

@@ -8,19 +8,21 @@
  * caller may merely be slow.
  *
  * Where the store has transactions, reference and count are one write, and none of this is needed: a crash leaves both or
- * nothing. The way above is for stores without, and for reports that such a write refuses (a parallel repeat, an item that
+ * nothing. No look-up goes before it: the write of a reference that exists refuses all of it, and only then it is read. The way above is for stores without, and for reports that such a write refuses (a parallel repeat, an item that
  * asks for more than counting).
  *
  * Rejected: finishing before the answer (a third write on the way of every report), and the reference after the count
  * (two parallel reports with one reference and different texts would make two items).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, hashOf, type Deps } from '../deps.js';
 import type { ItemDoc, RefDoc } from '../items/model.js';
 
 const OCCURRENCE_DAYS = 30;
+const MET = 10_000;
 const BATCH = 200;
 /** Notes in one item from which on those of processes that are gone are looked for. */
 const CROWDED = 64;
@@ -49,6 +51,9 @@ export class ClientRefs {
   /** Item → references that are finished and still noted in it. */
   readonly #noted = new Map<string, Note[]>();
 
+  /** References that this process has written or found: a repeat mostly comes soon, and begins with a look-up. */
+  readonly #met = new BoundedMap<true>({ most: MET });
+
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
   /** @param isPublic sent with an intake key: those have a space of their own (contract 20, values) */
@@ -56,12 +61,20 @@ export class ClientRefs {
     return isPublic ? publicRefId(project, clientRef) : hashOf(project, clientRef);
   }
 
-  find(id: string): Promise<RefDoc | null> {
-    return this.deps.refs.get(id);
+  async find(id: string): Promise<RefDoc | null> {
+    const ref = await this.deps.refs.get(id);
+    if (ref !== null) this.#met.set(id, true);
+    return ref;
+  }
+
+  /** It may be known. Others are nearly always new; what counts is the store's word. */
+  isMetLately(id: string): boolean {
+    return this.#met.get(id) === true;
   }
 
   /** The reference as it will be when its report is counted. @param own the item's own, remembered as long as the item */
   finished(id: string, project: string, itemId: string, own: boolean): RefDoc {
+    this.#met.set(id, true);
     return { id, project, item_id: itemId, open_at: null, expires_at: own ? null : this.#expiry() };
   }
 

@@ -16,11 +16,14 @@ import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc } from '../items/model.js';
 import { hourKey, minuteKey } from '../items/rate.js';
 import { ClientRefs } from './client-refs.js';
+import type { KeptPayload } from './payload-sampler.js';
 
 const EARLY = 8;
 
 interface Waiting {
   incoming: IncomingReport;
+  /** Written with the count, where its reference is. */
+  kept: KeptPayload | null;
   resolve: (doc: ItemDoc | null) => void;
   reject: (error: unknown) => void;
 }
@@ -42,13 +45,17 @@ export class CountBatcher {
     @inject(ClientRefs) private readonly refs: ClientRefs,
   ) {}
 
-  /** Counts a report; the item as this count left it, or null when it is in another lane, or the reference is known. */
-  count(id: string, lane: string, incoming: IncomingReport): Promise<ItemDoc | null> {
+  /**
+   * Counts a report; the item as this count left it, or null when it is in another lane, or the reference is known.
+   * @param kept the payload of a report whose reference is still to be written: both with the count, or nothing
+   */
+  count(id: string, lane: string, incoming: IncomingReport, kept?: KeptPayload | null): Promise<ItemDoc | null> {
     return new Promise((resolve, reject) => {
       const key = `${id} ${lane}`;
       const batch = this.#batches.get(key);
-      if (batch === undefined) this.#batches.set(key, { id, lane, waiting: [{ incoming, resolve, reject }] });
-      else batch.waiting.push({ incoming, resolve, reject });
+      const one = { incoming, kept: kept ?? null, resolve, reject };
+      if (batch === undefined) this.#batches.set(key, { id, lane, waiting: [one] });
+      else batch.waiting.push(one);
       this.#gathered += 1;
       if (this.#gathered >= EARLY) this.#flush();
       else if (this.#gathered === 1) setImmediate(() => this.#flush());
@@ -76,7 +83,7 @@ export class CountBatcher {
     }
   }
 
-  /** With the references that are still to be written, in one transaction. */
+  /** With the references that are still to be written and their payloads, in one transaction: a known reference refuses it at once. */
   async #change(filter: Filter, update: Update, waiting: readonly Waiting[]): Promise<ItemDoc | null> {
     const { items, transact } = this.deps;
     const refs = waiting.flatMap(({ incoming: { ref } }) => ref?.unwritten ?? []);
@@ -84,8 +91,9 @@ export class CountBatcher {
     const done = await transact([
       ...refs.map((ref) => ({ collection: 'refs', insert: ref })),
       { collection: 'items', change: filter, update, answer: true },
+      ...waiting.flatMap(({ kept }) => (kept === null ? [] : [{ collection: 'occurrences', ...kept }])),
     ]);
-    return (done?.at(-1) ?? null) as ItemDoc | null;
+    return (done?.[refs.length] ?? null) as ItemDoc | null;
   }
 }
 

@@ -133,19 +133,31 @@ export class Intake {
   /** Null when it begins anew: its item has been deleted, and nothing leads there any more, or another process made it. */
   async #recordOnce(report: Report, keyed: Keyed, options: { texts?: boolean }): Promise<Recorded | null> {
     const refId = report.client_ref ? this.refs.idOf(report.project, report.client_ref, isPublic(report)) : null;
-    const [known, before] = await Promise.all([
+    // With transactions a reference that is new, as nearly all are, needs no look-up: its write is refused where it is not.
+    const blind = refId !== null && this.deps.transact !== null && !this.refs.isMetLately(refId);
+    const [known, early] = await Promise.all([
       this.keys.known(report.project, keyed.dedup_key),
-      refId === null ? null : this.refs.find(refId),
+      refId === null || blind ? null : this.refs.find(refId),
     ]);
+    const tried = blind && known !== null;
+    const once = tried ? await this.#atOnce({ ...met(known), keyed, report }, report, refId) : null;
+    if (once !== null) return this.#finished(once, report, options);
+    const before = blind ? await this.refs.find(refId) : early;
     if (before?.open_at === null) {
       const repeated = await this.#repeat(before);
       return repeated && this.#answer(repeated, keyed.dedup_key, report, false, options);
     }
     const found = before?.item_id ?? known;
     const place = found === null ? await this.#first(keyed, report, refId) : { ...met(found), keyed, report };
-    const result = place === null || 'counted' in place ? place : await this.#at(place, report, refId, before);
-    if (result === null) return null;
-    const { counted, incoming } = result;
+    if (place !== null && !('counted' in place)) {
+      const alone = tried || before !== null || refId === null ? null : await this.#atOnce(place, report, refId);
+      const result = alone ?? (await this.#at(place, report, refId, before));
+      return result && this.#finished(result, report, options);
+    }
+    return place && this.#finished(place, report, options);
+  }
+
+  async #finished({ counted, incoming }: Result, report: Report, options: { texts?: boolean }): Promise<Recorded> {
     const done = counted.outcome === 'repeated' ? { ...counted, sampled: false } : await this.#after(counted, incoming);
     return this.#answer(done, incoming.key, report, done.sampled, options);
   }
@@ -163,14 +175,18 @@ export class Intake {
     });
   }
 
+  /** Counts with a reference that is new, in one transaction. Null: it was refused, or the store has none; nothing is written. */
+  async #atOnce(place: Place, report: Report, refId: string): Promise<Result | null> {
+    if (this.deps.transact === null) return null;
+    const { item_id } = place;
+    const incoming = this.#incoming(place, report, this.#unwritten(refId, report.project, item_id, false));
+    const counted = await this.#countBlindly(item_id, incoming);
+    return counted && { counted, incoming };
+  }
+
   /** Counts where the report belongs; null when that item was deleted. */
   async #at(place: Place, report: Report, refId: string | null, before: RefDoc | null): Promise<Result | null> {
     const { project } = report;
-    if (refId !== null && before === null && this.deps.transact !== null) {
-      const incoming = this.#incoming(place, report, this.#unwritten(refId, project, place.item_id, false));
-      const counted = await this.#countBlindly(place.item_id, incoming);
-      if (counted !== null) return { counted, incoming };
-    }
     const bound =
       refId === null
         ? null
@@ -277,11 +293,21 @@ export class Intake {
   async #countBlindly(id: string, incoming: IncomingReport): Promise<Counted | null> {
     if (incoming.ref?.helper === true) return null;
     const lane = laneOfReport(incoming.report.muted_by?.rule_id);
+    if (incoming.ref?.unwritten !== undefined) return this.#countWithRef(id, lane, incoming);
     const ahead = this.sampler.ahead(id, incoming);
     const [doc, sampled] = await Promise.all([this.counts.count(id, lane, incoming), ahead]);
     if (doc === null) return null;
     this.sampler.counted(doc);
     return { ...quiet(doc, 'counted'), sampled };
+  }
+
+  /** The payload goes with the count: of a repeat, which is refused, it is not kept. */
+  async #countWithRef(id: string, lane: string, incoming: IncomingReport): Promise<Counted | null> {
+    const kept = this.sampler.planned(id, incoming);
+    const doc = await this.counts.count(id, lane, incoming, kept);
+    if (doc === null) return null;
+    this.sampler.counted(doc);
+    return { ...quiet(doc, 'counted'), sampled: kept === undefined ? null : kept !== null };
   }
 
   /** Counts on the state that was read, with what follows from it; null when the item changed meanwhile. */

@@ -12,6 +12,9 @@ const WINDOWS = 20_000;
 /** Other processes count too, so what was known a minute ago is no longer believed. */
 const WINDOW_KNOWN_MS = 60_000;
 
+/** One write of a payload. */
+export type KeptPayload = { insert: OccurrenceDoc } | { put: OccurrenceDoc };
+
 @injectable()
 export class PayloadSampler {
   readonly #windows = new BoundedMap<{ n: number; from: number }>({
@@ -23,19 +26,28 @@ export class PayloadSampler {
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
   /**
-   * The payload, kept beside the count instead of after it, so that both travel in one commit: the slot follows from how far
-   * this process knows the item's window to be. Null where it does not know, or where the slot of one of the first 50 was
-   * taken by another process meanwhile: then the exact count decides. Should the count not happen, the store keeps a payload
-   * whose report was not acknowledged.
+   * The write that keeps the payload, before the report is counted: the slot follows from how far this process knows the item's
+   * window to be. Of the first 50 each has a slot of its own, so it is an insert: where another process has taken that slot, it
+   * is refused, and the exact count decides. Null: the payload is not kept. Undefined: the window is not known.
    */
-  async ahead(itemId: string, incoming: IncomingReport): Promise<boolean | null> {
+  planned(itemId: string, incoming: IncomingReport): KeptPayload | null | undefined {
     const window = this.#windows.get(itemId);
-    if (window === undefined || incoming.now - window.from > WINDOW_MS) return null;
+    if (window === undefined || incoming.now - window.from > WINDOW_MS) return undefined;
     window.n += 1;
     const slot = slotOf(window.n, this.deps.random);
-    if (window.n > FIRST + RESERVOIR || slot === null) return this.#keep(itemId, slot, incoming);
+    if (slot === null) return null;
     const payload = this.#payload(itemId, slot, incoming);
-    const [written] = await this.deps.occurrences.bulk([{ insert: payload }]);
+    return window.n > FIRST + RESERVOIR ? { put: payload } : { insert: payload };
+  }
+
+  /**
+   * The payload, kept beside the count instead of after it, so that both travel in one commit. Null where the exact count is to
+   * decide. Should the count not happen, the store keeps a payload whose report was not acknowledged.
+   */
+  async ahead(itemId: string, incoming: IncomingReport): Promise<boolean | null> {
+    const kept = this.planned(itemId, incoming);
+    if (kept === null || kept === undefined) return kept === null ? false : null;
+    const [written] = await this.deps.occurrences.bulk([kept]);
     return written !== undefined && 'n' in written ? true : null;
   }
 

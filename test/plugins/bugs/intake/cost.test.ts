@@ -46,10 +46,29 @@ describe('bugs: the cost of an occurrence', () => {
     expect(calls).to.deep.equal(['keys.get', 'items.change']);
   });
 
-  it('with a client_ref is one read more, in one write', async () => {
+  it('with a client_ref is as many, the reference being written with the count', async () => {
     await fixture.bugs.record(errorReport({ client_ref: 'r' }));
     await settled(fixture);
-    expect(calls).to.deep.equal(['keys.get', 'refs.get', 'transact refs items']);
+    expect(calls).to.deep.equal(['keys.get', 'transact refs items']);
+  });
+
+  it('with a client_ref whose payload is kept is one write too, and a repeat of another process keeps none', async () => {
+    const kept = noted(await memoryFixture());
+    await kept.fixture.bugs.record(errorReport());
+    await settled(kept.fixture);
+    kept.calls.length = 0;
+    expect(await kept.fixture.bugs.record(errorReport({ client_ref: 'r' }))).to.include({ sampled: true });
+    expect(kept.calls).to.deep.equal(['keys.get', 'transact refs items occurrences']);
+    const other = noted(kept.fixture);
+    await other.fixture.bugs.record(errorReport({ client_ref: 'first here' }));
+    other.calls.length = 0;
+    expect(await other.fixture.bugs.record(errorReport({ client_ref: 'r' }))).to.include({
+      repeated: true,
+      sampled: false,
+      hit_count: 3,
+    });
+    expect(other.calls).to.deep.equal(['transact refs items occurrences', 'refs.get', 'items.get']);
+    expect(await kept.fixture.deps.occurrences.count()).to.equal(3);
   });
 
   it('with a client_ref and no transactions is one read and two writes more, one of them behind the answer', async () => {
