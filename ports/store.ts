@@ -213,16 +213,31 @@ export interface CollectionSpec {
   packed?: readonly string[];
 }
 
-/** One write of a transaction. `answer`: its document is answered; otherwise it stays in the store. */
+/** One write of a transaction. */
 export type TransactionWrite =
-  | { collection: string; insert: Doc }
+  | {
+      collection: string;
+      insert: Doc;
+      /** Fields whose values are those of the document that the last change before it left: field → path in that document. */
+      taken?: { [field: string]: string };
+    }
   | { collection: string; put: Doc }
-  | { collection: string; change: Filter; update: Update; upsert?: boolean; answer?: boolean };
+  | {
+      collection: string;
+      change: Filter;
+      update: Update;
+      /** Which document, when several match. */
+      sort?: Sort;
+      upsert?: boolean;
+      /** Its document is answered; otherwise it stays in the store. */
+      answer?: boolean;
+    };
 
 /**
  * Writes of several collections in their order, all of them or none, with one commit. Null, and nothing written, when an
  * insert meets a document with its id or a unique field, or a change without `upsert` finds none. Otherwise one answer for
  * each write: the document as a change with `answer` left it, else null.
+ * @throws TypeError when an insert takes fields and no change is before it
  */
 export type Transact = (writes: readonly TransactionWrite[]) => Promise<(Doc | null)[] | null>;
 

@@ -14,6 +14,7 @@ import {
   totalSort,
   uniqueValue,
   valueAt,
+  withTaken,
 } from '../../ports/document.js';
 import { renderPage } from '../../ports/rendering.js';
 import {
@@ -133,25 +134,27 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     return results;
   }
 
-  /** One write of a transaction, and how to take it back; null when it finds no document. @throws StoreConflict */
-  write(write: TransactionWrite): { answer: T | null; undo: () => void } | null {
+  /**
+   * One write of a transaction, what a change left, and how to take it back; null when it finds no document.
+   * @param left by the last change before it
+   * @throws StoreConflict
+   */
+  write(write: TransactionWrite, left: Doc | null): { changed: T | null; undo: () => void } | null {
     if ('insert' in write) {
-      const doc = this.#insert(clone(write.insert as T));
-      return { answer: null, undo: () => this.#restore(doc, null) };
+      const doc = this.#insert(withTaken(clone(write.insert as T), write.taken, left));
+      return { changed: null, undo: () => this.#restore(doc, null) };
     }
     if ('put' in write) {
       const doc = clone(write.put as T);
       const before = this.#docs.get(doc.id) ?? null;
       this.#put(doc);
-      return { answer: null, undo: () => this.#restore(doc, before) };
+      return { changed: null, undo: () => this.#restore(doc, before) };
     }
-    const [before = null] = this.#matching([clone(write.change)]);
-    const changed = this.#change(write.change, write.update, { upsert: write.upsert ?? false });
+    const { change, update, sort, upsert = false } = write;
+    const [before = null] = this.#matching([clone(change)], sort);
+    const changed = this.#change(change, update, sort === undefined ? { upsert } : { sort, upsert });
     if (changed === null) return null;
-    return {
-      answer: write.answer === true ? clone(changed.doc) : null,
-      undo: () => this.#restore(changed.doc, before),
-    };
+    return { changed: clone(changed.doc), undo: () => this.#restore(changed.doc, before) };
   }
 
   #restore(now: T, before: T | null): void {

@@ -32,11 +32,13 @@ export interface ChangeRequest {
   upsert?: boolean;
 }
 
+type InsertWrite = Extract<TransactionWrite, { insert: Doc }>;
+
 /** Of `transact`; its collection is empty. Bodies are answered where they are asked for. `insert`, `put`: the next one of `docs`. */
 export type TransactRequest = readonly (
-  | { collection: string; insert: true }
+  | (Omit<InsertWrite, 'insert'> & { insert: true })
   | { collection: string; put: true }
-  | Exclude<TransactionWrite, { insert: Doc } | { put: Doc }>
+  | Exclude<TransactionWrite, InsertWrite | { put: Doc }>
 )[];
 
 export interface IdsRequest {

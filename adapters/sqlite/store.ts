@@ -36,9 +36,8 @@ export class SqliteStore implements DocumentStore {
     const docs: DocText[] = [];
     const plain = writes.map((write) => {
       if ('update' in write) return { ...write, update: plainUpdate(write.update) };
-      const { collection } = write;
-      docs.push(textOf('put' in write ? write.put : write.insert, this.#packedOf(collection)));
-      return 'put' in write ? { collection, put: true } : { collection, insert: true };
+      docs.push(textOf('put' in write ? write.put : write.insert, this.#packedOf(write.collection)));
+      return 'put' in write ? { ...write, put: true } : { ...write, insert: true };
     });
     const bodies = (await this.#writer.call(['transact', '', jsonText(plain), docs])) as (string | null)[] | null;
     return bodies && bodies.map((body) => (body === null ? null : (JSON.parse(body) as Doc)));

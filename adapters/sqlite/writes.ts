@@ -2,7 +2,7 @@
  * The write operations on one connection, inside a transaction that writer.ts opens. Each ends in at most one statement per
  * document, so a conflict undoes nothing but itself and needs no savepoint.
  */
-import { applyUpdate, matches, seedOf, uniqueValue, valueAt } from '../../ports/document.js';
+import { applyUpdate, matches, seedOf, uniqueValue, valueAt, withTaken } from '../../ports/document.js';
 import {
   StoreConflict,
   type CollectionSpec,
@@ -107,9 +107,9 @@ function insertSql(table: Table): string {
 class Refused extends Error {}
 
 /**
- * A transaction of several writes cannot be finished, and some of them are made (one whose first write is refused has made none): all that was written with them is to be rolled
- * back and done again, carefully. That is seldom; a savepoint for each, for which SQLite copies every page before it changes,
- * costs a fifth of a new group.
+ * A transaction of several writes cannot be finished, and some of them are made (one whose first write is refused has made none):
+ * all that was written with them is to be rolled back and done again, carefully. That is seldom; a savepoint for each, for which
+ * SQLite copies every page before it changes, costs a fifth of a new group.
  */
 export class Undone extends Error {}
 
@@ -124,39 +124,56 @@ function transact(
   docs: readonly DocText[],
   careful: boolean,
 ): (string | null)[] | null {
-  const documents = docs[Symbol.iterator]();
-  let made = 0;
-  const steps = (): (string | null)[] =>
-    writes.map((write) => {
-      const answer = step(connection, write, documents);
-      made += 1;
-      return answer;
-    });
+  const steps = new Steps(connection, docs);
+  const all = (): (string | null)[] => writes.map((write) => steps.take(write));
   try {
-    return careful ? connection.savepoint(steps) : steps();
+    return careful ? connection.savepoint(all) : all();
   } catch (error) {
-    if (!careful && made > 0 && isOfOne(error)) throw new Undone('a transaction cannot be finished', { cause: error });
+    if (!careful && steps.taken > 0 && isOfOne(error))
+      throw new Undone('a transaction cannot be finished', { cause: error });
     if (error instanceof Refused || error instanceof StoreConflict) return null;
     throw error;
   }
 }
 
-function step(
-  connection: Connection,
-  write: TransactRequest[number],
-  documents: IterableIterator<DocText>,
-): string | null {
-  const writer = new TableWriter(connection, write.collection);
-  if (!('update' in write)) {
-    const doc = documents.next().value as DocText;
-    if ('put' in write) writer.put(doc);
-    else writer.insert(doc);
-    return null;
+/** The writes of one transaction. */
+class Steps {
+  /** How many are made. */
+  taken = 0;
+  readonly #connection: Connection;
+  readonly #docs: IterableIterator<DocText>;
+  /** Body of the document that the last change left. */
+  #left: string | null = null;
+
+  constructor(connection: Connection, docs: readonly DocText[]) {
+    this.#connection = connection;
+    this.#docs = docs[Symbol.iterator]();
   }
-  const { change: filter, update, upsert = false, answer } = write;
-  const changed = writer.change({ filter, update, upsert });
-  if (changed === null) throw new Refused();
-  return answer === true ? changed[0] : null;
+
+  /** The body, where it is asked for. @throws Refused, StoreConflict, TypeError */
+  take(write: TransactRequest[number]): string | null {
+    const writer = new TableWriter(this.#connection, write.collection);
+    if ('insert' in write) writer.insert(this.#next(write.taken));
+    else if ('put' in write) writer.put(this.#next());
+    else {
+      const { change: filter, update, sort, upsert = false } = write;
+      const changed = writer.change({ filter, update, upsert, ...(sort !== undefined && { sort }) });
+      if (changed === null) throw new Refused();
+      [this.#left] = changed;
+    }
+    this.taken += 1;
+    return 'answer' in write && write.answer === true ? this.#left : null;
+  }
+
+  /** The document that is to be inserted or put. */
+  #next(taken?: { [field: string]: string }): DocText {
+    const text = this.#docs.next().value as DocText;
+    if (taken === undefined) return text;
+    const [id, body, packed] = text;
+    const left = this.#left === null ? null : (JSON.parse(this.#left) as Doc);
+    const whole = JSON.stringify(withTaken(JSON.parse(body) as Doc, taken, left));
+    return packed === undefined ? [id, whole] : [id, whole, packed];
+  }
 }
 
 /** Writes of one collection; its table is made when it is missing. */

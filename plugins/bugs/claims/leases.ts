@@ -16,8 +16,8 @@ import { refusal } from '../errors.js';
 import { claimUnread, type ChangeSet } from '../items/change-set.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 import { Items } from '../items/items.js';
-import type { ItemDoc, Lease } from '../items/model.js';
-import { Outbox } from '../items/outbox.js';
+import type { ItemDoc, Lease, OutboxEntry } from '../items/model.js';
+import { claimNote, Outbox } from '../items/outbox.js';
 import { SecretGuard } from '../items/secret-guard.js';
 import { allowed } from '../items/transitions.js';
 import { isLive } from '../items/view.js';
@@ -53,6 +53,9 @@ export interface ReleaseRequest {
   comment?: string | null;
 }
 
+/** Which item a claim of the first one has found. */
+const claimedId = (doc: ItemDoc | null): string | null => doc && doc.id;
+
 export interface Granted {
   item: Item;
   lease: { claim_token: string; expires_at: string; lease_seconds: number };
@@ -76,25 +79,41 @@ export class Leases {
   async next(caller: Caller, request: LeaseRequest, filter: Filter): Promise<Granted | { item: null }> {
     await this.secrets.refuse({ agent: request.agent });
     await this.settle();
-    const { items, ids } = this.deps;
+    const { ids } = this.deps;
     const secret = ids.secret();
     const agent = request.agent ?? soleTarget(filter) ?? caller.name;
     const id = ids.uuid();
-    const changed = await this.watermark.write('next', async (stamp, now) => {
+    const data = { agent, by: 'next' };
+    const doc = await this.watermark.write(claimedId, (stamp, now) => {
       const claim = this.#lease(caller, { ...request, agent }, secret, now);
-      const note = { id, name: 'claimed', at: stamp, actor: caller.name, data: { agent, by: 'next' } };
       // The stretch of the queue holds the severity already.
       const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
-      return items.change(either(queue, notPassed(holderOf(claim), stamp)), claimUnread(claim, note), {
-        sort: [['queue_key', 'asc']],
+      const waiting = either(queue, notPassed(holderOf(claim), stamp));
+      return this.#claimFirst(waiting, claim, {
+        id,
+        kind: 'activity',
+        name: 'claimed',
+        at: stamp,
+        actor: caller.name,
+        data,
       });
     });
-    if (changed === null) return { item: null };
+    if (doc === null) return { item: null };
     await this.outbox.flush(
-      changed.doc,
-      changed.doc.outbox.filter((entry) => entry.id === id),
+      doc,
+      doc.outbox.filter((entry) => entry.id === id),
     );
-    return this.#granted(changed.doc, secret);
+    return this.#granted(doc, secret);
+  }
+
+  /** Of the items that a filter finds the first in the queue; null when there is none. */
+  async #claimFirst(filter: Filter, claim: Lease, note: OutboxEntry): Promise<ItemDoc | null> {
+    const { items, transact } = this.deps;
+    const sort: Sort = [['queue_key', 'asc']];
+    if (transact === null) return (await items.change(filter, claimUnread(claim, note), { sort }))?.doc ?? null;
+    const update = claimUnread(claim, null);
+    const done = await transact([{ collection: 'items', change: filter, update, sort, answer: true }, claimNote(note)]);
+    return done && (done[0] as ItemDoc);
   }
 
   /** @throws ServiceError not_found, already_claimed, invalid_transition, lease_limit */

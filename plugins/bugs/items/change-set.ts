@@ -187,16 +187,20 @@ export class ChangeSet {
     };
   }
 
-  /** The write, for `{id, rev}`: one revision more, never an earlier `updated_at`. */
-  update(): Update {
+  /**
+   * The write, for `{id, rev}`: one revision more, never an earlier `updated_at`.
+   * @param outbox entries that are not written in another place in the same transaction
+   */
+  update(outbox: readonly OutboxEntry[] = this.entries): Update {
     const update: Update = {
       set: { ...this.set, ...derived(this.next) } as unknown as NonNullable<Update['set']>,
       inc: { rev: 1 },
       max: { updated_at: this.at },
     };
-    if (this.entries.length > 0) {
-      update.push = { outbox: { each: this.entries as unknown as Json[] } };
-      (update.set as Record<string, Json>)['outbox_at'] = `${this.at} ${(this.entries.at(-1) as OutboxEntry).id}`;
+    const last = outbox.at(-1);
+    if (last !== undefined) {
+      update.push = { outbox: { each: outbox as unknown as Json[] } };
+      (update.set as Record<string, Json>)['outbox_at'] = `${this.at} ${last.id}`;
     }
     return update;
   }
@@ -207,13 +211,15 @@ const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info
 /**
  * The claim of the first open item that a filter finds, decided by the store. Of the derived fields only `queue_key` depends
  * on whether an item is open or in progress.
+ * @param note for the outbox; null when it is written in its place in the same transaction
  */
-export function claimUnread(claim: Lease, note: Omit<OutboxEntry, 'kind'>): Update {
+export function claimUnread(claim: Lease, note: OutboxEntry | null): Update {
+  const outbox_at = note === null ? {} : { outbox_at: `${note.at} ${note.id}` };
   return {
-    set: { status: 'in_progress', claim: { ...claim }, queue_key: null, outbox_at: `${note.at} ${note.id}` },
+    set: { status: 'in_progress', claim: { ...claim }, queue_key: null, ...outbox_at },
     inc: { rev: 1, claim_count: 1 },
-    max: { updated_at: note.at },
-    push: { outbox: { each: [{ ...note, kind: 'activity' }] } },
+    max: { updated_at: claim.claimed_at },
+    ...(note !== null && { push: { outbox: { each: [note as unknown as Json] } } }),
   };
 }
 

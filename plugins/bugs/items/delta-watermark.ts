@@ -16,8 +16,14 @@ export class DeltaWatermark {
 
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
-  /** Runs one write of an item, giving it its `updated_at`. Several attempts inside share the stamp. */
-  async write<T>(itemId: string, run: (stamp: string, now: number) => Promise<T>): Promise<T> {
+  /**
+   * Runs one write of an item, giving it its `updated_at`. Several attempts inside share the stamp.
+   * @param itemId or how to tell it from what was written; null: nothing was
+   */
+  async write<T>(
+    itemId: string | ((result: T) => string | null),
+    run: (stamp: string, now: number) => Promise<T>,
+  ): Promise<T> {
     const { clock, config, items } = this.deps;
     const key = Symbol();
     const now = clock.now();
@@ -26,7 +32,8 @@ export class DeltaWatermark {
     try {
       const result = await run(isoOf(now), now);
       if (clock.monotonic() - began > (config.delta_margin_seconds * 1000) / 2) {
-        await items.change({ id: itemId }, { max: { updated_at: clock.iso() } });
+        const id = typeof itemId === 'string' ? itemId : itemId(result);
+        if (id !== null) await items.change({ id }, { max: { updated_at: clock.iso() } });
       }
       return result;
     } finally {

@@ -76,8 +76,7 @@ export class Items {
         await plan(item, change);
         if (change.empty) return { doc: item, entries: [] };
         // Fails if another item was linked to this one meanwhile: see duplicates.ts.
-        const changed = await items.change({ id, rev: item.rev, links: item.links ?? null }, change.update());
-        return changed && { doc: changed.doc, entries: change.entries };
+        return this.outbox.write({ id, rev: item.rev, links: item.links ?? null }, change);
       });
       if (written === null) {
         await this.#wait(attempt);

@@ -1,6 +1,7 @@
 /**
  * The entries of a change: events for other plugins, entries of the item's history, comments. They are written with the
- * change, inside the item, and leave it afterwards.
+ * change, inside the item, and leave it afterwards. Where the store has transactions, history and comments are written in
+ * their places with the change, and only events go through the item.
  *
  * Order: the change with its entries → comments and history (ids known, so twice is once) → `emit`, which stores deliveries
  * → the outbox is emptied, guarded by `outbox_at`. A crash anywhere leaves `outbox_at`, by which the job finds the item.
@@ -8,9 +9,10 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import type { Find } from '../../../ports/store.js';
+import type { Filter, Find, TransactionWrite } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { statOf } from '../lists/stat-kinds.js';
+import type { ChangeSet } from './change-set.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, OutboxEntry } from './model.js';
 
 /** Entries older than this belong to a dead process, or to a listener that failed. */
@@ -24,6 +26,24 @@ export class Outbox {
   readonly #background = new Set<Promise<void>>();
 
   constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /**
+   * Writes a change with its entries, by compare-and-set.
+   * @returns the item, and the entries that are still to be flushed; null: the filter finds none
+   */
+  async write(filter: Filter, change: ChangeSet): Promise<{ doc: ItemDoc; entries: readonly OutboxEntry[] } | null> {
+    const { items, transact } = this.deps;
+    const events = change.entries.filter(({ kind }) => kind === 'event');
+    if (transact === null || events.length === change.entries.length) {
+      const changed = await items.change(filter, change.update());
+      return changed && { doc: changed.doc, entries: change.entries };
+    }
+    const done = await transact([
+      { collection: 'items', change: filter, update: change.update(events), answer: true },
+      ...change.entries.flatMap((entry) => placed(change.item, entry)),
+    ]);
+    return done && { doc: done[0] as ItemDoc, entries: events };
+  }
 
   /**
    * Stores comments and history before it answers; events go out behind the answer.
@@ -115,6 +135,19 @@ export class Outbox {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 }
+
+/** An entry's own document, if it has one. */
+function placed(item: Pick<ItemDoc, 'id' | 'project'>, entry: OutboxEntry): TransactionWrite[] {
+  if (entry.kind === 'activity') return [{ collection: 'activity', insert: activityOf(item, entry) }];
+  return entry.kind === 'comment' ? [{ collection: 'comments', insert: commentOf(item, entry) }] : [];
+}
+
+/** The history entry of a claim, which is written with the item that the claim finds. */
+export const claimNote = ({ id, at, name, actor, data }: OutboxEntry): TransactionWrite => ({
+  collection: 'activity',
+  insert: { id, at, action: name, actor, data } as Omit<ActivityDoc, 'item_id'>,
+  taken: { item_id: 'id' },
+});
 
 export const activityOf = (item: Pick<ItemDoc, 'id' | 'project'>, entry: OutboxEntry): ActivityDoc => {
   const { id, at, name, actor, data } = entry;

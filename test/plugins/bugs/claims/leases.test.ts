@@ -4,6 +4,7 @@ import { ServiceError } from '../../../../kernel/errors.js';
 import type { Caller } from '../../../../plugins/bugs/caller.js';
 import type { Granted } from '../../../../plugins/bugs/claims/leases.js';
 import { ManualClock } from '../../../../testing/clock.js';
+import { attempt, dying } from '../dying.js';
 import {
   listed,
   codeOf,
@@ -227,6 +228,91 @@ for (const engine of STORES) {
         expect(new Set(won.map(({ lease }) => lease.claim_token)).size).to.equal(40);
       } finally {
         for (const fixture of both) await settled(fixture);
+        await close();
+      }
+    });
+
+    it('a process that dies while it claims leaves item and history entry, or neither', async () => {
+      for (const by of ['next', 'claim'] as const) {
+        for (const late of [false, true]) {
+          for (let n = 1, died = true; died; n++) {
+            const { store, close } = await engine.open();
+            try {
+              const before = fixtureOn(store);
+              const { id } = await before.bugs.record(report());
+              await settled(before);
+              const dead = dying(store, n, late);
+              await attempt(fixtureOn(dead.store, before.clock), ({ leases }) =>
+                by === 'next' ? leases.next(MANAGER, { agent: 'a' }, {}) : leases.claim(id, MANAGER, { agent: 'a' }),
+              );
+              died = dead.died();
+              before.clock.advance(61_000);
+              const heir = fixtureOn(store, before.clock);
+              await heir.bugs.reconcile();
+              const item = await heir.deps.items.get(id);
+              const history = await heir.deps.activity.find({ filter: { item_id: id } });
+              const claims = history.items.filter(({ action }) => action === 'claimed');
+              expect(claims, `write ${n} of ${by}`).to.have.lengthOf(item?.claim_count ?? NaN);
+              expect(item).to.include({ status: claims.length === 0 ? 'open' : 'in_progress', outbox_at: null });
+              await settled(heir);
+            } finally {
+              await close();
+            }
+          }
+        }
+      }
+    });
+
+    it('a claim is one write where the store has transactions', async function () {
+      const { store, close } = await engine.open();
+      try {
+        if (store.transact === null) this.skip();
+        const fixture = fixtureOn(store);
+        const { id } = await fixture.bugs.record(report());
+        await settled(fixture);
+        for (const by of ['next', 'claim'] as const) {
+          const dead = dying(store, 1, true);
+          await attempt(fixtureOn(dead.store, fixture.clock), ({ leases }) =>
+            by === 'next' ? leases.next(MANAGER, { agent: by }, {}) : leases.claim(id, MANAGER, { agent: by }),
+          );
+          const { items } = await fixture.deps.activity.find({ filter: { item_id: id }, sort: [['at', 'desc']] });
+          expect(items.find(({ action, data }) => action === 'claimed' && data['agent'] === by)).to.include({
+            actor: MANAGER.name,
+          });
+          expect((await fixture.deps.items.get(id))?.outbox).to.deep.equal([]);
+          fixture.clock.advance(HOUR);
+        }
+        await settled(fixture);
+      } finally {
+        await close();
+      }
+    });
+
+    it('a claim that took long is in the delta of those who asked meanwhile', async () => {
+      const { store, close } = await engine.open();
+      try {
+        const clock = new ManualClock();
+        const fixture = fixtureOn(store, clock);
+        const { id } = await fixture.bugs.record(report());
+        await settled(fixture);
+        const slow = fixtureOn(dying(store, Infinity, false).store, clock, (deps) => {
+          const { items, transact } = deps;
+          let waits = 60_000;
+          const held = async <V>(run: () => Promise<V>): Promise<V> => {
+            const done = await run();
+            clock.advance(waits);
+            waits = 0;
+            return done;
+          };
+          deps.transact = transact && ((writes) => held(() => transact(writes)));
+          deps.items = Object.create(items, {
+            change: { value: (...args: Parameters<typeof items.change>) => held(() => items.change(...args)) },
+          }) as typeof items;
+        });
+        await slow.leases.next(MANAGER, {}, {});
+        expect((await fixture.deps.items.get(id))?.updated_at).to.equal(new Date(clock.now()).toISOString());
+        await settled(slow);
+      } finally {
         await close();
       }
     });
