@@ -6,8 +6,8 @@
  */
 import type { Doc } from '../../ports/store.js';
 
-/** Documents of one generation; there are two. */
-const MOST = 500;
+/** Characters of the bodies of one generation; there are two. Some 600 items of the bug tracker, or 1,300 monitors. */
+const MOST = 1_572_864;
 /** Larger ones are changed seldom, and would take the room of many. Characters of the body. */
 const LARGEST = 16_384;
 
@@ -16,6 +16,8 @@ export interface RecentDoc {
   rowid: number | null;
   /** Null while it is being changed: what fails halfway leaves nothing to use. */
   doc: Doc | null;
+  /** Characters of its body. */
+  length: number;
   /** The `Recent.settled` in which its row was marked (unsettled.ts); other numbers: perhaps it is not. */
   marked: number | null;
 }
@@ -25,6 +27,8 @@ export class Recent {
   settled = 0;
   #docs = new Map<string, RecentDoc>();
   #older = new Map<string, RecentDoc>();
+  /** Characters of `#docs`, each counted as it came there. */
+  #characters = 0;
   /** Collections of which documents are changed by their id. */
   readonly #changing = new Set<string>();
 
@@ -37,17 +41,16 @@ export class Recent {
     return older;
   }
 
-  /** @param length characters of its body */
-  set(collection: string, id: string, recent: RecentDoc, length: number): void {
+  set(collection: string, id: string, recent: RecentDoc): void {
     this.#changing.add(collection);
-    if (length > LARGEST) this.drop(collection, id);
+    if (recent.length > LARGEST) this.drop(collection, id);
     else this.#keep(keyOf(collection, id), recent);
   }
 
-  /** A document that was inserted is kept where documents are changed soon, as an item whose events are out. */
+  /** A document that was inserted is kept where documents are changed soon, as an item whose events are out. @param length characters of its body */
   added(collection: string, id: string, doc: Doc, length: number): void {
     if (length > LARGEST || !this.#changing.has(collection)) return;
-    this.#keep(keyOf(collection, id), { rowid: null, doc, marked: null });
+    this.#keep(keyOf(collection, id), { rowid: null, doc, length, marked: null });
   }
 
   drop(collection: string, id: string): void {
@@ -59,12 +62,17 @@ export class Recent {
   clear(): void {
     this.#docs.clear();
     this.#older.clear();
+    this.#characters = 0;
   }
 
   #keep(key: string, recent: RecentDoc): void {
-    if (!this.#docs.has(key) && this.#docs.size >= MOST) {
-      this.#older = this.#docs;
-      this.#docs = new Map();
+    if (!this.#docs.has(key)) {
+      if (this.#characters >= MOST) {
+        this.#older = this.#docs;
+        this.#docs = new Map();
+        this.#characters = 0;
+      }
+      this.#characters += recent.length;
     }
     this.#docs.set(key, recent);
   }

@@ -290,7 +290,8 @@ class TableWriter {
 
   #parsed([rowid, body, mark]: Value[]): Found {
     const marked = mark === null || mark === undefined ? null : this.#connection.recent.settled;
-    return { rowid: rowid as number, doc: JSON.parse(wholeBody(body as string)) as Doc, marked };
+    const whole = wholeBody(body as string);
+    return { rowid: rowid as number, doc: JSON.parse(whole) as Doc, length: whole.length, marked };
   }
 
   /** Changes those of `ids` that match. */
@@ -352,7 +353,8 @@ class TableWriter {
     this.#run(`UPDATE "${this.#name}" SET body = ?${text} WHERE ${at} = ?`, [stored, ...values, rowid ?? doc.id]);
     if (unsettled) kept.marked = recent.settled;
     kept.doc = doc;
-    recent.set(this.#name, doc.id, kept, body.length);
+    kept.length = body.length;
+    recent.set(this.#name, doc.id, kept);
     return body;
   }
 

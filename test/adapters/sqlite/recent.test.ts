@@ -101,7 +101,8 @@ describe('sqlite: documents that were changed lately', () => {
 
   it('may be more than are kept', async () => {
     const ids = Array.from({ length: 1_500 }, (_, i) => `many${i}`);
-    await rows.bulk(ids.map((id) => ({ insert: { id, n: 0 } })));
+    const text = 'x'.repeat(3_000);
+    await rows.bulk(ids.map((id) => ({ insert: { id, n: 0, text } })));
     for (let round = 0; round < 2; round++)
       await rows.bulk(ids.map((id) => ({ change: { id }, update: { inc: { n: 1 } } })));
     expect(await rows.count({ n: 2, id: { prefix: 'many' } })).to.equal(1_500);
