@@ -248,7 +248,8 @@ export interface DocumentStore {
   collection<T extends Doc>(name: string): Collection<T>;
   /**
    * Creates collections and indexes that are missing; idempotent, and safe from two processes at once. Indexes that only serve
-   * reads may come later where a collection is large: by steps, while the store is in use.
+   * reads may come later where a collection is large: by steps, while the store is in use. An engine may drop indexes that it made
+   * for an earlier declaration.
    */
   ensure(specs: readonly CollectionSpec[]): Promise<void>;
   /**

@@ -5,7 +5,7 @@
 import { checkPath } from '../../ports/document.js';
 import type { CollectionSpec, IndexSpec } from '../../ports/store.js';
 import type { Connection, Table } from './connection.js';
-import { createIndex, hasIndex } from './indexes.js';
+import { createIndex, dropUndeclared, hasIndex } from './indexes.js';
 import { assignments, makeLater } from './later.js';
 import { columnName } from './translate.js';
 import { ensureLookups } from './lookups/lookups.js';
@@ -34,6 +34,7 @@ export function ensureCollection(
   const added = addColumns(connection, name, pathsOf(later), false);
   if (later.length > 0) makeLater(connection, name, { paths: added, indexes: later });
   defer(connection, name, deferred);
+  dropUndeclared(connection, name, indexes);
   ensureLookups(connection, name, lookups);
   declarePacked(connection.driver, name, packed);
   connection.forget(name);

@@ -16,7 +16,7 @@ import type { Connection, Table } from './connection.js';
 import type { Value } from './driver.js';
 import { deferredOf, MARK, markLabel } from './mark.js';
 import { columnName, expression, whereSql, type Columns, type Sql } from './translate.js';
-import { bodyExpression } from './values.js';
+import { bodyExpression, isSame } from './values.js';
 
 /** Within this time marked rows are settled, in milliseconds. */
 export const SETTLE_MS = 400;
@@ -50,15 +50,28 @@ export function isUnsettled(connection: Connection, name: string, filter: Filter
 const isMarked = (connection: Connection, name: string): boolean =>
   connection.prepare(`SELECT 1 FROM "${name}" WHERE ${MARK} IS NOT NULL LIMIT 1`).get([]) !== undefined;
 
-/** Settles marked rows, within a transaction. True when some may be left. */
+/**
+ * Settles marked rows, within a transaction. True when some may be left. Only columns that lag behind are written: SQLite moves a row in
+ * every index over a column that an UPDATE names, and a claim, say, moves one of three.
+ */
 export function settle(connection: Connection, name: string, most = AT_ONCE): boolean {
   const deferred = connection.table(name)?.deferred ?? [];
   if (deferred.length === 0) return false;
-  const values = deferred.map((path) => `${columnName(path)} = ${bodyExpression(path)}`);
-  const marked = `SELECT rowid FROM "${name}" WHERE ${MARK} IS NOT NULL LIMIT ?`;
-  const sql = `UPDATE "${name}" SET ${values.join()}, ${MARK} = NULL WHERE rowid IN (${marked})`;
+  const both = deferred.flatMap((path) => [columnName(path), bodyExpression(path)]);
+  const marked = `SELECT rowid, ${both.join()} FROM "${name}" WHERE ${MARK} IS NOT NULL LIMIT ?`;
+  const rows = connection.prepare(marked).all([most]);
+  for (const [rowid = null, ...values] of rows) {
+    const lagging = deferred.flatMap((path, i) => {
+      const [column = null, body = null] = values.slice(2 * i);
+      return isSame(column, body) ? [] : [[columnName(path), body] as const];
+    });
+    const set = [...lagging.map(([column]) => `${column} = ?`), `${MARK} = NULL`].join();
+    connection
+      .prepare(`UPDATE "${name}" SET ${set} WHERE rowid = ?`)
+      .run([...lagging.map(([, value]) => value), rowid]);
+  }
   connection.recent.settled += 1;
-  return connection.prepare(sql).run([most]) === most;
+  return rows.length === most;
 }
 
 /** `FROM … WHERE …` of marked rows, or of all others. @param columns those to look at; the rest is read from the body */

@@ -21,6 +21,10 @@ export function columnValue(value: Json): Value {
   return COMPOUND;
 }
 
+/** Of two values of one column. What is no text and no number is one of a few short blobs. */
+export const isSame = (a: Value, b: Value): boolean =>
+  a === b || (a instanceof Uint8Array && b instanceof Uint8Array && a[0] === b[0]);
+
 /** What `columnValue` made of a scalar, or a blob literal of the above, as JSON again. */
 export function scalarOf(value: Value): string | number | boolean | null {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;

@@ -23,7 +23,7 @@ import { storedBody, textOf, wholeBody, type DocText } from './packing/packing.j
 import type { RecentDoc } from './recent.js';
 import { termSource } from './lookups/terms.js';
 import { ALL, isUnsettled, settle, settledColumns } from './unsettled.js';
-import { columnValue } from './values.js';
+import { columnValue, isSame } from './values.js';
 
 type Kind = Exclude<WriteKind, 'ping' | 'ensure' | 'transact'>;
 const WRITES: Record<Kind, (writer: TableWriter, text: string, docs: readonly DocText[]) => unknown> = {
@@ -84,10 +84,6 @@ const columnsOf = (doc: Doc | null, paths: readonly string[]): Value[] =>
 function checkUnique(doc: Doc, paths: readonly string[]): void {
   for (const path of paths) uniqueValue(doc, path);
 }
-
-/** Of two values of one column. What is no text and no number is one of a few short blobs. */
-const isSame = (a: Value, b: Value): boolean =>
-  a === b || (a instanceof Uint8Array && b instanceof Uint8Array && a[0] === b[0]);
 
 /** Of each table, made once: it is long, and so is looking for a long text among the prepared ones. */
 const insertions = new WeakMap<Table, string>();

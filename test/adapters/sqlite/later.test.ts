@@ -124,6 +124,18 @@ describe('sqlite, columns of a large table', function () {
     await second.close();
   });
 
+  it('an index that is declared another way serves until its successor is made', () => {
+    const connection = connected();
+    const labels = (): unknown => connection.prepare('SELECT name FROM pragma_index_list(?)').all(['rows']).map(String);
+    connection.transaction(() =>
+      ensureCollection(connection, { ...BEFORE, indexes: [{ fields: ['at'], sparse: true }] }),
+    );
+    expect(labels()).to.include('rows:at').and.not.include('rows:sparse:at');
+    while (step(connection));
+    expect(labels()).to.include('rows:sparse:at').and.not.include('rows:at');
+    connection.close();
+  });
+
   it('more that is declared meanwhile is done too', () => {
     const connection = connected();
     connection.transaction(() => ensureCollection(connection, { ...AFTER, indexes: AFTER.indexes.slice(0, 2) }));

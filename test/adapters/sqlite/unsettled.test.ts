@@ -127,6 +127,35 @@ describe('sqlite, deferred columns', () => {
     await store.close();
   });
 
+  it('only columns that lag behind are written', () => {
+    const connection = connected();
+    const both = { ...SPEC, indexes: [...SPEC.indexes, { fields: ['n'] }], deferred: ['at', 'n'] };
+    connection.transaction(() => ensureCollection(connection, both));
+    for (const id of ['a', 'b', 'c']) write(connection, 'insert', { id, kind: 'a', at: 0, n: true });
+    write(connection, 'change', { filter: { id: 'a' }, update: { set: { at: 1 } } });
+    write(connection, 'change', { filter: { id: 'b' }, update: { set: { n: false } } });
+    write(connection, 'change', { filter: { id: 'c' }, update: { set: { at: 2, n: null } } });
+    connection.driver.exec('CREATE TEMP TABLE seen (id, path)');
+    for (const path of ['at', 'n']) {
+      const seen = `INSERT INTO seen VALUES (NEW.id, '${path}')`;
+      connection.driver.exec(`CREATE TEMP TRIGGER on_${path} AFTER UPDATE OF "$.${path}" ON rows BEGIN ${seen}; END`);
+    }
+    new Settling(connection).end();
+    expect(connection.prepare('SELECT id, path FROM seen ORDER BY id, path').all([])).to.deep.equal([
+      ['a', 'at'],
+      ['b', 'n'],
+      ['c', 'at'],
+      ['c', 'n'],
+    ]);
+    expect(columns(connection)).to.deep.equal([
+      ['a', 1, null],
+      ['b', 0, null],
+      ['c', 2, null],
+    ]);
+    expect(connection.prepare('SELECT id FROM rows WHERE "$.n" IS NULL').all([])).to.deep.equal([['c']]);
+    connection.close();
+  });
+
   it('a collection begins and ceases to defer with its documents in it', () => {
     const connection = connected();
     write(connection, 'insert', { id: 'a', kind: 'a', at: 1 });
