@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/tree.js';
 import { archiveOf } from '../support/release-server.js';
+import { unlessMonoDies } from '../support/mono.js';
 import { done } from '../support/programs.js';
 import { TestService } from '../support/service.js';
 import { FakeServer, json, page } from './sdk/server.js';
@@ -55,8 +56,9 @@ const LANGUAGES: Readonly<Record<string, (dir: string) => Promise<Driver | null>
     if (!has('mcs') || !has('mono')) return null;
     const program = join(dir, 'driver.exe');
     const sources = [join(ROOT, 'clients', 'csharp', 'AosClient.cs'), join(DRIVERS, 'Driver.cs')];
-    await done('mcs', ['-warnaserror', '-r:System.Numerics', `-out:${program}`, ...sources], { cwd: dir });
-    return (calls) => ran('mono', [program], { calls });
+    const compile = ['-warnaserror', '-r:System.Numerics', `-out:${program}`, ...sources];
+    await unlessMonoDies(() => done('mcs', compile, { cwd: dir }));
+    return (calls) => unlessMonoDies(() => ran('mono', [program], { calls }));
   },
 };
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectRoot } from '../architecture/tree.js';
+import { unlessMonoDies } from '../support/mono.js';
 import { archiveOf } from '../support/release-server.js';
 import { TestService } from '../support/service.js';
 
@@ -84,12 +85,13 @@ describe('docs: the guide of the small clients', function () {
         const path = join(dir, `Program${i}`);
         await writeFile(`${path}.cs`, code);
         const sources = [`${path}.cs`, join(ROOT, 'clients', 'csharp', 'AosClient.cs')];
-        await run('mcs', ['-warnaserror', '-r:System.Numerics', `-out:${path}.exe`, ...sources]);
+        const compile = ['-warnaserror', '-r:System.Numerics', `-out:${path}.exe`, ...sources];
+        await unlessMonoDies(() => run('mcs', compile));
         return `${path}.exe`;
       }),
     );
     const mono = async (program = '', environment = env): Promise<string> =>
-      (await run('mono', [program], { env: environment, cwd: dir })).stdout;
+      (await unlessMonoDies(() => run('mono', [program], { env: environment, cwd: dir }))).stdout;
     expect(await mono(programs[0])).to.equal('update to 2.0 Faster.\nmonitor is up\nreported: True\n');
     expect(await mono(programs[1])).to.equal('active True True\n');
     expect(await mono(programs[1], away())).to.equal(' False False\n');

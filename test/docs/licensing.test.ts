@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { until } from '../harness.js';
 import { projectRoot } from '../architecture/tree.js';
+import { unlessMonoDies } from '../support/mono.js';
 import { TestService } from '../support/service.js';
 
 const run = promisify(execFile);
@@ -62,8 +63,9 @@ describe('docs: the guide of licenses', function () {
     try {
       await writeFile(join(dir, 'Program.cs'), block('csharp', 'ValidateLicense'));
       const sources = [join(dir, 'Program.cs'), join(ROOT, 'clients', 'csharp', 'AosClient.cs')];
-      await run('mcs', ['-r:System.Numerics', `-out:${join(dir, 'program.exe')}`, ...sources]);
-      expect((await run('mono', [join(dir, 'program.exe')], { env })).stdout.trim()).to.equal('active');
+      const program = join(dir, 'program.exe');
+      await unlessMonoDies(() => run('mcs', ['-r:System.Numerics', `-out:${program}`, ...sources]));
+      expect((await unlessMonoDies(() => run('mono', [program], { env }))).stdout.trim()).to.equal('active');
     } finally {
       await rm(dir, { recursive: true });
     }

@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process';
 
 export interface Ended {
   code: number | null;
+  /** What ended it, when it did not end itself. */
+  signal: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
 }
@@ -25,13 +27,14 @@ export function run(
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString('utf8')));
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString('utf8')));
     child.on('error', reject);
-    child.on('close', (code) => resolve({ code, stdout, stderr }));
+    child.on('close', (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
 }
 
 /** Its standard output. @throws when it fails, with everything that it said */
 export async function done(...call: Parameters<typeof run>): Promise<string> {
-  const { code, stdout, stderr } = await run(...call);
-  if (code !== 0) throw new Error(`${call[0]} ${call[1].join(' ')} → ${code}\n${stdout}${stderr}`);
+  const { code, signal, stdout, stderr } = await run(...call);
+  const failed = `${call[0]} ${call[1].join(' ')} → ${code ?? signal}\n${stdout}${stderr}`;
+  if (code !== 0) throw Object.assign(new Error(failed), { signal });
   return stdout;
 }

@@ -19,16 +19,25 @@ export interface NavSection {
 }
 
 /**
- * How old a badge may be, in ms. Every page has all of them, and a person who opens several asks for them each time. What the
- * person's own form has changed is counted anew at once.
+ * A badge that is older, in ms, is counted anew; one that is older than `KEPT_MS` is waited for. Every page has all of them,
+ * and a person who opens several asks for them each time. What the person's own form has changed is counted anew at once.
  */
 const FRESH_MS = 1_000;
+const KEPT_MS = 2_000;
 
 type Entry = Required<Pick<MountedPage['spec'], 'nav'>> & { page: MountedPage };
 
+interface Counted {
+  /** When the count was asked for. */
+  at: number;
+  badge: Promise<number | null>;
+  /** It is being counted anew. */
+  renewing: boolean;
+}
+
 export class Navigation {
   readonly #entries: readonly Entry[];
-  readonly #counted = new Map<Entry, { at: number; badge: Promise<number | null> }>();
+  readonly #counted = new Map<Entry, Counted>();
 
   constructor(
     pages: readonly MountedPage[],
@@ -68,12 +77,27 @@ export class Navigation {
   }
 
   #fresh(entry: Entry): Promise<number | null> {
-    const at = this.clock.monotonic();
     const known = this.#counted.get(entry);
-    if (known !== undefined && at - known.at < FRESH_MS) return known.badge;
-    const badge = this.#badge(entry);
-    this.#counted.set(entry, { at, badge });
-    return badge;
+    const age = known === undefined ? Infinity : this.clock.monotonic() - known.at;
+    if (known === undefined || age >= KEPT_MS) {
+      const counted = this.#count(entry);
+      this.#counted.set(entry, counted);
+      return counted.badge;
+    }
+    if (age >= FRESH_MS && !known.renewing) void this.#renew(entry, known);
+    return known.badge;
+  }
+
+  async #renew(entry: Entry, known: Counted): Promise<void> {
+    known.renewing = true;
+    const next = this.#count(entry);
+    await next.badge;
+    // Unless something has changed meanwhile.
+    if (this.#counted.get(entry) === known) this.#counted.set(entry, next);
+  }
+
+  #count(entry: Entry): Counted {
+    return { at: this.clock.monotonic(), badge: this.#badge(entry), renewing: false };
   }
 
   async #badge({ page, nav }: Entry): Promise<number | null> {

@@ -105,10 +105,11 @@ export class PageRoute {
     const query = this.#query.check(call.query);
     if (query instanceof Failure) return query;
     call.query = query.value;
-    // What the navigation counts is asked for beside the page's own questions.
+    // What the navigation counts is asked for beside the page's own questions, and after them.
     if (!this.#isForm) {
+      const handled = spec.handle(call);
       if (session) void this.shared.navigation.for(session.role);
-      return spec.handle(call);
+      return handled;
     }
     try {
       return await spec.handle(call);

@@ -33,6 +33,7 @@ function shownToken(html: string): string {
 describe('hapi: pages', () => {
   let test: TestServer;
   let counted = 0;
+  let waiting = 3;
   before(async () => {
     test = await TestServer.create(
       {
@@ -50,7 +51,7 @@ describe('hapi: pages', () => {
         ],
         pages: [
           page('/list', {
-            nav: { section: 'work', label: 'List', icon: 'bug', order: 2, badge: async () => (counted++, 3) },
+            nav: { section: 'work', label: 'List', icon: 'bug', order: 2, badge: async () => (counted++, waiting) },
           }),
           page('/first', {
             nav: {
@@ -225,6 +226,27 @@ describe('hapi: pages', () => {
     expect((await test.ask('POST', '/save', sent)).status).to.equal(303);
     await test.ask('GET', '/list', as('member'));
     expect(counted).to.equal(3);
+  });
+
+  it('shows a badge of a second ago while it is counted anew, and none of two seconds ago', async () => {
+    const badge = async (): Promise<string | undefined> => {
+      const { text } = await test.ask('GET', '/list', as('member'));
+      return /data-icon="bug">List<b>(\d+)<\/b>/.exec(text)?.[1];
+    };
+    test.clock.at += 2_000;
+    expect(await badge()).to.equal('3');
+    waiting = 4;
+    try {
+      test.clock.at += 1_999;
+      expect(await badge()).to.equal('3');
+      expect(await badge()).to.equal('4');
+      waiting = 5;
+      test.clock.at += 2_000;
+      expect(await badge()).to.equal('5');
+    } finally {
+      waiting = 3;
+      test.clock.at += 2_000;
+    }
   });
 
   it('sends the headers that keep browsers safe', async () => {
