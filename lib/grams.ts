@@ -21,10 +21,9 @@ export function hash32(text: string, seed = OFFSET): number {
   return hash | 0;
 }
 
-/** Every gram of a text that has at least `shortest` characters, each once. */
-export function gramsOf(text: string, shortest = 1, seed = OFFSET): Set<number> {
+/** Every gram of a text that has at least `shortest` characters, each once. @param grams those of other texts, which they join */
+export function gramsOf(text: string, shortest = 1, seed = OFFSET, grams = new Set<number>()): Set<number> {
   const points = pointsOf(text);
-  const grams = new Set<number>();
   for (let from = 0; from < points.length; from++) {
     let hash = seed;
     for (let size = 1; size <= LONGEST && from + size <= points.length; size++) {

@@ -32,12 +32,14 @@ export function termsOf(doc: Doc, lookups: readonly LookupSpec[]): string {
   for (const { path, by } of lookups) {
     const value = valueAt(doc, path);
     if (by === 'text') {
-      if (typeof value === 'string') for (const gram of gramsOf(value, 1, seedOf(by, path))) terms.add(gram);
+      if (typeof value === 'string') gramsOf(value, 1, seedOf(by, path), terms);
     } else if (Array.isArray(value)) {
       for (const element of value) if (element === null || isScalar(element)) terms.add(valueTerm(path, element));
     } else if (isScalar(value)) terms.add(valueTerm(path, value));
   }
-  return Array.from(terms, tokenOf).join(' ');
+  const words: string[] = [];
+  for (const term of terms) words.push(tokenOf(term));
+  return words.join(' ');
 }
 
 /** What decides a document's terms: they are the same while this is. */
