@@ -77,7 +77,7 @@ export default definePlugin<WebhooksConfig>({
         { fields: ['event', 'timestamp'] },
         { fields: ['project_slug', 'timestamp'] },
         { fields: ['stored_at'] },
-        { fields: ['fan_at'] },
+        { fields: ['fan_at'], sparse: true },
       ],
     },
     {

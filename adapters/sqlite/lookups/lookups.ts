@@ -115,17 +115,22 @@ function storedDoc(connection: Connection, name: string, id: string): Doc | null
 
 /** As the document is now: under the number `n`, or under none when it is gone. */
 function takeOne(connection: Connection, { name, lookups }: Table, id: string, n: number): void {
-  const old = numberOf(connection, name, id);
-  if (old !== undefined) {
+  const doc = connection.recent.get(name, id)?.doc ?? storedDoc(connection, name, id);
+  // Most are new: that they have no number yet is learned by giving them one.
+  if (doc === null || !numbered(connection, name, id, n)) {
+    const old = numberOf(connection, name, id);
+    if (old === undefined) return;
     connection.prepare(`DELETE FROM ${termsTable(name)} WHERE rowid = ?`).run([old]);
     connection.prepare(`DELETE FROM ${numbersTable(name)} WHERE n = ?`).run([old]);
+    if (doc === null) return;
+    numbered(connection, name, id, n);
   }
-  const doc = connection.recent.get(name, id)?.doc ?? storedDoc(connection, name, id);
-  if (doc === null) return;
-  connection.prepare(`INSERT INTO ${numbersTable(name)} (n, id) VALUES (?, ?)`).run([n, id]);
-  const terms = termsOf(doc, lookups);
-  connection.prepare(`INSERT INTO ${termsTable(name)} (rowid, terms) VALUES (?, ?)`).run([n, terms]);
+  connection.prepare(`INSERT INTO ${termsTable(name)} (rowid, terms) VALUES (?, ?)`).run([n, termsOf(doc, lookups)]);
 }
+
+/** False: it has another number. */
+const numbered = (connection: Connection, name: string, id: string, n: number): boolean =>
+  connection.prepare(`INSERT OR IGNORE INTO ${numbersTable(name)} (n, id) VALUES (?, ?)`).run([n, id]) > 0;
 
 /** Row numbers of all documents that can match, within a snapshot; null when they are more than `most`, or nobody knows yet. */
 export function rowsByTerms(connection: Connection, name: string, match: string, most: number): number[] | null {
