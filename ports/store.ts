@@ -229,6 +229,11 @@ export type TransactionWrite =
       /** Which document, when several match. */
       sort?: Sort;
       upsert?: boolean;
+      /**
+       * It moves so many indexes that those over `deferred` paths come along: an engine need not come back to the document
+       * for them.
+       */
+      settled?: boolean;
       /** Its document is answered; otherwise it stays in the store. */
       answer?: boolean;
     };

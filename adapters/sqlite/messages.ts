@@ -30,6 +30,8 @@ export interface ChangeRequest {
   update: Update;
   sort?: Sort;
   upsert?: boolean;
+  /** As `TransactionWrite` has it. */
+  settled?: boolean;
 }
 
 type InsertWrite = Extract<TransactionWrite, { insert: Doc }>;

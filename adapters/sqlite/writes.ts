@@ -152,8 +152,8 @@ class Steps {
     if ('insert' in write) writer.insert(this.#next(write.taken));
     else if ('put' in write) writer.put(this.#next());
     else {
-      const { change: filter, update, sort, upsert = false } = write;
-      const changed = writer.change({ filter, update, upsert, ...(sort !== undefined && { sort }) });
+      const { change: filter, update, sort, upsert = false, settled = false } = write;
+      const changed = writer.change({ filter, update, upsert, settled, ...(sort !== undefined && { sort }) });
       if (changed === null) throw new Refused();
       [this.#left] = changed;
     }
@@ -226,21 +226,24 @@ class TableWriter {
    * What moves in a row beside its body: only columns whose value changed, so that the indexes over the others stay as they
    * are, and the mark where one of them is deferred.
    * @param marked as `RecentDoc` has it
+   * @param settled deferred columns move with the others, unless the row is marked already
    */
   #assigned(
     columns: readonly string[],
     before: readonly Value[],
     after: readonly Value[],
     marked: number | null,
+    settled = false,
   ): { text: string; values: Value[]; unsettled: boolean } {
     const { recent } = this.#connection;
+    const deferred = settled && marked === null ? [] : this.#table.deferred;
     let text = '';
     let unsettled = false;
     const values: Value[] = [];
     for (const [i, path] of columns.entries()) {
       const value = after[i] as Value;
       if (isSame(value, before[i] as Value)) continue;
-      if (this.#table.deferred.includes(path)) unsettled = true;
+      if (deferred.includes(path)) unsettled = true;
       else {
         text += `, ${columnName(path)} = ?`;
         values.push(value);
@@ -254,24 +257,26 @@ class TableWriter {
   }
 
   /** The document as text and whether it was created; null when none matched. */
-  change({ filter, update, sort, upsert }: ChangeRequest): [body: string, created: boolean] | null {
+  change(request: ChangeRequest): [body: string, created: boolean] | null {
+    const { filter, update, sort, upsert, settled } = request;
     const id = filter['id'];
-    if (typeof id === 'string') return this.#changeOne(id, filter, update, upsert);
+    if (typeof id === 'string') return this.#changeOne(id, request);
     const [from, aside] = this.#from(filter, sort);
     const where = this.#where(filter, sort, aside);
     const order = orderSql(sort, this.#table.columns);
     const sql = `SELECT ${this.#row} ${from.text} WHERE ${where.text} ORDER BY ${order} LIMIT 1`;
     const row = this.#connection.prepare(sql).get([...from.values, ...where.values]);
-    if (row) return [this.#replace(this.#parsed(row), update), false];
+    if (row) return [this.#replace(this.#parsed(row), update, settled), false];
     if (upsert) throw new TypeError('an upsert names the id by equality');
     return null;
   }
 
   /** By its id there is one at most. */
-  #changeOne(id: string, filter: Filter, update: Update, upsert = false): [body: string, created: boolean] | null {
+  #changeOne(id: string, request: ChangeRequest): [body: string, created: boolean] | null {
+    const { filter, update, upsert, settled } = request;
     const found = this.#byId(id);
-    if (found !== null && matches(found.doc, filter)) return [this.#replace(found, update), false];
-    if (!upsert) return null;
+    if (found !== null && matches(found.doc, filter)) return [this.#replace(found, update, settled), false];
+    if (upsert !== true) return null;
     const doc = applyUpdate(seedOf(filter), update, true);
     this.insert(this.#textOf(doc));
     return [JSON.stringify(doc), true];
@@ -327,7 +332,7 @@ class TableWriter {
     return textOf(doc, this.#table.packed);
   }
 
-  #replace(found: Found, update: Update): string {
+  #replace(found: Found, update: Update, settled = false): string {
     const { rowid, doc } = found;
     const { recent } = this.#connection;
     const { lookups, unique } = this.#table;
@@ -344,7 +349,8 @@ class TableWriter {
     if (termSource(doc, looked).some((source, i) => source !== terms[i])) this.#note(doc.id);
     const body = JSON.stringify(doc);
     const stored = this.#table.packed !== undefined ? storedBody(this.#textOf(doc)) : body;
-    const { text, values, unsettled } = this.#assigned(columns, before, columnsOf(doc, columns), found.marked);
+    const after = columnsOf(doc, columns);
+    const { text, values, unsettled } = this.#assigned(columns, before, after, found.marked, settled);
     const at = rowid === null ? 'id' : 'rowid';
     this.#run(`UPDATE "${this.#name}" SET body = ?${text} WHERE ${at} = ?`, [stored, ...values, rowid ?? doc.id]);
     if (unsettled) kept.marked = recent.settled;

@@ -139,6 +139,21 @@ export function transactions(fixture: Fixture): void {
       expect(await b.count()).to.equal(0);
     });
 
+    it('with and without deferred paths that come along, the next read sees them', async () => {
+      const { names, a } = await opened();
+      const [first] = names;
+      for (const id of ['x', 'y', 'z']) await a.insert({ id, n: 1 });
+      const change = (id: string, n: number, settled: boolean) =>
+        transact([{ collection: first, change: { id }, update: { set: { n, ref: `${id}${n}` } }, settled }]);
+      for (let n = 2; n < 8; n++) {
+        await change('x', n, n % 2 === 0);
+        await change('y', -n, n % 3 === 0);
+        expect((await a.find({ sort: [['n', 'asc']] })).items.map(({ id }) => id)).to.deep.equal(['y', 'z', 'x']);
+        expect(await a.count({ n: { gte: n } })).to.equal(1);
+        expect((await a.find({ filter: { n: -n } })).items).to.deep.equal([{ id: 'y', n: -n, ref: `y${-n}` }]);
+      }
+    });
+
     it('of callers who look for the same each gets another, and the last ones none', async () => {
       const { names, a, b } = await opened();
       const [first, second] = names;

@@ -112,7 +112,10 @@ export class Leases {
     const sort: Sort = [['queue_key', 'asc']];
     if (transact === null) return (await items.change(filter, claimUnread(claim, note), { sort }))?.doc ?? null;
     const update = claimUnread(claim, null);
-    const done = await transact([{ collection: 'items', change: filter, update, sort, answer: true }, claimNote(note)]);
+    const done = await transact([
+      { collection: 'items', change: filter, update, sort, settled: true, answer: true },
+      claimNote(note),
+    ]);
     return done && (done[0] as ItemDoc);
   }
 

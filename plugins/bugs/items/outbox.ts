@@ -39,7 +39,7 @@ export class Outbox {
       return changed && { doc: changed.doc, entries: change.entries };
     }
     const done = await transact([
-      { collection: 'items', change: filter, update: change.update(events), answer: true },
+      { collection: 'items', change: filter, update: change.update(events), settled: true, answer: true },
       ...change.entries.flatMap((entry) => placed(change.item, entry)),
     ]);
     return done && { doc: done[0] as ItemDoc, entries: events };

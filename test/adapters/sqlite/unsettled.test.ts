@@ -127,6 +127,41 @@ describe('sqlite, deferred columns', () => {
     await store.close();
   });
 
+  it('a change that is settled leaves no mark, unless there is one', () => {
+    const connection = connected();
+    const settled = (id: string, at: number): unknown =>
+      connection.transaction(() =>
+        performWrite(connection, [
+          'transact',
+          '',
+          JSON.stringify([{ collection: 'rows', change: { id }, update: { set: { at, kind: 'b' } }, settled: true }]),
+        ]),
+      );
+    for (const id of ['a', 'b']) write(connection, 'insert', { id, kind: 'a', at: 0 });
+    connection.recent.clear();
+    write(connection, 'change', { filter: { id: 'b' }, update: { set: { at: 1 } } });
+    for (const id of ['a', 'b']) settled(id, 2);
+    expect(columns(connection)).to.deep.equal([
+      ['a', 2, null],
+      ['b', 0, 1],
+    ]);
+    new Settling(connection).end();
+    for (const id of ['a', 'b']) settled(id, 3);
+    write(connection, 'change', { filter: { id: 'a' }, update: { set: { at: 4 } } });
+    expect(columns(connection)).to.deep.equal([
+      ['a', 3, 1],
+      ['b', 2, 1],
+    ]);
+    connection.recent.clear();
+    new Settling(connection).end();
+    settled('b', 5);
+    expect(columns(connection)).to.deep.equal([
+      ['a', 4, null],
+      ['b', 5, null],
+    ]);
+    connection.close();
+  });
+
   it('only columns that lag behind are written', () => {
     const connection = connected();
     const both = { ...SPEC, indexes: [...SPEC.indexes, { fields: ['n'] }], deferred: ['at', 'n'] };
