@@ -1,4 +1,5 @@
 /** The time of an event, from any form that an SDK sends. Pure. */
+import { isoOf } from '../../lib/time.js';
 
 /** The size of the number shows its unit. SDKs should send seconds; some send smaller units. */
 const UNITS: readonly [atLeast: number, perMs: number][] = [
@@ -30,4 +31,4 @@ function fromNumber(value: number): string | null {
   return fromMs(Math.round(value * perMs));
 }
 
-const fromMs = (ms: number): string | null => (Math.abs(ms) <= MOST_MS ? new Date(ms).toISOString() : null);
+const fromMs = (ms: number): string | null => (Math.abs(ms) <= MOST_MS ? isoOf(ms) : null);

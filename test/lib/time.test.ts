@@ -9,6 +9,16 @@ describe('lib: time', () => {
     expect(dayOf(86_399_999)).to.equal('1970-01-01');
   });
 
+  it('writes what a Date writes, and refuses what it refuses', () => {
+    const near = fc.integer({ min: Date.UTC(2026, 10, 20), max: Date.UTC(2026, 10, 22) });
+    const any = fc.integer({ min: -8.64e15, max: 8.64e15 });
+    const edges = fc.constantFrom(-8.64e15, -1, -0.5, 0, 0.5, 86_399_999, 86_400_000, 1e12 + 0.25, 8.64e15);
+    fc.assert(fc.property(fc.oneof(near, any, edges), (ms) => isoOf(ms) === new Date(ms).toISOString()));
+    for (const ms of [NaN, Infinity, -8.64e15 - 1, 8.64e15 + 1]) expect(() => isoOf(ms)).to.throw(RangeError);
+    expect(isoOf(8.64e15)).to.equal('+275760-09-13T00:00:00.000Z');
+    expect(() => isoOf(8.64e15 + 1)).to.throw(RangeError);
+  });
+
   it('gives every spelling of an instant one text', () => {
     for (const text of ['2026-11-20T08:15:30.123Z', '2026-11-20T09:15:30.123+01:00', '2026-11-20 08:15:30.123Z'])
       expect(normalizedTime(text), text).to.equal('2026-11-20T08:15:30.123Z');

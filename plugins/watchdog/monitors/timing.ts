@@ -1,4 +1,5 @@
 /** Thresholds in time (contract 30, evaluator): pure. Times are milliseconds since 1970, UTC; no zone plays a part. */
+import { isoOf } from '../../../lib/time.js';
 import type { MonitorDoc } from '../model.js';
 
 export const DEFAULT_INTERVAL_SECONDS = 60;
@@ -34,11 +35,11 @@ export function nextCheck(doc: MonitorDoc, credit = 0): string | null {
   if (doc.state === 'down') {
     if (doc.alarm !== 'suppressed' || doc.released_at === null) return null;
     // Due at the time itself, where the index looks for times before now.
-    return iso(alarmAt(Date.parse(doc.released_at), intervalOf(doc)) - 1);
+    return isoOf(alarmAt(Date.parse(doc.released_at), intervalOf(doc)) - 1);
   }
   if (doc.last_heartbeat_at === null || (doc.state !== 'up' && doc.state !== 'warning')) return null;
   const { warn, down } = thresholds(Date.parse(doc.last_heartbeat_at) + credit, intervalOf(doc));
-  return iso(doc.state === 'up' ? warn : down);
+  return isoOf(doc.state === 'up' ? warn : down);
 }
 
 /**
@@ -52,5 +53,3 @@ export function eased(doc: MonitorDoc, before: MonitorDoc): string | null {
   if (due === null || known === null || known > due || doc.state === 'down' || doc.relook) return due;
   return Date.parse(due) - Date.parse(known) < intervalOf(doc) * 250 ? known : due;
 }
-
-const iso = (ms: number): string => new Date(ms).toISOString();
