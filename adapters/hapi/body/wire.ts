@@ -35,6 +35,10 @@ export const tooLarge = (limit: number): Failure =>
   new Failure('payload_too_large', `The body is larger than ${limit} bytes.`);
 const CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
 
+/** All of the body is in the request's buffer: Node hands over the last bytes, lets us run, and then calls it complete. */
+const hasArrived = (req: IncomingMessage): boolean =>
+  req.readableFlowing === null && req.readableLength === Number(req.headers['content-length']);
+
 /** Whether the request announces a body at all. */
 export const hasBody = (req: IncomingMessage): boolean =>
   req.headers['transfer-encoding'] !== undefined || (req.headers['content-length'] ?? '0') !== '0';
@@ -93,12 +97,13 @@ export class WireBody {
     return this.#chunks[0] ?? EMPTY;
   }
 
-  #read(until: number, pace: Pace): Promise<Failure | null> {
-    if (this.#ended || this.#bytes >= until) return Promise.resolve(this.#failure);
+  async #read(until: number, pace: Pace): Promise<Failure | null> {
+    if (this.#ended || this.#bytes >= until) return this.#failure;
     const { req } = this;
+    if (!req.complete && hasArrived(req)) await turn();
     if (req.destroyed) this.fail(CUT_OFF);
-    if (this.#failure) return Promise.resolve(this.#failure);
-    if (req.complete && req.readableFlowing === null) return Promise.resolve(this.#take());
+    if (this.#failure) return this.#failure;
+    if (req.complete && req.readableFlowing === null) return this.#take();
     return new Promise((resolve) => {
       const pacer = this.#pacer(pace);
       const onData = (chunk: Buffer): void => {
@@ -152,5 +157,7 @@ export class WireBody {
     }, everyMs);
   }
 }
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const tooSlow = (wanted: string): Failure => new Failure('invalid_request', `The body did not arrive ${wanted}.`);
