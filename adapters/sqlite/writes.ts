@@ -138,8 +138,8 @@ class Steps {
   taken = 0;
   readonly #connection: Connection;
   readonly #docs: IterableIterator<DocText>;
-  /** Body of the document that the last change left. */
-  #left: string | null = null;
+  /** The document that the last change left. */
+  #left: Doc | null = null;
 
   constructor(connection: Connection, docs: readonly DocText[]) {
     this.#connection = connection;
@@ -149,16 +149,18 @@ class Steps {
   /** The body, where it is asked for. @throws Refused, StoreConflict, TypeError */
   take(write: TransactRequest[number]): string | null {
     const writer = new TableWriter(this.#connection, write.collection);
+    let body: string | null = null;
     if ('insert' in write) writer.insert(this.#next(write.taken));
     else if ('put' in write) writer.put(this.#next());
     else {
       const { change: filter, update, sort, upsert = false, settled = false } = write;
       const changed = writer.change({ filter, update, upsert, settled, ...(sort !== undefined && { sort }) });
       if (changed === null) throw new Refused();
-      [this.#left] = changed;
+      this.#left = writer.left;
+      if (write.answer === true) body = changed[0];
     }
     this.taken += 1;
-    return 'answer' in write && write.answer === true ? this.#left : null;
+    return body;
   }
 
   /** The document that is to be inserted or put. */
@@ -166,14 +168,15 @@ class Steps {
     const text = this.#docs.next().value as DocText;
     if (taken === undefined) return text;
     const [id, body, packed] = text;
-    const left = this.#left === null ? null : (JSON.parse(this.#left) as Doc);
-    const whole = JSON.stringify(withTaken(JSON.parse(body) as Doc, taken, left));
+    const whole = JSON.stringify(withTaken(JSON.parse(body) as Doc, taken, this.#left));
     return packed === undefined ? [id, whole] : [id, whole, packed];
   }
 }
 
 /** Writes of one collection; its table is made when it is missing. */
 class TableWriter {
+  /** The document as the last change left it; not the caller's own. */
+  left: Doc | null = null;
   readonly #connection: Connection;
   readonly #name: string;
   readonly #table: Table;
@@ -279,6 +282,7 @@ class TableWriter {
     if (upsert !== true) return null;
     const doc = applyUpdate(seedOf(filter), update, true);
     this.insert(this.#textOf(doc));
+    this.left = doc;
     return [JSON.stringify(doc), true];
   }
 
@@ -357,6 +361,7 @@ class TableWriter {
     kept.doc = doc;
     kept.length = body.length;
     recent.set(this.#name, doc.id, kept);
+    this.left = doc;
     return body;
   }
 
