@@ -232,36 +232,42 @@ for (const engine of STORES) {
       }
     });
 
-    it('a process that dies while it claims leaves item and history entry, or neither', async () => {
-      for (const by of ['next', 'claim'] as const) {
-        for (const late of [false, true]) {
-          for (let n = 1, died = true; died; n++) {
-            const { store, close } = await engine.open();
-            try {
-              const before = fixtureOn(store);
-              const { id } = await before.bugs.record(report());
-              await settled(before);
-              const dead = dying(store, n, late);
-              await attempt(fixtureOn(dead.store, before.clock), ({ leases }) =>
-                by === 'next' ? leases.next(MANAGER, { agent: 'a' }, {}) : leases.claim(id, MANAGER, { agent: 'a' }),
-              );
-              died = dead.died();
-              before.clock.advance(61_000);
-              const heir = fixtureOn(store, before.clock);
-              await heir.bugs.reconcile();
-              const item = await heir.deps.items.get(id);
-              const history = await heir.deps.activity.find({ filter: { item_id: id } });
-              const claims = history.items.filter(({ action }) => action === 'claimed');
-              expect(claims, `write ${n} of ${by}`).to.have.lengthOf(item?.claim_count ?? NaN);
-              expect(item).to.include({ status: claims.length === 0 ? 'open' : 'in_progress', outbox_at: null });
-              await settled(heir);
-            } finally {
-              await close();
+    for (const by of ['next', 'claim'] as const) {
+      for (const together of [true, false]) {
+        const way = together ? 'in the way of the store' : 'without transactions';
+        it(`a process that dies in a ${by} leaves item and history entry, or neither, ${way}`, async () => {
+          for (const late of [false, true]) {
+            for (let n = 1, died = true; died; n++) {
+              const { store, close } = await engine.open();
+              try {
+                const before = fixtureOn(store);
+                const { id } = await before.bugs.record(report());
+                await settled(before);
+                const dead = dying(store, n, late);
+                const dies = fixtureOn(dead.store, before.clock, (deps) => {
+                  if (!together) deps.transact = null;
+                });
+                await attempt(dies, ({ leases }) =>
+                  by === 'next' ? leases.next(MANAGER, { agent: 'a' }, {}) : leases.claim(id, MANAGER, { agent: 'a' }),
+                );
+                died = dead.died();
+                before.clock.advance(61_000);
+                const heir = fixtureOn(store, before.clock);
+                await heir.bugs.reconcile();
+                await settled(heir);
+                const item = await heir.deps.items.get(id);
+                const history = await heir.deps.activity.find({ filter: { item_id: id } });
+                const claims = history.items.filter(({ action }) => action === 'claimed');
+                expect(claims, `write ${n}`).to.have.lengthOf(item?.claim_count ?? NaN);
+                expect(item).to.include({ status: claims.length === 0 ? 'open' : 'in_progress', outbox_at: null });
+              } finally {
+                await close();
+              }
             }
           }
-        }
+        });
       }
-    });
+    }
 
     it('a claim is one write where the store has transactions', async function () {
       const { store, close } = await engine.open();
