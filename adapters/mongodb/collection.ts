@@ -42,17 +42,17 @@ const CONCURRENCY = 16;
 
 export class MongoCollection<T extends Doc> implements Collection<T> {
   readonly #driver: Driver<Stored>;
-  readonly #track: <V>(work: Promise<V>) => Promise<V>;
+  readonly #track: <V>(work: () => Promise<V>) => Promise<V>;
 
   readonly #known: () => Promise<Known>;
 
   /**
-   * @param track notes a write under way, which `close` waits for
+   * @param track begins a write that `close` waits for, unless the store is closed
    * @param known asks the server once
    */
   constructor(
     driver: Driver<Stored>,
-    track: <V>(work: Promise<V>) => Promise<V>,
+    track: <V>(work: () => Promise<V>) => Promise<V>,
     known: () => Promise<Known> = async () => ({ texts: [], leading: new Set() }),
   ) {
     this.#driver = driver;
@@ -205,7 +205,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   async #insertAll(docs: Stored[]): Promise<[at: number, conflict: string][]> {
     if (docs.length === 0) return [];
     try {
-      await this.#track(this.#driver.insertMany(docs, { ordered: false }));
+      await this.#track(() => this.#driver.insertMany(docs, { ordered: false }));
       return [];
     } catch (error) {
       if (!(error instanceof MongoBulkWriteError)) throw translated(error);
@@ -252,7 +252,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
 
   async #write<V>(work: () => Promise<V>): Promise<V> {
     try {
-      return await this.#track(work());
+      return await this.#track(work);
     } catch (error) {
       throw translated(error);
     }

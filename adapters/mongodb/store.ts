@@ -123,7 +123,7 @@ export class MongoStore implements DocumentStore {
   }
 
   async #createIndexes(name: string, indexes: ReturnType<typeof toIndex>[]): Promise<void> {
-    const create = (): Promise<unknown> => this.#track(this.#db.collection(name).createIndexes(indexes));
+    const create = (): Promise<unknown> => this.#track(() => this.#db.collection(name).createIndexes(indexes));
     try {
       await create();
     } catch (error) {
@@ -151,13 +151,15 @@ export class MongoStore implements DocumentStore {
     await this.#client.close();
   }
 
-  async #track<V>(work: Promise<V>): Promise<V> {
+  /** Nothing begins once the store is closed: a promise that nobody waits for would end the process when it fails. */
+  async #track<V>(work: () => Promise<V>): Promise<V> {
     if (this.#closed) throw new Error('the store is closed');
-    this.#writes.add(work);
+    const begun = work();
+    this.#writes.add(begun);
     try {
-      return await work;
+      return await begun;
     } finally {
-      this.#writes.delete(work);
+      this.#writes.delete(begun);
     }
   }
 }
