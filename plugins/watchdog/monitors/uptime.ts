@@ -14,7 +14,7 @@ export const HOURS = 24;
 export const DAYS = 90;
 
 /** Hours or days since 1970, then the seconds in each state; none where it was stopped, in maintenance or unknown. */
-type Cell = [index: number, up: number, warning: number, down: number];
+type Cell = readonly [index: number, up: number, warning: number, down: number];
 
 interface UptimeRecord {
   /** When it begins, in ms. */
@@ -28,14 +28,20 @@ const UNITS = [
   { name: 'days', ms: DAY_MS, keep: DAYS },
 ] as const;
 
-/** Of an hour or a day without a cell: its index is where it is. */
-const WHOLE: Readonly<Record<'hours' | 'days', Cell>> = { hours: [NaN, 3600, 0, 0], days: [NaN, 86_400, 0, 0] };
+/** Of an hour or a day that was in one state from its beginning to its end, and of one that was in none: shared, for they are many. */
+type Whole = Readonly<Record<'up' | 'warning' | 'down', Cell>>;
+const wholes = (seconds: number): Whole => ({
+  up: [NaN, seconds, 0, 0],
+  warning: [NaN, 0, seconds, 0],
+  down: [NaN, 0, 0, seconds],
+});
+const WHOLE: Readonly<Record<'hours' | 'days', Whole>> = { hours: wholes(3600), days: wholes(86_400) };
 const UNWATCHED: Cell = [NaN, 0, 0, 0];
 
 /** What one hour or day looks like: its worst state, and for how many seconds. */
 export interface UptimeCell {
-  state: 'up' | 'warning' | 'down' | 'none';
-  seconds: number;
+  readonly state: 'up' | 'warning' | 'down' | 'none';
+  readonly seconds: number;
 }
 
 export interface Uptime {
@@ -63,31 +69,33 @@ function extended(record: UptimeRecord, state: MonitorState, from: number, to: n
       if (state === 'up' && seconds * 1000 === ms) continue;
       // Cells are in the order of time: only the last may be the one that goes on.
       const known = (cells.at(-1)?.[0] ?? -Infinity) < index ? -1 : cells.findIndex(([one]) => one === index);
-      const cell: Cell = known < 0 ? [index, 0, 0, 0] : [...(cells[known] as Cell)];
-      if (state === 'up') cell[1] += seconds;
-      if (state === 'warning') cell[2] += seconds;
-      if (state === 'down') cell[3] += seconds;
-      if (known < 0) cells.push(cell);
-      else cells[known] = cell;
+      if (known < 0) cells.push(longer([index, 0, 0, 0], state, seconds));
+      else cells[known] = longer(cells[known] as Cell, state, seconds);
     }
     next[name] = cells;
   }
   return next;
 }
 
+const longer = ([index, up, warning, down]: Cell, state: MonitorState, seconds: number): Cell => [
+  index,
+  state === 'up' ? up + seconds : up,
+  state === 'warning' ? warning + seconds : warning,
+  state === 'down' ? down + seconds : down,
+];
+
 type Watched = Pick<MonitorDoc, 'uptime' | 'state' | 'last_state_change_utc'>;
 
-function until({ uptime, state, last_state_change_utc }: Watched, now: number): UptimeRecord {
+/** The monitor's record when its state ends now: JSON text. */
+export function recorded({ uptime, state, last_state_change_utc }: Watched, now: number): string {
   const from = Date.parse(last_state_change_utc);
-  return extended(opened(uptime, from), state, from, now);
+  return JSON.stringify(extended(opened(uptime, from), state, from, now));
 }
 
-/** The monitor's record when its state ends now: JSON text. */
-export const recorded = (doc: Watched, now: number): string => JSON.stringify(until(doc, now));
-
 export function uptimeOf(doc: Watched, now: number): Uptime {
-  const record = until(doc, now);
-  const [hours, days] = UNITS.map(({ name, ms, keep }) => cellsOf(record, name, ms, keep, now)) as [Cell[], Cell[]];
+  const from = Date.parse(doc.last_state_change_utc);
+  const record = opened(doc.uptime, from);
+  const [hours, days] = UNITS.map((unit) => cellsOf(record, unit, doc.state, from, now)) as [Cell[], Cell[]];
   return {
     hours: hours.map(shown),
     get days() {
@@ -99,18 +107,43 @@ export function uptimeOf(doc: Watched, now: number): Uptime {
   };
 }
 
-function cellsOf(record: UptimeRecord, name: 'hours' | 'days', ms: number, keep: number, now: number): Cell[] {
+/** The cells of a list, oldest first: what `extended` would record, without its arrays for what is whole. */
+function cellsOf(
+  record: UptimeRecord,
+  { name, ms, keep }: (typeof UNITS)[number],
+  state: MonitorState,
+  from: number,
+  now: number,
+): Cell[] {
   const newest = Math.floor(now / ms);
   const oldest = newest - keep + 1;
   const cells = Array.from({ length: keep }, (_, i): Cell => {
     const index = oldest + i;
-    return index < newest && index * ms >= record.since ? WHOLE[name] : UNWATCHED;
+    return index < newest && index * ms >= record.since ? WHOLE[name].up : UNWATCHED;
   });
   for (const cell of record[name]) if (cell[0] >= oldest && cell[0] <= newest) cells[cell[0] - oldest] = cell;
+  for (let index = Math.max(Math.floor(from / ms), oldest); index * ms < now; index++) {
+    const seconds = (Math.min(now, (index + 1) * ms) - Math.max(from, index * ms)) / 1000;
+    const whole = seconds * 1000 === ms;
+    if (state === 'up' && whole) continue;
+    const at = index - oldest;
+    const known = cells[at] as Cell;
+    if (Number.isNaN(known[0]) && whole) cells[at] = wholeOf(name, state);
+    else cells[at] = longer(Number.isNaN(known[0]) ? UNWATCHED : known, state, seconds);
+  }
   return cells;
 }
 
-function shown([, up, warning, down]: Cell): UptimeCell {
+const wholeOf = (name: 'hours' | 'days', state: MonitorState): Cell =>
+  state === 'up' || state === 'warning' || state === 'down' ? WHOLE[name][state] : UNWATCHED;
+
+const SHOWN = new Map(
+  [UNWATCHED, ...Object.values(WHOLE).flatMap((of) => Object.values(of))].map((cell) => [cell, looks(cell)]),
+);
+
+const shown = (cell: Cell): UptimeCell => SHOWN.get(cell) ?? looks(cell);
+
+function looks([, up, warning, down]: Cell): UptimeCell {
   if (down > 0) return { state: 'down', seconds: down };
   if (warning > 0) return { state: 'warning', seconds: warning };
   return up > 0 ? { state: 'up', seconds: up } : { state: 'none', seconds: 0 };

@@ -10,10 +10,10 @@ const TONES: Readonly<Record<UptimeCell['state'], string>> = {
 };
 
 interface Column {
-  tone: string;
-  text: string;
+  readonly tone: string;
+  readonly text: string;
   /** Null where the text says all: a whole column is up, or nothing is known. */
-  seconds: number | null;
+  readonly seconds: number | null;
 }
 
 export interface UptimeView {
@@ -28,11 +28,14 @@ export interface UptimeView {
 /** `99.98%`; rounded down, because 100% means that it was never down. */
 const percent = (share: number | null): string => (share === null ? '–' : `${Math.floor(share * 10_000) / 100}%`);
 
-const columnOf = ({ state, seconds }: UptimeCell): Column => ({
-  tone: TONES[state],
-  text: state === 'none' ? 'not watched' : state === 'warning' ? 'in warning' : state,
-  seconds: state === 'down' || state === 'warning' ? seconds : null,
-});
+/** Most columns are one of these. */
+const PLAIN: Readonly<Partial<Record<UptimeCell['state'], Column>>> = {
+  up: { tone: TONES.up, text: 'up', seconds: null },
+  none: { tone: TONES.none, text: 'not watched', seconds: null },
+};
+
+const columnOf = ({ state, seconds }: UptimeCell): Column =>
+  PLAIN[state] ?? { tone: TONES[state], text: state === 'warning' ? 'in warning' : state, seconds };
 
 const viewOf = (uptime: Uptime): UptimeView => ({
   hours: uptime.hours.map(columnOf),

@@ -76,4 +76,23 @@ describe('watchdog uptime', () => {
       }),
     );
   });
+
+  it('what is shown of a state that goes on is what is recorded when it ends', () => {
+    const states = fc.constantFrom<MonitorState>('up', 'warning', 'down', 'stopped', 'unknown', 'maintenance');
+    const lengths = fc.oneof(
+      fc.integer({ min: 1, max: 9 * HOUR }),
+      fc.constantFrom(HOUR, DAY, 3 * DAY, 100 * DAY, HOUR / 2),
+    );
+    const stretches = fc.array(fc.tuple(states, lengths), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(stretches, (all) => {
+        const [doc, now] = lived(all);
+        const ended = { uptime: recorded(doc, now), state: doc.state, last_state_change_utc: iso(now) };
+        const { days, ...rest } = uptimeOf(doc, now);
+        const { days: daysOfRecord, ...restOfRecord } = uptimeOf(ended, now);
+        expect(rest).to.deep.equal(restOfRecord);
+        expect(days).to.deep.equal(daysOfRecord);
+      }),
+    );
+  });
 });
