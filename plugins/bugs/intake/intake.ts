@@ -25,7 +25,6 @@ import { NewGroups } from './new-groups.js';
 import { NewItems } from './new-items.js';
 import { Outbox } from '../items/outbox.js';
 import { overflowKeyed, overflowReport } from './overflow.js';
-import { hourCount } from '../items/rate.js';
 import { isOwn, ClientRefs } from './client-refs.js';
 import { scrubReport } from './scrub.js';
 import type { Moment } from './first-document.js';
@@ -37,8 +36,8 @@ import { Faults } from '../releases/version-faults.js';
 import { Escalation } from './escalation.js';
 import { ItemUpkeep } from './item-upkeep.js';
 import { PayloadSampler } from './payload-sampler.js';
+import { RecordedReport } from './recorded-report.js';
 import { withoutNote, CountBatcher } from './count-batcher.js';
-import { itemView, statusAt } from '../items/view.js';
 
 const ATTEMPTS = 100;
 /** How often a report begins anew, because its item was deleted or another process has just made it. */
@@ -387,25 +386,14 @@ export class Intake {
   ): Promise<Recorded> {
     const now = this.deps.clock.now();
     const whole = options.texts === true ? await this.items.view(doc) : null;
-    return {
-      id: doc.id,
-      ref: doc.ref,
-      created: outcome === 'created',
-      deduplicated: outcome === 'counted',
-      repeated: outcome === 'repeated',
-      dedup_key: outcome === 'repeated' ? doc.dedup_key : dedup_key,
-      hit_count: doc.hit_count,
-      hour_count: hourCount(doc.minutes, now),
+    const occurred = {
+      outcome,
+      dedup_key,
       regression,
       sampled,
       title: report.title,
-      overflow: doc.overflow === true,
       ignored_by: report.muted_by?.rule_id ?? null,
-      group: { title: doc.title, severity: doc.severity, status: statusAt(doc, now) },
-      // Made when it is asked for: few callers show all of it.
-      get item() {
-        return whole ?? itemView(doc, null, now);
-      },
     };
+    return new RecordedReport(doc, occurred, now, whole);
   }
 }

@@ -47,8 +47,7 @@ export interface UptimeCell {
 export interface Uptime {
   /** Oldest first, the running one last. */
   hours: UptimeCell[];
-  /** Made when they are read. */
-  readonly days: UptimeCell[];
+  days: UptimeCell[];
   /** Shares of the watched time that was not down; null: it was not watched. */
   day: number | null;
   month: number | null;
@@ -98,9 +97,7 @@ export function uptimeOf(doc: Watched, now: number): Uptime {
   const [hours, days] = UNITS.map((unit) => cellsOf(record, unit, doc.state, from, now)) as [Cell[], Cell[]];
   return {
     hours: hours.map(shown),
-    get days() {
-      return days.map(shown);
-    },
+    days: days.map(shown),
     day: share(hours),
     month: share(days.slice(-30)),
     quarter: share(days),

@@ -8,6 +8,7 @@ import { viewOf } from '../monitors/monitor.js';
 import type { Services } from '../services.js';
 import { alarmAt, intervalOf, thresholds } from '../monitors/timing.js';
 import { hrefOf, typed } from './form.js';
+import { longUptimeView } from './uptime.js';
 import { rowOf } from './row.js';
 import { shortNumber, unitOf } from './numbers.js';
 import { checksOf, reasonOf } from './reason.js';
@@ -75,7 +76,7 @@ export async function detailView(
     tokensOf(services, doc.source, request),
   ]);
   const view = viewOf(doc);
-  const row = rowOf(doc, clock.now());
+  const row = { ...rowOf(doc, clock.now()), uptime: longUptimeView(doc, clock.now()) };
   const here = hrefOf(doc.source);
   const url = baseUrl();
   return new View('monitor', {

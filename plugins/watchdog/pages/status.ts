@@ -4,7 +4,7 @@ import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from '../model.js';
 import type { Services } from '../services.js';
 import { linesOf } from './lines.js';
-import { uptimeView, type UptimeView } from './uptime.js';
+import { longUptimeView, type LongUptimeView } from './uptime.js';
 
 const SHOWN = 500;
 
@@ -25,7 +25,7 @@ interface Part {
   suppressed: boolean;
   /** The part of this page that is down above it; null when that is not shown here. */
   suppressor: string | null;
-  uptime: UptimeView;
+  uptime: LongUptimeView;
   rank: number;
   children: Part[];
 }
@@ -43,7 +43,7 @@ export async function publicView({ ancestry, clock, projects }: Services, top: M
     lines: linesOf(parts.slice(0, 1)),
     down,
     all_up: parts.every(({ state }) => state === 'up'),
-    uptime: uptimeView(top, clock.now()),
+    uptime: longUptimeView(top, clock.now()),
     at: clock.iso(),
     wide: true,
     refresh_seconds: 60,
@@ -76,7 +76,7 @@ function partOf(doc: MonitorDoc, names: ReadonlyMap<string, string>, now: number
     since: state === 'down' ? down_since_utc : last_state_change_utc,
     suppressed: alarm === 'suppressed',
     suppressor: suppressed_by === null ? null : (names.get(suppressed_by) ?? null),
-    uptime: uptimeView(doc, now),
+    uptime: longUptimeView(doc, now),
     rank: RANKS[state],
     children: [],
   };

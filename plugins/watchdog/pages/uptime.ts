@@ -18,11 +18,13 @@ interface Column {
 
 export interface UptimeView {
   hours: Column[];
-  /** Made when they are read: a list does not show them. */
-  readonly days: Column[];
   day: string;
   month: string;
   quarter: string;
+}
+
+export interface LongUptimeView extends UptimeView {
+  days: Column[];
 }
 
 /** `99.98%`; rounded down, because 100% means that it was never down. */
@@ -39,9 +41,6 @@ const columnOf = ({ state, seconds }: UptimeCell): Column =>
 
 const viewOf = (uptime: Uptime): UptimeView => ({
   hours: uptime.hours.map(columnOf),
-  get days() {
-    return uptime.days.map(columnOf);
-  },
   day: percent(uptime.day),
   month: percent(uptime.month),
   quarter: percent(uptime.quarter),
@@ -49,3 +48,9 @@ const viewOf = (uptime: Uptime): UptimeView => ({
 
 /** @param now milliseconds since 1970 */
 export const uptimeView = (doc: MonitorDoc, now: number): UptimeView => viewOf(uptimeOf(doc, now));
+
+/** With a column for each day, which a list does not show. @param now milliseconds since 1970 */
+export function longUptimeView(doc: MonitorDoc, now: number): LongUptimeView {
+  const uptime = uptimeOf(doc, now);
+  return { ...viewOf(uptime), days: uptime.days.map(columnOf) };
+}

@@ -1,0 +1,65 @@
+/**
+ * What became of a report (ports/domain/bugs.ts). Its item is made when it is asked for, since few callers show all of it. The
+ * getter is of a class: one that is written in an object gives each object a shape of its own, which lives among the old ones
+ * with all that the getter sees until the heap is looked through as a whole.
+ */
+import type { Item, Recorded } from '../../../ports/domain/bugs.js';
+import type { ItemDoc } from '../items/model.js';
+import { hourCount } from '../items/rate.js';
+import { itemView, statusAt } from '../items/view.js';
+
+export interface Occurred {
+  outcome: 'created' | 'counted' | 'repeated';
+  /** The key that the report was grouped by; a repeat has that of its item. */
+  dedup_key: string;
+  regression: boolean;
+  sampled: boolean;
+  title: string;
+  ignored_by: string | null;
+}
+
+export class RecordedReport implements Recorded {
+  readonly id: string;
+  readonly ref: string;
+  readonly created: boolean;
+  readonly deduplicated: boolean;
+  readonly repeated: boolean;
+  readonly dedup_key: string;
+  readonly hit_count: number;
+  readonly hour_count: number;
+  readonly regression: boolean;
+  readonly sampled: boolean;
+  readonly title: string;
+  readonly overflow: boolean;
+  readonly ignored_by: string | null;
+  readonly group: Recorded['group'];
+  readonly #doc: ItemDoc;
+  readonly #now: number;
+  #item: Item | null;
+
+  /** @param now milliseconds since 1970 @param item with its long texts, where they were asked for */
+  constructor(doc: ItemDoc, occurred: Occurred, now: number, item: Item | null) {
+    const { outcome } = occurred;
+    this.id = doc.id;
+    this.ref = doc.ref;
+    this.created = outcome === 'created';
+    this.deduplicated = outcome === 'counted';
+    this.repeated = outcome === 'repeated';
+    this.dedup_key = outcome === 'repeated' ? doc.dedup_key : occurred.dedup_key;
+    this.hit_count = doc.hit_count;
+    this.hour_count = hourCount(doc.minutes, now);
+    this.regression = occurred.regression;
+    this.sampled = occurred.sampled;
+    this.title = occurred.title;
+    this.overflow = doc.overflow === true;
+    this.ignored_by = occurred.ignored_by;
+    this.group = { title: doc.title, severity: doc.severity, status: statusAt(doc, now) };
+    this.#doc = doc;
+    this.#now = now;
+    this.#item = item;
+  }
+
+  get item(): Item {
+    return (this.#item ??= itemView(this.#doc, null, this.#now));
+  }
+}
