@@ -8,8 +8,9 @@
  * caller may merely be slow.
  *
  * Where the store has transactions, reference and count are one write, and none of this is needed: a crash leaves both or
- * nothing. No look-up goes before it: the write of a reference that exists refuses all of it, and only then it is read. The way above is for stores without, and for reports that such a write refuses (a parallel repeat, an item that
- * asks for more than counting).
+ * nothing. No look-up goes before it: the write of a reference that exists refuses all of it, and only then it is read. The
+ * way above is for stores without, and for reports that such a write refuses (a parallel repeat, an item that asks for more
+ * than counting).
  *
  * Rejected: finishing before the answer (a third write on the way of every report), and the reference after the count
  * (two parallel reports with one reference and different texts would make two items).
