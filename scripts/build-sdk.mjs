@@ -3,14 +3,15 @@
  * each with the declarations that its users' compilers read. `npm pack` there makes the tarball.
  *
  *   npm run build:sdk
+ *   node scripts/build-sdk.mjs FOLDER      in another folder, which is made anew
  */
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, posix } from 'node:path';
+import { dirname, join, posix, relative, resolve } from 'node:path';
 import { build } from 'esbuild-wasm';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist', 'clients');
-const OUT = join(ROOT, 'build', 'sdk');
+const OUT = resolve(process.argv[2] ?? join(ROOT, 'build', 'sdk'));
 /** A declaration is read as the kind of module that the nearest package.json says. */
 const FORMS = {
   esm: { type: 'module', entry: 'sdk/index', platform: 'node', target: 'node20', format: 'esm' },
@@ -74,4 +75,4 @@ await put(join(OUT, 'package.json'), {
   files: ['esm/', 'cjs/', 'browser/', 'README.md'],
 });
 await copyFile(join(ROOT, 'clients', 'sdk', 'README.md'), join(OUT, 'README.md'));
-process.stdout.write(`${join('build', 'sdk')}: @aos/sdk ${version}\n`);
+process.stdout.write(`${relative(process.cwd(), OUT)}: @aos/sdk ${version}\n`);

@@ -13,6 +13,7 @@ import { CHROMIUM, launch } from '../../browser/chromium.js';
 import { archiveOf } from '../../support/release-server.js';
 import { done } from '../../support/programs.js';
 import { aosJson, TestService } from '../../support/service.js';
+import { folder, removeFolder } from './server.js';
 
 const ROOT = projectRoot();
 const VECTORS = JSON.parse(await readFile(join(ROOT, 'test', 'fixtures', 'vectors', 'license-files.json'), 'utf8')) as {
@@ -29,6 +30,7 @@ const suite = CHROMIUM === undefined ? describe.skip : describe;
 
 suite('the SDK in a browser', function () {
   this.timeout(180_000);
+  let built: string;
   let service: TestService;
   let site: Server;
   let browser: Browser;
@@ -41,7 +43,9 @@ suite('the SDK in a browser', function () {
   let reachable = true;
 
   before(async () => {
-    await done(process.execPath, ['scripts/build-sdk.mjs'], { cwd: ROOT });
+    // In a folder of its own: other tests build it at the same time.
+    built = await folder();
+    await done(process.execPath, ['scripts/build-sdk.mjs', built], { cwd: ROOT });
     service = await TestService.started();
     await service.project('shop');
     token = await service.token('bugtracker:report,bugtracker:read,watchdog:ping,updateservice:publish,license:manage');
@@ -54,7 +58,7 @@ suite('the SDK in a browser', function () {
       body: new Uint8Array(archiveOf([{ path: 'app.txt', content: 'two' }])),
     });
     expect(published.status, await published.text()).to.equal(201);
-    const bundle = await readFile(join(ROOT, 'build', 'sdk', 'browser', 'index.js'));
+    const bundle = await readFile(join(built, 'browser', 'index.js'));
     site = createServer((asked, response) => {
       const { url = '/', method, headers } = asked;
       if (url.startsWith('/api/')) {
@@ -79,6 +83,7 @@ suite('the SDK in a browser', function () {
     site?.closeAllConnections();
     site?.close();
     await service?.dispose();
+    await removeFolder(built);
   });
 
   async function open(): Promise<void> {

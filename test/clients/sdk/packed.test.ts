@@ -16,12 +16,15 @@ const ROOT = projectRoot();
 describe('the packed SDK', function () {
   this.timeout(300_000);
   let dir: string;
+  let built: string;
 
   before(async () => {
     dir = await folder();
-    await done(process.execPath, ['scripts/build-sdk.mjs'], { cwd: ROOT });
+    // Other tests build it at the same time.
+    built = await folder();
+    await done(process.execPath, ['scripts/build-sdk.mjs', built], { cwd: ROOT });
     const pack = ['pack', '--loglevel=error', '--json', '--pack-destination', dir];
-    const [{ filename, files }] = JSON.parse(await done('npm', pack, { cwd: join(ROOT, 'build', 'sdk') })) as [
+    const [{ filename, files }] = JSON.parse(await done('npm', pack, { cwd: built })) as [
       { filename: string; files: { path: string }[] },
     ];
     expect(files.map(({ path }) => path)).to.include.members([
@@ -36,7 +39,7 @@ describe('the packed SDK', function () {
       cwd: dir,
     });
   });
-  after(() => removeFolder(dir));
+  after(() => Promise.all([dir, built].map(removeFolder)));
 
   const node = (file: string, env: Record<string, string> = {}): Promise<string> =>
     done(process.execPath, [file], { cwd: dir, env: cleanEnv({ XDG_CACHE_HOME: join(dir, 'cache'), ...env }) });
