@@ -431,10 +431,16 @@ export function jobsContract(name: string, engine: JobsEngine): void {
     it('a run whose lock was taken over cannot finish the job of another', async () => {
       let release: () => void = () => undefined;
       const gate = new Promise<void>((resolve) => (release = resolve));
-      const { jobs, lines } = make([{ name: 'a.b', run: () => gate }]);
+      let begun = false;
+      const run = (): Promise<void> => {
+        begun = true;
+        return gate;
+      };
+      const { jobs, lines } = make([{ name: 'a.b', run }]);
       await jobs.start();
       await jobs.enqueue('a.b');
-      await until('the run', async () => (await jobs.list())[0]?.running);
+      // Not `running`: a job that is locked and has not begun does not begin without its lock.
+      await until('the run', async () => begun);
       const thief = { lock: 'thief', due_at: new Date(Date.now() + 60_000).toISOString() };
       await store.collection('kernel_jobs').change({ name: 'a.b', lock: { exists: true } }, { set: thief });
       release();
