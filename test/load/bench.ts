@@ -75,7 +75,7 @@ interface Kind {
 
 const GROUPS = 200;
 /** Items that wait to be claimed. */
-const CLAIMS_PER_SECOND = 3_000;
+const CLAIMS_PER_SECOND = 6_000;
 
 function events(name: string, size: number): Kind {
   const bodies = errorBodies('bench', GROUPS, size);
