@@ -27,7 +27,7 @@ export class Recent {
   settled = 0;
   #docs = new Map<string, RecentDoc>();
   #older = new Map<string, RecentDoc>();
-  /** Characters of `#docs`, each counted as it came there. */
+  /** Characters of `#docs`. */
   #characters = 0;
   /** Collections of which documents are changed by their id. */
   readonly #changing = new Set<string>();
@@ -41,13 +41,21 @@ export class Recent {
     return older;
   }
 
-  set(collection: string, id: string, recent: RecentDoc): void {
+  /** A document as it was changed. @param length characters of its body now */
+  set(collection: string, id: string, recent: RecentDoc, length: number): void {
     this.#changing.add(collection);
-    if (recent.length > LARGEST) this.drop(collection, id);
-    else this.#keep(keyOf(collection, id), recent);
+    if (length > LARGEST) return this.drop(collection, id);
+    const key = keyOf(collection, id);
+    const known = this.#docs.get(key);
+    if (known !== undefined) this.#characters += length - known.length;
+    recent.length = length;
+    this.#keep(key, recent);
   }
 
-  /** A document that was inserted is kept where documents are changed soon, as an item whose events are out. @param length characters of its body */
+  /**
+   * A document that was inserted is kept where documents are changed soon, as an item whose events are out.
+   * @param length characters of its body
+   */
   added(collection: string, id: string, doc: Doc, length: number): void {
     if (length > LARGEST || !this.#changing.has(collection)) return;
     this.#keep(keyOf(collection, id), { rowid: null, doc, length, marked: null });
@@ -55,6 +63,7 @@ export class Recent {
 
   drop(collection: string, id: string): void {
     const key = keyOf(collection, id);
+    this.#characters -= this.#docs.get(key)?.length ?? 0;
     this.#docs.delete(key);
     this.#older.delete(key);
   }
@@ -66,14 +75,12 @@ export class Recent {
   }
 
   #keep(key: string, recent: RecentDoc): void {
-    if (!this.#docs.has(key)) {
-      if (this.#characters >= MOST) {
-        this.#older = this.#docs;
-        this.#docs = new Map();
-        this.#characters = 0;
-      }
-      this.#characters += recent.length;
+    if (this.#characters >= MOST) {
+      this.#older = this.#docs;
+      this.#docs = new Map();
+      this.#characters = 0;
     }
+    if (!this.#docs.has(key)) this.#characters += recent.length;
     this.#docs.set(key, recent);
   }
 }

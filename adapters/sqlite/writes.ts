@@ -359,8 +359,7 @@ class TableWriter {
     this.#run(`UPDATE "${this.#name}" SET body = ?${text} WHERE ${at} = ?`, [stored, ...values, rowid ?? doc.id]);
     if (unsettled) kept.marked = recent.settled;
     kept.doc = doc;
-    kept.length = body.length;
-    recent.set(this.#name, doc.id, kept);
+    recent.set(this.#name, doc.id, kept, body.length);
     this.left = doc;
     return body;
   }

@@ -63,17 +63,30 @@ function extended(record: UptimeRecord, state: MonitorState, from: number, to: n
   for (const { name, ms, keep } of UNITS) {
     const oldest = Math.floor(to / ms) - keep + 1;
     const cells = next[name].filter(([index]) => index >= oldest);
-    for (let index = Math.max(Math.floor(from / ms), oldest); index * ms < to; index++) {
-      const seconds = (Math.min(to, (index + 1) * ms) - Math.max(from, index * ms)) / 1000;
-      if (state === 'up' && seconds * 1000 === ms) continue;
+    eachPart(from, to, oldest, ms, (index, seconds, whole) => {
+      if (state === 'up' && whole) return;
       // Cells are in the order of time: only the last may be the one that goes on.
       const known = (cells.at(-1)?.[0] ?? -Infinity) < index ? -1 : cells.findIndex(([one]) => one === index);
       if (known < 0) cells.push(longer([index, 0, 0, 0], state, seconds));
       else cells[known] = longer(cells[known] as Cell, state, seconds);
-    }
+    });
     next[name] = cells;
   }
   return next;
+}
+
+/** The parts of a stretch of time in each hour or day, from `oldest` on. */
+function eachPart(
+  from: number,
+  to: number,
+  oldest: number,
+  ms: number,
+  take: (index: number, seconds: number, whole: boolean) => void,
+): void {
+  for (let index = Math.max(Math.floor(from / ms), oldest); index * ms < to; index++) {
+    const length = Math.min(to, (index + 1) * ms) - Math.max(from, index * ms);
+    take(index, length / 1000, length === ms);
+  }
 }
 
 const longer = ([index, up, warning, down]: Cell, state: MonitorState, seconds: number): Cell => [
@@ -119,15 +132,13 @@ function cellsOf(
     return index < newest && index * ms >= record.since ? WHOLE[name].up : UNWATCHED;
   });
   for (const cell of record[name]) if (cell[0] >= oldest && cell[0] <= newest) cells[cell[0] - oldest] = cell;
-  for (let index = Math.max(Math.floor(from / ms), oldest); index * ms < now; index++) {
-    const seconds = (Math.min(now, (index + 1) * ms) - Math.max(from, index * ms)) / 1000;
-    const whole = seconds * 1000 === ms;
-    if (state === 'up' && whole) continue;
+  eachPart(from, now, oldest, ms, (index, seconds, whole) => {
+    if (state === 'up' && whole) return;
     const at = index - oldest;
     const known = cells[at] as Cell;
     if (Number.isNaN(known[0]) && whole) cells[at] = wholeOf(name, state);
     else cells[at] = longer(Number.isNaN(known[0]) ? UNWATCHED : known, state, seconds);
-  }
+  });
   return cells;
 }
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Recent } from '../../../adapters/sqlite/recent.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 
@@ -106,5 +107,21 @@ describe('sqlite: documents that were changed lately', () => {
     for (let round = 0; round < 2; round++)
       await rows.bulk(ids.map((id) => ({ change: { id }, update: { inc: { n: 1 } } })));
     expect(await rows.count({ n: 2, id: { prefix: 'many' } })).to.equal(1_500);
+  });
+});
+
+describe('sqlite: the room for documents that were changed lately', () => {
+  it('is theirs by what they have grown to', () => {
+    const recent = new Recent();
+    const ids = Array.from({ length: 1_000 }, (_, i) => String(i));
+    for (const id of ids) recent.set('rows', id, { rowid: 1, doc: { id }, length: 300, marked: null }, 300);
+    const kept = (): number => ids.filter((id) => recent.get('rows', id) !== undefined).length;
+    expect(kept()).to.equal(1_000);
+    for (const id of ids) {
+      const known = recent.get('rows', id);
+      if (known !== undefined) recent.set('rows', id, known, 16_000);
+    }
+    // Two generations of one and a half million characters, and the last of each.
+    expect(kept()).to.be.within(90, 200);
   });
 });
