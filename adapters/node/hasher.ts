@@ -2,8 +2,8 @@
  * Password hashing in worker threads (bcrypt at cost 12 takes some 200 ms, which on the main thread would stop every
  * request for that long).
  *
- * Two threads at most, started when first needed and never keeping the process alive; behind them a bounded queue: a
- * flood of logins answers 503 instead of filling the memory. Keys of licenses are hashed behind every password. Rejected: the native bcrypt (an install script and a
+ * Two threads at most, started when first needed, ended when they have been idle for a while (each holds 12 to 17 MB) and never
+ * keeping the process alive; behind them a bounded queue: a flood of logins answers 503 instead of filling the memory. Keys of licenses are hashed behind every password. Rejected: the native bcrypt (an install script and a
  * compiler), `crypto.scrypt` (the release store's access files need bcrypt), bcryptjs's own asynchronous calls (they
  * slice the work on the main thread).
  */
@@ -18,6 +18,8 @@ const COST = 12;
 const MAX_COST = 15;
 const MAX_ARGON_KIB = 256 * 1024;
 const QUEUE = 256;
+/** How long a thread waits for its next job before it ends, in milliseconds. */
+const IDLE_MS = 10_000;
 /** bcrypt of a discarded random text, verified when there is no account, so that both cases take equally long. */
 const NOBODY = '$2y$12$8PzxKShfq6YCUa5LQEwlUeL0PHEKPohULbSYokL4qkE5rtbXMSTSu';
 
@@ -40,20 +42,23 @@ function kindOf(hash: string): { kind: 'bcrypt'; cost: number } | { kind: 'argon
 }
 
 export class ThreadHasher implements PasswordHasher {
-  private readonly idle: Worker[] = [];
+  /** With what will end each. */
+  private readonly idle = new Map<Worker, NodeJS.Timeout>();
   private readonly busy = new Map<Worker, Waiting>();
   private readonly queue: Waiting[] = [];
   /** What runs only while no password waits. */
   private readonly later: Waiting[] = [];
   private background: Waiting | null = null;
   private readonly size: number;
+  private readonly idleMs: number;
   private nextId = 0;
   private closed = false;
-  /** Ids of the threads that have worked, for tests and the system page. */
+  /** Ids of the threads that have worked and have not ended. */
   readonly threads = new Set<number>();
 
-  constructor(options: { threads?: number } = {}) {
+  constructor(options: { threads?: number; idleMs?: number } = {}) {
     this.size = options.threads ?? Math.min(2, availableParallelism());
+    this.idleMs = options.idleMs ?? IDLE_MS;
   }
 
   async hash(password: string, cost: number = COST, { background = false } = {}): Promise<string> {
@@ -77,7 +82,9 @@ export class ThreadHasher implements PasswordHasher {
     const stopped = new ServiceError('not_ready', 'The service is stopping.', { headers: { 'retry-after': '5' } });
     for (const waiting of [...this.queue.splice(0), ...this.later.splice(0)]) waiting.reject(stopped);
     for (const waiting of this.busy.values()) waiting.reject(stopped);
-    const workers = [...this.idle.splice(0), ...this.busy.keys()];
+    const workers = [...this.idle.keys(), ...this.busy.keys()];
+    for (const timer of this.idle.values()) clearTimeout(timer);
+    this.idle.clear();
     this.busy.clear();
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
@@ -96,7 +103,7 @@ export class ThreadHasher implements PasswordHasher {
 
   private dispatch(): void {
     while (this.queue.length > 0 || (this.later.length > 0 && this.background === null)) {
-      const worker = this.idle.pop() ?? (this.busy.size < this.size ? this.spawn() : null);
+      const worker = this.rested() ?? (this.busy.size < this.size ? this.spawn() : null);
       if (!worker) return;
       const waiting = this.queue.shift() ?? (this.background = this.later.shift() as Waiting);
       this.busy.set(worker, waiting);
@@ -106,11 +113,33 @@ export class ThreadHasher implements PasswordHasher {
     }
   }
 
+  /** The thread that has been idle for the shortest time: the others may end. */
+  private rested(): Worker | null {
+    const [worker, timer] = [...this.idle].at(-1) ?? [];
+    if (worker === undefined) return null;
+    clearTimeout(timer);
+    this.idle.delete(worker);
+    return worker;
+  }
+
+  private rest(worker: Worker): void {
+    worker.unref();
+    const end = (): void => {
+      this.idle.delete(worker);
+      void worker.terminate();
+    };
+    this.idle.set(worker, setTimeout(end, this.idleMs).unref());
+  }
+
   private spawn(): Worker {
     const worker = new Worker(new URL('./hasher-worker.js', import.meta.url));
     worker.on('message', (answer: HashAnswer) => this.settle(worker, answer));
     worker.on('error', (error) => this.lost(worker, error instanceof Error ? error : new Error(String(error))));
-    worker.on('exit', (code) => this.lost(worker, new Error(`the hashing thread ended with code ${code}`)));
+    const { threadId } = worker;
+    worker.on('exit', (code) => {
+      this.threads.delete(threadId);
+      this.lost(worker, new Error(`the hashing thread ended with code ${code}`));
+    });
     return worker;
   }
 
@@ -120,8 +149,7 @@ export class ThreadHasher implements PasswordHasher {
     this.busy.delete(worker);
     if (this.background === waiting) this.background = null;
     this.threads.add(answer.thread);
-    worker.unref();
-    this.idle.push(worker);
+    this.rest(worker);
     if ('error' in answer) waiting.reject(new Error(`hashing failed: ${answer.error}`));
     else waiting.resolve(answer.value);
     this.dispatch();
@@ -132,8 +160,8 @@ export class ThreadHasher implements PasswordHasher {
     const waiting = this.busy.get(worker);
     this.busy.delete(worker);
     if (this.background === waiting) this.background = null;
-    const at = this.idle.indexOf(worker);
-    if (at >= 0) this.idle.splice(at, 1);
+    clearTimeout(this.idle.get(worker));
+    this.idle.delete(worker);
     waiting?.reject(error);
     if (!this.closed) this.dispatch();
   }

@@ -27,6 +27,19 @@ describe('ThreadHasher', () => {
     expect(hasher.threads.has(threadId)).to.equal(false);
   });
 
+  it('ends threads that are idle, and starts another for the next password', async () => {
+    const brief = new ThreadHasher({ threads: 2, idleMs: 1 });
+    try {
+      const hashes = await Promise.all([brief.hash('one', 4), brief.hash('two', 4)]);
+      while (brief.threads.size > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      const again = brief.verify('two', hashes[1]);
+      expect(await again).to.deep.include({ ok: true });
+      expect(brief.threads.size).to.equal(1);
+    } finally {
+      await brief.close();
+    }
+  });
+
   it('verifies $2a$, $2b$ and $2y$, and asks for a new hash below cost 12', async () => {
     const weak = await bcrypt.hash('password', 4);
     for (const prefix of ['$2a$', '$2b$', '$2y$']) {
