@@ -10,9 +10,10 @@ const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\
 /** What was asked last: one request asks for the same instant again and again, and for others of the same day. */
 let lastMs = NaN;
 let lastText = '';
-let lastDay = NaN;
-/** `2026-11-20T` */
-let lastDate = '';
+/** Days that were asked for, by their remainder, and their dates, `2026-11-20T`: an instant and its expiry lie a month apart. */
+const DAYS = 8;
+const days = Array.from({ length: DAYS }, () => NaN);
+const dates = Array.from({ length: DAYS }, () => '');
 
 /** Of a Date: only its first millisecond. */
 const LAST_DAY = 100_000_000;
@@ -32,15 +33,16 @@ export function isoOf(ms: number): string {
 /** A seventh of the time that a Date takes, of which a report makes some seven. @param ms an integer */
 function isoText(ms: number): string {
   const day = Math.floor(ms / DAY_MS);
-  if (day !== lastDay || day === LAST_DAY) {
-    lastDate = new Date(ms).toISOString().slice(0, -'00:00:00.000Z'.length);
-    lastDay = day;
+  const slot = Math.abs(day % DAYS);
+  if (day !== days[slot] || day === LAST_DAY) {
+    dates[slot] = new Date(ms).toISOString().slice(0, -'00:00:00.000Z'.length);
+    days[slot] = day;
   }
   const left = ms - day * DAY_MS;
   const hours = PAIRS[Math.floor(left / HOUR_MS)];
   const minutes = PAIRS[Math.floor(left / MINUTE_MS) % 60];
   const seconds = PAIRS[Math.floor(left / SECOND_MS) % 60];
-  return `${lastDate}${hours}:${minutes}:${seconds}.${THOUSANDTHS[left % SECOND_MS]}Z`;
+  return `${dates[slot]}${hours}:${minutes}:${seconds}.${THOUSANDTHS[left % SECOND_MS]}Z`;
 }
 
 /** `2026-11-20`, the day in UTC. @param ms since the epoch */

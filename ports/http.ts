@@ -214,6 +214,8 @@ export interface RouteSpec {
     inflate?: boolean;
     /** Parse JSON whatever the content type says (Sentry SDKs), or hand over the raw bytes as a Buffer. */
     payload?: 'json' | 'json-any-type' | 'raw';
+    /** What raw bytes say, read once: `cost` and the handler get it in their place. */
+    read?: (bytes: Buffer) => unknown;
     /** Refused with 507 while less is free than `health.min_free_bytes`: an intake, whose writes can wait at the sender. */
     space?: boolean;
     /** Further headers of a 429, for clients that do not go by `Retry-After`. @param seconds what it says */

@@ -75,7 +75,7 @@ export class Intake implements ErrorIntake {
       environment,
       app_version,
       client_ref: id,
-      context: { name, email, url, event_id },
+      details: () => ({ context: { name, email, url, event_id }, breadcrumbs: null }),
     };
     await this.record(report, sender);
   }

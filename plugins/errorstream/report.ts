@@ -1,8 +1,8 @@
 /** Turns a validated body into a report for the bug tracker, cut to its limits (contract 21, intake). Pure. */
 import { invalid } from '../../kernel/errors.js';
 import { urgencyOf } from '../../lib/urgency.js';
-import type { Report } from '../../ports/domain/bugs.js';
-import type { ErrorSender } from '../../ports/domain/errors.js';
+import type { Details, Report } from '../../ports/domain/bugs.js';
+import type { ErrorReport, ErrorSender } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';
 import { cutHead, cutNewest, cutObject, cutStack, cutText } from './limits/cut.js';
@@ -65,6 +65,26 @@ function aliased(body: ErrorBody, ...names: readonly (keyof ErrorBody)[]): [name
   return [names[0] as string, null];
 }
 
+const NO_DETAILS: Details = { context: null, breadcrumbs: null };
+const noDetails = (): Details => NO_DETAILS;
+
+/** A body's details are cut at once, because the answer names what was cut; others when they are asked for. */
+function detailsOf(body: ErrorBody | ErrorReport, cutter: Cutter): () => Details {
+  if ('details' in body && typeof body.details === 'function') {
+    const { details } = body;
+    return () => cutDetails(details(), new Cutter());
+  }
+  const { context, breadcrumbs } = body as ErrorBody;
+  if (!context && !breadcrumbs) return noDetails;
+  const cut = cutDetails({ context, breadcrumbs }, cutter);
+  return () => cut;
+}
+
+const cutDetails = ({ context, breadcrumbs }: Pick<ErrorBody, 'context' | 'breadcrumbs'>, cutter: Cutter): Details => ({
+  context: cutter.object('context', context, LIMITS.context),
+  breadcrumbs: cutter.newest('breadcrumbs', breadcrumbs, LIMITS.breadcrumbs, LIMITS.breadcrumbs_text),
+});
+
 /**
  * `truncated` names the fields that were cut, as the caller named them.
  * @throws ServiceError validation_failed when message and class are both empty
@@ -104,8 +124,7 @@ export function reportOf(body: ErrorBody, sender: ErrorSender): { report: Report
     occurred_at: body.occurred_at ?? null,
     client_ref: body.client_ref ?? null,
     tags: cutter.list('tags', body.tags, LIMITS.tags, LIMITS.tag),
-    context: cutter.object('context', body.context, LIMITS.context),
-    breadcrumbs: cutter.newest('breadcrumbs', body.breadcrumbs, LIMITS.breadcrumbs, LIMITS.breadcrumbs_text),
+    details: detailsOf(body, cutter),
     fingerprint: fingerprint.length > 0 ? fingerprint : null,
   };
   return { report, truncated: cutter.cut };

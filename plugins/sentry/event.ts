@@ -85,8 +85,10 @@ export function reportOf(event: Loose, about: { project: string; id: string }): 
     occurred_at: instant(event['timestamp']),
     client_ref: about.id,
     tags: tagsOf(event['tags']),
-    context: contextOf(event, crashOf(chain), logged === message ? null : logged),
-    breadcrumbs: breadcrumbsOf(event['breadcrumbs']),
+    details: () => ({
+      context: contextOf(event, crashOf(chain), logged === message ? null : logged),
+      breadcrumbs: breadcrumbsOf(event['breadcrumbs']),
+    }),
     fingerprint: fingerprintOf(event['fingerprint']),
   };
 }

@@ -53,22 +53,9 @@ const KEY =
   'The key is in `X-Sentry-Auth`, in `?sentry_key=`, or in the DSN of the envelope’s header. Bodies may be compressed ' +
   '(gzip, deflate, br, zstd) and need no content type.';
 
-/** Each envelope is parsed once, although both its cost and its events are needed. */
-const read = new WeakMap<Buffer, Envelope | string>();
-
-function envelopeOf(body: unknown): Envelope | string {
-  const bytes = body as Buffer;
-  let envelope = read.get(bytes);
-  if (envelope === undefined) {
-    envelope = readEnvelope(bytes);
-    read.set(bytes, envelope);
-  }
-  return envelope;
-}
-
 /** Every event and every feedback counts; an envelope without any counts as one (contract 00, limits). */
 export function costOf(body: unknown): number {
-  const envelope = envelopeOf(body);
+  const envelope = body as Envelope | string;
   if (typeof envelope === 'string') return 1;
   return Math.max(
     1,
@@ -89,10 +76,10 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
       'Events become occurrences of the error stream. Feedback of users (`feedback`, `user_report`) becomes a comment on the item ' +
       'of its event, or a new item. Other items are skipped, and `X-Sentry-Rate-Limits` asks the SDK to send none of their kind ' +
       `for an hour. ${KEY}`,
-    limits: { ...limits, cost: costOf },
+    limits: { ...limits, read: readEnvelope, cost: costOf },
     handle: async (request) => {
       const { body, params: path } = request;
-      const envelope = envelopeOf(body);
+      const envelope = body as Envelope | string;
       if (typeof envelope === 'string') throw new ServiceError('invalid_json', envelope);
       const id = await intake.envelope(Number(path['number']), envelope, callerOf(request));
       const answer = id === null ? {} : { id };

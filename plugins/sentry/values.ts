@@ -14,8 +14,13 @@ export function text(value: unknown): string | null {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }
 
-/** One line of text. */
-export const line = (value: unknown): string | null => text(value)?.replace(/[\r\n\u2028\u2029]+/g, ' ') ?? null;
+const BREAK = /[\r\n\u2028\u2029]/;
+
+/** One line of text. Most are one already, and to ask is cheaper than to replace nothing. */
+export function line(value: unknown): string | null {
+  const given = text(value);
+  return given !== null && BREAK.test(given) ? given.replace(/[\r\n\u2028\u2029]+/g, ' ') : given;
+}
 
 /** `{values: […]}` and a bare list mean the same; a single object is a list of one. */
 export function list(value: unknown): readonly unknown[] {

@@ -42,8 +42,8 @@ export interface Report {
   host?: string | null;
   /** When it happened, at most the receive time. */
   occurred_at?: string | null;
-  context?: Json;
-  breadcrumbs?: Json;
+  /** Asked for where this report's payload is kept, and not otherwise: of the reports of a storm few are. */
+  details?: () => Details;
   /**
    * Id of the public intake key that it came with; null: a secret credential. Reports with a
    * public key have their own `client_ref` space and their own budget of new groups.
@@ -53,6 +53,12 @@ export interface Report {
   address?: string | null;
   /** An ignore rule matched: recorded and counted, muted. Left out: the bug tracker asks the ignore rules. */
   muted_by?: Mute | null;
+}
+
+/** What only the payload of a report shows. */
+export interface Details {
+  context: Json;
+  breadcrumbs: Json;
 }
 
 /** The ignore rule that mutes an occurrence (contract 21, ignore rules). */

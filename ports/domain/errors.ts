@@ -26,10 +26,15 @@ export interface ErrorReport {
   /** Unique per project, at most 200 characters: a repeat counts nothing. */
   client_ref?: string | null;
   tags?: string[] | null;
-  context?: { [key: string]: Json } | null;
-  breadcrumbs?: Json[] | null;
+  /** Asked for where the payload is kept. What is cut of it is not named in `truncated`. */
+  details?: () => ErrorDetails;
   /** Replaces the grouping; `{{ default }}` is the default grouping. */
   fingerprint?: string[] | null;
+}
+
+export interface ErrorDetails {
+  context: { [key: string]: Json } | null;
+  breadcrumbs: Json[] | null;
 }
 
 /** Who reports; the caller has checked already that it may. */

@@ -280,7 +280,8 @@ export class ApiRoute {
   async #takeBody(call: IncomingRequest, place: Place, known: ReadBody | null): Promise<Failure | null> {
     const read = known ?? (await this.#read(call, place, call.principal.kind === 'session'));
     if (read instanceof Failure) return read;
-    call.body = read.value;
+    const reader = this.#spec.limits?.read;
+    call.body = reader !== undefined && Buffer.isBuffer(read.value) ? reader(read.value) : read.value;
     if (this.#body && !Buffer.isBuffer(read.value)) {
       const checked = this.#body.check(read.value, read.bytes);
       if (checked instanceof Failure) return checked;

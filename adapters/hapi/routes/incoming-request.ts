@@ -82,9 +82,12 @@ export class IncomingRequest implements HttpRequest {
   }
 
   /** With the credential: for whom the credential is. */
-  get rawHeaders(): Record<string, string | undefined> {
+  get rawHeaders(): Readonly<Record<string, string | undefined>> {
+    const { headers: given } = this.request.raw.req;
+    // Of a request's headers only this one may be a list.
+    if (given['set-cookie'] === undefined) return given as Record<string, string | undefined>;
     const headers: Record<string, string | undefined> = {};
-    for (const [name, value] of Object.entries(this.request.raw.req.headers)) {
+    for (const [name, value] of Object.entries(given)) {
       headers[name] = Array.isArray(value) ? value.join(', ') : value;
     }
     return headers;

@@ -8,6 +8,7 @@
  * equality (no one could say why two reports were grouped).
  */
 import { hash as digest } from 'node:crypto';
+import { RecentMap } from '../../../lib/recent-map.js';
 import { coarse } from './coarse.js';
 import { EARLIER_MASKS, mask, type MaskOptions } from './mask.js';
 import { firstFrame } from './frames.js';
@@ -52,6 +53,7 @@ export function groupingOf(input: GroupingInput, options: Partial<MaskOptions> =
   const parts = fingerprintOf(input);
   const origin = parts === null || parts.some(isDefault) ? originOf(input) : '';
   const head = headOf(input);
+  if (parts === null) return { ...keysOf(head, origin, masked), origin, masked };
   const keyFor = (from: string): string => `v2:${hash([...head, ...tail(parts, from, masked)])}`;
   const dedup_key = keyFor(origin);
   return { dedup_key, bare_key: origin === '' ? dedup_key : keyFor(''), origin, masked };
@@ -126,15 +128,36 @@ function plainTitle(title: string): string {
   return words === '' ? lower : words;
 }
 
+type Keys = Pick<Grouping, 'dedup_key' | 'bare_key'>;
+
+/** Keys that were made already: the reports of a storm have the same ones. */
+const MOST_KNOWN = 1_000;
+const LONGEST_KNOWN = 1_024;
+const known = new RecentMap<Keys>(MOST_KNOWN);
+
 const isDefault = (element: string): boolean => element.length <= LONGEST_DEFAULT && DEFAULT.test(element.trim());
 
-function tail(fingerprint: readonly string[] | null, origin: string, masked: string): string[] {
-  if (fingerprint === null) return [origin, masked];
+function tail(fingerprint: readonly string[], origin: string, masked: string): string[] {
   return fingerprint.flatMap((element) => (isDefault(element) ? [origin, masked] : [element.slice(0, LONGEST_PART)]));
 }
 
 /** No part may carry the separator: a report could choose its key's other parts. */
-function hash(parts: string[]): string {
-  const text = parts.map((part) => (part.includes(SEPARATOR) ? part.replaceAll(SEPARATOR, ' ') : part)).join(SEPARATOR);
+const joined = (parts: readonly string[]): string =>
+  parts.map((part) => (part.includes(SEPARATOR) ? part.replaceAll(SEPARATOR, ' ') : part)).join(SEPARATOR);
+
+const hash = (parts: readonly string[]): string => hashOf(joined(parts));
+
+/** Without a fingerprint, which is not scrubbed and so not to be kept. */
+function keysOf(head: readonly string[], origin: string, masked: string): Keys {
+  const text = joined([...head, origin, masked]);
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const dedup_key = `v2:${hashOf(text)}`;
+  const keys = { dedup_key, bare_key: origin === '' ? dedup_key : `v2:${hash([...head, '', masked])}` };
+  if (text.length <= LONGEST_KNOWN) known.set(text, keys);
+  return keys;
+}
+
+function hashOf(text: string): string {
   return digest('sha256', text).slice(0, 40);
 }

@@ -69,14 +69,18 @@ export class Keys {
 
   /** The item that counts for a known key, or null. */
   async known(project: string, key: string): Promise<string | null> {
-    const id = hashOf(project, key);
     const recent = this.#recent;
-    const item = recent.get(id);
-    if (item !== undefined) return item;
-    const found = await this.deps.keys.get(id);
+    const item = this.recent(project, key);
+    if (item !== null) return item;
+    const found = await this.deps.keys.get(hashOf(project, key));
     const counting = found?.counts_at ?? found?.item_id ?? null;
-    if (counting !== null) recent.set(id, counting);
+    if (counting !== null) recent.set(nameOf(project, key), counting);
     return counting;
+  }
+
+  /** The same where this process met the key lately, else null. */
+  recent(project: string, key: string): string | null {
+    return this.#recent.get(nameOf(project, key)) ?? null;
   }
 
   /**
@@ -151,8 +155,10 @@ export class Keys {
     let allowed = false;
     for (;;) {
       const family = await families.get(id);
-      // A decision may have been made, completed and forgotten since the key was looked up.
-      const known = await this.known(keyed.project, keyed.dedup_key);
+      // A decision may have been made, completed and forgotten since the key was looked up. Where a new family is written together
+      // with the key, a key that exists refuses both.
+      const isSure = family === null && this.deps.transact !== null;
+      const known = isSure ? null : await this.known(keyed.project, keyed.dedup_key);
       if (known !== null) return met(known);
       const next = family === null ? null : decideIn(family, keyed);
       if (next?.done) return met(next.item_id);
@@ -217,6 +223,9 @@ export class Keys {
     }
   }
 }
+
+/** No slug holds a blank. */
+const nameOf = (project: string, key: string): string => `${project} ${key}`;
 
 const keyDoc = (project: string, key: string, item_id: string): KeyDoc => ({
   id: hashOf(project, key),

@@ -4,7 +4,7 @@
  * Placeholders hold neither digits nor quotes, so a masked text masks to itself. Quotes come last: a value in quotes that
  * held anything variable is variable as a whole, whatever its kind.
  */
-import { BoundedMap } from '../../../lib/bounded-map.js';
+import { RecentMap } from '../../../lib/recent-map.js';
 import { splitDuplicates } from './duplicates.js';
 import { SOURCE_EXTENSION } from './extensions.js';
 import { maskLongWords, maskPathNumbers, maskPrefixedIds, maskProcessIds } from './ids.js';
@@ -97,12 +97,12 @@ const NUMBER = /(?<![0-9a-z_])\d{6,}(?![0-9a-z_])/gi;
 
 /** Messages that were masked already: the errors of a storm say the same. Per set of options, which nobody changes. */
 const MOST_KNOWN = 500;
-const known = new WeakMap<Partial<MaskOptions>, BoundedMap<string>>();
+const known = new WeakMap<Partial<MaskOptions>, RecentMap<string>>();
 const NO_OPTIONS: Partial<MaskOptions> = {};
 
-function knownOf(options: Partial<MaskOptions>): BoundedMap<string> {
+function knownOf(options: Partial<MaskOptions>): RecentMap<string> {
   let texts = known.get(options);
-  if (texts === undefined) known.set(options, (texts = new BoundedMap<string>({ most: MOST_KNOWN })));
+  if (texts === undefined) known.set(options, (texts = new RecentMap<string>(MOST_KNOWN)));
   return texts;
 }
 

@@ -3,6 +3,8 @@
  * by another tool has one origin. Pure, linear.
  */
 
+import { RecentMap } from '../../../lib/recent-map.js';
+
 const LONGEST = 4096;
 const SEGMENTS = 2;
 
@@ -21,6 +23,23 @@ const GUID = /\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?
  * masked. Empty when nothing is left.
  */
 export function normaliseOrigin(file: string): string {
+  if (file.length > LONGEST_KNOWN) return normalised(file);
+  const before = known.get(file);
+  if (before !== undefined) return before;
+  const made = copyOf(normalised(file));
+  known.set(copyOf(file), made);
+  return made;
+}
+
+/** A text of its own: a piece of a stack trace would keep all of it in memory. */
+const copyOf = (text: string): string => Buffer.from(text).toString();
+
+/** Files that were normalised already: the errors of a storm come from the same ones. */
+const MOST_KNOWN = 500;
+const LONGEST_KNOWN = 256;
+const known = new RecentMap<string>(MOST_KNOWN);
+
+function normalised(file: string): string {
   let path = file.slice(0, LONGEST).trim().replace(WRAPPER, '');
   const url = SCHEME.exec(path);
   path = url === null ? path.replace(BARE_SCHEME, '') : path.slice(url[0].length);

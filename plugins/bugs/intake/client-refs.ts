@@ -16,14 +16,14 @@
  * (two parallel reports with one reference and different texts would make two items).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { BoundedMap } from '../../../lib/bounded-map.js';
+import { RecentMap } from '../../../lib/recent-map.js';
 import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, hashOf, type Deps } from '../deps.js';
 import type { ItemDoc, RefDoc } from '../items/model.js';
 
 const OCCURRENCE_DAYS = 30;
-const MET = 10_000;
+const MET = 5_000;
 const BATCH = 200;
 /** Notes in one item from which on those of processes that are gone are looked for. */
 const CROWDED = 64;
@@ -53,7 +53,7 @@ export class ClientRefs {
   readonly #noted = new Map<string, Note[]>();
 
   /** References that this process has written or found: a repeat mostly comes soon, and begins with a look-up. */
-  readonly #met = new BoundedMap<true>({ most: MET });
+  readonly #met = new RecentMap<true>(MET);
 
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
@@ -165,9 +165,14 @@ export class ClientRefs {
     }
   }
 
+  /** Notes of processes that are gone are looked for (`tidyItem`). */
+  isCrowded({ inflight }: ItemDoc): boolean {
+    return Object.keys(inflight).length >= CROWDED;
+  }
+
   async tidyItem(item: ItemDoc): Promise<void> {
+    if (!this.isCrowded(item)) return;
     const ids = Object.keys(item.inflight);
-    if (ids.length < CROWDED) return;
     const { items } = await this.deps.refs.find({
       filter: { id: { in: ids.slice(0, 1000) }, open_at: null },
       limit: 1000,

@@ -22,10 +22,9 @@ export class Escalation {
 
   /**
    * Contract 20, escalation: upwards only, never when locked. Answers the item as it is then. A higher level alone is no
-   * revision; it is written last, so that a crash before it leaves the escalation to the next occurrence.
+   * revision; it is written last, so that a crash before it leaves the escalation to the next occurrence. Called where `isDue`.
    */
   async escalate(doc: ItemDoc, incoming: IncomingReport): Promise<ItemDoc> {
-    if (!this.#due(doc, incoming)) return doc;
     const item = await this.items.change(doc.id, 'system', (now, change) => this.#plan(now, change, incoming));
     const level = levelRank(incoming.report);
     if (level <= item.level_rank) return item;
@@ -34,7 +33,7 @@ export class Escalation {
     return raised?.doc ?? item;
   }
 
-  #due(item: ItemDoc, incoming: IncomingReport): boolean {
+  isDue(item: ItemDoc, incoming: IncomingReport): boolean {
     if (levelRank(incoming.report) > item.level_rank) return true;
     if (item.severity_locked || !RAISED.has(item.status) || item.severity_rank === 3) return false;
     return this.#rateRank(item, incoming) > item.severity_rank;

@@ -7,6 +7,7 @@ import type { ItemDoc, OccurrenceDoc, TextsDoc } from '../items/model.js';
 import { hourKey, minuteKey } from '../items/rate.js';
 import { rankOf } from '../items/severity.js';
 import { OUTSIDE } from '../items/view.js';
+import { detailsOf } from './details.js';
 import { slotId } from './sampling.js';
 
 export interface Moment {
@@ -125,7 +126,6 @@ export function occurrenceOf(
     host: report.host ?? null,
     client_ref: report.client_ref ?? null,
     tags: [...(report.tags ?? [])],
-    context: report.context ?? null,
-    breadcrumbs: report.breadcrumbs ?? null,
+    ...detailsOf(report),
   };
 }

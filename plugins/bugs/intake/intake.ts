@@ -134,10 +134,14 @@ export class Intake {
     const refId = report.client_ref ? this.refs.idOf(report.project, report.client_ref, isPublic(report)) : null;
     // With transactions a reference that is new, as nearly all are, needs no look-up: its write is refused where it is not.
     const blind = refId !== null && this.deps.transact !== null && !this.refs.isMetLately(refId);
-    const [known, early] = await Promise.all([
-      this.keys.known(report.project, keyed.dedup_key),
-      refId === null || blind ? null : this.refs.find(refId),
-    ]);
+    const recent = this.keys.recent(report.project, keyed.dedup_key);
+    const [known, early] =
+      recent !== null && (refId === null || blind)
+        ? [recent, null]
+        : await Promise.all([
+            recent ?? this.keys.known(report.project, keyed.dedup_key),
+            refId === null || blind ? null : this.refs.find(refId),
+          ]);
     const tried = blind && known !== null;
     const once = tried ? await this.#atOnce({ ...met(known), keyed, report }, report, refId) : null;
     if (once !== null) return this.#finished(once, report, options);
@@ -344,23 +348,23 @@ export class Intake {
       this.refs.finish({ id: ref.id, project: doc.project, item_id: doc.id, own, helped: ref.helper });
     }
     if (counted.outcome === 'created') this.sampler.counted(doc);
-    const [sampled] = await Promise.all([
-      counted.sampled ?? this.sampler.sample(doc, incoming),
-      this.outbox.flush(doc, counted.entries),
-      this.upkeep.tidy(doc, incoming),
-      this.#hit(incoming),
-    ]);
-    doc = await this.faults.look(doc, incoming.report, counted.outcome === 'created' || counted.regression);
-    doc = await this.escalation.escalate(doc, incoming);
-    doc = await this.alarms.look(doc, incoming.report.muted_by);
+    const { muted_by = null } = incoming.report;
+    const begun = counted.outcome === 'created' || counted.regression;
+    // Each is asked first: of most counts nothing else has to follow, and a promise costs more than the question.
+    const work: Promise<unknown>[] = [];
+    if (counted.entries.length > 0) work.push(this.outbox.flush(doc, counted.entries));
+    if (this.upkeep.isDue(doc, incoming)) work.push(this.upkeep.tidy(doc, incoming));
+    // After the item has counted it: a report that fails is no hit.
+    if (muted_by !== null) work.push(this.filters.hit(muted_by.rule_id, isoOf(incoming.now)));
+    const sampling = counted.sampled === null ? this.sampler.sample(doc, incoming) : null;
+    if (sampling !== null) work.push(sampling);
+    if (work.length > 0) await Promise.all(work);
+    const sampled = sampling === null ? counted.sampled === true : await sampling;
+    if (begun || doc.lone_fault !== undefined) doc = await this.faults.look(doc, incoming.report, begun);
+    if (this.escalation.isDue(doc, incoming)) doc = await this.escalation.escalate(doc, incoming);
+    if (muted_by !== null) doc = await this.alarms.look(doc, muted_by);
     if (counted.outcome === 'created' && doc.build_key !== null) doc = await this.builds.settle(doc);
     return { ...counted, doc, sampled };
-  }
-
-  /** The rule counts what it muted, after the item has: a report that fails is no hit. */
-  async #hit({ report, now }: IncomingReport): Promise<void> {
-    const rule = report.muted_by?.rule_id;
-    if (rule !== undefined) await this.filters.hit(rule, isoOf(now));
   }
 
   async #isDeleted(id: string): Promise<boolean> {
@@ -377,23 +381,17 @@ export class Intake {
     return null;
   }
 
-  async #answer(
+  #answer(
     { doc, outcome, regression }: Counted,
     dedup_key: string,
     report: Report,
     sampled: boolean,
     options: { texts?: boolean },
-  ): Promise<Recorded> {
+  ): Recorded | Promise<Recorded> {
     const now = this.deps.clock.now();
-    const whole = options.texts === true ? await this.items.view(doc) : null;
-    const occurred = {
-      outcome,
-      dedup_key,
-      regression,
-      sampled,
-      title: report.title,
-      ignored_by: report.muted_by?.rule_id ?? null,
-    };
-    return new RecordedReport(doc, occurred, now, whole);
+    const ignored_by = report.muted_by?.rule_id ?? null;
+    const occurred = { outcome, dedup_key, regression, sampled, title: report.title, ignored_by };
+    if (options.texts !== true) return new RecordedReport(doc, occurred, now, null);
+    return this.items.view(doc).then((whole) => new RecordedReport(doc, occurred, now, whole));
   }
 }

@@ -13,6 +13,10 @@ export class ItemUpkeep {
     @inject(ClientRefs) private readonly refs: ClientRefs,
   ) {}
 
+  isDue(doc: ItemDoc, { now, adopted }: IncomingReport): boolean {
+    return adopted || this.refs.isCrowded(doc) || stalePaths(doc.minutes, doc.hours, now).length > 0;
+  }
+
   /** Keeps the hot document small, and completes an item whose origin has only now become known. */
   async tidy(doc: ItemDoc, { now, report, adopted }: IncomingReport): Promise<void> {
     const stale = stalePaths(doc.minutes, doc.hours, now);

@@ -2,9 +2,10 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { ItemDoc, OccurrenceDoc } from '../items/model.js';
+import type { ItemDoc, OccurrenceDoc, StoredOccurrence } from '../items/model.js';
 import { occurrenceOf } from './first-document.js';
 import type { IncomingReport } from './incoming-report.js';
+import { firstOf } from './payload.js';
 import { FIRST, RESERVOIR, slotOf, WINDOW_MS } from './sampling.js';
 
 /** Items whose sampling window this process knows. */
@@ -15,13 +16,19 @@ const WINDOW_KNOWN_MS = 60_000;
 /** One write of a payload. */
 export type KeptPayload = { insert: OccurrenceDoc } | { put: OccurrenceDoc };
 
+/** How far an item's sampling window is, as the last count answered. */
+interface Window {
+  n: number;
+  /** The item's `sample_from`, and as milliseconds. */
+  began: string;
+  from: number;
+  /** Monotonic milliseconds of that answer. */
+  at: number;
+}
+
 @injectable()
 export class PayloadSampler {
-  readonly #windows = new BoundedMap<{ n: number; from: number }>({
-    most: WINDOWS,
-    ttlMs: WINDOW_KNOWN_MS,
-    now: () => this.deps.clock.monotonic(),
-  });
+  readonly #windows = new BoundedMap<Window>({ most: WINDOWS });
 
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
@@ -32,7 +39,8 @@ export class PayloadSampler {
    */
   planned(itemId: string, incoming: IncomingReport): KeptPayload | null | undefined {
     const window = this.#windows.get(itemId);
-    if (window === undefined || incoming.now - window.from > WINDOW_MS) return undefined;
+    if (window === undefined || this.deps.clock.monotonic() - window.at > WINDOW_KNOWN_MS) return undefined;
+    if (incoming.now - window.from > WINDOW_MS) return undefined;
     window.n += 1;
     const slot = slotOf(window.n, this.deps.random);
     if (slot === null) return null;
@@ -51,9 +59,10 @@ export class PayloadSampler {
     return written !== undefined && 'n' in written ? true : null;
   }
 
-  /** The payload of the report that makes the item: the first is always kept. */
-  first(itemId: string, incoming: IncomingReport): OccurrenceDoc {
-    return this.#payload(itemId, 0, incoming);
+  /** The payload of the report that makes the item, stored together with its texts: the first is always kept. */
+  first(itemId: string, incoming: IncomingReport): StoredOccurrence {
+    const payload = this.#payload(itemId, 0, incoming);
+    return incoming.payload === incoming.report ? firstOf(payload) : payload;
   }
 
   #payload(itemId: string, slot: number, incoming: IncomingReport): OccurrenceDoc {
@@ -67,8 +76,13 @@ export class PayloadSampler {
   }
 
   /** Remembers how far the item's window is. */
-  counted(doc: ItemDoc): void {
-    this.#windows.set(doc.id, { n: doc.hit_count - doc.sample_base, from: Date.parse(doc.sample_from) });
+  counted({ id, hit_count, sample_base, sample_from: began }: ItemDoc): void {
+    const n = hit_count - sample_base;
+    const at = this.deps.clock.monotonic();
+    const window = this.#windows.get(id);
+    // Set anew only where it is another one: each count comes here.
+    if (window?.began === began) Object.assign(window, { n, at });
+    else this.#windows.set(id, { n, began, from: Date.parse(began), at });
   }
 
   async #keep(itemId: string, slot: number | null, incoming: IncomingReport): Promise<boolean> {

@@ -1,13 +1,15 @@
 /**
- * Payloads of occurrences that earlier versions stored: whole, or compressed by the plugin itself, in `packed`. Since then the
+ * Payloads of occurrences as they are stored. Earlier versions stored them whole, or compressed by the plugin itself, in `packed`. Since then the
  * store packs them where that is worth it (collections.ts).
  *
  * The stack trace followed the JSON of the other fields after a line feed.
+ *
+ * The first payload of an item does without its stack trace where the item's texts hold it: it is the larger part of both.
  */
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { inflateRaw, type ZlibOptions } from 'node:zlib';
-import type { OccurrenceDoc, PackedOccurrence, StoredOccurrence } from '../items/model.js';
+import type { FirstOccurrence, OccurrenceDoc, PackedOccurrence, StoredOccurrence, TextsDoc } from '../items/model.js';
 
 const expand = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
 
@@ -16,8 +18,19 @@ const MOST = 16 * 1024 * 1024;
 
 type Payload = Omit<OccurrenceDoc, 'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'>;
 
-/** The whole occurrence. @throws zlib's error, or SyntaxError, when the stored payload is damaged */
-export async function unpack(stored: StoredOccurrence): Promise<OccurrenceDoc> {
+/**
+ * The whole occurrence.
+ * @param textsOf the texts of an item
+ * @throws zlib's error, or SyntaxError, when the stored payload is damaged
+ */
+export async function unpack(
+  stored: StoredOccurrence,
+  textsOf: (itemId: string) => Promise<TextsDoc | null>,
+): Promise<OccurrenceDoc> {
+  if (isFirst(stored)) {
+    const { stack_of_item: _, ...own } = stored;
+    return { ...own, stack_trace: (await textsOf(stored.item_id))?.stack_trace ?? null };
+  }
   if (!isPacked(stored)) return stored;
   const { packed, ...named } = stored;
   const text = (await expand(Buffer.from(packed, 'base64'), { maxOutputLength: MOST })).toString();
@@ -26,4 +39,12 @@ export async function unpack(stored: StoredOccurrence): Promise<OccurrenceDoc> {
   return { ...named, ...rest, stack_trace: end < 0 ? null : text.slice(end + 1) };
 }
 
-const isPacked = (stored: StoredOccurrence): stored is PackedOccurrence => typeof stored.packed === 'string';
+/** @returns what is stored of it beside the texts of its item; they are of the same report */
+export const firstOf = (occurrence: OccurrenceDoc): StoredOccurrence =>
+  occurrence.stack_trace === null ? occurrence : { ...occurrence, stack_trace: null, stack_of_item: true };
+
+const isFirst = (stored: StoredOccurrence): stored is FirstOccurrence =>
+  'stack_of_item' in stored && stored.stack_of_item === true;
+
+const isPacked = (stored: StoredOccurrence): stored is PackedOccurrence =>
+  'packed' in stored && typeof stored.packed === 'string';

@@ -9,6 +9,7 @@
  *
  * Rejected: entropy (hashes and ids are what error texts are made of), and scrubbing when shown (then it is on disk).
  */
+import { RecentMap } from '../../../lib/recent-map.js';
 import { KnownTexts } from './known-texts.js';
 import { scrubKnownTokens, TOKEN_HINT } from './known-tokens.js';
 
@@ -152,22 +153,31 @@ const SUSPECT = /[=:_ <]|eyJ|%3|\d{13}|\d-\d/;
 const SHORT = 128;
 
 /**
- * Longer texts that hold no secret: the stack trace of an error comes again with every occurrence. Below it looking costs
- * no more than asking. Those of usual length have a room of their own, from which no giant can drive them.
+ * Texts that hold no secret: the message, the file and the stack trace of an error come again with every occurrence. Below
+ * LONG the engine's own hash finds them. Longer ones of usual length have a room of their own, from which no giant can drive them.
  */
 const LONG = 512;
 const GIANT = 16_384;
+const knownShort = new RecentMap<true>(2_000);
 const known = new KnownTexts(2 * 1024 * 1024);
 const knownGiants = new KnownTexts(16 * 1024 * 1024);
 
 /** The text without secrets; the same text when there are none. */
 export function scrubText(text: string): string {
-  if (text.length < 8 || (text.length <= SHORT && !SUSPECT.test(text) && !TOKEN_HINT.test(text))) return text;
-  if (text.length < LONG) return scrubUntilWhole(text);
+  if (text.length < 8) return text;
+  if (text.length < LONG) return knownShort.get(text) === true ? text : scrubShort(text);
   const texts = text.length < GIANT ? known : knownGiants;
   if (texts.has(text)) return text;
   const scrubbed = scrubUntilWhole(text);
   if (scrubbed === text) texts.add(text);
+  return scrubbed;
+}
+
+function scrubShort(text: string): string {
+  const suspect = text.length > SHORT || SUSPECT.test(text) || TOKEN_HINT.test(text);
+  const scrubbed = suspect ? scrubUntilWhole(text) : text;
+  // A copy: the text may be a piece of a much larger one, which it would keep in memory.
+  if (scrubbed === text) knownShort.set(Buffer.from(text).toString(), true);
   return scrubbed;
 }
 

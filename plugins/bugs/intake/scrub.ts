@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
+import { cleanText } from './clean.js';
 import { holdsCredential, isCard, SCRUBBED, scrubText } from './scrub-text.js';
 
 /** Deeper values, and those after so many, are not looked at and therefore not kept. */
@@ -52,7 +53,8 @@ const judged = new Map<string, Key>();
 function judge(key: string): Key {
   const before = judged.get(key);
   if (before !== undefined) return before;
-  const verdict = { secret: isSecretKey(key), name: scrubText(key) };
+  const whole = cleanText(key);
+  const verdict = { secret: isSecretKey(whole), name: scrubText(whole) };
   if (key.length > LONGEST_KEY) return verdict;
   if (judged.size >= MOST_KEYS) judged.clear();
   judged.set(key, verdict);
@@ -64,7 +66,7 @@ class Walk {
 
   value(value: Json, depth: number): Json {
     if (--this.#left < 0) return SCRUBBED;
-    if (typeof value === 'string') return scrubText(value);
+    if (typeof value === 'string') return scrubText(cleanText(value));
     if (typeof value === 'number') return isCardNumber(value) ? SCRUBBED : value;
     if (value === null || typeof value !== 'object') return value;
     if (depth >= DEEPEST) return SCRUBBED;
@@ -74,7 +76,8 @@ class Walk {
   #array(value: Json[], depth: number): Json {
     // A header as a pair: ["Authorization", "Bearer …"].
     if (value.length === 2 && typeof value[0] === 'string' && typeof value[1] === 'string' && isSecretKey(value[0])) {
-      return value[1] === SCRUBBED ? value : [value[0], SCRUBBED];
+      const name = cleanText(value[0]);
+      return name === value[0] && value[1] === SCRUBBED ? value : [name, SCRUBBED];
     }
     let copy: Json[] | null = null;
     for (let i = 0; i < value.length; i++) {
@@ -89,13 +92,12 @@ class Walk {
   #object(value: { [key: string]: Json | undefined }, depth: number): Json {
     let copy: [string, Json][] | null = null;
     const keys = Object.keys(value);
-    const named = nameOf(value);
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string;
       const before = value[key] ?? null;
       // A key is text as well: a map may use secrets as keys.
       const { secret, name } = judge(key);
-      const hidden = secret || (key === 'value' && named !== null && isSecretKey(named));
+      const hidden = secret || (key === 'value' && isNamedSecret(value));
       const after = hidden ? hide(before) : this.value(before, depth + 1);
       if (after !== before || name !== key) {
         copy ??= keys.slice(0, i).map((k) => [k, value[k] ?? null]);
@@ -108,9 +110,9 @@ class Walk {
 }
 
 /** A header as an object: {name: 'Authorization', value: 'Bearer …'}. */
-function nameOf(value: { [key: string]: Json | undefined }): string | null {
+function isNamedSecret(value: { [key: string]: Json | undefined }): boolean {
   const name = value['name'] ?? value['key'];
-  return typeof name === 'string' ? name : null;
+  return typeof name === 'string' && isSecretKey(name);
 }
 
 /** Whether there is a secret may be said: null, '', true and false stay. */
@@ -118,7 +120,7 @@ const hide = (value: Json): Json => (value === null || value === '' || typeof va
 
 const isCardNumber = (value: number): boolean => value >= 1e12 && Number.isSafeInteger(value) && isCard(String(value));
 
-/** The value without secrets; the same value when there are none. */
+/** The value without secrets, its texts whole (clean.ts); the same value when nothing has to change. */
 export const scrubJson = (value: Json): Json => new Walk().value(value, 0);
 
 const TEXTS = [
@@ -139,7 +141,7 @@ const TEXTS = [
 ] as const satisfies readonly (keyof Report)[];
 
 /**
- * The report without secrets; the same report when there are none. `project` names, `fingerprint` is only hashed, and a
+ * The report without secrets, its details aside (details.ts); the same report when there are none. `project` names, `fingerprint` is only hashed, and a
  * `client_ref` that holds a credential becomes its hash: still one of a kind, as the repeat of a report needs it.
  */
 export function scrubReport(report: Report): Report {
@@ -150,11 +152,9 @@ export function scrubReport(report: Report): Report {
     const after = scrubText(before);
     if (after !== before) found[name] = after;
   }
-  for (const name of ['tags', 'context', 'breadcrumbs'] as const) {
-    const before = report[name];
-    if (before === null || before === undefined) continue;
-    const after = scrubJson(before as Json);
-    if (after !== before) (found as Record<string, Json>)[name] = after;
+  if (report.tags) {
+    const after = scrubJson(report.tags as Json) as string[];
+    if (after !== report.tags) found.tags = after;
   }
   const ref = report.client_ref;
   if (ref !== null && ref !== undefined) {

@@ -3,11 +3,16 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { eventIdOf, levelOf, reportOf, versionOf } from '../../../plugins/sentry/event.js';
 import { instant } from '../../../plugins/sentry/time.js';
-import type { ErrorReport } from '../../../ports/domain/errors.js';
+import type { ErrorDetails, ErrorReport } from '../../../ports/domain/errors.js';
 
 const ID = 'a'.repeat(32);
 const about = { project: 'shop', id: ID };
 const of = (event: object): ErrorReport => reportOf(event as Record<string, unknown>, about);
+const detailsOf = (event: object): ErrorDetails => {
+  const { details } = of(event);
+  if (details === undefined) throw new TypeError('a report has details');
+  return details();
+};
 const thrown = (exception: unknown, more: object = {}): ErrorReport => of({ exception, ...more });
 
 /** Those that are read. */
@@ -40,7 +45,7 @@ describe('sentry event: exception and message', () => {
   it('goes before a log message, which is kept beside it', () => {
     const report = thrown([top], { logentry: { message: 'checkout failed' } });
     expect(report.error_message).to.equal('no price');
-    expect(report.context).to.include({ message: 'checkout failed' });
+    expect(report.details?.().context).to.include({ message: 'checkout failed' });
   });
 
   const messages: [string, object, string][] = [
@@ -157,11 +162,11 @@ describe('sentry event: the rest', () => {
   it('takes breadcrumbs as values and as a list, the newest, with readable times', () => {
     const crumb = { timestamp: 1_763_626_530.5, category: 'cart', message: 'opened', data: { items: 3 } };
     const kept = { ...crumb, timestamp: '2025-11-20T08:15:30.500Z' };
-    expect(of({ breadcrumbs: { values: [crumb] } }).breadcrumbs).to.deep.equal([kept]);
-    expect(of({ breadcrumbs: [crumb, null, 'text'] }).breadcrumbs).to.deep.equal([kept]);
-    expect(of({ breadcrumbs: { values: [] } }).breadcrumbs).to.equal(null);
+    expect(detailsOf({ breadcrumbs: { values: [crumb] } }).breadcrumbs).to.deep.equal([kept]);
+    expect(detailsOf({ breadcrumbs: [crumb, null, 'text'] }).breadcrumbs).to.deep.equal([kept]);
+    expect(detailsOf({ breadcrumbs: { values: [] } }).breadcrumbs).to.equal(null);
     const many = Array.from({ length: 100 }, (_, i) => ({ message: String(i) }));
-    expect(of({ breadcrumbs: many }).breadcrumbs?.at(-1)).to.deep.equal({ message: '99' });
+    expect(detailsOf({ breadcrumbs: many }).breadcrumbs?.at(-1)).to.deep.equal({ message: '99' });
   });
 
   it('takes the fingerprint as it is', () => {
@@ -193,7 +198,7 @@ describe('sentry event: the rest', () => {
       post_context: [''],
       vars: { cart: {} },
     };
-    const { context } = of({
+    const { context } = detailsOf({
       platform: 'python',
       transaction: 'POST /cart',
       logger: 'shop',
@@ -219,13 +224,13 @@ describe('sentry event: the rest', () => {
       contexts: { runtime: { name: 'CPython' } },
       extra: { attempt: 1 },
     });
-    expect(of({}).context).to.equal(null);
+    expect(detailsOf({}).context).to.equal(null);
   });
 
   it('cuts what nests too deep to be walked', () => {
     let deep: unknown = 'bottom';
     for (let i = 0; i < 5000; i++) deep = i % 2 ? [deep] : { deep };
-    const { context, breadcrumbs } = of({ extra: { deep, flat: 1 }, breadcrumbs: [{ data: deep }] });
+    const { context, breadcrumbs } = detailsOf({ extra: { deep, flat: 1 }, breadcrumbs: [{ data: deep }] });
     expect(JSON.stringify(context))
       .to.match(/\{…\}|\[…\]/)
       .and.to.include('"flat":1');
@@ -265,6 +270,7 @@ describe('sentry event: the rest', () => {
           for (const name of ['file', 'stack_trace', 'environment', 'app_version', 'host', 'occurred_at'] as const) {
             expect(report[name] === null || typeof report[name] === 'string', name).to.equal(true);
           }
+          expect(JSON.stringify(report.details?.())).to.be.a('string');
           expect(report.tags?.every((tag) => typeof tag === 'string')).to.equal(true);
         }
       }),

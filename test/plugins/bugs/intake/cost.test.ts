@@ -1,5 +1,6 @@
 /** What a report of a known group costs the store: the error intake lives on it. */
 import { expect } from 'chai';
+import type { Details } from '../../../../ports/domain/bugs.js';
 import type { Collection, Doc, Transact } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, fixtureOn, type Fixture } from '../fixture.js';
 
@@ -50,6 +51,17 @@ describe('bugs: the cost of an occurrence', () => {
     await fixture.bugs.record(errorReport({ client_ref: 'r' }));
     await settled(fixture);
     expect(calls).to.deep.equal(['keys.get', 'transact refs items']);
+  });
+
+  it('asks for the details only where the payload is kept', async () => {
+    let asked = 0;
+    const details = (): Details => ({ context: { asked: (asked += 1) }, breadcrumbs: null });
+    for (const client_ref of ['a', null]) {
+      expect((await fixture.bugs.record(errorReport({ client_ref, details }))).sampled).to.equal(false);
+    }
+    expect(asked).to.equal(0);
+    const kept = await fixture.bugs.record(errorReport({ title: 'another', error_message: 'another', details }));
+    expect([kept.sampled, asked]).to.deep.equal([true, 1]);
   });
 
   it('with a client_ref whose payload is kept is one write too, and a repeat of another process keeps none', async () => {

@@ -3,7 +3,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { deflateRawSync } from 'node:zlib';
 import type { OccurrenceDoc, PackedOccurrence } from '../../../../plugins/bugs/items/model.js';
+import { slotIds } from '../../../../plugins/bugs/intake/sampling.js';
 import { unpack } from '../../../../plugins/bugs/intake/payload.js';
+import type { Details } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, settled, STORES, fixtureOn } from '../fixture.js';
 
 const STACK = `Error: boom\n${'    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(100)}`;
@@ -39,6 +41,8 @@ function packed(doc: OccurrenceDoc): PackedOccurrence {
   return { id, item_id, occurrence_id, occurred_at, received_at, packed: bytes };
 }
 
+const nobody = (): Promise<null> => Promise.resolve(null);
+
 describe('bugs: payloads', () => {
   it('that an earlier version compressed come back as they were, whatever they hold and however large', async () => {
     const text = fc.oneof(
@@ -52,7 +56,7 @@ describe('bugs: payloads', () => {
         fc.jsonValue().filter((value) => !JSON.stringify(value).includes('__proto__')),
         async (stack_trace, error_message, context) => {
           const doc = occurrence({ stack_trace, error_message, context });
-          expect(await unpack(packed(doc))).to.deep.equal(JSON.parse(JSON.stringify(doc)));
+          expect(await unpack(packed(doc), nobody)).to.deep.equal(JSON.parse(JSON.stringify(doc)));
         },
       ),
     );
@@ -63,7 +67,8 @@ describe('bugs: payloads', () => {
       const { store, close } = await open();
       const fixture = fixtureOn(store);
       try {
-        const { id } = await fixture.bugs.record(errorReport({ stack_trace: STACK, context: { a: [1] }, tags: ['t'] }));
+        const details = (): Details => ({ context: { a: [1] }, breadcrumbs: null });
+        const { id } = await fixture.bugs.record(errorReport({ stack_trace: STACK, details, tags: ['t'] }));
         const old = occurrence({ id: `${id}:7`, item_id: id, received_at: '2000-01-01T00:00:00.000Z', host: 'old' });
         const older = occurrence({
           id: `${id}:8`,
@@ -80,6 +85,34 @@ describe('bugs: payloads', () => {
         expect(fresh).to.deep.include({ context: { a: [1] }, tags: ['t'] });
         expect(kept).to.include({ stack_trace: STACK, host: 'old' });
         expect(compressed).to.include({ stack_trace: STACK, host: 'older' }).and.not.to.have.property('packed');
+      } finally {
+        await settled(fixture);
+        await close();
+      }
+    });
+
+    it(`the first one has the stack trace of its report, which is stored once (${name})`, async () => {
+      const { store, close } = await open();
+      const fixture = fixtureOn(store);
+      try {
+        const report = errorReport({ stack_trace: STACK });
+        const { id } = await fixture.bugs.record(report);
+        await settled(fixture);
+        const own = await fixture.deps.occurrences.get(slotIds(id)[0] ?? '');
+        expect(own).to.have.property('stack_trace', fixture.deps.transact === null ? STACK : null);
+        const other = `${STACK}    at other (/srv/app/src/other.ts:1:1)\n`;
+        await fixture.bugs.record(errorReport({ stack_trace: other }));
+        await settled(fixture);
+        const stacks = async (): Promise<string[]> => {
+          const { items } = await fixture.discussion.page(id, MANAGER, 'occurrences', {});
+          return (items as Record<string, unknown>[]).map(({ stack_trace }) => String(stack_trace));
+        };
+        expect(await stacks()).to.have.members([STACK, other]);
+        const { items } = await fixture.discussion.page(id, MANAGER, 'occurrences', {});
+        for (const shown of items) expect(shown).to.not.have.property('stack_of_item');
+        // Nobody waits for the texts of an item that is gone.
+        await fixture.deps.texts.remove({ id });
+        expect(await stacks()).to.include(other);
       } finally {
         await settled(fixture);
         await close();
