@@ -149,6 +149,11 @@ export type WriteResult = { n: number } | { conflict: string };
 
 export interface Collection<T extends Doc> {
   get(id: string): Promise<T | null>;
+  /**
+   * For what every request asks again. Callers share the document and leave it as it is. This process's own writes are seen
+   * as by `get`; where no server is shared by several processes, those of a command a few milliseconds later.
+   */
+  getCached(id: string): Promise<Readonly<T> | null>;
   find(query?: Find): Promise<Page<T>>;
   /** The same page as JSON of what a pure function makes of each document. */
   render(query: Find, rendering: Rendering): Promise<Rendered>;
@@ -176,10 +181,10 @@ export interface IndexSpec {
   fields: readonly string[];
   unique?: boolean;
   /**
-   * Most documents lack the first field, and look-ups name a value of it: an engine may leave the others out of the index.
-   * Not with `unique`, which always does.
+   * Most documents lack the first field, or the one of `fields` that is named, and look-ups compare it with a value: an engine may leave
+   * those documents out of the index. Not with `unique`, which always does.
    */
-  sparse?: boolean;
+  sparse?: boolean | string;
 }
 
 /**
@@ -206,6 +211,8 @@ export interface CollectionSpec {
    * date a little later than the document; what reads answer is exact at any moment all the same.
    */
   deferred?: readonly string[];
+  /** An engine may do the same with all indexes of a document that is inserted, but those over the id and unique paths. */
+  deferredInserts?: boolean;
   /**
    * Fields, large and seldom read, that an engine may keep compressed. No index and no look-up is over them, and no filter and
    * no sort names them: what that would answer is not defined.

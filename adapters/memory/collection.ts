@@ -68,6 +68,10 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     return doc === undefined ? null : clone(doc);
   }
 
+  getCached(id: string): Promise<Readonly<T> | null> {
+    return this.get(id);
+  }
+
   async find(query: Find = {}): Promise<Page<T>> {
     const sort = query.sort ?? [];
     const limit = pageLimit(query.limit);

@@ -65,6 +65,10 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return stored && (fromStored(stored) as T);
   }
 
+  getCached(id: string): Promise<Readonly<T> | null> {
+    return this.get(id);
+  }
+
   async find(query: Find = {}): Promise<Page<T>> {
     const sort = query.sort ?? [];
     const limit = pageLimit(query.limit);

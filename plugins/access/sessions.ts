@@ -77,9 +77,9 @@ export class Sessions {
 
   async verify(cookie: string): Promise<SessionPrincipal | null> {
     if (!/^[0-9A-Za-z]{43}$/.test(cookie)) return null;
-    const doc = await this.rows.get(sha256(cookie));
+    const doc = await this.rows.getCached(sha256(cookie));
     if (doc === null || !this.#inTime(doc)) return null;
-    const account = await this.accounts.get(doc.account_id);
+    const account = await this.accounts.getCached(doc.account_id);
     if (account === null || account.disabled || account.epoch !== doc.epoch || account.role === 'installer')
       return null;
     this.#touch(doc);

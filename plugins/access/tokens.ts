@@ -46,17 +46,17 @@ export class Tokens implements TokenIssuer {
 
   /** The bearer of `secret`, which has a token's shape; null when it is unknown, expired or revoked. */
   async verify(secret: string): Promise<TokenPrincipal | null> {
-    const doc = await this.rows.get(sha256(secret));
+    const doc = await this.rows.getCached(sha256(secret));
     const now = this.clock.iso();
     if (doc === null || !isLive(doc, now)) return null;
     if (doc.parent_hash !== null) {
-      const parent = await this.rows.get(doc.parent_hash);
+      const parent = await this.rows.getCached(doc.parent_hash);
       if (parent === null || !isLive(parent, now)) return null;
     }
     this.#touch(doc);
     const { account_id = null } = doc;
     if (account_id === null) return tokenPrincipal(doc);
-    const account = await this.accounts.get(account_id);
+    const account = await this.accounts.getCached(account_id);
     if (account === null || account.disabled || account.epoch !== doc.account_epoch) return null;
     return tokenPrincipal(doc, { id: account.id, username: account.username, role: account.role });
   }

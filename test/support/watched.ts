@@ -22,6 +22,7 @@ export class WatchedStore extends MemoryStore {
     };
     return {
       get: (id) => inner.get(id),
+      getCached: (id) => inner.getCached(id),
       insert: (doc) => inner.insert(doc),
       find: (query = {}) => {
         note('find', query.filter, query.sort);

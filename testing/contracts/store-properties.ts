@@ -7,7 +7,11 @@ import type { Fixture } from './fixture.js';
 import { arbitraryDoc, arbitraryFilter, arbitrarySort, arbitraryUpdate } from './arbitraries.js';
 
 export function properties(fixture: Fixture): void {
-  describe('as the reference', () => {
+  for (const deferredInserts of [false, true]) suite(fixture, deferredInserts);
+}
+
+function suite(fixture: Fixture, deferredInserts: boolean): void {
+  describe(`as the reference${deferredInserts ? ', with deferred inserts' : ''}`, () => {
     const pair = async (docs: readonly Doc[]): Promise<[Collection<Doc>, Collection<Doc>]> => {
       const name = fixture.name();
       await fixture.store.ensure([
@@ -18,8 +22,10 @@ export function properties(fixture: Fixture): void {
             { fields: ['n', 's'] },
             { fields: ['o.s', 'n'] },
             { fields: ['f'], sparse: true },
+            { fields: ['f', 's'], sparse: 's' },
           ],
           deferred: ['n', 'o.s'],
+          deferredInserts,
           lookups: [
             { path: 's', by: 'value' },
             { path: 'o.s', by: 'text' },

@@ -19,10 +19,11 @@ export function transactions(fixture: Fixture): void {
     const opened = async () => {
       const names = [fixture.name(), fixture.name()] as const;
       await fixture.store.ensure(
-        names.map((name) => ({
+        names.map((name, i) => ({
           name,
           indexes: [{ fields: ['ref'], unique: true }, { fields: ['n'] }],
           deferred: ['n'],
+          deferredInserts: i === 0,
         })),
       );
       const [a, b] = names.map((name) => fixture.store.collection<Row>(name));

@@ -2,6 +2,7 @@
  * What every DocumentStore must do, whatever the engine: the edges that ports/store.ts names, each pinned. An adapter's test
  * calls `storeContract` with a way to open an empty store; every test works in collections of its own.
  */
+import { cachedReads } from './store-cached.js';
 import { changes } from './store-changes.js';
 import { concurrency } from './store-concurrency.js';
 import { filters } from './store-filters.js';
@@ -55,6 +56,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
     lookups(fixture);
     rendering(fixture);
     changes(fixture);
+    cachedReads(fixture);
     packing(fixture);
     concurrency(fixture);
     transactions(fixture);

@@ -3,7 +3,7 @@
  * from all its processes at once, and each write of an item rewrites it whole. Every caller still learns its own place: the
  * write answers the item after the last of them, and what each would have seen is that, less those behind it.
  *
- * Nothing waits for it: the turn ends at once when no other report arrives, and after EARLY reports it does not wait for its
+ * Nothing waits for it: the turn ends at once when no other report arrives, and with enough of them (EARLY) it does not wait for its
  * end, so that the store writes while this thread reads on. Rejected: one write at a time per item (the next
  * occurrence would wait for a commit), and gathering for some milliseconds (every answer would be late by them).
  */
@@ -18,7 +18,8 @@ import { hourKey, minuteKey } from '../items/rate.js';
 import { ClientRefs } from './client-refs.js';
 import type { KeptPayload } from './payload-sampler.js';
 
-const EARLY = 8;
+/** Writes, and the reports in them, that do not wait for the end of the turn. */
+const EARLY = { writes: 4, reports: 8 };
 
 interface Waiting {
   incoming: IncomingReport;
@@ -57,7 +58,7 @@ export class CountBatcher {
       if (batch === undefined) this.#batches.set(key, { id, lane, waiting: [one] });
       else batch.waiting.push(one);
       this.#gathered += 1;
-      if (this.#gathered >= EARLY) this.#flush();
+      if (this.#batches.size >= EARLY.writes || this.#gathered >= EARLY.reports) this.#flush();
       else if (this.#gathered === 1) setImmediate(() => this.#flush());
     });
   }

@@ -1,0 +1,68 @@
+/** `getCached`: as `get` for what this process writes itself. */
+import { expect } from 'chai';
+import type { Collection, Doc } from '../../ports/store.js';
+import type { Fixture } from './fixture.js';
+
+interface Row extends Doc {
+  n: number;
+}
+
+export function cachedReads(fixture: Fixture): void {
+  describe('cached reads', () => {
+    const opened = async (): Promise<{ name: string; rows: Collection<Row> }> => {
+      const name = fixture.name();
+      await fixture.store.ensure([{ name, indexes: [] }]);
+      return { name, rows: fixture.store.collection<Row>(name) };
+    };
+
+    it('show each write as soon as it is answered, to every holder of the collection', async () => {
+      const { name, rows } = await opened();
+      const { transact } = fixture.store;
+      const other = fixture.store.collection<Row>(name);
+      const put = async (doc: Row): Promise<unknown> => rows.bulk([{ put: doc }]);
+      const writes: [write: () => Promise<unknown>, n: number | null][] = [
+        [() => rows.insert({ id: 'a', n: 1 }), 1],
+        [() => rows.change({ id: 'a' }, { inc: { n: 1 } }), 2],
+        [() => rows.changeMany({ n: 2 }, { set: { n: 3 } }), 3],
+        [() => rows.bulk([{ change: { id: 'a' }, update: { inc: { n: 1 } } }]), 4],
+        [() => put({ id: 'a', n: 5 }), 5],
+        [() => rows.remove({ id: 'a' }), null],
+        [() => rows.change({ id: 'a' }, { setOnInsert: { n: 6 } }, { upsert: true }), 6],
+        [() => rows.bulk([{ remove: { n: 6 } }]), null],
+        [() => rows.bulk([{ insert: { id: 'a', n: 7 } }]), 7],
+        [
+          async () => transact?.([{ collection: name, change: { id: 'a' }, update: { inc: { n: 1 } } }]),
+          transact === null ? 7 : 8,
+        ],
+        [() => rows.remove({ n: { gt: 0 } }), null],
+      ];
+      for (const [write, n] of writes) {
+        await Promise.all([rows.getCached('a'), other.getCached('a')]);
+        await write();
+        for (const reader of [rows, other])
+          expect(await reader.getCached('a')).to.deep.equal(n === null ? null : { id: 'a', n });
+      }
+    });
+
+    it('are never older than a write that was answered before, however many run at once', async () => {
+      const { rows } = await opened();
+      await rows.insert({ id: 'a', n: 0 });
+      const answered = { n: 0, writers: 4 };
+      const writer = async (): Promise<void> => {
+        for (let i = 0; i < 25; i++) {
+          const changed = await rows.change({ id: 'a' }, { inc: { n: 1 } });
+          answered.n = Math.max(answered.n, changed?.doc.n ?? 0);
+        }
+        answered.writers -= 1;
+      };
+      const reader = async (): Promise<void> => {
+        while (answered.writers > 0) {
+          const least = answered.n;
+          expect((await rows.getCached('a'))?.n).to.be.at.least(least);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      };
+      await Promise.all([writer(), writer(), writer(), writer(), reader(), reader()]);
+    });
+  });
+}
