@@ -30,13 +30,13 @@ export function transactOf(
 ): Transact | null {
   const { transact } = store;
   if (transact === null) return null;
-  const declared = new Set(collections.map(({ name }) => name));
+  const declared = new Map(collections.map(({ name }) => [name, `${id}_${name}`]));
   return async (writes) =>
     transact(
       writes.map((write) => {
-        if (!declared.has(write.collection))
-          throw new NotInManifest(`the collection "${write.collection}"`, 'collections');
-        return { ...write, collection: `${id}_${write.collection}` };
+        const collection = declared.get(write.collection);
+        if (collection === undefined) throw new NotInManifest(`the collection "${write.collection}"`, 'collections');
+        return { ...write, collection };
       }),
     );
 }

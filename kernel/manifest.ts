@@ -81,7 +81,11 @@ const path = text(/^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/, 'a field path such
 const index = Joi.object({
   fields: list(path).min(1).required(),
   unique: Joi.boolean(),
-  sparse: Joi.boolean(),
+  sparse: Joi.alternatives(Joi.boolean(), Joi.valid(Joi.in('fields'))).messages({
+    'any.only': '{{#label}} must be a boolean or one of its fields',
+    'alternatives.types': '{{#label}} must be a boolean or one of its fields',
+    'alternatives.match': '{{#label}} must be a boolean or one of its fields',
+  }),
 }).custom((value: { fields: string[]; unique?: boolean }, helpers) =>
   value.unique === true && value.fields.length !== 1 ? helpers.error('index.unique') : value,
 );
@@ -120,6 +124,7 @@ const manifest = Joi.object({
       name: text(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, a letter first').required(),
       indexes: Joi.array().items(index).required(),
       deferred: Joi.array().items(path),
+      deferredInserts: Joi.boolean(),
       packed: Joi.array().items(path),
       lookups: Joi.array().items(
         Joi.object({ path: path.required(), by: Joi.string().valid('value', 'text').required() }),

@@ -14,7 +14,14 @@ import type { Clock } from '../ports/clock.js';
 import type { MigrationState } from '../ports/domain/system.js';
 import type { Ids } from '../ports/ids.js';
 import type { Logger } from '../ports/logger.js';
-import { StoreConflict, type CollectionSpec, type Collection, type Doc, type DocumentStore } from '../ports/store.js';
+import {
+  StoreConflict,
+  type CollectionSpec,
+  type Collection,
+  type Doc,
+  type DocumentStore,
+  type IndexSpec,
+} from '../ports/store.js';
 import { collectionOf } from './collections.js';
 import type { FullManifest } from './manifest.js';
 
@@ -162,10 +169,11 @@ export class Migrator {
   /** The hash is of what was declared, in a canonical order: the same declaration is the same migration. */
   #indexes(plugin: string, specs: readonly CollectionSpec[]): Step {
     const canonical = specs
-      .map(({ name, indexes, deferred = [], lookups = [], packed = [] }) => [
+      .map(({ name, indexes, deferred = [], deferredInserts = false, lookups = [], packed = [] }) => [
         name,
-        indexes.map((i) => `${i.unique === true ? '!' : i.sparse === true ? '?' : ''}${i.fields.join('+')}`).sort(),
+        indexes.map((index) => `${signOf(index)}${index.fields.join('+')}`).sort(),
         ...(deferred.length > 0 ? [deferred] : []),
+        ...(deferredInserts ? ['deferred inserts'] : []),
         ...(packed.length > 0 ? [`packed ${packed.join()}`] : []),
         ...(lookups.length > 0 ? [lookups.map(({ path, by }) => `${by} ${path}`).sort()] : []),
       ])
@@ -201,4 +209,10 @@ function refuseRenamed(id: string, applied: ReadonlySet<string>): void {
       `the migration ${id} was applied as ${other}: give it that name back, and a change of it a new number`,
     );
   }
+}
+
+/** How an index is declared, before its fields. */
+function signOf({ unique = false, sparse = false }: IndexSpec): string {
+  if (unique) return '!';
+  return typeof sparse === 'string' ? `?${sparse} ` : sparse ? '?' : '';
 }

@@ -17,12 +17,14 @@ import {
   type WriteOp,
   type WriteResult,
 } from '../../ports/store.js';
+import type { CachedReads } from './cached-reads.js';
 import type { ReadKind, RenderRequest, WriteKind } from './messages.js';
 
 /** The threads, as a collection sees them. */
 export interface Threads {
   /** The body of a document, or null; on the main thread unless a lock is in the way. */
   get(collection: string, id: string): string | null | Promise<string | null>;
+  readonly cached: CachedReads;
   read(kind: ReadKind, collection: string, text: string): Promise<unknown>;
   write(kind: WriteKind, collection: string, text: string): Promise<unknown>;
   put(kind: 'insert' | 'put', collection: string, doc: Doc): Promise<unknown>;
@@ -43,8 +45,19 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
   }
 
   async get(id: string): Promise<T | null> {
-    const body = await this.#threads.get(this.name, id);
-    return body === null ? null : (JSON.parse(body) as T);
+    return parsed(await this.#threads.get(this.name, id)) as T | null;
+  }
+
+  async getCached(id: string): Promise<Readonly<T> | null> {
+    const { cached } = this.#threads;
+    const kept = cached.get(this.name, id);
+    if (kept !== undefined) return kept as T | null;
+    const read = this.#threads.get(this.name, id);
+    // What a reader answers may be older than a write that is acknowledged meanwhile.
+    if (read instanceof Promise) return parsed(await read) as T | null;
+    const doc = parsed(read) as T | null;
+    cached.keep(this.name, id, doc);
+    return doc;
   }
 
   async find(query: Find = {}): Promise<Page<T>> {
@@ -140,6 +153,8 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
     return this.#threads.write(kind, this.name, jsonText(request));
   }
 }
+
+const parsed = (body: string | null): unknown => (body === null ? null : JSON.parse(body));
 
 async function parseAll<T>(bodies: readonly string[]): Promise<T[]> {
   const docs: T[] = [];

@@ -3,14 +3,16 @@
  * the tables. Which paths have an index column is read from the schema itself and again whenever its version changed,
  * so a process that runs while another one migrates never writes a row without its new columns.
  */
+import { neededIn } from './labels.js';
+import { Ahead } from './kept/ahead.js';
 import { isBusy, type Driver, type Statement } from './driver.js';
 import type { Columns } from './translate.js';
 import { openDriver } from './open.js';
-import { deferredOf } from './mark.js';
+import { marksOf } from './mark.js';
 import { laterOf } from './later-state.js';
 import { storedLookups } from './lookups/tables.js';
 import { packedFields } from './packing/fields.js';
-import { Recent } from './recent.js';
+import { Recent } from './kept/recent.js';
 import type { LookupSpec } from '../../ports/store.js';
 
 const MAX_STATEMENTS = 400;
@@ -22,6 +24,13 @@ const CACHE_KB = 4_000;
 /** A 16 MB log: hot pages are copied to the file once in a while rather than every few commits (1,000 was 1.1 to 1.8 times slower). */
 const CHECKPOINT_PAGES = 4_000;
 
+export interface TableIndex {
+  /** In order; `id` ends all but the unique ones. */
+  paths: readonly string[];
+  /** Documents that lack this path are not in it. */
+  needed: string | null;
+}
+
 export interface Table {
   name: string;
   /** Paths whose columns are read. */
@@ -29,10 +38,13 @@ export interface Table {
   /** Those, and the ones that are being filled (later.ts). */
   written: readonly string[];
   unique: readonly string[];
-  /** Paths whose columns lag behind in marked rows (unsettled.ts). */
+  /** Paths whose columns lag behind after a change (unsettled.ts). */
   deferred: readonly string[];
-  /** The paths of each index, in order; `id` ends all but the unique ones. */
-  indexes: readonly (readonly string[])[];
+  /** Rows that are inserted are pending (mark.ts). */
+  pending: boolean;
+  /** Paths whose columns may lag behind in marked rows; empty: no row is marked. */
+  lagging: readonly string[];
+  indexes: readonly TableIndex[];
   lookups: readonly LookupSpec[];
   packed: readonly string[] | undefined;
 }
@@ -54,6 +66,7 @@ export class Connection {
   #older = new Map<string, Statement>();
   readonly #tables = new Map<string, Table | null>();
   readonly recent = new Recent();
+  readonly ahead = new Ahead();
   #version = -1;
   /** Moves with every commit of another connection. */
   #others = -1;
@@ -107,23 +120,26 @@ export class Connection {
       `SELECT c.name FROM pragma_index_list(?) i, pragma_index_info(i.name) c WHERE i."unique" AND i.origin = 'c'`,
     ).all([name]);
     const indexes = this.prepare('SELECT name FROM pragma_index_list(?)').all([name]);
-    const deferred = deferredOf(name, indexes.map(String));
+    const { deferred, pending } = marksOf(name, indexes.map(String));
     const lookups = storedLookups(this, name);
     const written = paths(columns);
+    const exact = paths(unique);
     const unfilled = laterOf(this, name)?.paths ?? [];
     return {
       name,
       columns: new Set(written.filter((path) => !unfilled.includes(path))),
       written,
-      unique: paths(unique),
+      unique: exact,
       deferred,
+      pending,
+      lagging: pending ? written.filter((path) => !exact.includes(path)) : deferred,
       indexes: this.#indexes(name),
       lookups,
       packed: packedFields(this, name),
     };
   }
 
-  #indexes(name: string): string[][] {
+  #indexes(name: string): TableIndex[] {
     const rows = this.prepare(
       `SELECT i.name, c.name FROM pragma_index_list(?) i, pragma_index_info(i.name) c WHERE i.origin = 'c'
         ORDER BY i.name, c.seqno`,
@@ -133,30 +149,35 @@ export class Connection {
       const path = column === 'id' ? ['id'] : paths([[column]]);
       fields.set(index, [...(fields.get(index) ?? []), ...path]);
     }
-    return [...fields.values()];
+    return Array.from(fields, ([label, own]) => ({ paths: own, needed: neededIn(name, label) }));
   }
 
   /** Runs `work` in one transaction; it has committed, durably, when this returns. Waits for other processes' locks. */
   transaction<V>(work: () => V): V {
     patiently(() => this.prepare('BEGIN IMMEDIATE').run([]));
     try {
-      this.refresh();
-      this.#forgetRecent();
+      this.#forgetOthers();
       const result = work();
       patiently(() => this.prepare('COMMIT').run([]));
       return result;
     } catch (error) {
       if (this.driver.inTransaction()) this.prepare('ROLLBACK').run([]);
       this.#version = -1;
-      this.recent.clear();
+      this.#forgetDocuments();
       throw error;
     }
   }
 
-  /** What another process wrote is read anew. */
-  #forgetRecent(): void {
+  #forgetDocuments(): void {
+    this.recent.clear();
+    this.ahead.clear();
+  }
+
+  /** What another process wrote is read anew, and so are the tables, which only a commit can change. */
+  #forgetOthers(): void {
     const [others] = this.prepare('PRAGMA data_version').get([]) ?? [];
-    if (others !== this.#others) this.recent.clear();
+    if (others !== this.#others) this.#forgetDocuments();
+    if (others !== this.#others || this.#version === -1) this.refresh();
     this.#others = others as number;
   }
 
@@ -167,7 +188,7 @@ export class Connection {
       return work();
     } catch (error) {
       this.prepare('ROLLBACK TO part').run([]);
-      this.recent.clear();
+      this.#forgetDocuments();
       throw error;
     } finally {
       this.prepare('RELEASE part').run([]);
@@ -177,6 +198,7 @@ export class Connection {
   /** After a statement that changed the schema within a transaction. */
   forget(name: string): void {
     this.#tables.delete(name);
+    this.#version = -1;
   }
 
   close(): void {

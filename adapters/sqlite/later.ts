@@ -41,7 +41,8 @@ export function makeSome(connection: Connection, name: string): boolean {
   if (later.paths.length > 0 && fillSome(connection, name, later.paths)) return true;
   // With the first index the columns are read: its change of the schema tells every connection.
   const [index, ...indexes] = later.indexes;
-  if (index !== undefined) createIndex(connection, name, index);
+  if (index !== undefined)
+    createIndex(connection, name, { ...index, settled: connection.table(name)?.pending === true });
   if (indexes.length === 0) connection.prepare(`DELETE FROM ${LATER} WHERE collection = ?`).run([name]);
   else {
     const what = JSON.stringify({ paths: [], indexes });

@@ -36,7 +36,7 @@ export interface ChangeRequest {
 
 type InsertWrite = Extract<TransactionWrite, { insert: Doc }>;
 
-/** Of `transact`; its collection is empty. Bodies are answered where they are asked for. `insert`, `put`: the next one of `docs`. */
+/** Of `transact`; its collection is all of them, with blanks between. Bodies are answered where they are asked for. `insert`, `put`: the next one of `docs`. */
 export type TransactRequest = readonly (
   | (Omit<InsertWrite, 'insert'> & { insert: true })
   | { collection: string; put: true }
@@ -71,6 +71,10 @@ export interface GroupRequest {
   path: string;
   filter: Filter;
 }
+
+/** The collections that a request concerns. */
+export const collectionsOf = ([, collection]: Request): readonly string[] =>
+  collection.includes(' ') ? collection.split(' ') : [collection];
 
 /** One per request, in order. */
 export type Outcome = { value: unknown } | { conflict: string } | { error: string; name: string };

@@ -28,7 +28,7 @@ const PATIENCE_MS = 50;
 const YOUNG_MB = 8;
 
 /** Requests that go out before the turn ends: waking a thread costs, but a thread that waits costs more. */
-const EARLY = 8;
+const EARLY = 4;
 
 export interface PoolOptions {
   module: URL;
@@ -36,8 +36,8 @@ export interface PoolOptions {
   /** Threads at most; it begins with one. */
   threads: number;
   send: 'one' | 'stream';
-  /** Called when answers have come, before their callers learn of them. */
-  answered?: () => void;
+  /** Called for each request when its answer has come, before its caller learns of it. */
+  answered?: (request: Request) => void;
 }
 
 export class Pool {
@@ -148,7 +148,8 @@ export class Pool {
   #settle(thread: Thread, outcomes: Outcome[]): void {
     // Answers come in the order of the requests.
     const calls = thread.calls.splice(0, outcomes.length);
-    this.#options.answered?.();
+    const { answered } = this.#options;
+    if (answered !== undefined) for (const { request } of calls) answered(request);
     this.#dispatch();
     for (const [i, { resolve, reject }] of calls.entries()) {
       try {

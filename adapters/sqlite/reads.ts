@@ -1,12 +1,12 @@
 /** The read operations on one connection: what may scan runs here, on a worker, never on the main thread. */
 import { afterStretches } from '../../ports/cursor.js';
 import { checkPath } from '../../ports/document.js';
-import type { Filter, Scalar } from '../../ports/store.js';
+import type { Filter, Scalar, Sort } from '../../ports/store.js';
 import { candidatesOf, fromCandidates, planOf } from './lookups/candidates.js';
 import type { Connection, Table } from './connection.js';
 import type { FindRequest, GroupRequest, ReadKind } from './messages.js';
-import { expression, orderSql, whereSql, type Columns, type Sql } from './translate.js';
-import { among, findInParts, isUnsettled, settledColumns } from './unsettled.js';
+import { expression, orderSql, whereSql, type Sql } from './translate.js';
+import { among, findInParts, isUnsettled, settledColumns, settledWhere } from './unsettled.js';
 import { scalarOf } from './values.js';
 import { wholeBody } from './packing/packing.js';
 
@@ -40,16 +40,18 @@ export function performRead(
 
 /** The statement of one stretch of a find. Its last parameter is the number of rows. */
 export function findSql(
-  name: string,
-  columns: Columns,
-  request: FindRequest,
+  table: Table,
+  { filter, sort }: Pick<FindRequest, 'filter' | 'sort'>,
   stretch: Filter,
   what: 'body' | 'id',
   aside?: ReadonlySet<string>,
 ): Sql {
-  const where = whereSql([request.filter, stretch], columns, aside);
-  const order = orderSql(request.sort, columns);
-  return { text: `SELECT ${what} FROM "${name}" WHERE ${where.text} ORDER BY ${order} LIMIT ?`, values: where.values };
+  const where = settledWhere(table, [filter, stretch], sort, aside);
+  const order = orderSql(sort, table.columns);
+  return {
+    text: `SELECT ${what} FROM "${table.name}" WHERE ${where.text} ORDER BY ${order} LIMIT ?`,
+    values: where.values,
+  };
 }
 
 export function find(connection: Connection, table: Table, request: FindRequest, what: 'body' | 'id'): unknown[] {
@@ -58,17 +60,17 @@ export function find(connection: Connection, table: Table, request: FindRequest,
 }
 
 function findStored(connection: Connection, table: Table, request: FindRequest, what: 'body' | 'id'): unknown[] {
-  const { name, columns, deferred } = table;
+  const { name, lagging } = table;
   const { filter, sort, after } = request;
   const plan = planOf(table, filter, sort);
   const plainly = (stretch: Filter, rows: number): unknown[] => {
-    const sql = findSql(name, columns, request, stretch, what, plan?.aside);
+    const sql = findSql(table, request, stretch, what, plan?.aside);
     return connection
       .prepare(sql.text)
       .all([...sql.values, rows])
       .map(([value]) => value);
   };
-  if (after === null && deferred.length === 0 && plan === null) return plainly({}, request.rows);
+  if (after === null && lagging.length === 0 && plan === null) return plainly({}, request.rows);
   // One snapshot for all statements: a document that moves meanwhile is not seen twice.
   return snapshot(connection, () => {
     const few = plan === null ? null : candidatesOf(connection, table, plan);
@@ -117,7 +119,7 @@ function count(connection: Connection, table: Table, filter: Filter): number {
     connection.prepare(`SELECT count(*) ${text}`).get(values)?.[0] as number;
   const all = (): number => counted(everywhere(table, filter));
   const plan = planOf(table, filter, null);
-  if (table.deferred.length === 0 && plan === null) return all();
+  if (table.lagging.length === 0 && plan === null) return all();
   return snapshot(connection, () => {
     const few = plan === null ? null : candidatesOf(connection, table, plan);
     if (few !== null) {
@@ -140,10 +142,11 @@ function groupCount(connection: Connection, table: Table, request: GroupRequest)
     const rows = connection.prepare(sql).all(values);
     return rows.map(([value = null, n]) => ({ key: scalarOf(value), n: n as number }));
   };
-  const all = (): { key: Scalar; n: number }[] => grouped(everywhere(table, filter));
-  if (table.deferred.length === 0) return all();
+  const by: Sort = [[path, 'asc']];
+  const all = (): { key: Scalar; n: number }[] => grouped(everywhere(table, filter, by));
+  if (table.lagging.length === 0) return all();
   return snapshot(connection, () => {
-    if (!isUnsettled(connection, table.name, filter, [[path, 'asc']])) return all();
+    if (!isUnsettled(connection, table.name, filter, by)) return all();
     const [stale, exact] = ofMarked(table, filter);
     const sums = new Map<Scalar, number>();
     for (const { key, n } of [
@@ -156,16 +159,16 @@ function groupCount(connection: Connection, table: Table, request: GroupRequest)
   });
 }
 
-function everywhere({ name, columns }: Table, filter: Filter): Sql {
-  const where = whereSql([filter], columns);
-  return { text: `FROM "${name}" WHERE ${where.text}`, values: where.values };
+function everywhere(table: Table, filter: Filter, sort?: Sort): Sql {
+  const { text, values } = settledWhere(table, [filter], sort);
+  return { text: `FROM "${table.name}" WHERE ${text}`, values };
 }
 
 /**
- * The marked rows as the columns have them, which are counted among all, and as they are. Rejected: counting the others
+ * The marked rows as the columns have them, which are counted among all (but pending ones), and as they are. Rejected: counting the others
  * alone, because it looks each row up where an index could be counted.
  */
 const ofMarked = (table: Table, filter: Filter): [stale: Sql, exact: Sql] => [
-  among('marked', table, table.columns, [filter]),
+  among('changed', table, table.columns, [filter]),
   among('marked', table, settledColumns(table), [filter]),
 ];

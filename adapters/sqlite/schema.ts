@@ -9,7 +9,7 @@ import { createIndex, dropUndeclared, hasIndex } from './indexes.js';
 import { assignments, makeLater } from './later.js';
 import { columnName } from './translate.js';
 import { ensureLookups } from './lookups/lookups.js';
-import { MARK, markLabel } from './mark.js';
+import { isMarking, MARK, markLabel, PENDING, type Marks } from './mark.js';
 import { declarePacked } from './packing/fields.js';
 import { ALL, settle } from './unsettled.js';
 
@@ -22,18 +22,23 @@ export function createTable(connection: Connection, name: string): void {
 /** Within a transaction. @throws StoreConflict when stored documents break a new unique index */
 export function ensureCollection(
   connection: Connection,
-  { name, indexes, deferred = [], lookups = [], packed = [] }: CollectionSpec,
+  { name, indexes, deferred = [], deferredInserts: pending = false, lookups = [], packed = [] }: CollectionSpec,
 ): void {
   checkUnindexed(packed, [...indexes.flatMap(({ fields }) => fields), ...lookups.map(({ path }) => path)]);
   createTable(connection, name);
-  const missing = indexes.filter((index) => !hasIndex(connection, name, index));
-  const now = isLarge(connection, name) ? missing.filter((index) => isNeeded(index, deferred)) : missing;
+  const missing = indexes.filter((index) => !hasIndex(connection, name, { ...index, settled: pending }));
+  const known = connection.table(name)?.written ?? [];
+  const absent = deferred.filter((path) => !known.includes(path));
+  const now = isLarge(connection, name) ? missing.filter((index) => isNeeded(index, absent)) : missing;
+  checkDeferred(deferred, indexes);
+  // Of a pending row only columns that are unique already are filled.
+  if (missing.some(({ unique }) => unique === true)) settle(connection, name, ALL);
   addColumns(connection, name, pathsOf(now), true);
-  for (const index of now) createIndex(connection, name, index);
+  markRows(connection, name, { deferred, pending });
+  for (const index of now) createIndex(connection, name, { ...index, settled: pending });
   const later = missing.filter((index) => !now.includes(index));
   const added = addColumns(connection, name, pathsOf(later), false);
   if (later.length > 0) makeLater(connection, name, { paths: added, indexes: later });
-  defer(connection, name, deferred);
   dropUndeclared(connection, name, indexes);
   ensureLookups(connection, name, lookups);
   declarePacked(connection.driver, name, packed);
@@ -49,28 +54,33 @@ function checkUnindexed(packed: readonly string[], paths: readonly string[]): vo
 }
 
 /** @throws TypeError when a deferred path has no index, or a unique one */
-function defer(connection: Connection, name: string, paths: readonly string[]): void {
-  const { columns, unique, deferred } = connection.table(name) as Table;
-  const wanted = markLabel(name, paths);
-  if (paths.length > 0 ? markLabel(name, deferred) === wanted : deferred.length === 0) return;
+function checkDeferred(paths: readonly string[], indexes: readonly IndexSpec[]): void {
   for (const path of paths) {
-    if (!columns.has(path) || unique.includes(path)) throw new TypeError(`${path} has no index that could be deferred`);
+    const over = indexes.filter(({ fields }) => fields.includes(path));
+    if (over.length === 0 || over.some(({ unique }) => unique === true))
+      throw new TypeError(`${path} has no index that could be deferred`);
   }
-  if (deferred.length > 0) {
+}
+
+function markRows(connection: Connection, name: string, marks: Marks): void {
+  const before = connection.table(name) as Table;
+  const wanted = markLabel(name, marks);
+  if (isMarking(marks) ? markLabel(name, before) === wanted : !isMarking(before)) return;
+  if (isMarking(before)) {
     settle(connection, name, ALL);
-    connection.driver.exec(`DROP INDEX "${markLabel(name, deferred)}"`);
+    connection.driver.exec(`DROP INDEX "${markLabel(name, before)}"`);
   }
-  if (paths.length > 0) {
-    addMark(connection, name);
+  if (isMarking(marks)) {
+    for (const column of marks.pending ? [MARK, PENDING] : [MARK]) addMark(connection, name, column);
     connection.driver.exec(`CREATE INDEX "${wanted}" ON "${name}" (${MARK}) WHERE ${MARK} IS NOT NULL`);
   }
   connection.forget(name);
 }
 
-function addMark(connection: Connection, name: string): void {
+function addMark(connection: Connection, name: string, mark: string): void {
   const columns = connection.prepare('SELECT name FROM pragma_table_info(?)').all([name]);
-  if (!columns.some(([column]) => `"${String(column)}"` === MARK))
-    connection.driver.exec(`ALTER TABLE "${name}" ADD COLUMN ${MARK}`);
+  if (!columns.some(([column]) => `"${String(column)}"` === mark))
+    connection.driver.exec(`ALTER TABLE "${name}" ADD COLUMN ${mark}`);
 }
 
 const pathsOf = (indexes: readonly IndexSpec[]): string[] => [...new Set(indexes.flatMap((index) => index.fields))];
@@ -81,9 +91,9 @@ const LARGE = 10_000;
 const isLarge = (connection: Connection, name: string): boolean =>
   connection.prepare(`SELECT 1 FROM "${name}" LIMIT 1 OFFSET ?`).get([LARGE]) !== undefined;
 
-/** Nothing may be written without it. */
-const isNeeded = ({ fields, unique }: IndexSpec, deferred: readonly string[]): boolean =>
-  unique === true || fields.some((path) => deferred.includes(path));
+/** Nothing may be written without it. @param absent deferred paths without a column */
+const isNeeded = ({ fields, unique }: IndexSpec, absent: readonly string[]): boolean =>
+  unique === true || fields.some((path) => absent.includes(path));
 
 /** The columns that are missing. @param filled by one pass over the documents */
 function addColumns(connection: Connection, name: string, paths: readonly string[], filled: boolean): string[] {

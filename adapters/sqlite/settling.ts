@@ -9,7 +9,7 @@ import { makeSome } from './later.js';
 import { tablesWithLater } from './later-state.js';
 import { ALL, settle, SETTLE_MS, tablesWithMarks } from './unsettled.js';
 
-/** Between two slices of what was there before its look-ups or columns: half of the writer's time at most. */
+/** At least, between two slices of what was there before its look-ups or columns: half of the writer's time at most. */
 const EARLIER_MS = 10;
 
 export class Settling {
@@ -35,8 +35,11 @@ export class Settling {
     this.#timer = null;
     const [name] = this.#connection.unsettled;
     if (name === undefined) return;
+    const began = performance.now();
     try {
-      this.later(this.#settled(name));
+      const wait = this.#settled(name);
+      // An index is made in one step, which may take seconds.
+      this.later(wait === EARLIER_MS ? Math.max(wait, performance.now() - began) : wait);
     } catch {
       // The disk is full, or another process holds the lock. Nothing is wrong without it, only slower: it is tried again, when
       // the other tables have had their turn.

@@ -9,9 +9,11 @@ import { chmod, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { Collection, CollectionSpec, Doc, DocumentStore, Transact } from '../../ports/store.js';
+import { CachedReads } from './cached-reads.js';
 import { SqliteCollection, type Threads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection.js';
 import { isBusy, isMissingTable } from './driver.js';
+import { collectionsOf } from './messages.js';
 import { packedFields } from './packing/fields.js';
 import { textOf, wholeBody, type DocText } from './packing/packing.js';
 import { Pool } from './pool.js';
@@ -29,24 +31,32 @@ const READERS = 2;
 /** How long `get` may wait for a lock on the main thread, in milliseconds, before a reader does the waiting. */
 const GET_BUSY_MS = 2;
 
+/** @throws TypeError */
+function checkName(name: string): void {
+  if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
+}
+
 export class SqliteStore implements DocumentStore {
   readonly engine = 'sqlite';
   readonly transact: Transact = async (writes) => {
-    for (const { collection } of writes) this.collection(collection);
+    for (const { collection } of writes) checkName(collection);
     const docs: DocText[] = [];
     const plain = writes.map((write) => {
       if ('update' in write) return { ...write, update: plainUpdate(write.update) };
       docs.push(textOf('put' in write ? write.put : write.insert, this.#packedOf(write.collection)));
       return 'put' in write ? { ...write, put: true } : { ...write, insert: true };
     });
-    const bodies = (await this.#writer.call(['transact', '', jsonText(plain), docs])) as (string | null)[] | null;
+    const names = plain.map(({ collection }) => collection).join(' ');
+    const bodies = (await this.#writer.call(['transact', names, jsonText(plain), docs])) as (string | null)[] | null;
     return bodies && bodies.map((body) => (body === null ? null : (JSON.parse(body) as Doc)));
   };
   readonly #options: ConnectionOptions;
   readonly #writer: Pool;
+  readonly #cached = new CachedReads();
   readonly #readers: Pool;
   readonly #threads: Threads = {
     get: (collection, id) => this.#get(collection, id),
+    cached: this.#cached,
     read: (kind, collection, text) => this.#readers.call([kind, collection, text]),
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
     put: (kind, collection, doc) =>
@@ -55,11 +65,6 @@ export class SqliteStore implements DocumentStore {
   /** Collection → its packed fields, as far as they were asked for. */
   readonly #packed = new Map<string, readonly string[] | undefined>();
   #connection: Connection | null = null;
-  /**
-   * What `get` read in this turn of the event loop, which is thereby one snapshot: callers of one turn ask for the same
-   * token, and nothing from outside can tell when within it they were answered. Forgotten before a write is acknowledged.
-   */
-  readonly #turn = new Map<string, string | null>();
 
   constructor({ path, durability = 'full' }: SqliteOptions) {
     const connection = { path, durability };
@@ -69,7 +74,9 @@ export class SqliteStore implements DocumentStore {
       connection,
       threads: 1,
       send: 'stream',
-      answered: () => this.#turn.clear(),
+      answered: (request) => {
+        for (const name of collectionsOf(request)) this.#cached.written(name);
+      },
     });
     this.#readers = new Pool({
       module: new URL('./reader.js', import.meta.url),
@@ -96,7 +103,7 @@ export class SqliteStore implements DocumentStore {
 
   /** @throws TypeError on a name that is none */
   collection<T extends Doc>(name: string): Collection<T> {
-    if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
+    checkName(name);
     return new SqliteCollection<T>(name, this.#threads);
   }
 
@@ -135,16 +142,10 @@ export class SqliteStore implements DocumentStore {
 
   #get(collection: string, id: string): string | null | Promise<string | null> {
     if (!this.#connection) throw new Error('the store is not open');
-    const key = `${collection} ${id}`;
-    const seen = this.#turn.get(key);
-    if (seen !== undefined) return seen;
     try {
       const statement = this.#connection.prepare(`SELECT body FROM "${collection}" WHERE id = ?`);
       const stored = (statement.get([id])?.[0] ?? null) as string | null;
-      const body = stored === null ? null : wholeBody(stored);
-      if (this.#turn.size === 0) setImmediate(() => this.#turn.clear());
-      this.#turn.set(key, body);
-      return body;
+      return stored === null ? null : wholeBody(stored);
     } catch (error) {
       if (isMissingTable(error)) return null;
       if (isBusy(error)) return this.#readers.call(['get', collection, id]) as Promise<string | null>;

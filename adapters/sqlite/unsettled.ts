@@ -7,16 +7,21 @@
  * leaves nothing to repair: until somebody settles them, every reader, in whatever process, takes the values of marked rows
  * from their bodies, and those of all others from the columns (reads.ts). Answers are exact at any moment.
  *
+ * An insert may leave its columns behind too (`CollectionSpec.deferredInserts`): one new row is then in three trees instead of some
+ * twenty, and the trees of the others are changed once for a hundred rows. Such a row is pending: marked, and left out by the
+ * indexes that would hold it at a wrong place, so every statement that is to use them says so (`settledWhere`).
+ *
  * Rejected: settling before a find (under load a reader would never meet a settled moment, and a cursor made from a body that
  * is newer than its column repeats rows), and a table of what is to be done (one more row for each write).
  */
-import { compareValues, totalSort } from '../../ports/document.js';
-import type { Filter, Json, Sort } from '../../ports/store.js';
+import { compareValues, totalSort, valueAt } from '../../ports/document.js';
+import type { Doc, Filter, Json, Sort } from '../../ports/store.js';
 import type { Connection, Table } from './connection.js';
 import type { Value } from './driver.js';
-import { deferredOf, MARK, markLabel } from './mark.js';
+import { INSERTED, isMarking, LAGS, MARK, markLabel, marksOf, PENDING } from './mark.js';
+import { wholeBody } from './packing/packing.js';
 import { columnName, expression, whereSql, type Columns, type Sql } from './translate.js';
-import { bodyExpression, isSame } from './values.js';
+import { bodyExpression, columnValue, isSame } from './values.js';
 
 /** Within this time marked rows are settled, in milliseconds. */
 export const SETTLE_MS = 400;
@@ -25,40 +30,96 @@ const AT_ONCE = 100;
 /** For `settle`: all rows. */
 export const ALL = -1;
 
-/** Tables with deferred columns. */
+/** Tables in which rows may be marked. */
 export function tablesWithMarks(connection: Connection): string[] {
   const rows = connection.prepare(`SELECT tbl_name, name FROM sqlite_master WHERE type = 'index'`).all([]);
   return rows
     .map((row) => row.map(String))
-    .flatMap(([table = '', name = '']) => (deferredOf(table, [name]).length > 0 ? [table] : []));
+    .flatMap(([table = '', name = '']) => (isMarking(marksOf(table, [name])) ? [table] : []));
 }
 
 /** The columns that are as new as the body in every row. */
-export const settledColumns = ({ columns, deferred }: Table): Columns =>
-  deferred.length === 0 ? columns : new Set([...columns].filter((path) => !deferred.includes(path)));
+export const settledColumns = ({ columns, lagging }: Table): Columns =>
+  lagging.length === 0 ? columns : new Set([...columns].filter((path) => !lagging.includes(path)));
 
-/** Whether a filter or a sort reads a deferred column of this table while some rows are marked. */
-export function isUnsettled(connection: Connection, name: string, filter: Filter, sort: Sort = []): boolean {
-  const deferred = connection.table(name)?.deferred ?? [];
-  if (deferred.length === 0) return false;
-  const filters = [filter, ...(filter.or ?? [])];
-  const reads = (path: string): boolean =>
-    filters.some((one) => one[path] !== undefined) || sort.some(([key]) => key === path);
-  return deferred.some(reads) && isMarked(connection, name);
+/** Whether one of `paths` is read. */
+function isRead(paths: readonly string[], filters: readonly Filter[], sort: Sort): boolean {
+  const all = filters.flatMap((filter) => [filter, ...(filter.or ?? [])]);
+  return paths.some((path) => all.some((filter) => filter[path] !== undefined) || sort.some(([key]) => key === path));
 }
 
-const isMarked = (connection: Connection, name: string): boolean =>
-  connection.prepare(`SELECT 1 FROM "${name}" WHERE ${MARK} IS NOT NULL LIMIT 1`).get([]) !== undefined;
+/** Whether a filter or a sort reads a column of this table that lags behind in some row. */
+export function isUnsettled(connection: Connection, name: string, filter: Filter, sort: Sort = []): boolean {
+  const table = connection.table(name);
+  if (table === null || table.lagging.length === 0) return false;
+  if (isRead(table.deferred, [filter], sort)) return hasMarked(connection, name, `${MARK} IS NOT NULL`);
+  return table.pending && isRead(table.lagging, [filter], sort) && hasMarked(connection, name, IS_INSERTED);
+}
+
+const IS_INSERTED = `${MARK} = ${INSERTED}`;
+
+const hasMarked = (connection: Connection, name: string, marked: string): boolean =>
+  connection.prepare(`SELECT 1 FROM "${name}" WHERE ${marked} LIMIT 1`).get([]) !== undefined;
+
+/** `WHERE …` of rows that are not pending, as their columns have them. @param sort what the statement reads besides */
+export function settledWhere(
+  table: Table,
+  filters: readonly Filter[],
+  sort: Sort = [],
+  aside?: ReadonlySet<string>,
+): Sql {
+  const { text, values } = whereSql(filters, table.columns, aside);
+  const leaves = table.pending && isRead(table.lagging, filters, sort);
+  return leaves ? { text: `${text} AND ${PENDING} IS NULL`, values } : { text, values };
+}
+
+/** Row numbers of pending rows, at most so many. */
+export function pendingRows(connection: Connection, { name, pending }: Table, most: number): number[] {
+  if (!pending) return [];
+  const rows = connection.prepare(`SELECT rowid FROM "${name}" WHERE ${IS_INSERTED} LIMIT ?`).all([most]);
+  return rows.map(([row]) => row as number);
+}
+
+/** Settles marked rows, within a transaction. True when some may be left. */
+export function settle(connection: Connection, name: string, most = AT_ONCE): boolean {
+  const table = connection.table(name);
+  if (table === null || table.lagging.length === 0) return false;
+  const inserted = table.pending && settleInserted(connection, table, most);
+  const changed = table.deferred.length > 0 && settleChanged(connection, table, most);
+  connection.recent.settled += 1;
+  return inserted || changed;
+}
+
+/** Pending rows get their columns, and join the indexes. */
+function settleInserted(connection: Connection, { name, lagging }: Table, most: number): boolean {
+  const rows = connection.prepare(`SELECT rowid, id FROM "${name}" WHERE ${IS_INSERTED} LIMIT ?`).all([most]);
+  for (const [rowid = null, id] of rows) {
+    const doc = connection.recent.get(name, id as string)?.doc ?? docOf(connection, name, rowid);
+    let set = `${MARK} = NULL, ${PENDING} = NULL`;
+    const values: Value[] = [];
+    for (const path of lagging) {
+      const value = columnValue(valueAt(doc, path));
+      if (value === null) continue;
+      set += `, ${columnName(path)} = ?`;
+      values.push(value);
+    }
+    connection.prepare(`UPDATE "${name}" SET ${set} WHERE rowid = ?`).run([...values, rowid]);
+  }
+  return rows.length === most;
+}
+
+function docOf(connection: Connection, name: string, rowid: Value): Doc {
+  const [body] = connection.prepare(`SELECT body FROM "${name}" WHERE rowid = ?`).get([rowid]) ?? [];
+  return JSON.parse(wholeBody(body as string)) as Doc;
+}
 
 /**
- * Settles marked rows, within a transaction. True when some may be left. Only columns that lag behind are written: SQLite moves a row in
- * every index over a column that an UPDATE names, and a claim, say, moves one of three.
+ * Only columns that lag behind are written: SQLite moves a row in every index over a column that an UPDATE names, and a claim,
+ * say, moves one of three.
  */
-export function settle(connection: Connection, name: string, most = AT_ONCE): boolean {
-  const deferred = connection.table(name)?.deferred ?? [];
-  if (deferred.length === 0) return false;
+function settleChanged(connection: Connection, { name, deferred }: Table, most: number): boolean {
   const both = deferred.flatMap((path) => [columnName(path), bodyExpression(path)]);
-  const marked = `SELECT rowid, ${both.join()} FROM "${name}" WHERE ${MARK} IS NOT NULL LIMIT ?`;
+  const marked = `SELECT rowid, ${both.join()} FROM "${name}" WHERE ${MARK} = ${LAGS} LIMIT ?`;
   const rows = connection.prepare(marked).all([most]);
   for (const [rowid = null, ...values] of rows) {
     const lagging = deferred.flatMap((path, i) => {
@@ -70,24 +131,30 @@ export function settle(connection: Connection, name: string, most = AT_ONCE): bo
       .prepare(`UPDATE "${name}" SET ${set} WHERE rowid = ?`)
       .run([...lagging.map(([, value]) => value), rowid]);
   }
-  connection.recent.settled += 1;
   return rows.length === most;
 }
 
-/** `FROM … WHERE …` of marked rows, or of all others. @param columns those to look at; the rest is read from the body */
+/**
+ * `FROM … WHERE …` of marked rows, of those that are no longer pending, or of all others.
+ * @param columns those to look at; the rest is read from the body
+ */
 export function among(
-  part: 'marked' | 'others',
-  { name, deferred }: Table,
+  part: 'marked' | 'changed' | 'others',
+  table: Table,
   columns: Columns,
   filters: readonly Filter[],
   aside?: ReadonlySet<string>,
 ): Sql {
   const where = whereSql(filters, columns, aside);
   // Marked rows are few, so their index is always the one to take; for the others the plus keeps the planner's choice as it is.
+  const { name, pending } = table;
+  const marked = `FROM "${name}" INDEXED BY "${markLabel(name, table)}" WHERE ${MARK}`;
   const from =
     part === 'marked'
-      ? `FROM "${name}" INDEXED BY "${markLabel(name, deferred)}" WHERE ${MARK} IS NOT NULL`
-      : `FROM "${name}" WHERE +${MARK} IS NULL`;
+      ? `${marked} IS NOT NULL`
+      : part === 'changed'
+        ? `${marked} = ${LAGS}`
+        : `FROM "${name}" WHERE +${MARK} IS NULL${pending ? ` AND ${PENDING} IS NULL` : ''}`;
   return { text: `${from} AND ${where.text}`, values: where.values };
 }
 

@@ -11,6 +11,7 @@ import {
   type Sort,
   type Update,
 } from '../../ports/store.js';
+import { askedOf, type AheadRow, type Asked, type Found } from './kept/ahead.js';
 import { candidatesOf, fromCandidates, planOf } from './lookups/candidates.js';
 import type { Connection, Table } from './connection.js';
 import { violatedColumn, type Value } from './driver.js';
@@ -18,11 +19,11 @@ import type { ChangeRequest, IdsRequest, TransactRequest, WriteKind, WriteReques
 import { createTable, ensureCollection } from './schema.js';
 import { columnName, orderSql, whereSql, type Sql } from './translate.js';
 import { noteForLookups } from './lookups/lookups.js';
-import { MARK } from './mark.js';
+import { INSERTED, LAGS, MARK, PENDING } from './mark.js';
 import { storedBody, textOf, wholeBody, type DocText } from './packing/packing.js';
-import type { RecentDoc } from './recent.js';
+import type { RecentDoc } from './kept/recent.js';
 import { termSource } from './lookups/terms.js';
-import { ALL, isUnsettled, settle, settledColumns } from './unsettled.js';
+import { ALL, isUnsettled, settle, settledColumns, settledWhere } from './unsettled.js';
 import { columnValue, isSame } from './values.js';
 
 type Kind = Exclude<WriteKind, 'ping' | 'ensure' | 'transact'>;
@@ -58,11 +59,6 @@ export function performWrite(
   return null;
 }
 
-/** A document that is there. */
-interface Found extends RecentDoc {
-  doc: Doc;
-}
-
 /** Whether an update may write `path`, or something in it. */
 function touchedBy(update: Update): (path: string) => boolean {
   const { set, unset = [], inc, max, min, push, pull } = update;
@@ -85,15 +81,23 @@ function checkUnique(doc: Doc, paths: readonly string[]): void {
   for (const path of paths) uniqueValue(doc, path);
 }
 
+/** The paths whose columns an insert fills. */
+const insertedPaths = ({ written, unique, pending }: Table): readonly string[] => (pending ? unique : written);
+
 /** Of each table, made once: it is long, and so is looking for a long text among the prepared ones. */
 const insertions = new WeakMap<Table, string>();
 
 function insertSql(table: Table): string {
   let sql = insertions.get(table);
   if (sql === undefined) {
-    const { name, written } = table;
-    const columns = ['id', 'body', ...written.map(columnName)];
-    sql = `INSERT INTO "${name}" (${columns.join()}) VALUES (${columns.map(() => '?').join()})`;
+    const { name } = table;
+    const columns = ['id', 'body', ...insertedPaths(table).map(columnName)];
+    const values = columns.map(() => '?');
+    if (table.pending) {
+      columns.push(MARK, PENDING);
+      values.push(String(INSERTED), '1');
+    }
+    sql = `INSERT INTO "${name}" (${columns.join()}) VALUES (${values.join()})`;
     insertions.set(table, sql);
   }
   return sql;
@@ -190,12 +194,14 @@ class TableWriter {
 
   insert(text: DocText): void {
     const [id, body, packed] = text;
-    const { written, unique } = this.#table;
-    const { recent } = this.#connection;
+    const { unique, pending } = this.#table;
+    const { recent, ahead, unsettled } = this.#connection;
     const doc = this.#parsedFor(text);
     if (doc !== null) checkUnique(doc, unique);
-    this.#run(insertSql(this.#table), [id, storedBody(text), ...columnsOf(doc, written)]);
-    if (doc !== null && packed === undefined) recent.added(this.#name, id, doc, body.length);
+    this.#run(insertSql(this.#table), [id, storedBody(text), ...columnsOf(doc, insertedPaths(this.#table))]);
+    if (pending) unsettled.add(this.#name);
+    if (doc !== null && packed === undefined) recent.added(this.#name, id, doc, body.length, pending);
+    if (doc !== null) ahead.inserted(this.#name, doc);
     this.#note(id);
   }
 
@@ -203,14 +209,15 @@ class TableWriter {
   put(text: DocText): void {
     const [id] = text;
     const { written, unique } = this.#table;
-    const before = [this.#table.deferred.length > 0 ? MARK : 'NULL', 'rowid', ...written.map(columnName)].join();
+    const before = [this.#table.lagging.length > 0 ? MARK : 'NULL', 'rowid', ...written.map(columnName)].join();
     const row = this.#connection.prepare(`SELECT ${before} FROM "${this.#name}" WHERE id = ?`).get([id]);
     if (row === undefined) return this.insert(text);
     const doc = this.#parsedFor(text);
     if (doc !== null) checkUnique(doc, unique);
     const [mark = null, rowid = null, ...old] = row;
-    const { recent } = this.#connection;
+    const { recent, ahead } = this.#connection;
     recent.drop(this.#name, id);
+    ahead.drop(this.#name);
     const assigned = this.#assigned(written, old, columnsOf(doc, written), mark === null ? null : recent.settled);
     this.#run(`UPDATE "${this.#name}" SET body = ?${assigned.text} WHERE rowid = ?`, [
       storedBody(text),
@@ -253,7 +260,8 @@ class TableWriter {
       }
     }
     if (unsettled && marked !== recent.settled) {
-      text += `, ${MARK} = 1`;
+      // A pending row stays so.
+      text += `, ${MARK} = coalesce(${MARK}, ${LAGS})`;
       this.#connection.unsettled.add(this.#name);
     }
     return { text, values, unsettled };
@@ -264,14 +272,56 @@ class TableWriter {
     const { filter, update, sort, upsert, settled } = request;
     const id = filter['id'];
     if (typeof id === 'string') return this.#changeOne(id, request);
-    const [from, aside] = this.#from(filter, sort);
+    const found = this.#first(filter, sort);
+    if (found !== null) return [this.#replace(found, update, settled), false];
+    if (upsert) throw new TypeError('an upsert names the id by equality');
+    return null;
+  }
+
+  #first(filter: Filter, sort?: Sort): Found | null {
+    const asked = askedOf(this.#table, filter, sort);
+    const known = asked === null ? undefined : this.#connection.ahead.first(asked);
+    if (known !== undefined) return known;
+    const plan = planOf(this.#table, filter, sort ?? []);
+    const few = plan && candidatesOf(this.#connection, this.#table, plan);
+    const aside = few === null ? plan?.aside : undefined;
+    const next = few === null && asked !== null ? this.#readAhead(asked, aside) : undefined;
+    if (next !== undefined) return next;
+    const from = few === null ? { text: `FROM "${this.#name}"`, values: [] } : fromCandidates(this.#name, few);
     const where = this.#where(filter, sort, aside);
     const order = orderSql(sort, this.#table.columns);
     const sql = `SELECT ${this.#row} ${from.text} WHERE ${where.text} ORDER BY ${order} LIMIT 1`;
     const row = this.#connection.prepare(sql).get([...from.values, ...where.values]);
-    if (row) return [this.#replace(this.#parsed(row), update, settled), false];
-    if (upsert) throw new TypeError('an upsert names the id by equality');
-    return null;
+    return row === undefined ? null : this.#parsed(row);
+  }
+
+  /** As `Ahead.first` answers, of rows that are read now. */
+  #readAhead(asked: Asked, aside?: ReadonlySet<string>): Found | null | undefined {
+    const { ahead } = this.#connection;
+    const { columns } = this.#table;
+    const most = ahead.wanted(asked);
+    if (most === 0) return undefined;
+    const where = this.#where(asked.filter, asked.sort, aside);
+    const order = orderSql(asked.sort, columns);
+    const sql = `SELECT id, ${this.#row} FROM "${this.#name}" WHERE ${where.text} ORDER BY ${order} LIMIT ?`;
+    const rows = this.#connection.prepare(sql).all([...where.values, most]);
+    ahead.read(
+      asked,
+      this.#name,
+      rows.map((row) => this.#aheadRow(row)),
+      most,
+    );
+    return ahead.first(asked);
+  }
+
+  #aheadRow([id, ...row]: Value[]): AheadRow {
+    const { recent } = this.#connection;
+    const { settled } = recent;
+    let found: Found | null = null;
+    return {
+      id: id as string,
+      found: () => (found ??= this.#parsed(row, settled)),
+    };
   }
 
   /** By its id there is one at most. */
@@ -293,8 +343,9 @@ class TableWriter {
     return row === undefined ? null : this.#parsed(row);
   }
 
-  #parsed([rowid, body, mark]: Value[]): Found {
-    const marked = mark === null || mark === undefined ? null : this.#connection.recent.settled;
+  /** @param settled `Recent.settled` when the row was read */
+  #parsed([rowid, body, mark]: Value[], settled = this.#connection.recent.settled): Found {
+    const marked = mark === null || mark === undefined ? null : settled;
     const whole = wholeBody(body as string);
     return { rowid: rowid as number, doc: JSON.parse(whole) as Doc, length: whole.length, marked };
   }
@@ -321,6 +372,7 @@ class TableWriter {
 
   #delete(where: Sql): number {
     this.#connection.recent.clear();
+    this.#connection.ahead.drop(this.#name);
     const sql = `DELETE FROM "${this.#name}" WHERE ${where.text}`;
     if (this.#table.lookups.length === 0) return this.#run(sql, where.values);
     const gone = this.#connection.prepare(`${sql} RETURNING id`).all(where.values);
@@ -338,7 +390,7 @@ class TableWriter {
 
   #replace(found: Found, update: Update, settled = false): string {
     const { rowid, doc } = found;
-    const { recent } = this.#connection;
+    const { recent, ahead } = this.#connection;
     const { lookups, unique } = this.#table;
     const isTouched = touchedBy(update);
     const columns = this.#table.written.filter(isTouched);
@@ -360,29 +412,21 @@ class TableWriter {
     if (unsettled) kept.marked = recent.settled;
     kept.doc = doc;
     recent.set(this.#name, doc.id, kept, body.length);
+    ahead.changed(this.#name, doc, isTouched);
     this.left = doc;
     return body;
   }
 
   /** What `#parsed` takes. */
   get #row(): string {
-    return this.#table.deferred.length > 0 ? `rowid, body, ${MARK}` : 'rowid, body';
+    return this.#table.lagging.length > 0 ? `rowid, body, ${MARK}` : 'rowid, body';
   }
 
   /** One document by its id is read from its body where a column may lag behind; for the others all rows are settled first. */
   #where(filter: Filter, sort?: Sort, aside?: ReadonlySet<string>): Sql {
     if (typeof filter['id'] === 'string') return whereSql([filter], settledColumns(this.#table));
     if (isUnsettled(this.#connection, this.#name, filter, sort)) settle(this.#connection, this.#name, ALL);
-    return whereSql([filter], this.#table.columns, aside);
-  }
-
-  /** Of the table the few documents that can match; or all of it, and the paths whose indexes lead astray then. */
-  #from(filter: Filter, sort: Sort = []): [from: Sql, aside?: ReadonlySet<string>] {
-    const plan = planOf(this.#table, filter, sort);
-    const few = plan && candidatesOf(this.#connection, this.#table, plan);
-    if (few !== null) return [fromCandidates(this.#name, few)];
-    const all = { text: `FROM "${this.#name}"`, values: [] };
-    return plan === null ? [all] : [all, plan.aside];
+    return settledWhere(this.#table, [filter], sort, aside);
   }
 
   #run(sql: string, values: readonly Value[]): number {

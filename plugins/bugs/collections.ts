@@ -6,6 +6,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
     name: 'items',
     // Every occurrence moves these.
     deferred: ['last_seen_at', 'updated_at', 'hit_count'],
+    deferredInserts: true,
     lookups: [
       { path: 'search_text', by: 'text' },
       { path: 'tags', by: 'value' },
@@ -26,6 +27,8 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['project', 'hit_count'] },
       { fields: ['project', 'severity_rank'] },
       { fields: ['type', 'last_seen_at'] },
+      // The few items of a type in a project.
+      { fields: ['project', 'type'] },
       { fields: ['status', 'last_seen_at'] },
       { fields: ['status', 'severity_rank'] },
       { fields: ['status', 'project', 'last_seen_at'] },
@@ -34,14 +37,12 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['commit_sha'], sparse: true },
       { fields: ['file_path'] },
       { fields: ['push_id'], sparse: true },
-      { fields: ['claim.agent'], sparse: true },
-      { fields: ['claim.token_hash'], sparse: true },
       { fields: ['assignee'], sparse: true },
       // Few items wait, and a claim takes one of them out.
       { fields: ['queue_key'], sparse: true },
-      { fields: ['project', 'queue_key'] },
-      { fields: ['type', 'queue_key'] },
-      { fields: ['project', 'type', 'queue_key'] },
+      { fields: ['project', 'queue_key'], sparse: 'queue_key' },
+      { fields: ['type', 'queue_key'], sparse: 'queue_key' },
+      { fields: ['project', 'type', 'queue_key'], sparse: 'queue_key' },
       { fields: ['target_agent', 'queue_key'], sparse: true },
       { fields: ['build_key'], sparse: true },
       { fields: ['claim.expires_at'], sparse: true },

@@ -13,12 +13,14 @@ const ANSWER =
   'id ref created ignored ignore_rule_id dedup_key title severity urgency item_status hit_count hour_count regression sampled';
 type Result = Record<string, unknown> & { error?: { code: string; message: string; fields?: object } };
 
-/** Every kept payload, decompressed: what the bytes of the file do not show. */
+/** Every kept payload, decompressed, and the texts of items: what the bytes of the file do not show. */
 function payloadsIn(path: string): string[] {
   const connection = new Connection({ path, durability: 'full' });
   try {
-    const rows = connection.prepare('SELECT body FROM bugs_occurrences').all([]);
-    const docs = rows.map(([body]) => JSON.parse(wholeBody(String(body))) as OccurrenceDoc);
+    const rows = ['bugs_occurrences', 'bugs_texts'].flatMap((table) =>
+      connection.prepare(`SELECT body FROM ${table}`).all([]),
+    );
+    const docs = rows.map(([body]) => JSON.parse(wholeBody(String(body))) as Pick<OccurrenceDoc, 'stack_trace'>);
     return docs.map((doc) => `${JSON.stringify(doc)}${doc.stack_trace}`);
   } finally {
     connection.close();

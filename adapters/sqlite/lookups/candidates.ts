@@ -6,10 +6,11 @@
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { alternatives } from '../../../ports/document.js';
 import type { Condition, Filter, Sort } from '../../../ports/store.js';
-import type { Connection, Table } from '../connection.js';
+import type { Connection, Table, TableIndex } from '../connection.js';
 import { rowsByTerms } from './lookups.js';
 import { matchOf } from './terms.js';
-import { whereSql, type Sql } from '../translate.js';
+import type { Sql } from '../translate.js';
+import { pendingRows, settledWhere } from '../unsettled.js';
 
 /**
  * So many documents are looked up at most, by the square root of all: a look-up costs about what a step of the walk does, and
@@ -67,19 +68,23 @@ function waysOf(table: Table, filter: Filter, by: string, walked: ReadonlySet<st
 /** The paths of each index that together narrow the filter, the most first; none where the walk narrows as much. */
 function rangesOf({ indexes, deferred }: Table, filter: Filter, by: string, walked: ReadonlySet<string>): string[][] {
   const ranges = indexes
-    .map((index) => rangeOf(index, filter, (path) => path === by || deferred.includes(path)))
+    .flatMap(({ paths, needed }) => {
+      const range = rangeOf(paths, filter, (path) => path === by || deferred.includes(path));
+      return needed === null || range.includes(needed) ? [range] : [];
+    })
     .filter((range) => range.some((path) => !walked.has(path)));
   const distinct = [...new Map(ranges.map((range) => [range.toSorted().join(), range])).values()];
   return distinct.toSorted((a, b) => b.length - a.length).slice(0, ASKED);
 }
 
-const longest = (lists: readonly string[][]): string[] =>
+const longest = (lists: readonly (readonly string[])[]): readonly string[] =>
   lists.reduce((best, list) => (list.length > best.length ? list : best), []);
 
 /** The paths that hold one value each in the stretch of `index` that is in the order of `by`. */
-function walkedOf(index: readonly string[], filter: Filter, by: string): string[] {
-  const n = index.findIndex((path) => kindOf(filter[path]) !== 'one');
-  return index[n] === by ? index.slice(0, n) : [];
+function walkedOf({ paths, needed }: TableIndex, filter: Filter, by: string): readonly string[] {
+  const n = paths.findIndex((path) => kindOf(filter[path]) !== 'one');
+  const serves = needed === null || kindOf(filter[needed]) !== null;
+  return serves && paths[n] === by ? paths.slice(0, n) : [];
 }
 
 /** The leading paths of `index` that make a range of it. */
@@ -132,14 +137,13 @@ function rowsOf(connection: Connection, table: Table, ways: Ways, most: number):
   for (const paths of ways.indexed) {
     // What fewer conditions leave is no less.
     if (crowded.some((more) => paths.every((path) => more.includes(path)))) continue;
-    const { text, values } = whereSql(
-      [Object.fromEntries(paths.map((path) => [path, ways.filter[path]]))],
-      table.columns,
-    );
+    const range = Object.fromEntries(paths.map((path) => [path, ways.filter[path]]));
+    const { text, values } = settledWhere(table, [range]);
     const sql = `SELECT rowid FROM "${table.name}" WHERE ${text} LIMIT ?`;
     const key = `${sql} ${JSON.stringify(values)}`;
     if (known.get(key) === undefined) {
       const rows = connection.prepare(sql).all([...values, most + 1]);
+      rows.push(...pendingRows(connection, table, most + 1).map((row) => [row]));
       if (rows.length <= most) return rows.map(([row]) => row as number);
       known.set(key, true);
     }

@@ -29,26 +29,34 @@ const HEAD = '{"~":"';
 /** @throws TypeError on a document without a text id */
 export function textOf(doc: Doc, packed: readonly string[] | undefined): DocText {
   if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
-  const id = JSON.parse(jsonText(doc.id)) as string;
-  if (packed === undefined) return [id, jsonText(doc)];
-  const plain: { [field: string]: Json | undefined } = { ...doc };
+  const id = doc.id.toWellFormed();
+  // A member of that name could not be copied by its name.
+  if (packed === undefined || Object.hasOwn(doc, '__proto__')) return [id, jsonText(doc)];
+  const fields = doc as unknown as { readonly [field: string]: Json | undefined };
+  const longest = longestOf(fields, packed);
+  const plain: { [field: string]: Json | undefined } = {};
   const rest: { [field: string]: Json | undefined } = {};
-  let longest = '';
-  for (const field of packed) {
-    const value = plain[field];
-    if (value === undefined) continue;
-    rest[field] = value;
-    delete plain[field];
-    if (typeof value === 'string' && value.length > LONG && value.length > lengthOf(rest[longest])) longest = field;
+  for (const field of Object.keys(fields)) {
+    if (!packed.includes(field)) plain[field] = fields[field];
+    else if (field !== longest) rest[field] = fields[field];
   }
-  const text = rest[longest];
-  delete rest[longest];
-  const tail = typeof text === 'string' ? `\n${longest}\n${text}` : '';
+  const tail = longest === null ? '' : `\n${longest}\n${fields[longest] as string}`;
   const packable = `${jsonText(rest)}${tail}`;
   return packable.length < WORTH_IT ? [id, jsonText(doc)] : [id, jsonText(plain), packable];
 }
 
-const lengthOf = (value: Json | undefined): number => (typeof value === 'string' ? value.length : 0);
+/** The field with the longest text of those that stand alone. */
+function longestOf(fields: { readonly [field: string]: Json | undefined }, packed: readonly string[]): string | null {
+  let longest: string | null = null;
+  let length = LONG;
+  for (const field of packed) {
+    const value = fields[field];
+    if (typeof value !== 'string' || value.length <= length) continue;
+    longest = field;
+    length = value.length;
+  }
+  return longest;
+}
 
 /** The body as it is stored. */
 export function storedBody([, body, packed]: DocText): string {

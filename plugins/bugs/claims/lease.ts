@@ -1,5 +1,5 @@
 /** One lease: its token, its times, its end, and the errors about it (contract 20, leases). Pure. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { Caller } from '../caller.js';
@@ -20,7 +20,7 @@ const PASSED_MS = 24 * HOUR_MS;
 /** Holders of one item that are remembered for it. */
 const MOST_PASSED = 50;
 
-export const hashOfToken = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const hashOfToken = (token: string): string => hash('sha256', token);
 
 export function isToken(lease: Lease, token: string): boolean {
   return timingSafeEqual(Buffer.from(lease.token_hash, 'hex'), Buffer.from(hashOfToken(token), 'hex'));

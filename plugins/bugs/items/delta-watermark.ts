@@ -10,9 +10,17 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import { DEPS, type Deps } from '../deps.js';
 
+interface Open {
+  /** When it began, in milliseconds since 1970. */
+  now: number;
+  /** In the list. */
+  place: number;
+}
+
 @injectable()
 export class DeltaWatermark {
-  readonly #open = new Map<symbol, number>();
+  /** Writes under way, in any order. No map: each write would be a new entry of it. */
+  readonly #open: Open[] = [];
 
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
@@ -25,10 +33,10 @@ export class DeltaWatermark {
     run: (stamp: string, now: number) => Promise<T>,
   ): Promise<T> {
     const { clock, config, items } = this.deps;
-    const key = Symbol();
     const now = clock.now();
     const began = clock.monotonic();
-    this.#open.set(key, now);
+    const open = { now, place: this.#open.length };
+    this.#open.push(open);
     try {
       const result = await run(isoOf(now), now);
       if (clock.monotonic() - began > (config.delta_margin_seconds * 1000) / 2) {
@@ -37,15 +45,23 @@ export class DeltaWatermark {
       }
       return result;
     } finally {
-      this.#open.delete(key);
+      this.#close(open);
     }
+  }
+
+  /** The last one takes its place. */
+  #close({ place }: Open): void {
+    const last = this.#open.pop();
+    if (last === undefined || last.place === place) return;
+    last.place = place;
+    this.#open[place] = last;
   }
 
   /** RFC 3339: a client that asks for changes since this mark misses none. */
   safe(): string {
     const { clock, config } = this.deps;
     let mark = clock.now() - config.delta_margin_seconds * 1000;
-    for (const began of this.#open.values()) mark = Math.min(mark, began);
+    for (const { now } of this.#open) mark = Math.min(mark, now);
     return isoOf(mark);
   }
 }

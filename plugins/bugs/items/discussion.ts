@@ -37,8 +37,6 @@ export interface Commented {
 export type Part = 'occurrences' | 'comments' | 'activity';
 const TIME = { occurrences: 'received_at', comments: 'created_at', activity: 'at' } as const;
 
-const shown = async (stored: StoredOccurrence): Promise<object> => occurrenceView(await unpack(stored));
-
 @injectable()
 export class Discussion {
   constructor(
@@ -55,7 +53,10 @@ export class Discussion {
 
   /** A page of an item that the caller has already been admitted to. */
   partOf(itemId: string, part: Part, request: PageRequest): Promise<PageAnswer> {
-    if (part === 'occurrences') return this.#list(this.deps.occurrences, shown, part, itemId, request);
+    const { occurrences, texts } = this.deps;
+    const shown = async (stored: StoredOccurrence): Promise<object> =>
+      occurrenceView(await unpack(stored, (id) => texts.get(id)));
+    if (part === 'occurrences') return this.#list(occurrences, shown, part, itemId, request);
     if (part === 'comments') return this.#list(this.deps.comments, commentView, part, itemId, request);
     return this.#list(this.deps.activity, activityView, part, itemId, request);
   }

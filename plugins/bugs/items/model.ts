@@ -223,7 +223,14 @@ export interface PackedOccurrence extends Pick<
   packed: string;
 }
 
-export type StoredOccurrence = (OccurrenceDoc & { packed?: undefined }) | PackedOccurrence;
+/** The report that made the item: its stack trace is stored once, among the texts of the item, which keep it. */
+export interface FirstOccurrence extends OccurrenceDoc {
+  stack_trace: null;
+  stack_of_item: true;
+}
+
+export type StoredOccurrence =
+  (OccurrenceDoc & { packed?: undefined; stack_of_item?: undefined }) | FirstOccurrence | PackedOccurrence;
 
 /** Characters of a comment's body. */
 export const LONGEST_COMMENT = 16_384;

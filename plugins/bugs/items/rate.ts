@@ -20,9 +20,9 @@ const numberOf = (key: string): number => Number(key.slice(1));
 export function hourCount(minutes: Counters | undefined, now: number): number {
   const newest = minuteOf(now);
   let sum = 0;
-  for (const [key, n] of Object.entries(minutes ?? {})) {
+  for (const key in minutes) {
     const minute = numberOf(key);
-    if (minute > newest - MINUTES_KEPT && minute <= newest) sum += n;
+    if (minute > newest - MINUTES_KEPT && minute <= newest) sum += minutes[key] ?? 0;
   }
   return sum;
 }
@@ -61,14 +61,11 @@ export function hourly(hours: Counters | undefined, now: number, length = 24): n
 
 /** Paths of counters that no window reads any more; empty while they are few. */
 export function stalePaths(minutes: Counters, hours: Counters, now: number): string[] {
-  const stale = [
-    ...Object.keys(minutes)
-      .filter((m) => numberOf(m) <= minuteOf(now) - MINUTES_KEPT)
-      .map((m) => `minutes.${m}`),
-    ...Object.keys(hours)
-      .filter((h) => numberOf(h) <= hourOf(now) - HOURS_KEPT)
-      .map((h) => `hours.${h}`),
-  ];
+  const stale: string[] = [];
+  const minute = minuteOf(now) - MINUTES_KEPT;
+  for (const key in minutes) if (numberOf(key) <= minute) stale.push(`minutes.${key}`);
+  const hour = hourOf(now) - HOURS_KEPT;
+  for (const key in hours) if (numberOf(key) <= hour) stale.push(`hours.${key}`);
   return stale.length >= SLACK ? stale : [];
 }
 

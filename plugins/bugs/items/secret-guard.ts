@@ -5,6 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/access.js';
+import type { Sort } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { hashOfToken } from '../claims/lease.js';
 
@@ -37,7 +38,9 @@ export class SecretGuard {
         'claim.token_hash': { in: hashes.slice(at, at + AT_ONCE) },
         'claim.expires_at': { gt: this.deps.clock.iso() },
       };
-      if ((await this.deps.items.find({ filter, limit: 1 })).items.length > 0) return true;
+      // Live leases are few. An index of tokens would be written by every claim, at another place each time.
+      const sort: Sort = [['claim.expires_at', 'asc']];
+      if ((await this.deps.items.find({ filter, sort, limit: 1 })).items.length > 0) return true;
     }
     return false;
   }

@@ -67,7 +67,11 @@ export function filterOf(query: ItemQuery): Filter {
   // No item was seen after it was made, and when it was made has an index.
   if (query.first_seen_at?.gte !== undefined) filter['created_at'] = { gte: query.first_seen_at.gte };
   if (query.last_seen_at !== undefined) filter['last_seen_at'] = { ...query.last_seen_at };
-  if (query.claimed_by?.length) filter['claim.agent'] = oneOf(query.claimed_by);
+  if (query.claimed_by?.length) {
+    filter['claim.agent'] = oneOf(query.claimed_by);
+    // Whoever has an item has it until then, which has an index. One of agents would be written by every claim.
+    filter['claim.expires_at'] = { gt: '' };
+  }
   if (query.tag?.length)
     filter['tags'] = query.tag.length === 1 ? { has: query.tag[0] as string } : { has_any: query.tag };
   const searches = (query.q ?? []).flatMap(searchOf);

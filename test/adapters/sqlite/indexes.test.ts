@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection.js';
 import { ensureCollection } from '../../../adapters/sqlite/schema.js';
+import { performRead } from '../../../adapters/sqlite/reads.js';
 import { performWrite } from '../../../adapters/sqlite/writes.js';
-import type { IndexSpec } from '../../../ports/store.js';
+import type { Filter, IndexSpec, Sort } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';
 
 describe('sqlite, indexes', () => {
@@ -58,6 +59,24 @@ describe('sqlite, indexes', () => {
     declare([{ fields: ['owner', 'at'] }, { fields: ['at'], sparse: true }]);
     declare([{ fields: ['owner', 'at'], sparse: true }, { fields: ['at'] }]);
     expect(labels()).to.deep.equal(['rows:at', 'rows:sparse:owner,at']);
+    declare([{ fields: ['owner', 'at'], sparse: 'at' }, { fields: ['at'] }]);
+    expect(labels()).to.deep.equal(['rows:at', 'rows:sparse(at):owner,at']);
+    declare([{ fields: ['owner', 'at'] }, { fields: ['at'] }]);
+    expect(labels()).to.deep.equal(['rows:at', 'rows:owner,at']);
+  });
+
+  it('without the documents that lack a later field serve those who compare it, and nobody else', () => {
+    declare([{ fields: ['owner', 'at'], sparse: 'at' }]);
+    for (let i = 0; i < 40; i++) insert({ id: `i${i}`, owner: `o${i % 2}`, ...(i % 4 === 0 ? { at: i } : {}) });
+    const ids = (filter: Filter, sort: Sort = []): string[] =>
+      performRead(connection, ['ids', 'rows', JSON.stringify({ filter, sort, rows: 100, after: null })]) as string[];
+    expect(
+      connection.prepare('SELECT count(*) FROM rows INDEXED BY "rows:sparse(at):owner,at" WHERE "$.at" > -1').get([]),
+    ).to.deep.equal([10]);
+    expect(ids({ owner: 'o0', at: { gt: 30 } }, [['at', 'asc']])).to.deep.equal(['i32', 'i36']);
+    expect(ids({ owner: 'o1' })).to.have.length(20);
+    expect(ids({ owner: 'o0' }, [['at', 'asc']])).to.have.length(20);
+    expect(ids({ owner: 'o0', at: null })).to.have.length(10);
   });
 
   it('that somebody else made stay', () => {

@@ -60,6 +60,17 @@ describe('sqlite processes', function () {
     await store.close();
   });
 
+  it('a cached read follows what another process writes', async () => {
+    const [here, there] = [await opened(), await opened()];
+    const rows = here.collection<Row>('rows');
+    await rows.insert({ id: 'a', n: 1 });
+    expect(await rows.getCached('a')).to.deep.equal({ id: 'a', n: 1 });
+    await there.collection<Row>('rows').change({ id: 'a' }, { inc: { n: 1 } });
+    const seen = async (): Promise<number | undefined> => (await rows.getCached('a'))?.n;
+    for (let n = await seen(); n !== 2; n = await seen()) await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([here.close(), there.close()]);
+  });
+
   it('an index that another process adds is kept by a store that was open before', async () => {
     const [older, newer] = [await opened(), await opened()];
     const rows = older.collection<Row>('rows');

@@ -3,11 +3,13 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Connection } from '../../../adapters/sqlite/connection.js';
+import { Connection, type Table } from '../../../adapters/sqlite/connection.js';
+import { planOf as waysTo } from '../../../adapters/sqlite/lookups/candidates.js';
 import { findSql } from '../../../adapters/sqlite/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/schema.js';
 import { either, notPassed } from '../../../plugins/bugs/claims/queue.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
+import { filterOf } from '../../../plugins/bugs/lists/filters.js';
 import { slotIds } from '../../../plugins/bugs/intake/sampling.js';
 import { HOT_QUERIES } from './hot-queries.js';
 import type { Filter, Sort } from '../../../ports/store.js';
@@ -27,8 +29,7 @@ describe('bugs: plans of the hot queries', () => {
   });
 
   const planOf = (collection: string, filter: Filter, sort: Sort): string => {
-    const columns = connection.table(collection)?.columns ?? new Set<string>();
-    const sql = findSql(collection, columns, { filter, sort, rows: 51, after: null }, {}, 'body');
+    const sql = findSql(connection.table(collection) as Table, { filter, sort }, {}, 'body');
     const rows = connection.prepare(`EXPLAIN QUERY PLAN ${sql.text}`).all([...sql.values, 51]);
     return rows.map((row) => String(row[3])).join('; ');
   };
@@ -52,6 +53,12 @@ describe('bugs: plans of the hot queries', () => {
   it('the occurrences of an item are looked up by their ids', () => {
     const plan = planOf('occurrences', { id: { in: slotIds('a') } }, [['received_at', 'desc']]);
     expect(plan).to.match(/^SEARCH occurrences USING INDEX sqlite_autoindex_occurrences_1 \(id=\?\)/);
+  });
+
+  it('what an agent holds is looked for among the items that somebody holds', () => {
+    const filter = filterOf({ claimed_by: ['me'] });
+    const plan = waysTo(connection.table('items') as Table, filter, [['last_seen_at', 'desc']]);
+    expect(plan?.ways.indexed).to.deep.equal([['claim.expires_at']]);
   });
 
   it('action=next of an agent, with whatever else it asks for, walks the queue in its order', () => {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { routes } from '../../../plugins/bugs/http/routes.js';
 import { Toolbox } from '../../../plugins/mcp/toolbox.js';
+import type { Details } from '../../../ports/domain/bugs.js';
 import type { RouteSpec } from '../../../ports/http.js';
 import { TestServer } from '../../adapters/hapi/support.js';
 import { errorReport, LIVE, memoryFixture, report, type Fixture } from '../bugs/fixture.js';
@@ -135,7 +136,8 @@ describe('mcp: tools', () => {
   it('hands out the newest occurrence with the item, and takes a project as text', async () => {
     await fixture.bugs.record(errorReport({ app_version: '1.0' }));
     fixture.clock.advance(1_000);
-    await fixture.bugs.record(errorReport({ app_version: '1.1', context: { order: 7 } }));
+    const details = (): Details => ({ context: { order: 7 }, breadcrumbs: null });
+    await fixture.bugs.record(errorReport({ app_version: '1.1', details }));
     const { data, error } = await call('next', { project: 'alpha' });
     expect(error).to.equal(null);
     expect(data['occurrence']).to.include({ id: (data['occurrence'] as { id: string }).id });

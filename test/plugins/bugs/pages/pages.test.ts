@@ -173,7 +173,7 @@ describe('bugs: pages', () => {
           file_path: HOSTILE,
           repo_url: 'javascript:alert(1)',
           tags: ['"><img src=x onerror=alert(1)>'],
-          context: { note: HOSTILE },
+          details: () => ({ context: { note: HOSTILE }, breadcrumbs: null }),
           host: HOSTILE,
         }),
       );

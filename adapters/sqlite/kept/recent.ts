@@ -1,10 +1,10 @@
 /**
  * Documents that the writer changed lately, parsed, so that the next change of one neither selects nor parses it again: a storm
  * changes the same few hundred items all the time. They are those of the file at any moment: only this connection writes
- * while it holds the lock, another one's commit is noticed before the first look (connection.ts), and whatever is
+ * while it holds the lock, another one's commit is noticed before the first look (../connection.ts), and whatever is
  * rolled back forgets them all.
  */
-import type { Doc } from '../../ports/store.js';
+import type { Doc } from '../../../ports/store.js';
 
 /** Characters of the bodies of one generation; there are two. Some 600 items of the bug tracker, or 1,300 monitors. */
 const MOST = 1_572_864;
@@ -18,7 +18,7 @@ export interface RecentDoc {
   doc: Doc | null;
   /** Characters of its body. */
   length: number;
-  /** The `Recent.settled` in which its row was marked (unsettled.ts); other numbers: perhaps it is not. */
+  /** The `Recent.settled` in which its row was marked (../unsettled.ts); other numbers: perhaps it is not. */
   marked: number | null;
 }
 
@@ -55,10 +55,11 @@ export class Recent {
   /**
    * A document that was inserted is kept where documents are changed soon, as an item whose events are out.
    * @param length characters of its body
+   * @param marked its row is
    */
-  added(collection: string, id: string, doc: Doc, length: number): void {
+  added(collection: string, id: string, doc: Doc, length: number, marked: boolean): void {
     if (length > LARGEST || !this.#changing.has(collection)) return;
-    this.#keep(keyOf(collection, id), { rowid: null, doc, length, marked: null });
+    this.#keep(keyOf(collection, id), { rowid: null, doc, length, marked: marked ? this.settled : null });
   }
 
   drop(collection: string, id: string): void {

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Recent } from '../../../adapters/sqlite/recent.js';
-import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import type { Collection, Doc } from '../../../ports/store.js';
+import { Recent } from '../../../../adapters/sqlite/kept/recent.js';
+import { SqliteStore } from '../../../../adapters/sqlite/store.js';
+import type { Collection, Doc } from '../../../../ports/store.js';
 
 interface Row extends Doc {
   n: number;
