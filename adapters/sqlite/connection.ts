@@ -19,7 +19,7 @@ const MAX_STATEMENTS = 400;
 /** One wait for another process's lock, in milliseconds; SQLite polls. */
 const BUSY_MS = 5_000;
 const BUSY_ATTEMPTS = 6;
-/** Of each connection: hot pages are in the system's cache as well. */
+/** Pages that a connection keeps: hot ones are in the system's cache as well. */
 const CACHE_KB = 4_000;
 /** A 16 MB log: hot pages are copied to the file once in a while rather than every few commits (1,000 was 1.1 to 1.8 times slower). */
 const CHECKPOINT_PAGES = 4_000;
@@ -72,14 +72,14 @@ export class Connection {
   #others = -1;
 
   /** @param busyMs how long a statement waits for a lock before it fails as busy */
-  constructor({ path, durability }: ConnectionOptions, busyMs = BUSY_MS) {
+  constructor({ path, durability }: ConnectionOptions, { busyMs = BUSY_MS, cacheKb = CACHE_KB } = {}) {
     this.driver = openDriver(path);
     this.driver.exec(`PRAGMA busy_timeout = ${busyMs}`);
     // Two processes that make a new file at once: the switch to WAL does not wait for a lock by itself.
     patiently(() => this.driver.exec('PRAGMA journal_mode = WAL'));
     this.driver.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
     this.driver.exec('PRAGMA temp_store = MEMORY');
-    this.driver.exec(`PRAGMA cache_size = -${CACHE_KB}`);
+    this.driver.exec(`PRAGMA cache_size = -${cacheKb}`);
     this.driver.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   }
 

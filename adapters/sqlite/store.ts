@@ -28,8 +28,8 @@ export interface SqliteOptions {
 const NAME = /^[a-z][a-z0-9_]*$/;
 /** At most; the second one is started when a query holds up another. */
 const READERS = 2;
-/** How long `get` may wait for a lock on the main thread, in milliseconds, before a reader does the waiting. */
-const GET_BUSY_MS = 2;
+/** Of `get`, on the main thread: it waits so long for a lock before a reader does the waiting, and each walks one short path. */
+const GET = { busyMs: 2, cacheKb: 1_000 };
 
 /** @throws TypeError */
 function checkName(name: string): void {
@@ -94,7 +94,7 @@ export class SqliteStore implements DocumentStore {
       // The writer first: after a crash it is the one to read the log back, not the main thread.
       await this.#writer.start();
       await this.#readers.start();
-      this.#connection = new Connection(this.#options, GET_BUSY_MS);
+      this.#connection = new Connection(this.#options, GET);
     } catch (error) {
       await this.close();
       throw error;
