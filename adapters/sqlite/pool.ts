@@ -85,25 +85,6 @@ export class Pool {
     this.#threads.push(thread);
   }
 
-  /** Ends a thread that was not needed since the last look. */
-  #review(): void {
-    const spare = this.#threads.findIndex(({ used, calls }) => !used && calls.length === 0);
-    if (spare >= 0 && this.#threads.length > 1) for (const thread of this.#threads.splice(spare, 1)) this.#dismiss(thread);
-    for (const thread of this.#threads) thread.used = thread.calls.length > 0;
-    if (this.#threads.length === 1) this.#stopReviews();
-  }
-
-  #dismiss(thread: Thread): void {
-    const ending = this.#end(thread).catch((error: unknown) => this.#fail(error));
-    this.#endings.add(ending);
-    void ending.then(() => this.#endings.delete(ending));
-  }
-
-  #stopReviews(): void {
-    if (this.#reviews !== null) clearInterval(this.#reviews);
-    this.#reviews = null;
-  }
-
   /** Threads that take requests. */
   get size(): number {
     return this.#threads.length;
@@ -182,6 +163,26 @@ export class Pool {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** Ends a thread that was not needed since the last look. */
+  #review(): void {
+    const spare = this.#threads.find(({ used, calls }) => !used && calls.length === 0);
+    if (spare !== undefined && this.#threads.length > 1) this.#dismiss(spare);
+    for (const thread of this.#threads) thread.used = thread.calls.length > 0;
+    if (this.#threads.length === 1) this.#stopReviews();
+  }
+
+  #dismiss(thread: Thread): void {
+    this.#threads.splice(this.#threads.indexOf(thread), 1);
+    const ending = this.#end(thread).catch((error: unknown) => this.#fail(error));
+    this.#endings.add(ending);
+    void ending.then(() => this.#endings.delete(ending));
+  }
+
+  #stopReviews(): void {
+    if (this.#reviews !== null) clearInterval(this.#reviews);
+    this.#reviews = null;
   }
 
   #settle(thread: Thread, outcomes: Outcome[]): void {
