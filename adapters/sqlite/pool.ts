@@ -20,14 +20,10 @@ interface Call {
 interface Thread {
   worker: Worker;
   calls: Call[];
-  /** Had something to do since the last look (`#review`). */
-  used: boolean;
 }
 
 /** A request that has waited so long for a busy thread makes the pool start another one, in milliseconds. */
 const PATIENCE_MS = 50;
-/** Threads but one that have had nothing to do for so long end, in milliseconds: each holds some 8 MB. */
-const IDLE_MS = 10_000;
 /** A worker's requests and answers die young and are small: V8's own choice lets them grow to 48 MB before it looks. */
 const YOUNG_MB = 8;
 
@@ -37,10 +33,8 @@ const EARLY = 4;
 export interface PoolOptions {
   module: URL;
   connection: ConnectionOptions;
-  /** Threads at most; it begins with one, and comes back to it. */
+  /** Threads at most; it begins with one. */
   threads: number;
-  /** Milliseconds, instead of IDLE_MS. */
-  idleMs?: number;
   send: 'one' | 'stream';
   /** Called for each request when its answer has come, before its caller learns of it. */
   answered?: (request: Request) => void;
@@ -56,10 +50,6 @@ export class Pool {
   /** Runs while a request waits for a busy thread. */
   #patience: NodeJS.Timeout | null = null;
   #starting: Promise<void> | null = null;
-  /** Runs while there is more than one thread. */
-  #reviews: NodeJS.Timeout | null = null;
-  /** The end of threads that are none of the pool any more. */
-  readonly #endings = new Set<Promise<void>>();
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -72,22 +62,15 @@ export class Pool {
       workerData: connection,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    const thread: Thread = { worker, calls: [], used: true };
+    const thread: Thread = { worker, calls: [] };
     const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
       throw new Error(`cannot open ${connection.path}: ${errorOf(thrown).message}`, { cause: thrown });
     })) as [unknown];
     if (hello !== READY) throw new Error('a storage worker did not start');
     worker.on('message', (outcomes: Outcome[]) => this.#settle(thread, outcomes));
     worker.on('error', (error) => this.#fail(error));
-    worker.on('exit', () => {
-      if (this.#threads.includes(thread)) this.#fail(new Error('a storage worker ended'));
-    });
+    worker.on('exit', () => this.#fail(new Error('a storage worker ended')));
     this.#threads.push(thread);
-  }
-
-  /** Threads that take requests. */
-  get size(): number {
-    return this.#threads.length;
   }
 
   call(request: Request): Promise<unknown> {
@@ -116,8 +99,7 @@ export class Pool {
     this.#refusal ??= new Error('the store is closed');
     if (this.#patience !== null) clearTimeout(this.#patience);
     await this.#starting;
-    this.#stopReviews();
-    await Promise.all([...this.#threads.map((thread) => this.#end(thread)), ...this.#endings]);
+    await Promise.all(this.#threads.map((thread) => this.#end(thread)));
   }
 
   async #end({ worker }: Thread): Promise<void> {
@@ -137,7 +119,6 @@ export class Pool {
       if (!stream && thread.calls.length > 0) continue;
       const calls = this.#queue.splice(0, stream ? this.#queue.length : 1);
       thread.calls.push(...calls);
-      thread.used = true;
       thread.worker.postMessage(
         calls.map((call) => call.request),
         [],
@@ -158,31 +139,10 @@ export class Pool {
     if (this.#queue.length === 0 || this.#refusal) return;
     try {
       await this.start();
-      this.#reviews ??= setInterval(() => this.#review(), this.#options.idleMs ?? IDLE_MS).unref();
       this.#dispatch();
     } catch (error) {
       this.#fail(error);
     }
-  }
-
-  /** Ends a thread that was not needed since the last look. */
-  #review(): void {
-    const spare = this.#threads.find(({ used, calls }) => !used && calls.length === 0);
-    if (spare !== undefined && this.#threads.length > 1) this.#dismiss(spare);
-    for (const thread of this.#threads) thread.used = thread.calls.length > 0;
-    if (this.#threads.length === 1) this.#stopReviews();
-  }
-
-  #dismiss(thread: Thread): void {
-    this.#threads.splice(this.#threads.indexOf(thread), 1);
-    const ending = this.#end(thread).catch((error: unknown) => this.#fail(error));
-    this.#endings.add(ending);
-    void ending.then(() => this.#endings.delete(ending));
-  }
-
-  #stopReviews(): void {
-    if (this.#reviews !== null) clearInterval(this.#reviews);
-    this.#reviews = null;
   }
 
   #settle(thread: Thread, outcomes: Outcome[]): void {

@@ -6,9 +6,9 @@ const SLOW_MS = 3_000;
 
 describe('sqlite pool', function () {
   this.timeout(20_000);
-  const opened = async (threads: number, idleMs?: number): Promise<Pool> => {
+  const opened = async (threads: number): Promise<Pool> => {
     const module = new URL('./support/slow-worker.js', import.meta.url);
-    const pool = new Pool({ module, connection: { path: '', durability: 'full' }, threads, idleMs, send: 'one' });
+    const pool = new Pool({ module, connection: { path: '', durability: 'full' }, threads, send: 'one' });
     await pool.start();
     return pool;
   };
@@ -40,32 +40,5 @@ describe('sqlite pool', function () {
     );
     expect(order).to.deep.equal(['300', '0', '1']);
     await pool.close();
-  });
-
-  it('ends a thread that has nothing to do, keeps one, and starts another when it is needed again', async () => {
-    const pool = await opened(2, 200);
-    for (let round = 0; round < 3; round++) {
-      const slow = pool.call(['count', '', '1000']);
-      await pool.call(['count', '', '0']);
-      expect(pool.size).to.equal(2);
-      await slow;
-      while (pool.size > 1) await new Promise((resolve) => setTimeout(resolve, 1));
-      expect(await pool.call(['count', '', '0'])).to.equal('0');
-    }
-    await pool.close();
-  });
-
-  it('answers every call while threads come and go', async () => {
-    const pool = await opened(3, 1);
-    const times = Array.from({ length: 120 }, (_, i) => String(i % 7 === 0 ? 60 : i % 3));
-    const answers: Promise<unknown>[] = [];
-    for (const time of times) {
-      answers.push(pool.call(['count', '', time]));
-      await new Promise((resolve) => setTimeout(resolve, 3));
-    }
-    expect(await Promise.all(answers)).to.deep.equal(times);
-    const last = pool.call(['count', '', '1']);
-    await pool.close();
-    expect(await last).to.equal('1');
   });
 });
