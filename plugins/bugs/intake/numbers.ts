@@ -72,6 +72,9 @@ export class Numbers {
   }
 
   async #take(project: string, callers: readonly Waiting[]): Promise<void> {
+    // It reaches the store before the transaction of any number that `ahead` gives from here on.
+    const before = this.#last.get(project);
+    if (before !== undefined) this.#last.set(project, before + callers.length);
     try {
       const counter = await this.deps.counters.change(
         { id: project },

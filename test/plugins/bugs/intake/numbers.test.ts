@@ -1,7 +1,7 @@
 /** Numbers of new items: each once, without a gap, and shared writes where many come at once. */
 import { expect } from 'chai';
 import type { Deps } from '../../../../plugins/bugs/deps.js';
-import { Numbers } from '../../../../plugins/bugs/intake/numbers.js';
+import { Numbers, type Ahead } from '../../../../plugins/bugs/intake/numbers.js';
 import { errorReport, fixtureOn, memoryFixture, settled, STORES } from '../fixture.js';
 
 describe('bugs: numbers of new items', () => {
@@ -68,6 +68,25 @@ describe('bugs: numbers of new items', () => {
         expect(more.map(numberOf).toSorted((a, b) => a - b)).to.deep.equal([2, 3, 4, 5, 6]);
         expect(writes).to.equal(1);
         expect(await fixture.deps.counters.get('alpha')).to.deep.equal({ id: 'alpha', n: 6 });
+      } finally {
+        await opened.close();
+      }
+    });
+
+    it(`${engine}: go on from those that are being counted`, async () => {
+      const opened = await open();
+      try {
+        const { deps } = fixtureOn(opened.store);
+        const { transact } = deps;
+        if (transact === null) throw new Error('of a store with transactions');
+        const numbers = new Numbers(deps);
+        expect(await numbers.next('one')).to.equal(1);
+        const counted = [numbers.next('one'), numbers.next('one'), numbers.next('one')];
+        const ahead = [1, 2, 3].map(() => numbers.ahead('one') as Ahead);
+        const written = await Promise.all(ahead.map(({ counted: write }) => transact([write])));
+        expect(written).not.to.include(null);
+        const all = [...(await Promise.all(counted)), ...ahead.map(({ n }) => n)];
+        expect(all.toSorted((a, b) => a - b)).to.deep.equal([2, 3, 4, 5, 6, 7]);
       } finally {
         await opened.close();
       }
