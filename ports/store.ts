@@ -155,6 +155,8 @@ export interface Collection<T extends Doc> {
    */
   getCached(id: string): Promise<Readonly<T> | null>;
   find(query?: Find): Promise<Page<T>>;
+  /** As `getCached`, a page of few documents. */
+  findCached(query?: Find): Promise<Readonly<Page<Readonly<T>>>>;
   /** The same page as JSON of what a pure function makes of each document. */
   render(query: Find, rendering: Rendering): Promise<Rendered>;
   count(filter?: Filter): Promise<number>;

@@ -72,6 +72,10 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     return this.get(id);
   }
 
+  findCached(query?: Find): Promise<Readonly<Page<Readonly<T>>>> {
+    return this.find(query);
+  }
+
   async find(query: Find = {}): Promise<Page<T>> {
     const sort = query.sort ?? [];
     const limit = pageLimit(query.limit);

@@ -69,6 +69,10 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return this.get(id);
   }
 
+  findCached(query?: Find): Promise<Readonly<Page<Readonly<T>>>> {
+    return this.find(query);
+  }
+
   async find(query: Find = {}): Promise<Page<T>> {
     const sort = query.sort ?? [];
     const limit = pageLimit(query.limit);

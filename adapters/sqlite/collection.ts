@@ -50,14 +50,28 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
 
   async getCached(id: string): Promise<Readonly<T> | null> {
     const { cached } = this.#threads;
-    const kept = cached.get(this.name, id);
+    const asked = `id ${id}`;
+    const kept = cached.get(this.name, asked);
     if (kept !== undefined) return kept as T | null;
+    const begun = cached.begin(this.name);
     const read = this.#threads.get(this.name, id);
-    // What a reader answers may be older than a write that is acknowledged meanwhile.
-    if (read instanceof Promise) return parsed(await read) as T | null;
-    const doc = parsed(read) as T | null;
-    cached.keep(this.name, id, doc);
+    const doc = parsed(read instanceof Promise ? await read : read) as T | null;
+    cached.keep(this.name, asked, doc, begun);
     return doc;
+  }
+
+  async findCached(query: Find = {}): Promise<Readonly<Page<Readonly<T>>>> {
+    const { cached } = this.#threads;
+    const asked = `find ${JSON.stringify(query)}`;
+    const kept = cached.get(this.name, asked);
+    if (kept !== undefined) return kept as Page<T>;
+    const begun = cached.begin(this.name);
+    const page = await this.find(query);
+    // Shared by all who ask.
+    for (const doc of page.items) Object.freeze(doc);
+    Object.freeze(page.items);
+    cached.keep(this.name, asked, page, begun);
+    return page;
   }
 
   async find(query: Find = {}): Promise<Page<T>> {

@@ -6,6 +6,7 @@
 import { neededIn } from './labels.js';
 import { Ahead } from './kept/ahead.js';
 import { isBusy, type Driver, type Statement } from './driver.js';
+import { monotonicMs, type Seen } from './seen.js';
 import type { Columns } from './translate.js';
 import { openDriver } from './open.js';
 import { marksOf } from './mark.js';
@@ -68,8 +69,8 @@ export class Connection {
   readonly recent = new Recent();
   readonly ahead = new Ahead();
   #version = -1;
-  /** Moves with every commit of another connection. */
-  #others = -1;
+  /** When it last looked for commits of other connections, in a transaction. */
+  seen: Seen = { others: -1, at: 0 };
 
   /** @param busyMs how long a statement waits for a lock before it fails as busy */
   constructor({ path, durability }: ConnectionOptions, { busyMs = BUSY_MS, cacheKb = CACHE_KB } = {}) {
@@ -175,10 +176,12 @@ export class Connection {
 
   /** What another process wrote is read anew, and so are the tables, which only a commit can change. */
   #forgetOthers(): void {
-    const [others] = this.prepare('PRAGMA data_version').get([]) ?? [];
-    if (others !== this.#others) this.#forgetDocuments();
-    if (others !== this.#others || this.#version === -1) this.refresh();
-    this.#others = others as number;
+    const [version] = this.prepare('PRAGMA data_version').get([]) ?? [];
+    const others = version as number;
+    const isAlone = others === this.seen.others;
+    if (!isAlone) this.#forgetDocuments();
+    if (!isAlone || this.#version === -1) this.refresh();
+    this.seen = { others, at: monotonicMs() };
   }
 
   /** Within a transaction: what `work` wrote is undone when it throws, and nothing else. */

@@ -3,7 +3,7 @@
  * the worker. Messages that have arrived meanwhile are answered together, up to `most` requests.
  */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
-import type { Outcome, Request } from './messages.js';
+import type { Answer, Outcome, Request } from './messages.js';
 
 export const CLOSE = 'close';
 export const READY = 'ready';
@@ -11,6 +11,8 @@ export const READY = 'ready';
 interface Service<R extends Request> {
   /** A promise keeps the caller waiting, not the worker. */
   answer: (batch: readonly R[]) => readonly Outcome[] | Promise<readonly Outcome[]>;
+  /** What is told with the outcomes. */
+  seen?: () => NonNullable<Answer['seen']>;
   /** Buffers of the outcomes that are handed over instead of copied. */
   transfer?: (outcomes: readonly Outcome[]) => ArrayBuffer[];
   close: () => void;
@@ -18,7 +20,7 @@ interface Service<R extends Request> {
   most: number;
 }
 
-export function serve<R extends Request>(port: MessagePort, { answer, transfer, close, most }: Service<R>): void {
+export function serve<R extends Request>(port: MessagePort, { answer, seen, transfer, close, most }: Service<R>): void {
   const end = (): void => {
     close();
     port.close();
@@ -36,7 +38,8 @@ export function serve<R extends Request>(port: MessagePort, { answer, transfer, 
     }
     const outcomes = answer(batch);
     const send = (done: readonly Outcome[]): void => {
-      port.postMessage(done, transfer?.(done) ?? []);
+      const message: Answer = { outcomes: done, ...(seen && { seen: seen() }) };
+      port.postMessage(message, transfer?.(done) ?? []);
       if (closing) end();
     };
     if (outcomes instanceof Promise) void outcomes.then(send);

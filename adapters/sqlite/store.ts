@@ -77,6 +77,7 @@ export class SqliteStore implements DocumentStore {
       answered: (request) => {
         for (const name of collectionsOf(request)) this.#cached.written(name);
       },
+      looked: (seen) => this.#cached.looked(seen),
     });
     this.#readers = new Pool({
       module: new URL('./reader.js', import.meta.url),

@@ -42,6 +42,7 @@ if (parentPort) {
       settling.later();
       return outcomes;
     },
+    seen: () => connection.seen,
     close: () => {
       settling.end();
       connection.close();

@@ -23,6 +23,10 @@ export class WatchedStore extends MemoryStore {
     return {
       get: (id) => inner.get(id),
       getCached: (id) => inner.getCached(id),
+      findCached: (query = {}) => {
+        note('find', query.filter, query.sort);
+        return inner.findCached(query);
+      },
       insert: (doc) => inner.insert(doc),
       find: (query = {}) => {
         note('find', query.filter, query.sort);

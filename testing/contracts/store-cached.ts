@@ -1,6 +1,6 @@
-/** `getCached`: as `get` for what this process writes itself. */
+/** `getCached` and `findCached`: as `get` and `find` for what this process writes itself. */
 import { expect } from 'chai';
-import type { Collection, Doc } from '../../ports/store.js';
+import type { Collection, Doc, Find, Page } from '../../ports/store.js';
 import type { Fixture } from './fixture.js';
 
 interface Row extends Doc {
@@ -19,6 +19,7 @@ export function cachedReads(fixture: Fixture): void {
       const { name, rows } = await opened();
       const { transact } = fixture.store;
       const other = fixture.store.collection<Row>(name);
+      const some: Find = { filter: { n: { gt: 4 } }, sort: [['n', 'desc']], limit: 3 };
       const put = async (doc: Row): Promise<unknown> => rows.bulk([{ put: doc }]);
       const writes: [write: () => Promise<unknown>, n: number | null][] = [
         [() => rows.insert({ id: 'a', n: 1 }), 1],
@@ -37,10 +38,16 @@ export function cachedReads(fixture: Fixture): void {
         [() => rows.remove({ n: { gt: 0 } }), null],
       ];
       for (const [write, n] of writes) {
-        await Promise.all([rows.getCached('a'), other.getCached('a')]);
+        await Promise.all(
+          [rows, other].flatMap((reader) => [reader.getCached('a'), reader.findCached(), reader.findCached(some)]),
+        );
         await write();
-        for (const reader of [rows, other])
+        for (const reader of [rows, other]) {
           expect(await reader.getCached('a')).to.deep.equal(n === null ? null : { id: 'a', n });
+          const items = n === null ? [] : [{ id: 'a', n }];
+          expect(await reader.findCached()).to.deep.equal({ items, next: null });
+          expect(await reader.findCached(some)).to.deep.equal({ items: items.filter((row) => row.n > 4), next: null });
+        }
       }
     });
 
@@ -59,10 +66,27 @@ export function cachedReads(fixture: Fixture): void {
         while (answered.writers > 0) {
           const least = answered.n;
           expect((await rows.getCached('a'))?.n).to.be.at.least(least);
+          expect((await rows.findCached()).items[0]?.n).to.be.at.least(least);
           await new Promise((resolve) => setImmediate(resolve));
         }
       };
       await Promise.all([writer(), writer(), writer(), writer(), reader(), reader()]);
+    });
+
+    it('know the pages of one list apart, and those of another collection', async () => {
+      const [one, two] = [await opened(), await opened()];
+      for (let n = 0; n < 7; n++) await one.rows.insert({ id: `r${n}`, n });
+      for (let round = 0; round < 2; round++) {
+        const seen: string[] = [];
+        for (let after: string | null = null, last = false; !last;) {
+          const page: Readonly<Page<Readonly<Row>>> = await one.rows.findCached({ limit: 3, after });
+          seen.push(...page.items.map(({ id }) => id));
+          after = page.next;
+          last = after === null;
+        }
+        expect(seen).to.deep.equal(['r0', 'r1', 'r2', 'r3', 'r4', 'r5', 'r6']);
+        expect((await two.rows.findCached({ limit: 3, after: null })).items).to.deep.equal([]);
+      }
     });
   });
 }

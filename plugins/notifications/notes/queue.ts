@@ -5,7 +5,7 @@
 import type { Clock, Collection, Doc, DomainEvent } from '../../../kernel/contract.js';
 import type { Channel } from '../channels/channel.js';
 import { quietUntil } from '../channels/quiet.js';
-import { all } from '../../../lib/paging.js';
+import { all, cached } from '../../../lib/paging.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf } from '../../../lib/time.js';
 import { ruleMatches, type Rule } from '../rules/rule.js';
@@ -38,7 +38,7 @@ export interface StoredNote extends Doc {
 
 export class NoteQueue {
   /** Events come in crowds, and each asks for the rules as they are after it. */
-  readonly #reads = new SingleFlight<Rule[]>();
+  readonly #reads = new SingleFlight<Readonly<Rule>[]>();
 
   constructor(
     private readonly notes: Collection<StoredNote>,
@@ -66,7 +66,7 @@ export class NoteQueue {
   }
 
   async #matching(note: Note, project: string | null): Promise<Set<string>> {
-    const rules = await this.#reads.fresh('rules', () => all(this.rules, { limit: 1_000 }));
+    const rules = await this.#reads.fresh('rules', () => all(cached(this.rules), { limit: 1_000 }));
     return new Set(rules.filter((rule) => ruleMatches(rule, note, project)).map((rule) => rule.channel_id));
   }
 

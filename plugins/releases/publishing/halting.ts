@@ -1,6 +1,6 @@
 /** Rollouts that stop by themselves when the error stream counts too many new faults of their version (contract 40, staged rollout). */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { pages } from '../../../lib/paging.js';
+import { cached, pages } from '../../../lib/paging.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf, SECOND_MS } from '../../../lib/time.js';
 import type { VersionFaults } from '../../../ports/domain/bugs.js';
@@ -39,7 +39,8 @@ export class Halting {
     const faults = this.deps.faults();
     if (faults === undefined) return 0;
     let halted = 0;
-    for await (const docs of pages(this.deps.releases, { filter: { rolling: { gt: '' } }, limit: PAGE })) {
+    const rolling = { filter: { rolling: { gt: '' } }, limit: PAGE };
+    for await (const docs of pages(cached(this.deps.releases), rolling)) {
       for (const doc of docs) {
         if (signal?.aborted === true) return halted;
         if (await this.#look(doc, faults)) halted++;

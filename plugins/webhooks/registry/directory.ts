@@ -1,10 +1,10 @@
 /**
- * The enabled webhooks as the store has them: read whole, for an event afresh, for an attempt at most `RECENT_MS` ago. Under
- * load there is one read at a time, however many ask. Rejected: a read for each attempt, a tenth of its cost; a longer
- * lifetime, which would deliver to a webhook that another process has disabled.
+ * The enabled webhooks as the store has them: read whole, for an event as they are after it (`findCached`), for an attempt at most
+ * `RECENT_MS` ago. Under load there is one read at a time, however many ask. Rejected: a read for each attempt, a tenth of
+ * its cost; a longer lifetime, which would deliver to a webhook that another process has disabled.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { each } from '../../../lib/paging.js';
+import { cached, each } from '../../../lib/paging.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { Webhook } from './webhook.js';
@@ -15,7 +15,7 @@ const PAGE = 1_000;
 interface Known {
   /** `clock.monotonic()` before it was read. */
   at: number;
-  webhooks: Map<string, Webhook>;
+  webhooks: Map<string, Readonly<Webhook>>;
 }
 
 @injectable()
@@ -26,13 +26,13 @@ export class Directory {
 
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'clock'>) {}
 
-  /** The enabled ones, by a read that begins after the question. */
-  async enabled(): Promise<Webhook[]> {
+  /** The enabled ones at the time of the question. */
+  async enabled(): Promise<Readonly<Webhook>[]> {
     return [...(await this.#read()).webhooks.values()];
   }
 
   /** For an attempt; disabled ones too. */
-  async find(id: string): Promise<Webhook | null> {
+  async find(id: string): Promise<Readonly<Webhook> | null> {
     const { webhooks, clock } = this.deps;
     const old = this.#known === null || clock.monotonic() - this.#known.at > RECENT_MS;
     const known = old ? await this.#read() : this.#known;
@@ -52,7 +52,7 @@ export class Directory {
 
   async #load(): Promise<Known> {
     const known: Known = { at: this.deps.clock.monotonic(), webhooks: new Map() };
-    const enabled = each(this.deps.webhooks, { filter: { enabled: true }, limit: PAGE });
+    const enabled = each(cached(this.deps.webhooks), { filter: { enabled: true }, limit: PAGE });
     for await (const webhook of enabled) known.webhooks.set(webhook.id, webhook);
     for (const [id, at] of this.#changed) if (at < known.at) this.#changed.delete(id);
     this.#known = known;

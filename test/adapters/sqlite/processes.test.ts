@@ -71,6 +71,23 @@ describe('sqlite processes', function () {
     await Promise.all([here.close(), there.close()]);
   });
 
+  it('what is kept of cached reads is what the last write of this process found', async () => {
+    const [here, there] = [await opened(), await opened()];
+    const rows = here.collection<Row>('rows');
+    const beside = here.collection<Row>('beside');
+    const theirs = there.collection<Row>('rows');
+    await rows.insert({ id: 'a', n: 0 });
+    await beside.insert({ id: 'b', n: 0 });
+    for (let n = 1; n <= 200; n++) {
+      await Promise.all([rows.getCached('a'), rows.findCached()]);
+      await theirs.change({ id: 'a' }, { inc: { n: 1 } });
+      await beside.change({ id: 'b' }, { inc: { n: 1 } });
+      expect((await rows.getCached('a'))?.n).to.equal(n);
+      expect((await rows.findCached()).items).to.deep.equal([{ id: 'a', n }]);
+    }
+    await Promise.all([here.close(), there.close()]);
+  });
+
   it('an index that another process adds is kept by a store that was open before', async () => {
     const [older, newer] = [await opened(), await opened()];
     const rows = older.collection<Row>('rows');

@@ -1,0 +1,94 @@
+/** What is kept of reads, and for how long: no longer than nobody else can have written. */
+import { expect } from 'chai';
+import { CachedReads } from '../../../adapters/sqlite/cached-reads.js';
+
+/** Just short of what an answer is kept without a look, in milliseconds. */
+const KEPT = 4.9;
+
+describe('sqlite: cached reads', () => {
+  let now = 0;
+  const filled = (): CachedReads => {
+    now = 1_000;
+    const reads = new CachedReads(() => now);
+    reads.looked({ others: 1, at: now });
+    reads.keep('rows', 'id a', 'answer', reads.begin('rows'));
+    reads.keep('rows', 'id none', null, reads.begin('rows'));
+    reads.keep('other', 'id a', 'other answer', reads.begin('other'));
+    return reads;
+  };
+
+  it('are kept by collection and question; that there is nothing is an answer', () => {
+    const reads = filled();
+    expect(reads.get('rows', 'id a')).to.equal('answer');
+    expect(reads.get('rows', 'id none')).to.equal(null);
+    expect(reads.get('other', 'id a')).to.equal('other answer');
+    expect(reads.get('rows', 'id b')).to.equal(undefined);
+    expect(reads.get('third', 'id a')).to.equal(undefined);
+  });
+
+  it('a write forgets its collection, and what was being read of it', () => {
+    const reads = filled();
+    const begun = reads.begin('rows');
+    reads.written('rows');
+    expect(reads.get('rows', 'id a')).to.equal(undefined);
+    expect(reads.get('other', 'id a')).to.equal('other answer');
+    reads.keep('rows', 'id a', 'of before', begun);
+    expect(reads.get('rows', 'id a')).to.equal(undefined);
+    reads.keep('rows', 'id a', 'of after', reads.begin('rows'));
+    expect(reads.get('rows', 'id a')).to.equal('of after');
+  });
+
+  it('are forgotten after some milliseconds, unless the writer has looked meanwhile', () => {
+    const reads = filled();
+    now += KEPT;
+    reads.looked({ others: 1, at: now });
+    now += KEPT;
+    expect(reads.get('rows', 'id a')).to.equal('answer');
+    now += 0.2;
+    expect(reads.get('rows', 'id a')).to.equal(undefined);
+    reads.looked({ others: 1, at: now });
+    expect(reads.get('rows', 'id a')).to.equal(undefined);
+  });
+
+  it('count from when the first of them began to be read', () => {
+    const reads = filled();
+    const begun = reads.begin('rows');
+    now += KEPT;
+    reads.keep('rows', 'id b', 'slow', begun);
+    expect(reads.get('rows', 'id b')).to.equal('slow');
+    now += 0.2;
+    expect(reads.get('rows', 'id b')).to.equal(undefined);
+  });
+
+  it('a look of long ago keeps nothing', () => {
+    const reads = filled();
+    const before = now;
+    now += KEPT + 0.2;
+    reads.looked({ others: 1, at: before });
+    expect(reads.get('rows', 'id a')).to.equal(undefined);
+  });
+
+  it("another process's commit forgets all, and what was being read", () => {
+    const reads = filled();
+    const begun = reads.begin('rows');
+    reads.looked({ others: 2, at: now });
+    expect(reads.get('rows', 'id a')).to.equal(undefined);
+    expect(reads.get('other', 'id a')).to.equal(undefined);
+    reads.keep('rows', 'id a', 'of before', begun);
+    expect(reads.get('rows', 'id a')).to.equal(undefined);
+    reads.keep('rows', 'id a', 'of after', reads.begin('rows'));
+    expect(reads.get('rows', 'id a')).to.equal('of after');
+  });
+
+  it('are bounded in number', () => {
+    const reads = filled();
+    const kept = (n: number): unknown => reads.get('rows', `id ${n}`);
+    for (let n = 0; n < 2_500; n++) {
+      reads.looked({ others: 1, at: now });
+      reads.keep('rows', `id ${n}`, n, reads.begin('rows'));
+    }
+    const left = Array.from({ length: 2_500 }, (_, n) => n).filter((n) => kept(n) !== undefined);
+    expect(left.length).to.be.at.most(1_000);
+    expect(left.at(-1)).to.equal(2_499);
+  });
+});
