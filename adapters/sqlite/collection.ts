@@ -17,7 +17,7 @@ import {
   type WriteOp,
   type WriteResult,
 } from '../../ports/store.js';
-import type { CachedReads } from './cached-reads.js';
+import type { CachedReads } from './kept/cached-reads.js';
 import type { ReadKind, RenderRequest, WriteKind } from './messages.js';
 
 /** The threads, as a collection sees them. */

@@ -9,7 +9,7 @@ import { chmod, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { Collection, CollectionSpec, Doc, DocumentStore, Transact } from '../../ports/store.js';
-import { CachedReads } from './cached-reads.js';
+import { CachedReads } from './kept/cached-reads.js';
 import { SqliteCollection, type Threads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection.js';
 import { isBusy, isMissingTable } from './driver.js';

@@ -7,7 +7,7 @@
  * end after its last commit. Each transaction of the writer looks whether another process has committed, so under load one look keeps
  * everything that is known (`looked`).
  */
-import { monotonicMs, type Seen } from './seen.js';
+import { monotonicMs, type Seen } from '../seen.js';
 
 /** Milliseconds since it was read, or since the last look. */
 const KEPT_MS = 5;

@@ -1,6 +1,6 @@
 /** What is kept of reads, and for how long: no longer than nobody else can have written. */
 import { expect } from 'chai';
-import { CachedReads } from '../../../adapters/sqlite/cached-reads.js';
+import { CachedReads } from '../../../../adapters/sqlite/kept/cached-reads.js';
 
 /** Just short of what an answer is kept without a look, in milliseconds. */
 const KEPT = 4.9;
