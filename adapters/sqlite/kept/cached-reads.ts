@@ -58,8 +58,9 @@ export class CachedReads {
     if (this.#size >= MOST) this.#clear();
     this.#oldest = this.#size === 0 ? at : Math.min(this.#oldest, at);
     const answers = this.#answers.get(collection) ?? new Map<string, unknown>();
+    // Several may have asked at once.
+    if (!answers.has(asked)) this.#size += 1;
     this.#answers.set(collection, answers.set(asked, answer));
-    this.#size += 1;
   }
 
   /** This process has written to the collection. */

@@ -85,6 +85,8 @@ export class Numbers {
       this.#last.set(project, Math.max(last, this.#last.get(project) ?? 0));
       for (const [i, { resolve }] of callers.entries()) resolve(last - callers.length + 1 + i);
     } catch (error) {
+      // Whether they were counted is not known: what was counted on from would leave a gap.
+      this.#last.delete(project);
       for (const { reject } of callers) reject(error);
     }
     const next = this.#waiting.get(project) ?? [];

@@ -60,6 +60,17 @@ describe('sqlite: cached reads', () => {
     expect(reads.get('rows', 'id b')).to.equal(undefined);
   });
 
+  it('what several asked at once is one answer, whose age is that of the last one once it was forgotten', () => {
+    const reads = filled();
+    for (let n = 0; n < 3; n++) reads.keep('rows', 'id a', 'answer', reads.begin('rows'));
+    reads.written('rows');
+    reads.written('other');
+    now += KEPT;
+    reads.keep('rows', 'id a', 'anew', reads.begin('rows'));
+    now += KEPT;
+    expect(reads.get('rows', 'id a')).to.equal('anew');
+  });
+
   it('a look of long ago keeps nothing', () => {
     const reads = filled();
     const before = now;

@@ -35,6 +35,13 @@ describe('bugs: numbers of new items', () => {
     expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
     broken = false;
     expect(await numbers.next('one')).to.equal(1);
+    broken = true;
+    const again = await Promise.allSettled([numbers.next('one'), numbers.next('one')]);
+    expect(again.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+    broken = false;
+    expect(numbers.ahead('one')).to.equal(null);
+    expect(await numbers.next('one')).to.equal(2);
+    expect(numbers.ahead('one')?.n).to.equal(3);
   });
 
   it('are those of the items, whichever reports come together', async () => {
