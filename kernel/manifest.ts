@@ -76,6 +76,8 @@ const pointName = text(
   'the name of an extension point such as "bugs.item_actions"',
 );
 const errorCode = /^[a-z][a-z0-9_]{2,63}$/;
+/** A value that a collection folds, or the one that takes its place. */
+const FOLDED = /^[a-z][a-z0-9_]*$/;
 const path = text(/^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/, 'a field path such as "claim.expires_at"');
 
 const index = Joi.object({
@@ -125,6 +127,11 @@ const manifest = Joi.object({
       indexes: Joi.array().items(index).required(),
       deferred: Joi.array().items(path),
       deferredInserts: Joi.boolean(),
+      folded: Joi.object({
+        path: path.required(),
+        value: text(FOLDED, 'lower-case letters and underscores').required(),
+        as: text(FOLDED, 'lower-case letters and underscores').required(),
+      }),
       packed: Joi.array().items(path),
       lookups: Joi.array().items(
         Joi.object({ path: path.required(), by: Joi.string().valid('value', 'text').required() }),

@@ -169,11 +169,12 @@ export class Migrator {
   /** The hash is of what was declared, in a canonical order: the same declaration is the same migration. */
   #indexes(plugin: string, specs: readonly CollectionSpec[]): Step {
     const canonical = specs
-      .map(({ name, indexes, deferred = [], deferredInserts = false, lookups = [], packed = [] }) => [
+      .map(({ name, indexes, deferred = [], deferredInserts = false, folded, lookups = [], packed = [] }) => [
         name,
         indexes.map((index) => `${signOf(index)}${index.fields.join('+')}`).sort(),
         ...(deferred.length > 0 ? [deferred] : []),
         ...(deferredInserts ? ['deferred inserts'] : []),
+        ...(folded !== undefined ? [`folded ${folded.path} ${folded.value} ${folded.as}`] : []),
         ...(packed.length > 0 ? [`packed ${packed.join()}`] : []),
         ...(lookups.length > 0 ? [lookups.map(({ path, by }) => `${by} ${path}`).sort()] : []),
       ])

@@ -216,6 +216,11 @@ export interface CollectionSpec {
   /** An engine may do the same with all indexes of a document that is inserted, but those over the id and unique paths. */
   deferredInserts?: boolean;
   /**
+   * Of an indexed path, not unique: documents with this value are few, and often go to it from `as` or back. An engine may keep both at
+   * one place of its indexes over the path; what reads answer is exact all the same.
+   */
+  folded?: { path: string; value: string; as: string };
+  /**
    * Fields, large and seldom read, that an engine may keep compressed. No index and no look-up is over them, and no filter and
    * no sort names them: what that would answer is not defined.
    */

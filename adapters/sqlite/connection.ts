@@ -3,14 +3,15 @@
  * the tables. Which paths have an index column is read from the schema itself and again whenever its version changed,
  * so a process that runs while another one migrates never writes a row without its new columns.
  */
-import { neededIn } from './labels.js';
+import { neededIn } from './indexing/labels.js';
 import { Ahead } from './kept/ahead.js';
 import { isBusy, type Driver, type Statement } from './driver.js';
+import { foldOf, type Fold } from './indexing/fold.js';
 import { monotonicMs, type Seen } from './seen.js';
-import type { Columns } from './translate.js';
+import { columnsWith, type Columns } from './translate.js';
 import { openDriver } from './open.js';
 import { marksOf } from './mark.js';
-import { laterOf } from './later-state.js';
+import { laterOf } from './indexing/later-state.js';
 import { storedLookups } from './lookups/tables.js';
 import { packedFields } from './packing/fields.js';
 import { Recent } from './kept/recent.js';
@@ -45,6 +46,7 @@ export interface Table {
   pending: boolean;
   /** Paths whose columns may lag behind in marked rows; empty: no row is marked. */
   lagging: readonly string[];
+  fold: Fold | null;
   indexes: readonly TableIndex[];
   lookups: readonly LookupSpec[];
   packed: readonly string[] | undefined;
@@ -122,13 +124,18 @@ export class Connection {
     ).all([name]);
     const indexes = this.prepare('SELECT name FROM pragma_index_list(?)').all([name]);
     const { deferred, pending } = marksOf(name, indexes.map(String));
+    const fold = foldOf(name, indexes.map(String));
     const lookups = storedLookups(this, name);
     const written = paths(columns);
     const exact = paths(unique);
     const unfilled = laterOf(this, name)?.paths ?? [];
     return {
       name,
-      columns: new Set(written.filter((path) => !unfilled.includes(path))),
+      columns: columnsWith(
+        written.filter((path) => !unfilled.includes(path)),
+        fold,
+      ),
+      fold,
       written,
       unique: exact,
       deferred,

@@ -5,7 +5,8 @@ import type { Filter, Scalar, Sort } from '../../ports/store.js';
 import { candidatesOf, fromCandidates, planOf } from './lookups/candidates.js';
 import type { Connection, Table } from './connection.js';
 import type { FindRequest, GroupRequest, ReadKind } from './messages.js';
-import { expression, orderSql, whereSql, type Sql } from './translate.js';
+import { askedOf, FOLDED, foldLabel, type Fold } from './indexing/fold.js';
+import { expression, orderSql, whereSql, type Columns, type Sql } from './translate.js';
 import { among, findInParts, isUnsettled, settledColumns, settledWhere } from './unsettled.js';
 import { scalarOf } from './values.js';
 import { wholeBody } from './packing/packing.js';
@@ -117,9 +118,11 @@ function snapshot<V>(connection: Connection, read: () => V): V {
 function count(connection: Connection, table: Table, filter: Filter): number {
   const counted = ({ text, values }: Sql): number =>
     connection.prepare(`SELECT count(*) ${text}`).get(values)?.[0] as number;
-  const all = (): number => counted(everywhere(table, filter));
+  const parts = apart(table, filter);
+  const all = (): number =>
+    parts === null ? counted(everywhere(table, filter)) : counted(parts.whole) - counted(parts.folded);
   const plan = planOf(table, filter, null);
-  if (table.lagging.length === 0 && plan === null) return all();
+  if (table.lagging.length === 0 && plan === null && parts === null) return all();
   return snapshot(connection, () => {
     const few = plan === null ? null : candidatesOf(connection, table, plan);
     if (few !== null) {
@@ -136,27 +139,63 @@ function count(connection: Connection, table: Table, filter: Filter): number {
 
 function groupCount(connection: Connection, table: Table, request: GroupRequest): { key: Scalar; n: number }[] {
   const { filter } = request;
+  const { fold } = table;
   const path = checkPath(request.path);
-  const grouped = ({ text, values }: Sql, columns = table.columns): { key: Scalar; n: number }[] => {
-    const sql = `SELECT ${expression(path, columns)}, count(*) ${text} GROUP BY 1`;
-    const rows = connection.prepare(sql).all(values);
-    return rows.map(([value = null, n]) => ({ key: scalarOf(value), n: n as number }));
-  };
   const by: Sort = [[path, 'asc']];
-  const all = (): { key: Scalar; n: number }[] => grouped(everywhere(table, filter, by));
-  if (table.lagging.length === 0) return all();
-  return snapshot(connection, () => {
-    if (!isUnsettled(connection, table.name, filter, by)) return all();
-    const [stale, exact] = ofMarked(table, filter);
-    const sums = new Map<Scalar, number>();
-    for (const { key, n } of [
-      ...all(),
-      ...grouped(stale).map(({ key, n }) => ({ key, n: -n })),
-      ...grouped(exact, settledColumns(table)),
-    ])
-      sums.set(key, (sums.get(key) ?? 0) + n);
+  const sums = new Map<Scalar, number>();
+  const add = (key: Scalar, n: number): void => void sums.set(key, (sums.get(key) ?? 0) + n);
+  const grouped = ({ text, values }: Sql, columns: Columns, sign = 1): void => {
+    const sql = `SELECT ${expression(path, columns)}, count(*) ${text} GROUP BY 1`;
+    for (const [value = null, n] of connection.prepare(sql).all(values)) add(scalarOf(value), sign * (n as number));
+  };
+  const all = (): void => {
+    const parts = apart(table, filter, by);
+    if (fold?.path === path && filter[path] === undefined && !isNamedAside(fold, filter)) {
+      grouped(everywhere(rawly(table), filter, by), rawly(table).columns);
+      const { text, values } = foldedWhere(table, fold, filter);
+      const n = connection.prepare(`SELECT count(*) ${text}`).get(values)?.[0] as number;
+      add(fold.as, -n);
+      add(fold.value, n);
+    } else if (parts === null) grouped(everywhere(table, filter, by), table.columns);
+    else {
+      grouped(parts.whole, table.columns);
+      grouped(parts.folded, table.columns, -1);
+    }
+  };
+  const read = (): { key: Scalar; n: number }[] => {
+    all();
+    if (isUnsettled(connection, table.name, filter, by)) {
+      const [stale, exact] = ofMarked(table, filter);
+      grouped(stale, table.columns, -1);
+      grouped(exact, settledColumns(table));
+    }
     return [...sums].flatMap(([key, n]) => (n > 0 ? [{ key, n }] : []));
-  });
+  };
+  return table.lagging.length === 0 && fold === null ? read() : snapshot(connection, read);
+}
+
+/**
+ * A filter by the value that takes the place of a folded one, in two parts: all that are at that place, which an index counts, and
+ * those that are folded, which are few. Null: it is none.
+ */
+function apart(table: Table, filter: Filter, sort: Sort = []): { whole: Sql; folded: Sql } | null {
+  const { fold, columns } = table;
+  const asked = fold !== null && columns.has(fold.path) ? askedOf(filter[fold.path], fold) : null;
+  if (fold === null || asked?.folded !== 'none' || isNamedAside(fold, filter)) return null;
+  return { whole: everywhere(rawly(table), filter, sort), folded: foldedWhere(table, fold, filter) };
+}
+
+/** Whether an alternative asks for the folded path. */
+const isNamedAside = ({ path }: Fold, { or = [] }: Filter): boolean => or.some((one) => one[path] !== undefined);
+
+/** Columns as they are, which hold one value in place of another. */
+const rawly = (table: Table): Table => ({ ...table, columns: new Set(table.columns) });
+
+/** The folded rows for which the rest of a filter holds. */
+function foldedWhere(table: Table, fold: Fold, filter: Filter): Sql {
+  const folded = { ...filter, [fold.path]: undefined, [FOLDED]: fold.value };
+  const { text, values } = settledWhere(table, [folded]);
+  return { text: `FROM "${table.name}" INDEXED BY "${foldLabel(table.name, fold)}" WHERE ${text}`, values };
 }
 
 function everywhere(table: Table, filter: Filter, sort?: Sort): Sql {

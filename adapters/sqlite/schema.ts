@@ -5,8 +5,9 @@
 import { checkPath } from '../../ports/document.js';
 import type { CollectionSpec, IndexSpec } from '../../ports/store.js';
 import type { Connection, Table } from './connection.js';
-import { createIndex, dropUndeclared, hasIndex } from './indexes.js';
-import { assignments, makeLater } from './later.js';
+import { FOLDED, foldLabel, type Fold } from './indexing/fold.js';
+import { createIndex, dropUndeclared, hasIndex } from './indexing/indexes.js';
+import { assignments, makeLater } from './indexing/later.js';
 import { columnName } from './translate.js';
 import { ensureLookups } from './lookups/lookups.js';
 import { isMarking, MARK, markLabel, PENDING, type Marks } from './mark.js';
@@ -22,7 +23,7 @@ export function createTable(connection: Connection, name: string): void {
 /** Within a transaction. @throws StoreConflict when stored documents break a new unique index */
 export function ensureCollection(
   connection: Connection,
-  { name, indexes, deferred = [], deferredInserts: pending = false, lookups = [], packed = [] }: CollectionSpec,
+  { name, indexes, deferred = [], deferredInserts: pending = false, folded, lookups = [], packed = [] }: CollectionSpec,
 ): void {
   checkUnindexed(packed, [...indexes.flatMap(({ fields }) => fields), ...lookups.map(({ path }) => path)]);
   createTable(connection, name);
@@ -39,6 +40,7 @@ export function ensureCollection(
   const later = missing.filter((index) => !now.includes(index));
   const added = addColumns(connection, name, pathsOf(later), false);
   if (later.length > 0) makeLater(connection, name, { paths: added, indexes: later });
+  declareFold(connection, name, folded ?? null);
   dropUndeclared(connection, name, indexes);
   ensureLookups(connection, name, lookups);
   declarePacked(connection.driver, name, packed);
@@ -60,6 +62,30 @@ function checkDeferred(paths: readonly string[], indexes: readonly IndexSpec[]):
     if (over.length === 0 || over.some(({ unique }) => unique === true))
       throw new TypeError(`${path} has no index that could be deferred`);
   }
+}
+
+/** Rows that are pending, or that lag behind, are folded with their columns. */
+function declareFold(connection: Connection, name: string, fold: Fold | null): void {
+  const before = connection.table(name)?.fold ?? null;
+  if (JSON.stringify(before) === JSON.stringify(fold)) return;
+  const beside = columnName(FOLDED);
+  if (before !== null) {
+    const at = columnName(before.path);
+    connection.driver.exec(`UPDATE "${name}" SET ${at} = ${beside}, ${beside} = NULL WHERE ${beside} IS NOT NULL`);
+    connection.driver.exec(`DROP INDEX "${foldLabel(name, before)}"`);
+  }
+  if (fold !== null) {
+    const { path, value, as } = fold;
+    const label = foldLabel(name, fold);
+    const columns = connection.prepare('SELECT name FROM pragma_table_info(?)').all([name]);
+    const has = (column: string): boolean => columns.some(([one]) => one === column);
+    if (!has(`$.${path}`)) throw new TypeError(`${path} has no index that could be folded`);
+    if (!has(`$.${FOLDED}`)) connection.driver.exec(`ALTER TABLE "${name}" ADD COLUMN ${beside}`);
+    const at = columnName(path);
+    connection.driver.exec(`UPDATE "${name}" SET ${beside} = '${value}', ${at} = '${as}' WHERE ${at} = '${value}'`);
+    connection.driver.exec(`CREATE INDEX "${label}" ON "${name}" (${beside}) WHERE ${beside} IS NOT NULL`);
+  }
+  connection.forget(name);
 }
 
 function markRows(connection: Connection, name: string, marks: Marks): void {
@@ -101,7 +127,8 @@ function addColumns(connection: Connection, name: string, paths: readonly string
   const missing = paths.filter((path) => path !== 'id' && !known.has(checkPath(path)));
   if (missing.length === 0) return [];
   for (const path of missing) connection.driver.exec(`ALTER TABLE "${name}" ADD COLUMN ${columnName(path)}`);
-  if (filled) connection.driver.exec(`UPDATE "${name}" SET ${assignments(missing)}`);
+  if (filled)
+    connection.driver.exec(`UPDATE "${name}" SET ${assignments(missing, connection.table(name)?.fold ?? null)}`);
   connection.forget(name);
   return missing;
 }

@@ -5,8 +5,8 @@
 import type { Connection } from './connection.js';
 import { tablesWithLookups } from './lookups/tables.js';
 import { takeIn } from './lookups/lookups.js';
-import { makeSome } from './later.js';
-import { tablesWithLater } from './later-state.js';
+import { makeSome } from './indexing/later.js';
+import { tablesWithLater } from './indexing/later-state.js';
 import { ALL, settle, SETTLE_MS, tablesWithMarks } from './unsettled.js';
 
 /** At least, between two slices of what was there before its look-ups or columns: half of the writer's time at most. */

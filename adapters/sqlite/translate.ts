@@ -5,12 +5,19 @@
 import { alternatives, checkPath, totalSort } from '../../ports/document.js';
 import type { Condition, Filter, Scalar, Sort } from '../../ports/store.js';
 import type { Value } from './driver.js';
+import { askedOf, FOLDED, type Asked, type Fold } from './indexing/fold.js';
 import { bodyExpression, jsonPath, SQL_FALSE, SQL_TRUE } from './values.js';
 
 type Operators = Exclude<Condition, Scalar>;
 
 /** The paths that have an index column of their own. */
-export type Columns = ReadonlySet<string>;
+export interface Columns extends ReadonlySet<string> {
+  /** Of one of them. */
+  readonly fold?: Fold | null;
+}
+
+export const columnsWith = (paths: Iterable<string>, fold: Fold | null): Columns =>
+  Object.assign(new Set(paths), { fold });
 
 export interface Sql {
   text: string;
@@ -29,6 +36,8 @@ export function columnName(path: string): string {
 
 export function expression(path: string, columns: Columns): string {
   if (path === 'id') return 'id';
+  if (path === FOLDED) return columnName(FOLDED);
+  if (path === columns.fold?.path) return bodyExpression(path);
   return columns.has(checkPath(path)) ? columnName(path) : bodyExpression(path);
 }
 
@@ -53,12 +62,26 @@ function filterTerms(filter: Filter, columns: Columns, values: Value[], aside = 
     if (path === 'or') {
       const any = alternatives(condition).map((f) => filterTerms(f, columns, values).join(' AND ') || '1');
       terms.push(any.length === 0 ? NEVER : `(${any.map((one) => `(${one})`).join(' OR ')})`);
+    } else if (path === columns.fold?.path && columns.has(path) && askedOf(condition, columns.fold) !== null) {
+      terms.push(...foldedTerms(columns.fold, askedOf(condition, columns.fold) as Asked, values, aside));
     } else {
       const at = (aside.has(path) ? '+' : '') + expression(path, columns);
       terms.push(...conditionTerms(path, at, condition as Condition, values, columns));
     }
   }
   return terms;
+}
+
+function foldedTerms(fold: Fold, asked: Asked, values: Value[], aside: ReadonlySet<string>): string[] {
+  const [at, folded] = [fold.path, FOLDED].map((path) => (aside.has(path) ? '+' : '') + columnName(path)) as [
+    string,
+    string,
+  ];
+  const term = oneOf(at, asked.in, values);
+  if (asked.folded === 'all') return [term];
+  if (asked.folded === 'none') return [term, `${folded} IS NULL`];
+  if (asked.others) return [term, `(+${columnName(fold.path)} <> '${fold.as}' OR +${columnName(FOLDED)} IS NOT NULL)`];
+  return [term, equal(folded, fold.value, values)];
 }
 
 function conditionTerms(path: string, at: string, condition: Condition, values: Value[], columns: Columns): string[] {

@@ -14,13 +14,14 @@
  * Rejected: settling before a find (under load a reader would never meet a settled moment, and a cursor made from a body that
  * is newer than its column repeats rows), and a table of what is to be done (one more row for each write).
  */
-import { compareValues, totalSort, valueAt } from '../../ports/document.js';
+import { compareValues, totalSort } from '../../ports/document.js';
 import type { Doc, Filter, Json, Sort } from '../../ports/store.js';
 import type { Connection, Table } from './connection.js';
 import type { Value } from './driver.js';
+import { indexedAt } from './indexing/fold.js';
 import { INSERTED, isMarking, LAGS, MARK, markLabel, marksOf, PENDING } from './mark.js';
 import { wholeBody } from './packing/packing.js';
-import { columnName, expression, whereSql, type Columns, type Sql } from './translate.js';
+import { columnName, columnsWith, expression, whereSql, type Columns, type Sql } from './translate.js';
 import { bodyExpression, columnValue, isSame } from './values.js';
 
 /** Within this time marked rows are settled, in milliseconds. */
@@ -40,7 +41,12 @@ export function tablesWithMarks(connection: Connection): string[] {
 
 /** The columns that are as new as the body in every row. */
 export const settledColumns = ({ columns, lagging }: Table): Columns =>
-  lagging.length === 0 ? columns : new Set([...columns].filter((path) => !lagging.includes(path)));
+  lagging.length === 0
+    ? columns
+    : columnsWith(
+        [...columns].filter((path) => !lagging.includes(path)),
+        columns.fold ?? null,
+      );
 
 /** Whether one of `paths` is read. */
 function isRead(paths: readonly string[], filters: readonly Filter[], sort: Sort): boolean {
@@ -91,14 +97,14 @@ export function settle(connection: Connection, name: string, most = AT_ONCE): bo
 }
 
 /** Pending rows get their columns, and join the indexes. */
-function settleInserted(connection: Connection, { name, lagging }: Table, most: number): boolean {
+function settleInserted(connection: Connection, { name, lagging, fold }: Table, most: number): boolean {
   const rows = connection.prepare(`SELECT rowid, id FROM "${name}" WHERE ${IS_INSERTED} LIMIT ?`).all([most]);
   for (const [rowid = null, id] of rows) {
     const doc = connection.recent.get(name, id as string)?.doc ?? docOf(connection, name, rowid);
     let set = `${MARK} = NULL, ${PENDING} = NULL`;
     const values: Value[] = [];
     for (const path of lagging) {
-      const value = columnValue(valueAt(doc, path));
+      const value = columnValue(indexedAt(doc, path, fold));
       if (value === null) continue;
       set += `, ${columnName(path)} = ?`;
       values.push(value);

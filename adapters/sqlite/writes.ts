@@ -2,7 +2,7 @@
  * The write operations on one connection, inside a transaction that writer.ts opens. Each ends in at most one statement per
  * document, so a conflict undoes nothing but itself and needs no savepoint.
  */
-import { applyUpdate, matches, seedOf, uniqueValue, valueAt, withTaken } from '../../ports/document.js';
+import { applyUpdate, matches, seedOf, uniqueValue, withTaken } from '../../ports/document.js';
 import {
   StoreConflict,
   type CollectionSpec,
@@ -15,6 +15,7 @@ import { askedOf, type AheadRow, type Asked, type Found } from './kept/ahead.js'
 import { candidatesOf, fromCandidates, planOf } from './lookups/candidates.js';
 import type { Connection, Table } from './connection.js';
 import { violatedColumn, type Value } from './driver.js';
+import { FOLDED, indexedAt, type Fold } from './indexing/fold.js';
 import type { ChangeRequest, IdsRequest, TransactRequest, WriteKind, WriteRequest } from './messages.js';
 import { createTable, ensureCollection } from './schema.js';
 import { columnName, orderSql, whereSql, type Sql } from './translate.js';
@@ -73,8 +74,8 @@ function fieldOf(path: string): string {
   return dot < 0 ? path : path.slice(0, dot);
 }
 
-const columnsOf = (doc: Doc | null, paths: readonly string[]): Value[] =>
-  doc === null ? [] : paths.map((path) => columnValue(valueAt(doc, path)));
+const columnsOf = (doc: Doc | null, paths: readonly string[], fold: Fold | null): Value[] =>
+  doc === null ? [] : paths.map((path) => columnValue(indexedAt(doc, path, fold)));
 
 /** @throws TypeError */
 function checkUnique(doc: Doc, paths: readonly string[]): void {
@@ -198,7 +199,11 @@ class TableWriter {
     const { recent, ahead, unsettled } = this.#connection;
     const doc = this.#parsedFor(text);
     if (doc !== null) checkUnique(doc, unique);
-    this.#run(insertSql(this.#table), [id, storedBody(text), ...columnsOf(doc, insertedPaths(this.#table))]);
+    this.#run(insertSql(this.#table), [
+      id,
+      storedBody(text),
+      ...columnsOf(doc, insertedPaths(this.#table), this.#table.fold),
+    ]);
     if (pending) unsettled.add(this.#name);
     if (doc !== null && packed === undefined) recent.added(this.#name, id, doc, body.length, pending);
     if (doc !== null) ahead.inserted(this.#name, doc);
@@ -218,7 +223,12 @@ class TableWriter {
     const { recent, ahead } = this.#connection;
     recent.drop(this.#name, id);
     ahead.drop(this.#name);
-    const assigned = this.#assigned(written, old, columnsOf(doc, written), mark === null ? null : recent.settled);
+    const assigned = this.#assigned(
+      written,
+      old,
+      columnsOf(doc, written, this.#table.fold),
+      mark === null ? null : recent.settled,
+    );
     this.#run(`UPDATE "${this.#name}" SET body = ?${assigned.text} WHERE rowid = ?`, [
       storedBody(text),
       ...assigned.values,
@@ -391,10 +401,12 @@ class TableWriter {
   #replace(found: Found, update: Update, settled = false): string {
     const { rowid, doc } = found;
     const { recent, ahead } = this.#connection;
-    const { lookups, unique } = this.#table;
+    const { lookups, unique, fold } = this.#table;
     const isTouched = touchedBy(update);
-    const columns = this.#table.written.filter(isTouched);
-    const before = columnsOf(doc, columns);
+    const columns = this.#table.written.filter((path) =>
+      isTouched(path === FOLDED && fold !== null ? fold.path : path),
+    );
+    const before = columnsOf(doc, columns, fold);
     const looked = lookups.filter(({ path }) => isTouched(path));
     const terms = termSource(doc, looked);
     // What fails from here on leaves a document that is neither the old one nor the new one.
@@ -405,7 +417,7 @@ class TableWriter {
     if (termSource(doc, looked).some((source, i) => source !== terms[i])) this.#note(doc.id);
     const body = JSON.stringify(doc);
     const stored = this.#table.packed !== undefined ? storedBody(this.#textOf(doc)) : body;
-    const after = columnsOf(doc, columns);
+    const after = columnsOf(doc, columns, fold);
     const { text, values, unsettled } = this.#assigned(columns, before, after, found.marked, settled);
     const at = rowid === null ? 'id' : 'rowid';
     this.#run(`UPDATE "${this.#name}" SET body = ?${text} WHERE ${at} = ?`, [stored, ...values, rowid ?? doc.id]);

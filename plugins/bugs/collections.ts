@@ -7,6 +7,8 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
     // Every occurrence moves these.
     deferred: ['last_seen_at', 'updated_at', 'hit_count'],
     deferredInserts: true,
+    // A claim takes an item out of the queue, and leaves it where it is in all lists.
+    folded: { path: 'status', value: 'in_progress', as: 'open' },
     lookups: [
       { path: 'search_text', by: 'text' },
       { path: 'tags', by: 'value' },

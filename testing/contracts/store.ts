@@ -3,6 +3,7 @@
  * calls `storeContract` with a way to open an empty store; every test works in collections of its own.
  */
 import { cachedReads } from './store-cached.js';
+import { folded } from './store-folded.js';
 import { changes } from './store-changes.js';
 import { concurrency } from './store-concurrency.js';
 import { filters } from './store-filters.js';
@@ -57,6 +58,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
     rendering(fixture);
     changes(fixture);
     cachedReads(fixture);
+    folded(fixture);
     packing(fixture);
     concurrency(fixture);
     transactions(fixture);

@@ -7,6 +7,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { alternatives } from '../../../ports/document.js';
 import type { Condition, Filter, Sort } from '../../../ports/store.js';
 import type { Connection, Table, TableIndex } from '../connection.js';
+import { askedOf, FOLDED } from '../indexing/fold.js';
 import { rowsByTerms } from './lookups.js';
 import { matchOf } from './terms.js';
 import type { Sql } from '../translate.js';
@@ -46,17 +47,34 @@ export interface Plan {
 }
 
 /** @param sort null: no order is asked for, as in a count */
-export function planOf(table: Table, filter: Filter, sort: Sort | null): Plan | null {
+export function planOf(table: Table, given: Filter, sort: Sort | null): Plan | null {
+  const filter = mappedFilter(table, given);
   if (typeof filter['id'] === 'string') return null;
   const by = sort?.[0]?.[0] ?? 'id';
   // In the order of the ids, or in none, SQLite takes the index that fits the filter; of alternatives it takes none.
   const walked = new Set([by, ...longest(table.indexes.map((index) => walkedOf(index, filter, by)))]);
   const all = waysOf(table, filter, by, walked);
   const ways = by === 'id' ? { ...all, indexed: [] } : all;
-  const any = filter.or === undefined ? [] : alternatives(filter.or).map((one) => waysOf(table, one, by, walked));
+  const any =
+    filter.or === undefined
+      ? []
+      : alternatives(filter.or).map((one) => waysOf(table, mappedFilter(table, one), by, walked));
   const usable = any.length > 0 && any.every(isUsable) ? any : null;
   if (!isUsable(ways) && usable === null) return null;
   return { ways, alternatives: usable, aside: new Set(ways.indexed.flat().filter((path) => !walked.has(path))) };
+}
+
+/**
+ * The filter as the columns alone have it. What it finds besides is left out when the candidates are read. Those that are folded have an
+ * index of their own.
+ */
+function mappedFilter({ fold, columns }: Table, filter: Filter): Filter {
+  if (fold === null || !columns.has(fold.path) || filter[fold.path] === undefined) return filter;
+  const { [fold.path]: condition, ...more } = filter;
+  const asked = askedOf(condition, fold);
+  if (asked === null) return more;
+  if (asked.folded === 'only' && !asked.others) return { ...more, [FOLDED]: fold.value };
+  return { ...more, [fold.path]: asked.in.length === 1 ? asked.in[0] : { in: asked.in } };
 }
 
 const isUsable = ({ match, indexed }: Ways): boolean => match !== null || indexed.length > 0;
@@ -138,7 +156,7 @@ function rowsOf(connection: Connection, table: Table, ways: Ways, most: number):
     // What fewer conditions leave is no less.
     if (crowded.some((more) => paths.every((path) => more.includes(path)))) continue;
     const range = Object.fromEntries(paths.map((path) => [path, ways.filter[path]]));
-    const { text, values } = settledWhere(table, [range]);
+    const { text, values } = settledWhere({ ...table, columns: new Set(table.columns) }, [range]);
     const sql = `SELECT rowid FROM "${table.name}" WHERE ${text} LIMIT ?`;
     const key = `${sql} ${JSON.stringify(values)}`;
     if (known.get(key) === undefined) {

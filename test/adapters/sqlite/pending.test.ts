@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection.js';
 import type { Value } from '../../../adapters/sqlite/driver.js';
-import { makeSome } from '../../../adapters/sqlite/later.js';
+import { makeSome } from '../../../adapters/sqlite/indexing/later.js';
 import { performRead } from '../../../adapters/sqlite/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/schema.js';
 import { Settling } from '../../../adapters/sqlite/settling.js';

@@ -2,8 +2,8 @@
  * What a large table still lacks of its indexes (later.ts), in a table of its own: `~later`. A column that is being filled is written with
  * its document and not read.
  */
-import type { IndexSpec } from '../../ports/store.js';
-import type { Driver } from './driver.js';
+import type { IndexSpec } from '../../../ports/store.js';
+import type { Driver } from '../driver.js';
 
 /** A connection, as far as this needs one. */
 type Statements = Pick<Driver, 'prepare'>;

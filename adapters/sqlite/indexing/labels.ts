@@ -1,5 +1,5 @@
 /** The names of indexes. They tell which paths an index is over, and how. */
-import { PATH, type IndexSpec } from '../../ports/store.js';
+import { PATH, type IndexSpec } from '../../../ports/store.js';
 
 /** An index as it is made. */
 export interface Way extends IndexSpec {

@@ -1,10 +1,10 @@
 /** The indexes of a table. */
-import { StoreConflict, type IndexSpec } from '../../ports/store.js';
-import type { Connection } from './connection.js';
-import { violatedColumn } from './driver.js';
+import { StoreConflict, type IndexSpec } from '../../../ports/store.js';
+import type { Connection } from '../connection.js';
+import { violatedColumn } from '../driver.js';
 import { declaredBy, isSettled, labelOf, neededBy, waysOf, type Way } from './labels.js';
-import { PENDING } from './mark.js';
-import { columnName } from './translate.js';
+import { PENDING } from '../mark.js';
+import { columnName } from '../translate.js';
 
 /**
  * One that leaves pending rows out ends in the column that says so, which is empty in all its entries: without it SQLite would

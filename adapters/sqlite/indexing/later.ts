@@ -4,19 +4,19 @@
  * not. How far it is stands in the file, in the same transaction as the work, so a process that was killed goes on where it was.
  * Until then filters and sorts read the documents.
  */
-import type { Connection } from './connection.js';
-import type { Value } from './driver.js';
+import type { Connection } from '../connection.js';
+import type { Value } from '../driver.js';
+import { indexedExpression, type Fold } from './fold.js';
 import { createIndex } from './indexes.js';
 import { filledTo, LATER, laterOf, type Later } from './later-state.js';
-import { columnName } from './translate.js';
-import { bodyExpression } from './values.js';
+import { columnName } from '../translate.js';
 
 /** Documents that one transaction fills. */
 const AT_ONCE = 200;
 
 /** `SET …` of columns from the bodies. */
-export const assignments = (paths: readonly string[]): string =>
-  paths.map((path) => `${columnName(path)} = ${bodyExpression(path)}`).join();
+export const assignments = (paths: readonly string[], fold: Fold | null): string =>
+  paths.map((path) => `${columnName(path)} = ${indexedExpression(path, fold)}`).join();
 
 /** Within a transaction. What is under way already begins anew where it gets more to fill. */
 export function makeLater(connection: Connection, name: string, more: Later): void {
@@ -58,7 +58,11 @@ function fillSome(connection: Connection, name: string, paths: readonly string[]
   const range = `SELECT id FROM "${name}" WHERE id > ? AND id < x'' ORDER BY id LIMIT ?`;
   const last = connection.prepare(`SELECT max(id) FROM (${range})`).get([from, AT_ONCE])?.[0] as Value;
   if (last === null) return false;
-  connection.prepare(`UPDATE "${name}" SET ${assignments(paths)} WHERE id > ? AND id <= ?`).run([from, last]);
+  connection
+    .prepare(
+      `UPDATE "${name}" SET ${assignments(paths, connection.table(name)?.fold ?? null)} WHERE id > ? AND id <= ?`,
+    )
+    .run([from, last]);
   connection.prepare(`UPDATE ${LATER} SET filled_to = ? WHERE collection = ?`).run([last, name]);
   return true;
 }

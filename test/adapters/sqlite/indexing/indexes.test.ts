@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Connection } from '../../../adapters/sqlite/connection.js';
-import { ensureCollection } from '../../../adapters/sqlite/schema.js';
-import { performRead } from '../../../adapters/sqlite/reads.js';
-import { performWrite } from '../../../adapters/sqlite/writes.js';
-import type { Filter, IndexSpec, Sort } from '../../../ports/store.js';
-import { requestOf } from './support/request.js';
+import { Connection } from '../../../../adapters/sqlite/connection.js';
+import { ensureCollection } from '../../../../adapters/sqlite/schema.js';
+import { performRead } from '../../../../adapters/sqlite/reads.js';
+import { performWrite } from '../../../../adapters/sqlite/writes.js';
+import type { Filter, IndexSpec, Sort } from '../../../../ports/store.js';
+import { requestOf } from '../support/request.js';
 
 describe('sqlite, indexes', () => {
   let folder = '';

@@ -1,0 +1,89 @@
+/**
+ * Values that indexes do not tell apart (ports/store.ts, CollectionSpec): a document that goes from one to the other stays where it is
+ * in each index over their path. Its column holds `as`, and a column beside it, `FOLDED`, the value itself; that one has
+ * an index of its own, in which the few that are folded lie in the order they were made.
+ *
+ * So a filter by either value asks both columns, a list walks the index of both and leaves out the others, and a count
+ * takes the folded ones, which that index finds, from the sum (reads.ts).
+ *
+ * Rejected: an index over an expression. SQLite makes an entry anew whenever a column that it names is written.
+ */
+import { valueAt } from '../../../ports/document.js';
+import type { Doc, Filter, Json } from '../../../ports/store.js';
+import { bodyExpression } from '../values.js';
+
+export interface Fold {
+  path: string;
+  /** The value that few documents have. */
+  value: string;
+  /** The one that takes its place. */
+  as: string;
+}
+
+/** No path of a document: the column of the folded value, or null. */
+export const FOLDED = '~folded';
+
+const NAME = /^[a-z][a-z0-9_.]*$/;
+
+/** The index over folded rows. Its name tells every connection what is folded. @throws TypeError */
+export function foldLabel(name: string, { path, value, as }: Fold): string {
+  if (![path, value, as].every((part) => NAME.test(part)) || value === as)
+    throw new TypeError(`cannot be folded: ${path} ${value} as ${as}`);
+  return `${prefixOf(name)}${path},${value},${as}`;
+}
+
+const prefixOf = (name: string): string => `${name}:folded:`;
+
+/** From the names of a table's indexes. */
+export function foldOf(name: string, indexes: readonly string[]): Fold | null {
+  const label = indexes.find((index) => index.startsWith(prefixOf(name)));
+  if (label === undefined) return null;
+  const [path = '', value = '', as = ''] = label.slice(prefixOf(name).length).split(',');
+  return { path, value, as };
+}
+
+/** What the column of `path` holds of a document. */
+export function indexedAt(doc: Doc, path: string, fold: Fold | null): Json {
+  if (fold === null || (path !== fold.path && path !== FOLDED)) return valueAt(doc, path);
+  const value = valueAt(doc, fold.path);
+  const isFolded = value === fold.value;
+  if (path === FOLDED) return isFolded ? fold.value : null;
+  return isFolded ? fold.as : value;
+}
+
+/** The same as SQL over the body. */
+export function indexedExpression(path: string, fold: Fold | null): string {
+  if (fold === null || (path !== fold.path && path !== FOLDED)) return bodyExpression(path);
+  const value = bodyExpression(fold.path);
+  return path === FOLDED
+    ? `CASE ${value} WHEN '${fold.value}' THEN '${fold.value}' END`
+    : `CASE ${value} WHEN '${fold.value}' THEN '${fold.as}' ELSE ${value} END`;
+}
+
+/** A condition on the folded path, as the two columns have it. */
+export interface Asked {
+  /** The values of its column. */
+  in: readonly string[];
+  /** Of the folded rows among them. */
+  folded: 'all' | 'none' | 'only';
+  /** Rows with other values of the column that takes the place are asked for as well. */
+  others: boolean;
+}
+
+/** Null: only the document can tell. */
+export function askedOf(condition: Filter[string], { value, as }: Fold): Asked | null {
+  const values = typeof condition === 'string' ? [condition] : listOf(condition);
+  if (values === null) return null;
+  const mapped = [...new Set(values.map((one) => (one === value ? as : one)))];
+  const [hasValue, hasAs] = [values.includes(value), values.includes(as)];
+  const folded = hasValue ? (hasAs ? 'all' : 'only') : hasAs ? 'none' : 'all';
+  return { in: mapped, folded, others: mapped.length > 1 };
+}
+
+/** The texts of an `in` that is alone. */
+function listOf(condition: Filter[string]): readonly string[] | null {
+  if (typeof condition !== 'object' || condition === null || !('in' in condition)) return null;
+  const { in: values, ...more } = condition;
+  const isPlain = values !== undefined && values.length > 0 && values.every((one) => typeof one === 'string');
+  return isPlain && Object.keys(more).length === 0 ? values : null;
+}
