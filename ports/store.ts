@@ -121,8 +121,8 @@ export type Render<T extends Doc = never, B extends Doc = never, C extends Json 
 ) => object;
 
 export interface Rendered {
-  /** An array: what was made of each document, in order; UTF-8. */
-  json: Uint8Array;
+  /** An array: what was made of each document, in order. As text, or as its UTF-8 in a buffer of its own, whichever is at hand. */
+  json: string | Uint8Array;
   /** As in `Page`. */
   next: string | null;
 }

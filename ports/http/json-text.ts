@@ -1,11 +1,12 @@
 /** JSON that was made elsewhere, as a member of an answer. */
+const decoder = new TextDecoder();
 
 export class JsonText {
-  /** @param bytes UTF-8 of one JSON value */
-  constructor(readonly bytes: Uint8Array) {}
+  /** @param json one value, as text or as UTF-8 */
+  constructor(readonly json: string | Uint8Array) {}
 
-  /** The value: whoever does not splice the bytes gets the same. */
+  /** The value: whoever does not splice it gets the same. */
   toJSON(): unknown {
-    return JSON.parse(Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength).toString('utf8'));
+    return JSON.parse(typeof this.json === 'string' ? this.json : decoder.decode(this.json));
   }
 }

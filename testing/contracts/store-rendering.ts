@@ -6,7 +6,8 @@ import { rejection, type Fixture } from './fixture.js';
 import { render, RENDERED, type Row } from './rendered.js';
 
 const CONTEXT = { add: 100 };
-const valueOf = ({ json }: Rendered): unknown => JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
+const valueOf = ({ json }: Rendered): unknown =>
+  JSON.parse(typeof json === 'string' ? json : new TextDecoder('utf-8', { fatal: true }).decode(json));
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 export function rendering(fixture: Fixture): void {

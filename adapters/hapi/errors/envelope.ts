@@ -18,21 +18,17 @@ export function successJson(data: object): string | Buffer {
   return json === '{}' ? '{"status":"success"}' : `{"status":"success",${json.slice(1)}`;
 }
 
-/** The same where members are JSON already: their bytes are put between the others. */
-function splicedJson(data: object): Buffer {
-  const pieces: Uint8Array[] = [];
-  let text = '{"status":"success"';
+/** The same where members are JSON already: they are put between the others, text as text. */
+function splicedJson(data: object): string | Buffer {
+  const pieces: (string | Uint8Array)[] = ['{"status":"success"'];
   for (const [name, value] of Object.entries(data)) {
     if (name === 'status') continue;
-    if (value instanceof JsonText) {
-      pieces.push(Buffer.from(`${text},${JSON.stringify(name)}:`), value.bytes);
-      text = '';
-    } else {
-      const json = JSON.stringify(value) as string | undefined;
-      if (json !== undefined) text += `,${JSON.stringify(name)}:${json}`;
-    }
+    const json = value instanceof JsonText ? value.json : (JSON.stringify(value) as string | undefined);
+    if (json !== undefined) pieces.push(`,${JSON.stringify(name)}:`, json);
   }
-  return Buffer.concat([...pieces, Buffer.from(`${text}}`)]);
+  pieces.push('}');
+  if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('');
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }
 
 const CODE_OF: Partial<Record<number, ErrorCode>> = {};

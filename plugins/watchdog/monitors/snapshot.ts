@@ -4,7 +4,7 @@
  * is read in pages, with a turn of the event loop between them. For the API each monitor is kept as the JSON text that is sent;
  * the page of the hierarchy shows seven fields of each, which costs a fraction.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable, JsonText } from '../../../kernel/contract.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
 import type { Find, Rendered } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
@@ -26,8 +26,6 @@ export interface Snapshot<Row extends TreeItem = MonitorRow> {
   /** The hierarchy of all; made when it is asked for, once. */
   forest: () => Promise<Forest<Row>>;
 }
-
-const decoder = new TextDecoder();
 
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -59,7 +57,7 @@ export class Snapshots {
     const query: Find = { filter: { deleted_at: null }, sort: [['source', 'asc']], limit: PAGE };
     for (let after: string | null = null, more = true; more; more = after !== null) {
       const page: Rendered = await monitors.render({ ...query, after }, { module, context: null });
-      for (const row of JSON.parse(decoder.decode(page.json)) as Row[]) rows.push(row);
+      for (const row of new JsonText(page.json).toJSON() as Row[]) rows.push(row);
       after = page.next;
       if (after !== null) await turn();
     }

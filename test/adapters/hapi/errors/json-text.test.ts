@@ -5,7 +5,8 @@ import { successJson } from '../../../../adapters/hapi/errors/envelope.js';
 import { JsonText, Reply, type RouteSpec } from '../../../../ports/http.js';
 import { TestServer } from '../support.js';
 
-const spliced = (value: unknown): JsonText => new JsonText(new TextEncoder().encode(JSON.stringify(value)));
+const text = (value: unknown): JsonText => new JsonText(JSON.stringify(value));
+const bytes = (value: unknown): JsonText => new JsonText(new TextEncoder().encode(JSON.stringify(value)));
 const textOf = (body: string | Buffer): string => body.toString('utf8');
 
 const ITEMS = Array.from({ length: 60 }, (_, i) => ({ id: `i${i}`, title: `ünïcode “${i}” \u2028 ${'x'.repeat(30)}` }));
@@ -28,16 +29,19 @@ describe('hapi: answers with JSON that is made already', () => {
       ...more,
     });
     const pairs = Object.entries(ANSWERS).flatMap(([name, answer]) => [
-      route(`/api/t/v1/${name}/text`, answer(spliced)),
+      route(`/api/t/v1/${name}/text`, answer(text)),
+      route(`/api/t/v1/${name}/bytes`, answer(bytes)),
       route(
         `/api/t/v1/${name}/plain`,
         answer((value) => value),
       ),
     ]);
     const bare = [
-      route('/api/t/v1/bare/text', { items: spliced(ITEMS) }, { bare: true }),
+      route('/api/t/v1/bare/text', { items: text(ITEMS) }, { bare: true }),
+      route('/api/t/v1/bare/bytes', { items: bytes(ITEMS) }, { bare: true }),
       route('/api/t/v1/bare/plain', { items: ITEMS }, { bare: true }),
-      route('/api/t/v1/reply/text', new Reply(201, { items: spliced(ITEMS) })),
+      route('/api/t/v1/reply/text', new Reply(201, { items: text(ITEMS) })),
+      route('/api/t/v1/reply/bytes', new Reply(201, { items: bytes(ITEMS) })),
       route('/api/t/v1/reply/plain', new Reply(201, { items: ITEMS })),
     ];
     test = await TestServer.create({ routes: [...pairs, ...bare] });
@@ -53,20 +57,23 @@ describe('hapi: answers with JSON that is made already', () => {
       ['in part', 'GET', { range: 'bytes=5-20' }],
     ] as const) {
       it(`${name}, ${how}`, async () => {
-        const [text, plain] = await Promise.all(
-          ['text', 'plain'].map((kind) =>
+        const [plain, ...made] = await Promise.all(
+          ['plain', 'text', 'bytes'].map((kind) =>
             fetch(`${test.url}/api/t/v1/${name}/${kind}`, {
               method,
               headers: { 'accept-encoding': 'identity', 'x-request-id': 'request-1', ...headers },
             }),
           ),
         );
-        if (text === undefined || plain === undefined) throw new Error('no answer');
+        if (plain === undefined) throw new Error('no answer');
         const shown = (answer: Response): unknown =>
           [...answer.headers].filter(([header]) => header !== 'date' && !header.startsWith('ratelimit-'));
-        expect(text.status).to.equal(plain.status);
-        expect(shown(text)).to.deep.equal(shown(plain));
-        expect(await text.text()).to.equal(await plain.text());
+        const expected = await plain.text();
+        for (const one of made) {
+          expect(one.status).to.equal(plain.status);
+          expect(shown(one)).to.deep.equal(shown(plain));
+          expect(await one.text()).to.equal(expected);
+        }
       });
     }
   }
@@ -76,11 +83,11 @@ describe('hapi: answers with JSON that is made already', () => {
       .string({ minLength: 1, maxLength: 6 })
       .filter((name) => name !== '__proto__' && !/^\d+$/.test(name));
     fc.assert(
-      fc.property(fc.dictionary(names, fc.jsonValue()), fc.array(names), (data, made) => {
+      fc.property(fc.dictionary(names, fc.jsonValue()), fc.array(names), fc.array(names), (data, texts, buffers) => {
         const mixed = Object.fromEntries(
           Object.entries(data).map(([name, value], i) => [
             name,
-            i === 0 || made.includes(name) ? spliced(value) : value,
+            buffers.includes(name) ? bytes(value) : i === 0 || texts.includes(name) ? text(value) : value,
           ]),
         );
         const { status: _outcome, ...rest } = data;
