@@ -2,13 +2,13 @@
  * What was made of documents (renderer.ts), by their text: a row whose documents and context are the same is not made again,
  * for the function is pure. Lists are asked for again and again, and few of their rows have changed. The worker's own.
  */
-export interface MadeRow {
+interface MadeRow {
   id: string;
   /** The text beside it, and the context, for which it was made. */
   beside: string | null;
   context: string;
-  json: string;
-  isAscii: boolean;
+  /** Text if it is ASCII, else its UTF-8. */
+  json: string | Uint8Array;
 }
 
 /** Characters that are kept: some thousand rows. */

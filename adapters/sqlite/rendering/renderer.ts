@@ -3,7 +3,7 @@ import { encodeCursor } from '../../../ports/cursor.js';
 import { arrayOf, renderOf } from '../../../ports/rendering.js';
 import type { Doc, Json, Rendered } from '../../../ports/store.js';
 import type { Connection } from '../connection.js';
-import { MadeRows, type MadeRow } from './made-rows.js';
+import { MadeRows } from './made-rows.js';
 import type { RenderRequest } from '../messages.js';
 import { wholeBody } from '../packing/packing.js';
 import { find } from '../reads.js';
@@ -15,11 +15,21 @@ const encoder = new TextEncoder();
 
 /**
  * One byte for each character goes over and to the socket quicker as text, and leaves no buffer that waits for a collection of the event
- * loop's heap. Two bytes for each are made UTF-8 here, and change hands.
+ * loop's heap. Rows with other letters, which take two bytes for each, are kept as UTF-8, and a buffer of them changes hands.
  */
-function jsonOf(rows: readonly MadeRow[]): string | Uint8Array {
-  const text = arrayOf(rows.map(({ json }) => json));
-  return rows.every(({ isAscii }) => isAscii) ? text : encoder.encode(text);
+function pageOf(rows: readonly (string | Uint8Array)[]): string | Uint8Array {
+  if (rows.every((row) => typeof row === 'string')) return arrayOf(rows);
+  // No piece of a pool, which could not be handed over.
+  const page = Buffer.allocUnsafeSlow(rows.reduce((size, row) => size + row.length + 1, 1));
+  let at = 0;
+  for (const row of rows) {
+    at += page.write(at === 0 ? '[' : ',', at);
+    if (typeof row === 'string') page.write(row, at, 'latin1');
+    else page.set(row, at);
+    at += row.length;
+  }
+  page.write(']', at);
+  return page;
 }
 
 /** Of one worker. */
@@ -37,25 +47,25 @@ export class Renderer {
     const table = this.connection.table(name);
     const found = table === null ? [] : (find(this.connection, table, request, 'body') as string[]);
     const bodies = found.slice(0, request.rows - 1);
-    const made = this.#madeFor(`${module} ${beside}`);
+    const kept = this.#madeFor(`${module} ${beside}`);
     const rows = bodies.map((body) => {
-      const known = made.of(body);
+      const known = kept.of(body);
       return known === undefined ? { body, doc: parsed(body) } : { body, known };
     });
     const ids = rows.map(({ known, doc }) => (known ?? doc).id);
     const others = this.#texts(beside, ids);
     const given = JSON.parse(context) as Json;
-    const all = rows.map(({ body, known, doc }, i): MadeRow => {
+    const made = rows.map(({ body, known, doc }, i): string | Uint8Array => {
       const id = ids[i] as string;
       const other = others.get(id) ?? null;
-      if (known !== undefined && known.beside === other && known.context === context) return known;
-      const json = JSON.stringify(render(doc ?? parsed(body), other === null ? null : parsed(other), given));
-      const row = { id, beside: other, context, json, isAscii: ASCII.test(json) };
-      made.keep(body, row);
-      return row;
+      if (known !== undefined && known.beside === other && known.context === context) return known.json;
+      const text = JSON.stringify(render(doc ?? parsed(body), other === null ? null : parsed(other), given));
+      const json = ASCII.test(text) ? text : encoder.encode(text);
+      kept.keep(body, { id, beside: other, context, json });
+      return json;
     });
     const last = found.length > bodies.length ? bodies.at(-1) : undefined;
-    return { json: jsonOf(all), next: last === undefined ? null : encodeCursor(request.sort, parsed(last)) };
+    return { json: pageOf(made), next: last === undefined ? null : encodeCursor(request.sort, parsed(last)) };
   }
 
   #madeFor(key: string): MadeRows {
