@@ -78,6 +78,29 @@ describe('web: pages that follow by themselves', function () {
     expect(tab?.faults).to.deep.equal([]);
   });
 
+  it('a chart under the pointer stays until the pointer leaves it', async () => {
+    const beat = (length: number, message: string) => {
+      const checks = { redis: { ok: false, message } };
+      const body = { source: 'read', interval: 3600, metrics: { length }, checks };
+      return service.request('POST', '/api/watchdog/v1/ping', token, body);
+    };
+    // The alert is there from the beginning: one that comes would move the chart away from under the pointer.
+    await beat(7, 'No answer to PING');
+    const page = await opened('/monitors/read');
+    const [chart, read] = [page.getByRole('slider', { name: /^length/ }), page.locator('.series-read')];
+    await chart.hover();
+    await beat(9, 'None again');
+    await page.locator('.alert', { hasText: 'None again' }).waitFor({ timeout: 60_000 });
+    expect(await read.isVisible()).to.equal(true);
+    expect(await read.innerText()).to.include('7');
+    await page.mouse.move(0, 0);
+    await beat(11, 'Still none');
+    await page.locator('.alert', { hasText: 'Still none' }).waitFor({ timeout: 60_000 });
+    await read.waitFor({ state: 'hidden' });
+    await page.locator('[data-points*=",11"]').waitFor();
+    expect(tab?.faults).to.deep.equal([]);
+  });
+
   it('a session that ends elsewhere ends the following', async () => {
     const page = await opened('/');
     const cookies = await page.context().cookies();

@@ -1,6 +1,6 @@
 // Pages that follow by themselves: comfort only. A page with `data-live-topics` hears by server-sent events that something of
 // it has changed, asks for itself again, and takes over the parts that differ. Nothing moves under a hand: a part in which
-// somebody types, has ticked a box, opened a menu or marked text waits. After half an hour without a key or a
+// somebody types, has ticked a box, opened a menu, marked text or reads out a chart waits. After half an hour without a key or a
 // pointer the page stops, so that an open tab does not keep a session alive for ever.
 (() => {
   const main = document.querySelector('main[data-live-topics]');
@@ -38,6 +38,8 @@
       return true;
     if (part.querySelector('details[open].dropdown, details[open] form, input[type="checkbox"][name="ids"]:checked'))
       return true;
+    // A chart is being read out under the pointer.
+    if (part.querySelector('[role="slider"]:hover')) return true;
     const marked = getSelection();
     return !marked.isCollapsed && part.contains(marked.anchorNode);
   }

@@ -12,7 +12,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 export const PIECE = 256 * 1024;
 /** A list of reports, a report, its context, and a value of that; what lies deeper is read in one go. */
 const DEEPEST = 4;
-const TURN_MS = 8;
+const TURN_MS = 4;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

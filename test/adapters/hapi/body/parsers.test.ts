@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { existsSync, readFileSync } from 'node:fs';
 import { addressReader } from '../../../../adapters/hapi/transport/address.js';
 import { parseCookies, setCookie } from '../../../../adapters/hapi/transport/cookies.js';
 import { Failure } from '../../../../adapters/hapi/errors/failure.js';
@@ -7,6 +8,12 @@ import { parseForm } from '../../../../adapters/hapi/body/form.js';
 import { parseJson } from '../../../../adapters/hapi/body/json.js';
 
 const json = async (value: unknown): Promise<unknown> => parseJson(Buffer.from(JSON.stringify(value)));
+
+const OWN = '/proc/thread-self/schedstat';
+/** Processor time of this thread, in milliseconds; where the system does not tell, of all threads: those that collect garbage do not hold the loop. */
+const usedMs = existsSync(OWN)
+  ? (): number => Number(readFileSync(OWN, 'utf8').split(' ', 1)[0]) / 1e6
+  : (): number => process.cpuUsage().user / 1000;
 
 describe('hapi: parsers', () => {
   it('parses what JSON.stringify writes', async () => {
@@ -140,11 +147,10 @@ describe('hapi: parsers', () => {
       expect(bytes.length).to.be.within(7e6, 9e6);
       await parseJson(bytes, 50_000);
       let longest = 0;
-      let seen = process.cpuUsage();
+      let seen = usedMs();
       const look = (): void => {
-        const used = process.cpuUsage(seen);
-        longest = Math.max(longest, used.user / 1000);
-        seen = process.cpuUsage();
+        longest = Math.max(longest, usedMs() - seen);
+        seen = usedMs();
       };
       const parsed = parseJson(bytes, 50_000) as Promise<unknown>;
       const state = { done: false };
