@@ -5,7 +5,7 @@ import type { Filter, Scalar, Sort } from '../../ports/store.js';
 import { candidatesOf, fromCandidates, planOf } from './lookups/candidates.js';
 import type { Connection, Table } from './connection.js';
 import type { FindRequest, GroupRequest, ReadKind } from './messages.js';
-import { askedOf, FOLDED, foldLabel, type Fold } from './indexing/fold.js';
+import { askedOf, FOLDED, foldLabel, rawly, type Fold } from './indexing/fold.js';
 import { expression, orderSql, whereSql, type Columns, type Sql } from './translate.js';
 import { among, findInParts, isUnsettled, settledColumns, settledWhere } from './unsettled.js';
 import { scalarOf } from './values.js';
@@ -151,7 +151,8 @@ function groupCount(connection: Connection, table: Table, request: GroupRequest)
   const all = (): void => {
     const parts = apart(table, filter, by);
     if (fold?.path === path && filter[path] === undefined && !isNamedAside(fold, filter)) {
-      grouped(everywhere(rawly(table), filter, by), rawly(table).columns);
+      const raw = rawly(table);
+      grouped(everywhere(raw, filter, by), raw.columns);
       const { text, values } = foldedWhere(table, fold, filter);
       const n = connection.prepare(`SELECT count(*) ${text}`).get(values)?.[0] as number;
       add(fold.as, -n);
@@ -187,9 +188,6 @@ function apart(table: Table, filter: Filter, sort: Sort = []): { whole: Sql; fol
 
 /** Whether an alternative asks for the folded path. */
 const isNamedAside = ({ path }: Fold, { or = [] }: Filter): boolean => or.some((one) => one[path] !== undefined);
-
-/** Columns as they are, which hold one value in place of another. */
-const rawly = (table: Table): Table => ({ ...table, columns: new Set(table.columns) });
 
 /** The folded rows for which the rest of a filter holds. */
 function foldedWhere(table: Table, fold: Fold, filter: Filter): Sql {

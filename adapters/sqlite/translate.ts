@@ -56,15 +56,18 @@ export function orderSql(sort: Sort | undefined, columns: Columns): string {
 
 function filterTerms(filter: Filter, columns: Columns, values: Value[], aside = NONE): string[] {
   const terms: string[] = [];
+  const { fold } = columns;
   for (const path in filter) {
     const condition = filter[path];
     if (condition === undefined) continue;
     if (path === 'or') {
       const any = alternatives(condition).map((f) => filterTerms(f, columns, values).join(' AND ') || '1');
       terms.push(any.length === 0 ? NEVER : `(${any.map((one) => `(${one})`).join(' OR ')})`);
-    } else if (path === columns.fold?.path && columns.has(path) && askedOf(condition, columns.fold) !== null) {
-      terms.push(...foldedTerms(columns.fold, askedOf(condition, columns.fold) as Asked, values, aside));
-    } else {
+      continue;
+    }
+    const asked = fold && path === fold.path && columns.has(path) ? askedOf(condition, fold) : null;
+    if (fold && asked !== null) terms.push(...foldedTerms(fold, asked, values, aside));
+    else {
       const at = (aside.has(path) ? '+' : '') + expression(path, columns);
       terms.push(...conditionTerms(path, at, condition as Condition, values, columns));
     }

@@ -60,6 +60,12 @@ export function indexedExpression(path: string, fold: Fold | null): string {
     : `CASE ${value} WHEN '${fold.value}' THEN '${fold.as}' ELSE ${value} END`;
 }
 
+/** A table as its columns are, which hold one value in place of another: what is asked of them is not translated. */
+export const rawly = <T extends { columns: ReadonlySet<string> }>(table: T): T => ({
+  ...table,
+  columns: new Set(table.columns),
+});
+
 /** A condition on the folded path, as the two columns have it. */
 export interface Asked {
   /** The values of its column. */

@@ -7,7 +7,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { alternatives } from '../../../ports/document.js';
 import type { Condition, Filter, Sort } from '../../../ports/store.js';
 import type { Connection, Table, TableIndex } from '../connection.js';
-import { askedOf, FOLDED } from '../indexing/fold.js';
+import { askedOf, FOLDED, rawly } from '../indexing/fold.js';
 import { rowsByTerms } from './lookups.js';
 import { matchOf } from './terms.js';
 import type { Sql } from '../translate.js';
@@ -156,7 +156,7 @@ function rowsOf(connection: Connection, table: Table, ways: Ways, most: number):
     // What fewer conditions leave is no less.
     if (crowded.some((more) => paths.every((path) => more.includes(path)))) continue;
     const range = Object.fromEntries(paths.map((path) => [path, ways.filter[path]]));
-    const { text, values } = settledWhere({ ...table, columns: new Set(table.columns) }, [range]);
+    const { text, values } = settledWhere(rawly(table), [range]);
     const sql = `SELECT rowid FROM "${table.name}" WHERE ${text} LIMIT ?`;
     const key = `${sql} ${JSON.stringify(values)}`;
     if (known.get(key) === undefined) {
