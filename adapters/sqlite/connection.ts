@@ -7,7 +7,7 @@ import { neededIn } from './indexing/labels.js';
 import { Ahead } from './kept/ahead.js';
 import { isBusy, type Driver, type Statement } from './driver.js';
 import { foldOf, type Fold } from './indexing/fold.js';
-import { monotonicMs, type Seen } from './seen.js';
+import { Seen } from './seen.js';
 import { columnsWith, type Columns } from './translate.js';
 import { openDriver } from './open.js';
 import { marksOf } from './mark.js';
@@ -55,6 +55,8 @@ export interface Table {
 export interface ConnectionOptions {
   path: string;
   durability: 'full' | 'normal';
+  /** Of a `Seen`, for the connection that writes. */
+  seen?: SharedArrayBuffer;
 }
 
 export class Connection {
@@ -71,11 +73,11 @@ export class Connection {
   readonly recent = new Recent();
   readonly ahead = new Ahead();
   #version = -1;
-  /** When it last looked for commits of other connections, in a transaction. */
-  seen: Seen = { others: -1, at: 0 };
+  readonly #seen: Seen;
 
   /** @param busyMs how long a statement waits for a lock before it fails as busy */
-  constructor({ path, durability }: ConnectionOptions, { busyMs = BUSY_MS, cacheKb = CACHE_KB } = {}) {
+  constructor({ path, durability, seen }: ConnectionOptions, { busyMs = BUSY_MS, cacheKb = CACHE_KB } = {}) {
+    this.#seen = new Seen(seen);
     this.driver = openDriver(path);
     this.driver.exec(`PRAGMA busy_timeout = ${busyMs}`);
     // Two processes that make a new file at once: the switch to WAL does not wait for a lock by itself.
@@ -166,9 +168,11 @@ export class Connection {
     try {
       this.#forgetOthers();
       const result = work();
+      this.#seen.end();
       patiently(() => this.prepare('COMMIT').run([]));
       return result;
     } catch (error) {
+      this.#seen.fail();
       if (this.driver.inTransaction()) this.prepare('ROLLBACK').run([]);
       this.#version = -1;
       this.#forgetDocuments();
@@ -185,10 +189,10 @@ export class Connection {
   #forgetOthers(): void {
     const [version] = this.prepare('PRAGMA data_version').get([]) ?? [];
     const others = version as number;
-    const isAlone = others === this.seen.others;
+    const isAlone = others === this.#seen.others;
+    this.#seen.begin(others);
     if (!isAlone) this.#forgetDocuments();
     if (!isAlone || this.#version === -1) this.refresh();
-    this.seen = { others, at: monotonicMs() };
   }
 
   /** Within a transaction: what `work` wrote is undone when it throws, and nothing else. */

@@ -14,7 +14,6 @@ import {
 } from '../../ports/store.js';
 import { isFull } from './driver.js';
 import type { DocText } from './packing/packing.js';
-import type { Seen } from './seen.js';
 
 export type WriteKind =
   'insert' | 'put' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping' | 'transact';
@@ -79,13 +78,6 @@ export const collectionsOf = ([, collection]: Request): readonly string[] =>
 
 /** One per request, in order. */
 export type Outcome = { value: unknown } | { conflict: string } | { error: string; name: string };
-
-/** To one or several requests. */
-export interface Answer {
-  outcomes: readonly Outcome[];
-  /** Of the writer. */
-  seen?: Seen;
-}
 
 export function outcomeOf(error: unknown): Outcome {
   if (error instanceof StoreConflict) return { conflict: error.index };

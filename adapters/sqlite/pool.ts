@@ -8,8 +8,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ConnectionOptions } from './connection.js';
-import { unwrap, type Answer, type Outcome, type Request } from './messages.js';
-import type { Seen } from './seen.js';
+import { unwrap, type Outcome, type Request } from './messages.js';
 import { CLOSE, READY } from './serve.js';
 
 interface Call {
@@ -39,8 +38,6 @@ export interface PoolOptions {
   send: 'one' | 'stream';
   /** Called for each request when its answer has come, before its caller learns of it. */
   answered?: (request: Request) => void;
-  /** Called with what an answer tells besides, before any of its callers learns of it. */
-  looked?: (seen: Seen) => void;
 }
 
 export class Pool {
@@ -70,7 +67,7 @@ export class Pool {
       throw new Error(`cannot open ${connection.path}: ${errorOf(thrown).message}`, { cause: thrown });
     })) as [unknown];
     if (hello !== READY) throw new Error('a storage worker did not start');
-    worker.on('message', (answer: Answer) => this.#settle(thread, answer));
+    worker.on('message', (outcomes: readonly Outcome[]) => this.#settle(thread, outcomes));
     worker.on('error', (error) => this.#fail(error));
     worker.on('exit', () => this.#fail(new Error('a storage worker ended')));
     this.#threads.push(thread);
@@ -148,11 +145,10 @@ export class Pool {
     }
   }
 
-  #settle(thread: Thread, { outcomes, seen }: Answer): void {
+  #settle(thread: Thread, outcomes: readonly Outcome[]): void {
     // Answers come in the order of the requests.
     const calls = thread.calls.splice(0, outcomes.length);
-    const { answered, looked } = this.#options;
-    if (seen !== undefined) looked?.(seen);
+    const { answered } = this.#options;
     if (answered !== undefined) for (const { request } of calls) answered(request);
     this.#dispatch();
     for (const [i, { resolve, reject }] of calls.entries()) {

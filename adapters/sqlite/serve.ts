@@ -3,7 +3,7 @@
  * the worker. Messages that have arrived meanwhile are answered together, up to `most` requests.
  */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
-import type { Answer, Outcome, Request } from './messages.js';
+import type { Outcome, Request } from './messages.js';
 
 export const CLOSE = 'close';
 export const READY = 'ready';
@@ -11,8 +11,6 @@ export const READY = 'ready';
 interface Service<R extends Request> {
   /** A promise keeps the caller waiting, not the worker. */
   answer: (batch: readonly R[]) => readonly Outcome[] | Promise<readonly Outcome[]>;
-  /** What is told with the outcomes. */
-  seen?: () => NonNullable<Answer['seen']>;
   /** Buffers of the outcomes that are handed over instead of copied. */
   transfer?: (outcomes: readonly Outcome[]) => ArrayBuffer[];
   close: () => void;
@@ -20,7 +18,7 @@ interface Service<R extends Request> {
   most: number;
 }
 
-export function serve<R extends Request>(port: MessagePort, { answer, seen, transfer, close, most }: Service<R>): void {
+export function serve<R extends Request>(port: MessagePort, { answer, transfer, close, most }: Service<R>): void {
   const end = (): void => {
     close();
     port.close();
@@ -38,8 +36,7 @@ export function serve<R extends Request>(port: MessagePort, { answer, seen, tran
     }
     const outcomes = answer(batch);
     const send = (done: readonly Outcome[]): void => {
-      const message: Answer = { outcomes: done, ...(seen && { seen: seen() }) };
-      port.postMessage(message, transfer?.(done) ?? []);
+      port.postMessage(done, transfer?.(done) ?? []);
       if (closing) end();
     };
     if (outcomes instanceof Promise) void outcomes.then(send);

@@ -17,6 +17,7 @@ import { collectionsOf } from './messages.js';
 import { packedFields } from './packing/fields.js';
 import { textOf, wholeBody, type DocText } from './packing/packing.js';
 import { Pool } from './pool.js';
+import { Seen } from './seen.js';
 
 export interface SqliteOptions {
   /** The file; its folder is made when missing. */
@@ -52,7 +53,8 @@ export class SqliteStore implements DocumentStore {
   };
   readonly #options: ConnectionOptions;
   readonly #writer: Pool;
-  readonly #cached = new CachedReads();
+  readonly #seen = new Seen();
+  readonly #cached = new CachedReads(this.#seen);
   readonly #readers: Pool;
   readonly #threads: Threads = {
     get: (collection, id) => this.#get(collection, id),
@@ -71,13 +73,12 @@ export class SqliteStore implements DocumentStore {
     this.#options = connection;
     this.#writer = new Pool({
       module: new URL('./writer.js', import.meta.url),
-      connection,
+      connection: { ...connection, seen: this.#seen.shared },
       threads: 1,
       send: 'stream',
       answered: (request) => {
         for (const name of collectionsOf(request)) this.#cached.written(name);
       },
-      looked: (seen) => this.#cached.looked(seen),
     });
     this.#readers = new Pool({
       module: new URL('./reader.js', import.meta.url),

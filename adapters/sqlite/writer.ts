@@ -42,7 +42,6 @@ if (parentPort) {
       settling.later();
       return outcomes;
     },
-    seen: () => connection.seen,
     close: () => {
       settling.end();
       connection.close();

@@ -4,8 +4,8 @@
  *
  * What this process has written is exact: an acknowledged write forgets its collection before its caller learns of it. Another
  * process on the same file is a command: what is kept was true at most a few milliseconds ago, less than a command takes to
- * end after its last commit. Each transaction of the writer looks whether another process has committed, so under load one look keeps
- * everything that is known (`looked`).
+ * end after its last commit. Each transaction of the writer looks whether another process has committed (seen.ts), so under load one look keeps
+ * everything that is known.
  */
 import { monotonicMs, type Seen } from '../seen.js';
 
@@ -30,24 +30,29 @@ export class CachedReads {
   #cleared = 0;
   /** When the first of the reads began. */
   #oldest = 0;
-  #looked: Seen | null = null;
+  /** As it was when all that is kept was read. */
+  #others: number;
+  readonly #seen: Seen;
   readonly #now: () => number;
 
   /** @param now as `monotonicMs` */
-  constructor(now: () => number = monotonicMs) {
+  constructor(seen: Seen, now: () => number = monotonicMs) {
+    this.#seen = seen;
+    this.#others = seen.others;
     this.#now = now;
   }
 
   /** Undefined: it is to be read. */
   get(collection: string, asked: string): unknown {
     if (this.#size === 0) return undefined;
-    const known = Math.max(this.#oldest, this.#looked?.at ?? 0);
-    if (this.#now() - known < KEPT_MS) return this.#answers.get(collection)?.get(asked);
-    this.#clear();
-    return undefined;
+    const now = this.#now();
+    const known = Math.max(this.#oldest, this.#look());
+    if (now - known >= KEPT_MS) this.#clear();
+    return this.#answers.get(collection)?.get(asked);
   }
 
   begin(collection: string): Begun {
+    this.#look();
     const written = this.#written.get(collection) ?? 0;
     this.#written.set(collection, written);
     return { at: this.#now(), written, cleared: this.#cleared };
@@ -72,10 +77,13 @@ export class CachedReads {
     this.#answers.delete(collection);
   }
 
-  /** The writer has looked for other processes. */
-  looked(seen: Seen): void {
-    if (seen.others !== this.#looked?.others) this.#clear();
-    this.#looked = seen;
+  /** Forgets all when another process has committed. Answers up to when none has. */
+  #look(): number {
+    const { at } = this.#seen;
+    const { others } = this.#seen;
+    if (others !== this.#others) this.#clear();
+    this.#others = others;
+    return at;
   }
 
   #clear(): void {

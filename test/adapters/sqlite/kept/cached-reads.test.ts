@@ -1,16 +1,24 @@
 /** What is kept of reads, and for how long: no longer than nobody else can have written. */
 import { expect } from 'chai';
 import { CachedReads } from '../../../../adapters/sqlite/kept/cached-reads.js';
+import { Seen } from '../../../../adapters/sqlite/seen.js';
 
 /** Just short of what an answer is kept without a look, in milliseconds. */
 const KEPT = 4.9;
 
 describe('sqlite: cached reads', () => {
   let now = 0;
+  let seen = new Seen();
+  /** A transaction of the writer that lasts no time. */
+  const look = (others: number): void => {
+    seen.begin(others);
+    seen.end();
+  };
   const filled = (): CachedReads => {
     now = 1_000;
-    const reads = new CachedReads(() => now);
-    reads.looked({ others: 1, at: now });
+    seen = new Seen(undefined, () => now);
+    const reads = new CachedReads(seen, () => now);
+    look(1);
     reads.keep('rows', 'id a', 'answer', reads.begin('rows'));
     reads.keep('rows', 'id none', null, reads.begin('rows'));
     reads.keep('other', 'id a', 'other answer', reads.begin('other'));
@@ -41,12 +49,12 @@ describe('sqlite: cached reads', () => {
   it('are forgotten after some milliseconds, unless the writer has looked meanwhile', () => {
     const reads = filled();
     now += KEPT;
-    reads.looked({ others: 1, at: now });
+    look(1);
     now += KEPT;
     expect(reads.get('rows', 'id a')).to.equal('answer');
     now += 0.2;
     expect(reads.get('rows', 'id a')).to.equal(undefined);
-    reads.looked({ others: 1, at: now });
+    look(1);
     expect(reads.get('rows', 'id a')).to.equal(undefined);
   });
 
@@ -73,16 +81,50 @@ describe('sqlite: cached reads', () => {
 
   it('a look of long ago keeps nothing', () => {
     const reads = filled();
-    const before = now;
+    look(1);
     now += KEPT + 0.2;
-    reads.looked({ others: 1, at: before });
     expect(reads.get('rows', 'id a')).to.equal(undefined);
+  });
+
+  it('are kept for as long as a transaction of the writer lasts, and from its end', () => {
+    const reads = filled();
+    seen.begin(1);
+    now += 500;
+    expect(reads.get('rows', 'id a')).to.equal('answer');
+    seen.end();
+    now += KEPT;
+    expect(reads.get('rows', 'id a')).to.equal('answer');
+    now += 0.2;
+    expect(reads.get('rows', 'id a')).to.equal(undefined);
+  });
+
+  it('a transaction that fails says nothing of the time since it began', () => {
+    const reads = filled();
+    seen.begin(1);
+    now += KEPT + 0.2;
+    seen.fail();
+    expect(reads.get('rows', 'id a')).to.equal(undefined);
+  });
+
+  it('a transaction that begins after the commit of another process forgets all', () => {
+    const reads = filled();
+    seen.begin(2);
+    expect(reads.get('rows', 'id a')).to.equal(undefined);
+  });
+
+  it('what the writer sees is seen by other threads', () => {
+    const other = new Seen(seen.shared, () => now);
+    seen.begin(7);
+    expect([other.others, other.at]).to.deep.equal([7, now]);
+    seen.end();
+    now += 3;
+    expect([other.others, other.at]).to.deep.equal([7, now - 3]);
   });
 
   it("another process's commit forgets all, and what was being read", () => {
     const reads = filled();
     const begun = reads.begin('rows');
-    reads.looked({ others: 2, at: now });
+    look(2);
     expect(reads.get('rows', 'id a')).to.equal(undefined);
     expect(reads.get('other', 'id a')).to.equal(undefined);
     reads.keep('rows', 'id a', 'of before', begun);
@@ -95,7 +137,7 @@ describe('sqlite: cached reads', () => {
     const reads = filled();
     const kept = (n: number): unknown => reads.get('rows', `id ${n}`);
     for (let n = 0; n < 2_500; n++) {
-      reads.looked({ others: 1, at: now });
+      look(1);
       reads.keep('rows', `id ${n}`, n, reads.begin('rows'));
     }
     const left = Array.from({ length: 2_500 }, (_, n) => n).filter((n) => kept(n) !== undefined);
