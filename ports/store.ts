@@ -132,6 +132,8 @@ export interface ChangeOptions {
   sort?: Sort;
   /** Create `{id, …setOnInsert, …}` when none matches; the filter must then name the `id` by equality. */
   upsert?: boolean;
+  /** It moves so many indexes that those over `deferred` paths come along: an engine need not come back to the document for them. */
+  settled?: boolean;
 }
 
 export interface Changed<T> {

@@ -109,7 +109,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
   }
 
   async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
-    const request = { filter, update: plainUpdate(update), sort: options.sort, upsert: options.upsert };
+    const request = { filter, update: plainUpdate(update), ...options };
     const changed = (await this.#write('change', request)) as [body: string, created: boolean] | null;
     return changed && { doc: JSON.parse(changed[0]) as T, created: changed[1] };
   }

@@ -16,8 +16,7 @@ import { refusal } from '../errors.js';
 import { claimUnread, type ChangeSet } from '../items/change-set.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 import { Items } from '../items/items.js';
-import type { ItemDoc, Lease, OutboxEntry } from '../items/model.js';
-import { claimNote, Outbox } from '../items/outbox.js';
+import type { ItemDoc, Lease } from '../items/model.js';
 import { SecretGuard } from '../items/secret-guard.js';
 import { allowed } from '../items/transitions.js';
 import { isLive } from '../items/view.js';
@@ -71,7 +70,6 @@ export class Leases {
     @inject(DEPS) private readonly deps: Deps,
     @inject(Items) private readonly items: Items,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
-    @inject(Outbox) private readonly outbox: Outbox,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
@@ -79,44 +77,20 @@ export class Leases {
   async next(caller: Caller, request: LeaseRequest, filter: Filter): Promise<Granted | { item: null }> {
     await this.secrets.refuse({ agent: request.agent });
     await this.settle();
-    const { ids } = this.deps;
+    const { items, ids } = this.deps;
     const secret = ids.secret();
     const agent = request.agent ?? soleTarget(filter) ?? caller.name;
-    const id = ids.uuid();
-    const data = { agent, by: 'next' };
-    const doc = await this.watermark.write(claimedId, (stamp, now) => {
+    const noted = { id: ids.uuid(), actor: caller.name };
+    const doc = await this.watermark.write(claimedId, async (stamp, now) => {
       const claim = this.#lease(caller, { ...request, agent }, secret, now);
       // The stretch of the queue holds the severity already.
       const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
       const waiting = either(queue, notPassed(holderOf(claim), stamp));
-      return this.#claimFirst(waiting, claim, {
-        id,
-        kind: 'activity',
-        name: 'claimed',
-        at: stamp,
-        actor: caller.name,
-        data,
-      });
+      const update = claimUnread(claim, noted);
+      const changed = await items.change(waiting, update, { sort: [['queue_key', 'asc']], settled: true });
+      return changed && changed.doc;
     });
-    if (doc === null) return { item: null };
-    await this.outbox.flush(
-      doc,
-      doc.outbox.filter((entry) => entry.id === id),
-    );
-    return this.#granted(doc, secret);
-  }
-
-  /** Of the items that a filter finds the first in the queue; null when there is none. */
-  async #claimFirst(filter: Filter, claim: Lease, note: OutboxEntry): Promise<ItemDoc | null> {
-    const { items, transact } = this.deps;
-    const sort: Sort = [['queue_key', 'asc']];
-    if (transact === null) return (await items.change(filter, claimUnread(claim, note), { sort }))?.doc ?? null;
-    const update = claimUnread(claim, null);
-    const done = await transact([
-      { collection: 'items', change: filter, update, sort, settled: true, answer: true },
-      claimNote(note),
-    ]);
-    return done && (done[0] as ItemDoc);
+    return doc === null ? { item: null } : this.#granted(doc, secret);
   }
 
   /** @throws ServiceError not_found, already_claimed, invalid_transition, lease_limit */

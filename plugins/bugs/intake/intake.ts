@@ -329,7 +329,7 @@ export class Intake {
         update,
       );
       if (changed === null) return null;
-      return { doc: changed.doc, outcome: 'counted' as const, regression, entries: change.entries, sampled: null };
+      return { doc: changed.doc, outcome: 'counted' as const, regression, entries: change.written, sampled: null };
     });
   }
 

@@ -83,6 +83,12 @@ export class ChangeSet {
     return Object.keys(this.set).length === 0 && this.entries.length === 0;
   }
 
+  /** The entries of the write: one that waits in the item goes with it. */
+  get written(): readonly OutboxEntry[] {
+    const noted = notedIn(this.item);
+    return noted === null ? this.entries : [noted, ...this.entries];
+  }
+
   assign(fields: Partial<ItemDoc>): this {
     Object.assign(this.set, fields);
     return this;
@@ -191,8 +197,9 @@ export class ChangeSet {
    * The write, for `{id, rev}`: one revision more, never an earlier `updated_at`.
    * @param outbox entries that are not written in another place in the same transaction
    */
-  update(outbox: readonly OutboxEntry[] = this.entries): Update {
+  update(outbox: readonly OutboxEntry[] = this.written): Update {
     const update: Update = {
+      ...(this.item.noted !== undefined && { unset: ['noted'] }),
       set: { ...this.set, ...derived(this.next) } as unknown as NonNullable<Update['set']>,
       inc: { rev: 1 },
       max: { updated_at: this.at },
@@ -211,16 +218,20 @@ const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info
 /**
  * The claim of the first open item that a filter finds, decided by the store. Of the derived fields only `queue_key` depends
  * on whether an item is open or in progress.
- * @param note for the outbox; null when it is written in its place in the same transaction
  */
-export function claimUnread(claim: Lease, note: OutboxEntry | null): Update {
-  const outbox_at = note === null ? {} : { outbox_at: `${note.at} ${note.id}` };
+export function claimUnread(claim: Lease, noted: NonNullable<ItemDoc['noted']>): Update {
   return {
-    set: { status: 'in_progress', claim: { ...claim }, queue_key: null, ...outbox_at },
+    set: { status: 'in_progress', claim: { ...claim }, queue_key: null, noted: { ...noted } },
     inc: { rev: 1, claim_count: 1 },
     max: { updated_at: claim.claimed_at },
-    ...(note !== null && { push: { outbox: { each: [note as unknown as Json] } } }),
   };
+}
+
+/** The history entry of such a claim, while it waits in its item; small there, since each claim writes it. */
+export function notedIn({ noted, claim }: Pick<ItemDoc, 'noted' | 'claim'>): OutboxEntry | null {
+  if (noted === undefined || claim === null) return null;
+  const { claimed_at, agent } = claim;
+  return { ...noted, kind: 'activity', name: 'claimed', at: claimed_at, data: { agent, by: 'next' } };
 }
 
 /** A higher error level that raises nothing is no revision: it is only remembered, so that it is judged once. */

@@ -9,7 +9,7 @@ import { Items } from './items.js';
 import { isToken, leaseLost, touched } from '../claims/lease.js';
 import type { ChangeSet } from './change-set.js';
 import type { ItemDoc, OutboxEntry, StoredOccurrence } from './model.js';
-import { commentOf } from './outbox.js';
+import { commentOf, Outbox } from './outbox.js';
 import { SecretGuard } from './secret-guard.js';
 import { unpack } from '../intake/payload.js';
 import { slotIds } from '../intake/sampling.js';
@@ -43,6 +43,7 @@ export class Discussion {
     @inject(DEPS) private readonly deps: Deps,
     @inject(Items) private readonly items: Items,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
+    @inject(Outbox) private readonly outbox: Outbox,
   ) {}
 
   /** @throws ServiceError not_found, insufficient_scope */
@@ -52,12 +53,13 @@ export class Discussion {
   }
 
   /** A page of an item that the caller has already been admitted to. */
-  partOf(itemId: string, part: Part, request: PageRequest): Promise<PageAnswer> {
+  async partOf(itemId: string, part: Part, request: PageRequest): Promise<PageAnswer> {
     const { occurrences, texts } = this.deps;
     const shown = async (stored: StoredOccurrence): Promise<object> =>
       occurrenceView(await unpack(stored, (id) => texts.get(id)));
     if (part === 'occurrences') return this.#list(occurrences, shown, part, itemId, request);
     if (part === 'comments') return this.#list(this.deps.comments, commentView, part, itemId, request);
+    await this.outbox.file(itemId);
     return this.#list(this.deps.activity, activityView, part, itemId, request);
   }
 

@@ -9,10 +9,10 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import type { Filter, Find, TransactionWrite } from '../../../ports/store.js';
+import { StoreFull, type Filter, type Find, type TransactionWrite } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { statOf } from '../lists/stat-kinds.js';
-import type { ChangeSet } from './change-set.js';
+import { notedIn, type ChangeSet } from './change-set.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, OutboxEntry } from './model.js';
 
 /** Entries older than this belong to a dead process, or to a listener that failed. */
@@ -33,14 +33,15 @@ export class Outbox {
    */
   async write(filter: Filter, change: ChangeSet): Promise<{ doc: ItemDoc; entries: readonly OutboxEntry[] } | null> {
     const { items, transact } = this.deps;
-    const events = change.entries.filter(({ kind }) => kind === 'event');
-    if (transact === null || events.length === change.entries.length) {
+    const { written } = change;
+    const events = written.filter(({ kind }) => kind === 'event');
+    if (transact === null || events.length === written.length) {
       const changed = await items.change(filter, change.update());
-      return changed && { doc: changed.doc, entries: change.entries };
+      return changed && { doc: changed.doc, entries: written };
     }
     const done = await transact([
       { collection: 'items', change: filter, update: change.update(events), settled: true, answer: true },
-      ...change.entries.flatMap((entry) => placed(change.item, entry)),
+      ...written.flatMap((entry) => placed(change.item, entry)),
     ]);
     return done && { doc: done[0] as ItemDoc, entries: events };
   }
@@ -62,6 +63,34 @@ export class Outbox {
     const task = this.#events(item, mine);
     this.#background.add(task);
     void task.finally(() => this.#background.delete(task));
+  }
+
+  /**
+   * Brings the entry that waits in an item (`noted`) into its history, which is about to be read. Where the disk is full that is read
+   * without it.
+   */
+  async file(itemId: string): Promise<void> {
+    const { items, activity, transact } = this.deps;
+    const item = await items.get(itemId);
+    const noted = item && notedIn(item);
+    if (item === null || noted === null) return;
+    const insert = activityOf(item, noted);
+    const change = { id: itemId, 'noted.id': insert.id };
+    const update = { unset: ['noted'] };
+    try {
+      // Another call, or a change, may be faster: then it is where it belongs.
+      if (transact !== null)
+        await transact([
+          { collection: 'items', change, update },
+          { collection: 'activity', insert },
+        ]);
+      else {
+        await activity.bulk([{ insert }]);
+        await items.change(change, update);
+      }
+    } catch (error) {
+      if (!(error instanceof StoreFull)) throw error;
+    }
   }
 
   async #history(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
@@ -141,13 +170,6 @@ function placed(item: Pick<ItemDoc, 'id' | 'project'>, entry: OutboxEntry): Tran
   if (entry.kind === 'activity') return [{ collection: 'activity', insert: activityOf(item, entry) }];
   return entry.kind === 'comment' ? [{ collection: 'comments', insert: commentOf(item, entry) }] : [];
 }
-
-/** The history entry of a claim, which is written with the item that the claim finds. */
-export const claimNote = ({ id, at, name, actor, data }: OutboxEntry): TransactionWrite => ({
-  collection: 'activity',
-  insert: { id, at, action: name, actor, data } as Omit<ActivityDoc, 'item_id'>,
-  taken: { item_id: 'id' },
-});
 
 export const activityOf = (item: Pick<ItemDoc, 'id' | 'project'>, entry: OutboxEntry): ActivityDoc => {
   const { id, at, name, actor, data } = entry;

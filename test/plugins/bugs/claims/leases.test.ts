@@ -256,8 +256,8 @@ for (const engine of STORES) {
                 await heir.bugs.reconcile();
                 await settled(heir);
                 const item = await heir.deps.items.get(id);
-                const history = await heir.deps.activity.find({ filter: { item_id: id } });
-                const claims = history.items.filter(({ action }) => action === 'claimed');
+                const { items: history } = await heir.discussion.partOf(id, 'activity', {});
+                const claims = history.filter((entry) => 'action' in entry && entry.action === 'claimed');
                 expect(claims, `write ${n}`).to.have.lengthOf(item?.claim_count ?? NaN);
                 expect(item).to.include({ status: claims.length === 0 ? 'open' : 'in_progress', outbox_at: null });
               } finally {
@@ -269,22 +269,19 @@ for (const engine of STORES) {
       }
     }
 
-    it('a claim is one write where the store has transactions', async function () {
+    it('a claim is one write, by its id where the store has transactions', async () => {
       const { store, close } = await engine.open();
       try {
-        if (store.transact === null) this.skip();
         const fixture = fixtureOn(store);
         const { id } = await fixture.bugs.record(report());
         await settled(fixture);
-        for (const by of ['next', 'claim'] as const) {
+        for (const by of store.transact === null ? (['next'] as const) : (['next', 'claim'] as const)) {
           const dead = dying(store, 1, true);
           await attempt(fixtureOn(dead.store, fixture.clock), ({ leases }) =>
             by === 'next' ? leases.next(MANAGER, { agent: by }, {}) : leases.claim(id, MANAGER, { agent: by }),
           );
-          const { items } = await fixture.deps.activity.find({ filter: { item_id: id }, sort: [['at', 'desc']] });
-          expect(items.find(({ action, data }) => action === 'claimed' && data['agent'] === by)).to.include({
-            actor: MANAGER.name,
-          });
+          const { items: history } = await fixture.discussion.partOf(id, 'activity', {});
+          expect(history.find((entry) => 'action' in entry && entry.action === 'claimed')).to.include({ actor: MANAGER.name });
           expect((await fixture.deps.items.get(id))?.outbox).to.deep.equal([]);
           fixture.clock.advance(HOUR);
         }

@@ -1,0 +1,159 @@
+/** The history entry of a fetch waits in its item, and is in the history whenever that is read (contract 20, history). */
+import { expect } from 'chai';
+import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
+import { ManualClock } from '../../../../testing/clock.js';
+import { attempt, dying } from '../dying.js';
+import { fixtureOn, MANAGER, report, settled, STORES, type Fixture } from '../fixture.js';
+
+interface Shown {
+  id: string;
+  at: string;
+  action: string;
+  actor: string;
+  data: object;
+}
+
+for (const engine of STORES) {
+  for (const together of [true, false]) {
+    const way = together ? 'in the way of the store' : 'without transactions';
+    describe(`bugs: the history of what was fetched, on ${engine.name}, ${way}`, () => {
+      let store: DocumentStore;
+      let close: () => Promise<void>;
+      let fixture: Fixture;
+      let id: string;
+      const fixtureAt = (of: DocumentStore, clock?: ManualClock): Fixture =>
+        fixtureOn(of, clock, (deps) => {
+          if (!together) deps.transact = null;
+        });
+      const historyOf = async (of: Fixture, request = {}): Promise<Shown[]> =>
+        (await of.discussion.partOf(id, 'activity', request)).items as Shown[];
+      const actions = async (of = fixture): Promise<string[]> => (await historyOf(of)).map(({ action }) => action);
+      const stored = async (): Promise<number> => (await fixture.deps.activity.find({ filter: { item_id: id } })).items.length;
+      const fetched = async (): Promise<string> => {
+        const granted = await fixture.leases.next(MANAGER, { agent: 'a' }, {});
+        if (granted.item === null) throw new Error('nothing to fetch');
+        return granted.lease.claim_token;
+      };
+
+      beforeEach(async () => {
+        ({ store, close } = await engine.open());
+        fixture = fixtureAt(store);
+        ({ id } = await fixture.bugs.record(report()));
+        await settled(fixture);
+        fixture.clock.advance(1_000);
+      });
+      afterEach(async () => {
+        await settled(fixture);
+        await close();
+      });
+
+      it('tells who fetched it, and when; the same each time', async () => {
+        const at = fixture.clock.iso();
+        await fetched();
+        fixture.clock.advance(1_000);
+        expect(await stored()).to.equal(1);
+        const [entry, ...others] = await historyOf(fixture);
+        expect(entry).to.deep.include({ at, action: 'claimed', actor: MANAGER.name, data: { agent: 'a', by: 'next' } });
+        expect(others.map(({ action }) => action)).to.deep.equal(['created']);
+        expect(await historyOf(fixture)).to.deep.equal([entry, ...others]);
+        expect(await fixture.deps.items.get(id)).to.not.have.property('noted');
+      });
+
+      it('is read by pages', async () => {
+        await fetched();
+        const page = await fixture.discussion.partOf(id, 'activity', { limit: 1, include_total: true });
+        expect((page.items as Shown[]).map(({ action }) => action)).to.deep.equal(['claimed']);
+        expect(page).to.include({ has_more: true, total: 2 });
+        const rest = await historyOf(fixture, { limit: 1, cursor: page.next_cursor });
+        expect(rest.map(({ action }) => action)).to.deep.equal(['created']);
+      });
+
+      it('stays in order with what follows, whether it was read meanwhile or not', async () => {
+        for (const read of [false, true]) {
+          const token = await fetched();
+          if (read) await historyOf(fixture);
+          fixture.clock.advance(1_000);
+          await fixture.leases.release(id, { ...MANAGER, id: `tok-${read}` }, { claim_token: token });
+          fixture.clock.advance(25 * 3_600_000);
+        }
+        expect(await actions()).to.deep.equal(['status', 'claimed', 'status', 'claimed', 'created']);
+        expect(await fixture.deps.items.get(id)).to.not.have.property('noted');
+      });
+
+      it('stays when the lease runs out, and when a report reopens or counts', async () => {
+        await fetched();
+        fixture.clock.advance(1_000);
+        await fixture.bugs.record(report());
+        fixture.clock.advance(1_801_000);
+        await fixture.leases.settle();
+        await settled(fixture);
+        expect(await actions()).to.deep.equal(['status', 'claimed', 'created']);
+        const claim_token = await fetched();
+        fixture.clock.advance(1_000);
+        await fixture.edits.edit(id, MANAGER, { status: 'resolved', claim_token });
+        await settled(fixture);
+        expect(await actions()).to.deep.equal(['status', 'claimed', 'status', 'claimed', 'created']);
+      });
+
+      it('is there once, however many read it and change the item at a time', async () => {
+        const token = await fetched();
+        const other = fixtureAt(store, fixture.clock);
+        await Promise.all([
+          historyOf(fixture),
+          fixture.leases.renew(id, MANAGER, { claim_token: token }),
+          historyOf(other),
+          fixture.edits.edit(id, MANAGER, { severity: 'critical', claim_token: token }),
+          historyOf(other),
+        ]);
+        await settled(fixture);
+        await settled(other);
+        const all = (await historyOf(fixture)).toSorted((a, b) => (a.action < b.action ? -1 : 1));
+        const expected = ['claimed', 'created', 'renewed', 'severity', 'severity locked'];
+        expect(all.map(({ action }) => action)).to.deep.equal(expected);
+      });
+
+      it('is there once when the process dies while it is read', async () => {
+        for (const late of [false, true]) {
+          for (let n = 1, died = true; died; n++) {
+            const opened = await engine.open();
+            const before = fixtureAt(opened.store);
+            ({ id } = await before.bugs.record(report()));
+            before.clock.advance(1_000);
+            const granted = await before.leases.next(MANAGER, {}, {});
+            if (granted.item === null) throw new Error('nothing to fetch');
+            before.clock.advance(1_000);
+            await settled(before);
+            const dead = dying(opened.store, n, late);
+            await attempt(fixtureAt(dead.store, before.clock), (of) => historyOf(of));
+            died = dead.died();
+            const heir = fixtureAt(opened.store, before.clock);
+            expect(await actions(heir), `write ${n}`).to.deep.equal(['claimed', 'created']);
+            const { claim_token } = granted.lease;
+            await heir.edits.edit(id, MANAGER, { status: 'resolved', claim_token });
+            await settled(heir);
+            expect(await actions(heir), `write ${n}`).to.deep.equal(['status', 'claimed', 'created']);
+            await opened.close();
+          }
+        }
+      });
+
+      it('is read without it while the disk is full', async () => {
+        await fetched();
+        const full = Object.create(store) as DocumentStore;
+        const refuse = (): Promise<never> => Promise.reject(new StoreFull());
+        Object.defineProperty(full, 'transact', { value: store.transact && refuse });
+        full.collection = (name) => {
+          const collection = store.collection(name);
+          return new Proxy(collection, {
+            get: (target, method) =>
+              ['bulk', 'change', 'insert'].includes(String(method))
+                ? refuse
+                : (Reflect.get(target, method) as () => unknown).bind(target),
+          }) as never;
+        };
+        expect(await actions(fixtureAt(full, fixture.clock))).to.deep.equal(['created']);
+        expect(await actions()).to.deep.equal(['claimed', 'created']);
+      });
+    });
+  }
+}
