@@ -280,26 +280,6 @@ export function seedOf(filter: Filter): Doc {
   return seed as unknown as Doc;
 }
 
-/**
- * A document to insert, with the fields that it takes from another one (ports/store.ts, TransactionWrite). It is the caller's own
- * copy, and changed in place.
- * @param left by the last change before it
- * @throws TypeError when there was none, or for an `id` or a path in place of a field
- */
-export function withTaken<T extends Doc>(
-  doc: T,
-  taken: { readonly [field: string]: string } | undefined,
-  left: Doc | null,
-): T {
-  if (taken === undefined) return doc;
-  if (left === null) throw new TypeError('there is no change before it to take fields from');
-  for (const [field, path] of Object.entries(taken)) {
-    if (field === 'id' || field.includes('.')) throw new TypeError(`${field} cannot be taken`);
-    write(doc as unknown as Tree, field, valueAt(left, checkPath(path)));
-  }
-  return doc;
-}
-
 /** A lone surrogate as JSON.stringify writes it, after any number of escaped backslashes. */
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 

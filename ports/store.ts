@@ -231,12 +231,7 @@ export interface CollectionSpec {
 
 /** One write of a transaction. */
 export type TransactionWrite =
-  | {
-      collection: string;
-      insert: Doc;
-      /** Fields whose values are those of the document that the last change before it left: field → path in that document. */
-      taken?: { [field: string]: string };
-    }
+  | { collection: string; insert: Doc }
   | { collection: string; put: Doc }
   | {
       collection: string;
@@ -258,7 +253,6 @@ export type TransactionWrite =
  * Writes of several collections in their order, all of them or none, with one commit. Null, and nothing written, when an
  * insert meets a document with its id or a unique field, or a change without `upsert` finds none. Otherwise one answer for
  * each write: the document as a change with `answer` left it, else null.
- * @throws TypeError when an insert takes fields and no change is before it
  */
 export type Transact = (writes: readonly TransactionWrite[]) => Promise<(Doc | null)[] | null>;
 

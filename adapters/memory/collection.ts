@@ -14,7 +14,6 @@ import {
   totalSort,
   uniqueValue,
   valueAt,
-  withTaken,
 } from '../../ports/document.js';
 import { renderPage } from '../../ports/rendering.js';
 import {
@@ -144,12 +143,11 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
 
   /**
    * One write of a transaction, what a change left, and how to take it back; null when it finds no document.
-   * @param left by the last change before it
    * @throws StoreConflict
    */
-  write(write: TransactionWrite, left: Doc | null): { changed: T | null; undo: () => void } | null {
+  write(write: TransactionWrite): { changed: T | null; undo: () => void } | null {
     if ('insert' in write) {
-      const doc = this.#insert(withTaken(clone(write.insert as T), write.taken, left));
+      const doc = this.#insert(clone(write.insert as T));
       return { changed: null, undo: () => this.#restore(doc, null) };
     }
     if ('put' in write) {

@@ -22,13 +22,11 @@ export class MemoryStore implements DocumentStore {
   readonly transact: Transact = async (writes) => {
     const undo: (() => void)[] = [];
     const answers: (Doc | null)[] = [];
-    let left: Doc | null = null;
     try {
       for (const write of writes) {
-        const done = this.#open(write.collection).write(write, left);
+        const done = this.#open(write.collection).write(write);
         if (done === null) throw new Refused();
         undo.push(done.undo);
-        left = done.changed ?? left;
         answers.push('answer' in write && write.answer === true ? done.changed : null);
       }
       return answers;

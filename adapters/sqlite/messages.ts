@@ -34,13 +34,11 @@ export interface ChangeRequest {
   settled?: boolean;
 }
 
-type InsertWrite = Extract<TransactionWrite, { insert: Doc }>;
-
 /** Of `transact`; its collection is all of them, with blanks between. Bodies are answered where they are asked for. `insert`, `put`: the next one of `docs`. */
 export type TransactRequest = readonly (
-  | (Omit<InsertWrite, 'insert'> & { insert: true })
+  | { collection: string; insert: true }
   | { collection: string; put: true }
-  | Exclude<TransactionWrite, InsertWrite | { put: Doc }>
+  | Exclude<TransactionWrite, { insert: Doc } | { put: Doc }>
 )[];
 
 export interface IdsRequest {

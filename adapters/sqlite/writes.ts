@@ -2,7 +2,7 @@
  * The write operations on one connection, inside a transaction that writer.ts opens. Each ends in at most one statement per
  * document, so a conflict undoes nothing but itself and needs no savepoint.
  */
-import { applyUpdate, matches, seedOf, uniqueValue, withTaken } from '../../ports/document.js';
+import { applyUpdate, matches, seedOf, uniqueValue } from '../../ports/document.js';
 import {
   StoreConflict,
   type CollectionSpec,
@@ -143,8 +143,6 @@ class Steps {
   taken = 0;
   readonly #connection: Connection;
   readonly #docs: IterableIterator<DocText>;
-  /** The document that the last change left. */
-  #left: Doc | null = null;
 
   constructor(connection: Connection, docs: readonly DocText[]) {
     this.#connection = connection;
@@ -155,13 +153,12 @@ class Steps {
   take(write: TransactRequest[number]): string | null {
     const writer = new TableWriter(this.#connection, write.collection);
     let body: string | null = null;
-    if ('insert' in write) writer.insert(this.#next(write.taken));
+    if ('insert' in write) writer.insert(this.#next());
     else if ('put' in write) writer.put(this.#next());
     else {
       const { change: filter, update, sort, upsert = false, settled = false } = write;
       const changed = writer.change({ filter, update, upsert, settled, ...(sort !== undefined && { sort }) });
       if (changed === null) throw new Refused();
-      this.#left = writer.left;
       if (write.answer === true) body = changed[0];
     }
     this.taken += 1;
@@ -169,19 +166,13 @@ class Steps {
   }
 
   /** The document that is to be inserted or put. */
-  #next(taken?: { [field: string]: string }): DocText {
-    const text = this.#docs.next().value as DocText;
-    if (taken === undefined) return text;
-    const [id, body, packed] = text;
-    const whole = JSON.stringify(withTaken(JSON.parse(body) as Doc, taken, this.#left));
-    return packed === undefined ? [id, whole] : [id, whole, packed];
+  #next(): DocText {
+    return this.#docs.next().value as DocText;
   }
 }
 
 /** Writes of one collection; its table is made when it is missing. */
 class TableWriter {
-  /** The document as the last change left it; not the caller's own. */
-  left: Doc | null = null;
   readonly #connection: Connection;
   readonly #name: string;
   readonly #table: Table;
@@ -342,7 +333,6 @@ class TableWriter {
     if (upsert !== true) return null;
     const doc = applyUpdate(seedOf(filter), update, true);
     this.insert(this.#textOf(doc));
-    this.left = doc;
     return [JSON.stringify(doc), true];
   }
 
@@ -425,7 +415,6 @@ class TableWriter {
     kept.doc = doc;
     recent.set(this.#name, doc.id, kept, body.length);
     ahead.changed(this.#name, doc, isTouched);
-    this.left = doc;
     return body;
   }
 

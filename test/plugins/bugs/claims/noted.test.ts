@@ -1,4 +1,4 @@
-/** The history entry of a fetch waits in its item, and is in the history whenever that is read (contract 20, history). */
+/** The history entry of a fetch waits in its item, and is in the history whenever that is read (contract 20, leases). */
 import { expect } from 'chai';
 import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../../testing/clock.js';
