@@ -281,7 +281,9 @@ for (const engine of STORES) {
             by === 'next' ? leases.next(MANAGER, { agent: by }, {}) : leases.claim(id, MANAGER, { agent: by }),
           );
           const { items: history } = await fixture.discussion.partOf(id, 'activity', {});
-          expect(history.find((entry) => 'action' in entry && entry.action === 'claimed')).to.include({ actor: MANAGER.name });
+          expect(history.find((entry) => 'action' in entry && entry.action === 'claimed')).to.include({
+            actor: MANAGER.name,
+          });
           expect((await fixture.deps.items.get(id))?.outbox).to.deep.equal([]);
           fixture.clock.advance(HOUR);
         }

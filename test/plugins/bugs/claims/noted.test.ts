@@ -1,7 +1,7 @@
 /** The history entry of a fetch waits in its item, and is in the history whenever that is read (contract 20, leases). */
 import { expect } from 'chai';
 import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
-import { ManualClock } from '../../../../testing/clock.js';
+import type { ManualClock } from '../../../../testing/clock.js';
 import { attempt, dying } from '../dying.js';
 import { fixtureOn, MANAGER, report, settled, STORES, type Fixture } from '../fixture.js';
 
@@ -28,7 +28,8 @@ for (const engine of STORES) {
       const historyOf = async (of: Fixture, request = {}): Promise<Shown[]> =>
         (await of.discussion.partOf(id, 'activity', request)).items as Shown[];
       const actions = async (of = fixture): Promise<string[]> => (await historyOf(of)).map(({ action }) => action);
-      const stored = async (): Promise<number> => (await fixture.deps.activity.find({ filter: { item_id: id } })).items.length;
+      const stored = async (): Promise<number> =>
+        (await fixture.deps.activity.find({ filter: { item_id: id } })).items.length;
       const fetched = async (): Promise<string> => {
         const granted = await fixture.leases.next(MANAGER, { agent: 'a' }, {});
         if (granted.item === null) throw new Error('nothing to fetch');
