@@ -83,10 +83,10 @@ export class ChangeSet {
     return Object.keys(this.set).length === 0 && this.entries.length === 0;
   }
 
-  /** The entries of the write: one that waits in the item goes with it. */
+  /** The entries of the write: one that waits in the item goes with it. An empty change writes none. */
   get written(): readonly OutboxEntry[] {
     const noted = notedIn(this.item);
-    return noted === null ? this.entries : [noted, ...this.entries];
+    return noted === null || this.empty ? this.entries : [noted, ...this.entries];
   }
 
   assign(fields: Partial<ItemDoc>): this {

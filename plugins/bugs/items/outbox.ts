@@ -39,9 +39,13 @@ export class Outbox {
       const changed = await items.change(filter, change.update());
       return changed && { doc: changed.doc, entries: written };
     }
+    const { item, entries } = change;
+    const noted = notedIn(item);
     const done = await transact([
       { collection: 'items', change: filter, update: change.update(events), settled: true, answer: true },
-      ...written.flatMap((entry) => placed(change.item, entry)),
+      // A reader may have brought it there meanwhile.
+      ...(noted === null ? [] : [{ collection: 'activity', put: activityOf(item, noted) }]),
+      ...entries.flatMap((entry) => placed(item, entry)),
     ]);
     return done && { doc: done[0] as ItemDoc, entries: events };
   }
@@ -74,18 +78,18 @@ export class Outbox {
     const item = await items.get(itemId);
     const noted = item && notedIn(item);
     if (item === null || noted === null) return;
-    const insert = activityOf(item, noted);
-    const change = { id: itemId, 'noted.id': insert.id };
+    const put = activityOf(item, noted);
+    const change = { id: itemId, 'noted.id': put.id };
     const update = { unset: ['noted'] };
     try {
       // Another call, or a change, may be faster: then it is where it belongs.
       if (transact !== null)
         await transact([
           { collection: 'items', change, update },
-          { collection: 'activity', insert },
+          { collection: 'activity', put },
         ]);
       else {
-        await activity.bulk([{ insert }]);
+        await activity.bulk([{ put }]);
         await items.change(change, update);
       }
     } catch (error) {

@@ -1,5 +1,7 @@
 /** The history entry of a fetch waits in its item, and is in the history whenever that is read (contract 20, leases). */
 import { expect } from 'chai';
+import { ChangeSet, notedIn } from '../../../../plugins/bugs/items/change-set.js';
+import { activityOf } from '../../../../plugins/bugs/items/outbox.js';
 import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
 import type { ManualClock } from '../../../../testing/clock.js';
 import { attempt, dying } from '../dying.js';
@@ -94,6 +96,37 @@ for (const engine of STORES) {
         await fixture.edits.edit(id, MANAGER, { status: 'resolved', claim_token });
         await settled(fixture);
         expect(await actions()).to.deep.equal(['status', 'claimed', 'status', 'claimed', 'created']);
+      });
+
+      it('stays when a report is counted for a process that died', async () => {
+        const token = await fetched();
+        fixture.clock.advance(1_000);
+        const again = report({ client_ref: 'once' });
+        for (let n = 1, died = true; died; n++) {
+          const dead = dying(store, n, true);
+          await attempt(fixtureAt(dead.store, fixture.clock), ({ bugs }) => bugs.record(again));
+          died = dead.died();
+        }
+        await fixture.bugs.record(again);
+        await settled(fixture);
+        await fixture.edits.edit(id, MANAGER, { status: 'resolved', claim_token: token });
+        await settled(fixture);
+        expect(await actions()).to.deep.equal(['status', 'claimed', 'created']);
+        expect(await fixture.deps.items.get(id)).to.include({ hit_count: 2 });
+      });
+
+      it('is there once where somebody has brought it into the history and left it in the item', async () => {
+        const token = await fetched();
+        fixture.clock.advance(1_000);
+        const item = await fixture.deps.items.get(id);
+        const noted = item && notedIn(item);
+        if (item === null || noted === null) throw new Error('nothing waits');
+        await fixture.deps.activity.insert(activityOf(item, noted));
+        expect(new ChangeSet(item, 'nobody', fixture.clock.iso(), fixture.deps.ids).written).to.deep.equal([]);
+        await fixture.leases.renew(id, MANAGER, { claim_token: token });
+        await settled(fixture);
+        expect(await actions()).to.deep.equal(['renewed', 'claimed', 'created']);
+        expect(await fixture.deps.items.get(id)).to.not.have.property('noted');
       });
 
       it('is there once, however many read it and change the item at a time', async () => {
