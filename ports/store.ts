@@ -233,21 +233,13 @@ export interface CollectionSpec {
 export type TransactionWrite =
   | { collection: string; insert: Doc }
   | { collection: string; put: Doc }
-  | {
+  | (ChangeOptions & {
       collection: string;
       change: Filter;
       update: Update;
-      /** Which document, when several match. */
-      sort?: Sort;
-      upsert?: boolean;
-      /**
-       * It moves so many indexes that those over `deferred` paths come along: an engine need not come back to the document
-       * for them.
-       */
-      settled?: boolean;
       /** Its document is answered; otherwise it stays in the store. */
       answer?: boolean;
-    };
+    });
 
 /**
  * Writes of several collections in their order, all of them or none, with one commit. Null, and nothing written, when an

@@ -5,6 +5,7 @@
 import {
   StoreConflict,
   StoreFull,
+  type ChangeOptions,
   type Doc,
   type Filter,
   type Scalar,
@@ -25,13 +26,9 @@ export type ReadRequest = readonly [kind: ReadKind, collection: string, text: st
 export type Request = WriteRequest | ReadRequest;
 
 /** `change` answers with the document; `touch` (a bulk's change) only whether there was one. */
-export interface ChangeRequest {
+export interface ChangeRequest extends ChangeOptions {
   filter: Filter;
   update: Update;
-  sort?: Sort;
-  upsert?: boolean;
-  /** As `TransactionWrite` has it. */
-  settled?: boolean;
 }
 
 /** Of `transact`; its collection is all of them, with blanks between. Bodies are answered where they are asked for. `insert`, `put`: the next one of `docs`. */

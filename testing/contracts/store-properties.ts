@@ -46,7 +46,7 @@ function suite(fixture: Fixture, deferredInserts: boolean): void {
       await fc.assert(
         fc.asyncProperty(
           docs,
-          fc.array(fc.tuple(fc.nat({ max: 24 }), arbitraryUpdate), { maxLength: 8 }),
+          fc.array(fc.tuple(fc.nat({ max: 24 }), arbitraryUpdate, fc.boolean()), { maxLength: 8 }),
           fc.array(fc.tuple(arbitraryFilter, arbitrarySort, fc.integer({ min: 1, max: 6 })), {
             minLength: 8,
             maxLength: 8,
@@ -55,9 +55,9 @@ function suite(fixture: Fixture, deferredInserts: boolean): void {
             const [subject, reference] = await pair(all);
             // What has just been written is seen, also through indexes that an engine brings up to date later.
             // One after the other: which of two at once is the last is nobody's promise.
-            for (const [i, update] of changes) {
+            for (const [i, update, settled] of changes) {
               const id = (all[i % all.length] as Doc).id;
-              await subject.change({ id }, update);
+              await subject.change({ id }, update, { settled });
               await reference.change({ id }, update);
             }
             for (const [filter, sort, limit] of queries) {
@@ -83,13 +83,16 @@ function suite(fixture: Fixture, deferredInserts: boolean): void {
       await fc.assert(
         fc.asyncProperty(
           docs,
-          fc.array(fc.tuple(arbitraryFilter, arbitraryUpdate, arbitrarySort), { minLength: 8, maxLength: 8 }),
+          fc.array(fc.tuple(arbitraryFilter, arbitraryUpdate, arbitrarySort, fc.boolean()), {
+            minLength: 8,
+            maxLength: 8,
+          }),
           async (all, steps) => {
             const [subject, reference] = await pair(all);
-            for (const [filter, update, sort] of steps) {
+            for (const [filter, update, sort, settled] of steps) {
               const expected = await reference.change(filter, update, { sort });
               expect(
-                await subject.change(filter, update, { sort }),
+                await subject.change(filter, update, { sort, settled }),
                 JSON.stringify([filter, update, sort]),
               ).to.deep.equal(expected);
               const upsert = { id: `up${Object.keys(filter).length}` };

@@ -90,7 +90,7 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   days?: { [day: string]: number };
   /** References of reports that were counted and whose `refs` document is not finished yet. */
   inflight: { [ref: string]: number };
-  /** Of the claim, by `action=next`, that is not in the history yet: it joins it with the next change, or when that is read. */
+  /** The claim, by `action=next`, is not in the history yet: it joins it with the item's next change, or when the history is read. */
   noted?: { id: string; actor: string };
   outbox: OutboxEntry[];
   /** Changes with every entry that joins the outbox; null when the outbox is empty. */

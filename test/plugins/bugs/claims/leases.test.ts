@@ -281,9 +281,8 @@ for (const engine of STORES) {
             by === 'next' ? leases.next(MANAGER, { agent: by }, {}) : leases.claim(id, MANAGER, { agent: by }),
           );
           const { items: history } = await fixture.discussion.partOf(id, 'activity', {});
-          expect(history.find((entry) => 'action' in entry && entry.action === 'claimed')).to.include({
-            actor: MANAGER.name,
-          });
+          const claimed = history.find((entry) => 'action' in entry && entry.action === 'claimed');
+          expect(claimed).to.include({ actor: MANAGER.name }).and.nested.include({ 'data.agent': by });
           expect((await fixture.deps.items.get(id))?.outbox).to.deep.equal([]);
           fixture.clock.advance(HOUR);
         }
