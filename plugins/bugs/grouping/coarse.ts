@@ -7,5 +7,10 @@
 const WORD = /[^\s"'`“”„‘‚«»‹›()[\]{}<>,;=]+/gu;
 const DIGIT = /\p{N}/u;
 
+const PLACE = '<word>';
+
 export const coarse = (masked: string): string =>
-  DIGIT.test(masked) ? masked.replace(WORD, (word) => (DIGIT.test(word) ? '<word>' : word)) : masked;
+  DIGIT.test(masked) ? masked.replace(WORD, (word) => (DIGIT.test(word) ? PLACE : word)) : masked;
+
+/** Whether a coarse text may be the one of several messages; a message may hold such a place from the beginning. */
+export const isCoarse = (text: string): boolean => text.includes(PLACE);

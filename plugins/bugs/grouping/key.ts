@@ -9,7 +9,7 @@
  */
 import { hash as digest } from 'node:crypto';
 import { RecentMap } from '../../../lib/recent-map.js';
-import { coarse } from './coarse.js';
+import { coarse, isCoarse } from './coarse.js';
 import { EARLIER_MASKS, mask, type MaskOptions } from './mask.js';
 import { firstFrame } from './frames.js';
 import { normaliseOrigin } from './origin.js';
@@ -63,15 +63,19 @@ export function groupingOf(input: GroupingInput, options: Partial<MaskOptions> =
 export interface Flood {
   /** The same for all items of one project, type, class and origin. */
   source: string;
-  /** The key in which every word that holds a digit is masked. */
-  coarse_key: string;
+  /**
+   * The key in which every word that holds a digit is masked. Null where the message has none: then no other key has the
+   * same coarse one, and nothing has to be led by it.
+   */
+  coarse_key: string | null;
 }
 
 /** Null where a fingerprint decides: who sends one has decided what is one error. */
 export function floodOf(input: GroupingInput, { origin, masked }: Grouping): Flood | null {
   if (fingerprintOf(input) !== null) return null;
   const head = [...headOf(input), origin];
-  return { source: hash(head), coarse_key: `c2:${hash([...head, coarse(masked)])}` };
+  const text = coarse(masked);
+  return { source: hash(head), coarse_key: isCoarse(text) ? `c2:${hash([...head, text])}` : null };
 }
 
 /**

@@ -12,10 +12,10 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { HOUR_MS } from '../../../lib/time.js';
 import { StoreConflict, type Filter, type TransactionWrite, type Update } from '../../../ports/store.js';
 import { DEPS, hashOf, type Deps } from '../deps.js';
-import { earlierKeyOf, floodOf, type Flood, type Grouping, type GroupingInput } from './key.js';
+import { Floods, type Source } from './floods.js';
+import { earlierKeyOf, type Grouping, type GroupingInput } from './key.js';
 import type { FamilyDoc, KeyDoc } from '../items/model.js';
 
 /** Keys that this process met lately. */
@@ -43,6 +43,8 @@ export interface Decision {
   fresh: boolean;
   /** The flood rule led it to an item whose message differs in words with digits. */
   flooded: boolean;
+  /** Of a fresh one that is still to be counted for the flood rule. */
+  source?: Source;
   /** What records the decision, where the store has transactions: the caller writes it together with the new item. */
   writes?: readonly TransactionWrite[];
 }
@@ -54,7 +56,10 @@ export const met = (item_id: string): Decision => ({ item_id, adopted: false, fr
 export class Keys {
   #recent: BoundedMap<string>;
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Floods) private readonly floods: Floods,
+  ) {
     this.#recent = this.#empty();
   }
 
@@ -92,7 +97,8 @@ export class Keys {
     if (decision === null || decision.writes !== undefined) return decision;
     const { project, dedup_key } = keyed;
     const taken = this.#lead(keyed, dedup_key, decision.item_id);
-    if (decision.fresh) await Promise.all([taken, this.#noteNew(keyed, decision.item_id)]);
+    const { source = null } = decision;
+    if (source !== null) await Promise.all([taken, this.#noteNew(keyed, decision.item_id, source)]);
     if (await taken) return decision;
     const winner = await this.deps.keys.get(hashOf(project, dedup_key));
     return met(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
@@ -118,17 +124,20 @@ export class Keys {
   }
 
   /** What leads a new item's keys to it, and counts it for the flood rule: `#lead` and `#noteNew` in a transaction. */
-  #leading(keyed: Keyed, item_id: string): TransactionWrite[] {
+  #leading(keyed: Keyed, item_id: string, source: Source | null): TransactionWrite[] {
     const { project, dedup_key } = keyed;
     const lead: TransactionWrite = { collection: 'keys', insert: keyDoc(project, dedup_key, item_id) };
-    const flood = this.#floodOf(keyed);
-    if (flood === null) return [lead];
-    const { id, ...coarse } = keyDoc(project, flood.coarse_key, item_id);
-    return [
-      lead,
-      { collection: 'keys', change: { id }, update: { setOnInsert: coarse }, upsert: true },
-      { collection: 'floods', ...this.#flooding(project, flood), upsert: true },
-    ];
+    if (source === null) return [lead];
+    const counted: TransactionWrite = {
+      collection: 'floods',
+      ...this.floods.counting(source, item_id),
+      upsert: true,
+    };
+    const own = this.floods.ownKey(source);
+    if (own === null) return [lead, counted];
+    // An item that has it already keeps it.
+    const { id, ...coarse } = keyDoc(project, own, item_id);
+    return [lead, { collection: 'keys', change: { id }, update: { setOnInsert: coarse }, upsert: true }, counted];
   }
 
   /** Leads a key to an item; false when it leads somewhere already. */
@@ -153,6 +162,7 @@ export class Keys {
     const { families, ids } = this.deps;
     const id = hashOf(keyed.project, keyed.bare_key);
     let allowed = false;
+    let source: Source | null = null;
     for (;;) {
       const family = await families.get(id);
       // A decision may have been made, completed and forgotten since the key was looked up. Where a new family is written together
@@ -164,7 +174,8 @@ export class Keys {
       if (next?.done) return met(next.item_id);
       const isNew = next === null || next.item_id === null;
       if (isNew && !allowed) {
-        const flooded = await this.#flooded(keyed);
+        source = await this.floods.sourceOf(keyed.report, keyed.project, keyed);
+        const flooded = source && (await this.#flooded(source));
         if (flooded !== null) return { ...met(flooded), flooded: true };
         if (!mayCreate()) return null;
         allowed = true;
@@ -173,41 +184,28 @@ export class Keys {
       const write = familyWrite(id, keyed, family, item, isNew);
       const decision = { item_id: item, adopted: !isNew && keyed.origin !== '', fresh: isNew, flooded: false };
       if (isNew && this.deps.transact !== null)
-        return { ...decision, writes: [{ collection: 'families', ...write }, ...this.#leading(keyed, item)] };
-      if (await this.#decided(write)) return decision;
+        return { ...decision, writes: [{ collection: 'families', ...write }, ...this.#leading(keyed, item, source)] };
+      if (await this.#decided(write)) return { ...decision, ...(isNew && source !== null && { source }) };
     }
   }
 
   /** The item of the same coarse key, once so many were made within the hour (contract 21, flood). */
-  async #flooded(keyed: Keyed): Promise<string | null> {
-    const flood = this.#floodOf(keyed);
-    if (flood === null) return null;
-    const made = (await this.deps.floods.get(hashOf(keyed.project, flood.source)))?.made_at ?? [];
-    const first = made.at(-this.deps.grouping.flood_items);
-    if (first === undefined || this.deps.clock.now() - Date.parse(first) > HOUR_MS) return null;
-    return this.known(keyed.project, flood.coarse_key);
+  async #flooded(source: Source): Promise<string | null> {
+    const { project, coarse_key } = source;
+    if (coarse_key === null || !this.floods.isFlooded(source)) return null;
+    // Where the item's own key leads, it leads too.
+    const first = await this.floods.keyOfFirst(source);
+    return (first && (await this.known(project, first))) ?? this.known(project, coarse_key);
   }
 
   /** Counts a new item for the flood rule, and remembers its coarse key; an item that has it already keeps it. */
-  async #noteNew(keyed: Keyed, itemId: string): Promise<void> {
-    const flood = this.#floodOf(keyed);
-    if (flood === null) return;
-    const { change, update } = this.#flooding(keyed.project, flood);
+  async #noteNew(keyed: Keyed, itemId: string, source: Source): Promise<void> {
+    const { change, update } = this.floods.counting(source, itemId);
+    const own = this.floods.ownKey(source);
     await Promise.all([
       this.deps.floods.change(change, update, { upsert: true }),
-      this.#lead(keyed, flood.coarse_key, itemId),
+      own === null ? null : this.#lead(keyed, own, itemId),
     ]);
-  }
-
-  #flooding(project: string, { source }: Flood): { change: Filter; update: Update } {
-    const { clock, grouping } = this.deps;
-    const made_at = { each: [clock.iso()], keep: grouping.flood_items };
-    return { change: { id: hashOf(project, source) }, update: { push: { made_at } } };
-  }
-
-  /** Only errors flood: who files a bug or a wish says what it is. */
-  #floodOf({ report, ...grouping }: Keyed): Flood | null {
-    return this.deps.grouping.flood_items === 0 || report.type !== 'error' ? null : floodOf(report, grouping);
   }
 
   /** False when another call has decided meanwhile. */

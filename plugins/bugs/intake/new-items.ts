@@ -1,6 +1,6 @@
 /**
  * Makes an item from its first report (contract 20, transitions). Where the store has transactions, all of it is one: what
- * decides where its keys lead (grouping/keys.ts), the reference, texts, item, history and payload, and its number
+ * decides where its keys lead (grouping/keys.ts), the reference, texts, item and payload, and its number
  * where the last one is known (numbers.ts). A call that loses to another one wastes a number and writes nothing. Elsewhere each
  * is a write of its own, in the order of docs/consistency.md.
  */
@@ -10,7 +10,6 @@ import { DEPS, type Deps } from '../deps.js';
 import { ChangeSet } from '../items/change-set.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 import type { ItemDoc } from '../items/model.js';
-import { activityOf } from '../items/outbox.js';
 import { Faults } from '../releases/version-faults.js';
 import { firstDocument, textsOf } from './first-document.js';
 import type { IncomingReport } from './incoming-report.js';
@@ -44,16 +43,13 @@ export class NewItems {
     const n = ahead?.n ?? (await this.numbers.next(project));
     const payload = this.sampler.first(id, incoming);
     return this.watermark.write(id, async (stamp) => {
-      const change = this.#first(id, n, incoming, stamp);
-      const history = change.entries.filter(({ kind }) => kind === 'activity');
-      const item = change.document(change.entries.filter(({ kind }) => kind !== 'activity'));
+      const item = this.#first(id, n, incoming, stamp);
       const done = await transact([
         ...counted,
         ...decision,
         ...[incoming.ref?.unwritten ?? []].flat().map((insert) => ({ collection: 'refs', insert })),
         { collection: 'texts', insert: textsOf(incoming.report, id) },
         { collection: 'items', insert: item },
-        ...history.map((entry) => ({ collection: 'activity', insert: activityOf(item, entry) })),
         { collection: 'occurrences', insert: payload },
       ]);
       if (done === null) this.numbers.unsure(project);
@@ -86,23 +82,22 @@ export class NewItems {
     // The texts come first: an item is never seen without them.
     await this.#unlessThere(texts.insert(textsOf(incoming.report, id)));
     return this.watermark.write(id, async (stamp) => {
-      const doc = this.#first(id, n, incoming, stamp).document();
+      const doc = this.#first(id, n, incoming, stamp);
       return (await this.#unlessThere(items.insert(doc))) ? doc : null;
     });
   }
 
-  #first(id: string, n: number, incoming: IncomingReport, stamp: string): ChangeSet {
+  #first(id: string, n: number, incoming: IncomingReport, stamp: string): ItemDoc {
     const { report, ref } = incoming;
     const first: ItemDoc = firstDocument(report, id, n, incoming.key, incoming);
     if (report !== incoming.payload) first.overflow = true;
     Object.assign(first, this.faults.begun(first, report));
     if (ref !== null && ref.unwritten === undefined) first.inflight = { [ref.id]: 1 };
-    const change = new ChangeSet(first, report.reporter ?? report.reported_by, stamp, this.deps.ids);
-    change
-      .note('created', { source: report.source })
-      .emit(report.type === 'feature' ? 'feature.created' : 'bug.created');
+    first.made_by = report.reporter ?? report.reported_by;
+    const change = new ChangeSet(first, first.made_by, stamp, this.deps.ids);
+    change.emit(report.type === 'feature' ? 'feature.created' : 'bug.created');
     if (report.severity === 'critical') change.emit('bug.critical');
-    return change;
+    return change.document();
   }
 
   async #unlessThere(insert: Promise<void>): Promise<boolean> {

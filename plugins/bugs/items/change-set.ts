@@ -83,10 +83,9 @@ export class ChangeSet {
     return Object.keys(this.set).length === 0 && this.entries.length === 0;
   }
 
-  /** The entries of the write: one that waits in the item goes with it. An empty change writes none. */
+  /** The entries of the write: those that wait in the item go with it. An empty change writes none. */
   get written(): readonly OutboxEntry[] {
-    const noted = notedIn(this.item);
-    return noted === null || this.empty ? this.entries : [noted, ...this.entries];
+    return this.empty ? this.entries : [...waitingIn(this.item), ...this.entries];
   }
 
   assign(fields: Partial<ItemDoc>): this {
@@ -181,14 +180,14 @@ export class ChangeSet {
     });
   }
 
-  /** The whole item, for an insert. @param outbox entries that are not written in another place in the same transaction */
-  document(outbox: OutboxEntry[] = this.entries): ItemDoc {
-    const last = outbox.at(-1);
+  /** The whole item, for an insert. */
+  document(): ItemDoc {
+    const last = this.entries.at(-1);
     return {
       ...this.next,
       ...derived(this.next),
       updated_at: this.at,
-      outbox,
+      outbox: this.entries,
       outbox_at: last === undefined ? null : `${this.at} ${last.id}`,
     };
   }
@@ -198,8 +197,9 @@ export class ChangeSet {
    * @param outbox entries that are not written in another place in the same transaction
    */
   update(outbox: readonly OutboxEntry[] = this.written): Update {
+    const waits = WAITING.filter((field) => this.item[field] !== undefined);
     const update: Update = {
-      ...(this.item.noted !== undefined && { unset: ['noted'] }),
+      ...(waits.length > 0 && { unset: waits }),
       set: { ...this.set, ...derived(this.next) } as unknown as NonNullable<Update['set']>,
       inc: { rev: 1 },
       max: { updated_at: this.at },
@@ -227,11 +227,22 @@ export function claimUnread(claim: Lease, noted: NonNullable<ItemDoc['noted']>):
   };
 }
 
-/** The history entry of such a claim, while it waits in its item; small there, since each claim writes it. */
-export function notedIn({ noted, claim }: Pick<ItemDoc, 'noted' | 'claim'>): OutboxEntry | null {
-  if (noted === undefined || claim === null) return null;
-  const { claimed_at, agent } = claim;
-  return { ...noted, kind: 'activity', name: 'claimed', at: claimed_at, data: { agent, by: 'next' } };
+/** Where history entries wait in an item. */
+export const WAITING = ['made_by', 'noted'] as const;
+
+type Waiting = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof WAITING)[number]>;
+
+/** The history entries that wait in an item, oldest first; small there, since each report of a new group and each claim writes one. */
+export function waitingIn({ id, source, created_at, claim, made_by, noted }: Waiting): OutboxEntry[] {
+  const entries: OutboxEntry[] = [];
+  // No other entry has the item's own id.
+  if (made_by !== undefined)
+    entries.push({ id, kind: 'activity', name: 'created', at: created_at, actor: made_by, data: { source } });
+  if (noted !== undefined && claim !== null) {
+    const { claimed_at, agent } = claim;
+    entries.push({ ...noted, kind: 'activity', name: 'claimed', at: claimed_at, data: { agent, by: 'next' } });
+  }
+  return entries;
 }
 
 /** A higher error level that raises nothing is no revision: it is only remembered, so that it is judged once. */

@@ -9,7 +9,7 @@ import { Items } from './items.js';
 import { isToken, leaseLost, touched } from '../claims/lease.js';
 import type { ChangeSet } from './change-set.js';
 import type { ItemDoc, OutboxEntry, StoredOccurrence } from './model.js';
-import { commentOf, Outbox } from './outbox.js';
+import { activityOf, commentOf, Outbox } from './outbox.js';
 import { SecretGuard } from './secret-guard.js';
 import { unpack } from '../intake/payload.js';
 import { slotIds } from '../intake/sampling.js';
@@ -59,8 +59,9 @@ export class Discussion {
       occurrenceView(await unpack(stored, (id) => texts.get(id)));
     if (part === 'occurrences') return this.#list(occurrences, shown, part, itemId, request);
     if (part === 'comments') return this.#list(this.deps.comments, commentView, part, itemId, request);
-    await this.outbox.file(itemId);
-    return this.#list(this.deps.activity, activityView, part, itemId, request);
+    const waiting = await this.outbox.file(itemId);
+    const filed = await this.#list(this.deps.activity, activityView, part, itemId, request);
+    return waiting.length === 0 ? filed : withWaiting(filed, itemId, waiting, request);
   }
 
   /** The newest kept occurrence; undefined when no payload is kept. */
@@ -112,4 +113,18 @@ export class Discussion {
     const lease = touched(item.claim, now);
     if (lease !== item.claim) change.assign({ claim: lease });
   }
+}
+
+/** The page with the entries that wait: that the item was made comes last, a claim first, since nothing has changed the item after it. */
+function withWaiting(
+  page: PageAnswer,
+  id: string,
+  waiting: readonly OutboxEntry[],
+  { cursor }: PageRequest,
+): PageAnswer {
+  const viewOf = (entry: OutboxEntry): object => activityView(activityOf({ id, project: '' }, entry));
+  const first = waiting.filter(({ name }) => name !== 'created' && !cursor);
+  const last = waiting.filter(({ name }) => name === 'created' && !page.has_more);
+  const items = [...first.map(viewOf), ...page.items, ...last.map(viewOf)];
+  return { ...page, items, ...(page.total !== undefined && { total: page.total + waiting.length }) };
 }

@@ -90,7 +90,12 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   days?: { [day: string]: number };
   /** References of reports that were counted and whose `refs` document is not finished yet. */
   inflight: { [ref: string]: number };
-  /** The claim, by `action=next`, is not in the history yet: it joins it with the item's next change, or when the history is read. */
+  /**
+   * Who made the item: that it was made is not in the history yet. It joins it with the item's next change, or when the history is read.
+   * Missing from then on.
+   */
+  made_by?: string;
+  /** The claim, by `action=next`, is not in the history yet either. */
   noted?: { id: string; actor: string };
   outbox: OutboxEntry[];
   /** Changes with every entry that joins the outbox; null when the outbox is empty. */
@@ -180,6 +185,8 @@ export interface FloodDoc {
   id: string;
   /** When the latest were made, oldest first; as many as the rule asks for. */
   made_at: string[];
+  /** Coarse keys of the first items, and the items; deleted ones too (grouping/floods.ts). */
+  first?: { key: string; item: string }[];
 }
 
 export interface RefDoc {

@@ -12,7 +12,7 @@ import { isoOf } from '../../../lib/time.js';
 import { StoreFull, type Filter, type Find, type TransactionWrite } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { statOf } from '../lists/stat-kinds.js';
-import { notedIn, type ChangeSet } from './change-set.js';
+import { waitingIn, WAITING, type ChangeSet } from './change-set.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, OutboxEntry } from './model.js';
 
 /** Entries older than this belong to a dead process, or to a listener that failed. */
@@ -40,11 +40,10 @@ export class Outbox {
       return changed && { doc: changed.doc, entries: written };
     }
     const { item, entries } = change;
-    const noted = notedIn(item);
     const done = await transact([
       { collection: 'items', change: filter, update: change.update(events), settled: true, answer: true },
-      // A reader may have brought it there meanwhile.
-      ...(noted === null ? [] : [{ collection: 'activity', put: activityOf(item, noted) }]),
+      // A reader may have brought them there meanwhile.
+      ...waitingIn(item).map((entry) => ({ collection: 'activity', put: activityOf(item, entry) })),
       ...entries.flatMap((entry) => placed(item, entry)),
     ]);
     return done && { doc: done[0] as ItemDoc, entries: events };
@@ -70,30 +69,33 @@ export class Outbox {
   }
 
   /**
-   * Brings the entry that waits in an item (`noted`) into its history, which is about to be read. Where the disk is full that is read
-   * without it.
+   * Brings the entries that wait in an item into its history, which is about to be read.
+   * @returns those that the disk has no room for
    */
-  async file(itemId: string): Promise<void> {
+  async file(itemId: string): Promise<readonly OutboxEntry[]> {
     const { items, activity, transact } = this.deps;
     const item = await items.get(itemId);
-    const noted = item && notedIn(item);
-    if (item === null || noted === null) return;
-    const put = activityOf(item, noted);
-    const change = { id: itemId, 'noted.id': put.id };
-    const update = { unset: ['noted'] };
+    const waiting = item === null ? [] : waitingIn(item);
+    if (item === null || waiting.length === 0) return [];
+    const puts = waiting.map((entry) => ({ put: activityOf(item, entry) }));
+    const { made_by, noted } = item;
+    const change = { id: itemId, ...(made_by !== undefined && { made_by }), ...(noted && { 'noted.id': noted.id }) };
+    const update = { unset: WAITING.filter((field) => item[field] !== undefined) };
     try {
-      // Another call, or a change, may be faster: then it is where it belongs.
+      // Another call, or a change, may be faster: then they are where they belong.
       if (transact !== null)
         await transact([
           { collection: 'items', change, update },
-          { collection: 'activity', put },
+          ...puts.map(({ put }) => ({ collection: 'activity', put })),
         ]);
       else {
-        await activity.bulk([{ put }]);
+        await activity.bulk(puts);
         await items.change(change, update);
       }
+      return [];
     } catch (error) {
-      if (!(error instanceof StoreFull)) throw error;
+      if (error instanceof StoreFull) return waiting;
+      throw error;
     }
   }
 

@@ -2,9 +2,10 @@
  * Numbers over all items (contract 20, endpoints: `GET /stats`): items by status, severity and project, and the events of
  * each of the last 30 days.
  *
- * What happened is counted in the history, not in the items: an item that was resolved on Monday and came back on Friday was
+ * What became of items is counted in the history, not in the items: an item that was resolved on Monday and came back on Friday was
  * resolved on Monday all the same. A history entry that counts carries `stat` (day, what, project), so one range of an index
- * holds the answer. Each entry is stored once (outbox.ts), so each is counted once, after a crash too.
+ * holds the answer. Each entry is stored once (outbox.ts), so each is counted once, after a crash too. New items are
+ * counted by when they were made.
  *
  * Rejected: counters per day, which a crash between two documents would leave wrong for ever.
  */
@@ -13,7 +14,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
-import type { Scalar } from '../../../ports/store.js';
+import type { Condition, Scalar } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Leases } from '../claims/leases.js';
@@ -86,10 +87,11 @@ export class Stats {
     const now = clock.now();
     const filter = project === null ? {} : { project };
     const days = lastDays(now);
-    const [status, severity, projects, happened] = await Promise.all([
+    const [status, severity, projects, made, happened] = await Promise.all([
       this.#byStatus(project),
       items.groupCount('severity_rank', filter),
       items.groupCount('project', filter),
+      Promise.all(days.map((day, i) => items.count({ ...filter, created_at: within(day, days[i + 1]) }))),
       activity.groupCount('stat', { stat: { gte: days[0] as string, lt: isoOf(now + DAY_MS).slice(0, 10) } }),
     ]);
     const bySeverity = severity.map(({ key, n }) => ({ key: SEVERITIES[Number(key)] ?? null, n }));
@@ -99,7 +101,7 @@ export class Stats {
       by_project: Object.fromEntries(
         projects.map(({ key, n }) => [String(key), n] as const).toSorted(([a], [b]) => (a < b ? -1 : 1)),
       ),
-      per_day: perDay(days, happened, project),
+      per_day: perDay(days, made, happened, project),
     };
   }
 
@@ -115,17 +117,27 @@ export class Stats {
 const lastDays = (now: number): string[] =>
   Array.from({ length: DAYS }, (_, i) => isoOf(now - (DAYS - 1 - i) * DAY_MS).slice(0, 10));
 
+/** The times of a day. @param next the day after; missing: today, which has not ended */
+const within = (day: string, next: string | undefined): Condition => ({
+  gte: day,
+  ...(next !== undefined && { lt: next }),
+});
+
 function counts<K extends string>(names: readonly K[], counts: Counts): Record<K, number> {
   const known = new Map(counts.map(({ key, n }) => [key, n]));
   return Object.fromEntries(names.map((name) => [name, known.get(name) ?? 0])) as Record<K, number>;
 }
 
-function perDay(days: readonly string[], counts: Counts, project: string | null): StatsDay[] {
-  const byDay = new Map<string, StatsDay>(days.map((date) => [date, { date, new: 0, resolved: 0, regressed: 0 }]));
+/** Entries of earlier versions count new items too; those are counted by the items themselves. */
+const isCounted = (kind: string | undefined): kind is StatKind => kind === 'resolved' || kind === 'regressed';
+
+function perDay(days: readonly string[], made: readonly number[], counts: Counts, project: string | null): StatsDay[] {
+  const all = days.map((date, i): StatsDay => ({ date, new: made[i] ?? 0, resolved: 0, regressed: 0 }));
+  const byDay = new Map(all.map((day) => [day.date, day]));
   for (const { key, n } of counts) {
     const [date = '', kind, slug] = String(key).split(' ');
     const day = byDay.get(date);
-    if (day !== undefined && (project === null || slug === project)) day[kind as StatKind] += n;
+    if (day !== undefined && isCounted(kind) && (project === null || slug === project)) day[kind] += n;
   }
-  return [...byDay.values()];
+  return all;
 }

@@ -1,6 +1,9 @@
-/** The history entry of a fetch waits in its item, and is in the history whenever that is read (contract 20, leases). */
+/**
+ * The history entries of a new item and of a fetch wait in the item, and are in the history whenever that is read (contract 20,
+ * leases).
+ */
 import { expect } from 'chai';
-import { ChangeSet, notedIn } from '../../../../plugins/bugs/items/change-set.js';
+import { ChangeSet, waitingIn } from '../../../../plugins/bugs/items/change-set.js';
 import { activityOf } from '../../../../plugins/bugs/items/outbox.js';
 import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
 import type { ManualClock } from '../../../../testing/clock.js';
@@ -50,11 +53,50 @@ for (const engine of STORES) {
         await close();
       });
 
+      it('tells who made it, and when; the same each time', async () => {
+        const at = fixture.clock.iso();
+        const made = await fixture.bugs.record(report({ title: 'another', reporter: 'Ada' }));
+        ({ id } = made);
+        await settled(fixture);
+        fixture.clock.advance(1_000);
+        expect(await stored()).to.equal(0);
+        const [entry, ...others] = await historyOf(fixture);
+        const { source } = report();
+        expect(entry).to.deep.include({ at, action: 'created', actor: 'Ada', data: { source } });
+        expect(others).to.deep.equal([]);
+        expect(await stored()).to.equal(1);
+        expect(await historyOf(fixture)).to.deep.equal([entry]);
+        expect(await fixture.deps.items.get(id)).to.not.have.property('made_by');
+      });
+
+      it('has what was made in it by its first change, whether it was read meanwhile or not', async () => {
+        for (const [title, read] of [
+          ['one', false],
+          ['two', true],
+        ] as const) {
+          ({ id } = await fixture.bugs.record(report({ title })));
+          await settled(fixture);
+          if (read) await historyOf(fixture);
+          fixture.clock.advance(1_000);
+          await fixture.edits.edit(id, MANAGER, { status: 'closed' });
+          await settled(fixture);
+          expect(await stored(), title).to.equal(2);
+          expect(await actions()).to.deep.equal(['status', 'created']);
+          expect(await fixture.deps.items.get(id)).to.not.have.property('made_by');
+        }
+      });
+
+      it('goes with an item that is deleted', async () => {
+        await fixture.deps.items.remove({ id });
+        expect(await actions()).to.deep.equal([]);
+        expect(await stored()).to.equal(0);
+      });
+
       it('tells who fetched it, and when; the same each time', async () => {
         const at = fixture.clock.iso();
         await fetched();
         fixture.clock.advance(1_000);
-        expect(await stored()).to.equal(1);
+        expect(await stored()).to.equal(0);
         const [entry, ...others] = await historyOf(fixture);
         expect(entry).to.deep.include({ at, action: 'claimed', actor: MANAGER.name, data: { agent: 'a', by: 'next' } });
         expect(others.map(({ action }) => action)).to.deep.equal(['created']);
@@ -119,9 +161,10 @@ for (const engine of STORES) {
         const token = await fetched();
         fixture.clock.advance(1_000);
         const item = await fixture.deps.items.get(id);
-        const noted = item && notedIn(item);
-        if (item === null || noted === null) throw new Error('nothing waits');
-        await fixture.deps.activity.insert(activityOf(item, noted));
+        const waiting = item === null ? [] : waitingIn(item);
+        if (item === null) throw new Error('it is gone');
+        expect(waiting.map(({ name }) => name)).to.deep.equal(['created', 'claimed']);
+        for (const entry of waiting) await fixture.deps.activity.insert(activityOf(item, entry));
         expect(new ChangeSet(item, 'nobody', fixture.clock.iso(), fixture.deps.ids).written).to.deep.equal([]);
         await fixture.leases.renew(id, MANAGER, { claim_token: token });
         await settled(fixture);
@@ -171,7 +214,7 @@ for (const engine of STORES) {
         }
       });
 
-      it('is read without it while the disk is full', async () => {
+      it('is whole while the disk is full', async () => {
         await fetched();
         const full = Object.create(store) as DocumentStore;
         const refuse = (): Promise<never> => Promise.reject(new StoreFull());
@@ -185,8 +228,21 @@ for (const engine of STORES) {
                 : (Reflect.get(target, method) as () => unknown).bind(target),
           }) as never;
         };
-        expect(await actions(fixtureAt(full, fixture.clock))).to.deep.equal(['created']);
+        const reader = fixtureAt(full, fixture.clock);
+        expect(await actions(reader)).to.deep.equal(['claimed', 'created']);
+        expect(await stored()).to.equal(0);
         expect(await actions()).to.deep.equal(['claimed', 'created']);
+        fixture.clock.advance(1_801_000);
+        await fixture.leases.settle();
+        await fetched();
+        // The one that waits is on the first page, before all others.
+        const first = await reader.discussion.partOf(id, 'activity', { limit: 2, include_total: true });
+        const shown = (page: { items: object[] }): string[] => (page.items as Shown[]).map(({ action }) => action);
+        expect(shown(first)[0]).to.equal('claimed');
+        const rest = await reader.discussion.partOf(id, 'activity', { limit: 100, cursor: first.next_cursor });
+        const all = [...shown(first), ...shown(rest)];
+        expect(all.filter((action) => action === 'claimed')).to.have.lengthOf(2);
+        expect([all.at(-1), first.total]).to.deep.equal(['created', all.length]);
       });
     });
   }

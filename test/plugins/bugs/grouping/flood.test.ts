@@ -1,14 +1,27 @@
 /** Messages whose ids no mask knows, and groups from before a mask was added (contract 21, flood; decision 011). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { coarse } from '../../../../plugins/bugs/grouping/coarse.js';
+import { coarse, isCoarse } from '../../../../plugins/bugs/grouping/coarse.js';
 import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
 import { EARLIER_MASKS, mask } from '../../../../plugins/bugs/grouping/mask.js';
+import { hashOf } from '../../../../plugins/bugs/deps.js';
+import type { TokenPrincipal } from '../../../../ports/http.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
-import { errorReport, memoryFixture, report, settled, type Fixture } from '../fixture.js';
+import { errorReport, MANAGER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
 
 /** Short words of letters and digits, which stay as they are. */
 const strange = (n: number): Report => errorReport({ title: `E: ${n}`, error_message: `no seat ${n}A in hall Q${n}` });
+
+const BY: TokenPrincipal = {
+  kind: 'token',
+  id: MANAGER.id,
+  name: MANAGER.name,
+  token_kind: 'master',
+  parent_id: null,
+  scopes: ['bugtracker:manage'],
+  project: null,
+  source: null,
+};
 
 describe('bugs: flood', () => {
   let fixture: Fixture;
@@ -42,6 +55,60 @@ describe('bugs: flood', () => {
     await idsOf(1, 25);
     fixture.clock.advance(3_600_001);
     expect((await fixture.bugs.record(strange(70))).created).to.equal(true);
+  });
+
+  it('counts in the next one when the first is deleted, and where the first is counted when it is merged', async () => {
+    const made = await idsOf(1, 25);
+    const [first, second, third] = made as [string, string, string];
+    await fixture.removal.remove(first, BY);
+    expect((await fixture.bugs.record(strange(30))).id).to.equal(second);
+    await fixture.merging.merge(second, third, MANAGER);
+    expect((await fixture.bugs.record(strange(31))).id).to.equal(third);
+    await fixture.merging.split(second, MANAGER);
+    expect((await fixture.bugs.record(strange(32))).id).to.equal(second);
+  });
+
+  it('makes an item again when all that had the coarse key are gone, and counts in that one', async () => {
+    for (const id of await idsOf(1, 25)) await fixture.removal.remove(id, BY);
+    const next = await fixture.bugs.record(strange(30));
+    expect(next).to.include({ created: true });
+    expect((await fixture.bugs.record(strange(31))).id).to.equal(next.id);
+  });
+
+  it('knows the coarse keys of all items of a source, of the first ones and of those after them', async () => {
+    const kinds = Array.from({ length: 40 }, (_, n) => ({ error_message: `${'x'.repeat(n + 1)} seat 1Q` }));
+    const made: string[] = [];
+    for (const kind of kinds) made.push((await fixture.bugs.record({ ...strange(1), ...kind })).id);
+    expect(new Set(made).size).to.equal(40);
+    expect(await fixture.deps.keys.count({ key: { prefix: 'c2:' } })).to.equal(15);
+    for (const [n, { error_message }] of kinds.entries()) {
+      const again = await fixture.bugs.record({ ...strange(1), error_message: error_message.replace('1Q', '2Q') });
+      expect(again.id, error_message).to.equal(made[n]);
+    }
+  });
+
+  it('goes by the coarse keys that earlier versions kept', async () => {
+    const made = await idsOf(1, 25);
+    const [{ id, first = [] } = { id: '' }] = (await fixture.deps.floods.find()).items;
+    const [entry] = first;
+    const key = entry?.key ?? '';
+    await fixture.deps.floods.change({ id }, { unset: ['first'] });
+    const of = hashOf('alpha', key);
+    await fixture.deps.keys.insert({ id: of, project: 'alpha', key, item_id: made[7] ?? '' });
+    expect((await fixture.bugs.record(strange(30))).id).to.equal(made[7]);
+  });
+
+  it('keeps no coarse key of a message that is nobody else’s', async () => {
+    await fixture.bugs.record(errorReport({ error_message: 'no seat left in the hall' }));
+    await fixture.bugs.record(errorReport({ error_message: 'no seat <word> in the hall' }));
+    const [source] = (await fixture.deps.floods.find()).items;
+    expect([source?.first?.length, source?.made_at.length]).to.deep.equal([1, 2]);
+    expect(await fixture.deps.keys.count({ key: { prefix: 'c2:' } })).to.equal(0);
+  });
+
+  it('knows which coarse texts are those of one message alone', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[ab1 ]*(<word>)?$/));
+    fc.assert(fc.property(text, (one) => isCoarse(coarse(one)) || coarse(one) === one));
   });
 
   it('lets go on what has another class, origin, type or wording', async () => {

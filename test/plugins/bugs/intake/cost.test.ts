@@ -96,7 +96,7 @@ describe('bugs: the cost of an occurrence', () => {
     await settled(fixture);
     expect(calls.filter((call) => !call.endsWith('get'))).to.deep.equal([
       'counters.change',
-      'transact families keys keys floods refs texts items activity occurrences',
+      'transact families keys floods refs texts items occurrences',
       'items.bulk',
     ]);
   });

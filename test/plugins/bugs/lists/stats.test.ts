@@ -85,6 +85,33 @@ for (const engine of ENGINES) {
         expect(counts, date).to.deep.equal({ new: 0, resolved: 0, regressed: 0 });
     });
 
+    it('counts what earlier versions noted as new once', async () => {
+      const id = await itemIn(fixture, 'open');
+      const at = fixture.clock.iso();
+      const entry = {
+        id: 'earlier',
+        item_id: id,
+        at,
+        action: 'created',
+        actor: 'x',
+        data: {},
+        stat: '2026-11-20 new alpha',
+      };
+      await fixture.deps.activity.insert(entry);
+      expect((await fixture.stats.of(MANAGER)).per_day[29]).to.include({ new: 1, resolved: 0 });
+    });
+
+    it('counts each day from its first to its last millisecond, in the order of the days', async () => {
+      const times = ['2026-11-18T23:59:59.999Z', '2026-11-19T00:00:00.000Z', '2026-11-19T23:59:59.999Z'];
+      for (const [n, at] of times.entries()) {
+        fixture.clock.set(at);
+        await fixture.bugs.record(report({ title: 'abc'.charAt(n) }));
+      }
+      fixture.clock.set('2026-11-20T08:15:30.123Z');
+      const { per_day } = await fixture.stats.of({ project: 'alpha' });
+      expect(per_day.slice(-3).map((day) => day.new)).to.deep.equal([1, 2, 0]);
+    });
+
     it('shows a token of one project that project alone', async () => {
       await itemIn(fixture, 'open');
       const other = await fixture.bugs.record(report({ project: 'beta', title: 'Elsewhere' }));

@@ -26,8 +26,8 @@ const make = async (fixture: Fixture, name: string): Promise<string> => (await f
 const countedAt = make;
 const historyOf = async (fixture: Fixture, id: string): Promise<string[]> => {
   await settled(fixture);
-  const page = await fixture.deps.activity.find({ filter: { item_id: id }, sort: [['at', 'asc']] });
-  return page.items.map(({ action }) => action);
+  const page = await fixture.discussion.partOf(id, 'activity', { limit: 100 });
+  return (page.items as { action: string }[]).map(({ action }) => action).toReversed();
 };
 
 for (const engine of ENGINES) {
