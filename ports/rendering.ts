@@ -1,7 +1,7 @@
-/** `Collection.render` (store.ts) as every engine does it. */
-import type { Doc, Json, Page, Render, Rendered, Rendering } from './store.js';
+/** `Collection.render` and `changeRendered` (store.ts) as every engine does them. */
+import type { Changed, Doc, Json, Page, Render, Rendered, Rendering } from './store.js';
 
-type AnyRender = Render<Doc, Doc, Json>;
+export type AnyRender = Render<Doc, Doc, Json>;
 
 /** The function of a module. @throws TypeError when it has none: a programming error */
 export async function renderOf(module: string): Promise<AnyRender> {
@@ -26,4 +26,15 @@ export async function renderPage<T extends Doc>(
       : (await beside.find({ filter: { id: { in: ids } }, limit: ids.length })).items;
   const byId = new Map(others.map((doc) => [doc.id, doc]));
   return { json: arrayOf(items.map((doc) => JSON.stringify(render(doc, byId.get(doc.id) ?? null, context)))), next };
+}
+
+/** Of a document, once `change` has changed it. */
+export async function renderChanged<T extends Doc>(
+  change: () => Promise<Changed<T> | null>,
+  { module, beside, context }: Rendering,
+): Promise<string | null> {
+  const render = await renderOf(module.href);
+  const doc = (await change())?.doc;
+  if (doc === undefined) return null;
+  return JSON.stringify(render(doc, (await beside?.get(doc.id)) ?? null, context));
 }

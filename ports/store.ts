@@ -101,11 +101,11 @@ export interface Page<T> {
 }
 
 /**
- * What is to be made of each document of a page where it is read: on SQLite in the thread that reads, so that the event loop
- * neither parses nor writes what it only passes on.
+ * What is to be made of each document of a page where it is read, or of one where it is changed: on SQLite in the thread that does so, so
+ * that the event loop neither parses nor writes what it only passes on.
  */
 export interface Rendering {
-  /** Exports `render`, a `Render`. It is loaded on whatever thread reads, so it imports little, and nothing that has effects. */
+  /** Exports `render`, a `Render`. It is loaded on whatever thread reads or writes, so it imports little, and nothing that has effects. */
   module: URL;
   /** A collection of the same store: its document with the same id is handed over too. */
   beside?: Collection<Doc>;
@@ -168,6 +168,16 @@ export interface Collection<T extends Doc> {
   insert(doc: T): Promise<void>;
   /** Atomic find-and-modify of one document; null when none matched. @throws StoreConflict */
   change(filter: Filter, update: Update, options?: ChangeOptions): Promise<Changed<T> | null>;
+  /**
+   * As `change`, answered as the JSON of what a pure function makes of the document as the change left it. Where the function throws, the
+   * change is made all the same.
+   */
+  changeRendered(
+    filter: Filter,
+    update: Update,
+    rendering: Rendering,
+    options?: Omit<ChangeOptions, 'upsert'>,
+  ): Promise<string | null>;
   /** Every match, at most `limit`; not atomic as a whole. Answers how many. */
   changeMany(filter: Filter, update: Update, limit?: number): Promise<number>;
   remove(filter: Filter, limit?: number): Promise<number>;

@@ -15,7 +15,7 @@ import {
   uniqueValue,
   valueAt,
 } from '../../ports/document.js';
-import { renderPage } from '../../ports/rendering.js';
+import { renderChanged, renderPage } from '../../ports/rendering.js';
 import {
   StoreConflict,
   type ChangeOptions,
@@ -109,6 +109,15 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
   async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
     const changed = this.#change(filter, update, options);
     return changed && { doc: clone(changed.doc), created: changed.created };
+  }
+
+  async changeRendered(
+    filter: Filter,
+    update: Update,
+    rendering: Rendering,
+    options: ChangeOptions = {},
+  ): Promise<string | null> {
+    return renderChanged(() => this.change(filter, update, options), rendering);
   }
 
   async changeMany(filter: Filter, update: Update, limit = Infinity): Promise<number> {

@@ -2,7 +2,7 @@
 import { MongoBulkWriteError, type Collection as Driver } from 'mongodb';
 import { afterStretches, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { applyUpdate, jsonText, plainUpdate, seedOf } from '../../ports/document.js';
-import { renderPage } from '../../ports/rendering.js';
+import { renderChanged, renderPage } from '../../ports/rendering.js';
 import {
   StoreConflict,
   type ChangeOptions,
@@ -166,6 +166,15 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     const doc = applyUpdate(seedOf(filter), JSON.parse(jsonText(update)) as Update, true) as T;
     await this.insert(doc);
     return JSON.parse(jsonText(doc)) as T;
+  }
+
+  async changeRendered(
+    filter: Filter,
+    update: Update,
+    rendering: Rendering,
+    options: ChangeOptions = {},
+  ): Promise<string | null> {
+    return renderChanged(() => this.change(filter, update, options), rendering);
   }
 
   async changeMany(filter: Filter, update: Update, limit?: number): Promise<number> {

@@ -18,7 +18,15 @@ import {
   type WriteResult,
 } from '../../ports/store.js';
 import type { CachedReads } from './kept/cached-reads.js';
-import type { ReadKind, RenderRequest, WriteKind } from './messages.js';
+import {
+  unwrap,
+  type ChangeRenderedRequest,
+  type Outcome,
+  type ReadKind,
+  type RenderRequest,
+  type StoredRendering,
+  type WriteKind,
+} from './messages.js';
 
 /** The threads, as a collection sees them. */
 export interface Threads {
@@ -28,6 +36,8 @@ export interface Threads {
   read(kind: ReadKind, collection: string, text: string): Promise<unknown>;
   write(kind: WriteKind, collection: string, text: string): Promise<unknown>;
   put(kind: 'insert' | 'put', collection: string, doc: Doc): Promise<unknown>;
+  /** Resolves when the writer has this module. Void: it has. */
+  loaded(module: string): Promise<unknown> | void;
 }
 
 /** Documents of a changeMany or remove that travel together; other writes pass between. */
@@ -82,17 +92,12 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
     return toPage(sort, await parseAll<T>(bodies as string[]), limit);
   }
 
-  async render(query: Find, { module, beside, context }: Rendering): Promise<Rendered> {
-    if (beside !== undefined && !(beside instanceof SqliteCollection)) throw new TypeError('of another store');
+  async render(query: Find, rendering: Rendering): Promise<Rendered> {
     const sort = query.sort ?? [];
     const limit = pageLimit(query.limit);
     const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;
-    const request: RenderRequest = {
-      find: { filter: query.filter ?? {}, sort, rows: limit + 1, after },
-      module: module.href,
-      beside: beside?.name ?? null,
-      context: jsonText(context),
-    };
+    const find = { filter: query.filter ?? {}, sort, rows: limit + 1, after };
+    const request: RenderRequest = { find, ...sentRendering(rendering) };
     return (await this.#read('render', request)) as Rendered;
   }
 
@@ -112,6 +117,19 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
     const request = { filter, update: plainUpdate(update), ...options };
     const changed = (await this.#write('change', request)) as [body: string, created: boolean] | null;
     return changed && { doc: JSON.parse(changed[0]) as T, created: changed[1] };
+  }
+
+  async changeRendered(
+    filter: Filter,
+    update: Update,
+    rendering: Rendering,
+    options: Omit<ChangeOptions, 'upsert'> = {},
+  ): Promise<string | null> {
+    const sent = sentRendering(rendering);
+    await this.#threads.loaded(sent.module);
+    const request: ChangeRenderedRequest = { filter, update: plainUpdate(update), ...options, rendering: sent };
+    const made = (await this.#write('changeRendered', request)) as Outcome | null;
+    return made && (unwrap(made) as string);
   }
 
   async changeMany(filter: Filter, update: Update, limit?: number): Promise<number> {
@@ -166,6 +184,12 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
   #write(kind: WriteKind, request: object): Promise<unknown> {
     return this.#threads.write(kind, this.name, jsonText(request));
   }
+}
+
+/** @throws TypeError */
+function sentRendering({ module, beside, context }: Rendering): StoredRendering {
+  if (beside !== undefined && !(beside instanceof SqliteCollection)) throw new TypeError('of another store');
+  return { module: module.href, beside: beside?.name ?? null, context: jsonText(context) };
 }
 
 const parsed = (body: string | null): unknown => (body === null ? null : JSON.parse(body));

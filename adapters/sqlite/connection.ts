@@ -15,6 +15,7 @@ import { laterOf } from './indexing/later-state.js';
 import { storedLookups } from './lookups/tables.js';
 import { packedFields } from './packing/fields.js';
 import { Recent } from './kept/recent.js';
+import type { AnyRender } from '../../ports/rendering.js';
 import type { LookupSpec } from '../../ports/store.js';
 
 const MAX_STATEMENTS = 400;
@@ -70,6 +71,8 @@ export class Connection {
   #statements = new Map<string, Statement>();
   #older = new Map<string, Statement>();
   readonly #tables = new Map<string, Table | null>();
+  /** By the address of their modules: what makes JSON of documents, or why that was not to be had. */
+  readonly renders = new Map<string, AnyRender | Error>();
   readonly recent = new Recent();
   readonly ahead = new Ahead();
   #version = -1;

@@ -17,10 +17,21 @@ import { isFull } from './driver.js';
 import type { DocText } from './packing/packing.js';
 
 export type WriteKind =
-  'insert' | 'put' | 'change' | 'touch' | 'changeIds' | 'remove' | 'removeIds' | 'ensure' | 'ping' | 'transact';
+  | 'insert'
+  | 'put'
+  | 'change'
+  | 'changeRendered'
+  | 'touch'
+  | 'changeIds'
+  | 'remove'
+  | 'removeIds'
+  | 'ensure'
+  | 'load'
+  | 'ping'
+  | 'transact';
 export type ReadKind = 'get' | 'find' | 'render' | 'ids' | 'count' | 'groupCount';
 
-/** `text` is the JSON of the arguments below. `docs` are the documents of `insert` and `put`, also within a transaction, in order. */
+/** `text` is the JSON of the arguments below; of `load`, the address of a module that makes JSON of documents. `docs` are the documents of `insert` and `put`, also within a transaction, in order. */
 export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string, docs?: readonly DocText[]];
 export type ReadRequest = readonly [kind: ReadKind, collection: string, text: string];
 export type Request = WriteRequest | ReadRequest;
@@ -29,6 +40,11 @@ export type Request = WriteRequest | ReadRequest;
 export interface ChangeRequest extends ChangeOptions {
   filter: Filter;
   update: Update;
+}
+
+/** Answers with an outcome of its own: the JSON, or what the function threw when the change was made. */
+export interface ChangeRenderedRequest extends ChangeRequest {
+  rendering: StoredRendering;
 }
 
 /** Of `transact`; its collection is all of them, with blanks between. Bodies are answered where they are asked for. `insert`, `put`: the next one of `docs`. */
@@ -53,8 +69,12 @@ export interface FindRequest {
   after: readonly Scalar[] | null;
 }
 
-export interface RenderRequest {
+export interface RenderRequest extends StoredRendering {
   find: FindRequest;
+}
+
+/** A `Rendering` on its way to a thread. */
+export interface StoredRendering {
   /** Address of the module with the function. */
   module: string;
   beside: string | null;

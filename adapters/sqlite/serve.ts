@@ -8,8 +8,10 @@ import type { Outcome, Request } from './messages.js';
 export const CLOSE = 'close';
 export const READY = 'ready';
 
+type Message<R> = readonly R[] | typeof CLOSE;
+
 interface Service<R extends Request> {
-  /** A promise keeps the caller waiting, not the worker. */
+  /** A promise keeps the caller waiting, and all who come after it. */
   answer: (batch: readonly R[]) => readonly Outcome[] | Promise<readonly Outcome[]>;
   /** Buffers of the outcomes that are handed over instead of copied. */
   transfer?: (outcomes: readonly Outcome[]) => ArrayBuffer[];
@@ -23,14 +25,17 @@ export function serve<R extends Request>(port: MessagePort, { answer, transfer, 
     close();
     port.close();
   };
-  port.on('message', (first: readonly R[] | typeof CLOSE) => {
+  /** Messages that came while an answer was being waited for. */
+  let held: Message<R>[] | null = null;
+  const take = (first: Message<R>): void => {
+    if (held !== null) return void held.push(first);
     if (first === CLOSE) return end();
     const batch = [...first];
     let closing = false;
     while (batch.length < most && !closing) {
       const waiting = receiveMessageOnPort(port);
       if (waiting === undefined) break;
-      const message: readonly R[] | typeof CLOSE = waiting.message;
+      const message: Message<R> = waiting.message;
       if (message === CLOSE) closing = true;
       else batch.push(...message);
     }
@@ -39,8 +44,15 @@ export function serve<R extends Request>(port: MessagePort, { answer, transfer, 
       port.postMessage(done, transfer?.(done) ?? []);
       if (closing) end();
     };
-    if (outcomes instanceof Promise) void outcomes.then(send);
-    else send(outcomes);
-  });
+    if (!(outcomes instanceof Promise)) return send(outcomes);
+    held = [];
+    void outcomes.then((done) => {
+      send(done);
+      const waited = held ?? [];
+      held = null;
+      for (const message of waited) take(message);
+    });
+  };
+  port.on('message', take);
   port.postMessage(READY, []);
 }

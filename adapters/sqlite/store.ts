@@ -63,7 +63,10 @@ export class SqliteStore implements DocumentStore {
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
     put: (kind, collection, doc) =>
       this.#writer.call([kind, collection, '', [textOf(doc, this.#packedOf(collection))]]),
+    loaded: (module) => (this.#loaded.has(module) ? undefined : this.#load(module)),
   };
+  /** Modules that the writer has. */
+  readonly #loaded = new Set<string>();
   /** Collection → its packed fields, as far as they were asked for. */
   readonly #packed = new Map<string, readonly string[] | undefined>();
   #connection: Connection | null = null;
@@ -133,6 +136,11 @@ export class SqliteStore implements DocumentStore {
     await this.#readers.close();
     this.#connection?.close();
     this.#connection = null;
+  }
+
+  async #load(module: string): Promise<void> {
+    await this.#writer.call(['load', '', module]);
+    this.#loaded.add(module);
   }
 
   /** What another process declares meanwhile is known with the next start: a document may be stored either way. */

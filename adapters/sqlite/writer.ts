@@ -3,6 +3,7 @@
  * transaction and are answered after its COMMIT, because a commit to the disk each would allow some hundreds per second.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { renderOf } from '../../ports/rendering.js';
 import { Connection, type ConnectionOptions } from './connection.js';
 import { outcomeOf, type Outcome, type WriteRequest } from './messages.js';
 import { serve } from './serve.js';
@@ -33,14 +34,26 @@ export function commit(connection: Connection, batch: readonly WriteRequest[], c
   }
 }
 
+/** What makes JSON of documents is there before the first change that asks for it: within a transaction nothing can wait. */
+async function load(connection: Connection, batch: readonly WriteRequest[]): Promise<void> {
+  for (const [kind, , module] of batch) {
+    if (kind !== 'load' || connection.renders.has(module)) continue;
+    const render = await renderOf(module).catch((error: unknown) => error as Error);
+    connection.renders.set(module, render);
+  }
+}
+
 if (parentPort) {
   const connection = new Connection(workerData as ConnectionOptions);
   const settling = new Settling(connection);
   serve<WriteRequest>(parentPort, {
     answer: (batch) => {
-      const outcomes = commit(connection, batch);
-      settling.later();
-      return outcomes;
+      const committed = (): Outcome[] => {
+        const outcomes = commit(connection, batch);
+        settling.later();
+        return outcomes;
+      };
+      return batch.some(([kind]) => kind === 'load') ? load(connection, batch).then(committed) : committed();
     },
     close: () => {
       settling.end();

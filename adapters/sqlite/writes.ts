@@ -3,11 +3,13 @@
  * document, so a conflict undoes nothing but itself and needs no savepoint.
  */
 import { applyUpdate, matches, seedOf, uniqueValue } from '../../ports/document.js';
+import type { AnyRender } from '../../ports/rendering.js';
 import {
   StoreConflict,
   type CollectionSpec,
   type Doc,
   type Filter,
+  type Json,
   type Sort,
   type Update,
 } from '../../ports/store.js';
@@ -16,7 +18,16 @@ import { candidatesOf, fromCandidates, planOf } from './lookups/candidates.js';
 import type { Connection, Table } from './connection.js';
 import { violatedColumn, type Value } from './driver.js';
 import { FOLDED, indexedAt, type Fold } from './indexing/fold.js';
-import type { ChangeRequest, IdsRequest, TransactRequest, WriteKind, WriteRequest } from './messages.js';
+import {
+  outcomeOf,
+  type ChangeRenderedRequest,
+  type ChangeRequest,
+  type IdsRequest,
+  type Outcome,
+  type TransactRequest,
+  type WriteKind,
+  type WriteRequest,
+} from './messages.js';
 import { createTable, ensureCollection } from './schema.js';
 import { columnName, orderSql, whereSql, type Sql } from './translate.js';
 import { noteForLookups } from './lookups/lookups.js';
@@ -27,11 +38,12 @@ import { termSource } from './lookups/terms.js';
 import { ALL, isUnsettled, settle, settledColumns, settledWhere } from './unsettled.js';
 import { columnValue, isSame } from './values.js';
 
-type Kind = Exclude<WriteKind, 'ping' | 'ensure' | 'transact'>;
+type Kind = Exclude<WriteKind, 'ping' | 'ensure' | 'load' | 'transact'>;
 const WRITES: Record<Kind, (writer: TableWriter, text: string, docs: readonly DocText[]) => unknown> = {
   insert: (writer, _, docs) => given(docs).forEach((doc) => writer.insert(doc)),
   put: (writer, _, docs) => given(docs).forEach((doc) => writer.put(doc)),
   change: (writer, text) => writer.change(JSON.parse(text) as ChangeRequest),
+  changeRendered: (writer, text) => writer.changeRendered(JSON.parse(text) as ChangeRenderedRequest),
   touch: (writer, text) => (writer.change(JSON.parse(text) as ChangeRequest) === null ? 0 : 1),
   changeIds: (writer, text) => writer.changeIds(JSON.parse(text) as IdsRequest),
   remove: (writer, text) => writer.remove(JSON.parse(text) as Filter),
@@ -54,10 +66,18 @@ export function performWrite(
   careful = true,
 ): unknown {
   if (kind === 'ping') return null;
+  if (kind === 'load') return rendersOf(connection, text) && null;
   if (kind === 'transact') return transact(connection, JSON.parse(text) as TransactRequest, docs, careful);
   if (kind !== 'ensure') return WRITES[kind](new TableWriter(connection, name), text, docs);
   for (const spec of JSON.parse(text) as CollectionSpec[]) ensureCollection(connection, spec);
   return null;
+}
+
+/** @throws TypeError */
+function rendersOf(connection: Connection, module: string): AnyRender {
+  const render = connection.renders.get(module);
+  if (typeof render === 'function') return render;
+  throw new TypeError(`${module} is not loaded`, { cause: render });
 }
 
 /** Whether an update may write `path`, or something in it. */
@@ -270,13 +290,46 @@ class TableWriter {
 
   /** The document as text and whether it was created; null when none matched. */
   change(request: ChangeRequest): [body: string, created: boolean] | null {
-    const { filter, update, sort, upsert, settled } = request;
-    const id = filter['id'];
-    if (typeof id === 'string') return this.#changeOne(id, request);
-    const found = this.#first(filter, sort);
+    const { filter, update, upsert, settled } = request;
+    const found = this.#matching(request);
     if (found !== null) return [this.#replace(found, update, settled), false];
-    if (upsert) throw new TypeError('an upsert names the id by equality');
-    return null;
+    if (upsert !== true) return null;
+    if (typeof filter['id'] !== 'string') throw new TypeError('an upsert names the id by equality');
+    const doc = applyUpdate(seedOf(filter), update, true);
+    this.insert(this.#textOf(doc));
+    return [JSON.stringify(doc), true];
+  }
+
+  /** What is made of the changed document; null when none matched. What the function throws is answered: the change is made. */
+  changeRendered({ rendering, ...request }: ChangeRenderedRequest): Outcome | null {
+    const { module, beside: collection, context } = rendering;
+    const render = rendersOf(this.#connection, module);
+    const found = this.#matching(request);
+    if (found === null) return null;
+    this.#replace(found, request.update, request.settled);
+    const { doc } = found;
+    try {
+      const other = collection === null ? null : this.#bodyOf(collection, doc.id);
+      const beside = other === null ? null : (JSON.parse(other) as Doc);
+      return { value: JSON.stringify(render(doc, beside, JSON.parse(context) as Json)) };
+    } catch (error) {
+      return outcomeOf(error);
+    }
+  }
+
+  /** By its id there is one at most. */
+  #matching({ filter, sort }: ChangeRequest): Found | null {
+    const id = filter['id'];
+    if (typeof id !== 'string') return this.#first(filter, sort);
+    const found = this.#byId(id);
+    return found !== null && matches(found.doc, filter) ? found : null;
+  }
+
+  /** Of another collection. */
+  #bodyOf(collection: string, id: string): string | null {
+    if (this.#connection.table(collection) === null) return null;
+    const [stored] = this.#connection.prepare(`SELECT body FROM "${collection}" WHERE id = ?`).get([id]) ?? [];
+    return stored === undefined ? null : wholeBody(stored as string);
   }
 
   #first(filter: Filter, sort?: Sort): Found | null {
@@ -323,17 +376,6 @@ class TableWriter {
       id: id as string,
       found: () => (found ??= this.#parsed(row, settled)),
     };
-  }
-
-  /** By its id there is one at most. */
-  #changeOne(id: string, request: ChangeRequest): [body: string, created: boolean] | null {
-    const { filter, update, upsert, settled } = request;
-    const found = this.#byId(id);
-    if (found !== null && matches(found.doc, filter)) return [this.#replace(found, update, settled), false];
-    if (upsert !== true) return null;
-    const doc = applyUpdate(seedOf(filter), update, true);
-    this.insert(this.#textOf(doc));
-    return [JSON.stringify(doc), true];
   }
 
   #byId(id: string): Found | null {

@@ -48,6 +48,10 @@ export class WatchedStore extends MemoryStore {
         note('change', filter, options?.sort);
         return inner.change(filter, update, options);
       },
+      changeRendered: (filter, update, rendering, options) => {
+        note('change', filter, options?.sort);
+        return inner.changeRendered(filter, update, rendering, options);
+      },
       changeMany: (filter, update, limit) => {
         note('changeMany', filter);
         return inner.changeMany(filter, update, limit);

@@ -1,7 +1,7 @@
 /** Pages as JSON, made where the documents are read. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { InvalidCursor, type Collection, type Find, type Json, type Rendered } from '../../ports/store.js';
+import { InvalidCursor, type Collection, type Filter, type Find, type Json, type Rendered } from '../../ports/store.js';
 import { rejection, type Fixture } from './fixture.js';
 import { render, RENDERED, type Row } from './rendered.js';
 
@@ -112,6 +112,78 @@ export function rendering(fixture: Fixture): void {
       const module = new URL('./fixture.js', import.meta.url);
       expect(await rejection(rows.render({}, { module, context: null }))).to.be.instanceOf(TypeError);
       expect(valueOf(await rendered(rows, {}))).to.have.length(1);
+    });
+
+    describe('of a change', () => {
+      const changed = async (rows: Collection<Row>, filter: Filter, beside?: Collection<Row>): Promise<unknown> => {
+        const rendering = { module: RENDERED, context: CONTEXT, ...(beside && { beside }) };
+        const json = await rows.changeRendered(filter, { inc: { n: 1 } }, rendering, { sort: [['n', 'desc']] });
+        return json && (JSON.parse(json) as unknown);
+      };
+
+      it('is made of the document as the change left it, with what stands beside it, whatever the filter', async () => {
+        const row = fc.record({ n: fc.integer({ min: 0, max: 3 }), text: fc.string({ unit: 'grapheme' }) });
+        await fc.assert(
+          fc.asyncProperty(
+            fc.array(row, { maxLength: 6 }),
+            fc.array(fc.boolean(), { minLength: 6, maxLength: 6 }),
+            fc.oneof(
+              fc.integer({ min: 0, max: 6 }).map((n): Filter => ({ id: `r${n}`, n: { lt: 3 } })),
+              fc.integer({ min: 0, max: 3 }).map((n): Filter => ({ n: { lte: n } })),
+            ),
+            async (values, known, filter) => {
+              const docs = values.map((value, i): Row => ({ id: `r${i}`, ...value }));
+              const [rows, twin] = [await made(docs), await made(docs)];
+              const others = await made(docs.filter((_, i) => known[i]).map(({ id }) => ({ id, text: 'é\n' })));
+              const expected = await twin.change(filter, { inc: { n: 1 } }, { sort: [['n', 'desc']] });
+              const shown = expected && render(expected.doc, await others.get(expected.doc.id), CONTEXT);
+              expect(await changed(rows, filter, others)).to.deep.equal(plain(shown));
+              expect((await rows.find()).items).to.deep.equal((await twin.find()).items);
+            },
+          ),
+          { numRuns: 30 },
+        );
+      });
+
+      it('answers each of many what its own change has left, and others in their order meanwhile', async () => {
+        const rows = await made([{ id: 'a', n: 0 }]);
+        const plainly = async (): Promise<unknown> => {
+          const done = await rows.change({ id: 'a' }, { inc: { n: 1 } });
+          return { sum: (done?.doc.n ?? 0) + CONTEXT.add };
+        };
+        const many = Array.from({ length: 60 }, (_, i) => (i % 3 === 2 ? plainly() : changed(rows, { id: 'a' })));
+        const sums = (await Promise.all(many)).map((answer) => (answer as { sum: number }).sum);
+        expect(sums.toSorted((a, b) => a - b)).to.deep.equal(sums.map((_, i) => i + 101));
+      });
+
+      it('is null where none matches, and knows nothing beside in a collection that is not there', async () => {
+        const rows = await made([{ id: 'a', n: 1 }]);
+        const nowhere = fixture.store.collection<Row>(fixture.name());
+        expect(await changed(rows, { id: 'b' })).to.equal(null);
+        expect(await changed(nowhere, {})).to.equal(null);
+        expect(await changed(rows, { id: 'a' }, nowhere)).to.deep.equal({ id: 'a', sum: 102, beside: null });
+      });
+
+      it('tells what the function throws; the change is made, and so are those after it', async () => {
+        const rows = await made([{ id: 'a', n: -2 }]);
+        const thrown = await rejection(changed(rows, { id: 'a' }));
+        expect(thrown).to.be.instanceOf(RangeError).with.property('message', 'this row cannot be shown');
+        expect(await rows.get('a')).to.deep.equal({ id: 'a', n: -1 });
+        expect(await changed(rows, { id: 'a' })).to.deep.include({ sum: 100 });
+      });
+
+      it('changes nothing without a function: a programming error; the store goes on', async () => {
+        const rows = await made([{ id: 'a', n: 1 }]);
+        for (const file of ['./fixture.js', './nowhere.js']) {
+          const module = new URL(file, import.meta.url);
+          const refused = await rejection(
+            rows.changeRendered({ id: 'a' }, { set: { n: 9 } }, { module, context: null }),
+          );
+          expect(refused, file).to.be.instanceOf(Error);
+          expect(await rows.get('a')).to.deep.equal({ id: 'a', n: 1 });
+        }
+        expect(await changed(rows, { id: 'a' })).to.deep.include({ sum: 102 });
+      });
     });
   });
 }

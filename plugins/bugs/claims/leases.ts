@@ -5,7 +5,7 @@
  * Expiry does not wait for a job: expired leases are written before a claim or a list reads, and a reader of one item
  * ignores them. Claim tokens are random and stored only as SHA-256.
  */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { inject, injectable, JsonText } from '../../../kernel/contract.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
@@ -19,6 +19,7 @@ import { Items } from '../items/items.js';
 import type { ItemDoc, Lease } from '../items/model.js';
 import { SecretGuard } from '../items/secret-guard.js';
 import { allowed } from '../items/transitions.js';
+import { ITEM_ROW } from '../items/row.js';
 import { isLive } from '../items/view.js';
 import {
   alreadyClaimed,
@@ -53,11 +54,19 @@ export interface ReleaseRequest {
 }
 
 /** Which item a claim of the first one has found. */
-const claimedId = (doc: ItemDoc | null): string | null => doc && doc.id;
+const claimedId = (fetched: Fetched | null): string | null => fetched && itemOf(fetched).id;
+
+const itemOf = ({ item }: Fetched): Item => item.toJSON() as Item;
 
 export interface Granted {
   item: Item;
   lease: { claim_token: string; expires_at: string; lease_seconds: number };
+}
+
+/** The same, the item as JSON, made where it was claimed. */
+export interface Fetched {
+  item: JsonText;
+  lease: Granted['lease'];
 }
 
 @injectable()
@@ -73,24 +82,34 @@ export class Leases {
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
-  /** Fetches and reserves the next item in one step; null when there is none. @param filter of the caller's query */
+  /** Fetches and reserves the next item in one step. @param filter of the caller's query */
   async next(caller: Caller, request: LeaseRequest, filter: Filter): Promise<Granted | { item: null }> {
+    const fetched = await this.fetch(caller, request, filter);
+    return fetched === null ? { item: null } : { ...fetched, item: itemOf(fetched) };
+  }
+
+  /** As `next`; null when there is none. */
+  async fetch(caller: Caller, request: LeaseRequest, filter: Filter): Promise<Fetched | null> {
     await this.secrets.refuse({ agent: request.agent });
     await this.settle();
-    const { items, ids } = this.deps;
+    const { items, texts, ids } = this.deps;
     const secret = ids.secret();
     const agent = request.agent ?? soleTarget(filter) ?? caller.name;
     const noted = { id: ids.uuid(), actor: caller.name };
-    const doc = await this.watermark.write(claimedId, async (stamp, now) => {
+    return this.watermark.write(claimedId, async (stamp, now) => {
       const claim = this.#lease(caller, { ...request, agent }, secret, now);
       // The stretch of the queue holds the severity already.
       const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
       const waiting = either(queue, notPassed(holderOf(claim), stamp));
       const update = claimUnread(claim, noted);
-      const changed = await items.change(waiting, update, { sort: [['queue_key', 'asc']], settled: true });
-      return changed && changed.doc;
+      const rendering = { module: ITEM_ROW, beside: texts, context: now };
+      const options = { sort: [['queue_key', 'asc']], settled: true } as const;
+      const json = await items.changeRendered(waiting, update, rendering, options);
+      const { expires_at, lease_seconds } = claim;
+      return json === null
+        ? null
+        : { item: new JsonText(json), lease: { claim_token: secret, expires_at, lease_seconds } };
     });
-    return doc === null ? { item: null } : this.#granted(doc, secret);
   }
 
   /** @throws ServiceError not_found, already_claimed, invalid_transition, lease_limit */

@@ -139,11 +139,13 @@ async function fetchNext(
   const caller = callerIn(request);
   if (!caller.manage) throw denied('action=next needs the scope bugtracker:manage.');
   refuse(request.query, LIST_ONLY, 'not with action=next');
-  const granted = await service.next(caller, query, lists.filter(caller, query));
+  const filter = lists.filter(caller, query);
+  const answered = (answer: object): Reply => new Reply(200, answer).header('cache-control', 'no-store');
+  if (caller.by_tool !== true) return answered((await service.fetch(caller, query, filter)) ?? { item: null });
   // An agent reads the newest occurrence first of all; a route's answer stays as its contract has it.
-  const occurrence =
-    granted.item !== null && caller.by_tool === true ? await discussion.newest(granted.item.id) : undefined;
-  return new Reply(200, { ...granted, ...(occurrence && { occurrence }) }).header('cache-control', 'no-store');
+  const granted = await service.next(caller, query, filter);
+  const occurrence = granted.item === null ? undefined : await discussion.newest(granted.item.id);
+  return answered({ ...granted, ...(occurrence && { occurrence }) });
 }
 
 const detail = ({ lists }: Services): RouteSpec => ({

@@ -2,7 +2,7 @@
 import type { Collection, Doc, DocumentStore, Transact } from '../../../ports/store.js';
 import { settled, type Fixture } from './fixture.js';
 
-const WRITES = new Set(['insert', 'change', 'changeMany', 'remove', 'bulk']);
+const WRITES = new Set(['insert', 'change', 'changeRendered', 'changeMany', 'remove', 'bulk']);
 export class Died extends Error {}
 
 /** A store whose `n`th write, and everything after it, fails; with `late` that write still arrives. */
