@@ -25,6 +25,10 @@ export function serve<R extends Request>(port: MessagePort, { answer, transfer, 
     close();
     port.close();
   };
+  const send = (outcomes: readonly Outcome[], closing: boolean): void => {
+    port.postMessage(outcomes, transfer?.(outcomes) ?? []);
+    if (closing) end();
+  };
   /** Messages that came while an answer was being waited for. */
   let held: Message<R>[] | null = null;
   const take = (first: Message<R>): void => {
@@ -40,18 +44,15 @@ export function serve<R extends Request>(port: MessagePort, { answer, transfer, 
       else batch.push(...message);
     }
     const outcomes = answer(batch);
-    const send = (done: readonly Outcome[]): void => {
-      port.postMessage(done, transfer?.(done) ?? []);
-      if (closing) end();
-    };
-    if (!(outcomes instanceof Promise)) return send(outcomes);
+    if (outcomes instanceof Promise) void wait(outcomes, closing);
+    else send(outcomes, closing);
+  };
+  const wait = async (outcomes: Promise<readonly Outcome[]>, closing: boolean): Promise<void> => {
     held = [];
-    void outcomes.then((done) => {
-      send(done);
-      const waited = held ?? [];
-      held = null;
-      for (const message of waited) take(message);
-    });
+    send(await outcomes, closing);
+    const waited = held;
+    held = null;
+    for (const message of waited) take(message);
   };
   port.on('message', take);
   port.postMessage(READY, []);
