@@ -29,31 +29,47 @@ export function serve<R extends Request>(port: MessagePort, { answer, transfer, 
     port.postMessage(outcomes, transfer?.(outcomes) ?? []);
     if (closing) end();
   };
-  /** Messages that came while an answer was being waited for. */
-  let held: Message<R>[] | null = null;
-  const take = (first: Message<R>): void => {
-    if (held !== null) return void held.push(first);
-    if (first === CLOSE) return end();
-    const batch = [...first];
+  /** Messages that have left the port, and wait for their turn: no newer one may overtake them. */
+  const held: Message<R>[] = [];
+  let waiting = false;
+  const next = (): Message<R> | undefined => {
+    const message = held.shift();
+    return message === undefined ? (receiveMessageOnPort(port)?.message as Message<R> | undefined) : message;
+  };
+  /** False: nothing more for now. */
+  const take = (): boolean => {
+    const batch: R[] = [];
     let closing = false;
     while (batch.length < most && !closing) {
-      const waiting = receiveMessageOnPort(port);
-      if (waiting === undefined) break;
-      const message: Message<R> = waiting.message;
+      const message = next();
+      if (message === undefined) break;
       if (message === CLOSE) closing = true;
       else batch.push(...message);
     }
+    if (batch.length === 0) {
+      if (closing) end();
+      return false;
+    }
     const outcomes = answer(batch);
-    if (outcomes instanceof Promise) void wait(outcomes, closing);
-    else send(outcomes, closing);
+    if (outcomes instanceof Promise) {
+      void wait(outcomes, closing);
+      return false;
+    }
+    send(outcomes, closing);
+    return held.length > 0;
+  };
+  const takeAll = (): void => {
+    for (let more = held.length > 0; more;) more = take();
   };
   const wait = async (outcomes: Promise<readonly Outcome[]>, closing: boolean): Promise<void> => {
-    held = [];
+    waiting = true;
     send(await outcomes, closing);
-    const waited = held;
-    held = null;
-    for (const message of waited) take(message);
+    waiting = false;
+    takeAll();
   };
-  port.on('message', take);
+  port.on('message', (message: Message<R>) => {
+    held.push(message);
+    if (!waiting) takeAll();
+  });
   port.postMessage(READY, []);
 }
