@@ -172,7 +172,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     filter: Filter,
     update: Update,
     rendering: Rendering,
-    options: ChangeOptions = {},
+    options: Omit<ChangeOptions, 'upsert'> = {},
   ): Promise<string | null> {
     return renderChanged(() => this.change(filter, update, options), rendering);
   }

@@ -37,7 +37,7 @@ export function commit(connection: Connection, batch: readonly WriteRequest[], c
 /** What makes JSON of documents is there before the first change that asks for it: within a transaction nothing can wait. */
 async function load(connection: Connection, batch: readonly WriteRequest[]): Promise<void> {
   for (const [kind, , module] of batch) {
-    if (kind !== 'load' || connection.renders.has(module)) continue;
+    if (kind !== 'load' || typeof connection.renders.get(module) === 'function') continue;
     const render = await renderOf(module).catch((error: unknown) => error as Error);
     connection.renders.set(module, render);
   }

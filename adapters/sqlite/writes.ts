@@ -66,18 +66,21 @@ export function performWrite(
   careful = true,
 ): unknown {
   if (kind === 'ping') return null;
-  if (kind === 'load') return rendersOf(connection, text) && null;
+  if (kind === 'load') {
+    renderIn(connection, text);
+    return null;
+  }
   if (kind === 'transact') return transact(connection, JSON.parse(text) as TransactRequest, docs, careful);
   if (kind !== 'ensure') return WRITES[kind](new TableWriter(connection, name), text, docs);
   for (const spec of JSON.parse(text) as CollectionSpec[]) ensureCollection(connection, spec);
   return null;
 }
 
-/** @throws TypeError */
-function rendersOf(connection: Connection, module: string): AnyRender {
+/** What a loaded module makes of documents. @throws TypeError with the reason why it was not to be loaded */
+function renderIn(connection: Connection, module: string): AnyRender {
   const render = connection.renders.get(module);
   if (typeof render === 'function') return render;
-  throw new TypeError(`${module} is not loaded`, { cause: render });
+  throw new TypeError(render?.message ?? `${module} is not loaded`, { cause: render });
 }
 
 /** Whether an update may write `path`, or something in it. */
@@ -303,7 +306,7 @@ class TableWriter {
   /** What is made of the changed document; null when none matched. What the function throws is answered: the change is made. */
   changeRendered({ rendering, ...request }: ChangeRenderedRequest): Outcome | null {
     const { module, beside: collection, context } = rendering;
-    const render = rendersOf(this.#connection, module);
+    const render = renderIn(this.#connection, module);
     const found = this.#matching(request);
     if (found === null) return null;
     this.#replace(found, request.update, request.settled);

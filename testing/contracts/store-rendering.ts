@@ -1,6 +1,10 @@
 /** Pages as JSON, made where the documents are read. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { InvalidCursor, type Collection, type Filter, type Find, type Json, type Rendered } from '../../ports/store.js';
 import { rejection, type Fixture } from './fixture.js';
 import { render, RENDERED, type Row } from './rendered.js';
@@ -174,15 +178,33 @@ export function rendering(fixture: Fixture): void {
 
       it('changes nothing without a function: a programming error; the store goes on', async () => {
         const rows = await made([{ id: 'a', n: 1 }]);
-        for (const file of ['./fixture.js', './nowhere.js']) {
+        for (const [file, reason] of [
+          ['./fixture.js', 'exports no function `render`'],
+          ['./nowhere.js', 'nowhere.js'],
+        ] as const) {
           const module = new URL(file, import.meta.url);
           const refused = await rejection(
             rows.changeRendered({ id: 'a' }, { set: { n: 9 } }, { module, context: null }),
           );
-          expect(refused, file).to.be.instanceOf(Error);
+          expect(refused, file).to.be.instanceOf(Error).with.property('message').that.contains(reason);
           expect(await rows.get('a')).to.deep.equal({ id: 'a', n: 1 });
         }
         expect(await changed(rows, { id: 'a' })).to.deep.include({ sum: 102 });
+      });
+
+      it('asks for a module again that was not to be had', async () => {
+        const rows = await made([{ id: 'a', n: 1 }]);
+        const folder = await mkdtemp(join(tmpdir(), 'aos-render-'));
+        const file = join(folder, 'late.mjs');
+        const rendering = { module: pathToFileURL(file), context: null };
+        try {
+          const change = (): Promise<string | null> => rows.changeRendered({ id: 'a' }, { inc: { n: 1 } }, rendering);
+          expect(await rejection(change())).to.be.instanceOf(Error);
+          await writeFile(file, 'export const render = ({ n }) => ({ n });');
+          expect(await change()).to.equal('{"n":2}');
+        } finally {
+          await rm(folder, { recursive: true });
+        }
       });
     });
   });

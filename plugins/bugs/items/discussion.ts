@@ -115,7 +115,7 @@ export class Discussion {
   }
 }
 
-/** The page with the entries that wait: that the item was made comes last, a claim first, since nothing has changed the item after it. */
+/** The page with the entries that wait: a claim on the first one, that the item was made on the last. */
 function withWaiting(
   page: PageAnswer,
   id: string,
@@ -123,8 +123,13 @@ function withWaiting(
   { cursor }: PageRequest,
 ): PageAnswer {
   const viewOf = (entry: OutboxEntry): object => activityView(activityOf({ id, project: '' }, entry));
-  const first = waiting.filter(({ name }) => name !== 'created' && !cursor);
-  const last = waiting.filter(({ name }) => name === 'created' && !page.has_more);
-  const items = [...first.map(viewOf), ...page.items, ...last.map(viewOf)];
+  const claims = cursor ? [] : waiting.filter(({ name }) => name !== 'created').map(viewOf);
+  const made = page.has_more ? [] : waiting.filter(({ name }) => name === 'created').map(viewOf);
+  // What was merged into the item came after the claim, and is in its history without a change of it.
+  const items = [...claims, ...page.items, ...made].toSorted((a, b) =>
+    timeOf(a) < timeOf(b) ? 1 : timeOf(a) > timeOf(b) ? -1 : 0,
+  );
   return { ...page, items, ...(page.total !== undefined && { total: page.total + waiting.length }) };
 }
+
+const timeOf = (entry: object): string => (entry as { at: string }).at;

@@ -11,6 +11,7 @@ import { KnownBuilds } from '../../../plugins/bugs/releases/known-builds.js';
 import { buildServices, type Services } from '../../../plugins/bugs/services.js';
 import type { BugEvent, Item, Report } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projects.js';
+import type { TokenPrincipal } from '../../../ports/http.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { ReportMetrics } from '../../../plugins/bugs/report-metrics.js';
 import { fakeMetrics, RecordingLog } from '../../../testing/fakes.js';
@@ -19,6 +20,17 @@ import { LIVE, liveTokens, noAccounts } from '../../support/access.js';
 import { PluginStores } from '../../support/stores.js';
 
 export const MANAGER: Caller = { id: 'tok-manager', name: 'manager', project: null, manage: true, kind: 'token' };
+/** The same as a principal. */
+export const MASTER: TokenPrincipal = {
+  kind: 'token',
+  id: MANAGER.id,
+  name: MANAGER.name,
+  token_kind: 'master',
+  parent_id: null,
+  scopes: ['bugtracker:manage'],
+  project: null,
+  source: null,
+};
 
 const info = (slug: string): ProjectInfo => ({
   slug,

@@ -5,23 +5,11 @@ import { coarse, isCoarse } from '../../../../plugins/bugs/grouping/coarse.js';
 import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
 import { EARLIER_MASKS, mask } from '../../../../plugins/bugs/grouping/mask.js';
 import { hashOf } from '../../../../plugins/bugs/deps.js';
-import type { TokenPrincipal } from '../../../../ports/http.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
-import { errorReport, MANAGER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
+import { errorReport, MANAGER, MASTER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
 
 /** Short words of letters and digits, which stay as they are. */
 const strange = (n: number): Report => errorReport({ title: `E: ${n}`, error_message: `no seat ${n}A in hall Q${n}` });
-
-const BY: TokenPrincipal = {
-  kind: 'token',
-  id: MANAGER.id,
-  name: MANAGER.name,
-  token_kind: 'master',
-  parent_id: null,
-  scopes: ['bugtracker:manage'],
-  project: null,
-  source: null,
-};
 
 describe('bugs: flood', () => {
   let fixture: Fixture;
@@ -60,7 +48,7 @@ describe('bugs: flood', () => {
   it('counts in the next one when the first is deleted, and where the first is counted when it is merged', async () => {
     const made = await idsOf(1, 25);
     const [first, second, third] = made as [string, string, string];
-    await fixture.removal.remove(first, BY);
+    await fixture.removal.remove(first, MASTER);
     expect((await fixture.bugs.record(strange(30))).id).to.equal(second);
     await fixture.merging.merge(second, third, MANAGER);
     expect((await fixture.bugs.record(strange(31))).id).to.equal(third);
@@ -69,7 +57,7 @@ describe('bugs: flood', () => {
   });
 
   it('makes an item again when all that had the coarse key are gone, and counts in that one', async () => {
-    for (const id of await idsOf(1, 25)) await fixture.removal.remove(id, BY);
+    for (const id of await idsOf(1, 25)) await fixture.removal.remove(id, MASTER);
     const next = await fixture.bugs.record(strange(30));
     expect(next).to.include({ created: true });
     expect((await fixture.bugs.record(strange(31))).id).to.equal(next.id);

@@ -1,7 +1,6 @@
 /** Items that are deleted for good, and those whose time is over (contract 20, endpoints). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import type { TokenPrincipal } from '../../../../ports/http.js';
 import { attempt, dying } from '../dying.js';
 import {
   codeOf,
@@ -10,6 +9,7 @@ import {
   errorReport,
   itemIn,
   MANAGER,
+  MASTER,
   memoryFixture,
   report,
   settled,
@@ -17,16 +17,6 @@ import {
   type Fixture,
 } from '../fixture.js';
 
-const BY: TokenPrincipal = {
-  kind: 'token',
-  id: MANAGER.id,
-  name: MANAGER.name,
-  token_kind: 'master',
-  parent_id: null,
-  scopes: ['bugtracker:manage'],
-  project: null,
-  source: null,
-};
 const REF = { client_ref: 'r1' };
 const sent = errorReport(REF);
 
@@ -70,7 +60,7 @@ for (const { name, open } of ENGINES) {
 
     it('leaves nothing of it, and the next report begins a new one', async () => {
       const id = await worked(fixture);
-      await fixture.removal.remove(id, BY);
+      await fixture.removal.remove(id, MASTER);
       expect(await left(fixture, id)).to.deep.equal({});
       expect(await codeOf(fixture.lists.detail(id, MANAGER))).to.equal('not_found');
       for (const client_ref of ['r1', 'r2', null]) {
@@ -84,7 +74,7 @@ for (const { name, open } of ENGINES) {
       const other = fixtureOn(fixture.store, fixture.clock);
       const { id } = await other.bugs.record(errorReport());
       await settled(other);
-      await fixture.removal.remove(id, BY);
+      await fixture.removal.remove(id, MASTER);
       const next = await other.bugs.record(errorReport());
       expect(next).to.include({ created: true, hit_count: 1 });
       expect(next.id).not.to.equal(id);
@@ -95,7 +85,7 @@ for (const { name, open } of ENGINES) {
     it('loses no report that comes meanwhile', async () => {
       const { id } = await fixture.bugs.record(errorReport());
       const reports = Array.from({ length: 20 }, () => fixture.bugs.record(errorReport()));
-      const removal = fixture.removal.remove(id, BY);
+      const removal = fixture.removal.remove(id, MASTER);
       const answers = await Promise.all(reports);
       await removal;
       await settled(fixture);
@@ -117,35 +107,35 @@ describe('bugs: what may be deleted', () => {
   it('asks for the lease, as PATCH does', async () => {
     const { id } = await fixture.bugs.record(report());
     const { lease } = await fixture.leases.claim(id, { ...MANAGER, id: 'tok-other' }, { agent: 'a' });
-    expect(await codeOf(fixture.removal.remove(id, BY))).to.equal('already_claimed');
-    expect(await codeOf(fixture.removal.remove(id, BY, { claim_token: 'clm_wrong' }))).to.equal('lease_lost');
-    expect(await codeOf(fixture.removal.remove(id, BY, { force: true }))).to.equal('reason_required');
+    expect(await codeOf(fixture.removal.remove(id, MASTER))).to.equal('already_claimed');
+    expect(await codeOf(fixture.removal.remove(id, MASTER, { claim_token: 'clm_wrong' }))).to.equal('lease_lost');
+    expect(await codeOf(fixture.removal.remove(id, MASTER, { force: true }))).to.equal('reason_required');
     expect(await fixture.deps.items.count()).to.equal(1);
-    await fixture.removal.remove(id, BY, { claim_token: lease.claim_token });
+    await fixture.removal.remove(id, MASTER, { claim_token: lease.claim_token });
     expect(await fixture.deps.items.count()).to.equal(0);
   });
 
   it('is forced with a reason', async () => {
     const { id } = await fixture.bugs.record(report());
     await fixture.leases.claim(id, MANAGER, { agent: 'a' });
-    await fixture.removal.remove(id, BY, { force: true, reason: 'holds personal data' });
+    await fixture.removal.remove(id, MASTER, { force: true, reason: 'holds personal data' });
     expect(await left(fixture, id)).to.deep.equal({});
   });
 
   it('is refused while others are led to it, in words that say the way', async () => {
     const duplicate = await itemIn(fixture, 'duplicate');
     const { duplicate_of: target } = (await fixture.deps.items.get(duplicate)) ?? {};
-    expect(await codeOf(fixture.removal.remove(target ?? '', BY))).to.equal('conflict');
-    await fixture.removal.remove(duplicate, BY);
-    await fixture.removal.remove(target ?? '', BY);
+    expect(await codeOf(fixture.removal.remove(target ?? '', MASTER))).to.equal('conflict');
+    await fixture.removal.remove(duplicate, MASTER);
+    await fixture.removal.remove(target ?? '', MASTER);
     expect(await fixture.deps.items.count()).to.equal(0);
   });
 
   it('is not there for another project, or twice', async () => {
     const { id } = await fixture.bugs.record(report());
-    expect(await codeOf(fixture.removal.remove(id, { ...BY, project: 'beta' }))).to.equal('insufficient_scope');
-    await fixture.removal.remove(id, BY);
-    expect(await codeOf(fixture.removal.remove(id, BY))).to.equal('not_found');
+    expect(await codeOf(fixture.removal.remove(id, { ...MASTER, project: 'beta' }))).to.equal('insufficient_scope');
+    await fixture.removal.remove(id, MASTER);
+    expect(await codeOf(fixture.removal.remove(id, MASTER))).to.equal('not_found');
   });
 });
 
@@ -158,7 +148,7 @@ describe('bugs: a deletion that dies', () => {
         const before = fixtureOn(store);
         const id = await worked(before);
         const dead = dying(store, n, late);
-        await attempt(fixtureOn(dead.store, before.clock), (fixture) => fixture.removal.remove(id, BY));
+        await attempt(fixtureOn(dead.store, before.clock), (fixture) => fixture.removal.remove(id, MASTER));
         died = dead.died();
         before.clock.advance(61_000);
         const heir = fixtureOn(store, before.clock);
