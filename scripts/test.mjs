@@ -6,7 +6,7 @@
 //
 // SVC_TEST_MONGODB_URL  a MongoDB to test against; without it, what mongodb-memory-server can get
 // SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks`, `promtool`, `openapi`, `schemathesis`, `packed`, `apache`, `csharp`, `agent` – fail when these suites did not run
-// SVC_TEST_TIMES        a number: list that many of the slowest files
+// SVC_TEST_TIMES        a number: list that many of the costliest files, with the CPU time of each (its programs included)
 import { fork } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -51,7 +51,7 @@ function runOne(state, file) {
     };
     const died = (why) => {
       state.child = start();
-      finish({ passed: 0, skipped: 0, ran: [], failures: [{ title: nameOf(file), text: why }] });
+      finish({ passed: 0, skipped: 0, cpuMs: 0, ran: [], failures: [{ title: nameOf(file), text: why }] });
     };
     const timer = setTimeout(() => {
       state.child.removeAllListeners('exit');
@@ -105,8 +105,9 @@ await run(last, 1);
 
 const failures = results.flatMap((result) => result.failures);
 failures.forEach(({ title, text }, i) => console.error(`\n${i + 1}) ${title}\n${text}`));
-const slowest = results.toSorted((a, b) => b.ms - a.ms).slice(0, Number(process.env.SVC_TEST_TIMES ?? 0));
-for (const { file, ms } of slowest) console.log(`${(ms / 1000).toFixed(1).padStart(7)} s  ${nameOf(file)}`);
+const inSeconds = (ms) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
+const costliest = results.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, Number(process.env.SVC_TEST_TIMES ?? 0));
+for (const { file, ms, cpuMs } of costliest) console.log(`${inSeconds(ms)}, CPU ${inSeconds(cpuMs)}  ${nameOf(file)}`);
 
 const ran = results.flatMap((result) => result.ran);
 /** An engine counts as tested when the storage contract ran on it, the browser when its walk did. */
@@ -128,8 +129,9 @@ const without = tested('mongodb')
   : ' (the MongoDB suites did not run: no SVC_TEST_MONGODB_URL, no mongod to be had)';
 const skipped = results.reduce((sum, result) => sum + result.skipped, 0);
 const seconds = Math.round((Date.now() - began) / 1000);
+const cpuSeconds = Math.round(results.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / 1000);
 console.log(
-  `\nStorage engines tested: ${engines}${without}; browser: ${tested('browser') ? 'yes' : 'no'}; Node ${process.version}; ${seconds} s; ${skipped} skipped`,
+  `\nStorage engines tested: ${engines}${without}; browser: ${tested('browser') ? 'yes' : 'no'}; Node ${process.version}; ${seconds} s, ${cpuSeconds} s of CPU; ${skipped} skipped`,
 );
 
 let failed = failures.length;

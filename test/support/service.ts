@@ -4,6 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from '../../cli/usage.js';
+import { loadConfig } from '../../config/load.js';
+import { compose } from '../../main.js';
 
 export const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 export const ADMIN = { username: 'admin', password: 'correct-horse-battery-staple' };
@@ -55,6 +58,23 @@ export async function aosJson<T = Record<string, unknown>>(
   const { code, stdout, stderr } = await aos(env, [...args, '--json'], input);
   if (code !== 0) throw new Error(`aos ${args.join(' ')} → ${code}: ${stdout}${stderr}`);
   return JSON.parse(stdout) as T;
+}
+
+/**
+ * A plugin's command as `aos` runs it, on the same store, in this process: a test that only wants a project or a token
+ * does not pay for a start of the program. What `aos` itself does is tested by `aos` and `aosJson`.
+ */
+async function command<T>(env: NodeJS.ProcessEnv, name: string, words: string[]): Promise<T> {
+  const service = await compose('command', { configuration: await loadConfig({ env }) });
+  await service.boot();
+  try {
+    const found = service.kernel.commands().find(({ spec }) => spec.name === name);
+    if (found === undefined || found.reason !== null) throw new Error(`aos ${name}: ${found?.reason ?? 'unknown'}`);
+    const { args, options } = parse(found.spec, words);
+    return (await found.spec.run({ args, options, stdin: () => Promise.resolve('') })).json as T;
+  } finally {
+    await service.stop();
+  }
 }
 
 export interface Answer {
@@ -126,20 +146,13 @@ export class TestService {
 
   /** A project and a token with these scopes. */
   async token(scopes: string, project?: string): Promise<string> {
-    const { token } = await aosJson<{ token: string }>(this.env, [
-      'token',
-      'create',
-      '--name',
-      'test',
-      '--scopes',
-      scopes,
-      ...(project === undefined ? [] : ['--project', project]),
-    ]);
-    return token;
+    const only = project === undefined ? [] : ['--project', project];
+    const words = ['--name', 'test', '--scopes', scopes, ...only];
+    return (await command<{ token: string }>(this.env, 'token create', words)).token;
   }
 
   async project(slug: string): Promise<void> {
-    await aosJson(this.env, ['project', 'create', slug]);
+    await command(this.env, 'project create', [slug]);
   }
 
   async request(method: string, path: string, token: string | null, body?: unknown): Promise<Answer> {
