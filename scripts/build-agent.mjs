@@ -17,6 +17,7 @@ import { build } from 'esbuild-wasm';
 import { inject } from 'postject';
 import { extract } from 'tar';
 import { withoutSignature, withoutSymbols } from './agent/slim.mjs';
+import { withoutVariables } from './agent/variables.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const OUT = join(ROOT, 'build', 'agent');
@@ -56,9 +57,8 @@ async function binaryOf({ version }, { name, binary, integrity }) {
 }
 
 /** The program in one file, and that as Node takes it into a binary. Made by the Node that it will be part of. */
-async function blobOf(node) {
+async function blobOf(node, windows) {
   const bundle = join(CACHE, 'update-agent.cjs');
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   await build({
     entryPoints: [join(ROOT, 'dist', 'clients', 'agent', 'main.js')],
     outfile: bundle,
@@ -80,8 +80,10 @@ async function blobOf(node) {
   });
   const config = join(CACHE, 'sea.json');
   const blob = join(CACHE, 'update-agent.blob');
-  // Neither snapshot nor code cache: they hold for one platform. NODE_OPTIONS has no effect on the agent (contract 90).
+  // Neither snapshot nor code cache: they hold for one platform. NODE_OPTIONS has no effect on the agent (contract 90), and
+  // OpenSSL, which loads what its configuration names before our first line runs, gets an empty one whatever OPENSSL_CONF says.
   const settings = {
+    execArgv: [`--openssl-config=${windows ? 'NUL' : '/dev/null'}`],
     useSnapshot: false,
     useCodeCache: false,
     disableExperimentalSEAWarning: true,
@@ -89,7 +91,7 @@ async function blobOf(node) {
   };
   await writeFile(config, JSON.stringify({ main: bundle, output: blob, ...settings }));
   await run(node, ['--experimental-sea-config', config]);
-  return { blob: await readFile(blob), version };
+  return readFile(blob);
 }
 
 async function executable(runtimes, runtime, blob) {
@@ -97,7 +99,7 @@ async function executable(runtimes, runtime, blob) {
   const name = `update-agent-${runtime}${windows ? '.exe' : ''}`;
   const source = await readFile(await binaryOf(runtimes, runtimes.packages[runtime]));
   const work = join(CACHE, name);
-  await writeFile(work, windows ? withoutSignature(source) : withoutSymbols(source));
+  await writeFile(work, withoutVariables(windows ? withoutSignature(source) : withoutSymbols(source)));
   await inject(work, 'NODE_SEA_BLOB', blob, { sentinelFuse: FUSE });
   const bytes = await readFile(work);
   await rm(work);
@@ -121,6 +123,7 @@ async function compressed(name, bytes) {
   }
 }
 
+const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
 const { values } = parseArgs({ options: { only: { type: 'string', multiple: true }, plain: { type: 'boolean' } } });
 const runtimes = JSON.parse(await readFile(join(ROOT, 'scripts', 'agent', 'runtimes.json'), 'utf8'));
 const known = Object.keys(runtimes.packages);
@@ -132,9 +135,13 @@ if (!known.includes(host)) throw new Error(`the agents are built on ${known.join
 
 await mkdir(OUT, { recursive: true });
 await mkdir(CACHE, { recursive: true });
-const { blob, version } = await blobOf(await binaryOf(runtimes, runtimes.packages[host]));
+const node = await binaryOf(runtimes, runtimes.packages[host]);
 const made = [];
-for (const runtime of wanted) made.push(await executable(runtimes, runtime, blob));
+for (const windows of [true, false]) {
+  const alike = wanted.filter((runtime) => runtime.startsWith('win-') === windows);
+  const blob = alike.length === 0 ? null : await blobOf(node, windows);
+  for (const runtime of alike) made.push(await executable(runtimes, runtime, blob));
+}
 for (const { entry, bytes } of made) {
   for (const ending of ['.br', '.gz']) await rm(join(OUT, entry.name + ending), { force: true });
   if (!values.plain) await compressed(entry.name, bytes);

@@ -20,6 +20,7 @@ import {
   type Doc,
   type Principal,
 } from '../../kernel/contract.js';
+import { namesSystemDirectory } from '../../clients/shared/system-names.js';
 import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/errors.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { all } from '../../lib/paging.js';
@@ -140,6 +141,8 @@ export class Projects implements ProjectDirectory {
     const { slug } = input;
     if (typeof actor !== 'string') checkProject(actor, slug);
     if (!SLUG.test(slug)) throw invalid({ slug: 'must match ^[a-z0-9][a-z0-9._-]{0,63}$' });
+    if (namesSystemDirectory(slug))
+      throw invalid({ slug: `${slug} names a directory of the system, such as /etc/${slug}: choose another` });
     this.#checkScopes(input.setup_scopes);
     if ((await this.rows.get(slug)) !== null) throw taken(slug);
     const now = this.clock.iso();

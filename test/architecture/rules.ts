@@ -112,6 +112,14 @@ export const RULES: readonly Rule[] = [
     says: 'plugins/releases imports what a plugin may, and clients/shared: the rules of packages',
   },
   {
+    // Which slugs no machine may have is asked by the service and by the agent.
+    layer: 'plugins',
+    files: /^plugins\/projects\//,
+    project: [PORTS, KERNEL_API, /^clients\/shared\//],
+    packages: [PURE],
+    says: 'plugins/projects imports what a plugin may, and clients/shared: the names of system directories',
+  },
+  {
     // The form of a license file is its verifiers’; RFC 8785 is the one text of an answer that is signed.
     layer: 'plugins',
     files: /^plugins\/licensing\//,

@@ -79,6 +79,8 @@ describe('projects', function () {
     ['a leading dash', { slug: '-shop' }, 'slug'],
     ['a long slug', { slug: 'a'.repeat(65) }, 'slug'],
     ['a slash', { slug: 'a/b' }, 'slug'],
+    ['a directory of the system', { slug: 'systemd' }, 'slug'],
+    ['a directory of drop-ins', { slug: 'profile.d' }, 'slug'],
     ['an unknown scope', { slug: 'shop', setup_scopes: ['x:y'] }, 'setup_scopes'],
     ['setup:install for applications', { slug: 'shop', setup_scopes: ['setup:install'] }, 'setup_scopes'],
     ['a negative cache', { slug: 'shop', cache_ttl_hours: -1 }, 'cache_ttl_hours'],

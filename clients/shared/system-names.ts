@@ -1,0 +1,21 @@
+/**
+ * Slugs that name a directory of the system (contract 90, setup.json): `/etc/<slug>`, `/var/lib/<slug>` or `%ProgramData%\<slug>`
+ * of such a project would be a place that the system itself obeys. One list, for the agent and the service.
+ */
+
+/** Directories of drop-ins (`profile.d`, `sudoers.d`, …), of periodic scripts and of run levels, whatever they are called. */
+const FAMILIES = /(\.d|\.conf|\.wants)$|^cron\.|^rc[0-9s]?$|^init($|[.-])|^systemd|^update-(agent|motd|notifier)/;
+
+const NAMES = new Set(
+  `acpi alternatives apache2 apparmor apparmor.d apt audit avahi binfmt ca-certificates ca-certificates.conf chrony containerd cron
+  cups dbus dbus-1 default defaults dhcp dhcpcd dnf doas docker dpkg environment exim4 firewalld flatpak fonts fstab gdm gdm3 group
+  grub gshadow gss host.conf hosts httpd initramfs-tools iproute2 iptables kernel kubelet kubernetes ld.so.cache ld.so.preload
+  libvirt lightdm locale.gen login.defs logrotate lvm machine-id machines misc modprobe modules modules-load mysql netplan network
+  networkd-dispatcher networkmanager nftables nginx openvpn opt os-release pacman pam passwd pki pm polkit-1 portables postfix
+  postgresql ppp private profile python3 resolvconf rpm rsyslog runit sasl2 samba security selinux sgml shadow shells skel snapd
+  snmp ssh sshd ssl sudo sudoers sv sysconfig sysctl terminfo tmpfiles ucf udev udisks2 ufw usb_modeswitch vim wireguard
+  wpa_supplicant x11 xdg xinetd yum zsh zypp
+  chocolatey microsoft packages regid.1991-06.com.microsoft usoshared windows`.split(/\s+/),
+);
+
+export const namesSystemDirectory = (slug: string): boolean => NAMES.has(slug) || FAMILIES.test(slug);
