@@ -9,8 +9,8 @@ import { gunzip } from './gzip.js';
 import { PackageRejected } from './package-rejected.js';
 import { PathSet } from './path-set.js';
 import { refusedPath } from './path-policy.js';
-import { checkGlobalPax, MAX_EXTENSION_BYTES, readLongName, readPax, type PaxRecords } from './tar-extensions.js';
-import { BLOCK_BYTES, isZero, readTarHeader, type TarHeader } from './tar-header.js';
+import { checkGlobalPax, MAX_EXTENSION_BYTES, readLongName, readPax, type PaxRecords } from './tar/extensions.js';
+import { BLOCK_BYTES, isZero, readTarHeader, type TarHeader } from './tar/header.js';
 
 export { PackageRejected } from './package-rejected.js';
 

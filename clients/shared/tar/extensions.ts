@@ -1,7 +1,7 @@
 /** What may come before an entry: pax records and GNU's long names. Only what changes no other field is accepted. */
 import { isUtf8 } from 'node:buffer';
-import { PackageRejected } from './package-rejected.js';
-import { isZero } from './tar-header.js';
+import { PackageRejected } from '../package-rejected.js';
+import { isZero } from './header.js';
 
 /** Bytes of one such header; archives of ordinary trees have a few hundred. */
 export const MAX_EXTENSION_BYTES = 64 * 1024;

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { Header } from 'tar/header';
-import { PackageRejected } from './package-rejected.js';
+import { PackageRejected } from '../package-rejected.js';
 
 export const BLOCK_BYTES = 512;
 
