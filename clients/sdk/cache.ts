@@ -2,7 +2,11 @@
  * `<cacheDir>/aos-cache.json` (contract 90, SDK): the last answers, for the time without the server. Schema 3 is written, schema 2
  * read as well; everything else is a miss and never an exception. Written whole or not at all, so that
  * processes which share a folder never read half a file.
+ *
+ * The newest answer about a license lies flat, where clients before `others` look for the only one; those about other keys and
+ * machines follow it. Such a client drops them when it writes, which costs their grace and nothing else.
  */
+import { keyChainOf, type KeyChain } from '../shared/key-chain.js';
 import { isLicenseStatus, type LicenseStatus } from '../shared/license-status.js';
 import type { Store } from './store.js';
 
@@ -29,15 +33,20 @@ export interface CachedUpdate {
 }
 
 export interface CacheState {
-  license: CachedLicense | null;
+  /** Of each key and machine one, the newest first. */
+  licenses: readonly CachedLicense[];
   update: CachedUpdate | null;
+  /** Not verified: see trust.ts. */
+  keyChain: KeyChain | null;
   /** The latest time that this machine's clock has shown, in milliseconds. */
   highestSeen: number;
 }
 
 const NAME = 'aos-cache.json';
 const LONGEST = 4 * 1024 * 1024;
-const MISS: CacheState = { license: null, update: null, highestSeen: 0 };
+/** More answers about licenses are not kept. */
+const MAX_LICENSES = 8;
+const MISS: CacheState = { licenses: [], update: null, keyChain: null, highestSeen: 0 };
 
 export class Cache {
   constructor(
@@ -48,22 +57,55 @@ export class Cache {
   read(): CacheState {
     const it = this.#parsed();
     if (it === null || it['product'] !== this.product) return MISS;
-    if (it['schema'] === 2) return { ...MISS, license: licenseOf({ ...it, legacy: true }) };
+    if (it['schema'] === 2) return { ...MISS, licenses: licensesOf([{ ...it, legacy: true }]) };
     if (it['schema'] !== 3) return MISS;
     const seen = Date.parse(String(it['highest_seen']));
     return {
-      license: licenseOf(it),
+      licenses: licensesOf([it, ...(Array.isArray(it['others']) ? (it['others'] as unknown[]) : [])]),
       update: isRecord(it['update']) ? updateOf(it['update']) : null,
+      keyChain: keyChainOf(it['key_chain']),
       highestSeen: Number.isNaN(seen) ? 0 : seen,
     };
   }
 
   /** Replaces what is named. A folder that cannot be written to costs the cache and nothing else. */
   write(change: Partial<CacheState>): void {
-    const { license, update, highestSeen } = { ...this.read(), ...change };
+    const { licenses, update, keyChain: key_chain, highestSeen } = { ...this.read(), ...change };
     const highest_seen = new Date(highestSeen).toISOString();
-    const text = JSON.stringify({ schema: 3, product: this.product, ...license, highest_seen, update });
+    const [newest, ...others] = licenses;
+    const text = JSON.stringify({
+      schema: 3,
+      product: this.product,
+      ...newest,
+      others,
+      key_chain,
+      highest_seen,
+      update,
+    });
     if (text.length <= LONGEST) this.store.put(NAME, text);
+  }
+
+  /** The answer about this key on this machine; null: none is kept. */
+  license(keySha256: string, machineId: string | null): CachedLicense | null {
+    const wanted = (it: CachedLicense): boolean =>
+      it.key_sha256 === keySha256 && (it.legacy || it.machine_id === machineId);
+    return this.read().licenses.find(wanted) ?? null;
+  }
+
+  /**
+   * Keeps an answer in the place of the earlier one about the same key and machine. Where there are too many, refusals go before what
+   * is active, else mistyped keys would take the good one's place; then the oldest.
+   */
+  writeLicense(license: CachedLicense, highestSeen: number): void {
+    const { key_sha256, machine_id } = license;
+    const isSame = (it: CachedLicense): boolean =>
+      it.key_sha256 === key_sha256 && (it.legacy || it.machine_id === machine_id);
+    const licenses = [license, ...this.read().licenses.filter((it) => !isSame(it))];
+    while (licenses.length > MAX_LICENSES) {
+      const refused = licenses.findLastIndex(({ license_status }) => license_status !== 'active');
+      licenses.splice(refused, 1);
+    }
+    this.write({ licenses, highestSeen });
   }
 
   #parsed(): Record<string, unknown> | null {
@@ -76,7 +118,18 @@ export class Cache {
   }
 }
 
-function licenseOf(it: Record<string, unknown>): CachedLicense | null {
+/** Of each key and machine the first. */
+function licensesOf(list: readonly unknown[]): CachedLicense[] {
+  const found = new Map<string, CachedLicense>();
+  for (const license of list.slice(0, MAX_LICENSES).map(licenseOf)) {
+    const name = license === null ? '' : JSON.stringify([license.key_sha256, license.machine_id]);
+    if (license !== null && !found.has(name)) found.set(name, license);
+  }
+  return [...found.values()];
+}
+
+function licenseOf(it: unknown): CachedLicense | null {
+  if (!isRecord(it)) return null;
   const { license_status, key_sha256, checked_at, cache_ttl_hours, expires_at, machine_id, answer } = it;
   if (!isLicenseStatus(license_status) || typeof key_sha256 !== 'string' || typeof checked_at !== 'string') return null;
   if (typeof cache_ttl_hours !== 'number' || Number.isNaN(Date.parse(checked_at))) return null;

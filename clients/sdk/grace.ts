@@ -4,6 +4,9 @@ const HOUR_MS = 3_600_000;
 /** A clock may be set right by so much. */
 const TOLERANCE_MS = 5 * 60_000;
 
+/** The most that a project can say (contract 15, fields); whatever a file says beyond that was not the service. */
+const LONGEST_HOURS = 8_760;
+
 export interface Grace {
   /** Milliseconds since 1970. */
   checkedAt: number;
@@ -16,4 +19,4 @@ export const isSetBack = (now: number, highestSeen: number): boolean => now < hi
 
 /** Times that cannot be read compare false, so each is asked for what must hold. */
 export const isWithinGrace = ({ checkedAt, ttlHours, expiresAt }: Grace, now: number): boolean =>
-  now < checkedAt + ttlHours * HOUR_MS && (expiresAt === null || now < Date.parse(expiresAt));
+  now < checkedAt + Math.min(ttlHours, LONGEST_HOURS) * HOUR_MS && (expiresAt === null || now < Date.parse(expiresAt));

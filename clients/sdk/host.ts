@@ -1,4 +1,5 @@
 /** What a client needs of where it runs: Node (node/host.ts), or a page of a browser (browser/host.ts). */
+import type { KeyChain } from '../shared/key-chain.js';
 import type { AnswerResult, LicenseFileChecks, LicenseFileResult, LicenseQuestion } from '../shared/license-text.js';
 import type { Platform } from '../shared/platform.js';
 import type { Store } from './store.js';
@@ -28,6 +29,8 @@ export interface Host {
     question: LicenseQuestion,
   ): Promise<AnswerResult>;
   verifyLicenseFile(text: string, pems: readonly string[], checks: LicenseFileChecks): Promise<LicenseFileResult>;
+  /** The keys that a chain leads to from a pinned one. */
+  keysFollowed(pinned: readonly string[], chain: KeyChain): Promise<readonly string[]>;
   /** The text of a file; null: there is none, or there are no files. */
   readText(path: string): Promise<string | null>;
   /** A value that was thrown and is no error, in words. */

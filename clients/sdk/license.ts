@@ -1,11 +1,12 @@
 /** Licenses, online, from the cache and from files (contract 50; contract 90, SDK: `validateLicense`, `loadLicenseFile`). */
 import { canonicalKey } from '../shared/license-key.js';
 import { isLicenseStatus, type LicenseStatus } from '../shared/license-status.js';
-import type { LicenseFault, LicenseFileResult } from '../shared/license-text.js';
+import type { AnswerResult, LicenseFault, LicenseFileResult } from '../shared/license-text.js';
 import type { CachedLicense } from './cache.js';
 import type { Context } from './context.js';
 import { isSetBack, isWithinGrace } from './grace.js';
 import { randomId } from './random.js';
+import { verifiedBy } from './trust.js';
 import { judgeLicense } from './verdict.js';
 
 export interface LicenseQuestion {
@@ -60,9 +61,12 @@ export async function validateLicense(
     return { status: verdict.problem.code, valid: false, verified: false, isTransient: false, fromCache: false };
   if (verdict.kind === 'transient') return fromCache(context, asked);
   const verified = licenseKeys.length > 0;
-  if (verified && !(await host.verifyAnswer(verdict.body, licenseKeys, asked)).valid) return fromCache(context, asked);
+  if (verified) {
+    const verify = (pems: readonly string[]): Promise<AnswerResult> => host.verifyAnswer(verdict.body, pems, asked);
+    if (!(await verifiedBy(context, verify, { online: true, signal })).valid) return fromCache(context, asked);
+  }
   const status = verdict.body['status'] as LicenseStatus;
-  cache.write({ license: cachedOf(verdict.body, status, asked, now(), verified), highestSeen: now() });
+  cache.writeLicense(cachedOf(verdict.body, status, asked, now(), verified), now());
   return { status, valid: status === 'active', verified, isTransient: false, fromCache: false };
 }
 
@@ -95,13 +99,13 @@ function cachedOf(
 
 /** What was answered earlier, as far as it still holds. */
 async function fromCache(context: Context, asked: Asked): Promise<LicenseCheck> {
-  const { cache, now } = context;
-  const { license, highestSeen } = cache.read();
+  const { cache, now, legacyCache } = context;
+  const { highestSeen } = cache.read();
+  const license = cache.license(asked.keySha256, asked.machineId);
   const at = now();
   // Also when nothing is given: a clock set back after the grace would give it once more.
   if (at > highestSeen) cache.write({ highestSeen: at });
-  if (license === null || license.key_sha256 !== asked.keySha256) return UNKNOWN;
-  if (!license.legacy && license.machine_id !== asked.machineId) return UNKNOWN;
+  if (license === null || (license.legacy && !legacyCache)) return UNKNOWN;
   const known = license.legacy ? unverified(license) : await believed(context, license, asked);
   if (known === null) return UNKNOWN;
   const { status, verified } = known;
@@ -129,12 +133,15 @@ const unverified = ({ license_status, checked_at, cache_ttl_hours, expires_at }:
 });
 
 /** With a public key only what the server signed counts: the other members of the file could have been changed. */
-async function believed({ licenseKeys, host }: Context, license: CachedLicense, asked: Asked): Promise<Known | null> {
+async function believed(context: Context, license: CachedLicense, asked: Asked): Promise<Known | null> {
+  const { licenseKeys, host } = context;
   if (licenseKeys.length === 0) return unverified(license);
   const { answer } = license;
   if (answer === null) return null;
   const nonce = typeof answer['nonce'] === 'string' ? answer['nonce'] : null;
-  if (!(await host.verifyAnswer(answer, licenseKeys, { ...asked, nonce })).valid) return null;
+  const verify = (pems: readonly string[]): Promise<AnswerResult> =>
+    host.verifyAnswer(answer, pems, { ...asked, nonce });
+  if (!(await verifiedBy(context, verify, { online: false })).valid) return null;
   const { status, checked_at, cache_ttl_hours, expires_at } = answer;
   if (!isLicenseStatus(status)) return null;
   return {
@@ -148,15 +155,13 @@ async function believed({ licenseKeys, host }: Context, license: CachedLicense, 
 
 /** @param file the path of a `.lic`, or its text */
 export async function loadLicenseFile(context: Context, file: string): Promise<LoadedLicenseFile> {
-  const { project, licenseKeys, cache, now, host } = context;
+  const { project, cache, now, host } = context;
   const text = file.includes('-----BEGIN') ? file : await host.readText(file);
   if (text === null) return { valid: false, reason: 'unreadable' };
   const at = now();
-  const result = await host.verifyLicenseFile(text, licenseKeys, {
-    product: project,
-    machineId: await context.machineId(),
-    now: at,
-  });
+  const checks = { product: project, machineId: await context.machineId(), now: at };
+  const verify = (pems: readonly string[]): Promise<LicenseFileResult> => host.verifyLicenseFile(text, pems, checks);
+  const result = await verifiedBy(context, verify, { online: true });
   const { highestSeen } = cache.read();
   if (at > highestSeen) cache.write({ highestSeen: at });
   if (result.payload !== undefined && isSetBack(at, highestSeen))

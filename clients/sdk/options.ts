@@ -10,8 +10,10 @@ export interface ClientOptions {
   token?: string;
   /** License key of this installation: it opens the release store for `downloadUpdate`. */
   licenseKey?: string;
-  /** SPKI, PEM: with it no answer about a license is believed that it did not sign. */
+  /** SPKI, PEM: with it no answer about a license is believed that it, or a key that followed it, did not sign. */
   licensePublicKey?: string | readonly string[];
+  /** With `licensePublicKey`: let a cache of schema 2, which has no signatures, give its grace once more. Default: false. */
+  legacyCache?: boolean;
   /** Default: derived from the project and the system's machine id, the same as the update agent's. */
   machineId?: string;
   /** Milliseconds until a request counts as failed. Default: 10,000. */
@@ -27,6 +29,8 @@ export interface Settings {
   licenseKey: string | null;
   /** Empty: answers about licenses are not verified. */
   licenseKeys: readonly string[];
+  /** A cached answer that nobody signed counts. */
+  legacyCache: boolean;
   machineId: string | null;
   timeoutMs: number;
   now: () => number;
@@ -39,6 +43,7 @@ const LONGEST_MACHINE_ID = 128;
 /** @throws TypeError, KeyRefused */
 export function settingsOf(options: ClientOptions): Settings {
   const { server, project, token, licenseKey, licensePublicKey = [], machineId, timeoutMs = TIMEOUT_MS } = options;
+  const { legacyCache = false } = options;
   if (typeof project !== 'string' || !SLUG.test(project))
     throw new TypeError('project must be a slug such as shop: a-z, 0-9, dot, hyphen and underscore');
   for (const [name, text] of Object.entries({ token, licenseKey, machineId }))
@@ -47,6 +52,7 @@ export function settingsOf(options: ClientOptions): Settings {
   if (machineId !== undefined && machineId.length > LONGEST_MACHINE_ID)
     throw new TypeError(`machineId has at most ${LONGEST_MACHINE_ID} characters`);
   if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) throw new TypeError('timeoutMs must be a number above 0');
+  if (typeof legacyCache !== 'boolean') throw new TypeError('legacyCache must be true or false');
   const licenseKeys = [licensePublicKey].flat();
   for (const pem of licenseKeys) requirePublicKeyPem(pem);
   return {
@@ -55,6 +61,7 @@ export function settingsOf(options: ClientOptions): Settings {
     token: token ?? null,
     licenseKey: licenseKey ?? null,
     licenseKeys,
+    legacyCache: legacyCache || licenseKeys.length === 0,
     machineId: machineId ?? null,
     timeoutMs,
     now: options.now ?? Date.now,

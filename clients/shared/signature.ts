@@ -70,7 +70,7 @@ export function chainLeadsFrom(pin: string, current: VerifyingKey, predecessors:
   if (current.spkiSha256 === pin) return true;
   let successor = current;
   for (const { public_key: pem, signature } of predecessors.slice(0, MAX_CHAIN)) {
-    const earlier = keyOrNull(pem);
+    const earlier = readPublicKeyOrNull(pem);
     if (earlier === null || !isSignedBy(earlier, successor.spki, signature)) return false;
     if (earlier.spkiSha256 === pin) return true;
     successor = earlier;
@@ -78,7 +78,8 @@ export function chainLeadsFrom(pin: string, current: VerifyingKey, predecessors:
   return false;
 }
 
-function keyOrNull(pem: string): VerifyingKey | null {
+/** Null where `readPublicKey` refuses. */
+export function readPublicKeyOrNull(pem: string): VerifyingKey | null {
   try {
     return readPublicKey(pem);
   } catch (error) {

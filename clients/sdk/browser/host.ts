@@ -3,7 +3,7 @@ import type { Host } from '../host.js';
 import { randomId } from '../random.js';
 import type { Store } from '../store.js';
 import { exchange } from './http.js';
-import { sha256Hex, verifyAnswer, verifyLicenseFile } from './license-file.js';
+import { keysFollowedHere, sha256Hex, verifyAnswer, verifyLicenseFile } from './license-file.js';
 import { LocalStore } from './local-store.js';
 
 export function browserHost(project: string): Host {
@@ -17,6 +17,7 @@ export function browserHost(project: string): Host {
     sha256: (text) => sha256Hex(new TextEncoder().encode(text)),
     verifyAnswer,
     verifyLicenseFile,
+    keysFollowed: keysFollowedHere,
     readText: () => Promise.resolve(null),
     show,
     onUncaught,

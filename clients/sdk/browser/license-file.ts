@@ -14,6 +14,7 @@ import {
   type LicenseFileResult,
   type LicenseQuestion,
 } from '../../shared/license-text.js';
+import { keysFollowed, type KeyChain } from '../../shared/key-chain.js';
 import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../shared/public-key.js';
 
 /** @throws TypeError on a page that came without https, which has no WebCrypto */
@@ -30,6 +31,9 @@ export async function sha256Hex(bytes: Uint8Array<ArrayBuffer>): Promise<string>
 
 interface Key {
   keyId: string;
+  /** Hex. */
+  spkiSha256: string;
+  spki: Uint8Array<ArrayBuffer>;
   algorithm: 'rsa-sha256' | 'ed25519';
   key: webcrypto.CryptoKey;
 }
@@ -52,19 +56,42 @@ async function readPublicKey(pem: string): Promise<Key> {
   if (key === null) throw new KeyRefused('is no RSA or Ed25519 key that this browser can read');
   const bits = (key.algorithm as { modulusLength?: number }).modulusLength ?? MIN_RSA_BITS;
   if (bits < MIN_RSA_BITS) throw new KeyRefused(`is an RSA key of ${bits} bits; at least ${MIN_RSA_BITS} are wanted`);
-  return { keyId: (await sha256Hex(spki)).slice(0, 16), algorithm, key };
+  const spkiSha256 = await sha256Hex(spki);
+  return { keyId: spkiSha256.slice(0, 16), spkiSha256, spki, algorithm, key };
 }
 
 /** The fault of a signature; null: it is right. */
 async function signatureFault(pems: string | readonly string[], claim: Claim): Promise<LicenseFault | null> {
   const named = keyOfClaim(await Promise.all([pems].flat().map(readPublicKey)), claim);
   if (typeof named === 'string') return named;
-  const { key, signature } = named;
-  const raw = canonicalBase64(signature);
-  if (raw === null) return 'wrong_signature';
-  const good = await webCrypto().verify(key.algorithm === 'ed25519' ? ED25519 : RSA, key.key, raw, claim.bytes);
-  return good ? null : 'wrong_signature';
+  return (await isSignedBy(named.key, claim.bytes, named.signature)) ? null : 'wrong_signature';
 }
+
+/** @param signature canonical base64; any other text verifies nothing */
+async function isSignedBy(
+  { algorithm, key }: Key,
+  bytes: Uint8Array<ArrayBuffer>,
+  signature: string,
+): Promise<boolean> {
+  const raw = canonicalBase64(signature);
+  return raw !== null && (await webCrypto().verify(algorithm === 'ed25519' ? ED25519 : RSA, key, raw, bytes));
+}
+
+async function readPublicKeyOrNull(pem: string): Promise<Key | null> {
+  try {
+    return await readPublicKey(pem);
+  } catch (error) {
+    if (error instanceof KeyRefused) return null;
+    throw error;
+  }
+}
+
+/** The keys that a chain leads to from a pinned one. */
+export const keysFollowedHere = (pinned: readonly string[], chain: KeyChain): Promise<readonly string[]> =>
+  keysFollowed(pinned, chain, {
+    read: readPublicKeyOrNull,
+    isSigned: (by, bytes, signature) => isSignedBy(by, new Uint8Array(bytes), signature),
+  });
 
 /**
  * Verifies the text of a `.lic`. Never rejects for a file, however it was changed.

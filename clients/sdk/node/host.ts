@@ -4,8 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { keysFollowed } from '../../shared/key-chain.js';
 import { verifyAnswer, verifyLicenseFile } from '../../shared/license-file.js';
 import { machinePlatform } from '../../shared/machine.js';
+import { isSignedBy, readPublicKeyOrNull } from '../../shared/signature.js';
 import type { Host } from '../host.js';
 import { FileStore } from './files.js';
 import { onUncaught } from './global-handler.js';
@@ -22,6 +24,11 @@ export const nodeHost = (cacheDir: string): Host => ({
   sha256: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex')),
   verifyAnswer: (answer, pems, question) => Promise.resolve(verifyAnswer(answer, pems, question)),
   verifyLicenseFile: (text, pems, checks) => Promise.resolve(verifyLicenseFile(text, pems, checks)),
+  keysFollowed: (pinned, chain) =>
+    keysFollowed(pinned, chain, {
+      read: (pem) => Promise.resolve(readPublicKeyOrNull(pem)),
+      isSigned: (by, bytes, signature) => Promise.resolve(isSignedBy(by, bytes, signature)),
+    }),
   readText: (path) => readFile(path, 'utf8').catch(() => null),
   show: (value) => inspect(value, { depth: 2, maxStringLength: 1_000 }),
   onUncaught,

@@ -157,7 +157,7 @@ describe('sdk: licenses', () => {
       cache_ttl_hours: 24,
     };
     await writeFile(cacheFile(), JSON.stringify(flat));
-    for (const options of [{}, { licensePublicKey: keys.pem }, {}])
+    for (const options of [{}, { licensePublicKey: keys.pem, legacyCache: true }, {}])
       expect(await client(options).validateLicense(KEY)).to.deep.equal(CACHED);
     now = START + 24 * HOUR;
     expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
@@ -168,6 +168,87 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
     await validatedThenOffline();
     expect(await cache()).to.include({ schema: 3, product: 'shop', license_status: 'active', key_sha256: KEY_SHA256 });
+  });
+
+  /** As anybody can write it, who may write into the folder. */
+  const century = (schema: number): object => ({
+    schema,
+    product: 'shop',
+    license_status: 'active',
+    key_sha256: KEY_SHA256,
+    checked_at: new Date(START).toISOString(),
+    cache_ttl_hours: 24 * 365 * 100,
+    ...(schema === 3 && { legacy: true, highest_seen: new Date(START).toISOString() }),
+  });
+  for (const schema of [2, 3])
+    it(`a cache of schema ${schema} written by hand for a century is a miss under a public key, and a year without one`, async () => {
+      await writeFile(cacheFile(), JSON.stringify(century(schema)));
+      expect(await client({ licensePublicKey: keys.pem }).validateLicense(KEY)).to.deep.equal(NOTHING);
+      expect(await client({ licensePublicKey: keys.pem, legacyCache: true }).validateLicense(KEY)).to.deep.equal(
+        CACHED,
+      );
+      now = START + 365 * 24 * HOUR - 1;
+      expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
+      now += 1;
+      expect(await client().validateLicense(KEY)).to.deep.equal(NOTHING);
+      expect(await client({ licensePublicKey: keys.pem, legacyCache: true }).validateLicense(KEY)).to.deep.equal(
+        NOTHING,
+      );
+    });
+
+  it('legacyCache is true or false', () => {
+    expect(() => client({ legacyCache: 'yes' })).to.throw(TypeError, 'legacyCache');
+  });
+
+  describe('of several keys', () => {
+    const keyOf = (n: number): string => KEY.replace('Z2', `Z${n}`);
+    const answer = async (key: string, status = 'active', machineId?: string): Promise<void> => {
+      server.reply = json(200, active({ status, valid: status === 'active' }));
+      await client().validateLicense(key, machineId === undefined ? {} : { machineId });
+      server.reply = page(502, '');
+    };
+    const refused = (status: string): object => ({ ...CACHED, status, valid: false });
+
+    it('an answer about one never replaces another’s: a mistyped key costs nothing', async () => {
+      await answer(KEY);
+      for (let n = 3; n < 30; n++) await answer(keyOf(n), 'invalid');
+      expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
+      expect(await client().validateLicense(keyOf(29))).to.deep.equal(refused('invalid'));
+      await answer(KEY, 'revoked');
+      expect(await client().validateLicense(KEY)).to.deep.equal(refused('revoked'));
+    });
+
+    it('eight are kept, the oldest goes first; so is each machine’s', async () => {
+      for (let n = 0; n < 9; n++) await answer(keyOf(n));
+      expect(await client().validateLicense(keyOf(0))).to.deep.equal(NOTHING);
+      for (let n = 1; n < 9; n++) expect(await client().validateLicense(keyOf(n))).to.deep.equal(CACHED);
+      await answer(keyOf(8), 'machine_limit', 'm-2');
+      expect(await client().validateLicense(keyOf(8))).to.deep.equal(CACHED);
+      await answer(keyOf(8), 'active', 'm-2');
+      expect(await client().validateLicense(keyOf(8), { machineId: 'm-2' })).to.deep.equal(CACHED);
+      expect(await client().validateLicense(keyOf(8))).to.deep.equal(CACHED);
+    });
+
+    it('a client of before reads the newest flat, writes that one alone, and is read', async () => {
+      await answer(keyOf(1));
+      await answer(KEY);
+      const { others, key_chain, ...flat } = await cache();
+      expect(flat).to.include({ schema: 3, license_status: 'active', key_sha256: KEY_SHA256, machine_id: 'm-1' });
+      expect(others).to.have.length(1);
+      expect(key_chain).to.equal(null);
+      await writeFile(cacheFile(), JSON.stringify(flat));
+      expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
+      expect(await client().validateLicense(keyOf(1))).to.deep.equal(NOTHING);
+    });
+
+    for (const others of ['x', {}, [null, 1, { license_status: 'active' }], Array.from({ length: 50_000 }, () => ({}))])
+      it(`survives garbage among the others: ${JSON.stringify(others).slice(0, 40)}`, async () => {
+        await answer(KEY);
+        await setCache({ others });
+        expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
+        await answer(keyOf(1));
+        expect(await client().validateLicense(KEY)).to.deep.equal(CACHED);
+      });
   });
 
   for (const [name, text] of Object.entries({
