@@ -29,6 +29,7 @@ export class CommonClient {
   readonly #sender: Sender;
 
   constructor(context: Context) {
+    bindMethods(this);
     this.#context = context;
     const queue = new Queue(context.host.queued);
     this.#sender = new Sender(context, queue);
@@ -70,8 +71,10 @@ export class CommonClient {
   }
 
   /** Reports whatever was thrown. Never rejects. */
-  captureException(error: unknown, fields: Partial<ErrorReport> = {}): Promise<Reported> {
-    return this.reportError({ ...reportOf(error, this.#context.host.show), ...fields });
+  captureException(error: unknown, fields?: Partial<ErrorReport>): Promise<Reported> {
+    // As a listener it is called with more than an error: with a text, a promise, a number.
+    const given = typeof fields === 'object' ? fields : {};
+    return this.reportError({ ...reportOf(error, this.#context.host.show), ...given });
   }
 
   /**
@@ -116,5 +119,18 @@ export class CommonClient {
 
   #prepared(report: ErrorReport): Prepared {
     return prepare(this.#context.project, { ...report }, this.#context.now());
+  }
+}
+
+/** Methods are handed on as callbacks, where they have no `this`; those of classes below are bound as well. */
+function bindMethods(client: object): void {
+  for (let it: unknown = Object.getPrototypeOf(client); it instanceof Object && it !== Object.prototype;) {
+    for (const name of Object.getOwnPropertyNames(it)) {
+      const method: unknown = Reflect.get(it, name);
+      if (name === 'constructor' || typeof method !== 'function' || Object.hasOwn(client, name)) continue;
+      const value: unknown = method.bind(client);
+      Object.defineProperty(client, name, { value, configurable: true, writable: true });
+    }
+    it = Object.getPrototypeOf(it);
   }
 }

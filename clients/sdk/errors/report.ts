@@ -35,6 +35,8 @@ export interface Prepared {
 const LONGEST = { error_message: 8_192, stack_trace: 65_536, exception_class: 200 } as const;
 const LONGEST_TEXT = 256 * 1024;
 const MAX_CAUSES = 5;
+/** Of an `AggregateError`, with the members of its members. */
+const MAX_MEMBERS = 10;
 
 export function prepare(project: string, report: ErrorReport, now: number): Prepared {
   const clientRef = report.client_ref ?? randomId();
@@ -74,7 +76,7 @@ function written(value: object): string | null {
 export function reportOf(
   thrown: unknown,
   shown: (value: unknown) => string,
-): Pick<ErrorReport, 'error_message' | 'exception_class' | 'stack_trace'> {
+): Pick<ErrorReport, 'error_message' | 'exception_class' | 'stack_trace' | 'file' | 'line'> {
   try {
     if (!(thrown instanceof Error)) {
       const error_message = typeof thrown === 'string' && thrown !== '' ? thrown : shown(thrown);
@@ -82,7 +84,8 @@ export function reportOf(
     }
     const exception_class = classOf(thrown);
     const error_message = thrown.message === '' ? exception_class : thrown.message;
-    return { error_message, exception_class, stack_trace: stackOf(thrown) };
+    const stack_trace = stackOf(thrown);
+    return { error_message, exception_class, stack_trace, ...topFrame(stack_trace) };
   } catch {
     return { error_message: 'an error that cannot be read', exception_class: 'NonError' };
   }
@@ -91,9 +94,57 @@ export function reportOf(
 const classOf = (error: Error): string =>
   error.name === 'Error' && error.constructor.name !== '' ? error.constructor.name : error.name;
 
+/** The error, what caused it, and the members of a group: each is told once. */
 function stackOf(error: Error): string {
   const stacks: string[] = [];
-  for (let it: unknown = error; it instanceof Error && stacks.length <= MAX_CAUSES; it = it.cause)
-    stacks.push(it.stack ?? `${it.name}: ${it.message}`);
-  return stacks.join('\nCaused by: ');
+  const told = new Set<unknown>();
+  let members = 0;
+  const tell = (head: string, it: unknown, depth: number): void => {
+    if (!(it instanceof Error) || told.has(it) || depth > MAX_CAUSES) return;
+    told.add(it);
+    stacks.push(head === '' ? (it.stack ?? headed(it)) : head + headed(it));
+    tell('Caused by: ', it.cause, depth + 1);
+    const list: unknown[] = it instanceof AggregateError && Array.isArray(it.errors) ? it.errors : [];
+    for (const [i, member] of list.entries())
+      if (members++ < MAX_MEMBERS) tell(`Member ${i + 1} of ${list.length}: `, errorOf(member), depth + 1);
+  };
+  tell('', error, 0);
+  return stacks.join('\n');
+}
+
+/** A stack of Firefox and Safari does not begin with the message. */
+function headed({ name, message, stack = '' }: Error): string {
+  const head = message === '' ? name : `${name}: ${message}`;
+  if (stack === '') return head;
+  return frameOf(stack.split('\n', 1)[0] ?? '', '@') === null ? stack : `${head}\n${stack}`;
+}
+
+/** Members may be anything that a promise was rejected with. */
+const errorOf = (member: unknown): Error =>
+  member instanceof Error ? member : Object.assign(new Error(String(member)), { name: 'NonError', stack: '' });
+
+const MOST_LINES = 200;
+const LONGEST_LINE = 2_000;
+
+/** The first frame that names a file, as the service reads the trace (contract 21, first frame). */
+function topFrame(stack: string): { file?: string; line?: number } {
+  const lines = stack.split('\n', MOST_LINES);
+  const mark = lines.some((line) => line.startsWith('    at ')) ? 'at ' : '@';
+  for (const line of lines) {
+    const frame = frameOf(line, mark);
+    if (frame !== null) return frame;
+  }
+  return {};
+}
+
+/** `at f (file:1:2)`, `at file:1:2`, `at async file:1:2`; of Firefox and Safari `f@file:1:2`. */
+function frameOf(text: string, mark: 'at ' | '@'): { file: string; line: number } | null {
+  const trimmed = text.length > LONGEST_LINE ? '' : text.trim();
+  const at = trimmed.indexOf(mark);
+  if (at < 0 || (mark === 'at ' && at > 0)) return null;
+  const rest = trimmed.slice(at + mark.length).replace(/^async /, '');
+  const place = mark === 'at ' && rest.endsWith(')') ? rest.slice(rest.lastIndexOf(' (') + 2, -1) : rest;
+  const tail = /:(\d{1,9}):\d{1,9}$/.exec(place);
+  const file = place.slice(0, tail?.index ?? 0).replace(/^file:\/\//, '');
+  return tail === null || file === '' || file.includes('<anonymous>') ? null : { file, line: Number(tail[1]) };
 }

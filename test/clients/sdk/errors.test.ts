@@ -207,6 +207,112 @@ describe('sdk: errors', function () {
     expect(new Set(server.asked.map(({ body }) => body['client_ref'])).size).to.equal(60);
   });
 
+  describe('what was thrown', () => {
+    const reported = async (thrown: unknown, ...more: unknown[]): Promise<Record<string, unknown>> => {
+      const capture = client.captureException as (...given: unknown[]) => Promise<unknown>;
+      expect(await capture(thrown, ...more)).to.include({ sent: true });
+      return server.asked.at(-1)?.body ?? {};
+    };
+    const traceOf = async (thrown: unknown): Promise<string> => String((await reported(thrown))['stack_trace']);
+    const withStack = (stack: string): Error => Object.assign(new Error('no stock'), { stack });
+
+    it('has the file and the line of its first frame', async () => {
+      const { file, line, stack_trace } = await reported(new Error('here'));
+      expect(file).to.equal(fileURLToPath(import.meta.url));
+      expect(String(stack_trace).split('\n')[1]).to.include(`errors.test.js:${String(line)}:`);
+    });
+
+    for (const [stack, file, line] of [
+      ['Error: x\n    at f (/app/(shop)/page.js:7:3)\n    at g (/app/b.js:1:1)', '/app/(shop)/page.js', 7],
+      ['Error: x\n    at async /app/a b.mjs:8:1', '/app/a b.mjs', 8],
+      [
+        'SyntaxError: x\n    at JSON.parse (<anonymous>)\n    at Object.<anonymous> (C:\\app\\a.js:2:6)',
+        'C:\\app\\a.js',
+        2,
+      ],
+      ['Error: x\n    at eval (eval at f (/app/a.js:1:1), <anonymous>:1:1)\n    at node:fs:9:1', 'node:fs', 9],
+      ['Error: mail a@b:1:2\n    at https://shop.example/app.js:1:20433', 'https://shop.example/app.js', 1],
+      [
+        'pay@https://shop.example/@till/pay.js:12:34\n@https://shop.example/b.js:1:1',
+        'https://shop.example/@till/pay.js',
+        12,
+      ],
+      ['Error: no frames at all', undefined, undefined],
+      ['', undefined, undefined],
+    ] as const)
+      it(`which are ${String(file)}:${String(line)} of ${JSON.stringify(stack.slice(0, 30))}`, async () => {
+        const body = await reported(withStack(stack));
+        expect([body['file'], body['line']]).to.deep.equal([file, line]);
+      });
+
+    it('is told with the members of a group and with causes, each once', async () => {
+      const shared = new RangeError('the store is away', { cause: new TypeError('no route') });
+      const thrown = await Promise.any([
+        Promise.reject(shared),
+        Promise.reject(new Error('the copy is away', { cause: shared })),
+        Promise.reject('just a text' as never),
+      ]).catch((error: unknown) => error);
+      const { error_message, exception_class, file, stack_trace } = await reported(thrown);
+      expect({ error_message, exception_class }).to.deep.equal({
+        error_message: 'All promises were rejected',
+        exception_class: 'AggregateError',
+      });
+      expect(file).to.equal(fileURLToPath(import.meta.url));
+      const heads = String(stack_trace)
+        .split('\n')
+        .filter((line) => !line.startsWith('    at '));
+      expect(heads).to.deep.equal([
+        'AggregateError: All promises were rejected',
+        'Member 1 of 3: RangeError: the store is away',
+        'Caused by: TypeError: no route',
+        'Member 2 of 3: Error: the copy is away',
+        'Member 3 of 3: NonError: just a text',
+      ]);
+    });
+
+    it('is bounded: many members, deep causes and circles', async () => {
+      const many = Array.from({ length: 5_000 }, (_, n) => new Error(`e${n}`));
+      expect((await traceOf(new AggregateError(many, 'many'))).match(/^Member/gm)).to.have.length(10);
+      const circle = new AggregateError([], 'circle');
+      circle.errors = [circle, new Error('inner', { cause: circle })];
+      expect((await traceOf(circle)).match(/^(Member|Caused)/gm)).to.have.length(1);
+      let deep = new Error('root');
+      for (let n = 0; n < 100; n++) deep = new Error(`c${n}`, { cause: deep });
+      expect((await traceOf(deep)).match(/^Caused by/gm)).to.have.length(5);
+    });
+
+    it('is reported by a listener, which gets more than an error', async () => {
+      for (const more of ['uncaughtException', Promise.resolve(), 7, null, undefined])
+        expect(await reported(new Error('listened'), more))
+          .to.include({ error_message: 'listened' })
+          .and.not.have.property('0');
+    });
+  });
+
+  it('every method works detached from its client', async () => {
+    const names = new Set<string>();
+    for (let it: unknown = client; it instanceof Object && it !== Object.prototype; it = Object.getPrototypeOf(it))
+      for (const name of Object.getOwnPropertyNames(it)) names.add(name);
+    names.delete('constructor');
+    expect([...names]).to.include.members(['validateLicense', 'downloadUpdate', 'launchAgent', 'captureException']);
+    for (const name of names) {
+      const method = (client as unknown as Record<string, (...args: unknown[]) => unknown>)[name];
+      if (method === undefined) throw new Error(name);
+      const detached = async (): Promise<unknown> => method({});
+      // Wrong arguments may be refused; a method without its client fails by its own fields.
+      const fault = await detached().then((made) => (typeof made === 'function' ? String(made()) : ''), String);
+      expect(fault, name).to.not.match(/private member|reading '(?:#|reportError)/);
+    }
+  });
+
+  it('process.on("uncaughtException", client.captureException) reports the original error', async () => {
+    const { code, stderr } = await program(`
+      process.on('uncaughtException', client.captureException);
+      setTimeout(() => { throw new RangeError('the original'); });`);
+    expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+    expect(server.asked.at(-1)?.body).to.include({ error_message: 'the original', exception_class: 'RangeError' });
+  });
+
   describe('global handler', () => {
     for (const [what, text] of Object.entries({
       'an uncaught exception': `setTimeout(() => { throw new RangeError('uncaught'); });`,
