@@ -131,10 +131,10 @@ describe('sdk: the chain of license keys', () => {
   });
 
   const stranger = ed25519Signer();
-  const predecessors = published(ring).predecessors;
+  const predecessors = published(ring).predecessors as Record<string, unknown>[];
   const forged = (change: (list: Record<string, unknown>[]) => unknown): object => ({
     ...published(ring),
-    predecessors: change(predecessors.map((each) => ({ ...each }))),
+    predecessors: change(structuredClone(predecessors)),
   });
   const REFUSED: Record<string, () => unknown> = {
     'of strangers': () => published([stranger, newest]),
