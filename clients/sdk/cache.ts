@@ -6,7 +6,7 @@
  * The newest answer about a license lies flat, where clients before `others` look for the only one; those about other keys and
  * machines follow it. Such a client drops them when it writes, which costs their grace and nothing else.
  */
-import { keyChainOf, type KeyChain } from '../shared/key-chain.js';
+import { keyChainOf, type KeyChain } from './key-chain.js';
 import { isLicenseStatus, type LicenseStatus } from '../shared/license-status.js';
 import type { Store } from './store.js';
 

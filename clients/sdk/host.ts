@@ -1,5 +1,5 @@
 /** What a client needs of where it runs: Node (node/host.ts), or a page of a browser (browser/host.ts). */
-import type { KeyChain } from '../shared/key-chain.js';
+import type { KeyChain } from './key-chain.js';
 import type { AnswerResult, LicenseFileChecks, LicenseFileResult, LicenseQuestion } from '../shared/license-text.js';
 import type { Platform } from '../shared/platform.js';
 import type { Store } from './store.js';

@@ -14,7 +14,7 @@ import {
   type LicenseFileResult,
   type LicenseQuestion,
 } from '../../shared/license-text.js';
-import { keysFollowed, type KeyChain } from '../../shared/key-chain.js';
+import { keysFollowed, type KeyChain } from '../key-chain.js';
 import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../shared/public-key.js';
 
 /** @throws TypeError on a page that came without https, which has no WebCrypto */

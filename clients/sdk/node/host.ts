@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { keysFollowed } from '../../shared/key-chain.js';
+import { keysFollowed } from '../key-chain.js';
 import { verifyAnswer, verifyLicenseFile } from '../../shared/license-file.js';
 import { machinePlatform } from '../../shared/machine.js';
 import { isSignedBy, readPublicKeyOrNull } from '../../shared/signature.js';
