@@ -6,6 +6,7 @@ import 'reflect-metadata';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
+import { accessMode, type AccessMode } from './adapters/fs/access-mode.js';
 import { settleModes } from './adapters/fs/modes.js';
 import { FsInstallers } from './adapters/fs/installers.js';
 import { FsReleaseStore } from './adapters/fs/release-store.js';
@@ -27,7 +28,7 @@ import { processMetrics } from './adapters/node/process-metrics.js';
 import { NodeOutbound } from './adapters/node/outbound.js';
 import { HostProcesses } from './adapters/node/processes.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
-import { loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
+import { ConfigError, loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
 import { coreKeys } from './config/schema.js';
 import type { AppSettings } from './kernel/contract.js';
 import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
@@ -306,13 +307,21 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   };
 }
 
+/** Of `.htpasswd`. @throws ConfigError for a group that is not there, or that this process is not in */
+export function accessModeOf(configuration: Configuration): Promise<AccessMode> {
+  return accessMode(configuration.section('releases', releasesConfig)).catch((error: Error) => {
+    throw new ConfigError('releases.web_group', error.message, configuration.origin('releases.web_group'));
+  });
+}
+
 /** The release store on this disk; a web server's user reaches it, and nothing else of the data directory. */
 async function releasesOn(configuration: Configuration, log: Logger): Promise<ReleaseStore> {
   const { data_dir } = configuration.core;
   const path = resolve(data_dir, configuration.section('releases', releasesConfig).path);
-  const foreign = await settleModes(data_dir, path);
+  const access = await accessModeOf(configuration);
+  const foreign = await settleModes(data_dir, path, access);
   if (foreign.length > 0) log.warn({ paths: foreign }, 'belong to another user: their modes stay as they are');
-  return new FsReleaseStore(path);
+  return new FsReleaseStore(path, access);
 }
 
 /** Beside the running service: some hundred megabytes are copied after a new build, and nothing else waits for them. */

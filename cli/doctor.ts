@@ -7,7 +7,16 @@ import { loadConfig } from '../config/load.js';
 import type { CommandSpec } from '../kernel/contract.js';
 import { PluginFaults } from '../kernel/faults.js';
 import { within } from '../kernel/timeout.js';
-import { blueprint, compose, fingerprintsFit, installersOf, keysOf, storeOf, type Keys } from '../main.js';
+import {
+  accessModeOf,
+  blueprint,
+  compose,
+  fingerprintsFit,
+  installersOf,
+  keysOf,
+  storeOf,
+  type Keys,
+} from '../main.js';
 import type { DocumentStore } from '../ports/store.js';
 import { dataDirectory, disk, existing } from './data-directory.js';
 import { EXIT } from './output.js';
@@ -48,6 +57,13 @@ function node(): string {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) throw new Error(process.version);
   return process.version;
+}
+
+/** Who may read the hashes in `.htpasswd` (contract 40, files). */
+async function accessFiles(configuration: Configuration): Promise<string> {
+  const { mode, gid } = await accessModeOf(configuration);
+  if ((mode & 0o004) !== 0) throw new Error('every local user can read .htpasswd, since no group is named');
+  return gid === null ? '.htpasswd is for this service alone' : `.htpasswd is for this service and the group ${gid}`;
 }
 
 function sharedKey({ security }: Core): string {
@@ -184,6 +200,7 @@ async function examine(): Promise<Examination> {
       'shared key',
       'keys',
       'update agents',
+      'access files',
       'plugins',
       'store',
       'migrations',
@@ -209,6 +226,11 @@ async function examine(): Promise<Examination> {
       if (built !== null) return `${built.version}: ${built.files.map(({ runtime }) => runtime).join(', ')}`;
       return 'none, so machines cannot download one: npm run build:agent, then start the service';
     },
+  );
+  await found.check(
+    'access files',
+    'set releases.web_group to the group of the web server in front, and start the service as a member of it',
+    () => accessFiles(configuration),
   );
   const known: Found = { plugins: [] };
   const runs = await examinePlugins(found, configuration, known);

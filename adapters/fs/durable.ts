@@ -8,6 +8,11 @@ export const OPEN_FILE = 0o644;
 export const OWN_FOLDER = 0o700;
 export const OWN_FILE = 0o600;
 
+export interface Owner {
+  uid: number;
+  gid: number;
+}
+
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
 /** Makes the entries of a folder durable. Windows cannot open a folder, and needs no such thing. */
@@ -37,12 +42,21 @@ export async function makeFolder(root: string, folder: string, mode: number): Pr
   await syncFolder(dirname(folder));
 }
 
-/** A new file, open for writing; whole on the disk when `work` resolves, gone when it does not. */
-export async function writeNew<T>(path: string, mode: number, work: (file: FileHandle) => Promise<T>): Promise<T> {
+/**
+ * A new file, open for writing; whole on the disk when `work` resolves, gone when it does not.
+ * @param owner null: whoever writes it
+ */
+export async function writeNew<T>(
+  path: string,
+  mode: number,
+  work: (file: FileHandle) => Promise<T>,
+  owner: Owner | null = null,
+): Promise<T> {
   const file = await open(path, 'wx', OWN_FILE);
   try {
     try {
       const result = await work(file);
+      if (owner !== null) await file.chown(owner.uid, owner.gid);
       await file.chmod(mode);
       await file.sync();
       return result;
@@ -56,8 +70,13 @@ export async function writeNew<T>(path: string, mode: number, work: (file: FileH
 }
 
 /** Puts a text in place in one step. @param temporary beside `path` or elsewhere on the same file system */
-export async function putText(temporary: string, path: string, text: string): Promise<void> {
-  await writeNew(temporary, OPEN_FILE, (file) => file.writeFile(text));
+export async function putText(
+  temporary: string,
+  path: string,
+  text: string,
+  { mode, owner }: { mode: number; owner: Owner | null } = { mode: OPEN_FILE, owner: null },
+): Promise<void> {
+  await writeNew(temporary, mode, (file) => file.writeFile(text), owner);
   try {
     await rename(temporary, path);
   } catch (error) {

@@ -3,9 +3,10 @@
  * can open nothing else.
  */
 import type { Dirent } from 'node:fs';
-import { chmod, lstat, readdir } from 'node:fs/promises';
+import { chmod, chown, lstat, readdir } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
-import { OPEN_FILE, OPEN_FOLDER, OWN_FILE, OWN_FOLDER, codeOf } from './durable.js';
+import { ownerIn, type AccessMode } from './access-mode.js';
+import { OPEN_FILE, OPEN_FOLDER, OWN_FILE, OWN_FOLDER, codeOf, type Owner } from './durable.js';
 import { INCOMING } from './paths.js';
 
 /** Others may pass, and see nothing. */
@@ -15,13 +16,17 @@ const PASSAGE = 0o711;
  * Corrects the modes of the data directory and of what lies in it, and of the store down to the products' own files.
  * Answers the paths that belong to another user and stay as they are.
  */
-export async function settleModes(dataDir: string, store: string): Promise<string[]> {
+export async function settleModes(dataDir: string, store: string, access: AccessMode): Promise<string[]> {
   if (process.platform === 'win32') return [];
   const left: string[] = [];
-  const mode = async (path: string, wanted: number): Promise<void> => {
+  const mode = async (path: string, wanted: number, owner: Owner | null = null): Promise<void> => {
     try {
       const stats = await lstat(path);
-      if (!stats.isSymbolicLink() && (stats.mode & 0o7777) !== wanted) await chmod(path, wanted);
+      if (stats.isSymbolicLink()) return;
+      // The group comes before the mode that asks for it, so that a web server reads the file at every moment.
+      if (owner !== null && (stats.uid !== owner.uid || stats.gid !== owner.gid))
+        await chown(path, owner.uid, owner.gid);
+      if ((stats.mode & 0o7777) !== wanted) await chmod(path, wanted);
     } catch (error) {
       if (codeOf(error) === 'EPERM') left.push(path);
       else if (codeOf(error) !== 'ENOENT') throw error;
@@ -38,11 +43,17 @@ export async function settleModes(dataDir: string, store: string): Promise<strin
     const product = join(store, entry.name);
     await mode(product, OPEN_FOLDER);
     for (const own of await entries(product)) {
-      await mode(join(product, own.name), own.isDirectory() ? OPEN_FOLDER : OPEN_FILE);
+      const path = join(product, own.name);
+      if (own.isDirectory()) await mode(path, OPEN_FOLDER);
+      // `.htpasswd`, and what a crash left of one.
+      else if (isSecret(own.name)) await mode(path, access.mode, await ownerIn(product, access));
+      else await mode(path, OPEN_FILE);
     }
   }
   return left;
 }
+
+const isSecret = (name: string): boolean => name.startsWith('.ht') && name !== '.htaccess';
 
 /** What lies in a folder of ours, but for the way to the store, which is passed through. */
 async function settleOwn(

@@ -16,7 +16,8 @@ import type {
   StagedPackage,
   StoredFile,
 } from '../../ports/release-store.js';
-import { codeOf, makeFolder, OPEN_FOLDER, putText, syncFolder } from './durable.js';
+import { ownerIn, OWN_ACCESS, type AccessMode } from './access-mode.js';
+import { codeOf, makeFolder, OPEN_FILE, OPEN_FOLDER, putText, syncFolder } from './durable.js';
 import { Incoming } from './incoming.js';
 import { folderOf, isName, LATEST, MANIFEST, nameOf, PACKAGE, SIGNATURE, throughFolders } from './paths.js';
 import { look, storedFile, tagOf } from './stored-file.js';
@@ -32,8 +33,14 @@ export class FsReleaseStore implements ReleaseStore {
     return this.root;
   }
 
-  /** @param root absolute; made when something is written */
-  constructor(private readonly root: string) {
+  /**
+   * @param root absolute; made when something is written
+   * @param access of `.htpasswd`
+   */
+  constructor(
+    private readonly root: string,
+    private readonly access: AccessMode = OWN_ACCESS,
+  ) {
     this.#incoming = new Incoming(root);
   }
 
@@ -155,7 +162,10 @@ export class FsReleaseStore implements ReleaseStore {
     await makeFolder(this.root, folder, OPEN_FOLDER);
     const { id } = await this.#incoming.fresh();
     // Beside its place, under a name that web servers refuse like its own.
-    await putText(join(folder, `.ht-${id}`), join(folder, file), text);
+    const secret = file === '.htpasswd';
+    const owner = await ownerIn(folder, secret ? this.access : OWN_ACCESS);
+    const mode = secret ? this.access.mode : OPEN_FILE;
+    await putText(join(folder, `.ht-${id}`), join(folder, file), text, { mode, owner });
     await syncFolder(folder);
     return true;
   }

@@ -4,6 +4,7 @@ import joi from 'joi';
 export interface ReleasesConfig {
   path: string;
   web_path: string | null;
+  web_group: string | null;
   selftest_url: string | null;
   halt_after: number;
   halt_window_seconds: number;
@@ -26,6 +27,11 @@ function webPath(value: string): string {
   return value;
 }
 
+function webGroup(value: string): string {
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}$/.test(value)) throw new Error('must be the name or the number of a group');
+  return value;
+}
+
 export const releasesConfig = joi.object<ReleasesConfig>({
   path: joi
     .string()
@@ -38,6 +44,14 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .custom(webPath)
     .description(
       'The same directory as a web server in front sees it, for `AuthUserFile` in the access files. Not given: as this service sees it.',
+    ),
+  web_group: joi
+    .string()
+    .allow(null)
+    .default(null)
+    .custom(webGroup)
+    .description(
+      'Group of a web server in front that serves the release store from this disk (`www-data`): `.htpasswd` is then 0640 with this group. This service must run as a member of it. Not given: 0600, since this service serves the store itself; where `web_path` is given, 0644, which every local user can read.',
     ),
   selftest_url: joi
     .string()

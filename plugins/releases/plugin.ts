@@ -65,13 +65,19 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, protect: Deps['protect']): D
   };
 }
 
-function jobs({ reconciler, resigning, halting }: Services): JobSpec[] {
+function jobs({ reconciler, resigning, halting, latest }: Services): JobSpec[] {
   return [
     {
       name: 'reconcile',
       everyMs: 10 * SECOND_MS,
       timeoutMs: 10 * MINUTE_MS,
       run: ({ signal }) => reconciler.run(signal),
+    },
+    {
+      name: 'latest',
+      everyMs: MINUTE_MS,
+      timeoutMs: 5 * MINUTE_MS,
+      run: ({ signal }) => latest.mend({ signal }),
     },
     { name: 'halt', everyMs: 15 * SECOND_MS, run: async ({ signal }) => void (await halting.run(signal)) },
     {

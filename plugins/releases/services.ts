@@ -9,6 +9,7 @@ import { ReleaseLists } from './lists.js';
 import { ReleaseChanges } from './publishing/changes.js';
 import { ChannelDocuments } from './publishing/channel-documents.js';
 import { Halting } from './publishing/halting.js';
+import { LatestFiles } from './publishing/latest-files.js';
 import { Publisher } from './publishing/publisher.js';
 import { Reconciler } from './publishing/reconciler.js';
 import { ReleaseDocs } from './publishing/release-docs.js';
@@ -29,6 +30,7 @@ const SERVICES = {
   halting: Halting,
   reconciler: Reconciler,
   resigning: Resigning,
+  latest: LatestFiles,
 };
 
 export type Services = Instances<typeof SERVICES> & { deps: Deps };

@@ -44,8 +44,14 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, { releases, leases, audit, l
         .catch((err: unknown) => log.warn({ err, product, version }, 'a download was not counted'));
     },
     webPath: ctx.config.web_path,
+    readers: readersOf(ctx.config),
     address: () => (ctx.config.selftest_url ?? ctx.app.base_url).replace(/\/+$/, ''),
   };
+}
+
+function readersOf({ web_group, web_path }: ReleasesConfig): AccessDeps['readers'] {
+  if (web_group !== null) return 'group';
+  return web_path === null ? 'service' : 'everybody';
 }
 
 export interface StoreServices {
@@ -69,7 +75,7 @@ export function assembleStore(ctx: PluginContext<ReleasesConfig>, plugin: Deps):
     care,
     parts: {
       routes: [storeRoute(guard, deps.store, deps.downloaded)],
-      pages: protectionPages(care, files, plugin.projects, deps.audit),
+      pages: protectionPages(care, files, plugin.projects, deps),
       commands: storeCommands(care, deps.audit),
       jobs: [
         { name: 'access', everyMs: MINUTE_MS, timeoutMs: 5 * MINUTE_MS, run: async () => void (await care.care()) },

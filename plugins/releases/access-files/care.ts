@@ -1,15 +1,24 @@
 /** Access files and self-test together: for the tick, the minute's job, the commands, the page and health. */
 import { inject, injectable, type HealthResult } from '../../../kernel/contract.js';
 import type { Protection, ReleaseStoreCare, ReleaseStoreState } from '../../../ports/domain/releases.js';
+import { ACCESS_DEPS, type AccessDeps } from './deps.js';
 import { AccessFiles } from './generator.js';
-import type { SelfTestResult } from './self-test-result.js';
+import type { ProductResult, SelfTestResult } from './self-test-result.js';
 import { SelfTest } from './self-test.js';
 
 const WELL: ReadonlySet<Protection> = new Set(['protected', 'no_packages', 'not_tested']);
 
+export interface StoreProduct extends ProductResult {
+  /** It has a package that no self-test has asked for. */
+  untested: boolean;
+  /** Its `.htpasswd` was handed out, and holds no hashes until it is written by hand. */
+  cut: boolean;
+}
+
 @injectable()
 export class StoreCare implements ReleaseStoreCare {
   constructor(
+    @inject(ACCESS_DEPS) private readonly deps: Pick<AccessDeps, 'newest'>,
     @inject(AccessFiles) private readonly files: AccessFiles,
     @inject(SelfTest) private readonly selfTest: SelfTest,
   ) {}
@@ -19,8 +28,9 @@ export class StoreCare implements ReleaseStoreCare {
     const regenerated = force ? await this.files.regenerateAll() : await this.files.regenerate();
     const state = await this.files.state();
     const tested = state?.self_test?.at ?? '';
-    // Files that another trigger has written are tested here too.
-    if (force || regenerated.length > 0 || tested < (state?.written_at ?? ''))
+    // Files that another trigger has written are tested here too, and a product that has its first package since.
+    const due = force || regenerated.length > 0 || tested < (state?.written_at ?? '');
+    if (due || (await this.products()).some(({ untested }) => untested))
       return stateOf(await this.selfTest.run(), regenerated);
     return stateOf({ ...state?.self_test, changed: false }, []);
   }
@@ -29,11 +39,36 @@ export class StoreCare implements ReleaseStoreCare {
     return stateOf(await this.selfTest.run(), []);
   }
 
+  /** Every product of the store, with what the last self-test saw of it. */
+  async products(): Promise<StoreProduct[]> {
+    const state = await this.files.state();
+    const seen = new Map(state?.self_test?.products.map((result) => [result.product, result]));
+    const cut = new Set(state?.cut);
+    const missing = new Set(await this.files.unprotected());
+    const one = async (product: string): Promise<StoreProduct> => {
+      const { protection = 'not_tested', statuses = {} } = seen.get(product) ?? {};
+      const tested = seen.has(product) && protection !== 'no_packages';
+      const untested = !tested && (await this.deps.newest(product)) !== null;
+      const now = missing.has(product)
+        ? 'open'
+        : untested
+          ? 'not_tested'
+          : seen.has(product)
+            ? protection
+            : 'no_packages';
+      return { product, protection: now, statuses, untested, cut: cut.has(product) };
+    };
+    return Promise.all((await this.files.products()).map(one));
+  }
+
   /** Without a request: the last result, and whether the files are there now. */
   async health(): Promise<HealthResult & { protection: Protection; last_selftest_at: string | null }> {
     const last = (await this.files.state())?.self_test;
     const unprotected = (await this.files.unprotected()).slice(0, 20);
-    const protection = unprotected.length > 0 ? 'open' : (last?.protection ?? 'not_tested');
+    const seen = last?.protection ?? 'not_tested';
+    // What a test before the first publish saw says nothing of the packages that are there now.
+    const before = seen === 'no_packages' && (await this.products()).some(({ untested }) => untested);
+    const protection = unprotected.length > 0 ? 'open' : before ? 'not_tested' : seen;
     const ok = WELL.has(protection);
     return { ok, protection, last_selftest_at: last?.at ?? null, ...(unprotected.length > 0 && { unprotected }) };
   }

@@ -5,10 +5,12 @@
  * process, leaves a mark that differs, and the files are due again. So a trigger is only a hint that makes it soon.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { HeldLease } from '../../../lib/lease.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import type { LicenseCredential } from '../../../ports/domain/licensing.js';
+import type { AccessFile } from '../../../ports/release-store.js';
 import { AccessLease } from './access-lease.js';
 import { ACCESS_DEPS, type AccessDeps, type AccessDoc } from './deps.js';
 import { accountLines, firstLine, FORMAT, htaccess, htpasswd, licenseLines } from './files.js';
@@ -31,6 +33,8 @@ interface Now {
 @injectable()
 export class AccessFiles {
   readonly #flights = new SingleFlight<string[]>();
+  /** By path: the tag of a file whose first line was read and is ours, so that a list is read once, not every minute. */
+  readonly #read = new BoundedMap<string>({ most: 2_000 });
 
   constructor(
     @inject(ACCESS_DEPS) private readonly deps: AccessDeps,
@@ -60,6 +64,11 @@ export class AccessFiles {
 
   async state(): Promise<AccessDoc | null> {
     return this.deps.rows.get(STATE);
+  }
+
+  /** Those that have a directory in the store: their files were written, or are to be. */
+  products(): Promise<string[]> {
+    return this.deps.store.products();
   }
 
   /** Products that have no `.htaccess`: they are open for everybody, as when somebody has deleted it on purpose. */
@@ -123,10 +132,22 @@ export class AccessFiles {
     return missing.length === 0 ? null : missing;
   }
 
+  /** Both files are there, and are of this format: an earlier version's, and what a person wrote over them, is not. */
   async #whole(product: string): Promise<boolean> {
+    const ours = await Promise.all([this.#ours(product, '.htaccess'), this.#ours(product, '.htpasswd')]);
+    return ours.every(Boolean);
+  }
+
+  async #ours(product: string, file: AccessFile): Promise<boolean> {
     const { store } = this.deps;
-    const tags = await Promise.all([store.accessTag(product, '.htaccess'), store.accessTag(product, '.htpasswd')]);
-    return tags.every((tag) => tag !== null);
+    const path = `${product}/${file}`;
+    const tag = await store.accessTag(product, file);
+    if (tag === null) return false;
+    if (this.#read.get(path) === tag) return true;
+    const text = await store.readAccess(product, file);
+    if (text?.split('\n', 1)[0] !== firstLine(product)) return false;
+    this.#read.set(path, tag);
+    return true;
   }
 
   async #writeAll(

@@ -1,9 +1,9 @@
 /** /access-protection: whether strangers are refused, and the two buttons (contract 80; contract 40, self-test). */
 import { Redirect, View, type PageSpec } from '../../../kernel/contract.js';
-import type { AuditLog } from '../../../ports/domain/access.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Protection, ReleaseStoreState } from '../../../ports/domain/releases.js';
 import type { StoreCare } from './care.js';
+import type { AccessDeps } from './deps.js';
 import type { AccessFiles } from './generator.js';
 
 const PATH = '/access-protection';
@@ -29,7 +29,7 @@ export function protectionPages(
   care: StoreCare,
   files: AccessFiles,
   projects: Pick<ProjectDirectory, 'list'>,
-  audit: Pick<AuditLog, 'record'>,
+  { audit, readers }: Pick<AccessDeps, 'audit' | 'readers'>,
 ): PageSpec[] {
   return [
     {
@@ -47,20 +47,15 @@ export function protectionPages(
         const { protection, last_selftest_at } = await care.health();
         const [state, known] = await Promise.all([files.state(), projects.list()]);
         const names = new Map(known.map(({ slug, name }) => [slug, name]));
-        const missing = new Set(await files.unprotected());
-        const cut = new Set(state?.cut);
-        const products = (state?.self_test?.products ?? []).map(({ product, protection: seen, statuses }) => {
-          const now = missing.has(product) ? 'open' : seen;
-          const answers = Object.entries(statuses).map(([file, status]) => ({ file, status: status ?? 'no answer' }));
-          return {
-            product,
-            name: names.get(product) ?? product,
-            state: WORDS[now],
-            tone: TONES[now],
-            cut: cut.has(product),
-            answers,
-          };
-        });
+        const missing = await files.unprotected();
+        const products = (await care.products()).map(({ product, protection: now, statuses, cut }) => ({
+          product,
+          name: names.get(product) ?? product,
+          state: WORDS[now],
+          tone: TONES[now],
+          cut,
+          answers: Object.entries(statuses).map(([file, status]) => ({ file, status: status ?? 'no answer' })),
+        }));
         return new View('access-protection', {
           title: 'Access protection',
           admin: principal.kind === 'session' && principal.role === 'admin',
@@ -68,9 +63,11 @@ export function protectionPages(
           tone: TONES[protection],
           open: protection === 'open',
           inconclusive: protection === 'inconclusive',
-          missing: [...missing],
+          missing,
           products,
           skipped: (state?.skipped ?? []).join(', '),
+          readable: readers === 'everybody',
+          unreadable: readers === 'service' && state?.self_test?.in_front === true,
           facts: [
             { label: 'Last self-test', at: last_selftest_at },
             { label: 'Asked at', value: state?.self_test?.address ?? null },

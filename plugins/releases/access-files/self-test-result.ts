@@ -12,6 +12,8 @@ export interface SelfTestResult {
   at: string;
   protection: Protection;
   products: ProductResult[];
+  /** A web server in front served the store itself, and did not hand the question on. */
+  in_front?: boolean;
   /** Where it asked. */
   address: string;
 }

@@ -22,15 +22,20 @@ export class SelfTest {
     const { store, clock, rows, log, address } = this.deps;
     const before = (await this.files.state())?.self_test;
     const products: ProductResult[] = [];
-    for (const product of await store.products()) products.push(await this.#product(product));
-    const result = { at: clock.iso(), protection: overall(products), products, address: address() };
+    let in_front = false;
+    for (const product of await store.products()) {
+      const { handed_on, ...result } = await this.#product(product);
+      products.push(result);
+      in_front ||= !handed_on;
+    }
+    const result = { at: clock.iso(), protection: overall(products), products, in_front, address: address() };
     await rows.change({ id: STATE }, { set: { self_test: result as never } }, { upsert: true });
     if (result.protection === 'open' || result.protection === 'inconclusive')
       log.error({ ...result }, 'the release store does not refuse strangers');
     return { ...result, changed: summary(before) !== summary(result) };
   }
 
-  async #product(product: string): Promise<ProductResult> {
+  async #product(product: string): Promise<ProductResult & { handed_on: boolean }> {
     const newest = await this.deps.newest(product);
     const list = await this.#ask(`${product}/.htpasswd`, READ_BYTES);
     const statuses: Record<string, number | null> = { htpasswd: list.status };
@@ -45,22 +50,23 @@ export class SelfTest {
       this.deps.log.error({ product }, 'the web server hands out .htpasswd: its hashes were taken out of it');
       await this.files.cut(product);
     }
-    return { product, protection: protectionOf(statuses), statuses };
+    return { product, protection: protectionOf(statuses), statuses, handed_on: list.ours };
   }
 
-  async #ask(path: string, maxBytes: number): Promise<{ status: number | null; text: string }> {
+  async #ask(path: string, maxBytes: number): Promise<{ status: number | null; text: string; ours: boolean }> {
     const { outbound, address } = this.deps;
     try {
-      const { status, body } = await outbound.request({
+      const { status, headers, body } = await outbound.request({
         method: 'GET',
         url: `${address()}/releases/${path}`,
         timeoutMs: WAIT_MS,
         maxBytes,
         policy: { mode: 'private-ok', allow: [] },
       });
-      return { status, text: body.toString('utf8') };
+      // Every answer of this service has one; a web server that answers by itself has none.
+      return { status, text: body.toString('utf8'), ours: headers['x-request-id'] !== undefined };
     } catch (error) {
-      if (error instanceof OutboundError) return { status: null, text: '' };
+      if (error instanceof OutboundError) return { status: null, text: '', ours: true };
       throw error;
     }
   }

@@ -76,6 +76,11 @@ export class ReleaseIndex {
     await this.#polling;
   }
 
+  /** Reads everything, where nothing was read yet: in a command. */
+  async read(): Promise<void> {
+    if (this.#since === null) await this.refresh();
+  }
+
   /** One look at what changed. */
   async refresh(): Promise<void> {
     const { releases, statements, clock } = this.deps;

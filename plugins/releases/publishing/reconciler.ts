@@ -9,11 +9,12 @@ import { ManifestTexts } from '../asking/manifest-texts.js';
 import { DEPS, type Deps } from '../deps.js';
 import { placeOf, type ReleaseDoc } from '../model.js';
 import { sha256 } from '../place.js';
-import { ChannelDocuments } from './channel-documents.js';
 import { Finisher } from './finisher.js';
+import { LatestFiles } from './latest-files.js';
 import { ProductLock } from './product-lock.js';
 import { PublishLeases } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
+import { textIn } from './stored-text.js';
 
 /** A change that is this old is not under way any more, or its events wait for a listener. */
 const LEFTOVER_MS = 10 * SECOND_MS;
@@ -32,7 +33,7 @@ export class Reconciler {
     @inject(ProductLock) private readonly lock: ProductLock,
     @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
     @inject(ManifestTexts) private readonly manifests: ManifestTexts,
-    @inject(ChannelDocuments) private readonly channels: ChannelDocuments,
+    @inject(LatestFiles) private readonly latest: LatestFiles,
     @inject(Finisher) private readonly finisher: Finisher,
   ) {}
 
@@ -45,6 +46,7 @@ export class Reconciler {
   async start(): Promise<void> {
     await this.publishes();
     await this.open(this.deps.clock.now() + MINUTE_MS);
+    await this.latest.mend();
     await this.#discard(this.deps.alone ? -Infinity : STAGED_MS);
   }
 
@@ -87,18 +89,16 @@ export class Reconciler {
   /** Store and documents: texts and `latest.json` are written again where they differ, and what is lost is told. */
   async compare(signal?: AbortSignal): Promise<void> {
     const lost: string[] = [];
-    const products = new Map<string, Set<string>>();
     for await (const docs of pages(this.deps.releases, { limit: PAGE })) {
       for (const doc of docs) {
         if (signal?.aborted === true) return;
-        products.set(doc.product, (products.get(doc.product) ?? new Set()).add(doc.channel));
         if (doc.open_at === undefined && !(await this.#agrees(doc))) {
           const held = await this.lock.run(doc.product, () => this.#mendFiles(doc.id));
           if (!held) lost.push(`${doc.product} ${doc.version} (${doc.channel}, ${doc.platform})`);
         }
       }
     }
-    for (const [product, channels] of products) await this.#compareLatest(product, channels);
+    await this.latest.mend({ all: true, signal });
     if (lost.length > 0) this.deps.log.error({ lost }, 'packages are missing in the release store');
     this.#lost = lost;
   }
@@ -151,31 +151,13 @@ export class Reconciler {
     return true;
   }
 
-  async #compareLatest(product: string, channels: ReadonlySet<string>): Promise<void> {
-    const differs: string[] = [];
-    for (const channel of channels) {
-      const text = await this.#read([product, channel, 'latest.json']);
-      const wanted = this.channels.document(product, channel);
-      if (releasesOf(text) !== JSON.stringify(wanted.releases)) differs.push(channel);
-    }
-    if (differs.length > 0) await this.lock.run(product, () => this.channels.write(product, new Set(differs)));
-  }
-
   async #size(doc: ReleaseDoc, name: string): Promise<number | null> {
     const file = await this.deps.store.open(segments(doc, name));
     return file?.size ?? null;
   }
 
   #text(doc: ReleaseDoc, name: string): Promise<string | null> {
-    return this.#read(segments(doc, name));
-  }
-
-  async #read(path: readonly string[]): Promise<string | null> {
-    const file = await this.deps.store.open(path);
-    if (file === null) return null;
-    const parts: Uint8Array[] = [];
-    for await (const part of file.read(0, file.size)) parts.push(part);
-    return Buffer.concat(parts).toString('utf8');
+    return textIn(this.deps.store, segments(doc, name));
   }
 }
 
@@ -186,11 +168,3 @@ const segments = ({ product, channel, version, platform }: ReleaseDoc, name: str
   platform,
   name,
 ];
-
-function releasesOf(text: string | null): string | null {
-  try {
-    return text === null ? null : JSON.stringify((JSON.parse(text) as { releases?: unknown }).releases);
-  } catch {
-    return null;
-  }
-}

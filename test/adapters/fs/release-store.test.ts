@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { OWN_ACCESS } from '../../../adapters/fs/access-mode.js';
 import { settleModes } from '../../../adapters/fs/modes.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
 import { FileReplaced, StoreFull } from '../../../ports/release-store.js';
@@ -49,7 +50,7 @@ describe('the release store on the file system', function () {
     for (const file of ['package.tar.gz', 'manifest.json', 'manifest.sig'])
       expect(await modeOf(...place, file)).to.equal('644');
     expect(await modeOf('shop', 'stable', 'latest.json')).to.equal('644');
-    expect(await modeOf('shop', '.htpasswd')).to.equal('644');
+    expect(await modeOf('shop', '.htpasswd')).to.equal('600');
     expect(await modeOf('.incoming')).to.equal('700');
     expect(await readdir(join(root(), '.incoming'))).to.deep.equal([]);
     expect((await readdir(join(root(), 'shop'))).toSorted()).to.deep.equal(['.htpasswd', 'stable']);
@@ -64,15 +65,15 @@ describe('the release store on the file system', function () {
     await chmod(join(data, 'installer'), 0o777);
     await chmod(join(data, 'release-key.pem'), 0o644);
     await chmod(join(root(), 'shop'), 0o700);
-    await chmod(join(root(), 'shop', '.htpasswd'), 0o600);
+    await chmod(join(root(), 'shop', '.htpasswd'), 0o644);
     await chmod(join(root(), '.incoming'), 0o755);
-    expect(await settleModes(data, root())).to.deep.equal([]);
+    expect(await settleModes(data, root(), OWN_ACCESS)).to.deep.equal([]);
     expect(await modeOf('..')).to.equal('711');
     expect(await modeOf('..', 'installer')).to.equal('700');
     expect(await modeOf('..', 'release-key.pem')).to.equal('600');
     expect(await modeOf()).to.equal('755');
     expect(await modeOf('shop')).to.equal('755');
-    expect(await modeOf('shop', '.htpasswd')).to.equal('644');
+    expect(await modeOf('shop', '.htpasswd')).to.equal('600');
     expect(await modeOf('.incoming')).to.equal('700');
   });
 
@@ -81,7 +82,7 @@ describe('the release store on the file system', function () {
     const deep = join(data, 'srv', 'releases');
     await mkdir(deep, { recursive: true });
     await mkdir(join(data, 'srv', 'other'));
-    await settleModes(data, deep);
+    await settleModes(data, deep, OWN_ACCESS);
     const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
     expect(await mode(join(data, 'srv'))).to.equal(0o711);
     expect(await mode(deep)).to.equal(0o755);

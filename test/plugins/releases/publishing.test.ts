@@ -365,6 +365,33 @@ describe('releases: publishing', () => {
     expect((one.index.statement('shop', 'stable')?.issued_at ?? '') > first).to.equal(true);
   });
 
+  it('latest.json put back from a copy heals at the next start, and while running with the next look', async () => {
+    const one = await memoryFixture();
+    await one.publish('1.0');
+    const paths = [
+      ['stable', 'shop/stable/latest.json'],
+      [null, 'shop/latest.json'],
+    ] as const;
+    const now = (path: string): Promise<string | null> => text(one.packages as never, path);
+    for (const [channel, path] of paths) {
+      const copy = (await now(path)) ?? '';
+      await one.publish(channel === null ? '1.2' : '1.1');
+      const right = await now(path);
+      await one.packages.writeLatest('shop', channel, copy);
+      await one.latest.mend();
+      const undated = (json: string | null): string => (json ?? '').replaceAll(/"generated_at":"[^"]*",/g, '');
+      expect(undated(await now(path)), path).to.equal(undated(right));
+      await one.packages.writeLatest('shop', channel, '{');
+      await one.reconciler.start();
+      expect((await now(path)) ?? '', path).to.contain(channel === null ? '"1.2"' : '"1.1"');
+    }
+    const tags = (): Promise<(string | undefined)[]> =>
+      Promise.all(paths.map(async ([, path]) => (await one.packages.open(path.split('/')))?.tag));
+    const before = await tags();
+    await one.latest.mend();
+    expect(await tags(), 'what agrees is not written').to.deep.equal(before);
+  });
+
   it('mends the store where it differs, and tells what is lost', async () => {
     const one = await memoryFixture();
     await one.publish('1.0');

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { request as ask } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { accessMode } from '../../../adapters/fs/access-mode.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
 import { HapiServer } from '../../../adapters/hapi/server.js';
 import { ThreadHasher } from '../../../adapters/node/hasher.js';
@@ -11,6 +12,7 @@ import { NodeOutbound } from '../../../adapters/node/outbound.js';
 import { definePlugin, type CommandResult, type Plugin } from '../../../kernel/contract.js';
 import access from '../../../plugins/access/plugin.js';
 import projects from '../../../plugins/projects/plugin.js';
+import type { ReleasesConfig } from '../../../plugins/releases/config.js';
 import releases from '../../../plugins/releases/plugin.js';
 import { FIRST_START } from '../../../ports/domain/access.js';
 import {
@@ -112,7 +114,12 @@ export class StoreFixture {
 
   /** @param folder its data directory; else one of its own */
   static async open(
-    options: { folder?: string; store?: DocumentStore; section?: object; limits?: Record<string, number> } = {},
+    options: {
+      folder?: string;
+      store?: DocumentStore;
+      section?: Partial<ReleasesConfig>;
+      limits?: Record<string, number>;
+    } = {},
   ): Promise<StoreFixture> {
     const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'aos-store-')));
     const clock = new ManualClock();
@@ -148,7 +155,8 @@ export class StoreFixture {
         return { services: { [LICENSES.name]: licenses } };
       },
     });
-    const files = new FsReleaseStore(join(folder, 'releases'));
+    const { web_group = null, web_path = null } = options.section ?? {};
+    const files = new FsReleaseStore(join(folder, 'releases'), await accessMode({ web_group, web_path }));
     const hasher = new ThreadHasher();
     const node = new NodeOutbound();
     const target = { url: 'http://127.0.0.1:1' };
@@ -204,6 +212,14 @@ export class StoreFixture {
     const answer = await fetch(url, { method: 'POST', headers, body: bytes });
     if (!answer.ok) throw new Error(`publish: ${answer.status} ${await answer.text()}`);
     return whole;
+  }
+
+  /** The package of `publish` is withdrawn. */
+  async withdrawn(): Promise<void> {
+    const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ product: 'shop', channel: 'stable', version: '1.0', reason: 'test' });
+    const answer = await fetch(`${this.base}/api/updateservice/v1/withdraw`, { method: 'POST', headers, body });
+    if (!answer.ok) throw new Error(`withdraw: ${answer.status} ${await answer.text()}`);
   }
 
   async license(key: string, valid_until: string | null = null): Promise<LicenseCredential> {

@@ -57,6 +57,19 @@ describe('access files of the release store', function () {
     expect(await names('app')).to.deep.equal(['admin']);
   });
 
+  it('of another format, or written over by hand, are written anew', async () => {
+    await fixture.care.care();
+    for (const file of ['.htaccess', '.htpasswd']) {
+      const right = await fixture.read('shop', file);
+      for (const text of [right.replace('format=3', 'format=2'), right.replace('product=shop', 'product=blog'), '']) {
+        await writeFile(join(fixture.folder, 'releases', 'shop', file), text);
+        expect((await fixture.care.care()).regenerated, `${file} ${text.slice(0, 40)}`).to.deep.equal(['shop']);
+        expect(await fixture.read('shop', file)).to.equal(right);
+      }
+    }
+    expect((await fixture.care.care()).regenerated).to.deep.equal([]);
+  });
+
   it('are due when a license in them ends', async () => {
     const ends = new Date(fixture.clock.now() + 60_000).toISOString();
     await fixture.licenses.set('shop', [await fixture.license(KEY, ends)]);
@@ -125,6 +138,19 @@ describe('access files of the release store', function () {
       expect(result).to.deep.include({ exit: 1 });
       expect(await fixture.read('shop', '.htpasswd')).to.equal('# by hand\nada:x\n');
     });
+  });
+
+  it('of a product that was published since the last test are listed, and tested with the next round', async () => {
+    const state = async (): Promise<unknown> =>
+      (await fixture.harness.kernel.system.health())['releases']?.['protection' as never];
+    await fixture.withdrawn();
+    await fixture.command('store selftest');
+    expect(await state()).to.equal('no_packages');
+    await fixture.publish({ version: '2.0' });
+    expect(await state()).to.equal('not_tested');
+    expect(await fixture.care.care()).to.deep.include({ regenerated: [], protection: 'protected' });
+    expect(await state()).to.equal('protected');
+    expect((await fixture.care.care()).last_selftest_at).to.equal(fixture.clock.iso());
   });
 
   it('say in health when nobody answers, and when they are missing', async () => {

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { accessMode } from '../../../../adapters/fs/access-mode.js';
 import { settleModes } from '../../../../adapters/fs/modes.js';
 import { DAY_MS } from '../../../../lib/time.js';
 import { packageOf } from '../../../../testing/contracts/release-store.js';
@@ -20,8 +21,11 @@ const BYTES = packageOf({ 'a.txt': 'what is inside', 'b.txt': 'and more' });
 const UMLAUTS = 'Übergrößenträger';
 const PACKAGE = '/releases/shop/stable/1.0/any/package.tar.gz';
 
+/** The group of the web server: by it alone may Apache read the lists, where it is another user than this service. */
+const WEB_GROUP = process.getuid?.() === 0 && INSTALLED ? 'www-data' : null;
+
 async function filled(): Promise<StoreFixture> {
-  const fixture = await StoreFixture.open();
+  const fixture = await StoreFixture.open({ section: { web_group: WEB_GROUP } });
   for (const product of ['shop', 'other', 'free']) await fixture.publish({ product }, BYTES);
   await fixture.account('ivy');
   await fixture.account('mia', 'member');
@@ -31,7 +35,8 @@ async function filled(): Promise<StoreFixture> {
   await fixture.licenses.set('shop', [await fixture.license(KEY)]);
   await fixture.licenses.set('other', [await fixture.license(OTHER_KEY)]);
   for (const file of ['.htaccess', '.htpasswd']) await rm(join(fixture.folder, 'releases', 'free', file));
-  await settleModes(fixture.folder, join(fixture.folder, 'releases'));
+  const access = await accessMode({ web_group: WEB_GROUP, web_path: null });
+  await settleModes(fixture.folder, join(fixture.folder, 'releases'), access);
   return fixture;
 }
 

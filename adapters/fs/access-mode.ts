@@ -1,0 +1,56 @@
+/**
+ * Who may read `.htpasswd`, which holds password hashes: this service, and the group of a web server in front
+ * (contract 40, files). The group file is read here, since Node knows no look-up of a group by its name.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { OPEN_FILE, OWN_FILE, type Owner } from './durable.js';
+
+export interface AccessMode {
+  mode: number;
+  /** Null: the group of whoever writes it. */
+  gid: number | null;
+}
+
+interface Section {
+  web_group: string | null;
+  web_path: string | null;
+}
+
+export const OWN_ACCESS: AccessMode = { mode: OWN_FILE, gid: null };
+const OPEN_ACCESS: AccessMode = { mode: OPEN_FILE, gid: null };
+const GROUP_MODE = 0o640;
+
+/** @throws Error that says what is wrong with the group, as the end of a sentence */
+export async function accessMode(section: Section): Promise<AccessMode> {
+  if (process.platform === 'win32') return OWN_ACCESS;
+  // A web server is in front, and nobody says which of the local users it is.
+  if (section.web_group === null) return section.web_path === null ? OWN_ACCESS : OPEN_ACCESS;
+  const gid = await gidOf(section.web_group);
+  if (gid === null) throw new Error('is no group of this machine');
+  if (!mayGive(gid))
+    throw new Error(`is a group that this process is not in: add its user to it (usermod -aG ${section.web_group})`);
+  return { mode: GROUP_MODE, gid };
+}
+
+async function gidOf(group: string): Promise<number | null> {
+  if (/^\d+$/.test(group)) return Number(group);
+  for (const line of (await readFile('/etc/group', 'utf8')).split('\n')) {
+    const [name, , gid = ''] = line.split(':');
+    if (name === group && /^\d+$/.test(gid)) return Number(gid);
+  }
+  return null;
+}
+
+const mayGive = (gid: number): boolean =>
+  process.geteuid?.() === 0 || process.getegid?.() === gid || (process.getgroups?.().includes(gid) ?? false);
+
+/**
+ * Owner and group of a file that is written into `folder`. What root writes by a command belongs to whom the folder belongs
+ * to, or the service could not read it.
+ */
+export async function ownerIn(folder: string, { gid }: AccessMode): Promise<Owner | null> {
+  if (process.platform === 'win32') return null;
+  const stats = await stat(folder);
+  if (process.geteuid?.() === 0) return { uid: stats.uid, gid: gid ?? stats.gid };
+  return gid === null ? null : { uid: process.geteuid?.() ?? stats.uid, gid };
+}
