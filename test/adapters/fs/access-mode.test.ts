@@ -62,7 +62,7 @@ describe('.htpasswd on a machine with other users', () => {
 
   it('knows groups by name and by number, and says what is wrong with another', async () => {
     const refused = async (web_group: string): Promise<string> =>
-      ((await rejection(accessMode({ web_group, web_path: null }))) as Error).message;
+      (await rejection(accessMode({ web_group, web_path: null }))).message;
     expect(await refused('no-such-group-here')).to.equal('is no group of this machine');
     if (ROOT) expect(await accessMode({ web_group: 'root', web_path: null })).to.deep.equal({ mode: 0o640, gid: 0 });
     else expect(await refused('4294967')).to.match(/^is a group that this process is not in: add its user to it/);
