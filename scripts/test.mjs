@@ -1,4 +1,4 @@
-// Runs the compiled tests, as many files at once as the machine has cores (at most 4), and ends with one line
+// Runs the compiled tests, one file more at once than the machine has cores (at most 5), and ends with one line
 // `N passed, N failed`.
 //
 //   npm test                       everything that this machine can run; says which storage engines were tested
@@ -7,8 +7,10 @@
 // SVC_TEST_MONGODB_URL  a MongoDB to test against; without it, what mongodb-memory-server can get
 // SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks`, `promtool`, `openapi`, `schemathesis`, `packed`, `apache`, `csharp`, `agent` – fail when these suites did not run
 // SVC_TEST_TIMES        a number: list that many of the costliest files, with the CPU time of each (its programs included)
+// SVC_TEST_LANES        how many files run at once
+// SVC_TEST_WEIGHTS      `write`: remember what each file took, by which the next runs are ordered (on a quiet machine, all files)
 import { fork } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,10 +18,12 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'test');
 const worker = join(dirname(fileURLToPath(import.meta.url)), 'test-worker.mjs');
 const words = process.argv.slice(2);
-/** Files that start real programs take longest: first, so that no core waits for one at the end. */
-const LONG_FIRST = ['outside/', 'faults/', 'browser/', 'start/', 'conformance/', 'adapters/', 'kernel/'];
-/** Files that judge how quickly the service answers under attack: one by one, after all others. */
-const ALONE = ['faults/floods'];
+/** Seconds that the costly files took when they were last measured: the longest first, so that no core is idle at the end. */
+const WEIGHTS = join(dirname(fileURLToPath(import.meta.url)), 'test-weights.json');
+/** A file that is not among them. */
+const LIGHT_S = 1;
+/** One more than the cores: many files wait for programs, and for what those wait for. */
+const LANES = Number(process.env.SVC_TEST_LANES ?? Math.min(5, availableParallelism() + 1));
 /** A run of many faults takes a minute for each, on a machine with other work. */
 const FILE_TIMEOUT_MS = (15 + Number(process.env.FAULT_ROUNDS ?? 0)) * 60_000;
 
@@ -34,10 +38,8 @@ async function testFiles(folder) {
 }
 
 const nameOf = (file) => relative(root, file).split(sep).join('/');
-const rank = (file) => {
-  const at = LONG_FIRST.findIndex((start) => nameOf(file).startsWith(start));
-  return at < 0 ? LONG_FIRST.length : at;
-};
+const weights = JSON.parse(await readFile(WEIGHTS, 'utf8'));
+const weight = (file) => weights[nameOf(file)] ?? LIGHT_S;
 
 /** What one file gave; a worker that dies counts as one failure of its file. */
 function runOne(state, file) {
@@ -69,7 +71,7 @@ const start = () => fork(worker, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'
 const all = await testFiles(root);
 const queue = all
   .filter((file) => words.length === 0 || words.some((word) => nameOf(file).includes(word)))
-  .toSorted((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  .toSorted((a, b) => weight(b) - weight(a) || (a < b ? -1 : 1));
 if (queue.length === 0) {
   console.error(`no test file matches ${words.join(' ')}`);
   console.log('0 passed, 0 failed');
@@ -78,8 +80,6 @@ if (queue.length === 0) {
 
 const began = Date.now();
 const results = [];
-const isAlone = (file) => ALONE.some((begin) => nameOf(file).startsWith(begin));
-
 /** Runs files, `lanes` at once. */
 async function run(files, lanes) {
   await Promise.all(
@@ -96,18 +96,18 @@ async function run(files, lanes) {
     }),
   );
 }
-const last = queue.filter(isAlone);
-await run(
-  queue.filter((file) => !isAlone(file)),
-  Math.min(4, availableParallelism()),
-);
-await run(last, 1);
+await run(queue, LANES);
 
 const failures = results.flatMap((result) => result.failures);
 failures.forEach(({ title, text }, i) => console.error(`\n${i + 1}) ${title}\n${text}`));
 const inSeconds = (ms) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
 const costliest = results.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, Number(process.env.SVC_TEST_TIMES ?? 0));
 for (const { file, ms, cpuMs } of costliest) console.log(`${inSeconds(ms)}, CPU ${inSeconds(cpuMs)}  ${nameOf(file)}`);
+if (process.env.SVC_TEST_WEIGHTS === 'write') {
+  const taken = results.map(({ file, ms }) => [nameOf(file), Math.round(ms / 1000)]).filter(([, s]) => s > LIGHT_S);
+  const rows = taken.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, s]) => `  ${JSON.stringify(name)}: ${s}`);
+  await writeFile(WEIGHTS, `{\n${rows.join(',\n')}\n}\n`);
+}
 
 const ran = results.flatMap((result) => result.ran);
 /** An engine counts as tested when the storage contract ran on it, the browser when its walk did. */

@@ -1,6 +1,7 @@
 /**
- * A worker that opens raw connections from twenty addresses in turn, writes what it is told on each and holds them open. It
- * says `{opened}` when every one has been written to. By itself, so that it holds up no caller that is measured.
+ * A worker that opens raw connections from twenty addresses in turn, writes what it is told on each and holds them open; one
+ * that is ended is opened anew. It says `{opened}` when every one has been written to. By itself, so that it holds up no
+ * caller.
  */
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -14,10 +15,18 @@ export interface Flood {
 
 const ADDRESSES = Array.from({ length: 20 }, (_, i) => `127.0.0.${i + 10}`);
 
+/** Before a connection that was ended is opened anew, so that refusing them costs more than the attack. */
+const PAUSE_MS = 200;
+
 function open(i: number, { port, writes }: Flood): Promise<void> {
   const socket = connect({ host: '127.0.0.1', port, localAddress: ADDRESSES[i % ADDRESSES.length]! });
   return new Promise((resolve) => {
-    socket.on('error', () => resolve()).once('close', () => resolve());
+    socket
+      .on('error', () => resolve())
+      .once('close', () => {
+        resolve();
+        setTimeout(() => void open(i, flood), PAUSE_MS);
+      });
     socket.resume().once('connect', () => {
       const parts = writes[i % writes.length]!;
       parts.forEach((part, n) => socket.write(part, () => n === parts.length - 1 && resolve()));

