@@ -44,6 +44,9 @@ function cpuMs() {
   }
 }
 
+// The runner is through, or gone. What the files left open ends with the process.
+process.on('disconnect', () => process.exit());
+
 process.on('message', (file) => {
   const before = cpuMs();
   run(file).then(

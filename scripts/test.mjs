@@ -7,6 +7,7 @@
 // SVC_TEST_MONGODB_URL  a MongoDB to test against; without it, what mongodb-memory-server can get
 // SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks`, `promtool`, `openapi`, `schemathesis`, `packed`, `apache`, `csharp`, `agent` – fail when these suites did not run
 // SVC_TEST_TIMES        a number: list that many of the costliest files, with the CPU time of each (its programs included)
+// SVC_TEST_BUDGET       a number: tests of random faults do that many times as much (default 1)
 // SVC_TEST_LANES        how many files run at once
 // SVC_TEST_WEIGHTS      `write`: remember what each file took, by which the next runs are ordered (on a quiet machine, all files)
 import { fork } from 'node:child_process';
@@ -24,8 +25,8 @@ const WEIGHTS = join(dirname(fileURLToPath(import.meta.url)), 'test-weights.json
 const LIGHT_S = 1;
 /** One more than the cores: many files wait for programs, and for what those wait for. */
 const LANES = Number(process.env.SVC_TEST_LANES ?? Math.min(5, availableParallelism() + 1));
-/** A run of many faults takes a minute for each, on a machine with other work. */
-const FILE_TIMEOUT_MS = (15 + Number(process.env.FAULT_ROUNDS ?? 0)) * 60_000;
+/** On a machine with other work. */
+const FILE_TIMEOUT_MS = 15 * 60_000 * Math.max(1, Number(process.env.SVC_TEST_BUDGET ?? 1));
 
 async function testFiles(folder) {
   const found = [];
@@ -92,7 +93,8 @@ async function run(files, lanes) {
         console.log(`${mark} ${nameOf(file)}  ${result.passed} in ${(result.ms / 1000).toFixed(1)} s`);
       }
       state.child.removeAllListeners('exit');
-      state.child.kill();
+      // It ends by itself, with the browser that its files shared.
+      state.child.disconnect();
     }),
   );
 }

@@ -74,11 +74,15 @@ export async function rejection(promise: Promise<unknown>): Promise<Error> {
   throw new Error('was not rejected');
 }
 
-/** Resolves when `condition` holds; asks again every few milliseconds. @throws after `ms` */
+/**
+ * Resolves when `condition` holds; asks again every few milliseconds, and less often the longer it takes: what is waited
+ * for may need the processor. @throws after `ms`
+ */
 export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 5_000): Promise<void> {
-  const end = Date.now() + ms;
+  const began = Date.now();
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`${what}: not within ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    const waited = Date.now() - began;
+    if (waited > ms) throw new Error(`${what}: not within ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, Math.min(100, Math.max(5, waited / 20))));
   }
 }

@@ -1,6 +1,6 @@
 /** A real Chromium for the walk: found on this machine, never downloaded. */
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserServer, type Page } from 'playwright-core';
 
 const PLACES = [
   process.env['SVC_TEST_CHROMIUM'],
@@ -25,7 +25,20 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-export const launch = (executablePath: string): Promise<Browser> => chromium.launch({ executablePath, args: FLAGS });
+/** A browser that is a process of its own, which ends when it is closed. */
+export const launchAlone = (executablePath: string): Promise<Browser> =>
+  chromium.launch({ executablePath, args: FLAGS });
+
+let server: Promise<BrowserServer> | null = null;
+
+/**
+ * A browser of the test's own, to be closed by it. Behind it is one process for all files of a lane, which ends with the
+ * lane: closing takes the test's tabs and cookies away, and no file pays for a start.
+ */
+export async function launch(executablePath: string): Promise<Browser> {
+  server ??= chromium.launchServer({ executablePath, args: FLAGS });
+  return chromium.connect((await server).wsEndpoint());
+}
 
 /** A tab whose faults are gathered: errors of the console, of scripts, of the policy, and requests to other hosts. */
 export class Tab {

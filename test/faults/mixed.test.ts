@@ -5,11 +5,12 @@
  * What was asked for but not acknowledged may or may not have happened; it too must not have happened twice.
  */
 import { expect } from 'chai';
+import { times } from '../support/budget.js';
 import { engines } from '../support/engines.js';
 import { TestService, type Answer } from '../support/service.js';
 import { Ledger } from './ledger.js';
 
-const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 20);
+const ROUNDS = times(5);
 const CALLERS = 8;
 /** Steps that are acknowledged before the kill: at least, and at most. */
 const STEPS = [40, 160] as const;

@@ -4,7 +4,7 @@
  * is lost, `latest.json`, the documents and the files agree; in the end every item was closed once and every
  * `release.published` happened once.
  *
- * `FAULT_ROUNDS` says how often the process is killed.
+ * `SVC_TEST_BUDGET` says how often the process is killed.
  */
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
@@ -12,10 +12,11 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from '../harness.js';
 import { packageOf } from '../plugins/releases/fixture.js';
+import { times } from '../support/budget.js';
 import { engines } from '../support/engines.js';
 import { TestService } from '../support/service.js';
 
-const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 3);
+const ROUNDS = times(3);
 const CALLERS = 4;
 const SETTLED_MS = 60_000;
 const SETTINGS = {

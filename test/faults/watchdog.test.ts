@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from '../harness.js';
+import { times } from '../support/budget.js';
 import { engines } from '../support/engines.js';
 import { aos, CLI, SHARED_KEY, TestService } from '../support/service.js';
 
@@ -18,7 +19,7 @@ const BEATS_BEFORE_THE_KILL = 300;
 
 /** For a machine that is busy; that it is told at once, test/plugins/watchdog shows. */
 const PATIENCE_MS = 60_000;
-const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 3);
+const ROUNDS = times(3);
 
 /** A durable listener that notes what it stored; the process dies before or after that, once, when `trap` says so. */
 const LISTENER = (folder: string): string => `

@@ -3,16 +3,17 @@
  * of event that a caller can cause. Every event of an acknowledged change arrives at least once, with one id and one
  * delivery however often, and none is invented: what arrived, what was asked for and the event log are compared.
  *
- * `FAULT_ROUNDS` says how often the process is killed; the receiver and the last check belong to all rounds.
+ * `SVC_TEST_BUDGET` says how often the process is killed; the receiver and the last check belong to all rounds.
  */
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { until } from '../harness.js';
 import { Receiver } from '../plugins/webhooks/receiver.js';
+import { times } from '../support/budget.js';
 import { engines } from '../support/engines.js';
 import { TestService } from '../support/service.js';
 
-const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 3);
+const ROUNDS = times(3);
 const CALLERS = 4;
 const CHANGES_BEFORE_THE_KILL = 30;
 /** A marker or a lease that a crash left, its taking over, and what the outbox tells again after its own wait. */

@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { CHROMIUM, launch, Tab } from '../browser/chromium.js';
+import { CHROMIUM, launchAlone, Tab } from '../browser/chromium.js';
 import { ADMIN, SHARED_KEY, TestService } from '../support/service.js';
 import { UNLIMITED } from './folder-service.js';
 import { tell } from './story.js';
@@ -53,7 +53,7 @@ const PICTURES: readonly Picture[] = [
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function taken(service: TestService, chromium: string): Promise<void> {
-  const browser = await launch(chromium);
+  const browser = await launchAlone(chromium);
   try {
     const tab = await Tab.open(browser, service.url, WIDTH);
     await tab.page.setViewportSize({ width: WIDTH, height: HEIGHT });

@@ -4,6 +4,7 @@
  */
 import { expect } from 'chai';
 import { until } from '../../../harness.js';
+import { times } from '../../../support/budget.js';
 import { engines } from '../../../support/engines.js';
 import { TestService } from '../../../support/service.js';
 
@@ -14,7 +15,7 @@ const NO_LIMITS = {
 };
 const SCOPES = 'bugtracker:report,bugtracker:read,bugtracker:manage,webhooks:manage';
 const RULES = '/api/errors/v1/ignore-rules';
-const ROUNDS = Number(process.env['FAULT_ROUNDS'] ?? 2);
+const ROUNDS = times(2);
 const CALLERS = 8;
 const REPORTS_BEFORE_THE_KILL = 30;
 const THRESHOLD = 20;
