@@ -7,7 +7,7 @@
  * makes its part of the schema "not sure". Rejected: checks written by hand beside the schema (two truths), and another
  * validation library (contract and documentation are made from joi's).
  */
-import type { Description, Schema } from 'joi';
+import type { CustomHelpers, CustomValidator, Description, Schema } from 'joi';
 
 /** True: joi, without conversion, accepts the value and leaves it unchanged. False proves nothing. */
 export type FastCheck = (value: unknown) => boolean;
@@ -129,15 +129,45 @@ function patternRule({ args = {} }: Rule): (value: string) => boolean {
 /** Of texts and lists, whose `length` joi counts too. A rule of the schema's own is asked itself. */
 function lengthRule({ name, args = {} }: Rule): (value: string | unknown[]) => boolean {
   const { limit, method } = args;
-  if (name === 'custom' && typeof method === 'function') {
-    return (value) => (method as (...given: unknown[]) => unknown)(value, { error: () => REFUSED }) === value;
-  }
+  if (name === 'custom' && typeof method === 'function') return customRule(method as CustomValidator);
   if (typeof limit !== 'number' || Object.keys(args).length > 1) return never;
   if (name === 'min') return (value) => value.length >= limit;
   return name === 'max' ? (value) => value.length <= limit : never;
 }
 
-const REFUSED = Symbol('refused');
+const NOT_SURE = new Error('only joi knows');
+const notSure = (): never => {
+  throw NOT_SURE;
+};
+/** What joi gives to a rule of the schema's own: whatever it asks of it, joi has to answer. */
+const helpers = {
+  error: notSure,
+  message: notSure,
+  warn: notSure,
+  get original() {
+    return notSure();
+  },
+  get prefs() {
+    return notSure();
+  },
+  get schema() {
+    return notSure();
+  },
+  get state() {
+    return notSure();
+  },
+} satisfies CustomHelpers;
+
+/** What the rule refuses, changes or throws at is not sure: joi asks it again, and words the refusal. */
+function customRule(method: CustomValidator): (value: string | unknown[]) => boolean {
+  return (value) => {
+    try {
+      return method(value, helpers) === value;
+    } catch {
+      return false;
+    }
+  };
+}
 
 function numberRule({ name, args = {} }: Rule): (value: number) => boolean {
   if (name === 'integer') return Number.isInteger;

@@ -235,6 +235,24 @@ describe('licensing over HTTP', function () {
     expect(codeOf(await call('POST', '/licenses', { product: 'nope' }))).to.deep.equal([422, 'unknown_project']);
   });
 
+  it('a date without a time is refused by name, at every call that takes one', async () => {
+    const { license } = await create({ client_ref: 'date-only' });
+    for (const [method, path] of [
+      ['POST', '/licenses'],
+      ['PATCH', `/licenses/${license.id}`],
+      ['POST', `/licenses/${license.id}/extend`],
+      ['POST', '/licenses/by-ref/shop/date-only/extend'],
+    ] as const) {
+      const answer = await call(method, path, {
+        product: method === 'PATCH' ? undefined : 'shop',
+        expires_at: '2027-01-01',
+      });
+      expect(codeOf(answer), path).to.deep.equal([422, 'validation_failed']);
+      const { fields } = answer.body['error'] as { fields: unknown };
+      expect(fields, path).to.deep.equal({ expires_at: 'must be an RFC 3339 timestamp' });
+    }
+  });
+
   it('client_ref: a repeated call answers the same license and key, in parallel too', async () => {
     const order = { client_ref: 'order/1 &', licensee: 'Ada', expires_at: '2027-01-01T00:00:00+01:00' };
     const all = await Promise.all(Array.from({ length: 6 }, () => create(order)));

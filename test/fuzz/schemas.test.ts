@@ -1,0 +1,175 @@
+/** The schemas of every route there is: the quick look is held to joi, and no rule of a schema's own fails at bad input. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Schema as JoiSchema } from 'joi';
+import { Failure } from '../../adapters/hapi/errors/failure.js';
+import { jsonSchema, type Description } from '../../adapters/hapi/openapi/json-schema.js';
+import { fastCheck, fastQuery } from '../../adapters/hapi/routes/fast-check.js';
+import { BodyRule, paramsFit, paramsRule, QueryRule } from '../../adapters/hapi/routes/validate.js';
+import type { RouteSpec } from '../../kernel/contract.js';
+import { BUILTIN } from '../../main.js';
+import { boot } from '../harness.js';
+import { ADMIN } from '../support/service.js';
+import { HOSTILE, valueOf, type Schema } from './schema.js';
+
+const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_124);
+const RUNS = 100;
+const STRIP = { convert: false, stripUnknown: { objects: true, arrays: false } } as const;
+
+type Place = 'body' | 'query' | 'params';
+interface Placed {
+  name: string;
+  place: Place;
+  schema: JoiSchema;
+  strict: boolean;
+}
+
+/** Dates without a time, wrong zones, wildcards: what rules of their own were written for, and a little more. */
+const BAD: readonly unknown[] = [
+  ...HOSTILE,
+  '2027-01-01',
+  '2027-01-01T00:00:00',
+  '2027-02-30T00:00:00Z',
+  'Mars/Olympus',
+  '**/[',
+  'x'.repeat(20_000),
+  null,
+  0,
+  -1.5,
+  true,
+  [],
+  ['2027-01-01'],
+  {},
+  { a: 'x'.repeat(20_000) },
+  { '\ud800': '\udfff' },
+];
+const GOOD: readonly string[] = ['shop', 'web-1', 'a', '2026-11-20T08:15:30.123Z', 'Europe/Berlin', '0'.repeat(64)];
+
+interface Described extends Description {
+  rules?: { name: string }[];
+  schema?: Described;
+}
+
+/** Where in a schema a rule of its own stands. */
+function customs(described: Described, path: readonly string[] = []): string[][] {
+  const own = described.rules?.some(({ name }) => name === 'custom') === true ? [[...path]] : [];
+  const inner: [string, Described][] = [
+    ...Object.entries(described.keys ?? {}),
+    ...(described.items ?? []).map((item): [string, Described] => ['0', item]),
+  ];
+  const others = (described.matches ?? []).flatMap(({ schema, then, otherwise }) =>
+    [schema, then, otherwise].filter((one) => one !== undefined),
+  );
+  return [
+    ...own,
+    ...inner.flatMap(([name, one]) => customs(one, [...path, name])),
+    ...others.flatMap((one) => customs(one, path)),
+  ];
+}
+
+function at(path: readonly string[], value: unknown, base: unknown): unknown {
+  const [head, ...rest] = path;
+  if (head === undefined) return value;
+  const inner = (base as Record<string, unknown> | undefined)?.[head];
+  if (head === '0') return [at(rest, value, inner)];
+  return { ...(typeof base === 'object' ? base : {}), [head]: at(rest, value, inner) };
+}
+
+describe(`fuzz: the schemas of every route (seed ${SEED})`, function () {
+  this.timeout(300_000);
+  let all: Placed[];
+
+  before(async () => {
+    const access = { admin_user: ADMIN.username, admin_password: ADMIN.password };
+    const made = await boot(BUILTIN, { sections: { access } });
+    const specs: RouteSpec[] = made.kernel.routes().map(({ spec }) => spec);
+    await made.stop();
+    all = specs.flatMap((spec) =>
+      (['body', 'query', 'params'] as const).flatMap((place) => {
+        const schema = spec.input?.[place];
+        const name = `${place} of ${[spec.method].flat().join('|')} ${spec.path}`;
+        return schema === undefined ? [] : [{ name, place, schema, strict: spec.strictQuery ?? false }];
+      }),
+    );
+    expect(all.length).to.be.greaterThan(100);
+  });
+
+  const words = fc.constantFrom(...GOOD);
+  const valuesFor = (schema: JoiSchema): fc.Arbitrary<unknown> =>
+    valueOf(jsonSchema(schema.describe() as Description) as Schema, words);
+
+  it('bodies: what the quick look is sure of, joi takes as it is', () => {
+    let sure = 0;
+    for (const { name, schema } of all.filter(({ place }) => place === 'body')) {
+      const quick = fastCheck(schema);
+      const check = (sample: unknown): void => {
+        if (!quick(sample)) return;
+        sure += 1;
+        const { value, error } = schema.validate(sample, STRIP) as { value: unknown; error?: Error };
+        expect(error?.message, `${name}: ${JSON.stringify(sample)}`).to.equal(undefined);
+        expect(JSON.stringify(value), name).to.equal(JSON.stringify(sample));
+      };
+      fc.assert(fc.property(valuesFor(schema), check), { numRuns: RUNS, seed: SEED });
+    }
+    expect(sure).to.be.greaterThan(RUNS);
+  });
+
+  it('queries and paths: what the quick look makes of them, joi makes of them', () => {
+    let sure = 0;
+    for (const { name, place, schema, strict } of all.filter(({ place: one }) => one !== 'body')) {
+      const quick = place === 'query' ? fastQuery(schema, strict) : null;
+      const fits = fastCheck(schema);
+      const check = (given: unknown): void => {
+        const sample = Object.fromEntries(
+          Object.entries(given as object)
+            .filter(([, one]) => one !== undefined)
+            .map(([key, one]) => [key, Array.isArray(one) ? one.map(text) : text(one)]),
+        );
+        const made = quick === null ? (fits(sample) ? sample : null) : quick(sample);
+        if (made === null) return;
+        sure += 1;
+        const { value, error } = schema.validate(sample, strict ? {} : { stripUnknown: { objects: true } }) as {
+          value: unknown;
+          error?: Error;
+        };
+        expect(error?.message, `${name}: ${JSON.stringify(sample)}`).to.equal(undefined);
+        expect(JSON.stringify(sorted(value)), name).to.equal(JSON.stringify(sorted(made)));
+      };
+      const objects = valuesFor(schema).filter((one) => typeof one === 'object' && one !== null && !Array.isArray(one));
+      fc.assert(fc.property(objects, check), { numRuns: RUNS, seed: SEED });
+    }
+    expect(sure).to.be.greaterThan(RUNS);
+  });
+
+  it('no rule of a schema’s own fails at bad input: it is refused by name, or taken', () => {
+    let asked = 0;
+    for (const { name, place, schema, strict } of all) {
+      const described = schema.describe() as Described;
+      const samples = fc.sample(valuesFor(schema), { numRuns: 3, seed: SEED });
+      for (const path of customs(described)) {
+        for (const bad of BAD) {
+          for (const base of [{}, ...samples]) {
+            asked += 1;
+            const given = at(path, bad, base);
+            const outcome = checked(place, schema, strict, given);
+            if (outcome instanceof Failure)
+              expect(outcome.status, `${name}: ${JSON.stringify(given).slice(0, 300)}`).to.be.oneOf([400, 404, 422]);
+          }
+        }
+      }
+    }
+    expect(asked).to.be.greaterThan(1_000);
+  });
+});
+
+/** As the route does it. */
+function checked(place: Place, schema: JoiSchema, strict: boolean, given: unknown): unknown {
+  if (place === 'body') return new BodyRule(schema).check(given, 100);
+  if (place === 'query') return new QueryRule(schema, strict).check({ ...(given as Record<string, unknown>) });
+  return paramsFit(paramsRule(schema), given as Record<string, string>);
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const sorted = (value: unknown): unknown =>
+  Object.fromEntries(Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1)));
