@@ -2,6 +2,7 @@
 import joi from 'joi';
 import { created, deleted, named, whole, type Clock, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { denied, notFound } from '../../kernel/errors.js';
+import { refused } from '../../lib/unsupported-fields.js';
 import type { TokenProjects } from '../../ports/domain/access.js';
 import { MAX_LIFE_SECONDS, provision, type ProvisionInput } from './provision.js';
 import type { Audit } from './audit.js';
@@ -36,6 +37,7 @@ const provisionBody = named(
       scopes: joi.array().items(joi.string().max(100)).max(100),
       project: joi.string().max(64).allow(null),
       expires_in_seconds: joi.number().integer().strict().min(1).max(MAX_LIFE_SECONDS),
+      ...refused('token'),
     })
     .example({ name: 'fixer-1', scopes: ['bugtracker:manage'], expires_in_seconds: 3600 }),
 );

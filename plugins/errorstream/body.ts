@@ -2,6 +2,7 @@
 import joi from 'joi';
 import { named, stated } from '../../kernel/contract.js';
 import { isTimestamp } from '../../lib/time.js';
+import { leftOutAndTold } from '../../lib/unsupported-fields.js';
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { Json } from '../../ports/store.js';
 
@@ -89,6 +90,7 @@ export const errorBody = named(
       context: joi.object().allow(null).description('Cut at 32,768 characters of JSON'),
       breadcrumbs: joi.array().allow(null).description('The last 50 are kept, and at most 65,536 characters of JSON'),
       fingerprint: texts.description('Replaces the grouping; `{{ default }}` inserts it'),
+      ...leftOutAndTold('report'),
     })
     .example({
       project: 'shop',
@@ -104,7 +106,7 @@ export const errorBody = named(
 
 const list = joi
   .array()
-  .items(stated({ $ref: '#/components/schemas/ErrorReport' }, joi.any()))
+  .items(stated({ $ref: '#/components/schemas/ErrorReport' }, joi.any().meta({ fields: errorBody.describe() })))
   .min(1)
   .max(MOST_REPORTS)
   .description('Each as a single report');

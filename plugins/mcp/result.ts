@@ -26,7 +26,9 @@ export function toolResult(
   const { status: _status, ...data } = answer.body;
   const fence = new Fence();
   const limits: Limits = { text: textLimit, all: Math.max(ALL, 2 * textLimit) };
-  const divided = divide(shown(data), outside, limits, fence);
+  const { warnings } = data;
+  const told = { ...shown(data), ...(warnings !== undefined && { warnings }) };
+  const divided = divide(told, outside, limits, fence);
   const text = lines === undefined ? page(divided, fence) : short(divided, lines);
   return { content: [{ type: 'text', text }], structuredContent: structured(divided, fence) };
 }

@@ -22,7 +22,7 @@ const NOT_UTF8 = new Failure('invalid_json', 'The body is not valid UTF-8.');
 const NOT_JSON = new Failure('invalid_json', 'The body is not valid JSON.');
 const TOO_DEEP = new Failure('invalid_json', `The body nests deeper than ${MAX_DEPTH} levels.`);
 
-/** The value, or the refusal; for large bodies a promise of it. Keys named `__proto__` are dropped, as every unknown field is (contract 00, envelope). */
+/** The value, or the refusal; for large bodies a promise of it. Keys named `__proto__` are dropped (`droppedFrom`), as every unknown field is (contract 00, envelope). */
 export function parseJson(bytes: Buffer, most = MAX_VALUES): unknown {
   const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
   const ascii = isAscii(body);
@@ -123,19 +123,41 @@ async function parseLarge(body: Buffer, most: number): Promise<unknown> {
   }
 }
 
-/** Removes own `__proto__` keys, and `constructor` keys that hold a `prototype`: harmless here, but not where a value is merged. */
+const dropped = new WeakMap<object, string[]>();
+const NONE: readonly string[] = [];
+
+/** Names that were taken out of an object of a body. */
+export const droppedFrom = (value: object): readonly string[] => dropped.get(value) ?? NONE;
+
+/** Whether a name was taken out of a body, or of anything in it. @param root of the body */
+export const hasDropped = (root: object): boolean => dropped.has(root);
+
+/**
+ * Removes own `__proto__` keys, and `constructor` keys that hold a `prototype`: harmless here, but not where a value is
+ * merged. What was removed is remembered, to be told (contract 00, envelope).
+ */
 function withoutProto(root: unknown): unknown {
   const open: unknown[] = [root];
+  let found = false;
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (typeof value !== 'object' || value === null) continue;
     if (!Array.isArray(value)) {
       const record = value as Record<string, unknown>;
-      if (Object.hasOwn(record, '__proto__')) delete record['__proto__'];
-      const maker = Object.hasOwn(record, 'constructor') ? record['constructor'] : null;
-      if (typeof maker === 'object' && maker !== null && Object.hasOwn(maker, 'prototype'))
-        delete record['constructor'];
+      const names = HARMFUL.filter((name) => isHarmful(record, name));
+      for (const name of names) delete record[name];
+      if (names.length > 0) dropped.set(record, names);
+      found ||= names.length > 0;
     }
     for (const inner of Object.values(value)) if (typeof inner === 'object' && inner !== null) open.push(inner);
   }
+  if (found && typeof root === 'object' && root !== null && !dropped.has(root)) dropped.set(root, []);
   return root;
+}
+
+const HARMFUL = [PROTO, 'constructor'];
+
+function isHarmful(record: Record<string, unknown>, name: string): boolean {
+  if (!Object.hasOwn(record, name)) return false;
+  const value = record[name];
+  return name === PROTO || (typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype'));
 }

@@ -31,6 +31,16 @@ function splicedJson(data: object): string | Buffer {
   return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }
 
+/**
+ * The data with what there is to say of fields that were left out, behind the handler's own warnings. The data may be shared
+ * between answers, so it is never written to. A signed answer stays as it was signed (contract 50).
+ */
+export function withWarnings(data: object, told: readonly string[]): object {
+  if (told.length === 0 || Array.isArray(data) || 'signature' in data) return data;
+  const own = 'warnings' in data && Array.isArray(data.warnings) ? (data.warnings as unknown[]) : [];
+  return { ...data, warnings: [...own, ...told] };
+}
+
 const CODE_OF: Partial<Record<number, ErrorCode>> = {};
 for (const [code, [status]] of Object.entries(CODES)) CODE_OF[status] ??= code as ErrorCode;
 CODE_OF[503] = 'not_ready';

@@ -25,6 +25,7 @@ export interface Description {
   type?: string;
   flags?: {
     presence?: string;
+    result?: string;
     only?: boolean;
     default?: unknown;
     description?: string;
@@ -270,7 +271,9 @@ function arrayShape(described: Description, rules: Rule[], options: SchemaOption
 }
 
 function objectShape(described: Description, rules: Rule[], options: SchemaOptions): JsonSchema {
-  const keys = Object.entries(described.keys ?? {}).filter(([, key]) => key.flags?.presence !== 'forbidden');
+  const keys = Object.entries(described.keys ?? {}).filter(
+    ([, { flags }]) => flags?.presence !== 'forbidden' && flags?.result !== 'strip',
+  );
   const required = keys.filter(([, key]) => isRequired(key)).map(([name]) => name);
   const patterns = (described.patterns ?? []).filter((one) => one.rule !== undefined);
   const values = patterns.map((one) => jsonSchema(one.rule as Description, options));

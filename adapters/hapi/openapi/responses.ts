@@ -76,10 +76,22 @@ function answer(described: Description, name: string, spec: RouteSpec, component
 }
 
 function enveloped(schema: JsonSchema, { bare, plain }: RouteSpec): JsonSchema {
-  if (bare === true || plain === true) return schema;
+  if (plain === true) return schema;
   const { properties = {}, required = [], ...rest } = schema as { properties?: Json; required?: string[] };
-  return { ...rest, properties: { status: STATUS.success, ...properties }, required: ['status', ...required] };
+  if (bare === true) {
+    const signed = schema['properties'] === undefined || 'signature' in properties;
+    return signed ? schema : { ...schema, properties: { ...properties, warnings: WARNINGS } };
+  }
+  const all = { status: STATUS.success, ...properties, warnings: properties['warnings'] ?? WARNINGS };
+  return { ...rest, properties: all, required: ['status', ...required] };
 }
+
+const WARNINGS = {
+  type: 'array',
+  items: { type: 'string' },
+  description:
+    'What there is to say of a call that was taken: fields that it does not know, and what was done otherwise',
+};
 
 const STATUS = {
   success: { type: 'string', const: 'success' },

@@ -30,7 +30,7 @@ import { cookieOf, setCookie } from '../transport/cookies.js';
 import { CORS_HEADERS } from '../transport/cors.js';
 import { CSRF_FAILED, csrfMatches, SESSION_COOKIE } from '../access/csrf.js';
 import { tellRefusal } from '../access/refusals.js';
-import { failureResponse, JSON_TYPE, refusedJson, successJson } from '../errors/envelope.js';
+import { failureResponse, JSON_TYPE, refusedJson, successJson, withWarnings } from '../errors/envelope.js';
 import {
   Failure,
   internal,
@@ -286,6 +286,7 @@ export class ApiRoute {
       const checked = this.#body.check(read.value, read.bytes);
       if (checked instanceof Failure) return checked;
       call.body = checked.value;
+      call.warnings = checked.unknown;
     }
     const cost = this.#spec.limits?.cost?.(call.body) ?? 1;
     const key = this.#rateKey(call);
@@ -347,7 +348,7 @@ export class ApiRoute {
 
   #answer(result: object, call: IncomingRequest): Promise<HttpResponse> | HttpResponse {
     if (result instanceof FileAnswer || result instanceof EventStreamAnswer) return this.#stream(result, call);
-    if (!(result instanceof Failure)) return this.#render(result, call.id);
+    if (!(result instanceof Failure)) return this.#render(result, call);
     tellRefusal(this.shared.authenticator, result, this.#spec.path, call);
     return this.#refuse(result, call.id, call);
   }
@@ -393,20 +394,22 @@ export class ApiRoute {
     return all;
   }
 
-  #render(result: object, id: string): HttpResponse {
-    if (result instanceof Reply) return this.#renderReply(result, id);
+  #render(result: object, call: IncomingRequest): HttpResponse {
+    if (result instanceof Reply) return this.#renderReply(result, call);
     if (result instanceof Redirect) return redirectResponse(result, this.shared);
-    return { status: 200, headers: this.#json, body: this.#plain ? JSON.stringify(result) : successJson(result) };
+    const data = withWarnings(result, call.warnings);
+    return { status: 200, headers: this.#json, body: this.#plain ? JSON.stringify(data) : successJson(data) };
   }
 
-  #renderReply(reply: Reply, id: string): HttpResponse {
-    const { status, body } = reply;
+  #renderReply(reply: Reply, { id, warnings }: IncomingRequest): HttpResponse {
+    const { status, body: given } = reply;
     const all = this.#ownHeaders(reply);
-    if (body === null || typeof body === 'string' || Buffer.isBuffer(body)) {
-      if (body !== null) all['content-type'] ??= 'text/plain; charset=utf-8';
-      return { status, headers: all, body };
+    if (given === null || typeof given === 'string' || Buffer.isBuffer(given)) {
+      if (given !== null) all['content-type'] ??= 'text/plain; charset=utf-8';
+      return { status, headers: all, body: given };
     }
     all['content-type'] ??= JSON_TYPE;
+    const body = status < 400 ? withWarnings(given, warnings) : given;
     if (this.#spec.bare || (this.#plain && status < 400)) return { status, headers: all, body: JSON.stringify(body) };
     return { status, headers: all, body: status < 400 ? successJson(body) : refusedJson(status, body, id) };
   }

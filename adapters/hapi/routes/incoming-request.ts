@@ -25,6 +25,8 @@ export interface InnerCall {
   tool?: string;
 }
 
+const NO_WARNINGS: readonly string[] = [];
+
 /** Never shown to a handler: credentials are the adapter's and the access plugin's business. */
 const SECRET = new Set(['authorization', 'proxy-authorization', 'cookie', 'x-sentry-auth', 'x-csrf-token']);
 
@@ -38,6 +40,8 @@ export class IncomingRequest implements HttpRequest {
   params: Record<string, string>;
   query: Record<string, unknown>;
   body: unknown = null;
+  /** What the answer says of fields that were left out of the body. */
+  warnings: readonly string[] = NO_WARNINGS;
   principal: Principal = PUBLIC;
   #address: string | null = null;
   #network: string | null = null;

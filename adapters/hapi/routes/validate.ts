@@ -6,6 +6,8 @@
  */
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
+import { unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
+import { droppedFrom, hasDropped } from '../body/json.js';
 import { Failure } from '../errors/failure.js';
 import { fastCheck, fastQuery, type FastCheck, type FastQuery } from './fast-check.js';
 
@@ -45,13 +47,24 @@ const takesArray = (described: Described): boolean =>
   described.type === 'any' ||
   (described.matches ?? []).some((match) => match.schema !== undefined && takesArray(match.schema));
 
+export interface CheckedBody {
+  /** With defaults and without unknown fields. */
+  value: unknown;
+  /** What there is to say of the fields that were left out. */
+  unknown: readonly string[];
+}
+
+const KNOWN: readonly string[] = [];
+
 export class BodyRule {
   readonly #array: boolean;
   readonly #fastCheck: FastCheck;
   readonly #schema: Schema;
   readonly #all: Schema;
+  /** Made for the first body with a field that it does not know. */
+  #described: DescribedFields | null = null;
 
-  constructor(schema: Schema) {
+  constructor(private readonly schema: Schema) {
     this.#fastCheck = fastCheck(schema);
     this.#array = takesArray(schema.describe());
     // As preferences of the schema: given with every call, joi would compile the messages again every time.
@@ -59,16 +72,25 @@ export class BodyRule {
     this.#all = schema.prefs(BODY_ALL);
   }
 
-  /** The body with defaults and without unknown fields, or the refusal. @param bytes its size, to decide how long to look */
-  check(body: unknown, bytes: number): { value: unknown } | Failure {
+  /** The body, or the refusal. @param bytes its size, to decide how long to look */
+  check(body: unknown, bytes: number): CheckedBody | Failure {
     if (typeof body !== 'object' || body === null || (Array.isArray(body) && !this.#array)) {
       return new Failure('invalid_json', `The body must be a JSON object${this.#array ? ' or an array of them' : ''}.`);
     }
-    if (this.#fastCheck(body)) return { value: body };
+    if (this.#fastCheck(body)) {
+      // Elements of a list may be judged later, one by one.
+      const look = Array.isArray(body) || hasDropped(body);
+      return { value: body, unknown: look ? this.#unknown(body) : KNOWN };
+    }
     const { value, error } = this.#schema.validate(body);
-    if (!error) return { value };
+    if (!error) return { value, unknown: this.#unknown(body) };
     const all = bytes > LARGE_BODY ? error : (this.#all.validate(body).error ?? error);
     return new Failure('validation_failed', 'Some fields of the body are wrong.', { fields: fieldsOf(all, 'body') });
+  }
+
+  #unknown(body: object): readonly string[] {
+    this.#described ??= this.schema.describe() as DescribedFields;
+    return unknownFields(this.#described, body, droppedFrom);
   }
 }
 

@@ -122,7 +122,7 @@ const next = (services: Services): RouteSpec => ({
   tool: tools.next,
   access: { scope: MANAGE },
   direct: true,
-  input: { query: schemas.nextQuery, body: schemas.claimBody, optionalBody: true },
+  input: { query: schemas.nextQuery, body: schemas.nextBody, optionalBody: true },
   strictQuery: true,
   output: shapes.nextOutput,
   handle: async (request) => {

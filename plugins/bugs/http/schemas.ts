@@ -1,6 +1,7 @@
 /** What the routes of the bug tracker take (contract 20). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
 import { named, stated } from '../../../kernel/contract.js';
+import { refused } from '../../../lib/unsupported-fields.js';
 import { LONGEST_COMMENT } from '../items/model.js';
 import { SORTS } from '../lists/filters.js';
 import { STATUSES } from '../items/transitions.js';
@@ -112,6 +113,7 @@ export const editBody = named(
       claim_token: claimToken,
       force: joi.boolean(),
       ...context,
+      ...refused('item'),
     })
     .example({ status: 'resolved', resolved_in_build: '1.4.2', claim_token: 'from the lease' }),
 );
@@ -122,6 +124,7 @@ export const commentBody = named(
     .object({
       body: comment.required(),
       claim_token: claimToken,
+      ...refused('comment'),
     })
     .example({ body: 'Fixed in the branch `cart`; the release follows.' }),
 );
@@ -130,6 +133,7 @@ export const claimBody = named(
   'ClaimRequest',
   joi.object({ agent, lease_seconds: leaseSeconds }).example({ agent: 'fixer-1', lease_seconds: 1800 }),
 );
+export const nextBody = named('NextRequest', claimBody.keys(refused('next')));
 export const renewBody = named(
   'RenewRequest',
   joi.object({ agent, lease_seconds: leaseSeconds, claim_token: claimToken.required() }),

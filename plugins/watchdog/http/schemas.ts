@@ -1,6 +1,7 @@
 /** What the routes of the watchdog take and answer (contract 30). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
 import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
+import { refused } from '../../../lib/unsupported-fields.js';
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
 import { STATES } from '../model.js';
@@ -78,10 +79,10 @@ const fields = {
 export const monitorBody = named(
   'NewMonitor',
   joi
-    .object({ source: sourceText.required(), ...fields })
+    .object({ source: sourceText.required(), ...fields, ...refused('monitor') })
     .example({ source: 'web-1', name: 'Web server', interval_seconds: 60 }),
 );
-export const editBody = named('MonitorChange', joi.object(fields));
+export const editBody = named('MonitorChange', joi.object({ ...fields, ...refused('monitor') }));
 
 /** A source or an id; what fits neither cannot exist. */
 export const sourceParam = joi.object({ source: joi.string().max(200).required() });

@@ -20,13 +20,23 @@ describe('access: HTTP', function () {
   afterEach(() => fixture.stop());
 
   describe('token routes', () => {
+    it('provision: a token for one agent is refused while there are none', async () => {
+      const answer = await fixture.api('POST', PROVISION, await fixture.token(['bugtracker:report']), {
+        name: 'agent',
+        agent: 'fixer-1',
+      });
+      expect([answer.status, answer.json.error?.code]).to.deep.equal([422, 'validation_failed']);
+      expect(answer.json.error?.fields).to.deep.equal({ agent: 'is not supported by this version; leave it out' });
+    });
+
     it('provision: 201 with the token once, and no-store', async () => {
       const answer = await fixture.api('POST', PROVISION, await fixture.token(['bugtracker:report']), {
         name: 'agent',
         extra: 1,
       });
       expect(answer.status).to.equal(201);
-      expect(answer.json).to.have.all.keys('status', 'token', 'id', 'scopes', 'expires_at');
+      expect(answer.json).to.have.all.keys('status', 'token', 'id', 'scopes', 'expires_at', 'warnings');
+      expect(answer.json['warnings']).to.deep.equal(['extra is no field of this call']);
       expect(answer.json['token']).to.match(/^svc_sub_[0-9A-Za-z]{43}$/);
       expect(answer.headers['cache-control']).to.equal('no-store');
     });

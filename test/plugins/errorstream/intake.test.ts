@@ -47,6 +47,23 @@ describe('errorstream: intake', () => {
     expect(second.body).to.deep.include({ created: false, hit_count: 2, hour_count: 2, id: value(first, 'id') });
   });
 
+  it('names in `warnings` what it does not know, alone and in a list, and takes the report', async () => {
+    const alone = await fixture.post(error({ customer: 'ada', user: { id: 7 }, context: { any: 1 } }));
+    expect(alone.status).to.equal(201);
+    expect(alone.body['warnings']).to.deep.equal([
+      'customer is no field of this call',
+      'user is not supported by this version',
+    ]);
+    const list = await fixture.post([error(), error({ customer: 'ada' }), error({ user: { id: 7 } }), 'x']);
+    expect(list.status).to.equal(200);
+    expect(results(list)).to.have.length(4);
+    expect(list.body['warnings']).to.deep.equal([
+      '1.customer is no field of this call',
+      '2.user is not supported by this version',
+    ]);
+    expect((await fixture.post([error(), error()])).body).to.have.all.keys('status', 'results');
+  });
+
   it('stores what was sent, under the names of the bug tracker', async () => {
     const sent = {
       line_no: 12,

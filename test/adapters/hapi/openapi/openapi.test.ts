@@ -199,6 +199,12 @@ describe('hapi: OpenAPI', () => {
       properties: {
         status: { type: 'string', const: 'success' },
         items: { type: 'array', items: { $ref: '#/components/schemas/Thing' } },
+        warnings: {
+          type: 'array',
+          items: { type: 'string' },
+          description:
+            'What there is to say of a call that was taken: fields that it does not know, and what was done otherwise',
+        },
       },
       required: ['status', 'items'],
     });

@@ -38,6 +38,36 @@ describe('watchdog routes', function () {
     fixture.api('GET', `${BASE}${path}`, token);
   const refused = (answer: Answer): string => `${answer.status} ${answer.json.error?.code}`;
 
+  it('refuses what a contract names and this version does not have, and names in `warnings` what no contract names', async () => {
+    const make = (method: 'POST' | 'PATCH', path: string, fields: object): Promise<Answer> =>
+      fixture.api(method, `${BASE}${path}`, manage, fields);
+    expect((await make('POST', '/monitors', { source: 'known/1' })).status).to.equal(201);
+    for (const [field, value] of Object.entries({
+      schedule: '0 3 * * *',
+      timezone: 'Europe/Berlin',
+      grace_seconds: 600,
+      probe: { kind: 'http', url: 'https://example.org' },
+    })) {
+      for (const answer of [
+        await make('POST', '/monitors', { source: 'unbuilt/1', [field]: value }),
+        await make('PATCH', '/monitors/known%2F1', { name: 'Changed', [field]: value }),
+      ]) {
+        expect(refused(answer), field).to.equal('422 validation_failed');
+        expect(answer.json.error?.fields).to.deep.equal({ [field]: 'is not supported by this version; leave it out' });
+      }
+    }
+    expect((await get('/monitors/unbuilt%2F1')).status).to.equal(404);
+    expect((await get('/monitors/known%2F1')).json).to.have.nested.property('monitor.name', 'known/1');
+    const mistyped = await make('PATCH', '/monitors/known%2F1', { nmae: 'Changed' });
+    expect(mistyped.json['warnings']).to.deep.equal(['nmae is no field of this call']);
+    const odd = await beat({ source: 'odd/1', cheks: {}, checks: { db: {} }, metrics: { any: 1 } });
+    expect(odd.status).to.equal(201);
+    expect(odd.json['warnings']).to.deep.equal([
+      'checks.db: ok is not a boolean; it counts as not failed',
+      'cheks is no field of this call',
+    ]);
+  });
+
   it('refuses a live token in what people and agents write, and changes nothing', async () => {
     const secret = `left ${read} here`;
     const make = (fields: object): Promise<Answer> =>

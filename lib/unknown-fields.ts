@@ -1,0 +1,79 @@
+/**
+ * Names in a body that its schema does not know: ignored, and told in `warnings` of the answer, so that a typing mistake is
+ * seen (contract 00, envelope). Reads joi's `describe()`. Maps whose names are the caller's own are left alone. Elements
+ * of a list that are judged later, one by one, say in a meta `fields` what they may hold.
+ */
+export interface DescribedFields {
+  type?: string;
+  flags?: { unknown?: boolean };
+  keys?: Readonly<Record<string, DescribedFields>>;
+  patterns?: unknown;
+  items?: readonly DescribedFields[];
+  matches?: readonly { schema?: DescribedFields; then?: DescribedFields; otherwise?: DescribedFields }[];
+  metas?: readonly { unsupported?: boolean; fields?: DescribedFields }[];
+}
+
+/** Sentences in one answer. */
+const MOST = 10;
+const LONGEST_NAME = 100;
+const AND_MORE = 'further fields are no fields of this call';
+
+/** Bad characters could forge a line of a log, or a sentence of ours. */
+const cleaned = (name: string): string => name.slice(0, LONGEST_NAME).replaceAll(/[\p{C}\p{Z}]/gu, '\ufffd');
+
+class Walk {
+  readonly told: string[] = [];
+
+  constructor(private readonly dropped: (value: object) => readonly string[]) {}
+
+  value(described: DescribedFields, value: unknown, path: string): void {
+    if (typeof value !== 'object' || value === null || this.told.length > MOST) return;
+    const one = this.#branch(described, Array.isArray(value));
+    if (one === null) return;
+    if (Array.isArray(value)) this.#list(one, value, path);
+    else this.#object(one, value as Record<string, unknown>, path);
+  }
+
+  /** Null: nothing says which fields it may have. */
+  #branch(described: DescribedFields, isList: boolean): DescribedFields | null {
+    const fits = ({ type }: DescribedFields): boolean => type === (isList ? 'array' : 'object');
+    if (described.type !== 'alternatives') return fits(described) ? described : null;
+    const branches = (described.matches ?? []).flatMap(({ schema, then, otherwise }) =>
+      [schema, then, otherwise].filter((branch) => branch !== undefined).filter(fits),
+    );
+    return branches.length === 1 ? branches[0]! : null;
+  }
+
+  #list({ items = [] }: DescribedFields, list: readonly unknown[], path: string): void {
+    const [item] = items;
+    if (items.length !== 1 || item === undefined) return;
+    const fields = item.metas?.find((meta) => meta.fields !== undefined)?.fields ?? item;
+    list.forEach((value, at) => this.value(fields, value, `${path}${at}.`));
+  }
+
+  #object({ keys, flags, patterns }: DescribedFields, value: Record<string, unknown>, path: string): void {
+    if (keys === undefined) return;
+    const open = flags?.unknown === true || patterns !== undefined;
+    for (const name of [...Object.keys(value), ...(open ? [] : this.dropped(value))]) {
+      if (this.told.length > MOST) return;
+      const known = Object.hasOwn(keys, name) ? keys[name] : undefined;
+      if (known === undefined) {
+        if (!open) this.told.push(`${path}${cleaned(name)} is no field of this call`);
+      } else if (known.metas?.some(({ unsupported }) => unsupported === true) === true) {
+        this.told.push(`${path}${name} is not supported by this version`);
+      } else this.value(known, value[name], `${path}${name}.`);
+    }
+  }
+}
+
+/** @param dropped names that the reader of the body took out of this object */
+export function unknownFields(
+  described: DescribedFields,
+  body: unknown,
+  dropped: (value: object) => readonly string[] = () => [],
+): string[] {
+  const walk = new Walk(dropped);
+  walk.value(described, body, '');
+  const { told } = walk;
+  return told.length > MOST ? [...told.slice(0, MOST - 1), AND_MORE] : told;
+}

@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import joi from 'joi';
+import { unknownFields, type DescribedFields } from '../../lib/unknown-fields.js';
+
+const schema = joi.object({
+  name: joi.string(),
+  set: joi.object({ title: joi.string() }),
+  list: joi.array().items(joi.object({ a: joi.any() })),
+  tags: joi.object(),
+  counts: joi.object().pattern(joi.string(), joi.number()),
+  open: joi.object({ b: joi.object({ c: joi.any() }) }).unknown(),
+  either: joi.alternatives(joi.string(), joi.object({ x: joi.any() })),
+  two: joi.alternatives(joi.object({ x: joi.any() }), joi.object({ y: joi.any() })),
+});
+const told = (body: unknown): string[] => unknownFields(schema.describe() as DescribedFields, body);
+const no = (path: string): string => `${path} is no field of this call`;
+
+describe('unknown fields', () => {
+  it('names what the schema does not know, within objects and lists too', () => {
+    expect(told({ name: 'a', customer: 1 })).to.deep.equal([no('customer')]);
+    expect(told({ set: { title: 'a', titel: 'b' }, list: [{ a: 1 }, { b: 1 }] })).to.deep.equal([
+      no('set.titel'),
+      no('list.1.b'),
+    ]);
+    expect(told({ either: { x: 1, z: 1 } })).to.deep.equal([no('either.z')]);
+    expect(told(JSON.parse('{"__proto__":1,"constructor":2,"toString":3}'))).to.deep.equal([
+      no('__proto__'),
+      no('constructor'),
+      no('toString'),
+    ]);
+  });
+
+  it('leaves maps alone whose names are the caller’s own, and what several forms may hold', () => {
+    expect(told({ tags: { any: { thing: 1 } }, counts: { cpu: 1 }, two: { z: 1 } })).to.deep.equal([]);
+    expect(told({ open: { other: 1, b: { c: 1, d: 1 } } })).to.deep.equal([no('open.b.d')]);
+    for (const other of [null, 'x', 7, [], [{ name: 1 }]]) expect(told(other)).to.deep.equal([]);
+  });
+
+  it('says at most ten sentences, with names cut and cleaned', () => {
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`f${i}`, 1]));
+    expect(told(many)).to.have.length(10);
+    expect(told(many).at(-1)).to.equal('further fields are no fields of this call');
+    expect(told({ [`a\n\u202e\ud800${'x'.repeat(5_000)}`]: 1 })[0]).to.equal(
+      no(`a\ufffd\ufffd\ufffd${'x'.repeat(96)}`),
+    );
+  });
+
+  it('tells nothing of a body that the schema takes without leaving anything out', () => {
+    const strict = schema.prefs({ allowUnknown: false });
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom('name', 'set', 'tags', 'z'), fc.jsonValue()), (body) => {
+        if (strict.validate(body).error === undefined) expect(told(body)).to.deep.equal([]);
+      }),
+    );
+  });
+});
