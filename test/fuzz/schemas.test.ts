@@ -95,8 +95,7 @@ describe(`fuzz: the schemas of every route (seed ${SEED})`, function () {
   });
 
   const words = fc.constantFrom(...GOOD);
-  const valuesFor = (schema: JoiSchema): fc.Arbitrary<unknown> =>
-    valueOf(jsonSchema(schema.describe()), words);
+  const valuesFor = (schema: JoiSchema): fc.Arbitrary<unknown> => valueOf(jsonSchema(schema.describe()), words);
 
   it('bodies: what the quick look is sure of, joi takes as it is', () => {
     let sure = 0;
