@@ -5,7 +5,7 @@
  * Rejected: pino's `redact` paths, which must name every place beforehand; secrets turn up in unexpected places.
  */
 const SECRET_NAME =
-  /pass(word|wd|phrase)?$|^pwd$|secret|token|authori[sz]ation|cookie|credential|api_?key|(shared|webhook|license|data|private|signing|intake|claim)_?key|^key$|^dsn$|totp|^otp|^pem$|^session_id$/i;
+  /pass(word|wd|phrase)?$|^pwd$|secret|token|authori[sz]ation|cookie|credential|api_?key|(shared|webhook|license|data|private|signing|intake|claim)[_-]?key|^key$|^dsn$|totp|^otp|^pem$|^session_id$/i;
 /** Names that match above and give nothing away: ids, counts and kinds of tokens. */
 const HARMLESS = /((?<!session)_id|_kind|_count|_name|_prefix|tokens|_expires_at|_tokens?_at)$|^token_/i;
 
@@ -15,6 +15,8 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g, '[redacted key]'],
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]*:[^\s/@]+@/gi, '$1[redacted]@'],
   [/\b(svc_session=)[^;\s]+/g, '$1[redacted]'],
+  // A license key: its last group is what may be shown.
+  [/\b(?:[2-9A-HJ-NP-Z]{5}(?:-|%2D)){4}([2-9A-HJ-NP-Z]{5})\b/gi, '*****-*****-*****-*****-$1'],
 ];
 
 const MAX_DEPTH = 6;

@@ -1,9 +1,10 @@
 /** validate, deactivate, file and pubkey: for applications, without the envelope (contracts 00 and 50). */
 import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
 import { activationView } from '../licenses/view.js';
 import type { LicenseStatus } from '../../../clients/shared/license-status.js';
 import { MESSAGES } from '../online/judgement.js';
-import type { Deactivation, Online, Question } from '../online/online.js';
+import type { Deactivation, Details, Online, Question } from '../online/online.js';
 import { deactivateBody, fileBody, validateBody, validateQuery } from '../online/questions.js';
 import type { Signing } from '../online/signing.js';
 import { deactivateAnswer, pubkeyAnswer, validateAnswer } from './schemas.js';
@@ -11,6 +12,11 @@ import { deactivateAnswer, pubkeyAnswer, validateAnswer } from './schemas.js';
 const BASE = '/api/license/v1';
 
 const unstored = (status: number, body: object): Reply => new Reply(status, body).header('cache-control', 'no-store');
+/** Without a key there is no question, and two keys are two questions. */
+const keyNeeded = (): ServiceError =>
+  new ServiceError('invalid_request', 'The question names no license key, or two.', {
+    fields: { key_sha256: 'give either this or the header X-License-Key' },
+  });
 /** A refusal in the state's own word. */
 const stated = (status: number, state: LicenseStatus): Reply =>
   unstored(status, { status: state, message: MESSAGES[state] });
@@ -35,16 +41,28 @@ function validation(online: Online): RouteSpec[] {
       description:
         'Always 200 when the question was understood. The first that holds decides: invalid, revoked, inactive, pending, product_mismatch, expired, then the machine. A new machine takes a place, the same one never a second. Over the limit it waits for an approval (`machine_pending`) where the license wants one, else it is `machine_limit`. Without `machine_id` no place is judged or taken.',
       input: { body: validateBody },
-      handle: async ({ body }) => unstored(200, await online.validate(body as Question, true)),
+      handle: async ({ body }) => {
+        const { license_key, ...question } = body as Question;
+        return unstored(200, await online.validate(license_key, question, true));
+      },
     },
     {
       ...shared,
       method: 'GET',
       operationId: 'lookAtLicense',
       summary: 'Judge a license; no place is taken',
-      description: 'The key stands in the address here: proxies may log it. Prefer POST.',
-      input: { query: validateQuery },
-      handle: async ({ query }) => unstored(200, await online.validate(query as unknown as Question, false)),
+      description:
+        'The key comes in the header `X-License-Key`, or its `key_sha256` in the query. A whole key in the query is refused: addresses are logged.',
+      input: { query: validateQuery, headers: { 'X-License-Key': 'The license key, in any spelling' } },
+      handle: async ({ query, headers }) => {
+        const { key_sha256, ...question } = query as unknown as Details & { key_sha256?: string };
+        const license_key = headers['x-license-key'];
+        if ((license_key === undefined) === (key_sha256 === undefined)) throw keyNeeded();
+        return unstored(
+          200,
+          await online.validate(license_key ?? { sha256: (key_sha256 ?? '').toLowerCase() }, question, false),
+        );
+      },
     },
   ];
 }

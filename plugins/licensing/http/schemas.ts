@@ -1,7 +1,7 @@
 /** Shapes of answers of `/api/license/v1`, and of what administration asks (contract 50). */
 import joi from 'joi';
 import { named, pageOf, whole } from '../../../kernel/contract.js';
-import { productField, timestamp } from '../licenses/fields.js';
+import { keyHash, productField, timestamp } from '../licenses/fields.js';
 import { STATES } from '../licenses/states.js';
 import { ACTIVATION_STATES } from '../model.js';
 import { LICENSE_STATUSES } from '../../../clients/shared/license-status.js';
@@ -130,10 +130,7 @@ export const filters = {
   status: joi.string().valid(...STATES),
   product: productField,
   client_ref: joi.string().max(128),
-  key_sha256: joi
-    .string()
-    .pattern(/^[0-9a-fA-F]{64}$/, 'hex SHA-256 of the canonical key')
-    .description('Finds one license by its key, which itself never stands in an address'),
+  key_sha256: keyHash.description('Finds one license by its key, which itself never stands in an address'),
 };
 export const licensesQuery = joi.object({ ...listQuery, ...filters });
 export const csvQuery = joi.object(filters);

@@ -32,6 +32,9 @@ export interface LicenseQuery {
   key_sha256?: string;
 }
 
+/** A key is named so where an address names it. */
+export const keyHash = joi.string().pattern(/^[0-9a-fA-F]{64}$/, 'hex SHA-256 of the canonical key');
+
 const FEATURES_BYTES = 8 * 1024;
 export const MOST_ACTIVATIONS = 10_000;
 export const MOST_AT_ONCE = 1_000;

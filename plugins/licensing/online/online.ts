@@ -18,8 +18,7 @@ import { Signing } from './signing.js';
 const MOST_REMEMBERED = 10_000;
 const FILE_DAYS = 30;
 
-export interface Question {
-  license_key: string;
+export interface Details {
   product: string;
   machine_id?: string | null;
   machine_name?: string | null;
@@ -27,6 +26,13 @@ export interface Question {
   platform?: string | null;
   nonce?: string | null;
 }
+
+export interface Question extends Details {
+  license_key: string;
+}
+
+/** As it was typed, or by its hash (lower case) where the key itself must not stand. */
+type NamedKey = string | { sha256: string };
 
 export interface Shown {
   status: ActivationState | null;
@@ -62,10 +68,10 @@ export class Online {
   }
 
   /** @param takes false: no place is taken (GET) */
-  async validate(question: Question, takes: boolean): Promise<object> {
+  async validate(key: NamedKey, question: Details, takes: boolean): Promise<object> {
     const { product, nonce = null } = question;
     const machine_id = question.machine_id ?? null;
-    const { sha256, license, activation } = await this.#find(question.license_key, machine_id);
+    const { sha256, license, activation } = await this.#find(key, machine_id);
     const now = this.deps.clock.now();
     const judged = judgementOf(license, product, now);
     let status: LicenseStatus = judged;
@@ -193,10 +199,9 @@ export class Online {
     return (await this.#find(license_key, null)).license;
   }
 
-  async #find(license_key: string, machine_id: string | null): Promise<Found> {
-    const key = canonicalKey(license_key);
-    const sha256 = keySha256(key);
-    if (!isKey(key)) return { sha256, license: null, activation: null };
+  async #find(named: NamedKey, machine_id: string | null): Promise<Found> {
+    const { sha256, isNone } = typeof named === 'string' ? typed(canonicalKey(named)) : { ...named, isNone: false };
+    if (isNone) return { sha256, license: null, activation: null };
     const { licenses, activations } = this.deps;
     const [page, activation] = await Promise.all([
       licenses.find({ filter: { key_sha256: sha256 }, limit: 1 }),
@@ -273,7 +278,9 @@ export type Deactivated =
   | { status: State; released: boolean; activation: ActivationDoc | null }
   | { refused: 'product_mismatch' | 'invalid_transition' };
 
-function machineOf(question: Question, machine_id: string): Machine {
+const typed = (key: string): { sha256: string; isNone: boolean } => ({ sha256: keySha256(key), isNone: !isKey(key) });
+
+function machineOf(question: Details, machine_id: string): Machine {
   const { machine_name = null, platform = null, app_version = null } = question;
   return { machine_id, machine_name, platform, app_version };
 }

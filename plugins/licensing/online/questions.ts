@@ -1,7 +1,8 @@
 /** What applications ask of `/api/license/v1`: the bodies of validate, deactivate and file (contract 50). */
-import joi from 'joi';
+import joi, { type CustomValidator, type Schema } from 'joi';
 import { named } from '../../../kernel/contract.js';
-import { productField } from '../licenses/fields.js';
+import { canonicalKey, isKey } from '../keys/key.js';
+import { keyHash, productField } from '../licenses/fields.js';
 
 /** A person or a program may have typed it in any way: what is no key is answered so, and is no fault of the request. */
 const licenseKey = joi.string().allow('').required().description('Any spelling: it is trimmed, upper-cased, regrouped');
@@ -13,8 +14,7 @@ const oneLine = (max: number) =>
 const machineId = oneLine(128).min(1).allow(null).description('What the application calls this machine');
 export const said = (max: number) => oneLine(max).allow(null, '');
 
-const question = {
-  license_key: licenseKey,
+const details = {
   product: productField.required(),
   machine_id: machineId,
   machine_name: said(200),
@@ -30,14 +30,27 @@ const question = {
 
 export const validateBody = named(
   'LicenseQuestion',
-  joi.object(question).example({
+  joi.object({ license_key: licenseKey, ...details }).example({
     license_key: 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2',
     product: 'shop',
     machine_id: 'web-1',
     nonce: '4f9c2d',
   }),
 );
-export const validateQuery = joi.object(question);
+
+/** A whole key would stay in the logs of each proxy on the way, in histories and in bookmarks. */
+const NOT_HERE = 'does not belong into an address: send the key in the header X-License-Key, or its key_sha256';
+const holdsNoKey: CustomValidator<unknown> = (value, helpers) =>
+  typeof value === 'string' && isKey(canonicalKey(value)) ? helpers.message({ custom: NOT_HERE }) : value;
+const keyless = (fields: Readonly<Record<string, Schema>>): Record<string, Schema> =>
+  Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, schema.custom(holdsNoKey)]));
+
+export const validateQuery = joi
+  .object({
+    ...keyless({ key_sha256: keyHash.description('Of the canonical key, in place of the header'), ...details }),
+    license_key: joi.forbidden().messages({ 'any.unknown': NOT_HERE }),
+  })
+  .pattern(joi.string(), joi.any().custom(holdsNoKey).strip());
 
 export const deactivateBody = named(
   'LicenseDeactivation',

@@ -64,6 +64,12 @@ const listQuery = joi.object({
   cursor: joi.string().max(4096),
 });
 
+/** Where a whole key was typed, also into the search: the address that comes then, and its links, hold its hash. */
+function byHash(typed: string): Redirect | null {
+  const key = canonicalKey(typed);
+  return isKey(key) ? new Redirect(`/licenses?key_sha256=${keySha256(key)}`) : null;
+}
+
 async function listView(parts: PageParts, request: HttpRequest): Promise<View> {
   const query = asked(request);
   const page = await parts.licenses.page(request.principal, query);
@@ -102,7 +108,7 @@ function listPages(parts: PageParts): PageSpec[] {
       nav: { section: 'delivery', label: title, icon: 'license', order: 20 },
       access: reading,
       input: { query: listQuery },
-      handle: (request) => listView(parts, request),
+      handle: (request) => byHash(asked(request).q ?? '') ?? listView(parts, request),
     },
     {
       path: '/licenses.csv',
@@ -121,9 +127,8 @@ function listPages(parts: PageParts): PageSpec[] {
       title,
       access: reading,
       handle: (request) => {
-        const key = canonicalKey(textOf(request, 'license_key'));
-        if (!isKey(key)) return new Redirect('/licenses', { tone: 'warning', message: 'This is no license key.' });
-        return new Redirect(`/licenses?key_sha256=${keySha256(key)}`);
+        const none = { tone: 'warning', message: 'This is no license key.' } as const;
+        return byHash(textOf(request, 'license_key')) ?? new Redirect('/licenses', none);
       },
     },
     { path: '/licenses/new', title: 'New license', access: acting, handle: (request) => editor(parts, request) },

@@ -29,7 +29,7 @@ describe('PinoLogger', () => {
     const log = create();
     log.child({ plugin: 'x', token: 'abc' }).info(
       {
-        headers: { Authorization: 'zzz', cookie: 'c', host: 'h' },
+        headers: { Authorization: 'zzz', cookie: 'c', host: 'h', 'x-license-key': 'l' },
         list: [{ client_secret: 's' }],
         password: 'p',
         shared_key: 'k',
@@ -40,12 +40,17 @@ describe('PinoLogger', () => {
     expect(last()).to.deep.include({
       plugin: 'x',
       token: '[redacted]',
-      headers: { Authorization: '[redacted]', cookie: '[redacted]', host: 'h' },
+      headers: { Authorization: '[redacted]', cookie: '[redacted]', host: 'h', 'x-license-key': '[redacted]' },
       list: [{ client_secret: '[redacted]' }],
       password: '[redacted]',
       shared_key: '[redacted]',
       session_id: '[redacted]',
     });
+  });
+
+  it('masks license keys wherever they stand', () => {
+    create().info({ path: '/x/ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2?k=abcde%2Dfghjk%2Dlmnpq%2Drstuv%2Dwxyz3' }, 'm');
+    expect(last()['path']).to.equal('/x/*****-*****-*****-*****-WXYZ2?k=*****-*****-*****-*****-wxyz3');
   });
 
   it('keeps what only sounds like a secret', () => {

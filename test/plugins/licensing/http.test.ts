@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { verifyAnswer, verifyLicenseFile } from '../../../clients/shared/license-file.js';
-import { newKey } from '../../../plugins/licensing/keys/key.js';
+import { keySha256, newKey } from '../../../plugins/licensing/keys/key.js';
 import { until } from '../../harness.js';
 import { SHARED_KEY, TestService, type Answer } from '../../support/service.js';
 import { BASE } from './fixture.js';
@@ -400,6 +400,73 @@ describe('licensing over HTTP', function () {
     expect((await call('GET', `/licenses/${license.id}`)).body['license']).to.include({ status: 'expired' });
   });
 
+  describe('a whole key in an address', () => {
+    const expectBareRefusal = (answer: Record<string, unknown>): void => {
+      expect(answer).to.have.all.keys('status', 'message', 'fields').and.include({ status: 'invalid_request' });
+    };
+    const look = async (query: Record<string, string>, headers: Record<string, string> = {}) =>
+      raw(`validate?${new URLSearchParams(query).toString()}`, { method: 'GET', headers });
+
+    it('is refused by GET validate with 400, whatever parameter holds it, and is not said again', async () => {
+      const { key } = await create();
+      const asked: Record<string, string>[] = [
+        { license_key: key, product: 'shop' },
+        { license_key: 'x', product: 'shop' },
+        { license_key: '', product: 'shop' },
+        { key, product: 'shop', key_sha256: keySha256(key) },
+        { 'X-License-Key': key.toLowerCase(), product: 'shop', key_sha256: keySha256(key) },
+        { key_sha256: key, product: 'shop' },
+        { key_sha256: keySha256(key), product: 'shop', nonce: key.replaceAll('-', '') },
+        { key_sha256: keySha256(key), product: key.toLowerCase() },
+      ];
+      for (const query of asked) {
+        const answer = await look(query);
+        expect(answer.status, JSON.stringify(query)).to.equal(400);
+        expectBareRefusal(answer.json);
+        expect(JSON.stringify(answer.json).toUpperCase()).to.not.include(key);
+      }
+      expect((await look({ license_key: key, product: 'shop' })).json['fields']).to.have.property('license_key');
+    });
+
+    it('is not needed: the header brings the key, or key_sha256 names it; neither takes a slot', async () => {
+      const { key, license } = await create({ max_activations: 1 });
+      const given = { product: 'shop', machine_id: 'm-1', nonce: 'n' };
+      const byHeader = await look(given, { 'x-license-key': ` ${key.toLowerCase().replaceAll('-', ' ')} ` });
+      const byHash = await look({ ...given, key_sha256: keySha256(key).toUpperCase() });
+      for (const { status, json: answer } of [byHeader, byHash]) {
+        expect(status).to.equal(200);
+        expect(answer).to.deep.include({
+          status: 'active',
+          valid: true,
+          key_sha256: keySha256(key),
+          machine_id: 'm-1',
+          nonce: 'n',
+          activation: { status: null, used: 0, max: 1 },
+        });
+      }
+      const { body } = await call('GET', `/licenses/${license.id}/activations`);
+      expect(body['items']).to.deep.equal([]);
+      const unknown = await look({ product: 'shop', key_sha256: '0'.repeat(64) });
+      expect(unknown.json).to.include({ status: 'invalid', licensee: null, key_sha256: '0'.repeat(64) });
+      expect((await look({ product: 'shop' }, { 'x-license-key': 'mistyped' })).json).to.include({ status: 'invalid' });
+    });
+
+    it('no key, or two of them, is 400', async () => {
+      const { key } = await create();
+      for (const [query, headers] of [
+        [{ product: 'shop' }, {}],
+        [{ product: 'shop', key_sha256: keySha256(key) }, { 'x-license-key': key }],
+        [{ product: 'shop', key_sha256: 'short' }, {}],
+      ] as const) {
+        const answer = await look(query, headers);
+        expect(answer.status).to.equal(400);
+        expectBareRefusal(answer.json);
+        expect(answer.json['fields']).to.have.property('key_sha256');
+      }
+      expect((await look({}, { 'x-license-key': key })).json['fields']).to.have.property('product');
+    });
+  });
+
   it('a whole key is in no log line and in no file of the data directory', async () => {
     const { key, license } = await create({ licensee: 'Secret' });
     const spelled = encodeURIComponent(key);
@@ -407,6 +474,8 @@ describe('licensing over HTTP', function () {
     await fetch(`${service.url}${BASE}/validate?license_key=${spelled}&license_key=${spelled}&product=shop`);
     await fetch(`${service.url}${BASE}/nothing?license_key=${spelled}`);
     await fetch(`${service.url}${BASE}/validate?license_key=${spelled}`, { method: 'DELETE' });
+    await fetch(`${service.url}${BASE}/validate?product=shop`, { headers: { 'x-license-key': key } });
+    await fetch(`${service.url}${BASE}/nothing/${spelled}`, { headers: { 'x-license-key': key } });
     await fetch(`${service.url}/license?license_key=${spelled}`);
     await call('POST', '/validate', { license_key: key, product: 'shop', nonce: 5 }, null);
     await call('POST', '/deactivate', { license_key: key, reason: 'gone' }, SHARED_KEY);

@@ -17,7 +17,7 @@ describe('licensing under load', function () {
   it('answers what is over a limit without the envelope, and says when to come back', async () => {
     const one = (service = await TestService.started({ SVC_LIMITS__PUBLIC_PER_MINUTE: '1' }));
     const question = { license_key: 'x', product: 'shop' };
-    const get = `${BASE}/validate?license_key=x&product=shop`;
+    const get = `${BASE}/validate?key_sha256=${'0'.repeat(64)}&product=shop`;
     const asked: [string, string, unknown][] = [
       ['POST', `${BASE}/validate`, question],
       ['GET', get, undefined],
