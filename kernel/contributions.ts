@@ -147,6 +147,7 @@ const PAGE = Joi.object({
   nav: Joi.object(),
   access: duck,
   panels: Joi.boolean(),
+  creates: Joi.boolean(),
   input: schemas,
   again: Joi.function(),
   handle: run,

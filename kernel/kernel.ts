@@ -5,7 +5,7 @@
  * A critical plugin's failure ends the start with its name and reason. Another's makes it `failed(reason)`: its routes
  * answer 503, plugins that need what it provides fail with the same reason, and everything else runs.
  */
-import { AUTHENTICATOR } from '../ports/domain/access.js';
+import { AUTHENTICATOR, FORM_MEMORY } from '../ports/domain/access.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
 import { STORAGE_SPACE } from '../ports/domain/health.js';
 import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
@@ -283,8 +283,9 @@ export class Kernel {
     this.#judge();
     const authenticator = this.service(AUTHENTICATOR) ?? this.#noAuthenticator();
     const space = this.service(STORAGE_SPACE) ?? null;
+    const forms = this.service(FORM_MEMORY) ?? null;
     const parts = { routes: this.routes(), pages: this.pages(), panels: this.panels() };
-    const mounted = { ...parts, codes: this.#codes(), authenticator, space };
+    const mounted = { ...parts, codes: this.#codes(), authenticator, forms, space };
     await this.parts.http?.mount(mounted);
     return `${mounted.routes.length} routes, ${mounted.pages.length} pages`;
   }

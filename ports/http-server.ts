@@ -1,6 +1,6 @@
 /** The server that the kernel mounts everything on (ports/http.ts has what is mounted). */
 import type { StorageSpace } from './domain/health.js';
-import type { Authenticator, ErrorCodes, MountedPage, MountedPanel, MountedRoute } from './http.js';
+import type { Authenticator, ErrorCodes, FormMemory, MountedPage, MountedPanel, MountedRoute } from './http.js';
 import type { RouteTools } from './tools.js';
 
 /** The web server. Mount first, then start. */
@@ -21,6 +21,8 @@ export interface HttpServer {
     /** Every error code with its status and meaning: another one, or with another status, is a fault. Absent: any is taken. */
     codes?: ErrorCodes;
     authenticator: Authenticator;
+    /** Absent: forms are carried out each time they are sent, and what they make is shown in their answer. */
+    forms?: FormMemory | null;
     /** Asked by routes with `limits.space`; absent: free space is not watched. */
     space?: StorageSpace | null;
   }): Promise<void>;

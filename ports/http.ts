@@ -11,6 +11,7 @@ export { Answer, created, Reply, text, type Cookie } from './http/answer.js';
 export type { BasicCredentials, BasicGuard, BasicPrincipal, BasicRequest, BasicVerdict } from './http/basic.js';
 export { EventStreamAnswer, type EventStreamOptions, type ServerSentEvent } from './http/event-stream.js';
 export { FileAnswer, type AnsweredFile } from './http/file-answer.js';
+export type { CarriedOut, FormMemory, SessionOf } from './http/forms.js';
 export { JsonText } from './http/json-text.js';
 export type { StreamedInput, UploadedBody } from './http/uploaded-body.js';
 
@@ -242,6 +243,7 @@ export type PageResult = View | Redirect | Reply;
 export class View extends Answer {
   status = 200;
   holdsSecret = false;
+  onceThen: { label: string; href: string } | null = null;
   /** @param template file name in the plugin's `views/`, without `.hbs`. */
   constructor(
     readonly template: string,
@@ -259,6 +261,15 @@ export class View extends Answer {
    */
   withSecret(): this {
     this.holdsSecret = true;
+    return this;
+  }
+  /**
+   * The answer of a form that shows a secret for the only time: the form is answered with a redirect to a page that shows this
+   * view for one look, and says afterwards that it was shown. The context must be JSON.
+   * @param back the page to go on with
+   */
+  shownOnce(back: { label: string; href: string }): this {
+    this.onceThen = back;
     return this;
   }
 }
@@ -301,6 +312,11 @@ export interface PageSpec {
   access: 'public' | { session: 'admin' | 'member' };
   /** The adapter loads every panel for the session: the view's context gets `panels: {attention: [{id, html}], trend: […]}`. */
   panels?: boolean;
+  /**
+   * A form that makes something: sent again with the same content (a reload, a second click) it makes nothing more and leads to
+   * the answer of the first time.
+   */
+  creates?: boolean;
   /** Unknown query parameters of pages are ignored. */
   input?: { params?: ObjectSchema; query?: ObjectSchema };
   /** What a form shows that is refused before `handle` sees it (stale `csrf_token`, too many calls); else the error page. */

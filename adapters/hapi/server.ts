@@ -6,6 +6,7 @@
  * validation: some credentials are in the body, which hapi reads after it authenticates, and an answer's words are ours.
  */
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { isBoom } from '@hapi/boom';
 import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hapi';
 import type { HttpServer } from '../../ports/http-server.js';
@@ -34,6 +35,7 @@ import type { HapiServerOptions } from './options.js';
 import { PageRoute } from './pages/page-route.js';
 import type { PageServices } from './pages/visitor.js';
 import { Panels } from './pages/panels.js';
+import { shownPage } from './pages/once.js';
 import { RateLimits } from './limits/rate-limits.js';
 import { themePage } from './pages/theme.js';
 import { RequestMetrics } from './transport/request-metrics.js';
@@ -109,12 +111,17 @@ export class HapiServer implements HttpServer {
   async mount(parts: Parameters<HttpServer['mount']>[0]): Promise<void> {
     this.#routes = parts.routes;
     this.#codes = parts.codes ?? null;
-    const owners = [...parts.pages, ...parts.panels].map(({ plugin, views }) => [plugin, views] as const);
-    const assets = new Assets(this.options.webDir, new Map(owners));
+    const assets = new Assets(this.options.webDir, new Map(owners(parts)));
     const shared = await this.#shared(parts, assets);
     for (const route of parts.routes) this.#mountRoute(route, new ApiRoute(route, shared));
     for (const page of parts.pages) this.#mountPage(page, shared);
-    for (const own of [themePage(), homePage((role) => shared.navigation.first(role))]) {
+    const { forms } = shared;
+    const ownPages = [
+      themePage(),
+      homePage((role) => shared.navigation.first(role)),
+      ...(forms ? [shownPage(forms)] : []),
+    ];
+    for (const own of ownPages) {
       if (!shared.hasPage(own.spec.path)) this.#mountPage(own, shared);
     }
     for (const path of await assets.serve(this.#server)) this.#paths.add(path, ['GET']);
@@ -160,6 +167,8 @@ export class HapiServer implements HttpServer {
       navigation: new Navigation(parts.pages, log, clock, wait),
       hasPage: (path) => parts.pages.some(({ spec }) => spec.path === path),
       panels: new Panels(parts.panels, views, log, wait),
+      forms: parts.forms ?? null,
+      viewsOf: viewFolders(join(options.webDir, 'views'), owners(parts)),
       version: options.version,
       timezone: options.timezone,
     };
@@ -233,6 +242,15 @@ export class HapiServer implements HttpServer {
     return this.#server.inject(request);
   }
 }
+
+/** Each plugin with the folder of its views. */
+const owners = ({ pages, panels }: Pick<Parameters<HttpServer['mount']>[0], 'pages' | 'panels'>) =>
+  [...pages, ...panels].map(({ plugin, views }) => [plugin, views] as const);
+
+const viewFolders = (own: string, folders: ReturnType<typeof owners>): PageServices['viewsOf'] => {
+  const byPlugin = new Map(folders);
+  return (plugin) => byPlugin.get(plugin) ?? own;
+};
 
 /** hapi takes no payload options for GET. */
 const optionsFor = (method: string): typeof UNREAD | { state: typeof COOKIES } =>

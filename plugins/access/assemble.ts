@@ -11,6 +11,7 @@ import { Credentials } from './credentials.js';
 import { Devices } from './devices.js';
 import { Directory } from './accounts/directory.js';
 import { firstStart } from './accounts/first-start.js';
+import { Forms } from './forms.js';
 import { TokenFinder } from './live-tokens.js';
 import { Login } from './login.js';
 import { MasterTokens } from './master-tokens.js';
@@ -43,6 +44,7 @@ const SERVICES = {
   totp: Totp,
   login: Login,
   authenticator: AccessAuthenticator,
+  forms: Forms,
   liveTokens: TokenFinder,
 };
 

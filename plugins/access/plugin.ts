@@ -12,6 +12,7 @@ import {
   AUTHENTICATOR,
   CREDENTIALS,
   FIRST_START,
+  FORM_MEMORY,
   LIVE_TOKENS,
   LOGIN_ATTEMPTS,
   TOKEN_PROJECTS,
@@ -40,6 +41,7 @@ const KEEP_ENDED_MS = 30 * 24 * HOUR_MS;
 async function sweep(services: Services): Promise<void> {
   await services.sessions.sweep();
   await services.login.sweep();
+  await services.forms.sweep();
   await services.throttle.sweep();
   await services.tokens.sweep(new Date(services.clock.now() - KEEP_ENDED_MS).toISOString());
   await services.roster.reconcile();
@@ -72,6 +74,7 @@ export default definePlugin<AccessConfig>({
     TOKENS,
     CREDENTIALS,
     FIRST_START,
+    FORM_MEMORY,
     LIVE_TOKENS,
     ACCOUNTS,
     LOGIN_ATTEMPTS,
@@ -113,6 +116,7 @@ export default definePlugin<AccessConfig>({
       indexes: [{ fields: ['account_id', 'created_at'] }, { fields: ['expires_at'] }, { fields: ['last_seen_at'] }],
     },
     { name: 'challenges', indexes: [{ fields: ['expires_at'] }] },
+    { name: 'forms', indexes: [{ fields: ['expires_at'] }] },
     { name: 'throttle', indexes: [{ fields: ['at'] }] },
     { name: 'roster', indexes: [] },
     {
@@ -142,6 +146,7 @@ export default definePlugin<AccessConfig>({
         [CREDENTIALS.name]: services.credentials,
         [LOGIN_ATTEMPTS.name]: services.credentials,
         [FIRST_START.name]: services.first,
+        [FORM_MEMORY.name]: services.forms,
         [LIVE_TOKENS.name]: services.liveTokens,
         [ACCOUNTS.name]: services.directory,
         [THROTTLE.name]: services.throttle,

@@ -37,6 +37,9 @@ function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields &
   return fromForm(schema, given) as ProjectFields & { slug: string };
 }
 
+/** Forms that make something. */
+const MAKES: ReadonlySet<string> = new Set(['/projects', '/projects/{slug}/intake-keys']);
+
 export function pages(projects: Projects, keys: IntakeKeys, system: Pick<SystemInfo, 'scopes'>): PageSpec[] {
   const slugOf = (request: HttpRequest): string => request.params['slug'] ?? '';
   const mayManage = (request: HttpRequest): boolean =>
@@ -76,6 +79,7 @@ export function pages(projects: Projects, keys: IntakeKeys, system: Pick<SystemI
     path,
     title,
     access: manage,
+    creates: MAKES.has(path),
     ...(path.includes('{slug}') && { input: { params } }),
     handle: (request) =>
       orAgain(
@@ -143,7 +147,8 @@ export function pages(projects: Projects, keys: IntakeKeys, system: Pick<SystemI
     post('/projects/{slug}/intake-keys', async (request) => {
       const name = typed(request)['name'];
       const made = await keys.create(request.principal, slugOf(request), typeof name === 'string' ? name : undefined);
-      return detail(request, { made });
+      const slug = slugOf(request);
+      return (await detail(request, { made })).shownOnce({ label: slug, href: `/projects/${slug}` });
     }),
     {
       ...post('/projects/{slug}/intake-keys/{id}/revoke', async (request) => {

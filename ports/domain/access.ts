@@ -1,8 +1,9 @@
 /** What the access plugin offers the others: who is asking, and a record of what administrators did. */
-import type { Authenticator, Principal, Role, TokenKind } from '../http.js';
+import type { Authenticator, FormMemory, Principal, Role, TokenKind } from '../http.js';
 import { extensionPoint, token } from '../token.js';
 
 export const AUTHENTICATOR = token<Authenticator>('access.authenticator');
+export const FORM_MEMORY = token<FormMemory>('access.forms');
 
 export interface AuditEntry {
   id: string;

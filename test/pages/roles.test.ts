@@ -42,6 +42,7 @@ const OTHERWISE: Record<string, number> = {
   '/login': 303,
   '/account/totp': 303,
   '/bugs/{ref}/next': 303,
+  '/resume/{id}': 404,
   '/bugs/live': 400,
   '/errors/live': 400,
 };

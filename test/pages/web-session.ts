@@ -28,7 +28,8 @@ export class WebSession {
     const page = await this.get(from);
     const token = /name="csrf_token" value="([^"]+)"/.exec(page.text)?.[1];
     if (token === undefined) throw new Error(`${from} (${page.status}) has no form token`);
-    return this.send(path, { ...form, csrf_token: token });
+    const id = /name="form_id" value="([^"]+)"/.exec(page.text)?.[1];
+    return this.send(path, { ...form, csrf_token: token, ...(id !== undefined && { form_id: id }) });
   }
 
   /** Posts as it is. */

@@ -7,11 +7,13 @@ import { Redirect, Reply, View, type MountedPage, type PageResult } from '../../
 import type { HttpResponse } from '../transport/http-response.js';
 import { IncomingRequest } from '../routes/incoming-request.js';
 import { setCookie } from '../transport/cookies.js';
-import { CSRF_FAILED, csrfMatches, masked } from '../access/csrf.js';
+import { CSRF_FAILED, csrfMatches, masked, SESSION_COOKIE } from '../access/csrf.js';
 import { tellRefusal } from '../access/refusals.js';
 import { failureResponse, JSON_TYPE, successJson } from '../errors/envelope.js';
 import { Failure, internal, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../errors/failure.js';
 import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
+import { endedView } from './ended.js';
+import { carriedOutOnce, ForeignView, led } from './once.js';
 import { checkedHeaders, requestId } from '../transport/headers.js';
 import { loginLocation, redirectResponse } from '../transport/redirect.js';
 import type { Place } from '../limits/in-flight.js';
@@ -77,10 +79,12 @@ export class PageRoute {
   async #run(request: Request, call: IncomingRequest, visitor: Visitor, place: Place): Promise<PageResult | Failure> {
     const { spec, ready } = this.mounted;
     const { session } = visitor;
+    let formId: unknown;
     if (!ready()) return PLUGIN_NOT_READY;
     if (session) call.principal = session;
     else if (!this.#policy.public) {
-      if (this.#isForm || wantsJson(request)) return SIGN_IN;
+      if (wantsJson(request)) return SIGN_IN;
+      if (this.#isForm) return this.#ended(request, call, visitor, place);
       return new Redirect(loginLocation(request.path, search(request)));
     }
     const { limits } = this.shared;
@@ -92,7 +96,8 @@ export class PageRoute {
       const { bodies } = this.shared;
       const form = await idle(place, () => bodies.form(request.raw.req, senderOf(call), call.keep));
       if (form instanceof Failure) return formFailure(form);
-      const { csrf_token, ...fields } = form;
+      const { csrf_token, form_id, ...fields } = form;
+      formId = form_id;
       const cookies = [visitor.csrfCookie, ...(this.#policy.public ? [anonOf(visitor.cookies)] : [])];
       if (!csrfMatches(this.shared.authenticator, csrf_token, cookies)) return CSRF_FAILED;
       call.body = fields;
@@ -111,11 +116,38 @@ export class PageRoute {
       if (session) void this.shared.navigation.for(session.role);
       return handled;
     }
+    const { forms } = this.shared;
+    const handled = async (): Promise<PageResult> => {
+      const result = await spec.handle(call);
+      return session && forms
+        ? led(forms, session, { plugin: this.mounted.plugin, title: spec.title }, result)
+        : result;
+    };
     try {
-      return await spec.handle(call);
+      if (spec.creates !== true || !session || !forms) return await handled();
+      const { path, body: fields } = call;
+      return await carriedOutOnce(forms, session, { path, formId, fields: fields as object }, handled);
     } finally {
       this.shared.navigation.changed();
     }
+  }
+
+  /**
+   * A form whose session has ended: the login stands in its answer, and what was written goes along (contract 80, conduct). Only
+   * one that came from a page of that session is kept: its form token says so.
+   */
+  async #ended(request: Request, call: IncomingRequest, visitor: Visitor, place: Place): Promise<View | Failure> {
+    const { limits, bodies, authenticator } = this.shared;
+    const cookie = visitor.cookies[SESSION_COOKIE];
+    if (cookie === undefined) return SIGN_IN;
+    const limited = limits.check('public', call.network);
+    if (limited) return limited;
+    const form = await idle(place, () => bodies.form(request.raw.req, senderOf(call), call.keep));
+    if (form instanceof Failure) return SIGN_IN;
+    const { csrf_token, ...fields } = form;
+    if (!csrfMatches(authenticator, csrf_token, [cookie])) return SIGN_IN;
+    const path = `${request.path}${search(request)}`;
+    return endedView({ path, fields }, (text) => authenticator.csrf(text)) ?? SIGN_IN;
   }
 
   /** A refused log-in counts like a refused token: per address, and over the limit it is 429 (contract 00, limits). */
@@ -155,7 +187,9 @@ export class PageRoute {
 
   async #renderView(view: View, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
     const { shared } = this;
-    const { spec, views } = this.mounted;
+    const { spec } = this.mounted;
+    const plugin = view instanceof ForeignView ? view.plugin : this.mounted.plugin;
+    const views = view instanceof ForeignView ? shared.viewsOf(plugin) : this.mounted.views;
     const rooted = contextOf(shared, call, visitor, spec.title);
     const [context, panels] = await Promise.all([
       rooted,
@@ -165,7 +199,7 @@ export class PageRoute {
     const { csrf_token } = view.context;
     const own = typeof csrf_token === 'string' ? { csrf_token: masked(csrf_token) } : {};
     const layout = visitor.session ? 'app' : 'blank';
-    const styles = shared.assets.stylesOf([this.mounted.plugin, ...(panels ? shared.panels.plugins : [])]);
+    const styles = shared.assets.stylesOf([plugin, ...(panels ? shared.panels.plugins : [])]);
     const body = await shared.views.render(
       views,
       view.template,
@@ -176,7 +210,7 @@ export class PageRoute {
         ...(panels && { panels }),
         ...view.context,
         ...own,
-        ...(this.#isForm && { live_topics: null }),
+        ...((this.#isForm || view instanceof ForeignView) && { live_topics: null }),
       },
       layout,
     );

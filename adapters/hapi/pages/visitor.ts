@@ -1,6 +1,6 @@
 /** The visitor of a page: session or stranger, the cookies, and the fields that every view gets. */
 import { randomBytes } from 'node:crypto';
-import type { SessionPrincipal, View } from '../../../ports/http.js';
+import type { FormMemory, SessionPrincipal, View } from '../../../ports/http.js';
 import type { Request } from '@hapi/hapi';
 import type { RouteServices } from '../routes/api-route.js';
 import type { IncomingRequest } from '../routes/incoming-request.js';
@@ -20,6 +20,10 @@ export interface PageServices extends RouteServices {
   /** A plugin has a page of this address. */
   hasPage: (path: string) => boolean;
   panels: Panels;
+  /** What has come of forms; null: no plugin keeps it. */
+  forms: FormMemory | null;
+  /** Folder of a plugin's views; of the service's own for ''. */
+  viewsOf: (plugin: string) => string;
   version: string;
   timezone: string;
 }
@@ -71,6 +75,7 @@ export async function contextOf(
     user: session ? { username: session.username, role: session.role } : null,
     role: session?.role ?? null,
     csrf_token: csrfCookie === '' ? '' : masked(shared.authenticator.csrf(csrfCookie)),
+    form_id: session && shared.forms ? randomBytes(12).toString('base64url') : null,
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
     flash: readFlash(shared.authenticator, cookies[FLASH_COOKIE]),
     timezone: shared.timezone,

@@ -2,11 +2,13 @@
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
+import { readKeptForm } from '../../../lib/kept-form.js';
 import type { Services } from '../assemble.js';
 import { DEVICE_COOKIE, DEVICE_SECONDS } from '../devices.js';
 import type { Browser, LoginStep } from '../login.js';
 import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions.js';
 import { field, localPath, orAgain, signedIn } from './form.js';
+import { resumed } from './resume.js';
 
 const browser = (request: HttpRequest): Browser => ({
   address: request.address,
@@ -16,10 +18,18 @@ const browser = (request: HttpRequest): Browser => ({
   session: request.cookies[SESSION_COOKIE],
 });
 
+/** Where the login leads: a page, or a form that was sent when the session had ended. */
+interface Way {
+  next: string;
+  /** As it came, signed; '' without one. */
+  kept: string;
+}
+
 /** In, or on to the second step. */
-function after(step: LoginStep, next: string): Redirect | View {
-  if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next });
-  return new Redirect(next)
+async function after(services: Services, step: LoginStep, { next, kept }: Way): Promise<Redirect | View> {
+  if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next, kept });
+  const form = kept === '' ? null : readKeptForm(kept, (text) => services.authenticator.csrf(text));
+  return new Redirect(form === null ? next : await resumed(services, step.session, form))
     .cookie({ name: SESSION_COOKIE, value: step.session, maxAgeSeconds: ABSOLUTE_MS / 1000 })
     .cookie({ name: DEVICE_COOKIE, value: step.device, maxAgeSeconds: DEVICE_SECONDS });
 }
@@ -27,25 +37,27 @@ function after(step: LoginStep, next: string): Redirect | View {
 export function loginPages(services: Services): PageSpec[] {
   const { login, sessions, authenticator } = services;
 
-  const firstStep = async (request: HttpRequest, next: string) => {
+  const firstStep = async (request: HttpRequest, way: Way) => {
     const username = field(request, 'username');
     const again = ({ message, code }: Problem): View =>
-      new View('login', { title: 'Sign in', form: { username }, message, code, next });
+      new View('login', { title: 'Sign in', form: { username }, message, code, ...way });
     return orAgain(
-      async () => after(await login.password(username, field(request, 'password'), browser(request)), next),
+      async () => after(services, await login.password(username, field(request, 'password'), browser(request)), way),
       again,
     );
   };
 
-  const secondStep = async (request: HttpRequest, challenge: string, next: string) => {
+  const secondStep = async (request: HttpRequest, challenge: string, way: Way) => {
     const again = ({ message }: Problem): View =>
-      new View('login-code', { title: 'Sign in', challenge, message, next });
+      new View('login-code', { title: 'Sign in', challenge, message, ...way });
     return orAgain(async () => {
       try {
-        return after(await login.code(challenge, field(request, 'code'), browser(request)), next);
+        return await after(services, await login.code(challenge, field(request, 'code'), browser(request)), way);
       } catch (error) {
         if (!(error instanceof ServiceError) || error.extra?.['restart'] !== true) throw error;
-        return new View('login', { title: 'Sign in', form: {}, message: error.message, next }).withStatus(error.status);
+        return new View('login', { title: 'Sign in', form: {}, message: error.message, ...way }).withStatus(
+          error.status,
+        );
       }
     }, again);
   };
@@ -70,9 +82,9 @@ export function loginPages(services: Services): PageSpec[] {
       access: 'public',
       again: ({ code, message }) => new View('login', { form: {}, message, code, next: '/' }),
       handle: async (request) => {
-        const next = localPath(field(request, 'next'));
+        const way = { next: localPath(field(request, 'next')), kept: field(request, 'kept') };
         const challenge = field(request, 'challenge');
-        return challenge === '' ? firstStep(request, next) : secondStep(request, challenge, next);
+        return challenge === '' ? firstStep(request, way) : secondStep(request, challenge, way);
       },
     },
     {

@@ -3,9 +3,16 @@ import type { PageSpec } from '../../../kernel/contract.js';
 import type { Services } from '../assemble.js';
 import { accountPages } from './account.js';
 import { loginPages } from './login.js';
+import { resumePages } from './resume.js';
 import { tokenPages } from './tokens.js';
 import { userPages } from './users.js';
 
 export function pages(services: Services): PageSpec[] {
-  return [...loginPages(services), ...accountPages(services), ...userPages(services), ...tokenPages(services)];
+  return [
+    ...loginPages(services),
+    ...resumePages(services),
+    ...accountPages(services),
+    ...userPages(services),
+    ...tokenPages(services),
+  ];
 }

@@ -93,7 +93,10 @@ export function tokenPages(services: Services): PageSpec[] {
       expires_in_seconds: seconds === null ? null : Number(seconds),
       created_by: signedIn(request).username,
     });
-    return new View('token-created', { title: 'Token created', secret: made.token, token: made.record });
+    return new View('token-created', { title: 'Token created', secret: made.token, token: made.record }).shownOnce({
+      label: 'Tokens',
+      href: '/tokens',
+    });
   };
 
   const action = (name: string, run: (request: HttpRequest, id: string) => Promise<string>): PageSpec => ({
@@ -139,6 +142,7 @@ export function tokenPages(services: Services): PageSpec[] {
       path: '/tokens',
       title: 'New token',
       access,
+      creates: true,
       handle: (request) =>
         orAgain(
           () => create(request),

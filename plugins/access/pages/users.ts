@@ -72,6 +72,7 @@ export function userPages(services: Services): PageSpec[] {
       path: '/users',
       title,
       access,
+      creates: true,
       handle: (request) => {
         const form = { username: field(request, 'username'), role: field(request, 'role') };
         return orAgain(

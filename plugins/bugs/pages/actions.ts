@@ -39,6 +39,7 @@ export function actionPages(page: PageDeps): PageSpec[] {
     path: `/bugs/{ref}/${name}`,
     title: 'Bugs',
     access: { session: 'member' },
+    creates: name === 'comments',
     input: { params, query },
     handle: (request) =>
       orAgain(

@@ -63,6 +63,7 @@ export function newPages(page: PageDeps): PageSpec[] {
     {
       ...shared,
       method: 'POST',
+      creates: true,
       handle: (request) =>
         orAgain(
           'new',

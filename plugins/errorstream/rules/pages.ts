@@ -264,7 +264,14 @@ export function rulePages(registry: Registry, clock: Clock): PageSpec[] {
       },
       handle: (request) => pages.blank(request),
     },
-    { method: 'POST', path: '/ignore-rules', title: TITLE, access, handle: (request) => pages.save(request) },
+    {
+      method: 'POST',
+      path: '/ignore-rules',
+      title: TITLE,
+      access,
+      creates: true,
+      handle: (request) => pages.save(request),
+    },
     {
       path: '/ignore-rules/{id}',
       title: TITLE,

@@ -137,6 +137,7 @@ function listPages(parts: PageParts): PageSpec[] {
       path: '/licenses',
       title: 'New license',
       access: acting,
+      creates: true,
       handle: (request) =>
         orAgain(
           async () => {
@@ -155,7 +156,7 @@ function listPages(parts: PageParts): PageSpec[] {
               many: made.length > 1,
               known: !first.created,
               crumbs: [crumb, { label: 'Created' }],
-            }).header('cache-control', 'no-store');
+            }).shownOnce({ label: 'Licenses', href: '/licenses' });
           },
           (problem) => editor(parts, request, problem),
         ),

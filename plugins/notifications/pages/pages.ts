@@ -170,6 +170,7 @@ export function pages(parts: PageParts): PageSpec[] {
       path: '/notifications',
       title,
       access,
+      creates: true,
       handle: (request) =>
         orAgain(
           async () => {

@@ -73,6 +73,7 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
       path: '/monitors/new',
       title: 'New monitor',
       access,
+      creates: true,
       handle: (request) =>
         orAgain(
           async () => {

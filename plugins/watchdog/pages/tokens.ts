@@ -74,7 +74,7 @@ export function tokenPages(
       secret: made.token,
       expires_at: made.expires_at,
       snippets: reporting(baseUrl(), doc.source, made.token),
-    });
+    }).shownOnce({ label: doc.source, href: here });
   };
 
   return [
@@ -83,6 +83,7 @@ export function tokenPages(
       path: '/monitors/{source}/tokens',
       title: 'Token created',
       access,
+      creates: true,
       input: { params: joi.object({ source }) },
       handle: (request) =>
         orAgain(

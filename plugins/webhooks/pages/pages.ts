@@ -118,12 +118,13 @@ function listPages(parts: PageParts): PageSpec[] {
       path: '/webhooks',
       title,
       access: changing,
+      creates: true,
       handle: (request) =>
         orAgain(
           async () => {
             const made = await registry.create(request.principal, bodyOf(request, createBody));
             if (made.secret === null) return to(made.webhook, 'Webhook created.');
-            return shown(parts, request, made.webhook.id, { heading: 'Webhook created', secret: made.secret });
+            return withSecret(parts, request, made.webhook.id, { heading: 'Webhook created', secret: made.secret });
           },
           (problem) => editor(parts, request, problem),
         ),
@@ -217,6 +218,15 @@ async function shown(
   });
 }
 
+/** The webhook's page with a secret, which is seen this once. */
+const withSecret = async (
+  parts: PageParts,
+  request: HttpRequest,
+  id: string,
+  made: { heading: string; secret: string; rotated?: boolean },
+): Promise<View> =>
+  (await shown(parts, request, id, made)).shownOnce({ label: 'The webhook', href: `/webhooks/${id}` });
+
 /** A button of a webhook's page. What is refused is said on the same page. */
 function action(
   parts: PageParts,
@@ -292,7 +302,7 @@ function detailPages(parts: PageParts): PageSpec[] {
     ),
     action(parts, 'rotate', async (request, id) => {
       const { secret } = await registry.rotate(request.principal, id);
-      return shown(parts, request, id, { heading: 'New secret', secret, rotated: true });
+      return withSecret(parts, request, id, { heading: 'New secret', secret, rotated: true });
     }),
     action(parts, 'enable', async (request, id) => {
       const enabled = await registry.enable(request.principal, id);

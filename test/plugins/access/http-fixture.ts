@@ -203,7 +203,16 @@ export class Browser {
     const page = await this.get(from);
     const token = /name="csrf_token" value="([^"]+)"/.exec(page.text)?.[1];
     if (token === undefined) throw new Error(`${from} (${page.status}) has no form token`);
-    return this.raw(url, { ...form, csrf_token: token });
+    const id = /name="form_id" value="([^"]+)"/.exec(page.text)?.[1];
+    return this.raw(url, { ...form, csrf_token: token, ...(id !== undefined && { form_id: id }) });
+  }
+
+  /** The page with a secret that a form has led to. */
+  async shown({ status, headers, text }: Answer): Promise<Answer> {
+    const location = headers['location'];
+    if (status !== 303 || typeof location !== 'string' || !location.startsWith('/shown/'))
+      throw new Error(`nothing is shown once: ${status} ${text}`);
+    return this.get(location);
   }
 
   /** Posts as it is. */

@@ -407,7 +407,7 @@ describe('access: HTTP', function () {
         project: '',
         source: '',
       };
-      const made = await admin.post('/tokens', form, '/tokens/new');
+      const made = await admin.shown(await admin.post('/tokens', form, '/tokens/new'));
       expect(made.status).to.equal(200);
       const token = /svc_live_[0-9A-Za-z]{43}/.exec(made.text)?.[0] ?? '';
       expect((await fixture.api('GET', SELF, token)).json).to.deep.include({

@@ -343,7 +343,7 @@ describe('projects', function () {
         setup_scopes: [],
       });
 
-      const key = await admin.post('/projects/shop/intake-keys', { name: 'web' }, '/projects/shop');
+      const key = await admin.shown(await admin.post('/projects/shop/intake-keys', { name: 'web' }, '/projects/shop'));
       const secret = /svc_in_[0-9A-Za-z]{43}/.exec(key.text)?.[0] ?? '';
       expect(key.text).to.include(`http://${secret}@aos.test/1`);
       const page = await admin.get('/projects/shop');

@@ -362,7 +362,9 @@ describe('watchdog routes', function () {
     const browser = await fixture.signedIn();
     const refusedForm = await browser.post(`${here}/tokens`, { name: '', expires_in_seconds: '7' }, here);
     expect(refusedForm.status).to.equal(422);
-    const made = await browser.post(`${here}/tokens`, { name: 'cron <b>', expires_in_seconds: '2592000' }, here);
+    const made = await browser.shown(
+      await browser.post(`${here}/tokens`, { name: 'cron <b>', expires_in_seconds: '2592000' }, here),
+    );
     expect(made.status).to.equal(200);
     const secret = /wd_live_[0-9A-Za-z]{43}/.exec(made.text)?.[0] ?? '';
     expect(made.text).to.include(`/ping/${secret}/$?`).and.include('cron &lt;b&gt;').and.not.include('cron <b>');

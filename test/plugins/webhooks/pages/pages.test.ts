@@ -45,7 +45,7 @@ describe('webhooks: pages', function () {
   });
   /** Makes one by the form; answers its page's path. */
   const create = async (more: Record<string, string | string[]> = {}): Promise<string> => {
-    const answer = await browser.post('/webhooks', form(more), '/webhooks/new');
+    const answer = await browser.shown(await browser.post('/webhooks', form(more), '/webhooks/new'));
     expect(answer.status, answer.text).to.equal(200);
     const path = /\/webhooks\/[0-9a-f-]{36}/.exec(answer.text)?.[0];
     return path ?? expect.fail('no page of the webhook');
@@ -68,7 +68,7 @@ describe('webhooks: pages', function () {
     for (const name of ['*', 'bug.created', 'monitor.down', 'release.halted', 'error.rate_exceeded'])
       expect(page.text).to.include(`name="events" value="${name}"`);
     expect(page.text).to.include('A monitor fell, and its parent is up.');
-    const made = await browser.post('/webhooks', form(), '/webhooks/new');
+    const made = await browser.shown(await browser.post('/webhooks', form(), '/webhooks/new'));
     expect(made.text)
       .to.include('Shown this once')
       .and.match(/whsec_[\w+/]{43}/);
@@ -148,7 +148,7 @@ describe('webhooks: pages', function () {
     expect((await browser.get(path)).text)
       .to.include('other')
       .and.include('all events');
-    const rotated = await browser.post(`${path}/rotate`, {}, path);
+    const rotated = await browser.shown(await browser.post(`${path}/rotate`, {}, path));
     expect(rotated.text).to.match(/whsec_[\w+/]{43}/);
     await browser.post(`${path}/disable`, {}, path);
     expect((await browser.get(path)).text).to.include(' Enable</button>');

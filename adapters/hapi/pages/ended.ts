@@ -1,0 +1,23 @@
+/** The answer to a form whose session has ended: 401 with the login, and what was written goes along (contract 80, conduct). */
+import { keptForm } from '../../../lib/kept-form.js';
+import type { View } from '../../../ports/http.js';
+import { UNAUTHORIZED } from '../access/access-policy.js';
+import { ForeignView } from './once.js';
+
+/** Null where the form cannot be kept. */
+export function endedView(
+  { path, fields }: { path: string; fields: Readonly<Record<string, string | string[]>> },
+  sign: (text: string) => string,
+): View | null {
+  const controls = Object.entries(fields).flatMap(([name, values]) =>
+    [values].flat().map((value) => [name, value] as const),
+  );
+  const kept = keptForm({ path, fields: controls }, sign);
+  if (kept === null) return null;
+  const written = controls
+    .filter(([name, value]) => name !== 'form_id' && value.trim() !== '')
+    .map(([name, value]) => ({ name, value }));
+  const view = new ForeignView('', 'ended', { title: 'Session ended', kept, fields: written }).withStatus(401);
+  for (const [name, value] of Object.entries(UNAUTHORIZED.more.headers ?? {})) view.header(name, value);
+  return view;
+}

@@ -1,0 +1,102 @@
+/**
+ * Forms that are carried out once, and views that are shown once (contract 80, conduct). A form carries `form_id`, another one in
+ * every page; with its path and its content that is the form's name, so that a reload or a second click is known, and the same
+ * form filled in anew is not.
+ */
+import { createHash } from 'node:crypto';
+import joi from 'joi';
+import {
+  Redirect,
+  View,
+  type FormMemory,
+  type MountedPage,
+  type PageResult,
+  type SessionPrincipal,
+} from '../../../ports/http.js';
+import { Failure } from '../errors/failure.js';
+
+/** Of a form that nobody knows the answer of. */
+const UNDER_WAY = new Failure(
+  'conflict',
+  'This form has been sent before and is being carried out. Look at the list before you send it again.',
+);
+const AGAIN = { tone: 'info', message: 'The form had been sent already: nothing was done twice.' } as const;
+const FORM_ID = /^[\w-]{8,64}$/;
+const SHOWN = '/shown';
+
+/** A view of another plugin than the one that its page belongs to. */
+export class ForeignView extends View {
+  constructor(
+    readonly plugin: string,
+    template: string,
+    context: Record<string, unknown>,
+  ) {
+    super(template, context);
+  }
+}
+
+/** What is kept of a view that is shown once, as JSON. */
+interface Kept {
+  plugin: string;
+  template: string;
+  context: Record<string, unknown>;
+}
+
+/** Carries a form out; what it answers a second time is where the first one was answered. */
+export async function carriedOutOnce(
+  forms: FormMemory,
+  session: SessionPrincipal,
+  { path, formId, fields }: { path: string; formId: unknown; fields: object },
+  run: () => Promise<PageResult>,
+): Promise<PageResult | Failure> {
+  if (typeof formId !== 'string' || !FORM_ID.test(formId)) return run();
+  const content = createHash('sha256').update(JSON.stringify(fields)).digest('hex');
+  const done = await forms.once(session, `${formId} ${path} ${content}`, async () => {
+    const answer = await run();
+    return { answer, location: answer instanceof Redirect ? answer.location : null };
+  });
+  if ('answer' in done) return done.answer;
+  return done.sentBefore === null ? UNDER_WAY : new Redirect(done.sentBefore, AGAIN);
+}
+
+/** A view for one look is kept, and the form leads to it. */
+export async function led(
+  forms: FormMemory,
+  session: SessionPrincipal,
+  { plugin, title }: { plugin: string; title: string },
+  result: PageResult,
+): Promise<PageResult> {
+  if (!(result instanceof View) || result.onceThen === null) return result;
+  const { template, context, onceThen, cookies } = result;
+  const kept: Kept = { plugin, template, context: { title, ...context } };
+  const id = await forms.keep(session, JSON.stringify(kept));
+  const to = new Redirect(`${SHOWN}/${id}?back=${encodeURIComponent(onceThen.href)}`);
+  for (const cookie of cookies) to.cookie(cookie);
+  return to;
+}
+
+/** `GET /shown/{id}`: what a form has made, for one look; afterwards that it was shown, and the way back. */
+export const shownPage = (forms: FormMemory): MountedPage => ({
+  plugin: 'hapi',
+  views: '',
+  ready: () => true,
+  spec: {
+    path: `${SHOWN}/{id}`,
+    title: 'Shown once',
+    access: { session: 'member' },
+    input: {
+      params: joi.object({ id: joi.string().hex().length(32).required() }),
+      query: joi.object({ back: joi.string().max(1_000) }),
+    },
+    handle: async ({ principal, params, query }) => {
+      const text = principal.kind === 'session' ? await forms.look(principal, params['id'] ?? '') : null;
+      if (text === null) return new ForeignView('', 'shown', { back: localPath(query['back']) }).withStatus(410);
+      const { plugin, template, context } = JSON.parse(text) as Kept;
+      return new ForeignView(plugin, template, context);
+    },
+  },
+});
+
+/** A path of this service, never another host. */
+const localPath = (given: unknown): string =>
+  typeof given === 'string' && /^\/(?![/\\])[^\s\\\p{Cc}]*$/u.test(given) ? given : '/';

@@ -1,0 +1,39 @@
+/**
+ * A form whose session had ended, on its way through the login (contract 80, conduct): signed text, so that nobody else's page can
+ * put words into the visitor's mouth.
+ */
+import { timingSafeEqual } from 'node:crypto';
+
+export interface KeptForm {
+  /** Where it was sent, with the query. */
+  path: string;
+  /** Its controls in their order, without the form token. */
+  fields: readonly (readonly [name: string, value: string])[];
+}
+
+/** Characters of the signed text; what is longer is not kept. */
+export const MOST_KEPT = 48 * 1024;
+
+/** What nobody would want to lie in a page: passwords and the like. */
+const SECRET = /pass|secret|totp|^code$/i;
+
+const marked = (body: string): string => `kept.${body}`;
+
+/** @param sign a MAC of the service. @returns null where it is too long, or holds something secret */
+export function keptForm(form: KeptForm, sign: (text: string) => string): string | null {
+  if (form.fields.some(([name]) => SECRET.test(name))) return null;
+  const body = Buffer.from(JSON.stringify([form.path, form.fields])).toString('base64url');
+  const text = `${body}.${sign(marked(body))}`;
+  return text.length > MOST_KEPT ? null : text;
+}
+
+/** @returns null where it is not ours */
+export function readKeptForm(text: string, sign: (text: string) => string): KeptForm | null {
+  if (text.length > MOST_KEPT) return null;
+  const [body = '', mark = ''] = text.split('.', 2);
+  const given = Buffer.from(mark);
+  const right = Buffer.from(sign(marked(body)));
+  if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
+  const [path, fields] = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as [string, KeptForm['fields']];
+  return { path, fields };
+}

@@ -1,0 +1,108 @@
+/**
+ * Forms of a session that were carried out, and texts that are shown once (contract 80, conduct). Both are rows of an hour: a
+ * second click finds where the first one was answered, in every process, and a secret is gone once it was looked at.
+ */
+import { randomBytes } from 'node:crypto';
+import {
+  PORT,
+  StoreConflict,
+  collection,
+  inject,
+  injectable,
+  type Clock,
+  type Collection,
+  type Doc,
+} from '../../kernel/contract.js';
+import { KeyedMutex } from '../../lib/keyed-mutex.js';
+import { HOUR_MS } from '../../lib/time.js';
+import type { Cipher } from '../../ports/cipher.js';
+import type { CarriedOut, FormMemory, SessionOf } from '../../ports/http.js';
+import { sha256 } from './token.js';
+
+const PURPOSE = 'shown-once';
+
+export interface FormDoc extends Doc {
+  session_id: string;
+  expires_at: string;
+  /** Of a form: where it was answered; null until then. */
+  location?: string | null;
+  /** Of a text. */
+  sealed?: string;
+  /** Of a text that stays. */
+  reads?: number;
+}
+
+@injectable()
+export class Forms implements FormMemory {
+  readonly #underWay = new KeyedMutex();
+
+  constructor(
+    @inject(collection<FormDoc>('forms')) private readonly rows: Collection<FormDoc>,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.cipher) private readonly cipher: Cipher,
+  ) {}
+
+  once<T>(
+    session: SessionOf,
+    form: string,
+    run: () => Promise<CarriedOut<T>>,
+  ): Promise<{ answer: T } | { sentBefore: string | null }> {
+    const id = sha256(`${session.session_id}\n${form}`);
+    return this.#underWay.run(id, async () => {
+      if (!(await this.#taken(id, session))) return { sentBefore: (await this.rows.get(id))?.location ?? null };
+      try {
+        const { answer, location } = await run();
+        if (location === null) await this.rows.remove({ id });
+        else await this.rows.change({ id }, { set: { location } });
+        return { answer };
+      } catch (error) {
+        await this.rows.remove({ id });
+        throw error;
+      }
+    });
+  }
+
+  async keep(session: SessionOf, text: string): Promise<string> {
+    const id = randomBytes(16).toString('hex');
+    const { session_id } = session;
+    await this.rows.insert({ id, session_id, sealed: this.cipher.seal(text, PURPOSE), expires_at: this.#end() });
+    return id;
+  }
+
+  async look(session: SessionOf, id: string): Promise<string | null> {
+    const doc = await this.rows.get(id);
+    if (doc?.sealed === undefined || doc.session_id !== session.session_id || doc.expires_at <= this.clock.iso())
+      return null;
+    // Of two who look at once the one whose removal counts sees it.
+    return (await this.rows.remove({ id })) > 0 ? this.cipher.open(doc.sealed, PURPOSE) : null;
+  }
+
+  /** A kept text that stays; `first` says that nobody has read it before. */
+  async read({ session_id }: SessionOf, id: string): Promise<{ text: string; first: boolean } | null> {
+    const changed = await this.rows.change(
+      { id, session_id, expires_at: { gt: this.clock.iso() } },
+      { inc: { reads: 1 } },
+    );
+    if (changed?.doc.sealed === undefined) return null;
+    return { text: this.cipher.open(changed.doc.sealed, PURPOSE), first: changed.doc.reads === 1 };
+  }
+
+  async sweep(): Promise<number> {
+    return this.rows.remove({ expires_at: { lte: this.clock.iso() } }, 1000);
+  }
+
+  /** The form is new, and now known. */
+  async #taken(id: string, { session_id }: SessionOf): Promise<boolean> {
+    try {
+      await this.rows.insert({ id, session_id, location: null, expires_at: this.#end() });
+      return true;
+    } catch (error) {
+      if (error instanceof StoreConflict) return false;
+      throw error;
+    }
+  }
+
+  #end(): string {
+    return new Date(this.clock.now() + HOUR_MS).toISOString();
+  }
+}

@@ -1,0 +1,37 @@
+/** A form that was sent when its session had ended goes on here after the login (contract 80, conduct). */
+import joi from 'joi';
+import { View, type PageSpec } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import type { KeptForm } from '../../../lib/kept-form.js';
+import { sha256 } from '../token.js';
+import type { Services } from '../assemble.js';
+import { signedIn } from './form.js';
+
+/** @param session the cookie of the new session. @returns the page that sends the form */
+export async function resumed({ forms }: Pick<Services, 'forms'>, session: string, kept: KeptForm): Promise<string> {
+  return `/resume/${await forms.keep({ session_id: sha256(session) }, JSON.stringify(kept))}`;
+}
+
+/** Controls as a person knows them: the ones with text. */
+const shown = (fields: KeptForm['fields']): { name: string; value: string }[] =>
+  fields.filter(([, value]) => /\s|.{20}/.test(value)).map(([name, value]) => ({ name, value }));
+
+export const resumePages = ({ forms }: Pick<Services, 'forms'>): PageSpec[] => [
+  {
+    path: '/resume/{id}',
+    title: 'Signed in',
+    access: { session: 'member' },
+    input: { params: joi.object({ id: joi.string().hex().length(32).required() }) },
+    handle: async (request) => {
+      const found = await forms.read(signedIn(request), request.params['id'] ?? '');
+      if (found === null) throw notFound('kept form');
+      const { path, fields } = JSON.parse(found.text) as KeptForm;
+      return new View('resume', {
+        path,
+        first: found.first,
+        fields: fields.map(([name, value]) => ({ name, value })),
+        shown: shown(fields),
+      });
+    },
+  },
+];

@@ -1,0 +1,193 @@
+/** What is created is created once, and a session that has ended keeps what was written (contract 80, conduct). */
+import { expect } from 'chai';
+import { sha256 } from '../../../plugins/access/token.js';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { HttpFixture, type Answer, type Browser } from './http-fixture.js';
+import { PASSWORD } from './fixture.js';
+
+const TOKEN = { name: 'ci', scopes: 'bugtracker:report', expires_in_seconds: '', project: '', source: '' };
+const SECRET = /svc_live_[0-9A-Za-z]{43}/;
+
+describe('access: forms', () => {
+  let fixture: HttpFixture;
+  let store: MemoryStore;
+  let admin: Browser;
+
+  beforeEach(async () => {
+    store = new MemoryStore();
+    fixture = await HttpFixture.open({ store });
+    admin = await fixture.signedIn();
+  });
+  afterEach(() => fixture.stop());
+
+  /** The form as the page has it, with what somebody typed. */
+  const filled = async (page: string, typed: Record<string, string>): Promise<Record<string, string>> => {
+    const { text } = await admin.get(page);
+    const hidden = (name: string): string => new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
+    return { ...typed, csrf_token: hidden('csrf_token'), form_id: hidden('form_id') };
+  };
+  const tokens = async (): Promise<number> =>
+    (await fixture.parts.tokens.list({ kind: 'master' })).filter(({ name }) => name === 'ci').length;
+  const locationOf = ({ headers }: Answer): string => String(headers['location']);
+
+  describe('carried out once', () => {
+    it('a creation that is reloaded makes nothing more and leads to the first answer', async () => {
+      const form = await filled('/tokens/new', TOKEN);
+      const first = await admin.raw('/tokens', form);
+      const again = await admin.raw('/tokens', form);
+      expect([first.status, again.status]).to.deep.equal([303, 303]);
+      expect(locationOf(again)).to.equal(locationOf(first));
+      expect(await tokens()).to.equal(1);
+    });
+
+    it('two clicks at the same moment make one', async () => {
+      const form = await filled('/tokens/new', TOKEN);
+      const answers = await Promise.all([1, 2, 3, 4].map(() => admin.raw('/tokens', form)));
+      expect(new Set(answers.map(locationOf)).size).to.equal(1);
+      expect(await tokens()).to.equal(1);
+    });
+
+    it('the same form filled in anew makes another one', async () => {
+      const form = await filled('/tokens/new', TOKEN);
+      await admin.raw('/tokens', form);
+      const other = await admin.raw('/tokens', { ...form, scopes: 'license:read' });
+      expect(other.status).to.equal(303);
+      expect(await tokens()).to.equal(2);
+    });
+
+    it('a form that was refused may be sent again as it was', async () => {
+      const form = await filled('/projects/new', { slug: 'shop', name: 'Shop', cache_ttl_hours: '72' });
+      await fixture.api('POST', '/api/projects/v1/projects', await fixture.token(['projects:manage']), {
+        slug: 'shop',
+        name: 'Shop',
+      });
+      expect((await admin.raw('/projects', form)).status).to.equal(409);
+      expect((await admin.raw('/projects', form)).status).to.equal(409);
+    });
+
+    it('a form whose process ended before it was answered says so, and makes nothing', async () => {
+      const form = await filled('/tokens/new', TOKEN);
+      await admin.raw('/tokens', form);
+      const [doc] = (await store.collection('access_forms').find({ filter: { location: { exists: true } } })).items;
+      await store.collection('access_forms').change({ id: doc?.id ?? '' }, { set: { location: null } });
+      const again = await admin.raw('/tokens', form);
+      expect(again.status).to.equal(409);
+      expect(again.text).to.include('has been sent before');
+      expect(await tokens()).to.equal(1);
+    });
+  });
+
+  describe('shown once', () => {
+    it('the secret stands on the page that follows for one look, and a reload says that it was shown', async () => {
+      const made = await admin.raw('/tokens', await filled('/tokens/new', TOKEN));
+      expect(made.status).to.equal(303);
+      expect(made.text).to.not.match(SECRET);
+      const page = await admin.get(locationOf(made));
+      expect([page.status, page.headers['cache-control']]).to.deep.equal([200, 'no-store']);
+      expect(page.text).to.match(SECRET);
+      const again = await admin.get(locationOf(made));
+      expect(again.status).to.equal(410);
+      expect(again.text).to.include('It was shown once').and.include('href="/tokens"').and.not.match(SECRET);
+    });
+
+    it('nobody else sees it, and it lies encrypted in the store', async () => {
+      const made = await admin.raw('/tokens', await filled('/tokens/new', TOKEN));
+      const other = await fixture.signedIn();
+      expect((await other.get(locationOf(made))).status).to.equal(410);
+      const kept = JSON.stringify((await store.collection('access_forms').find({})).items);
+      expect(kept).to.not.match(SECRET);
+      expect((await admin.get(locationOf(made))).text).to.match(SECRET);
+    });
+
+    it('of two looks at once one sees it', async () => {
+      const made = await admin.raw('/tokens', await filled('/tokens/new', TOKEN));
+      const looks = await Promise.all([1, 2, 3].map(() => admin.get(locationOf(made))));
+      expect(looks.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([200, 410, 410]);
+    });
+
+    it('the way back leads to no other host', async () => {
+      const page = await admin.get(`/shown/${'0'.repeat(32)}?back=${encodeURIComponent('//evil.example/')}`);
+      expect(page.status).to.equal(410);
+      expect(page.text).to.include('href="/"').and.not.include('href="//evil.example');
+    });
+  });
+
+  describe('a session that has ended', () => {
+    const NAME = 'a name that was <b>long</b> to think of';
+    /** The form as it was loaded while the session lived, sent when it is over. */
+    const late = async (): Promise<Answer> => {
+      const form = await filled('/tokens/new', { ...TOKEN, name: NAME });
+      await store.collection('access_sessions').remove({});
+      return admin.raw('/tokens', form);
+    };
+    const keptOf = ({ text }: Answer): string => /name="kept" value="([^"]+)"/.exec(text)?.[1] ?? '';
+    const signIn = (page: Answer, more: Record<string, string> = {}): Promise<Answer> =>
+      admin.raw('/login', {
+        username: 'admin',
+        password: PASSWORD,
+        csrf_token: /name="csrf_token" value="([^"]+)"/.exec(page.text)?.[1] ?? '',
+        kept: keptOf(page),
+        ...more,
+      });
+    const inputs = ({ text }: Answer): Record<string, string> =>
+      Object.fromEntries(
+        [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+          name,
+          value.replaceAll('&lt;', '<').replaceAll('&gt;', '>'),
+        ]),
+      );
+
+    it('keeps what was written: the 401 page signs in and sends it', async () => {
+      const refused = await late();
+      expect(refused.status).to.equal(401);
+      expect(refused.text).to.include('a name that was &lt;b&gt;long').and.not.include('<b>long');
+      const signed = await signIn(refused);
+      expect(signed.status).to.equal(303);
+      const page = await admin.get(locationOf(signed));
+      expect(page.text).to.include('data-send').and.include('action="/tokens"');
+      const made = await admin.raw('/tokens', inputs(page));
+      expect((await admin.shown(made)).text).to.match(SECRET);
+      const names = (await fixture.parts.tokens.list({ kind: 'master' })).map(({ name }) => name);
+      expect(names).to.include(NAME);
+    });
+
+    it('a wrong password keeps it too, and a page that was opened before does not send by itself', async () => {
+      const refused = await late();
+      const wrong = await signIn(refused, { password: 'not the password' });
+      expect(wrong.status).to.equal(401);
+      expect(keptOf(wrong)).to.equal(keptOf(refused));
+      const signed = await signIn(wrong);
+      await admin.get(locationOf(signed));
+      expect((await admin.get(locationOf(signed))).text).to.include('was open before');
+      expect((await admin.get(locationOf(signed))).text).to.not.include('data-send');
+    });
+
+    it('a form that no page of the session made is not kept, nor is a password', async () => {
+      const form = await filled('/tokens/new', TOKEN);
+      const user = await filled('/users', { username: 'eve', role: 'admin', password: PASSWORD });
+      await store.collection('access_sessions').remove({});
+      for (const [path, body] of [
+        ['/tokens', { ...form, csrf_token: 'x'.repeat(86) }],
+        ['/users', user],
+      ] as const) {
+        const refused = await admin.raw(path, body);
+        expect(refused.status, path).to.equal(401);
+        expect(keptOf(refused), path).to.equal('');
+      }
+    });
+
+    it('text that somebody else put together is not taken', async () => {
+      const refused = await late();
+      const forged = Buffer.from(JSON.stringify(['/users', [['username', 'eve']]])).toString('base64url');
+      const signed = await signIn(refused, { kept: `${forged}.${keptOf(refused).split('.')[1]}` });
+      expect([signed.status, locationOf(signed)]).to.deep.equal([303, '/']);
+    });
+
+    it('another session cannot open it', async () => {
+      const signed = await signIn(await late());
+      const other = await fixture.signedIn();
+      expect((await other.get(locationOf(signed))).status).to.equal(404);
+      expect(sha256(locationOf(signed))).to.have.length(64);
+    });
+  });
+});
