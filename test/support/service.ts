@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from '../../cli/usage.js';
 import { loadConfig } from '../../config/load.js';
 import { compose } from '../../main.js';
+import { watch } from './work.js';
 
 export const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 export const ADMIN = { username: 'admin', password: 'correct-horse-battery-staple' };
@@ -108,7 +109,7 @@ export class TestService {
 
   /** Resolves with the milliseconds until it listened. */
   start(args: string[] = ['serve']): Promise<number> {
-    const began = performance.now();
+    const passed = watch();
     const child = spawn(process.execPath, [CLI, ...args], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
     this.stdout = '';
@@ -122,7 +123,7 @@ export class TestService {
         const url = /^listening on (http\S+)$/m.exec(this.stdout)?.[1];
         if (url === undefined || this.url === url) return;
         this.url = url;
-        resolve(performance.now() - began);
+        resolve(passed());
       });
     });
   }

@@ -152,22 +152,21 @@ describe('Names', function () {
 
   it('many names whose server never answers delay nobody else', async () => {
     const silent = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`silent-${i}.test`, 'silent' as const]));
-    const names = await open({ ...silent, 'hook.test': { a: ['127.0.0.1'] } }, { timeoutMs: 1_000 });
+    const names = await open({ ...silent, 'hook.test': { a: ['127.0.0.1'] } }, { timeoutMs: 2_000 });
     const server = http.createServer((_request, response) => response.end('ok'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const outbound = new NodeOutbound({ resolve: (name) => names.resolve(name) });
     const policy = { mode: 'private-ok', allow: [] } as const;
     const get = (name: string) =>
-      outbound.request({ method: 'GET', url: `http://${name}:${port}/`, policy, connectTimeoutMs: 600 });
+      outbound.request({ method: 'GET', url: `http://${name}:${port}/`, policy, connectTimeoutMs: 1_500 });
     try {
       const stuck = Object.keys(silent).map((name) => get(name).catch((error: unknown) => error));
-      const began = performance.now();
-      expect((await get('hook.test')).status).to.equal(200);
-      expect(performance.now() - began, 'milliseconds').to.be.lessThan(500);
+      const first = await Promise.race([get('hook.test'), ...stuck]);
+      expect(first, 'answered before the first of them gave up').to.include({ status: 200 });
       for (const error of await Promise.all(stuck)) {
         expect(error).to.be.instanceOf(OutboundError);
-        expect((error as OutboundError).message).to.equal('no connection within 600 ms');
+        expect((error as OutboundError).message).to.equal('no connection within 1500 ms');
       }
       expect(await codeOf(names.resolve('silent-0.test'))).to.equal('ETIMEOUT');
     } finally {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { globMatcher, refusedGlob } from '../../../clients/shared/globs.js';
+import { staysLinear } from '../../support/work.js';
 
 /** The same meaning, said as a regular expression: slow on purpose-built texts, and short. */
 function oracle(glob: string): RegExp {
@@ -55,9 +56,7 @@ describe('globs over a whole relative path', () => {
 
   it('takes linear time', () => {
     const matches = globMatcher(['**/*a'.repeat(40), '*a'.repeat(200), '**a'.repeat(200)]);
-    const began = performance.now();
-    expect(matches('a'.repeat(2_000) + 'b')).to.equal(false);
-    expect(performance.now() - began).to.be.lessThan(2_000);
+    staysLinear(() => expect(matches('a'.repeat(2_000) + 'b')).to.equal(false));
   });
 
   it('refuses what is no glob of ours', () => {

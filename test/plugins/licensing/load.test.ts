@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { ADMIN, TestService } from '../../support/service.js';
 import { BASE } from './fixture.js';
+import { watch } from '../../support/work.js';
 
 /** Long enough that no login of a busy machine misses it. */
 const LOGIN_MS = 20_000;
@@ -53,9 +54,9 @@ describe('licensing under load', function () {
     expect(made.status).to.equal(201);
     const items = made.body['items'] as { key: string }[];
     expect(items).to.have.length(300);
-    const began = performance.now();
+    const passed = watch();
     const login = await one.request('POST', '/api/setup/v1/login', null, { ...ADMIN });
     expect(login.status, JSON.stringify(login.body)).to.be.oneOf([200, 201]);
-    expect(performance.now() - began).to.be.below(LOGIN_MS);
+    expect(passed()).to.be.below(LOGIN_MS);
   });
 });

@@ -5,6 +5,7 @@ import { crumbsOf } from '../../../../plugins/bugs/pages/breadcrumbs.js';
 import { libraryOf } from '../../../../plugins/bugs/pages/libraries.js';
 import { traceOf, type Row, type TracePart } from '../../../../plugins/bugs/pages/trace.js';
 import { render } from '../../../web/templates.js';
+import { staysLinear } from '../../../support/work.js';
 
 const NODE = [
   'Error: outer',
@@ -201,7 +202,7 @@ describe('bugs: pages: stack traces', () => {
     );
   });
 
-  it('a hostile trace of 64 KiB is read in less than 20 ms', () => {
+  it('a hostile trace of 64 KiB is read in linear time', () => {
     const hostile = [
       `E: ${'('.repeat(65_000)}`,
       '    at f (/a/node_modules/'.repeat(2600),
@@ -209,16 +210,7 @@ describe('bugs: pages: stack traces', () => {
       Array.from({ length: 1800 }, (_, i) => `    at f${i} (/a/node_modules/b/c.js:1:1)`).join('\n'),
       `${'/'.repeat(65_000)}:1:1`,
     ];
-    for (const text of hostile) {
-      // The best of several: the first ones are compiled, and other threads of the process count too.
-      const times = Array.from({ length: 5 }, () => {
-        const began = process.cpuUsage();
-        partsOf(text);
-        const { user, system } = process.cpuUsage(began);
-        return (user + system) / 1000;
-      });
-      expect(Math.min(...times), text.slice(0, 40)).to.be.below(20);
-    }
+    for (const text of hostile) staysLinear(() => partsOf(text), text.slice(0, 40));
   });
 
   const LIBRARIES: [file: string | null, name: string | null, library: string | null][] = [

@@ -236,9 +236,8 @@ describe('webhook deliveries', function () {
   it('answers the producer before any receiver has answered', async () => {
     const to = await receiver(() => undefined);
     await fixture.hook(to.url);
-    const began = performance.now();
+    // No receiver ever answers: a producer that waited for one would wait longer than this test may take.
     for (let i = 0; i < 20; i++) await fixture.emit();
-    expect(performance.now() - began).to.be.lessThan(2_000);
     await until('the first attempt', () => to.got.length === 1);
     fixture.clock.advance(9_000);
     await until('rows of what waits', async () => (await fixture.deps.deliveries.count({ state: 'pending' })) === 20);

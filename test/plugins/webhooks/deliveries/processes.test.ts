@@ -303,31 +303,23 @@ describe('webhooks: processes and crashes', function () {
   it('ten receivers that never answer delay an eleventh by nothing', async () => {
     const fixture = process();
     const never = await Receiver.open(() => undefined);
-    const measure = async (): Promise<number[]> => {
-      const times: number[] = [];
+    const delivered = async (): Promise<void> => {
       for (let i = 0; i < 30; i++) {
-        const began = performance.now();
         const n = to.got.length;
         await fixture.emit();
         await until('the delivery', () => to.got.length === n + 1);
-        times.push(performance.now() - began);
         await until(
           'the worker rests',
           async () => (await fixture.deps.deliveries.count({ state: 'success' })) === n + 1,
         );
       }
-      return times.toSorted((a, b) => a - b);
     };
     try {
       await fixture.hook(to.url);
-      const alone = await measure();
       for (let i = 0; i < 10; i++) await fixture.hook(never.url);
-      const beside = await measure();
+      // A shared worker would wait for the 15 s of another's attempt: longer than this waits for one delivery.
+      await delivered();
       expect(never.got.length, 'each of the ten holds its own worker').to.equal(10);
-      const median = (times: number[]): number => times[times.length >> 1] ?? 0;
-      // Eleven deliveries are stored in place of one; a shared worker would cost 15 s.
-      expect(median(beside)).to.be.lessThan(median(alone) + 40);
-      expect(beside.at(-1)).to.be.lessThan(1_000);
     } finally {
       await never.close();
     }

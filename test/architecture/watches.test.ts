@@ -1,0 +1,37 @@
+/** No test compares short times (CONTRIBUTING.md): another program on the machine would decide what it says. */
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { projectRoot, sources } from './tree.js';
+
+const ROOT = projectRoot();
+/** Benchmarks measure; `work.ts` is where a test's processor time and its limits of seconds come from. */
+const MAY = /^test\/(load\/|support\/work\.ts$|architecture\/watches\.test\.ts$)/;
+const WATCHES = /\bperformance\s*\.\s*now\b|\bhrtime\b|\bcpuUsage\b|\bconsole\s*\.\s*time\b/;
+/** An expectation about the time that has passed. */
+const PASSED = /expect\(\s*Date\.now\(\)\s*-/;
+
+const findings = (text: string): string[] => [WATCHES, PASSED].flatMap((pattern) => pattern.exec(text)?.[0] ?? []);
+
+describe('architecture: no test compares short times', () => {
+  it('tests take no watch of their own', async () => {
+    const files = (await sources(ROOT)).filter((file) => /^test(ing)?\//.test(file) && !MAY.test(file));
+    expect(files.length).to.be.above(300);
+    const found: string[] = [];
+    for (const file of files) {
+      for (const what of findings(await readFile(join(ROOT, file), 'utf8'))) found.push(`${file}: ${what}`);
+    }
+    expect(found, 'count the work, or see test/support/work.ts').to.deep.equal([]);
+  });
+
+  for (const text of [
+    'const began = performance.now();',
+    'process.hrtime.bigint()',
+    'process.cpuUsage(before)',
+    "console.time('a')",
+    'expect(Date.now() - began).to.be.below(40)',
+  ])
+    it(`sees ${text}`, () => expect(findings(text)).to.have.length(1));
+
+  it('lets a clock be read', () => expect(findings('const end = Date.now() + ms;')).to.deep.equal([]));
+});
