@@ -58,6 +58,8 @@ export interface MonitorDoc extends Doc {
   down_since_utc: string | null;
 
   last_heartbeat_at: string | null;
+  /** A ping address made it: without an interval it has none until two pings have come. Absent in older documents. */
+  learns_interval?: boolean;
   /** `interval` of the last heartbeat. */
   beat_interval: number | null;
   last_status: string | null;

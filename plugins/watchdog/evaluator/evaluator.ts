@@ -21,7 +21,7 @@ import type { MonitorDoc, RunDoc } from '../model.js';
 import { creditSince, type Gap, Outages } from './outages.js';
 import { Outbox } from '../timeline/outbox.js';
 import { MAX_CHANGES, recordOf, Runs } from './runs.js';
-import { intervalOf, thresholds } from '../monitors/timing.js';
+import { intervalOf, isLearning, thresholds } from '../monitors/timing.js';
 import { ChangeSet } from '../monitors/change-set.js';
 import { writeChangeSets, type PendingWrite } from './change-set-writes.js';
 
@@ -241,7 +241,7 @@ export class Evaluator {
 /** The thresholds of a monitor that is being evaluated; null for the others. @throws TypeError on a broken document */
 function dueOf(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: number; credit: number } | null {
   if (doc.deleted_at !== null || doc.last_heartbeat_at === null) return null;
-  if (doc.state !== 'up' && doc.state !== 'warning') return null;
+  if ((doc.state !== 'up' && doc.state !== 'warning') || isLearning(doc)) return null;
   const last = Date.parse(doc.last_heartbeat_at);
   if (Number.isNaN(last)) throw new TypeError('the time of the last heartbeat cannot be read');
   const credit = creditSince(gaps, last);

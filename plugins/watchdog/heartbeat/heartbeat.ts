@@ -36,6 +36,8 @@ export interface HeartbeatBody {
 export interface Heartbeat {
   source: string;
   status: Status;
+  /** An error is down at once, whatever `watchdog.error_status_is_down` says: a program's exit code, `/fail`. */
+  grave: boolean;
   /** An entry of `checks` says `ok: false`. */
   failed: boolean;
   interval: number | null;
@@ -54,8 +56,8 @@ export interface Heartbeat {
 const cut = (text: string | null | undefined, most: number): string | null =>
   text === null || text === undefined ? null : cleanText(text.length > most ? text.slice(0, most) : text);
 
-/** @param longest message that is kept, in characters */
-export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE): Heartbeat {
+/** @param longest message that is kept, in characters @param grave its error is down at once */
+export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE, grave = false): Heartbeat {
   const given = body.status ?? 'ok';
   const warnings: string[] = [];
   const { failed, text } = checksOf(body.checks ?? {}, warnings);
@@ -63,6 +65,7 @@ export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE): Heartbe
   return {
     source: body.source,
     status: ALIASES[given] ?? (given as Status),
+    grave,
     failed,
     interval: body.interval ?? null,
     message: cut(body.message, longest),
@@ -108,8 +111,11 @@ function samplesOf(metrics: Record<string, unknown>): Pick<Heartbeat, 'samples' 
 }
 
 /** The state that a heartbeat asks for. */
-export function stateOf({ status, failed }: Pick<Heartbeat, 'status' | 'failed'>, errorIsDown: boolean): MonitorState {
+export function stateOf(
+  { status, failed, grave }: Pick<Heartbeat, 'status' | 'failed' | 'grave'>,
+  errorIsDown: boolean,
+): MonitorState {
   if (status === 'stopped' || status === 'maintenance') return status;
-  if (status === 'error') return errorIsDown ? 'down' : 'warning';
+  if (status === 'error') return errorIsDown || grave ? 'down' : 'warning';
   return status === 'warning' || failed ? 'warning' : 'up';
 }

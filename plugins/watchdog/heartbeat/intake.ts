@@ -17,6 +17,7 @@ import { freshMonitor } from '../monitors/monitor.js';
 import { Outbox } from '../timeline/outbox.js';
 import { MonitorQuota } from './monitor-quota.js';
 import { RecentMonitors } from './recent-monitors.js';
+import { given, paced, type Ping } from './ping.js';
 import { ended, started } from './run-times.js';
 import { append, indexed } from '../metrics/samples.js';
 import { idOf } from '../monitors/source.js';
@@ -68,10 +69,10 @@ export class Intake {
 
   /**
    * Takes a heartbeat; resolves after the commit.
-   * @param run `rid` of the run that ends with it, or empty; absent: it ends none
+   * @param ping absent: it came by the interface
    * @throws ServiceError source_mismatch (before any look-up), insufficient_scope, validation_failed (too many monitors)
    */
-  async beat(heartbeat: Heartbeat, caller: Caller, run?: string): Promise<HeartbeatResult> {
+  async beat(heartbeat: Heartbeat, caller: Caller, ping: Ping | null = null): Promise<HeartbeatResult> {
     mayReport(caller, heartbeat.source);
     const { source } = heartbeat;
     return this.#mutex.run(source, async () => {
@@ -79,7 +80,7 @@ export class Intake {
       let known = caller.project === null ? this.#recent.get(source) : undefined;
       for (;;) {
         const doc = known ?? (await this.deps.monitors.get(idOf(source)));
-        const result = await this.#attempt(doc, heartbeat, caller, run);
+        const result = await this.#attempt(doc, heartbeat, caller, ping);
         if (result !== null) return result;
         this.#recent.forget(source);
         known = undefined;
@@ -87,17 +88,20 @@ export class Intake {
     });
   }
 
-  /** A run of a job begins; the state stays as it is. @param run its `rid`, or empty @throws as `beat` */
-  start(source: string, caller: Caller, run: string): Promise<void> {
-    return this.#touch(source, caller, (doc, now) => ({ starts: started(doc.starts, run, now) }));
+  /** A run of a job begins; the state stays as it is. @throws as `beat` */
+  start(source: string, caller: Caller, { run, interval }: Ping): Promise<void> {
+    return this.#touch(source, caller, (doc, now) => ({
+      starts: started(doc.starts, run ?? '', now),
+      ...given(doc, interval),
+    }));
   }
 
   /** Creates the monitor if there is none: unknown, without heartbeat. @throws as `beat` */
-  ensure(source: string, caller: Caller): Promise<void> {
-    return this.#touch(source, caller, () => null);
+  ensure(source: string, caller: Caller, interval: number | null): Promise<void> {
+    return this.#touch(source, caller, (doc) => given(doc, interval));
   }
 
-  /** Writes fields that are no heartbeat. @param fieldsOf null: nothing to write if there is a monitor */
+  /** Writes fields that are no heartbeat. @param fields null: nothing to write if there is a monitor */
   async #touch(
     source: string,
     caller: Caller,
@@ -108,7 +112,7 @@ export class Intake {
       for (let written = false; !written;) {
         const now = this.deps.clock.now();
         const doc = await this.deps.monitors.get(idOf(source));
-        const { before, alive } = this.#before(doc, source, caller, now);
+        const { before, alive } = this.#before(doc, source, caller, now, true);
         const set = fields(before, now);
         if (alive && set === null) return;
         const changeSet = new ChangeSet(before, this.deps.ids, now).assign(set ?? {});
@@ -119,7 +123,13 @@ export class Intake {
   }
 
   /** The monitor as it is, or as it begins. @throws ServiceError insufficient_scope */
-  #before(doc: MonitorDoc | null, source: string, caller: Caller, now: number): { before: MonitorDoc; alive: boolean } {
+  #before(
+    doc: MonitorDoc | null,
+    source: string,
+    caller: Caller,
+    now: number,
+    learns: boolean,
+  ): { before: MonitorDoc; alive: boolean } {
     if (doc !== null && doc.deleted_at === null) {
       mayTouch(caller, doc);
       return { before: doc, alive: true };
@@ -127,6 +137,7 @@ export class Intake {
     const fresh: MonitorDoc = {
       ...freshMonitor({ source, project: caller.project }, this.deps.ids, now),
       created_by_token: caller.token,
+      ...(learns && { learns_interval: true }),
     };
     return { before: doc === null ? fresh : reborn(doc, fresh), alive: false };
   }
@@ -142,11 +153,12 @@ export class Intake {
     doc: MonitorDoc | null,
     heartbeat: Heartbeat,
     caller: Caller,
-    run: string | undefined,
+    ping: Ping | null,
   ): Promise<HeartbeatResult | null> {
     const now = this.deps.clock.now();
-    const { before, alive } = this.#before(doc, heartbeat.source, caller, now);
-    const attempt = await this.#prepare(before, ending(heartbeat, before, run, now), now, alive);
+    const { before, alive } = this.#before(doc, heartbeat.source, caller, now, ping !== null);
+    const beat = ending(heartbeat, before, ping?.run ?? null, now);
+    const attempt = await this.#prepare(before, beat, now, alive, ping);
     if (!(await this.#store(doc, alive, caller, attempt))) return null;
     const { changeSet } = attempt;
     if (changeSet.entries.length > 0) await this.outbox.flush([changeSet.next]);
@@ -171,14 +183,20 @@ export class Intake {
     };
   }
 
-  async #prepare(before: MonitorDoc, heartbeat: Ending, now: number, alive: boolean): Promise<Attempt> {
+  async #prepare(
+    before: MonitorDoc,
+    heartbeat: Ending,
+    now: number,
+    alive: boolean,
+    ping: Ping | null,
+  ): Promise<Attempt> {
     const { config, ids } = this.deps;
     const changeSet = new ChangeSet(before, ids, now);
     const state = stateOf(heartbeat, config.error_status_is_down);
     if (state === 'down' && before.state !== 'down') {
       changeSet.down(now, 'Reported an error');
       const by = await this.ancestry.suppressor(before);
-      if (by === null) changeSet.alarm(false);
+      if (by === null) changeSet.alarm(false, true);
       else changeSet.suppress(by);
     } else changeSet.to(state, messageOf(state, heartbeat, alive));
     const { names, pairs, dropped } = indexed(before.names, heartbeat.samples);
@@ -193,6 +211,7 @@ export class Intake {
       os: heartbeat.os ?? before.os,
       ...(heartbeat.starts !== undefined && { starts: heartbeat.starts }),
       ...(names !== null && { names }),
+      ...paced(before, heartbeat, ping, now),
     });
     await append(this.deps, changeSet.next, pairs, now);
     return {
@@ -226,8 +245,8 @@ interface Ending extends Heartbeat {
   starts?: string | null;
 }
 
-function ending(heartbeat: Heartbeat, before: MonitorDoc, run: string | undefined, now: number): Ending {
-  if (run === undefined) return heartbeat;
+function ending(heartbeat: Heartbeat, before: MonitorDoc, run: string | null, now: number): Ending {
+  if (run === null) return heartbeat;
   const { starts, duration_ms } = ended(before.starts, run, now);
   if (duration_ms === null) return heartbeat;
   const metrics = { ...(JSON.parse(heartbeat.metrics_json) as object), duration_ms };

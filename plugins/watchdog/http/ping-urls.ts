@@ -9,6 +9,8 @@ import type { Authenticator, TokenPrincipal } from '../../../ports/http.js';
 import { callerOf } from '../caller.js';
 import { cleanText } from '../clean.js';
 import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
+import type { Ping } from '../heartbeat/ping.js';
+import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../monitors/timing.js';
 import type { Services } from '../services.js';
 
 /** An exit code of a program, or the words of the ping URL. */
@@ -38,39 +40,69 @@ function messageOf({ body }: HttpRequest): string | null {
 
 const params = { token: joi.string().max(100).required() };
 const rid = joi.string().pattern(RID).message('must be 1 to 64 letters, digits, _ . : or -').empty('');
+const notYet = joi
+  .any()
+  .forbidden()
+  .messages({ 'any.unknown': 'is not supported by this version; give `interval` in seconds' });
+/** A schedule that were ignored would be a false alarm, or none. */
+const pace = {
+  interval: joi
+    .number()
+    .min(MIN_INTERVAL_SECONDS)
+    .max(MAX_INTERVAL_SECONDS)
+    .empty('')
+    .description('Seconds between two pings, for a monitor that has no interval'),
+  schedule: notYet,
+  timezone: notYet,
+  grace: notYet,
+};
+
+interface PushQuery {
+  status: string;
+  msg?: string;
+  ping?: string;
+  interval?: number;
+}
+
+interface PingQuery {
+  rid?: string;
+  interval?: number;
+}
 
 export function pingUrls(services: Services): RouteSpec[] {
   return [...pings(services), push(services)];
 }
 
 function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[] {
-  const beat = async (token: SourceToken, body: Omit<HeartbeatBody, 'source'>, run: string): Promise<void> => {
-    await intake.beat(heartbeatOf({ source: token.source, ...body }, MAX_MESSAGE), callerOf(token), run);
+  const beat = async (token: SourceToken, body: Omit<HeartbeatBody, 'source'>, ping: Ping): Promise<void> => {
+    await intake.beat(heartbeatOf({ source: token.source, ...body }, MAX_MESSAGE, true), callerOf(token), ping);
     beats();
   };
   const handle = async (request: HttpRequest): Promise<object> => {
     const { token: secret = '', signal = '0' } = request.params;
     if (!SIGNAL.test(signal) || Number(signal) > 255) throw nothing();
     const token = await tokenOf(authenticator, secret);
-    const { rid: run = '' } = request.query as { rid?: string };
+    const { rid: run = '', interval = null } = request.query as PingQuery;
+    const said: Ping = { run, interval };
     const message = messageOf(request);
-    if (signal === 'start') await intake.start(token.source, callerOf(token), run);
+    if (signal === 'start') await intake.start(token.source, callerOf(token), said);
     else if (signal === 'log') {
-      await intake.ensure(token.source, callerOf(token));
+      await intake.ensure(token.source, callerOf(token), interval);
       await timeline.annotate({ source: token.source, type: 'log', message }, callerOf(token));
-    } else if (/^0+$/.test(signal)) await beat(token, { status: 'ok', message }, run);
+    } else if (/^0+$/.test(signal)) await beat(token, { status: 'ok', message }, said);
     else {
       const why = signal === 'fail' ? null : `Exit code ${signal}`;
-      await beat(token, { status: 'error', message: message ?? why }, run);
+      await beat(token, { status: 'error', message: message ?? why }, said);
     }
     return text('OK').header('cache-control', 'no-store');
   };
-  const query = joi.object({ rid: rid.description('Pairs the start and the end of one of several runs') });
+  const query = joi.object({ rid: rid.description('Pairs the start and the end of one of several runs'), ...pace });
   const limits = { payload: 'raw' } as const;
   return [
     {
       method: ['GET', 'POST'],
       path: '/ping/{token}',
+      aliases: ['/ping/{token}/'],
       operationId: ['pingByGet', 'ping'],
       summary: 'Heartbeat of a cron job: the path holds its watchdog token',
       description: 'The body of a POST, at most its first 10 KiB, becomes the message.',
@@ -83,10 +115,11 @@ function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[
     {
       method: ['GET', 'POST'],
       path: '/ping/{token}/{signal}',
+      aliases: ['/ping/{token}/{signal}/'],
       operationId: ['pingWithOutcomeByGet', 'pingWithOutcome'],
-      summary: 'The same with an outcome: `fail`, `start`, `log`, or an exit code',
+      summary: 'The same with an outcome: `fail`, `start`, `log`, or an exit code from 0 to 255',
       description:
-        '`start` changes no state; the time from it to the next end is the metric `duration_ms`. `log` only puts the body on the timeline.',
+        '0 is ok; `fail` and any other exit code are `down` at once. `start` changes no state; the time from it to the next end is the metric `duration_ms`. `log` only puts the body on the timeline.',
       access: 'public',
       input: { params: joi.object({ ...params, signal: joi.string().max(10).required() }), query },
       limits,
@@ -99,10 +132,11 @@ function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[
 const push = ({ intake, authenticator, beats }: Services): RouteSpec => ({
   method: ['GET', 'POST'],
   path: '/api/push/{token}',
+  aliases: ['/api/push/{token}/'],
   tag: 'ping',
   operationId: ['pushByGet', 'push'],
   summary: 'Heartbeat by the push URL of Uptime Kuma',
-  description: '`status=down` is a heartbeat with `error`. `ping`, in milliseconds, is the metric `ping_ms`.',
+  description: '`status=down` is `down` at once. `ping`, in milliseconds, is the metric `ping_ms`.',
   access: 'public',
   input: {
     params: joi.object(params),
@@ -110,6 +144,7 @@ const push = ({ intake, authenticator, beats }: Services): RouteSpec => ({
       status: joi.string().valid('up', 'down').empty('').default('up'),
       msg: joi.string().allow('').max(10_000),
       ping: joi.string().allow('').max(100),
+      ...pace,
     }),
   },
   limits: { payload: 'raw' },
@@ -117,12 +152,12 @@ const push = ({ intake, authenticator, beats }: Services): RouteSpec => ({
   output: named('Pushed', joi.object({ ok: joi.boolean().required() })),
   handle: async (request) => {
     const token = await tokenOf(authenticator, request.params['token'] ?? '');
-    const { status, msg, ping } = request.query as { status: string; msg?: string; ping?: string };
+    const { status, msg, ping, interval = null } = request.query as unknown as PushQuery;
     // A time that cannot be read never costs the heartbeat.
     const ms = ping ? Number(ping) : NaN;
     const metrics = Number.isFinite(ms) ? { ping_ms: ms } : null;
     const body = { source: token.source, status, message: msg || null, metrics };
-    await intake.beat(heartbeatOf(body), callerOf(token));
+    await intake.beat(heartbeatOf(body, undefined, true), callerOf(token), { run: null, interval });
     beats();
     return { ok: true };
   },

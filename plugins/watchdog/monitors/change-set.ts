@@ -75,8 +75,8 @@ export class ChangeSet {
     });
   }
 
-  /** The alarm goes out. */
-  alarm(deferred: boolean): this {
+  /** The alarm goes out. @param reported a heartbeat said that it is down */
+  alarm(deferred: boolean, reported = false): this {
     const { down_since_utc, down_from } = this.next;
     const alarm_id = this.ids.uuid();
     this.assign({ alarm: 'open', alarm_id, suppressed_by: null, released_at: null });
@@ -88,7 +88,8 @@ export class ChangeSet {
       resolution: null,
       down_since_utc,
     } as const;
-    const message = deferred ? 'Still down after its parent returned' : 'No heartbeat: down';
+    const now = reported ? 'Reported an error: down' : 'No heartbeat: down';
+    const message = deferred ? 'Still down after its parent returned' : now;
     return this.#alarm('monitor.down', 'error', data, message);
   }
 

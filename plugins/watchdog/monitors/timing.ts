@@ -12,11 +12,19 @@ const DEFER_MS = 60_000;
 /** Due at the next run, whenever that is. */
 export const AT_ONCE = '1970-01-01T00:00:00.000Z';
 
-type Timed = Pick<MonitorDoc, 'beat_interval' | 'interval_seconds'>;
+type Timed = Pick<MonitorDoc, 'beat_interval' | 'interval_seconds' | 'learns_interval'>;
+
+/** Whether it has no interval yet: its silence means nothing. */
+export const isLearning = ({ beat_interval, interval_seconds, learns_interval }: Timed): boolean =>
+  learns_interval === true && beat_interval === null && interval_seconds === null;
 
 /** Effective interval in seconds: the heartbeat's, else the configured one, else 60. */
 export const intervalOf = ({ beat_interval, interval_seconds }: Timed): number =>
   beat_interval ?? interval_seconds ?? DEFAULT_INTERVAL_SECONDS;
+
+/** Half as much again as the time between two pings, at least 60 s, in whole seconds. */
+export const learnedInterval = (ms: number): number =>
+  Math.min(MAX_INTERVAL_SECONDS, Math.max(DEFAULT_INTERVAL_SECONDS, Math.ceil((ms * 1.5) / 1000)));
 
 /** When silence since `from` becomes a warning, and when down: from the millisecond after it. */
 export function thresholds(from: number, interval: number): { warn: number; down: number } {
@@ -38,6 +46,7 @@ export function nextCheck(doc: MonitorDoc, credit = 0): string | null {
     return isoOf(alarmAt(Date.parse(doc.released_at), intervalOf(doc)) - 1);
   }
   if (doc.last_heartbeat_at === null || (doc.state !== 'up' && doc.state !== 'warning')) return null;
+  if (isLearning(doc)) return null;
   const { warn, down } = thresholds(Date.parse(doc.last_heartbeat_at) + credit, intervalOf(doc));
   return isoOf(doc.state === 'up' ? warn : down);
 }

@@ -6,7 +6,7 @@ import type { MetricHistory } from '../metrics/history.js';
 import type { MonitorDoc } from '../model.js';
 import { viewOf } from '../monitors/monitor.js';
 import type { Services } from '../services.js';
-import { alarmAt, intervalOf, thresholds } from '../monitors/timing.js';
+import { alarmAt, intervalOf, isLearning, thresholds } from '../monitors/timing.js';
 import { hrefOf, typed } from './form.js';
 import { longUptimeView } from './uptime.js';
 import { rowOf } from './row.js';
@@ -128,10 +128,11 @@ function factsOf(doc: MonitorDoc, project: string | null): object[] {
     doc.beat_interval !== null ? 'from its heartbeat' : doc.interval_seconds !== null ? 'configured' : 'default';
   const last = doc.last_heartbeat_at === null ? null : Date.parse(doc.last_heartbeat_at);
   const running = doc.state === 'up' || doc.state === 'warning';
-  const times = last === null || !running ? null : thresholds(last, interval);
+  const learning = isLearning(doc);
+  const times = last === null || !running || learning ? null : thresholds(last, interval);
   return [
     { label: 'Last heartbeat', at: doc.last_heartbeat_at },
-    { label: 'Interval', value: `${shortNumber(interval)} s (${origin})` },
+    { label: 'Interval', value: learning ? 'none until its second ping' : `${shortNumber(interval)} s (${origin})` },
     ...(times === null
       ? []
       : [

@@ -1,6 +1,6 @@
 /** A monitor as a row of a page: how long it is so, whether it is overdue, a line of its first metric. */
 import type { MonitorDoc, Row } from '../model.js';
-import { intervalOf, thresholds } from '../monitors/timing.js';
+import { intervalOf, isLearning, thresholds } from '../monitors/timing.js';
 import { hrefOf } from './form.js';
 import { shortNumber } from './numbers.js';
 import { uptimeView, type UptimeView } from './uptime.js';
@@ -53,6 +53,7 @@ export function rowOf(doc: MonitorDoc, now: number, rows: readonly Row[] = []): 
 
 function overdueOf(doc: MonitorDoc, now: number): number | null {
   if (doc.last_heartbeat_at === null || !['up', 'warning', 'down'].includes(doc.state)) return null;
+  if (isLearning(doc)) return null;
   const last = Date.parse(doc.last_heartbeat_at);
   if (now <= thresholds(last, intervalOf(doc)).warn) return null;
   return Math.floor((now - last) / 1000 - intervalOf(doc));

@@ -4,6 +4,9 @@ export interface Snippet {
   text: string;
 }
 
+/** A warning after a day and an hour of silence: two of these. */
+export const NIGHTLY = 45_000;
+
 /** Beside a token. @param url `server.base_url` without a slash at its end @param token or its placeholder, `$WD_TOKEN` */
 export function reporting(url: string, source: string, token: string): Snippet[] {
   const ping = `${url}/ping/${token}`;
@@ -17,7 +20,7 @@ export function reporting(url: string, source: string, token: string): Snippet[]
     { label: 'Cron: alive, every minute', text: `* * * * * curl -fsS -m 10 --retry 3 -o /dev/null ${ping}` },
     {
       label: 'Cron: the outcome of a job',
-      text: `0 3 * * * /usr/local/bin/backup; curl -fsS -m 10 --retry 3 -o /dev/null ${ping}/$?`,
+      text: `0 3 * * * /usr/local/bin/backup; curl -fsS -m 10 --retry 3 -o /dev/null "${ping}/$??interval=${NIGHTLY}"`,
     },
   ];
 }

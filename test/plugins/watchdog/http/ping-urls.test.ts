@@ -1,6 +1,10 @@
 /** Ping and push URLs over the real HTTP adapter (contract 30, pings known from elsewhere). */
 import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
+import { readFile } from 'node:fs/promises';
+import { NIGHTLY, reporting } from '../../../../plugins/watchdog/pages/snippets.js';
+import { SHARED_KEY } from '../../access/fixture.js';
 import { HttpFixture, type Answer } from '../../access/http-fixture.js';
 
 const BASE = '/api/watchdog/v1';
@@ -12,9 +16,11 @@ describe('watchdog ping URLs', function () {
   let source = '';
   let secret = '';
   let n = 0;
+  let store: MemoryStore;
 
   before(async () => {
-    fixture = await HttpFixture.open({ plugins: [watchdog] });
+    store = new MemoryStore();
+    fixture = await HttpFixture.open({ plugins: [watchdog], store });
     read = await fixture.token(['watchdog:read']);
   });
   after(() => fixture.stop());
@@ -54,7 +60,7 @@ describe('watchdog ping URLs', function () {
     expect([answer.status, answer.text]).to.deep.equal([200, 'OK']);
     expect(await monitor()).to.include({ state: 'up', message: 'backed up 12 files' });
     await ping('/3', 'disk full');
-    expect(await monitor()).to.include({ state: 'warning', message: 'disk full' });
+    expect(await monitor()).to.include({ state: 'down', message: 'disk full' });
     await ping('/4');
     expect(await monitor()).to.include({ message: 'Exit code 4' });
     await ping('', `${'x'.repeat(10_239)}€ and more ${'y'.repeat(50_000)}`);
@@ -134,7 +140,7 @@ describe('watchdog ping URLs', function () {
     expect([up.status, up.json]).to.deep.equal([200, { ok: true }]);
     expect(await monitor()).to.deep.include({ state: 'up', message: 'OK', metrics_json: { ping_ms: 12.5 } });
     expect((await push('?status=down&msg=gone&ping=')).json).to.deep.equal({ ok: true });
-    expect(await monitor()).to.deep.include({ state: 'warning', last_status: 'error', message: 'gone' });
+    expect(await monitor()).to.deep.include({ state: 'down', alarm: 'open', last_status: 'error', message: 'gone' });
     expect((await push('', 'POST')).status).to.equal(200);
     expect(await monitor()).to.include({ state: 'up', message: null });
     expect((await push('?ping=soon&other=1')).status).to.equal(200);
@@ -142,6 +148,189 @@ describe('watchdog ping URLs', function () {
     expect([bad.status, bad.json.error?.code]).to.deep.equal([400, 'invalid_request']);
     const unknown = await fixture.api('GET', `/api/push/wd_live_${'x'.repeat(43)}?status=up`, null);
     expect([unknown.status, unknown.json.error?.code]).to.deep.equal([404, 'not_found']);
+  });
+
+  const HOUR = 3_600_000;
+  /** A run of a service that was there all the time: a moved clock would be taken for its outage. */
+  const evaluate = async (): Promise<void> => {
+    const at = new Date(fixture.clock.now()).toISOString();
+    await store.collection('watchdog_marks').change({ id: 'alive' }, { set: { at } }, { upsert: true });
+    await store.collection('watchdog_outages').remove({});
+    expect((await fixture.api('POST', `${BASE}/evaluate`, SHARED_KEY)).status).to.equal(200);
+  };
+  /** Hours go by, with a run of the evaluator in each. */
+  const hours = async (n: number): Promise<void> => {
+    for (let i = 0; i < n; i++) {
+      fixture.clock.forward(HOUR);
+      await evaluate();
+    }
+  };
+  const alarms = async (): Promise<unknown[]> =>
+    (await events()).filter(({ kind }) => kind === 'alarm').map(({ type }) => type);
+
+  /** The line as the guide prints it, for an exit code: from behind the token on. */
+  async function nightly(code: number): Promise<string> {
+    const guide = await readFile(new URL('../../../../../docs/watchdog.md', import.meta.url), 'utf8');
+    const [, rest] = /^0 3 \* \* \* .*"\$AOS_URL\/ping\/\$WD_TOKEN(\S+)"$/m.exec(guide) ?? [];
+    if (rest === undefined) throw new Error('docs/watchdog.md has no nightly line');
+    return rest.replace('$?', String(code));
+  }
+
+  it('the nightly line of the guide, as it is printed: quiet while it comes, a warning an hour after it did not', async () => {
+    for (let night = 0; night < 3; night++) {
+      expect((await ping(await nightly(0))).text).to.equal('OK');
+      await hours(24);
+      expect(await monitor()).to.include({ state: 'up', interval_seconds: NIGHTLY });
+    }
+    await hours(2);
+    expect(await monitor()).to.include({ state: 'warning' });
+    expect(await alarms()).to.deep.equal([]);
+    await hours(26);
+    expect(await monitor()).to.include({ state: 'down' });
+    await ping(await nightly(0));
+    expect(await alarms()).to.deep.equal(['monitor.recovered', 'monitor.down']);
+    await ping(await nightly(2));
+    expect(await monitor()).to.include({ state: 'down', alarm: 'open', message: 'Exit code 2' });
+    const line = reporting('https://aos.example', source, secret).find(({ label }) => label.includes('outcome'))?.text;
+    expect(line).to.include(`/ping/${secret}${(await nightly(0)).replace('/0', '/$?')}"`);
+  });
+
+  it('without an interval it learns one from its first two pings, and never alarms before', async () => {
+    await ping();
+    await hours(24 * 8);
+    expect(await monitor()).to.include({ state: 'up', interval_seconds: null });
+    await ping();
+    const learned = 24 * 8 * 3_600 * 1.5;
+    expect(await monitor()).to.include({ state: 'up', interval_seconds: learned });
+    await ping();
+    expect(await monitor()).to.include({ interval_seconds: learned });
+    expect(await alarms()).to.deep.equal([]);
+    const edit = { interval_seconds: 60 };
+    const manage = await fixture.token(['watchdog:manage']);
+    await fixture.api('PATCH', `${BASE}/monitors/${encodeURIComponent(source)}`, manage, edit);
+    await ping('/0?interval=5');
+    expect(await monitor(), 'it has one').to.include(edit);
+  });
+
+  it('learns at least 60 s, from pings that went well, and alarms from then on', async () => {
+    await ping('/start');
+    await ping('/1');
+    expect(await alarms()).to.deep.equal(['monitor.down']);
+    fixture.clock.forward(1_000);
+    await ping();
+    await hours(48);
+    expect(await monitor()).to.include({ state: 'up', interval_seconds: null });
+    await ping();
+    fixture.clock.forward(1_000);
+    await ping();
+    expect(await monitor()).to.include({ interval_seconds: 24 * 3 * 3_600 });
+    const other = `quick/${n}`;
+    secret = (
+      await fixture.parts.tokens.issue({
+        kind: 'watchdog',
+        name: 'job',
+        scopes: ['watchdog:ping'],
+        source: other,
+        created_by: 'test',
+      })
+    ).token;
+    source = other;
+    await ping();
+    fixture.clock.forward(1_000);
+    await ping();
+    expect(await monitor()).to.include({ interval_seconds: 60 });
+    fixture.clock.forward(240_001);
+    await evaluate();
+    expect(await monitor()).to.include({ state: 'down', alarm: 'open' });
+  });
+
+  it('a monitor that was made by hand, or beats by the interface, has the interval of 60 s that it always had', async () => {
+    const manage = await fixture.token(['watchdog:manage', 'watchdog:ping']);
+    await fixture.api('POST', `${BASE}/monitors`, manage, { source });
+    await ping();
+    fixture.clock.forward(240_001);
+    await evaluate();
+    expect(await monitor()).to.include({ state: 'down' });
+    await ping('?interval=7200');
+    expect(await monitor()).to.include({ state: 'up', interval_seconds: 7_200 });
+    source = `mixed/${n}`;
+    const beat = await fixture.api('POST', `${BASE}/ping`, manage, { source });
+    expect(beat.json).to.include({ effective_interval_seconds: 60 });
+  });
+
+  for (const [rest, message] of [
+    ['/fail', null],
+    ['/1', 'Exit code 1'],
+    ['/255', 'Exit code 255'],
+    ['/137/', 'Exit code 137'],
+  ] as const) {
+    it(`${rest} is down at once, with an alarm, and the next ping ends it`, async () => {
+      await ping('/');
+      expect((await ping(rest)).text).to.equal('OK');
+      expect(await monitor()).to.include({ state: 'down', alarm: 'open', last_status: 'error', message });
+      await ping(rest);
+      expect(await alarms()).to.deep.equal(['monitor.down']);
+      expect((await ping('/000')).text).to.equal('OK');
+      expect(await monitor()).to.include({ state: 'up', alarm: 'none' });
+      expect(await alarms()).to.deep.equal(['monitor.recovered', 'monitor.down']);
+    });
+  }
+
+  it('/fail below something that is down is suppressed', async () => {
+    const manage = await fixture.token(['watchdog:manage']);
+    const below = source;
+    await fixture.api('POST', `${BASE}/monitors`, manage, { source: below, parent_source: `${below}/host` });
+    source = `${below}/host`;
+    const host = await fixture.parts.tokens.issue({
+      kind: 'watchdog',
+      name: 'host',
+      scopes: ['watchdog:ping'],
+      source,
+      created_by: 'test',
+    });
+    const child = secret;
+    secret = host.token;
+    await ping('/fail');
+    expect(await monitor()).to.include({ state: 'down', alarm: 'open' });
+    secret = child;
+    source = below;
+    await ping('/fail');
+    expect(await monitor()).to.include({ state: 'down', alarm: 'suppressed', suppressed_by: `${below}/host` });
+  });
+
+  it('an error that is a status of the interface is a warning, as it was', async () => {
+    const token = await fixture.token(['watchdog:ping']);
+    const answer = await fixture.api('POST', `${BASE}/ping`, token, { source, status: 'error' });
+    expect(answer.json).to.include({ state: 'warning' });
+  });
+
+  it('a schedule that is not built is refused before it is a false alarm; a bad interval too', async () => {
+    for (const query of ['schedule=0+3+*+*+*', 'timezone=Europe/Berlin', 'grace=600', 'interval=0', 'interval=soon'])
+      for (const rest of ['', '/0', '/start', '/log'])
+        expect((await ping(`${rest}?${query}`)).status, query).to.equal(400);
+    const push = await fixture.api('GET', `/api/push/${secret}?schedule=@daily`, null);
+    expect([push.status, push.json.error?.fields]).to.deep.equal([
+      400,
+      { schedule: 'is not supported by this version; give `interval` in seconds' },
+    ]);
+    expect(await monitor()).to.equal(undefined);
+  });
+
+  it('?interval= stands with /start, /log and the push address as well', async () => {
+    await ping('/start?interval=3600');
+    expect(await monitor()).to.include({ state: 'unknown', interval_seconds: 3_600 });
+    source = `push/${n}`;
+    secret = (
+      await fixture.parts.tokens.issue({
+        kind: 'watchdog',
+        name: 'job',
+        scopes: ['watchdog:ping'],
+        source,
+        created_by: 'test',
+      })
+    ).token;
+    await fixture.api('GET', `/api/push/${secret}/?interval=90&msg=OK`, null);
+    expect(await monitor()).to.include({ state: 'up', interval_seconds: 90 });
   });
 
   it('other tokens and unknown words are 404', async () => {

@@ -320,10 +320,10 @@ describe('watchdog routes', function () {
     const url = (rest = ''): string => `/ping/${bound}${rest}`;
     for (const [method, rest, state] of [
       ['GET', '', 'up'],
-      ['POST', '/fail', 'warning'],
-      ['GET', '/start', 'warning'],
+      ['POST', '/fail', 'down'],
+      ['GET', '/start', 'down'],
       ['GET', '/0', 'up'],
-      ['POST', '/137', 'warning'],
+      ['POST', '/137', 'down'],
     ] as const) {
       const answer = await fixture.api(method, url(rest), null);
       expect(answer.status, rest).to.equal(200);
