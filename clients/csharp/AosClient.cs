@@ -5,6 +5,7 @@
 #pragma warning disable SYSLIB0014 // HttpWebRequest is what all of these have.
 using System;
 using System.Collections.Generic;
+using System.Diagnostics;
 using System.Globalization;
 using System.IO;
 using System.Linq;
@@ -71,14 +72,17 @@ namespace Aos
         readonly string project;
         readonly string token;
         readonly PublicKey[] keys;
+        readonly KeptChain chain;
         readonly int timeout;
 
         /// <summary>What this machine is called in update checks and licenses; null: the system does not name it.</summary>
         public string MachineId { get; }
 
-        /// <param name="licensePublicKeys">PEM; with one no answer about a license is believed that it did not sign.</param>
+        /// <param name="licensePublicKeys">PEM; with one no answer about a license is believed that it, or a key that followed it, did
+        /// not sign.</param>
+        /// <param name="cacheDir">Folder of aos-keys.json, where the keys that followed are kept; default: the user's cache folder.</param>
         public Client(string server, string project, string token = null, string[] licensePublicKeys = null,
-            string machineId = null, int timeoutMilliseconds = 10000)
+            string machineId = null, int timeoutMilliseconds = 10000, string cacheDir = null)
         {
             if (!Regex.IsMatch(server ?? "", @"^https?://[^/?#@]+(/[^?#]*)?\z"))
                 throw new ArgumentException("server must be an address such as https://aos.example.com");
@@ -88,6 +92,7 @@ namespace Aos
             this.project = project;
             this.token = token;
             keys = (licensePublicKeys ?? new string[0]).Select(PublicKey.Read).ToArray();
+            chain = new KeptChain(cacheDir ?? Machine.CacheDir(project));
             timeout = timeoutMilliseconds;
             MachineId = machineId ?? Machine.Id(project);
         }
@@ -129,7 +134,7 @@ namespace Aos
             if (answer.Body == null) return new License { Status = answer.Code, IsTransient = answer.IsTransient };
             if (keys.Length > 0)
             {
-                var same = IsSigned(answer.Body)
+                var same = ByKnownKeys(known => PublicKey.AnswerFault(known, answer.Body), fault => fault) == null
                     && Equals(Json.Member(answer.Body, "key_sha256"), Hash.Sha256(LicenseKeys.Canonical(key)))
                     && Equals(Json.Member(answer.Body, "product"), project)
                     && Equals(Json.Member(answer.Body, "machine_id"), machine)
@@ -140,10 +145,40 @@ namespace Aos
             return new License { Status = status, Valid = status == "active", Verified = keys.Length > 0 };
         }
 
-        /// <summary>Verifies the text of a .lic for this project and machine, without the server.</summary>
+        /// <summary>
+        /// Verifies the text of a .lic for this project and machine. The server is asked only for a key that followed the pinned one.
+        /// </summary>
         public LicenseFile LoadLicenseFile(string text, DateTimeOffset? now = null)
         {
-            return LicenseFiles.Verify(text, keys, project, MachineId, now ?? DateTimeOffset.UtcNow);
+            var at = now ?? DateTimeOffset.UtcNow;
+            return ByKnownKeys(known => LicenseFiles.Verify(text, known, project, MachineId, at), file => file.Reason);
+        }
+
+        /// <summary>Verifies by the pinned keys, then by the chain that is kept, then by the server's.</summary>
+        T ByKnownKeys<T>(Func<PublicKey[], T> verify, Func<T, string> fault)
+        {
+            var first = verify(keys);
+            if (fault(first) != "unknown_key" || keys.Length == 0) return first;
+            foreach (var read in new Func<KeyChain>[] { chain.Read, PublishedChain })
+            {
+                var found = read();
+                var followed = found == null ? new PublicKey[0] : found.Followed(keys);
+                if (followed.Length == 0) continue;
+                var result = verify(keys.Concat(followed).ToArray());
+                if (fault(result) == "unknown_key") continue;
+                chain.Keep(found);
+                return result;
+            }
+            return first;
+        }
+
+        KeyChain PublishedChain()
+        {
+            var answer = Fetch("GET", "/api/license/v1/pubkey", null, false, (status, body) => new Exchange
+            {
+                Body = status == 200 ? body : null,
+            });
+            return KeyChain.Of(answer.Body);
         }
 
         /// <param name="fields">interval (seconds), message, checks, metrics, app_version.</param>
@@ -166,15 +201,33 @@ namespace Aos
             return Send("/api/errors/v1/report", report);
         }
 
-        /// <summary>Reports what was thrown, with its stack trace.</summary>
+        /// <summary>Reports what was thrown, with its stack trace: file and line where the program has them (a .pdb beside it).</summary>
         public Sent CaptureException(Exception error, IDictionary<string, object> fields = null)
         {
             var report = new Dictionary<string, object>
             {
                 { "exception_class", error.GetType().FullName }, { "stack_trace", Cut(error.ToString(), 65536) },
             };
+            var top = TopFrame(error);
+            if (top != null)
+            {
+                report["file"] = top.GetFileName();
+                report["line"] = top.GetFileLineNumber();
+            }
             foreach (var pair in fields ?? new Dictionary<string, object>()) report[pair.Key] = pair.Value;
             return ReportError(error.Message, report);
+        }
+
+        /// <summary>The first frame with a file; of a group that has none, its first member's.</summary>
+        static StackFrame TopFrame(Exception error)
+        {
+            for (var depth = 0; error != null && depth < 10; depth++, error = error.InnerException)
+            {
+                var frames = new StackTrace(error, true).GetFrames() ?? new StackFrame[0];
+                var top = frames.FirstOrDefault(frame => frame != null && !string.IsNullOrEmpty(frame.GetFileName()));
+                if (top != null) return top;
+            }
+            return null;
         }
 
         static string Cut(string text, int most) { return text.Length > most ? text.Substring(0, most) : text; }
@@ -184,13 +237,6 @@ namespace Aos
             var bytes = new byte[16];
             using (var random = RandomNumberGenerator.Create()) random.GetBytes(bytes);
             return Hash.Hex(bytes);
-        }
-
-        bool IsSigned(IDictionary<string, object> answer)
-        {
-            var covered = answer.Where(pair => pair.Key != "signature").ToDictionary(pair => pair.Key, pair => pair.Value);
-            var signed = Encoding.UTF8.GetBytes(Json.Write(covered));
-            return PublicKey.Fault(keys, answer, "signature", signed) == null;
         }
 
         Sent Send(string path, IDictionary<string, object> body)
@@ -217,6 +263,14 @@ namespace Aos
 
         Exchange Ask(string method, string path, IDictionary<string, object> body, bool license)
         {
+            return Fetch(method, path, body, license, (status, answer) => Judge(status, answer, license));
+        }
+
+        Exchange Fetch(string method, string path, IDictionary<string, object> body, bool license,
+            Func<int, IDictionary<string, object>, Exchange> judge)
+        {
+            Func<HttpWebResponse, Exchange> judged = response =>
+                judge((int)response.StatusCode, Json.ParseObject(Read(response)) ?? new Dictionary<string, object>());
             try
             {
                 var request = (HttpWebRequest)WebRequest.Create(server + path);
@@ -234,7 +288,7 @@ namespace Aos
                     request.ContentLength = data.Length;
                     using (var stream = request.GetRequestStream()) stream.Write(data, 0, data.Length);
                 }
-                using (var response = (HttpWebResponse)request.GetResponse()) return Judge(response, license);
+                using (var response = (HttpWebResponse)request.GetResponse()) return judged(response);
             }
             catch (WebException error)
             {
@@ -242,7 +296,7 @@ namespace Aos
                 if (response == null) return new Exchange { IsTransient = true, Error = error.Message };
                 using (response)
                 {
-                    try { return Judge(response, license); }
+                    try { return judged(response); }
                     catch (IOException fault) { return new Exchange { IsTransient = true, Error = fault.Message }; }
                     catch (WebException fault) { return new Exchange { IsTransient = true, Error = fault.Message }; }
                 }
@@ -251,10 +305,8 @@ namespace Aos
         }
 
         /// <summary>A success, or a definite refusal: 401, 404 and 422 in the service's own JSON. Everything else is transient.</summary>
-        static Exchange Judge(HttpWebResponse response, bool license)
+        static Exchange Judge(int status, IDictionary<string, object> body, bool license)
         {
-            var status = (int)response.StatusCode;
-            var body = Json.ParseObject(Read(response)) ?? new Dictionary<string, object>();
             var named = Json.Member(body, "status") as string;
             if (license ? status == 200 && named != null && Statuses.Contains(named) : status / 100 == 2 && named == "success")
                 return new Exchange { Body = body };
@@ -303,6 +355,13 @@ namespace Aos
             DateTimeOffset? now = null)
         {
             return Verify(text, new[] { PublicKey.Read(publicKeyPem) }, product, machineId, now ?? DateTimeOffset.UtcNow);
+        }
+
+        /// <summary>By several keys, any of which may have signed.</summary>
+        public static LicenseFile Verify(string text, string[] publicKeyPems, string product = null, string machineId = null,
+            DateTimeOffset? now = null)
+        {
+            return Verify(text, publicKeyPems.Select(PublicKey.Read).ToArray(), product, machineId, now ?? DateTimeOffset.UtcNow);
         }
 
         internal static LicenseFile Verify(string text, PublicKey[] keys, string product, string machineId, DateTimeOffset now)
@@ -361,7 +420,10 @@ namespace Aos
         static readonly byte[] Ed25519Head = Hash.Bytes("302a300506032b6570032100");
         static readonly byte[] RsaHead = Hash.Bytes("300d06092a864886f70d0101010500");
 
+        const int LongestPem = 16384;
+
         string id;
+        byte[] spki;
         string algorithm;
         byte[] point;
         RSAParameters rsa;
@@ -369,10 +431,11 @@ namespace Aos
         /// <exception cref="ArgumentException">It is neither an Ed25519 key nor an RSA key of 2048 bits or more.</exception>
         public static PublicKey Read(string pem)
         {
+            if (pem != null && pem.Length > LongestPem) throw new ArgumentException("is too long for a public key");
             var match = Regex.Match(pem ?? "", @"^\s*-----BEGIN PUBLIC KEY-----\s([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----\s*\z");
             var spki = match.Success ? Base64.Canonical(Regex.Replace(match.Groups[1].Value, @"\s+", "")) : null;
             if (spki == null) throw new ArgumentException("is no public key in PEM (SPKI)");
-            var key = new PublicKey { id = Hash.Sha256(spki).Substring(0, 16) };
+            var key = new PublicKey { id = Hash.Sha256(spki).Substring(0, 16), spki = spki };
             if (spki.Length == 44 && Begins(spki, Ed25519Head))
             {
                 key.algorithm = "ed25519";
@@ -408,8 +471,23 @@ namespace Aos
             if (key == null) return "unknown_key";
             var text = Json.Member(document, signature) as string;
             if (text == null || !Equals(key.algorithm, Json.Member(document, "alg"))) return "malformed";
-            var bytes = Base64.Canonical(text);
-            return bytes != null && key.Verifies(signed, bytes) ? null : "wrong_signature";
+            return key.HasSigned(signed, text) ? null : "wrong_signature";
+        }
+
+        /// <summary>What is wrong with the signature of an answer of validate; null: it is right.</summary>
+        internal static string AnswerFault(PublicKey[] keys, IDictionary<string, object> answer)
+        {
+            var covered = answer.Where(pair => pair.Key != "signature").ToDictionary(pair => pair.Key, pair => pair.Value);
+            return Fault(keys, answer, "signature", Encoding.UTF8.GetBytes(Json.Write(covered)));
+        }
+
+        internal bool Is(PublicKey other) { return spki.SequenceEqual(other.spki); }
+        internal bool HasSigned(PublicKey successor, string signature) { return HasSigned(successor.spki, signature); }
+
+        bool HasSigned(byte[] signed, string signature)
+        {
+            var bytes = Base64.Canonical(signature);
+            return bytes != null && Verifies(signed, bytes);
         }
 
         bool Verifies(byte[] signed, byte[] signature)
@@ -440,6 +518,111 @@ namespace Aos
             Array.Copy(data, at, content, 0, length);
             at += length;
             return content;
+        }
+    }
+
+    /// <summary>What /pubkey publishes of the keys, the newest first.</summary>
+    sealed class KeyChain
+    {
+        /// <summary>Who pinned a key before these begins anew.</summary>
+        const int Longest = 101;
+        /// <summary>Of RSA, in base64: 16,384 bits.</summary>
+        const int LongestSignature = 2732;
+
+        PublicKey[] keys;
+        string[] pems;
+        /// <summary>Of each key but the newest, over the SPKI DER of the one before it here.</summary>
+        string[] signatures;
+
+        /// <summary>Null: it is no chain, or one with garbage or with a key twice.</summary>
+        public static KeyChain Of(IDictionary<string, object> body)
+        {
+            var earlier = body == null ? null : Json.Member(body, "predecessors") as IList<object>;
+            if (earlier == null) return null;
+            var links = earlier.Take(Longest - 1).Select(link => link as IDictionary<string, object>).ToArray();
+            if (links.Contains(null)) return null;
+            var chain = new KeyChain
+            {
+                pems = new[] { body }.Concat(links).Select(link => Json.Member(link, "public_key") as string).ToArray(),
+                signatures = links.Select(link => Json.Member(link, "signature") as string).ToArray(),
+            };
+            if (chain.signatures.Any(signature => signature == null || signature.Length > LongestSignature)) return null;
+            try { chain.keys = chain.pems.Select(PublicKey.Read).ToArray(); }
+            catch (ArgumentException) { return null; }
+            return chain.keys.Any(key => chain.keys.Count(key.Is) > 1) ? null : chain;
+        }
+
+        /// <summary>
+        /// The keys that follow the earliest pinned one; none when one was not signed by the one before it. What leads backwards proves
+        /// nothing: anybody can sign our newest key.
+        /// </summary>
+        public PublicKey[] Followed(PublicKey[] pinned)
+        {
+            var earliest = Array.FindLastIndex(keys, key => pinned.Any(key.Is));
+            for (var at = earliest; at > 0; at--)
+                if (!keys[at].HasSigned(keys[at - 1], signatures[at - 1])) return new PublicKey[0];
+            return keys.Take(Math.Max(0, earliest)).ToArray();
+        }
+
+        public string Text()
+        {
+            var links = signatures.Select((signature, at) => new Dictionary<string, object>
+            {
+                { "public_key", pems[at + 1] }, { "signature", signature },
+            });
+            return Json.Write(new Dictionary<string, object> { { "public_key", pems[0] }, { "predecessors", links.ToArray() } });
+        }
+    }
+
+    /// <summary>The keys that followed a pinned one, in a file that anybody may have written: it is verified at each read.</summary>
+    sealed class KeptChain
+    {
+        const int Longest = 4 * 1024 * 1024;
+
+        readonly string folder;
+        readonly string path;
+        /// <summary>Where the folder cannot be written to.</summary>
+        KeyChain kept;
+
+        public KeptChain(string folder)
+        {
+            this.folder = folder;
+            path = Path.Combine(folder, "aos-keys.json");
+        }
+
+        public KeyChain Read()
+        {
+            try
+            {
+                return new FileInfo(path).Length > Longest ? null : KeyChain.Of(Json.ParseObject(File.ReadAllText(path)));
+            }
+            catch (IOException) { return kept; }
+            catch (UnauthorizedAccessException) { return kept; }
+        }
+
+        public void Keep(KeyChain chain)
+        {
+            var before = Read();
+            if (before != null && before.Text() == chain.Text()) return;
+            kept = chain;
+            var temporary = path + "." + Guid.NewGuid().ToString("N") + ".tmp";
+            try
+            {
+                Directory.CreateDirectory(folder);
+                File.WriteAllText(temporary, chain.Text());
+                // Two programs may write at once; what counts is that one of them does.
+                if (File.Exists(path)) File.Replace(temporary, path, null);
+                else File.Move(temporary, path);
+            }
+            catch (IOException) { Remove(temporary); }
+            catch (UnauthorizedAccessException) { Remove(temporary); }
+        }
+
+        static void Remove(string file)
+        {
+            try { File.Delete(file); }
+            catch (IOException) { }
+            catch (UnauthorizedAccessException) { }
         }
     }
 
@@ -556,6 +739,17 @@ namespace Aos
             if (RuntimeInformation.IsOSPlatform(OSPlatform.Windows)) return x64 ? "win-x64" : "any";
             if (!RuntimeInformation.IsOSPlatform(OSPlatform.Linux)) return "any";
             return x64 ? "linux-x64" : arm ? "linux-arm64" : "any";
+        }
+
+        /// <summary>The same as the SDK's.</summary>
+        public static string CacheDir(string project)
+        {
+            Func<string, string> env = Environment.GetEnvironmentVariable;
+            var local = Environment.GetFolderPath(Environment.SpecialFolder.LocalApplicationData);
+            var home = Environment.GetFolderPath(Environment.SpecialFolder.UserProfile);
+            var isWindows = RuntimeInformation.IsOSPlatform(OSPlatform.Windows);
+            var cache = string.IsNullOrEmpty(env("XDG_CACHE_HOME")) ? Path.Combine(home, ".cache") : env("XDG_CACHE_HOME");
+            return Path.Combine(isWindows ? local : cache, "aos", project);
         }
 
         /// <summary>The same that the SDK and the update agent derive, on Linux; elsewhere give one to the client.</summary>

@@ -13,24 +13,27 @@ import os
 import platform
 import re
 import secrets
+import tempfile
 import traceback
 import urllib.error
 import urllib.parse
 import urllib.request
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union
 
 __all__ = ["Client", "Beat", "License", "LicenseFile", "Reported", "Update", "verify_license_file"]
 
 Json = Dict[str, Any]
 Pems = Union[str, Sequence[str]]
+_T = TypeVar("_T")
 
 STATUSES = frozenset(
     "active expired inactive revoked pending invalid product_mismatch machine_limit machine_pending machine_blocked".split()
 )
 LONGEST_ANSWER = 64 * 1024 * 1024
 LONGEST_FILE = 256 * 1024
+LONGEST_PEM = 16_384
 
 
 @dataclass(frozen=True)
@@ -96,8 +99,10 @@ class Client:
         license_public_key: Pems = (),
         machine_id: Optional[str] = None,
         timeout: float = 10.0,
+        cache_dir: Optional[str] = None,
     ) -> None:
-        """`license_public_key`: PEM, or several; with it no answer about a license is believed that it did not sign."""
+        """`license_public_key`: PEM, or several; with it no answer about a license is believed that it, or a key that followed it,
+        did not sign. `cache_dir`: the folder of `aos-keys.json`, where the keys that followed are kept; default: the user's cache folder."""
         if not re.match(r"https?://[^/?#@]+(/[^?#]*)?\Z", server):
             raise ValueError("server must be an address such as https://aos.example.com")
         if not re.match(r"[a-z0-9][a-z0-9._-]{0,63}\Z", project):
@@ -107,6 +112,7 @@ class Client:
         self._token = token
         self._keys = _keys(license_public_key)
         self._timeout = timeout
+        self._chain = _KeptChain(cache_dir or _cache_dir(project))
         self.machine_id = machine_id or _machine_id(project)
 
     def check_for_update(self, current_version: str, channel: str = "stable", platform: Optional[str] = None) -> Update:
@@ -134,14 +140,17 @@ class Client:
         if self._keys:
             expected = {"key_sha256": _sha256(_canonical_key(key)), "product": self._project}
             expected.update({"machine_id": machine, "nonce": nonce})
-            if not self._is_signed(answer.body) or any(answer.body.get(n) != v for n, v in expected.items()):
+            fault = self._by_known_keys(lambda keys: _answer_fault(keys, answer.body or {}), lambda it: it)
+            if fault is not None or any(answer.body.get(n) != v for n, v in expected.items()):
                 return License(None, False, False, True)
         status = answer.body["status"]
         return License(status, status == "active", bool(self._keys), False)
 
     def load_license_file(self, text: str, now: Optional[datetime] = None) -> LicenseFile:
-        """Verifies the text of a `.lic` for this project and machine, without the server."""
-        return _verified_file(text, self._keys, self._project, self.machine_id, now)
+        """Verifies the text of a `.lic` for this project and machine. The server is asked only for a key that followed the pinned one."""
+        return self._by_known_keys(
+            lambda keys: _verified_file(text, keys, self._project, self.machine_id, now), lambda it: it.reason
+        )
 
     def heartbeat(self, source: str, status: str = "ok", **fields: Any) -> Beat:
         """One heartbeat: `interval` (seconds), `message`, `checks`, `metrics`, `app_version`."""
@@ -170,22 +179,39 @@ class Client:
         """Reports what was raised, with its stack trace."""
         trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         found = {"exception_class": type(error).__qualname__, "stack_trace": trace[-65_536:]}
-        frames = traceback.extract_tb(error.__traceback__)
-        if frames:
-            found.update({"file": frames[-1].filename, "line": frames[-1].lineno})
-        return self.report_error(str(error) or type(error).__qualname__, **dict(found, **fields))
+        frame = _top_frame(error)
+        if frame is not None:
+            found.update({"file": frame.filename, "line": frame.lineno})
+        return self.report_error(_message(error), **dict(found, **fields))
 
-    def _is_signed(self, answer: Json) -> bool:
-        covered = {name: value for name, value in answer.items() if name != "signature"}
-        try:
-            signed = _canonical_json(covered).encode("utf-8")
-        except (TypeError, ValueError):
-            return False
-        return _signature_fault(self._keys, answer.get("kid"), answer.get("alg"), answer.get("signature"), signed) is None
+    def _by_known_keys(self, verify: Callable[[List["_Key"]], _T], fault: Callable[[_T], Optional[str]]) -> _T:
+        """Verifies by the pinned keys, then by the chain that is kept, then by the server's."""
+        first = verify(self._keys)
+        if fault(first) != "unknown_key" or not self._keys:
+            return first
+        for read in (self._chain.read, self._published_chain):
+            chain = read()
+            followed = _followed(self._keys, chain)
+            result = verify(self._keys + followed) if followed else first
+            if fault(result) != "unknown_key":
+                self._chain.keep(chain)
+                return result
+        return first
+
+    def _published_chain(self) -> Optional[Json]:
+        status, body, _ = self._exchange("GET", "/api/license/v1/pubkey", None, False)
+        return _chain_of(body) if status == 200 else None
 
     def _ask(
         self, method: str, path: str, body: Optional[Json] = None, token: bool = True, license: bool = False
     ) -> "_Answer":
+        status, answer, fault = self._exchange(method, path, body, token)
+        return _Answer(error=fault) if status is None else _judge(status, answer, license)
+
+    def _exchange(
+        self, method: str, path: str, body: Optional[Json], token: bool
+    ) -> Tuple[Optional[int], Optional[Json], Optional[str]]:
+        """Status and JSON of an answer, or why there is none."""
         headers = {"Accept": "application/json"}
         if token and self._token is not None and method == "POST":
             headers["Authorization"] = "Bearer " + self._token
@@ -196,15 +222,35 @@ class Client:
         request = urllib.request.Request(self._server + path, data=data, headers=headers, method=method)
         try:
             with _OPENER.open(request, timeout=self._timeout) as response:
-                return _judge(response.status, _parsed(response.read(LONGEST_ANSWER)), license)
+                return response.status, _parsed(response.read(LONGEST_ANSWER)), None
         except urllib.error.HTTPError as error:
             with error:
                 try:
-                    return _judge(error.code, _parsed(error.read(LONGEST_ANSWER)), license)
-                except OSError as fault:
-                    return _Answer(error=str(fault))
+                    return error.code, _parsed(error.read(LONGEST_ANSWER)), None
+                except (OSError, http.client.HTTPException) as fault:
+                    return None, None, str(fault) or type(fault).__name__
         except (OSError, ValueError, http.client.HTTPException) as error:
-            return _Answer(error=str(error) or type(error).__name__)
+            return None, None, str(error) or type(error).__name__
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error) or type(error).__qualname__
+    except Exception:  # Its own __str__ may fail, and the error itself must not be lost.
+        return type(error).__qualname__
+
+
+def _top_frame(error: BaseException) -> Optional[traceback.FrameSummary]:
+    """The innermost frame; of a group that was never raised, its first member's."""
+    for _ in range(10):
+        frames = traceback.extract_tb(error.__traceback__)
+        if frames:
+            return frames[-1]
+        members = getattr(error, "exceptions", None)
+        if not isinstance(members, (list, tuple)) or not members or not isinstance(members[0], BaseException):
+            return None
+        error = members[0]
+    return None
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -319,6 +365,49 @@ def _canonical_key(text: str) -> str:
     return "-".join(characters[at : at + 5] for at in range(0, len(characters), 5))
 
 
+def _cache_dir(project: str) -> str:
+    """The same as the SDK's."""
+    home = os.path.expanduser("~")
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(base, "aos", project)
+
+
+class _KeptChain:
+    """The keys that followed a pinned one, in a file that anybody may have written: it is verified at each read. Never raises."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._path = os.path.join(folder, "aos-keys.json")
+        #: Where the folder cannot be written to.
+        self._chain: Optional[Json] = None
+
+    def read(self) -> Optional[Json]:
+        try:
+            with open(self._path, "rb") as file:
+                return _chain_of(_parsed(file.read(2 * LONGEST_CHAIN * LONGEST_PEM)))
+        except OSError:
+            return self._chain
+
+    def keep(self, chain: Optional[Json]) -> None:
+        if chain is None or chain == self.read():
+            return
+        self._chain = chain
+        try:
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=self._folder, suffix=".tmp")
+        except OSError:
+            return
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(chain, file)
+            os.replace(temporary, self._path)
+        except OSError:
+            os.unlink(temporary)
+
+
 # License files and signatures. Nothing is believed before its signature was verified, and the algorithm is the key's.
 
 
@@ -331,6 +420,59 @@ def verify_license_file(
 ) -> LicenseFile:
     """Verifies the text of a `.lic`: signature, times, and product and machine where they are given. Raises ValueError for a key that is none."""
     return _verified_file(text, _keys(public_key), product, machine_id, now)
+
+
+def _answer_fault(keys: List["_Key"], answer: Json) -> Optional[str]:
+    covered = {name: value for name, value in answer.items() if name != "signature"}
+    try:
+        signed = _canonical_json(covered).encode("utf-8")
+    except (TypeError, ValueError):
+        return "malformed"
+    return _signature_fault(keys, answer.get("kid"), answer.get("alg"), answer.get("signature"), signed)
+
+
+#: Who pinned a key before these begins anew.
+LONGEST_CHAIN = 101
+#: Of RSA, in base64: 16,384 bits.
+LONGEST_SIGNATURE = 2_732
+
+
+def _chain_of(body: Optional[Json]) -> Optional[Json]:
+    """What is kept of `/pubkey`; None: it is none, by its looks."""
+    earlier = (body or {}).get("predecessors")
+    if body is None or not isinstance(earlier, list):
+        return None
+    try:
+        links = [{name: link[name] for name in ("public_key", "signature")} for link in earlier[: LONGEST_CHAIN - 1]]
+    except (KeyError, TypeError):
+        return None
+    texts = [text for link in links for text in link.values()] + [body.get("public_key")]
+    if not all(isinstance(text, str) and len(text) <= LONGEST_PEM for text in texts):
+        return None
+    if any(len(link["signature"]) > LONGEST_SIGNATURE for link in links):
+        return None
+    return {"public_key": body["public_key"], "predecessors": links}
+
+
+def _followed(pinned: List["_Key"], chain: Optional[Json]) -> List["_Key"]:
+    """The keys that follow the earliest pinned one in what `/pubkey` publishes; none when one of them is no key, stands there twice, or
+    was not signed by the one before it. What leads backwards proves nothing: anybody can sign our newest key."""
+    if chain is None:
+        return []
+    links = [chain] + chain["predecessors"]
+    try:
+        keys = [_read_key(link["public_key"]) for link in links]
+    except ValueError:
+        return []
+    known = [key.spki for key in keys]
+    if len(set(known)) < len(known):
+        return []
+    pins = {key.spki for key in pinned}
+    earliest = max((at for at, spki in enumerate(known) if spki in pins), default=0)
+    for at in range(earliest, 0, -1):
+        if not _is_signed_by(keys[at], known[at - 1], links[at]["signature"]):
+            return []
+    return keys[:earliest]
 
 
 def _verified_file(
@@ -402,11 +544,15 @@ def _base64(text: str) -> Optional[bytes]:
 
 @dataclass(frozen=True)
 class _Key:
-    key_id: str
+    spki: bytes
     algorithm: str
     #: Of RSA: modulus and exponent. Of Ed25519: the 32 bytes.
     numbers: Tuple[int, int] = (0, 0)
     point: bytes = b""
+
+    @property
+    def key_id(self) -> str:
+        return hashlib.sha256(self.spki).hexdigest()[:16]
 
 
 def _keys(public_key: Pems) -> List[_Key]:
@@ -418,13 +564,14 @@ _RSA = bytes.fromhex("300d06092a864886f70d0101010500")
 
 
 def _read_key(pem: str) -> _Key:
+    if len(pem) > LONGEST_PEM:
+        raise ValueError("license_public_key is too long")
     match = re.match(r"\s*-----BEGIN PUBLIC KEY-----\s([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----\s*\Z", pem)
     spki = _base64("".join(match.group(1).split())) if match else None
     if spki is None:
         raise ValueError("license_public_key is no public key in PEM (SPKI)")
-    key_id = hashlib.sha256(spki).hexdigest()[:16]
     if spki.startswith(_ED25519) and len(spki) == 44:
-        return _Key(key_id, "ed25519", point=spki[12:])
+        return _Key(spki, "ed25519", point=spki[12:])
     try:
         whole, _ = _der(spki, 0x30)
         if not whole.startswith(_RSA):
@@ -438,7 +585,7 @@ def _read_key(pem: str) -> _Key:
     n, e = int.from_bytes(modulus, "big"), int.from_bytes(exponent, "big")
     if n.bit_length() < 2048:
         raise ValueError("license_public_key is an RSA key of less than 2048 bits")
-    return _Key(key_id, "rsa-sha256", numbers=(n, e))
+    return _Key(spki, "rsa-sha256", numbers=(n, e))
 
 
 def _der(data: bytes, tag: int) -> Tuple[bytes, bytes]:
@@ -460,9 +607,12 @@ def _signature_fault(keys: List[_Key], kid: Any, alg: Any, signature: Any, signe
         return "unknown_key"
     if key.algorithm != alg or not isinstance(signature, str):
         return "malformed"
+    return None if _is_signed_by(key, signed, signature) else "wrong_signature"
+
+
+def _is_signed_by(key: _Key, signed: bytes, signature: str) -> bool:
     raw = _base64(signature)
-    good = raw is not None and (_verify_rsa if alg == "rsa-sha256" else _verify_ed25519)(key, signed, raw)
-    return None if good else "wrong_signature"
+    return raw is not None and (_verify_rsa if key.algorithm == "rsa-sha256" else _verify_ed25519)(key, signed, raw)
 
 
 _DIGEST_INFO = bytes.fromhex("3031300d060960864801650304020105000420")

@@ -1,66 +1,22 @@
 /** The small clients of clients/python and clients/csharp before the real service: the same calls, the same results. */
 import { expect } from 'chai';
-import { execFile, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/tree.js';
 import { archiveOf } from '../support/release-server.js';
-import { unlessMonoDies } from '../support/mono.js';
-import { done } from '../support/programs.js';
 import { TestService } from '../support/service.js';
 import { FakeServer, json, page } from './sdk/server.js';
+import { LANGUAGES, type Call, type Driver, type Result } from './small/languages.js';
 
 const ROOT = projectRoot();
-const DRIVERS = join(ROOT, 'test', 'clients', 'small');
 const VECTORS = JSON.parse(await readFile(join(ROOT, 'test', 'fixtures', 'vectors', 'license-files.json'), 'utf8')) as {
   name: string;
   public_key: string;
   file: string;
 }[];
 const NOW = '2026-12-01T00:00:00.000Z';
-
-interface Call {
-  client?: Record<string, unknown>;
-  method: string;
-  args: Record<string, unknown>;
-}
-type Result = Record<string, unknown>;
-type Driver = (calls: readonly Call[]) => Promise<Result[]>;
-
-function ran(program: string, args: readonly string[], input: object): Promise<Result[]> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(program, args, { timeout: 60_000 }, (error, stdout) => {
-      if (error === null) resolve(JSON.parse(stdout) as Result[]);
-      else reject(error);
-    });
-    child.stdin?.end(JSON.stringify(input));
-  });
-}
-
-const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0;
-
-/** A program to call a client with; null: this machine has none for the language. */
-const LANGUAGES: Readonly<Record<string, (dir: string) => Promise<Driver | null>>> = {
-  Python: async () =>
-    has('python3')
-      ? (calls) =>
-          ran(
-            'python3',
-            [join(DRIVERS, 'driver.py')],
-            calls.map((call) => ({ client: {}, ...call })),
-          )
-      : null,
-  'C#': async (dir) => {
-    if (!has('mcs') || !has('mono')) return null;
-    const program = join(dir, 'driver.exe');
-    const sources = [join(ROOT, 'clients', 'csharp', 'AosClient.cs'), join(DRIVERS, 'Driver.cs')];
-    const compile = ['-warnaserror', '-r:System.Numerics', `-out:${program}`, ...sources];
-    await unlessMonoDies(() => done('mcs', compile, { cwd: dir }));
-    return (calls) => unlessMonoDies(() => ran('mono', [program], { calls }));
-  },
-};
 
 for (const [language, prepare] of Object.entries(LANGUAGES))
   describe(`the small client for ${language}`, function () {
@@ -97,7 +53,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
         body: new Uint8Array(archiveOf([{ path: 'app.txt', content: 'two' }])),
       });
       expect(published.status).to.equal(201);
-      client = { server: service.url, project: 'shop', token, machine_id: 'web-1' };
+      client = { server: service.url, project: 'shop', token, machine_id: 'web-1', cache_dir: join(dir, 'cache') };
     });
     after(async () => {
       await service?.dispose();

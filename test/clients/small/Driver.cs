@@ -28,9 +28,10 @@ static class Driver
             return Shown(LicenseFiles.Verify(text("text"), text("public_key"), text("product"), text("machine_id"), now));
         }
         Func<string, string> option = name => Json.Member(client, name) as string;
-        var pem = option("license_public_key");
-        var made = new Client(option("server"), option("project"), option("token"), pem == null ? null : new[] { pem }, option("machine_id"));
-        var rest = args.Where(pair => !new[] { "source", "status", "error_message" }.Contains(pair.Key))
+        var given = Json.Member(client, "license_public_key");
+        var pems = given is string ? new[] { (string)given } : (given as List<object> ?? new List<object>()).Cast<string>().ToArray();
+        var made = new Client(option("server"), option("project"), option("token"), pems, option("machine_id"), cacheDir: option("cache_dir"));
+        var rest = args.Where(pair => !new[] { "source", "status", "error_message", "how" }.Contains(pair.Key))
             .ToDictionary(pair => pair.Key, pair => pair.Value);
         switch (method)
         {
@@ -40,10 +41,21 @@ static class Driver
             case "heartbeat": return Shown(made.Heartbeat(text("source"), text("status") ?? "ok", rest));
             case "report_error": return Shown(made.ReportError(text("error_message"), rest));
             case "capture_exception":
-                try { throw new InvalidOperationException("Expecting a key"); }
-                catch (InvalidOperationException error) { return Shown(made.CaptureException(error, rest)); }
+                Func<Exception, IDictionary<string, object>, Sent> capture = made.CaptureException;
+                try { throw Thrown(text("how")); }
+                catch (Exception error)
+                {
+                    return Shown(text("how") == "detached" ? capture(error, rest) : made.CaptureException(error, rest));
+                }
         }
         throw new ArgumentException("no such method: " + method);
+    }
+
+    static Exception Thrown(string how)
+    {
+        var first = new InvalidOperationException("first member");
+        if (how == "group") return new AggregateException("two failed", first, new ArgumentException("second member"));
+        return new InvalidOperationException("Expecting a key");
     }
 
     static IDictionary<string, object> Members(IDictionary<string, object> of, string name)

@@ -16,11 +16,21 @@ def call(client, method, args):
         return aos_client.verify_license_file(**args)
     made = aos_client.Client(**client)
     if method == "capture_exception":
+        how = args.pop("how", "plain")
+        capture = made.capture_exception
         try:
+            if how == "group":
+                raise_group()
             json.loads("{")
-        except ValueError as error:
-            return made.capture_exception(error, **args)
+        except Exception as error:
+            return capture(error, **args) if how == "detached" else made.capture_exception(error, **args)
     return getattr(made, method)(**args)
+
+
+def raise_group():
+    if sys.version_info >= (3, 11):
+        raise ExceptionGroup("two failed", [ValueError("first member"), KeyError("second member")])
+    raise ValueError("first member, second member")
 
 
 def result(**asked):
