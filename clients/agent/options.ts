@@ -8,98 +8,14 @@ import { parseArgs } from 'node:util';
 import { isVersion } from '../../lib/versions.js';
 import { canonicalKey } from '../shared/license-key.js';
 import { isPlatform, PLATFORMS } from '../shared/platform.js';
-import { readConfig, type ConfigFile } from './config-file.js';
+import { checkTyped } from './apply/typed.js';
 import { Failure } from './exit.js';
 import { machineFolder } from './monitoring/folder.js';
-import { secretOf } from './secrets.js';
 import { serverUrl } from './net/address.js';
-
-export const ACTIONS = ['update', 'install', 'configure', 'monitor', 'recover'] as const;
-export type Action = (typeof ACTIONS)[number];
-
-interface OptionSpec {
-  type: 'string' | 'boolean';
-  /** One line for `--help`. */
-  says: string;
-  /** Variable that gives it as well. `SVC_CONFIG` and `SVC_LICENSE_KEY` are the server's, so two options have no such name. */
-  env?: string;
-  /** Not taken from the configuration file, because it is meant for one run. */
-  onlyOnce?: true;
-  /** Not an option of the command line. */
-  fileOnly?: true;
-  /** It may be given several times. */
-  multiple?: true;
-}
-
-export const OPTIONS = {
-  action: { type: 'string', says: `one of ${ACTIONS.join(', ')} (default: update)`, onlyOnce: true },
-  server: { type: 'string', says: 'address of the service, https://…', env: 'SVC_SERVER' },
-  project: { type: 'string', says: 'slug of the product', env: 'SVC_PROJECT' },
-  channel: { type: 'string', says: 'release channel (default: the installed one, else stable)', env: 'SVC_CHANNEL' },
-  platform: { type: 'string', says: `one of ${PLATFORMS.join(', ')} (default: this machine's)`, env: 'SVC_PLATFORM' },
-  dir: {
-    type: 'string',
-    says: 'the installation (default: the agent’s own directory, else the current one)',
-    env: 'SVC_DIR',
-  },
-  config: { type: 'string', says: 'configuration file (default: .update-agent/agent.json)', onlyOnce: true },
-  'current-version': { type: 'string', says: 'installed version, where manifest.json does not say it', onlyOnce: true },
-  'license-key': {
-    type: 'string',
-    says: 'license key for the release store (or SVC_PRODUCT_KEY, SVC_PRODUCT_KEY_FILE)',
-  },
-  username: {
-    type: 'string',
-    says: 'account (password: SVC_PASSWORD, SVC_PASSWORD_FILE, or a prompt)',
-    env: 'SVC_USERNAME',
-  },
-  restart: {
-    type: 'boolean',
-    says: 'stop the service before and start it after the update; without one start the entry',
-    env: 'SVC_RESTART',
-  },
-  'wait-for-pid': { type: 'string', says: 'wait for this process to end before files are replaced', onlyOnce: true },
-  'wait-seconds': { type: 'string', says: 'how long to wait for it (default: 300)', env: 'SVC_WAIT_SECONDS' },
-  'require-signed': {
-    type: 'boolean',
-    says: 'refuse unsigned releases and missing statements of freshness',
-    env: 'SVC_REQUIRE_SIGNED',
-  },
-  'allow-unsigned': { type: 'boolean', says: 'take an unsigned release, for this run only', onlyOnce: true },
-  pin: { type: 'string', says: 'SHA-256 of the SPKI DER of the only key to trust, 64 hex digits', env: 'SVC_PIN' },
-  package: {
-    type: 'string',
-    says: 'package.tar.gz to apply offline, manifest.json and manifest.sig beside it',
-    onlyOnce: true,
-  },
-  'monitor-name': {
-    type: 'string',
-    says: 'name of this machine in the dashboard (default: its own)',
-    env: 'SVC_MONITOR_NAME',
-  },
-  schedule: {
-    type: 'boolean',
-    says: 'report this machine by a schedule (cron, Windows: scheduled task)',
-    env: 'SVC_SCHEDULE',
-  },
-  replace: { type: 'boolean', says: 'end the tokens that an earlier setup of this machine got', onlyOnce: true },
-  set: {
-    type: 'string',
-    says: 'name=value: a setting of the release, any number of them (or SVC_SET_<NAME>)',
-    onlyOnce: true,
-    multiple: true,
-  },
-  adopt: { type: 'boolean', says: 'install into a directory that holds something else', onlyOnce: true },
-  'allow-http': { type: 'boolean', says: 'speak http to a server that is not this machine', env: 'SVC_ALLOW_HTTP' },
-  yes: { type: 'boolean', says: 'take every default, ask nothing', env: 'SVC_YES' },
-  json: { type: 'boolean', says: 'one JSON object per line on stdout', env: 'SVC_JSON' },
-  service: { type: 'string', says: 'service to stop and start with --restart', fileOnly: true },
-  version: { type: 'boolean', says: 'the version of this program', onlyOnce: true },
-  help: { type: 'boolean', says: 'this text', onlyOnce: true },
-} as const satisfies Record<string, OptionSpec>;
-
-export type OptionName = keyof typeof OPTIONS;
-export type Env = Readonly<Record<string, string | undefined>>;
+import { belief, type Belief } from './options/belief.js';
+import { ACTIONS, OPTIONS, SLUG, type Action, type Env, type OptionName, type OptionSpec } from './options/table.js';
+import { flag, type Values } from './options/values.js';
+import { secretOf } from './secrets.js';
 
 /** The options of one run, checked. Paths are absolute. */
 export interface Options {
@@ -111,7 +27,8 @@ export interface Options {
   dir: string;
   /** It was said, and is not the default. */
   dirGiven: boolean;
-  config: string;
+  /** What was not believed: printed when the run begins. */
+  warnings: readonly string[];
   currentVersion: string | null;
   /** Canonical text: upper case, with hyphens. */
   licenseKey: string | null;
@@ -134,6 +51,8 @@ export interface Options {
   /** Settings of the release, as they were given. */
   set: { name: string; value: string }[];
   adopt: boolean;
+  allowTargets: boolean;
+  caFile: string | null;
   allowHttp: boolean;
   yes: boolean;
   json: boolean;
@@ -144,39 +63,49 @@ export interface Options {
 }
 
 const WAIT_SECONDS = 300;
-const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** A name of systemd or of Windows' services, and nothing that a command line would take for an option. */
 const SERVICE = /^[A-Za-z0-9_][A-Za-z0-9_.@:$ -]{0,255}$/;
 const PID = /^[1-9]\d{0,9}$/;
 const SECONDS = /^\d{1,6}$/;
 const SPKI_SHA256 = /^[0-9a-f]{64}$/i;
 
-type Values = Partial<Record<OptionName, string | boolean | string[]>>;
-
 /** `argv` without node and the script. `own`: the directory that the agent's own file lies in. */
 export async function readOptions(argv: readonly string[], env: Env, own: string): Promise<Options> {
   const given = fromArguments(argv);
   const around = fromEnvironment(env);
-  const dir = resolve(
-    text(given.dir ?? around.dir) ?? (given.action === 'monitor' ? await machineFolder(env) : await defaultDir(own)),
-  );
-  const config = resolve(text(given.config) ?? join(dir, '.update-agent', 'agent.json'));
-  const file = await readConfig(config, given.config !== undefined);
-  const values: Values = { ...fromFile(file), ...around, ...given };
-  const options = checked(values, text(given.config) === null ? dir : resolve(text(values.dir) ?? dir), config);
+  const said = text(given.dir ?? around.dir);
+  const home = said === null && given.action !== 'monitor' ? await homeOf(own) : null;
+  const standard = given.action === 'monitor' ? await machineFolder(env) : (home ?? '.');
+  const dir = resolve(said ?? standard);
+  const shown = given.help === true || given.version === true;
+  if (!shown) await checkTyped(dir);
+  const believed = shown
+    ? NOTHING
+    : await belief({
+        config: text(given.config),
+        dir,
+        named: said !== null || home !== null,
+        given: { ...around, ...given },
+      });
+  const values: Values = { ...believed.values, ...around, ...given };
+  const place = resolve(text(values.dir) ?? dir);
+  if (place !== dir) await checkTyped(place);
+  const options = checked(values, place, believed);
   options.licenseKey = licenseKeyOf(options.licenseKey ?? (await secretOf(env, 'SVC_PRODUCT_KEY')));
   options.password = await secretOf(env, 'SVC_PASSWORD');
   return options;
 }
 
-/** The agent's own directory where that is an installation, the one around `.update-agent/agent` too; else the current one. */
-async function defaultDir(own: string): Promise<string> {
+const NOTHING: Belief = { values: {}, warnings: [] };
+
+/** The agent's own directory where that is an installation, the one around `.update-agent/agent` too; else null. */
+async function homeOf(own: string): Promise<string | null> {
   const home = basename(own) === '.update-agent' ? dirname(own) : own;
   const holds = await stat(join(home, 'manifest.json')).then(
     (found) => found.isFile(),
     () => false,
   );
-  return holds ? home : '.';
+  return holds ? home : null;
 }
 
 function fromArguments(argv: readonly string[]): Values {
@@ -210,33 +139,10 @@ function fromEnvironment(env: Env): Values {
   return found;
 }
 
-function fromFile({ path, values }: ConfigFile): Values {
-  const found: Values = {};
-  for (const [key, value] of Object.entries(values)) {
-    const name = key.replaceAll('_', '-');
-    const where = `${key} in ${path}`;
-    if (name === 'password')
-      throw new Failure('usage', `${where}: a password belongs into SVC_PASSWORD_FILE, not here`);
-    const spec = (OPTIONS as Record<string, OptionSpec>)[name];
-    if (spec === undefined) throw new Failure('usage', `${where}: no such option`);
-    if (spec.onlyOnce) throw new Failure('usage', `${where}: belongs on the command line, it is meant for one run`);
-    if (spec.type === 'boolean') found[name as OptionName] = flag(where, value);
-    else if (typeof value === 'string' || typeof value === 'number') found[name as OptionName] = String(value);
-    else throw new Failure('usage', `${where}: must be a text`);
-  }
-  return found;
-}
-
-function flag(where: string, value: unknown): boolean {
-  if (value === true || value === 'true' || value === '1') return true;
-  if (value === false || value === 'false' || value === '0') return false;
-  throw new Failure('usage', `${where}: must be true or false`);
-}
-
 const text = (value: string | boolean | string[] | undefined): string | null =>
   typeof value === 'string' ? value : null;
 
-function checked(values: Values, dir: string, config: string): Options {
+function checked(values: Values, dir: string, { warnings }: Belief): Options {
   const one = (name: OptionName, fits: (text: string) => boolean, says: string): string | null => {
     const value = text(values[name]);
     if (value !== null && !fits(value)) throw new Failure('usage', `--${name} must be ${says}`);
@@ -248,6 +154,7 @@ function checked(values: Values, dir: string, config: string): Options {
   const pid = one('wait-for-pid', (n) => PID.test(n), 'the number of a process');
   const seconds = one('wait-seconds', (n) => SECONDS.test(n), 'a number of seconds');
   const packageFile = text(values.package);
+  const caFile = text(values['ca-file']);
   return {
     action: (action ?? 'update') as Action,
     server: server === null ? null : serverUrl(server, allowHttp),
@@ -256,7 +163,7 @@ function checked(values: Values, dir: string, config: string): Options {
     platform: one('platform', isPlatform, `one of ${PLATFORMS.join(', ')}`),
     dir,
     dirGiven: values.dir !== undefined,
-    config,
+    warnings,
     currentVersion: one('current-version', isVersion, 'a version such as 1.2.3'),
     licenseKey: text(values['license-key']),
     username: one('username', (name) => name !== '' && !/[:\p{Cc}]/u.test(name), 'the name of an account'),
@@ -277,6 +184,8 @@ function checked(values: Values, dir: string, config: string): Options {
     replace: values.replace === true,
     set: settingsOf(values.set),
     adopt: values.adopt === true,
+    allowTargets: values['allow-targets'] === true,
+    caFile: caFile === null ? null : resolve(caFile),
     allowHttp,
     yes: values.yes === true,
     json: values.json === true,
@@ -301,13 +210,4 @@ function licenseKeyOf(text: string | null): string | null {
   if (!/^[0-9A-Z]{5}(-[0-9A-Z]{5})*$/.test(key))
     throw new Failure('usage', '--license-key must be groups of five letters and digits');
   return key;
-}
-
-export function helpText(): string {
-  const rows = Object.entries<OptionSpec>(OPTIONS).filter(([, spec]) => spec.fileOnly === undefined);
-  const width = Math.max(...rows.map(([name]) => name.length));
-  const lines = rows.map(
-    ([name, { says, env }]) => `  --${name.padEnd(width)}  ${says}${env === undefined ? '' : ` [${env}]`}`,
-  );
-  return `usage: update-agent [--action ${ACTIONS.join('|')}] [options]\n\n${lines.join('\n')}\n`;
 }

@@ -21,6 +21,8 @@ export class Output {
   #held: string[] | null = [];
   #drawn = 0;
   #drawnAt = 0;
+  /** The last line was a result. */
+  #saidOutcome = false;
   record: Recorder = () => {};
 
   constructor(
@@ -67,6 +69,13 @@ export class Output {
     if (this.json) this.#line({ event: 'unauthorized', message: text });
     else this.stdout.write(`UNAUTHORIZED: ${printable(text)}\n`);
     this.release();
+    if (this.json) this.#line({ event: 'failed', outcome: 'unauthorized', exit_code: 2, message: text });
+  }
+
+  /** The end of a run that did what it was asked for: with `--json` the last line says so, if none did. */
+  done(): void {
+    this.release();
+    if (this.json && !this.#saidOutcome) this.#line({ event: 'done', outcome: 'done', exit_code: 0 });
   }
 
   /** A line for people; with `--json` an event. */
@@ -92,7 +101,8 @@ export class Output {
 
   /** Text as it is: the help, the version. */
   plain(text: string): void {
-    this.stdout.write(text);
+    if (this.json) this.#line({ event: 'text', text });
+    else this.stdout.write(text);
   }
 
   /** Draws at most ten times a second, and only on a terminal; `--json` gives an event for each tenth of the whole. */
@@ -122,6 +132,7 @@ export class Output {
     this.#clear();
     if (this.json) this.#line({ event, ...fields });
     else this.stdout.write(`${printable(text)}\n`);
+    this.#saidOutcome = true;
   }
 
   #line(fields: Readonly<Record<string, unknown>>): void {
@@ -130,6 +141,7 @@ export class Output {
       typeof value === 'string' ? printable(value, 2_000) : value,
     ]);
     this.stdout.write(`${JSON.stringify(Object.fromEntries(shown))}\n`);
+    this.#saidOutcome = false;
   }
 
   #progressLine(text: string): void {

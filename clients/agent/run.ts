@@ -2,14 +2,17 @@
 import { dirname } from 'node:path';
 import { codeOf, EXIT, failureOf } from './exit.js';
 import { HOOKS, type Hooks } from './hooks.js';
-import { helpText, readOptions, type Action, type Env } from './options.js';
+import { readOptions, type Options } from './options.js';
+import { helpText, type Action, type Env } from './options/table.js';
 import { Output, type Sink } from './output.js';
 import { configure } from './actions/configure.js';
 import { install } from './actions/install.js';
 import { monitor } from './actions/monitor.js';
 import { recoverOnly } from './actions/recover.js';
 import { update } from './actions/update.js';
-import { asOwner, ownerToBecome, parentControl } from './as-owner.js';
+import { isChild, optionsOf, Parent, ParentsNetwork } from './owner/child.js';
+import { asOwner, ownerToBecome } from './owner/parent.js';
+import { DirectNetwork } from './net/network.js';
 import type { Agent } from './update/installation.js';
 import { controlService } from './update/service.js';
 
@@ -38,27 +41,52 @@ export async function run(
   hooks: Hooks = HOOKS,
   terminal: { stdout: Sink; stderr: Sink } = process,
 ): Promise<number> {
-  let output = new Output(terminal.stdout, terminal.stderr, argv.includes('--json'));
+  const said = argv.includes('--json') || ['true', '1'].includes(env.SVC_JSON ?? '');
+  let output = new Output(terminal.stdout, terminal.stderr, said);
   const cancel = new AbortController();
   const stop = (): void => cancel.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
-    const options = await readOptions(argv, env, dirname(ownFile));
-    output = new Output(terminal.stdout, terminal.stderr, options.json);
-    return await act({
-      options,
-      env,
-      output,
-      hooks,
-      signal: cancel.signal,
-      ownFile,
-      control: parentControl() ?? controlService,
-    });
+    const around = { hooks, signal: cancel.signal, ownFile };
+    const started = isChild(env) ? await asChild(env) : await asItself(argv, env, around);
+    output = new Output(terminal.stdout, terminal.stderr, started.options.json);
+    try {
+      return await act({ ...around, ...started, output });
+    } finally {
+      await started.network.close();
+    }
   } catch (error) {
     return end(output, error);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
+}
+
+type Started = Pick<Agent, 'options' | 'env' | 'control' | 'network'>;
+
+async function asItself(
+  argv: readonly string[],
+  env: Env,
+  { hooks, signal, ownFile }: Pick<Agent, 'hooks' | 'signal' | 'ownFile'>,
+): Promise<Started> {
+  const options: Options = await readOptions(argv, env, dirname(ownFile));
+  return {
+    options,
+    env,
+    network: new DirectNetwork(options, env, hooks, signal),
+    control: (verb, service) => controlService(verb, service, env),
+  };
+}
+
+/** Nothing is read again: what root believes was settled by the parent. */
+async function asChild(env: Env): Promise<Started> {
+  const { parent, order } = await Parent.met();
+  return {
+    options: optionsOf(order),
+    env: { ...env, ...order.settings },
+    network: new ParentsNetwork(parent),
+    control: parent.control,
+  };
 }
 
 async function act(agent: Agent): Promise<number> {
@@ -74,8 +102,9 @@ async function act(agent: Agent): Promise<number> {
   // Where `install` has yet to be told its directory the current one decides nothing.
   const owner = options.action === 'install' && !options.dirGiven ? null : await ownerToBecome(options.dir);
   if (owner !== null) return asOwner(owner, agent);
+  for (const warning of options.warnings) output.warning(warning);
   await ACTIONS[options.action](agent);
-  output.release();
+  output.done();
   return EXIT.done;
 }
 

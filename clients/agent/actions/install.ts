@@ -4,20 +4,17 @@
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { ownerToBecome } from '../as-owner.js';
+import { ownerToBecome } from '../owner/parent.js';
 import { Failure } from '../exit.js';
 import { look } from '../files.js';
 import { machinePlatform } from '../../shared/machine.js';
-import { serverUrl } from '../net/address.js';
-import { Http } from '../net/http.js';
 import { askText, askYesNo, isInteractive } from '../prompts.js';
 import { missingRuntimes } from '../runtime/check.js';
-import { settle, showPost, type Login } from '../settings/settle.js';
-import { accountOf, loginOnce } from '../setup/account.js';
+import { settle, showPost } from '../settings/settle.js';
+import { serverOf } from '../setup/account.js';
 import { choose, readCatalog } from '../setup/catalog.js';
 import { checkDirectory, makeDirectory, proposedDirectory, unmakeDirectory } from '../setup/directory.js';
 import { keepOptions } from '../setup/kept-options.js';
-import { SetupSession } from '../setup/session.js';
 import { manifestOf } from '../trust/verified.js';
 import { bring } from '../update/bring.js';
 import { follow } from '../update/follow.js';
@@ -38,52 +35,43 @@ interface Wish {
   project: string;
   channel: string;
   platform: string;
-  login: Login;
 }
 
 export async function install(agent: Agent): Promise<void> {
-  const http = new Http(agent.env, agent.hooks, agent.options.allowHttp, agent.signal);
-  try {
-    const wish = agent.options.package === null ? await fromServer(agent, http) : await fromFile(agent, http);
-    const missing = await inDirectory(wish, http);
-    await offerMonitoring(wish);
-    const [first] = missing;
-    if (first !== undefined) throw new Failure('runtimeMissing', missing.join('; '));
-  } finally {
-    await http.close();
-  }
+  const wish = agent.options.package === null ? await fromServer(agent) : await fromFile(agent);
+  const missing = await inDirectory(wish);
+  await offerMonitoring(wish);
+  const [first] = missing;
+  if (first !== undefined) throw new Failure('runtimeMissing', missing.join('; '));
 }
 
 /** Login, selection, directory. With a license key and a named project nobody has to log in. */
-async function fromServer(agent: Agent, http: Http): Promise<Wish> {
-  const server = await serverOf(agent);
+async function fromServer(agent: Agent): Promise<Wish> {
+  const server = await serverOf(agent.options, agent.signal);
   const platform = agent.options.platform ?? machinePlatform();
   const withServer = { ...agent, options: { ...agent.options, server } };
   const { licenseKey, project, username } = agent.options;
   if (licenseKey !== null && project !== null && username === null) {
     const placed = await place(withServer, project);
-    const channel = agent.options.channel ?? 'stable';
-    return { agent: placed, project, channel, platform, login: loginOnce(placed.options, http, agent.signal) };
+    return { agent: placed, project, channel: agent.options.channel ?? 'stable', platform };
   }
   // Before anything is asked of the service.
   if (project !== null && !isInteractive(agent.options))
     await checkDirectory(agent.options.dir, project, agent.options.adopt);
-  const account = await accountOf(agent.options, agent.signal);
-  if (account === null)
+  const session = await agent.network.login(server);
+  if (session === null)
     throw new Failure(
       'usage',
       '--username is missing: an account with the role installer or admin (or --license-key and --project)',
     );
-  const session = await SetupSession.login(http, server, account);
   const choice = await choose(withServer, await readCatalog(session, platform), platform);
-  const known = { ...withServer, options: { ...withServer.options, ...account } };
-  const placed = await place(known, choice.project);
-  return { agent: placed, ...choice, platform, login: async () => session };
+  const placed = await place(withServer, choice.project);
+  return { agent: placed, ...choice, platform };
 }
 
 /** Offline: the files beside the package say what it is, and are verified later. */
-async function fromFile(agent: Agent, http: Http): Promise<Wish> {
-  const { options, signal } = agent;
+async function fromFile(agent: Agent): Promise<Wish> {
+  const { options } = agent;
   const beside = join(dirname(options.package ?? ''), 'manifest.json');
   const bytes = await readFile(beside).catch((error: unknown) => {
     throw new Failure('usage', `${beside} cannot be read: it belongs beside the package`, { cause: error });
@@ -92,14 +80,7 @@ async function fromFile(agent: Agent, http: Http): Promise<Wish> {
   const project = options.project ?? manifest.product;
   const placed = await place(agent, project);
   const platform = options.platform ?? machinePlatform();
-  const login = loginOnce(placed.options, http, signal);
-  return { agent: placed, project, channel: options.channel ?? manifest.channel, platform, login };
-}
-
-async function serverOf({ options, signal }: Agent): Promise<URL> {
-  if (options.server !== null) return options.server;
-  if (!isInteractive(options)) throw new Failure('usage', '--server is missing: the address of the service');
-  return serverUrl(await askText('Address of the service', '', '--server', signal), options.allowHttp);
+  return { agent: placed, project, channel: options.channel ?? manifest.channel, platform };
 }
 
 /** Asks for the directory, and judges it. */
@@ -115,8 +96,8 @@ async function place(agent: Agent, project: string): Promise<Agent> {
 }
 
 /** @returns what is missing to run it */
-async function inDirectory(wish: Wish, http: Http): Promise<string[]> {
-  const { agent, project, login } = wish;
+async function inDirectory(wish: Wish): Promise<string[]> {
+  const { agent, project } = wish;
   const made = await makeDirectory(agent.options.dir);
   const restart = new Restart(agent);
   let installation: Installation | null = null;
@@ -126,13 +107,13 @@ async function inDirectory(wish: Wish, http: Http): Promise<string[]> {
     installation = await Installation.open(agent);
     reportRecovery(agent.output, installation.recovered);
     await checkDirectory(installation.layout.root, project, agent.options.adopt);
-    await bringFiles(installation, wish, http, restart);
+    await bringFiles(installation, wish, restart);
     await keepOptions(installation);
     missing =
       installation.manifest === null ? [] : await missingRuntimes(agent, installation.layout, installation.manifest);
     for (const sentence of missing) agent.output.warning(sentence);
     agent.output.release();
-    post = await settle(installation, project, login);
+    post = await settle(installation, project);
   } catch (error) {
     if (installation !== null) await leaveNothing(installation, made);
     else await unmakeDirectory(made);
@@ -155,7 +136,7 @@ async function leaveNothing(installation: Installation, made: readonly string[])
   await unmakeDirectory(made);
 }
 
-async function bringFiles(installation: Installation, wish: Wish, http: Http, restart: Restart): Promise<void> {
+async function bringFiles(installation: Installation, wish: Wish, restart: Restart): Promise<void> {
   const { agent } = installation;
   const { project, channel, platform } = wish;
   const { options, output } = agent;
@@ -165,7 +146,7 @@ async function bringFiles(installation: Installation, wish: Wish, http: Http, re
     // The versions of another product say nothing about this one's.
     await installation.save({ ...installation.state.current, highest_version: null, statements: {} });
   const beforePlan = (): Promise<void> => quiet(agent, restart);
-  const server = options.server === null ? null : new UpdateServer(http, options.server);
+  const server = options.server === null ? null : new UpdateServer(agent.network, options.server);
   if (options.package !== null) {
     const question = { product: project, channel, platform, version: same?.version ?? null };
     const release = await readOffline(installation, options.package, question, server);
@@ -177,7 +158,7 @@ async function bringFiles(installation: Installation, wish: Wish, http: Http, re
   } else if (server !== null) {
     const instance = await instanceOf(installation, project);
     const question = { product: project, version: same?.version ?? NONE, channel, platform, instance };
-    const taken = await follow(installation, http, server, { question, fresh: same === null, beforePlan });
+    const taken = await follow(installation, server, { question, fresh: same === null, beforePlan });
     if (taken === 0 && same === null)
       throw new Failure('error', `the server offers no release of ${project} on ${channel} for ${platform}`);
     if (taken === 0) output.upToDate(question.version);
@@ -186,13 +167,13 @@ async function bringFiles(installation: Installation, wish: Wish, http: Http, re
 }
 
 /** Never with `--yes`; without a terminal where an option says it. */
-async function offerMonitoring({ agent, project, login }: Wish): Promise<void> {
+async function offerMonitoring({ agent, project }: Wish): Promise<void> {
   const { options, signal } = agent;
   if (options.yes) return;
   const said = options.monitorName !== null || options.schedule !== null;
   if (!said && (!isInteractive(options) || !(await askYesNo('Monitor this machine?', true, '--monitor-name', signal))))
     return;
-  const session = await login();
+  const session = options.server === null ? null : await agent.network.login(options.server);
   if (session === null)
     throw new Failure('usage', '--username is missing: monitoring wants an account with the role installer or admin');
   await monitorMachine(agent, session, { folder: join(resolve(options.dir), '.update-agent', 'monitor'), project });

@@ -12,28 +12,20 @@ import { openFolder, writeFiles } from '../monitoring/folder.js';
 import { checkCurl, sendHeartbeat } from '../monitoring/heartbeat.js';
 import { readOffer, type Offer } from '../monitoring/offer.js';
 import { writeTask } from '../monitoring/task.js';
-import { Http } from '../net/http.js';
 import { askText, askYesNo } from '../prompts.js';
-import { askPassword } from '../secrets.js';
-import { SetupSession, Taken } from '../setup/session.js';
+import { Taken, type SetupPath } from '../setup/session.js';
 import type { Agent } from '../update/installation.js';
 
 const OFFER_BYTES = 1024 * 1024;
 const NAME = /^[^\p{Cc}]{1,200}$/u;
 
 export async function monitor(agent: Agent): Promise<void> {
-  const { server, username, password, allowHttp, project, dir } = agent.options;
+  const { server, project, dir } = agent.options;
   if (server === null) throw new Failure('usage', '--server is missing: the address of the service');
-  const account = username ?? (await askText('Account', '', '--username', agent.signal));
-  if (account === '') throw new Failure('usage', '--username is missing: an account with the role installer or admin');
-  const http = new Http(agent.env, agent.hooks, allowHttp, agent.signal);
-  try {
-    const secret = password ?? (await askPassword(account, agent.signal));
-    const session = await SetupSession.login(http, server, { username: account, password: secret });
-    await monitorMachine(agent, session, { folder: dir, project });
-  } finally {
-    await http.close();
-  }
+  const session = await agent.network.login(server);
+  if (session === null)
+    throw new Failure('usage', '--username is missing: an account with the role installer or admin');
+  await monitorMachine(agent, session, { folder: dir, project });
 }
 
 export interface Place {
@@ -44,12 +36,12 @@ export interface Place {
 }
 
 /** Asks the two questions and does the rest. For `install` too, which has a session of its own. */
-export async function monitorMachine(agent: Agent, session: SetupSession, { folder, project }: Place): Promise<void> {
+export async function monitorMachine(agent: Agent, session: SetupPath, { folder, project }: Place): Promise<void> {
   const { output, signal } = agent;
   const name = await nameOf(agent);
   const scheduled = await isScheduled(agent);
   await checkCurl();
-  if (scheduled && !ON_WINDOWS) await readCrontab();
+  if (scheduled && !ON_WINDOWS) await readCrontab(agent.env);
   const root = await openFolder(folder);
   const offer = await requestOffer(agent, session, {
     name,
@@ -58,8 +50,8 @@ export async function monitorMachine(agent: Agent, session: SetupSession, { fold
     project,
   });
   const script = await writeFiles(root, offer);
-  await sendHeartbeat(script, signal);
-  if (scheduled) await schedule(offer, script);
+  await sendHeartbeat(script, agent.env, signal);
+  if (scheduled) await schedule(offer, script, agent.env);
   output.monitored(offer.source, script, scheduled ? offer.schedule.expression : null);
 }
 
@@ -79,13 +71,13 @@ async function isScheduled({ options, signal }: Agent): Promise<boolean> {
 }
 
 /** The crontab is read anew: meanwhile somebody may have edited it. */
-async function schedule({ schedule: { expression }, source }: Offer, script: string): Promise<void> {
+async function schedule({ schedule: { expression }, source }: Offer, script: string, env: Agent['env']): Promise<void> {
   if (ON_WINDOWS) await writeTask(expression, script, source);
-  else await writeCrontab(withLine(await readCrontab(), cronLine(expression, script, source), source));
+  else await writeCrontab(withLine(await readCrontab(env), cronLine(expression, script, source), source), env);
 }
 
 /** A monitor of this name that is there already is replaced when the administrator says so. */
-async function requestOffer({ options, signal }: Agent, session: SetupSession, request: object): Promise<Offer> {
+async function requestOffer({ options, signal }: Agent, session: SetupPath, request: object): Promise<Offer> {
   const ask = async (replace: boolean): Promise<Offer> =>
     readOffer(await session.post('agent', { ...request, replace }, OFFER_BYTES), ON_WINDOWS ? 'schtasks' : 'cron');
   try {

@@ -1,9 +1,9 @@
 /** `--action update` (contract 90, update): lock → recover → check → … → clean up, in steps where `min_version` wants them. */
+import { compareVersions } from '../../../lib/versions.js';
 import { machineIdOf } from '../../shared/machine-id.js';
 import { machinePlatform } from '../../shared/machine.js';
 import { Failure, failureOf } from '../exit.js';
 import { machineInstance } from '../machine.js';
-import { Http } from '../net/http.js';
 import { bring } from '../update/bring.js';
 import { follow } from '../update/follow.js';
 import { Installation, type Agent } from '../update/installation.js';
@@ -27,26 +27,19 @@ export async function update(agent: Agent): Promise<void> {
 
 async function underLock(agent: Agent, restart: Restart): Promise<void> {
   const installation = await Installation.open(agent);
-  const http = new Http(agent.env, agent.hooks, agent.options.allowHttp, agent.signal);
   try {
     reportRecovery(agent.output, installation.recovered);
-    const server = agent.options.server === null ? null : new UpdateServer(http, agent.options.server);
-    if (agent.options.package === null) await fromServer(installation, http, server, restart);
+    const server = agent.options.server === null ? null : new UpdateServer(agent.network, agent.options.server);
+    if (agent.options.package === null) await fromServer(installation, server, restart);
     else await fromFile(installation, agent.options.package, server, restart);
   } finally {
     restart.installed = installation.manifest;
     restart.root = installation.layout.root;
-    await http.close();
     await installation.close();
   }
 }
 
-async function fromServer(
-  installation: Installation,
-  http: Http,
-  server: UpdateServer | null,
-  restart: Restart,
-): Promise<void> {
+async function fromServer(installation: Installation, server: UpdateServer | null, restart: Restart): Promise<void> {
   const { agent } = installation;
   if (server === null) throw new Failure('usage', '--server is missing: the address of the service');
   const asked = questionOf(installation);
@@ -54,7 +47,7 @@ async function fromServer(
   const version = installedVersion(asked.version);
   const question: Question = { product, version, channel, platform, instance: await instanceOf(installation, product) };
   const beforePlan = (): Promise<void> => quiet(agent, restart);
-  const taken = await follow(installation, http, server, { question, fresh: false, beforePlan });
+  const taken = await follow(installation, server, { question, fresh: false, beforePlan });
   if (taken === 0) agent.output.upToDate(version);
 }
 
@@ -91,12 +84,14 @@ export function questionOf({
   if (product === null) throw new Failure('usage', '--project is missing: nothing is installed that would name it');
   if (manifest !== null && manifest.product !== product && !adopt)
     throw new Failure('usage', `${manifest.product} is installed here, not ${product} (--adopt replaces it)`);
+  if (manifest !== null && currentVersion !== null && compareVersions(currentVersion, manifest.version) !== 0)
+    agent.output.warning(`${manifest.version} is installed, as manifest.json says, and not ${currentVersion}`);
   const installed = manifest === null || manifest.platform === 'any' ? machinePlatform() : manifest.platform;
   return {
     product,
     channel: channel ?? manifest?.channel ?? 'stable',
     platform: platform ?? installed,
-    version: currentVersion ?? manifest?.version ?? null,
+    version: manifest?.version ?? currentVersion,
   };
 }
 

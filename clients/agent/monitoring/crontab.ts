@@ -4,7 +4,11 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { codeOf, Failure } from '../exit.js';
+import { childEnv } from '../environment.js';
+import { Failure } from '../exit.js';
+import { programAt } from '../programs.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
 
 /** Five fields of digits and what repeats them. */
 export const CRON_EXPRESSION = /^[\d*/,-]{1,40}( [\d*/,-]{1,40}){4}$/;
@@ -14,7 +18,18 @@ const run = promisify(execFile);
 const ENCODING = 'latin1';
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Its message is asked for, so its language has to be known. */
-const inEnglish = (): NodeJS.ProcessEnv => ({ ...process.env, LC_ALL: 'C', LANGUAGE: 'C' });
+const inEnglish = (env: Env): NodeJS.ProcessEnv => ({
+  ...childEnv(env, 'USER', 'LOGNAME'),
+  LC_ALL: 'C',
+  LANGUAGE: 'C',
+});
+
+/** @throws Failure error */
+async function crontab(env: Env): Promise<string> {
+  const program = await programAt('crontab', env);
+  if (program === null) throw new Failure('error', 'there is no crontab here: install cron, or do without a schedule');
+  return program;
+}
 
 /** In single quotes for a shell, and `%`, which cron takes for a line's end, escaped. A backslash before it stays outside the quotes. */
 const quoted = (text: string): string =>
@@ -42,9 +57,10 @@ export function withLine(crontab: string, line: string, source: string): string 
 }
 
 /** Of this user; '' when he has none. @throws Failure error for every other refusal: what cannot be read must not be replaced */
-export async function readCrontab(): Promise<string> {
+export async function readCrontab(env: Env): Promise<string> {
+  const program = await crontab(env);
   try {
-    const { stdout } = await run('crontab', ['-l'], { env: inEnglish(), encoding: ENCODING, maxBuffer: MOST_BYTES });
+    const { stdout } = await run(program, ['-l'], { env: inEnglish(env), encoding: ENCODING, maxBuffer: MOST_BYTES });
     return stdout;
   } catch (error) {
     const said = saidBy(error);
@@ -53,9 +69,10 @@ export async function readCrontab(): Promise<string> {
   }
 }
 
-export async function writeCrontab(text: string): Promise<void> {
+export async function writeCrontab(text: string, env: Env): Promise<void> {
+  const program = await crontab(env);
   try {
-    const running = run('crontab', ['-'], { env: inEnglish() });
+    const running = run(program, ['-'], { env: inEnglish(env) });
     // A program that does not read its input says why by its exit code.
     running.child.stdin?.on('error', () => undefined).end(text, ENCODING);
     await running;
@@ -68,7 +85,5 @@ const saidBy = (error: unknown): string =>
   error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
 
 function refused(error: unknown, said: string): Failure {
-  if (codeOf(error) === 'ENOENT')
-    return new Failure('error', 'there is no crontab here: install cron, or do without a schedule', { cause: error });
   return new Failure('error', `the crontab is left as it is: ${said || (error as Error).message}`, { cause: error });
 }

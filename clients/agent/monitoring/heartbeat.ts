@@ -2,8 +2,11 @@
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { childEnv } from '../environment.js';
 import { Failure } from '../exit.js';
 import { ON_WINDOWS } from '../files.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
 
 /** The script itself waits 10 s for the server. */
 const MOST_MS = 60_000;
@@ -27,21 +30,17 @@ export async function checkCurl(): Promise<void> {
 }
 
 /** As a schedule starts it: a proxy that only this run knows of would make the test pass and every later heartbeat fail. */
-function scheduledEnv(): NodeJS.ProcessEnv {
-  const names = ON_WINDOWS
-    ? ['SystemRoot', 'SystemDrive', 'PATH', 'TEMP', 'TMP', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'ProgramData']
-    : ['HOME', 'LOGNAME', 'USER'];
-  return Object.fromEntries(
-    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
-  );
+function scheduledEnv(env: Env): NodeJS.ProcessEnv {
+  if (ON_WINDOWS) return childEnv(env);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => ['HOME', 'LOGNAME', 'USER'].includes(name)));
 }
 
-export async function sendHeartbeat(script: string, signal: AbortSignal): Promise<void> {
+export async function sendHeartbeat(script: string, env: Env, signal: AbortSignal): Promise<void> {
   const [program, args] = ON_WINDOWS
     ? ['powershell.exe', ['-NoProfile', '-ExecutionPolicy', 'Bypass', '-File', script]]
     : ['/bin/sh', [script]];
   try {
-    await promisify(execFile)(program, args, { env: scheduledEnv(), timeout: MOST_MS, windowsHide: true, signal });
+    await promisify(execFile)(program, args, { env: scheduledEnv(env), timeout: MOST_MS, windowsHide: true, signal });
   } catch (error) {
     if (signal.aborted) throw new Failure('cancelled', 'cancelled', { cause: error });
     const { code, stderr = '' } = error as { code?: unknown; stderr?: string };

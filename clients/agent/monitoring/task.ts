@@ -2,12 +2,15 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { childEnv } from '../environment.js';
 import { Failure } from '../exit.js';
 
 /** Options of `schtasks /Create`. */
 export const TASK_EXPRESSION = /^\/SC (MINUTE|HOURLY) \/MO [1-9]\d{0,3}$|^\/SC DAILY$/;
 
-const run = promisify(execFile);
+/** The tools of Windows, with an environment that holds no secret of the agent. */
+const run = (program: string, args: string[]): Promise<{ stdout: string }> =>
+  promisify(execFile)(program, args, { windowsHide: true, env: childEnv(process.env) });
 const system32 = (program: string): string => join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', program);
 
 /** Its name may hold no slash and no colon. */
@@ -15,7 +18,7 @@ const taskName = (source: string): string => `aos-${source.replaceAll(/[/:]/g, '
 
 /** Whether this process is an elevated administrator's. */
 export const isElevated = (): Promise<boolean> =>
-  run(system32('net.exe'), ['session'], { windowsHide: true }).then(
+  run(system32('net.exe'), ['session']).then(
     () => true,
     () => false,
   );
@@ -26,7 +29,7 @@ export async function writeTask(expression: string, script: string, source: stri
   const as = (await isElevated()) ? ['/RU', 'SYSTEM'] : [];
   const args = ['/Create', '/F', '/TN', taskName(source), ...expression.split(' '), '/TR', command, ...as];
   try {
-    await run(system32('schtasks.exe'), args, { windowsHide: true });
+    await run(system32('schtasks.exe'), args);
   } catch (error) {
     const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
     throw new Failure('error', `the task was not created: ${said || (error as Error).message}`, { cause: error });
@@ -36,7 +39,5 @@ export async function writeTask(expression: string, script: string, source: stri
 /** The file is readable by its user and the system alone. */
 export async function keepToOwner(path: string): Promise<void> {
   const user = `${process.env.USERDOMAIN ?? '.'}\\${process.env.USERNAME ?? ''}`;
-  await run(system32('icacls.exe'), [path, '/inheritance:r', '/grant:r', `${user}:F`, '*S-1-5-18:F'], {
-    windowsHide: true,
-  });
+  await run(system32('icacls.exe'), [path, '/inheritance:r', '/grant:r', `${user}:F`, '*S-1-5-18:F']);
 }

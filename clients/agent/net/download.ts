@@ -9,7 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, Failure } from '../exit.js';
 import { hashOf, withFile } from '../files.js';
 import type { Hooks } from '../hooks.js';
-import { isTransient, messageOf, type Download, type Http } from './http.js';
+import { isTransient, messageOf } from './http.js';
+import type { Network, Package } from './network.js';
 
 export interface Wanted {
   url: URL;
@@ -17,13 +18,10 @@ export interface Wanted {
   size: number;
   /** Hex. */
   sha256: string;
-  authorization: string | null;
-  /** Whose credentials were refused, and what helps. */
-  refused: string;
 }
 
 export interface Downloader {
-  http: Http;
+  network: Network;
   hooks: Hooks;
   signal: AbortSignal;
   /** The server took the credentials. */
@@ -87,20 +85,16 @@ async function fetchAll(path: string, wanted: Wanted, downloader: Downloader): P
 
 async function fetchRest(path: string, from: number, wanted: Wanted, downloader: Downloader): Promise<void> {
   const headers: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
-  const answer = await downloader.http.download(
-    wanted.url,
-    { 'accept-encoding': 'identity', ...headers },
-    wanted.authorization,
-  );
+  const answer = await downloader.network.open(wanted.url, { 'accept-encoding': 'identity', ...headers });
   await judge(answer, from, wanted);
   downloader.onAccepted();
   await write(path, answer, answer.status === 206 ? from : 0, wanted.size, downloader);
 }
 
 /** Only whole files and the wanted rest go on. */
-async function judge(answer: Download, from: number, wanted: Wanted): Promise<void> {
+async function judge(answer: Package, from: number, wanted: Wanted): Promise<void> {
   const { status, headers } = answer;
-  if (status === 401 || status === 403) throw new Failure('unauthorized', wanted.refused);
+  if (status === 401 || status === 403) throw new Failure('unauthorized', answer.refused);
   if (status === 200) return;
   if (status === 206 && headers['content-range'] === `bytes ${from}-${wanted.size - 1}/${wanted.size}`) return;
   const said = await messageOf(answer);
@@ -110,13 +104,7 @@ async function judge(answer: Download, from: number, wanted: Wanted): Promise<vo
   throw new Failure('error', `the package: ${status} ${said ?? ''}`);
 }
 
-async function write(
-  path: string,
-  answer: Download,
-  from: number,
-  size: number,
-  downloader: Downloader,
-): Promise<void> {
+async function write(path: string, answer: Package, from: number, size: number, downloader: Downloader): Promise<void> {
   if (from === 0) await rm(path, { force: true });
   let done = from;
   try {

@@ -3,8 +3,10 @@
  * credentials only to the origin of `--server`. Proxies come from the environment, which `fetch` ignores on the Node versions
  * we run on; undici is that same client with its proxy agent. What a server sends is capped and has to come at a least rate.
  */
+import { readFile } from 'node:fs/promises';
+import { rootCertificates } from 'node:tls';
 import type { Dispatcher, request as Request } from 'undici';
-import { Failure } from '../exit.js';
+import { codeOf, Failure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
 import { refusedAddress } from './address.js';
 
@@ -29,16 +31,36 @@ export interface Download {
   drop: () => Promise<void>;
 }
 
+export interface HttpSettings {
+  env: Env;
+  hooks: Hooks;
+  signal: AbortSignal;
+  allowHttp: boolean;
+  /** PEM; null: none. */
+  caFile: string | null;
+}
+
 interface Client {
   request: typeof Request;
   dispatcher: Dispatcher;
 }
 
-async function clientOf(env: Env): Promise<Client> {
+/** What `--ca-file` holds is trusted beside the authorities that Node brings. */
+async function authorities(file: string | null): Promise<{ ca?: string[] }> {
+  if (file === null) return {};
+  const pem = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new Failure('usage', `--ca-file ${file} cannot be read: ${codeOf(error)}`, { cause: error });
+  });
+  if (!pem.includes('-----BEGIN CERTIFICATE-----'))
+    throw new Failure('usage', `--ca-file ${file} holds no certificate in PEM`);
+  return { ca: [...rootCertificates, pem] };
+}
+
+async function clientOf({ env, caFile }: HttpSettings): Promise<Client> {
   const { EnvHttpProxyAgent, request } = await import('undici');
   const of = (name: string): string => env[name.toLowerCase()] ?? env[name] ?? '';
   // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
-  const tls = { rejectUnauthorized: true };
+  const tls = { rejectUnauthorized: true, ...(await authorities(caFile)) };
   const dispatcher = new EnvHttpProxyAgent({
     httpProxy: of('HTTP_PROXY'),
     httpsProxy: of('HTTPS_PROXY'),
@@ -54,12 +76,7 @@ export class Http {
   /** Loaded with the first request: recovery and offline updates start without it. */
   #client: Promise<Client> | null = null;
 
-  constructor(
-    private readonly env: Env,
-    private readonly hooks: Hooks,
-    private readonly allowHttp: boolean,
-    private readonly signal: AbortSignal,
-  ) {}
+  constructor(private readonly settings: HttpSettings) {}
 
   /**
    * A question below `/api/`. 429, 5xx and no answer at all are exit 8, a redirect or more than `most` bytes end it too.
@@ -120,15 +137,15 @@ export class Http {
     const to = new URL(location, from);
     if (from.protocol === 'https:' && to.protocol !== 'https:')
       throw new Failure('error', `${from.origin} redirects the package from https to ${to.protocol}`);
-    const why = refusedAddress(to, this.allowHttp);
+    const why = refusedAddress(to, this.settings.allowHttp);
     if (why !== null) throw new Failure('error', `${from.origin} redirects the package to ${to.origin}: ${why}`);
     return to;
   }
 
   async #request(url: URL, headers: Headers, content?: string): Promise<Dispatcher.ResponseData> {
-    this.signal.throwIfAborted();
-    const { answerMs } = this.hooks;
-    const { request, dispatcher } = await (this.#client ??= clientOf(this.env));
+    this.settings.signal.throwIfAborted();
+    const { answerMs } = this.settings.hooks;
+    const { request, dispatcher } = await (this.#client ??= clientOf(this.settings));
     try {
       return await request(url, {
         dispatcher,
@@ -136,16 +153,16 @@ export class Http {
         headers: { 'user-agent': 'aos-update-agent', ...headers },
         headersTimeout: answerMs,
         bodyTimeout: answerMs,
-        signal: this.signal,
+        signal: this.settings.signal,
       });
     } catch (error) {
-      throw networkFailure(error, url, this.signal);
+      throw networkFailure(error, url, this.settings.signal);
     }
   }
 
   /** Bytes that come too slowly end it (slow retrieval): a server could else hold the agent, and its lock, for ever. */
   async *#watched(body: Dispatcher.ResponseData['body']): AsyncGenerator<Buffer> {
-    const { bytesPerSecond, overMs } = this.hooks.leastRate;
+    const { bytesPerSecond, overMs } = this.settings.hooks.leastRate;
     let began = performance.now();
     let bytes = 0;
     try {
@@ -163,7 +180,7 @@ export class Http {
         if (bytes === 0) began = performance.now();
       }
     } catch (error) {
-      throw networkFailure(error, null, this.signal);
+      throw networkFailure(error, null, this.settings.signal);
     }
   }
 

@@ -1,9 +1,11 @@
 /** The .NET runtimes of this machine, as `dotnet --list-runtimes` lists them. */
 import { execFile } from 'node:child_process';
 import { access, constants, readFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
+import { childEnv } from '../environment.js';
 import { ON_WINDOWS } from '../files.js';
+import { isSafe } from '../programs.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -15,7 +17,7 @@ export async function installedRuntimes(env: Env): Promise<ReadonlyMap<string, s
   const program = await findDotnet(env);
   if (program === null) return new Map();
   const { stdout } = await promisify(execFile)(program, ['--list-runtimes'], {
-    env: { ...env },
+    env: childEnv(env, /^DOTNET_/),
     timeout: MOST_MS,
     windowsHide: true,
   }).catch(() => ({ stdout: '' })); // One that does not run is as good as none.
@@ -45,13 +47,13 @@ async function findDotnet(env: Env): Promise<string | null> {
       : ['/usr/share/dotnet', '/usr/lib/dotnet', '/usr/lib64/dotnet']),
   ];
   for (const root of roots) {
-    if (root === undefined || root === '') continue;
+    if (root === undefined || !isAbsolute(root)) continue;
     const path = join(root, file);
     const runs = await access(path, constants.X_OK).then(
       () => true,
       () => false,
     );
-    if (runs) return path;
+    if (runs && (await isSafe(path))) return path;
   }
   return null;
 }

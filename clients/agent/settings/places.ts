@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { refusedPath } from '../../shared/path-policy.js';
+import { namesSystemDirectory } from '../../shared/system-names.js';
 import { Failure } from '../exit.js';
 import { ON_WINDOWS } from '../files.js';
 import { isElevated } from '../monitoring/task.js';
@@ -17,16 +18,22 @@ export interface Surroundings {
   project: string;
 }
 
+const isRoot = (): boolean => !ON_WINDOWS && process.geteuid?.() === 0;
+const refuse = (why: string): Failure => new Failure('error', `setup.json: ${why}`);
+
 /** The directory of a location. It may not be there yet. */
 export async function baseOf(location: Location, { env, root, project }: Surroundings): Promise<string> {
   if (location === 'install') return root;
+  if (location === 'home' && isRoot()) throw refuse('the location home is refused as root: it would be root’s own');
   if (location === 'home') return homeOf(env);
+  if (namesSystemDirectory(project))
+    throw refuse(`the location ${location} is refused: ${project} names a directory of the system`);
   if (ON_WINDOWS) {
     const elevated = await isElevated();
     const above = elevated ? env.ProgramData : location === 'config' ? env.APPDATA : env.LOCALAPPDATA;
     return join(above ?? homeOf(env), project);
   }
-  if (process.geteuid?.() === 0) return join(location === 'config' ? '/etc' : '/var/lib', project);
+  if (isRoot()) return join(location === 'config' ? '/etc' : '/var/lib', project);
   const xdg = location === 'config' ? env.XDG_CONFIG_HOME : env.XDG_DATA_HOME;
   const standard = location === 'config' ? ['.config'] : ['.local', 'share'];
   // One that is not absolute is to be ignored, says the specification of XDG.
@@ -38,11 +45,10 @@ const homeOf = (env: Env): string => (ON_WINDOWS ? env.USERPROFILE : env.HOME) |
 /** The path below the location's directory, with slashes, its variables filled in. @throws Failure error */
 export function pathOf({ location, file }: Target, env: Env): string {
   const path = withVariables(file, env).replaceAll('\\', '/');
-  const refuse = (why: string): Failure => new Failure('error', `setup.json: the file ${path} ${why}`);
   // The names that are reserved lie at the root of an installation alone.
   const why = refusedPath(location === 'install' ? path : `x/${path}`, ON_WINDOWS ? 'win-x64' : 'linux-x64');
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path))
-    throw refuse('is an absolute path, or begins with a drive letter');
-  if (why !== null) throw refuse(why);
+    throw refuse(`the file ${path} is an absolute path, or begins with a drive letter`);
+  if (why !== null) throw refuse(`the file ${path} ${why}`);
   return path;
 }

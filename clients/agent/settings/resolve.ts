@@ -31,6 +31,8 @@ export interface Sources {
   provision: (what: Provision) => Promise<string | (() => Promise<string>) | null>;
   /** Null: nothing was answered. Undefined: there is nobody to ask. */
   ask: ((setting: Setting, refused: (text: string) => string | null) => Promise<string | null>) | undefined;
+  /** Asked before a value is made, and before anything is written. */
+  leave: (targets: readonly Target[]) => Promise<void>;
   warn: (text: string) => void;
 }
 
@@ -53,6 +55,7 @@ export async function resolve({ settings }: Description, sources: Sources): Prom
     resolved.push(found);
   }
   if (lacking.length > 0) throw new Failure('usage', `settings are missing: ${lacking.map(howToGive).join('; ')}`);
+  await sources.leave(resolved.flatMap(({ missing }) => missing));
   for (const one of resolved) if (one.make !== undefined) one.value = await one.make();
   return resolved;
 }

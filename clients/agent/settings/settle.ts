@@ -9,9 +9,9 @@ import { printable, printableLines } from '../../shared/texts.js';
 import { codeOf, Failure } from '../exit.js';
 import { askChoice, askHidden, askText, askYesNo, isInteractive } from '../prompts.js';
 import { secretOf } from '../secrets.js';
-import type { SetupSession } from '../setup/session.js';
 import type { Agent, Installation } from '../update/installation.js';
 import { readDescription, variableOf, type Description, type Provision, type Setting } from './description.js';
+import { leaveToWrite } from './leave.js';
 import { resolve, type Resolved } from './resolve.js';
 import { Targets } from './targets.js';
 
@@ -19,11 +19,8 @@ const SETUP_FILE = 'setup.json';
 const SETUP_BYTES = 1024 * 1024;
 const TOKEN_BYTES = 64 * 1024;
 
-/** Logs in where nobody has yet; null: there is no account to log in with. */
-export type Login = () => Promise<SetupSession | null>;
-
 /** @returns the text to show at the end; null: none */
-export async function settle(installation: Installation, project: string, login: Login): Promise<string | null> {
+export async function settle(installation: Installation, project: string): Promise<string | null> {
   const { agent, layout } = installation;
   const description = await descriptionOf(installation);
   if (description === null) {
@@ -36,8 +33,9 @@ export async function settle(installation: Installation, project: string, login:
     around,
     given: await givenValues(agent, description),
     read: (target) => targets.read(target),
-    provision: (what) => provide(agent, project, what, login),
+    provision: (what) => provide(agent, project, what),
     ask: isInteractive(agent.options) ? (setting, refused) => question(agent, setting, refused) : undefined,
+    leave: async (missing) => leaveToWrite(installation, await targets.paths(missing)),
     warn: (text) => agent.output.warning(text),
   });
   for (const { setting, value, missing } of resolved)
@@ -112,16 +110,15 @@ async function givenValues({ options, env }: Agent, { settings }: Description): 
 }
 
 async function provide(
-  { options, output }: Agent,
+  { options, output, network }: Agent,
   project: string,
   what: Provision,
-  login: Login,
 ): Promise<string | (() => Promise<string>) | null> {
   if (what === 'project') return project;
   if (what === 'license_key') return options.licenseKey;
   if (what === 'base_url') return options.server === null ? null : options.server.href.replace(/\/+$/, '');
   if (what === 'watchdog_source') return sourceOf(project);
-  const session = await login();
+  const session = options.server === null ? null : await network.login(options.server);
   if (session === null) return null;
   return async () => {
     const answer = await session.post('token', { project, machine_name: hostname().slice(0, 200) }, TOKEN_BYTES);

@@ -13,6 +13,7 @@ import { look, ON_WINDOWS, syncDirectory, whileHeld } from '../files.js';
 import { keepToOwner } from '../monitoring/task.js';
 import { rootOf } from '../update/installation.js';
 import type { Target } from './description.js';
+import { checkOwnBase, makeOwnBase } from './own-base.js';
 import { FormatError, type Value } from './formats/format.js';
 import { FORMATS, type FormatName } from './formats/index.js';
 import { baseOf, pathOf, type Surroundings } from './places.js';
@@ -34,7 +35,11 @@ interface File {
   /** Of the file that is there; null: none is. */
   kept: { mode: number; uid: number; gid: number } | null;
   secret: boolean;
+  /** Its base is one that the agent makes. */
+  own: boolean;
 }
+
+const isRoot = (): boolean => !ON_WINDOWS && process.geteuid?.() === 0;
 
 export class Targets {
   readonly #files = new Map<string, File>();
@@ -47,6 +52,17 @@ export class Targets {
     return this.#guarded(file, () => FORMATS[target.format].read(file.text, target.key));
   }
 
+  /** Where the targets lie. Judged before anybody is asked whether they may be written. */
+  async paths(targets: readonly Target[]): Promise<string[]> {
+    const found = new Set<string>();
+    for (const target of targets) {
+      const { base, path, own } = await this.#open(target);
+      if (own) await checkOwnBase(base);
+      found.add(join(base, ...path.split('/')));
+    }
+    return [...found];
+  }
+
   /** In memory, until `save`. */
   async set(target: Target, value: Value, secret: boolean): Promise<void> {
     const file = await this.#open(target);
@@ -57,7 +73,10 @@ export class Targets {
   /** @returns the paths of the files that were written */
   async save(): Promise<string[]> {
     const changed = [...this.#files.values()].filter((file) => file.text !== file.before);
-    for (const file of changed) await write(file);
+    for (const file of changed) {
+      if (file.own) await makeOwnBase(file.base, this.around.project);
+      await write(file);
+    }
     return changed.map(({ base, path }) => join(base, ...path.split('/')));
   }
 
@@ -68,7 +87,8 @@ export class Targets {
     const known = this.#files.get(key);
     if (known !== undefined && known.format !== target.format)
       throw new Failure('error', `setup.json: ${path} is said to be ${known.format} and ${target.format}`);
-    const file = known ?? (await load(base, path, target.format));
+    const own = isRoot() && target.location !== 'install';
+    const file = known ?? { ...(await load(base, path, target.format)), own };
     this.#files.set(key, file);
     return file;
   }
@@ -83,7 +103,7 @@ export class Targets {
   }
 }
 
-async function load(base: string, path: string, format: FormatName): Promise<File> {
+async function load(base: string, path: string, format: FormatName): Promise<Omit<File, 'own'>> {
   const empty = { path, format, mark: '', before: '', text: '', kept: null, secret: false };
   if ((await look(base)) === null) return { ...empty, base };
   const root = await rootOf(base);

@@ -1,10 +1,10 @@
-/** Who installs: from the options, the environment, or a prompt (contract 90, update agent: `--username`). */
+/** Who installs, and where: from the options, the environment, or a prompt (contract 90, update agent: `--username`). */
 import { Failure } from '../exit.js';
-import type { Http } from '../net/http.js';
+import { serverUrl } from '../net/address.js';
 import { askText, isInteractive } from '../prompts.js';
 import { askPassword } from '../secrets.js';
 import type { Options } from '../options.js';
-import { SetupSession, type Account } from './session.js';
+import type { Account } from './session.js';
 
 /** Null: none is named, and there is nobody to ask. @throws Failure usage: an account without a password */
 export async function accountOf(options: Options, signal: AbortSignal): Promise<Account | null> {
@@ -17,12 +17,9 @@ export async function accountOf(options: Options, signal: AbortSignal): Promise<
   return { username, password: options.password ?? (await askPassword(username, signal)) };
 }
 
-/** Logs in at the first call, where there is a server and an account. */
-export function loginOnce(options: Options, http: Http, signal: AbortSignal): () => Promise<SetupSession | null> {
-  let session: Promise<SetupSession | null> | null = null;
-  const login = async (): Promise<SetupSession | null> => {
-    const account = options.server === null ? null : await accountOf(options, signal);
-    return options.server === null || account === null ? null : SetupSession.login(http, options.server, account);
-  };
-  return () => (session ??= login());
+/** @throws Failure usage: it is not said, and there is nobody to ask */
+export async function serverOf(options: Options, signal: AbortSignal): Promise<URL> {
+  if (options.server !== null) return options.server;
+  if (!isInteractive(options)) throw new Failure('usage', '--server is missing: the address of the service');
+  return serverUrl(await askText('Address of the service', '', '--server', signal), options.allowHttp);
 }

@@ -3,7 +3,7 @@ import { printable } from '../../shared/texts.js';
 import { Failure } from '../exit.js';
 import { askChoice, isInteractive } from '../prompts.js';
 import type { Agent } from '../update/installation.js';
-import type { SetupSession } from './session.js';
+import type { SetupPath } from './session.js';
 
 export interface CatalogProject {
   slug: string;
@@ -17,7 +17,7 @@ const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const lie = (field: string): Failure => new Failure('unverified', `the server’s answer: ${field} cannot be read`);
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-export async function readCatalog(session: SetupSession, platform: string): Promise<CatalogProject[]> {
+export async function readCatalog(session: SetupPath, platform: string): Promise<CatalogProject[]> {
   const { projects } = await session.get('catalog', { platform }, CATALOG_BYTES);
   if (!Array.isArray(projects)) throw lie('projects');
   return projects.map((project: unknown, n): CatalogProject => {

@@ -1,6 +1,6 @@
 /** What later updates need is kept in `agent.json`: the server, the license key, and what was allowed. Never a password. */
 import { Failure } from '../exit.js';
-import { readConfig } from '../config-file.js';
+import { readConfig } from '../options/config-file.js';
 import { writeWhole } from '../files.js';
 import type { Installation } from '../update/installation.js';
 import { join } from 'node:path';
@@ -8,19 +8,20 @@ import { join } from 'node:path';
 export async function keepOptions({ agent, layout }: Installation): Promise<void> {
   const { server, licenseKey, allowHttp, requireSigned } = agent.options;
   const path = join(layout.own, 'agent.json');
-  const before = await readConfig(path, false).catch((error: unknown) => {
-    if (error instanceof Failure) return null; // Somebody else's: it stays as it is.
+  const found = await readConfig(path, false).catch((error: unknown) => {
+    if (error instanceof Failure) return undefined; // Somebody else's: it stays as it is.
     throw error;
   });
-  if (before === null) return;
+  if (found === undefined) return;
+  const before = found?.values ?? {};
   const values: Record<string, unknown> = {
     ...(server !== null && { server: server.href }),
     ...(licenseKey !== null && { 'license-key': licenseKey }),
     ...(allowHttp && { 'allow-http': true }),
     ...(requireSigned && { 'require-signed': true }),
   };
-  const known = new Set(Object.keys(before.values).map((name) => name.replaceAll('_', '-')));
+  const known = new Set(Object.keys(before).map((name) => name.replaceAll('_', '-')));
   const added = Object.entries(values).filter(([name]) => !known.has(name));
   if (added.length === 0) return;
-  await writeWhole(path, `${JSON.stringify({ ...before.values, ...Object.fromEntries(added) }, null, 2)}\n`);
+  await writeWhole(path, `${JSON.stringify({ ...before, ...Object.fromEntries(added) }, null, 2)}\n`);
 }

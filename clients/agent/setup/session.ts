@@ -20,7 +20,15 @@ export class Taken extends Failure {
   }
 }
 
-export class SetupSession {
+/** The routes of the setup path that take its token. */
+export interface SetupPath {
+  /** @param query of the address */
+  get(route: string, query: Record<string, string>, most: number): Promise<Record<string, unknown>>;
+  /** @throws Taken */
+  post(route: string, content: object, most: number): Promise<Record<string, unknown>>;
+}
+
+export class SetupSession implements SetupPath {
   private constructor(
     private readonly http: Http,
     private readonly server: URL,
@@ -43,14 +51,12 @@ export class SetupSession {
     return new SetupSession(http, server, token);
   }
 
-  /** @param query of the address */
   async get(route: string, query: Record<string, string>, most: number): Promise<Record<string, unknown>> {
     const url = below(this.server, `${PREFIX}/${route}`);
     url.search = new URLSearchParams(query).toString();
     return bodyOf(await this.http.ask(url, most, this.token), url);
   }
 
-  /** @throws Taken */
   async post(route: string, content: object, most: number): Promise<Record<string, unknown>> {
     const url = below(this.server, `${PREFIX}/${route}`);
     return bodyOf(await this.http.post(url, content, most, this.token), url);

@@ -6,9 +6,7 @@ import { rm } from 'node:fs/promises';
 import { printable } from '../../shared/texts.js';
 import { below } from '../net/address.js';
 import { download, OtherBytes } from '../net/download.js';
-import type { Http } from '../net/http.js';
 import { bring } from './bring.js';
-import { credentialsOf } from './credentials.js';
 import type { Installation } from './installation.js';
 import { ask, type Found } from './question.js';
 import type { Question, UpdateServer } from './server.js';
@@ -27,14 +25,13 @@ export interface Way {
 /** @returns how many releases were brought, each of them reported */
 export async function follow(
   installation: Installation,
-  http: Http,
   server: UpdateServer,
   { question, fresh, beforePlan }: Way,
 ): Promise<number> {
   const { output } = installation.agent;
   let { version } = question;
   for (let step = 0; step < MOST_STEPS; step++) {
-    const fetched = await fetchOffered(installation, http, server, { ...question, version });
+    const fetched = await fetchOffered(installation, server, { ...question, version });
     if (fetched === null) return step;
     const { found, archive } = fetched;
     const { manifest } = found.release;
@@ -52,7 +49,6 @@ export async function follow(
 /** What is offered, and its package. Bytes that are not the release's lead to one more question: it may have been replaced. */
 async function fetchOffered(
   installation: Installation,
-  http: Http,
   server: UpdateServer,
   question: Question,
 ): Promise<{ found: Found; archive: string } | null> {
@@ -60,32 +56,26 @@ async function fetchOffered(
     const found = await ask(installation, server, question);
     if (found === null) return null;
     try {
-      return { found, archive: await fetchPackage(installation, http, server, found) };
+      return { found, archive: await fetchPackage(installation, server, found) };
     } catch (error) {
       if (!(error instanceof OtherBytes) || attempt > 0) throw error;
     }
   }
 }
 
-async function fetchPackage(
-  { agent, layout }: Installation,
-  http: Http,
-  server: UpdateServer,
-  found: Found,
-): Promise<string> {
-  const { options, output, hooks, signal } = agent;
+async function fetchPackage({ agent, layout }: Installation, server: UpdateServer, found: Found): Promise<string> {
+  const { network, output, hooks, signal } = agent;
   const { manifest } = found.release;
   const unpacked = manifest.files.reduce((sum, { size }) => sum + size, 0);
   await checkSpace(layout.root, manifest.package.size + unpacked, manifest.files.length);
-  const { authorization, refused } = await credentialsOf(options, signal);
   const { sha256, size } = manifest.package;
   const notes = found.offered.notes === null ? '' : `: ${printable(found.offered.notes, 200)}`;
   output.note('downloading', { version: manifest.version, bytes: size }, `downloading ${manifest.version}${notes}`);
   return download(
     layout.download,
-    { url: below(server.address, found.offered.packageUrl), size, sha256, authorization, refused },
+    { url: below(server.address, found.offered.packageUrl), size, sha256 },
     {
-      http,
+      network,
       hooks,
       signal,
       onAccepted: () => output.release(),

@@ -12,6 +12,7 @@ import { codeOf, Failure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
 import { Layout, OWN_FOLDER } from '../layout.js';
 import { MAX_MANIFEST_BYTES, type Manifest } from '../../shared/manifest.js';
+import type { Network } from '../net/network.js';
 import type { Options } from '../options.js';
 import type { Output } from '../output.js';
 import { manifestOf } from '../trust/verified.js';
@@ -31,6 +32,7 @@ export interface Agent {
   /** The running program's own file. */
   ownFile: string;
   control: ServiceControl;
+  network: Network;
 }
 
 export class Installation {

@@ -103,12 +103,19 @@ async function judgeFresh(
     now: Date.now(),
   });
   if ('issuedAt' in judged) {
-    await installation.save({ ...state, statements: { ...state.statements, [channel]: judged.issuedAt } });
+    await installation.save({
+      ...state,
+      statements: { ...state.statements, [channel]: judged.issuedAt },
+      unsigned_said: null,
+    });
     return;
   }
   // An unsigned server has no statements: what lifts the refusal of its releases lifts that of their absence.
   if (required && !(judged.missing && options.allowUnsigned)) throw new Failure('unverified', judged.why);
-  output.warning(judged.why);
+  // Of a server without a key it was said before; what is installed is said in any case.
+  const said = key === null ? judged.why : null;
+  if (said === null || offered !== null || state.unsigned_said !== said) output.warning(judged.why);
+  await installation.save({ ...state, unsigned_said: said });
 }
 
 /** Where statements are not required an unreachable one is as good as none: a warning. */

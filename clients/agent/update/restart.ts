@@ -38,7 +38,7 @@ export class Restart {
     }
     const entry = this.installed?.entry ?? null;
     if (entry === null) this.agent.output.warning('--restart: the release names no entry, and agent.json no service');
-    else await startEntry(this.root, entry);
+    else await startEntry(this.root, entry, this.agent.env);
   }
 
   /** The application started the agent and ended, and nothing was to be replaced: nobody else would start it again. */

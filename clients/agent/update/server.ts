@@ -8,7 +8,8 @@ import { MAX_MANIFEST_BYTES } from '../../shared/manifest.js';
 import { isPackageUrl } from '../../shared/platform.js';
 import { Failure } from '../exit.js';
 import { below } from '../net/address.js';
-import { errorText, type Answer, type Http } from '../net/http.js';
+import { errorText, type Answer } from '../net/http.js';
+import type { Network } from '../net/network.js';
 import { readOfferedKey, type OfferedKey } from '../trust/keys.js';
 
 const KEY_BYTES = 4 * 1024 * 1024;
@@ -55,7 +56,7 @@ export interface SignedStatement {
 
 export class UpdateServer {
   constructor(
-    private readonly http: Http,
+    private readonly network: Network,
     readonly address: URL,
   ) {}
 
@@ -89,7 +90,7 @@ export class UpdateServer {
   ): Promise<Answer & { body: Record<string, unknown> }> {
     const url = below(this.address, `${PREFIX}/${route}`);
     url.search = new URLSearchParams(query).toString();
-    const { status, body } = await this.http.ask(url, most);
+    const { status, body } = await this.network.ask(url, most);
     const ours = body?.status === (status < 400 ? 'success' : 'error') && (status < 300 || status >= 400);
     if (body === null || !ours)
       throw new Failure(

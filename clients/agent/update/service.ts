@@ -3,11 +3,14 @@
  * named in agent.json; a package names none. Without one the release's `entry` is started, detached.
  */
 import { execFile, spawn } from 'node:child_process';
-import { access, constants } from 'node:fs/promises';
-import { delimiter, extname, join } from 'node:path';
+import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { applicationEnv, childEnv } from '../environment.js';
 import { Failure } from '../exit.js';
 import { ON_WINDOWS } from '../files.js';
+import { programAt } from '../programs.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
 
 export type Verb = 'stop' | 'start';
 
@@ -16,38 +19,36 @@ export type ServiceControl = (verb: Verb, service: string) => Promise<void>;
 
 const MOST_MS = 120_000;
 
-export const controlService: ServiceControl = async (verb, service) => {
-  const [program, ...args] = await commandOf(verb, service);
+export async function controlService(verb: Verb, service: string, around: Env): Promise<void> {
+  const [program = '', ...args] = await commandOf(verb, service, around);
+  // A user's own services are reached through his bus.
+  const env = childEnv(around, 'XDG_RUNTIME_DIR', 'DBUS_SESSION_BUS_ADDRESS');
   try {
-    await promisify(execFile)(program ?? '', args, { timeout: MOST_MS, windowsHide: true });
+    await promisify(execFile)(program, args, { env, timeout: MOST_MS, windowsHide: true });
   } catch (error) {
     const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
     throw new Failure('error', `the service ${service} did not ${verb}: ${said || (error as Error).message}`, {
       cause: error,
     });
   }
-};
+}
 
 /** `net` waits for the end on Windows. A user's own services are systemd's of that user. */
-async function commandOf(verb: Verb, service: string): Promise<string[]> {
-  if (ON_WINDOWS) return [join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'net.exe'), verb, service];
-  if (!(await isInPath('systemctl'))) return ['service', service, verb];
-  return process.geteuid?.() === 0 ? ['systemctl', verb, service] : ['systemctl', '--user', verb, service];
+async function commandOf(verb: Verb, service: string, env: Env): Promise<string[]> {
+  if (ON_WINDOWS) return [join(env.SystemRoot ?? 'C:\\Windows', 'System32', 'net.exe'), verb, service];
+  const systemctl = await programAt('systemctl', env);
+  if (systemctl !== null)
+    return process.geteuid?.() === 0 ? [systemctl, verb, service] : [systemctl, '--user', verb, service];
+  const old = await programAt('service', env);
+  if (old === null)
+    throw new Failure('error', `the service ${service} did not ${verb}: PATH has neither systemctl nor service`);
+  return [old, service, verb];
 }
 
-async function isInPath(program: string): Promise<boolean> {
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    const found = await access(join(folder, program), constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (found) return true;
-  }
-  return false;
-}
+const starterFile = (name: string): string => (ON_WINDOWS ? `${name}.exe` : name);
 
 /** Starts a release's entry and does not wait for it. `root`: the installation. */
-export async function startEntry(root: string, entry: string): Promise<void> {
+export async function startEntry(root: string, entry: string, env: Env): Promise<void> {
   const path = join(root, ...entry.split('/'));
   const starters: Readonly<Record<string, string>> = {
     '.dll': 'dotnet',
@@ -56,8 +57,15 @@ export async function startEntry(root: string, entry: string): Promise<void> {
     '.cjs': 'node',
   };
   const starter = starters[extname(entry)];
-  const [program, args] = starter === undefined ? [path, []] : [starter, [path]];
-  const child = spawn(program, args, { cwd: root, detached: true, stdio: 'ignore', windowsHide: true });
+  const [program, args] = starter === undefined ? [path, []] : [await programAt(starterFile(starter), env), [path]];
+  if (program === null) throw new Failure('error', `${entry} could not be started: PATH has no ${starter}`);
+  const child = spawn(program, args, {
+    cwd: root,
+    env: applicationEnv(env),
+    detached: true,
+    stdio: 'ignore',
+    windowsHide: true,
+  });
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', (error) =>

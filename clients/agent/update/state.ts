@@ -28,6 +28,8 @@ export interface State {
   statements: Record<string, string>;
   /** Random, where the system has no machine id. */
   instance: string | null;
+  /** What was said of a server that signs nothing, so that it is not said at every run that installs nothing. Absent: nothing yet. */
+  unsigned_said?: string | null;
 }
 
 export const newState = (): State => ({
@@ -75,7 +77,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 function isState(value: unknown): value is State {
   if (!isRecord(value)) return false;
-  const { schema, highest_version, pin, former_keys, require_signed, statements, instance } = value;
+  const { schema, highest_version, pin, former_keys, require_signed, statements, instance, unsigned_said } = value;
   return (
     schema === 1 &&
     (highest_version === null || (isText(highest_version) && isVersion(highest_version))) &&
@@ -85,7 +87,8 @@ function isState(value: unknown): value is State {
     typeof require_signed === 'boolean' &&
     isRecord(statements) &&
     Object.values(statements).every((at) => isText(at) && !Number.isNaN(Date.parse(at))) &&
-    (instance === null || isText(instance))
+    (instance === null || isText(instance)) &&
+    (unsigned_said === undefined || unsigned_said === null || isText(unsigned_said))
   );
 }
 

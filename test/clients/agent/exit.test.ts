@@ -4,7 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from '../../../clients/agent/exit.js';
-import { OPTIONS, readOptions } from '../../../clients/agent/options.js';
+import { readOptions } from '../../../clients/agent/options.js';
+import { OPTIONS } from '../../../clients/agent/options/table.js';
 import { newKeys, ReleaseServer, sha256, sign } from '../../support/release-server.js';
 import { install, MAIN, offlinePackage, remove, runAgent, runHere, scratch, type Ran } from './agent.js';
 

@@ -108,9 +108,12 @@ describe('update-agent: install', function () {
 
   const around = (): Record<string, string> => ({ HOME: home, XDG_CONFIG_HOME: '', XDG_DATA_HOME: '' });
   const go = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
-    runAgent(['--action', 'install', '--server', service.url, '--username', ADMIN.username, ...args], {
-      env: { SVC_PASSWORD: ADMIN.password, ...around(), ...env },
-    });
+    runAgent(
+      ['--action', 'install', '--server', service.url, '--username', ADMIN.username, '--allow-targets', ...args],
+      {
+        env: { SVC_PASSWORD: ADMIN.password, ...around(), ...env },
+      },
+    );
   const type = (args: string[], typed: Typed[], env: Record<string, string> = {}): Promise<Session> =>
     atTerminal(args, typed, { env: { ...around(), ...env }, cwd: home });
   const text = (path: string): Promise<string> => readFile(join(dir, path), 'utf8');
@@ -174,7 +177,17 @@ describe('update-agent: install', function () {
       expect(ran.stderr).to.include('db_password (SVC_SET_DB_PASSWORD or SVC_SET_DB_PASSWORD_FILE)');
       expect(ran.stdout).to.equal('UPDATED: none -> 1.0.0\n');
       expect(await text('config/app.json')).to.equal(APP_JSON);
-      const args = ['--action', 'configure', '--dir', dir, '--username', ADMIN.username, '--set', 'mode=cluster'];
+      const args = [
+        '--action',
+        'configure',
+        '--dir',
+        dir,
+        '--username',
+        ADMIN.username,
+        '--set',
+        'mode=cluster',
+        '--allow-targets',
+      ];
       const env = { ...around(), SVC_PASSWORD: ADMIN.password, APP_DB_PASSWORD: 'detected', SVC_SET_PEERS: 'a,b' };
       const configured = await runAgent(args, { env });
       expect(configured.code, configured.stderr).to.equal(0);
@@ -229,12 +242,12 @@ describe('update-agent: install', function () {
       await writeFile(join(dir, 'config/app.json'), `\uFEFF${APP_JSON}`, { mode: 0o640 });
       const env = { ...around(), SVC_SET_DB_PASSWORD: 'x' };
       const mode = await modeOf(join(dir, 'config/app.json'));
-      expect((await runAgent(['--action', 'configure', '--dir', dir], { env })).code).to.equal(0);
+      expect((await runAgent(['--action', 'configure', '--dir', dir, '--allow-targets'], { env })).code).to.equal(0);
       expect(await text('config/app.json')).to.match(/^\uFEFF\{\r\n {2}\/\/ what/);
       expect(await modeOf(join(dir, 'config/app.json'))).to.equal(mode);
       await remove(join(dir, 'config/app.ini'));
       await symlink('/etc/passwd', join(dir, 'config/app.ini'));
-      expect((await runAgent(['--action', 'configure', '--dir', dir], { env })).code).to.equal(9);
+      expect((await runAgent(['--action', 'configure', '--dir', dir, '--allow-targets'], { env })).code).to.equal(9);
     });
 
     it('never asks: 64 that names the option', async () => {
@@ -336,6 +349,7 @@ describe('update-agent: install', function () {
           { when: 'must be given', type: '' },
           { when: 'Peers: ', type: 'one two\r' },
           { when: 'Database password: ', type: 'sesam-oeffne\r' },
+          ...(asRoot ? [{ when: 'May it? (yes or no) [no]: ', type: 'yes\r' }] : []),
           { when: 'Monitor this machine?', type: 'no\r' },
         ],
       );

@@ -228,7 +228,6 @@ describe('update-agent: places', function () {
       await mkdir(bin);
       await writeFile(join(bin, 'systemctl'), `#!/bin/sh\necho "$(id -u) $*" >> ${work}/calls\n`, { mode: 0o755 });
       await writeFile(join(work, 'agent.json'), JSON.stringify({ service: 'shop.service' }), { mode: 0o600 });
-      await chown(join(work, 'agent.json'), USER, USER);
       const PATH = `${bin}:${process.env.PATH}`;
       const found = await go(['--restart', '--config', join(work, 'agent.json')], { env: { PATH } });
       expect(found.code, found.stderr).to.equal(0);

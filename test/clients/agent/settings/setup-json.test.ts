@@ -110,6 +110,7 @@ describe('update-agent: setup.json', function () {
         read: async () => null,
         provision: async () => null,
         ask: undefined,
+        leave: async () => undefined,
         warn: () => undefined,
         ...sources,
       });
@@ -257,8 +258,9 @@ describe('update-agent: setup.json', function () {
     const at = (location: 'config' | 'data' | 'home' | 'install', env: Record<string, string>): Promise<string> =>
       baseOf(location, { env: { HOME: '/home/me', ...env }, root: '/opt/shop', project: 'shop' });
     expect(await at('install', {})).to.equal('/opt/shop');
-    expect(await at('home', {})).to.equal('/home/me');
     const root = process.geteuid?.() === 0;
+    const home = await at('home', {}).catch((error: Error) => error.message);
+    expect(home).to.match(root ? /location home is refused as root/ : /^\/home\/me$/);
     expect(await at('config', {})).to.equal(root ? '/etc/shop' : '/home/me/.config/shop');
     expect(await at('data', { XDG_DATA_HOME: '/data' })).to.equal(root ? '/var/lib/shop' : '/data/shop');
     expect(await at('data', { XDG_DATA_HOME: 'not/absolute' })).to.equal(

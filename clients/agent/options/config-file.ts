@@ -1,33 +1,42 @@
 /** `agent.json`: option names and their values, 0600, no password (contract 90, defaults). */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { codeOf, Failure } from './exit.js';
+import { codeOf, Failure } from '../exit.js';
+import { ON_WINDOWS } from '../files.js';
 
 export interface ConfigFile {
   path: string;
   values: Readonly<Record<string, unknown>>;
+  /** Whose it is; 0 on Windows, where the directory's rights say who writes. */
+  uid: number;
+  /** Others may read it. */
+  open: boolean;
 }
 
 const MOST_BYTES = 64 * 1024;
 const WRITABLE_BY_OTHERS = 0o022;
+const READABLE_BY_OTHERS = 0o044;
 
 /**
- * Never through a link: as root the agent reads it in other users' directories.
+ * Never through a link, where nobody named it: as root the agent reads it in other users' directories.
  * @param wanted it was named, so it has to be there
+ * @returns null: there is none
  */
-export async function readConfig(path: string, wanted: boolean): Promise<ConfigFile> {
+export async function readConfig(path: string, wanted: boolean): Promise<ConfigFile | null> {
   const flags = constants.O_RDONLY | (wanted ? 0 : (constants.O_NOFOLLOW ?? 0)) | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
     if (!wanted && ['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null;
     throw new Failure('usage', `${path} cannot be read: ${codeOf(error)}`, { cause: error });
   });
-  if (file === null) return { path, values: {} };
+  if (file === null) return null;
   try {
-    const { mode, size } = await file.stat();
-    if (size > MOST_BYTES) throw new Failure('usage', `${path} is longer than ${MOST_BYTES} bytes`);
-    if (process.platform !== 'win32' && (mode & WRITABLE_BY_OTHERS) !== 0)
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Failure('usage', `${path} is no file`);
+    if (stats.size > MOST_BYTES) throw new Failure('usage', `${path} is longer than ${MOST_BYTES} bytes`);
+    if (!ON_WINDOWS && (stats.mode & WRITABLE_BY_OTHERS) !== 0)
       throw new Failure('usage', `${path} can be changed by others: chmod 600 ${path}`);
-    return { path, values: objectOf(path, await file.readFile('utf8')) };
+    const values = objectOf(path, await file.readFile('utf8'));
+    return { path, values, uid: stats.uid, open: !ON_WINDOWS && (stats.mode & READABLE_BY_OTHERS) !== 0 };
   } finally {
     await file.close();
   }

@@ -1,0 +1,63 @@
+/**
+ * What an action wants of the network. The credentials of a run are known here alone: an action asks, and never holds a password.
+ * So the same action runs where the credentials must not be, in the child of `owner/`.
+ */
+import { credentialsOf } from '../update/credentials.js';
+import type { Hooks } from '../hooks.js';
+import type { Options } from '../options.js';
+import type { Env } from '../options/table.js';
+import { accountOf } from '../setup/account.js';
+import { SetupSession, type Account, type SetupPath } from '../setup/session.js';
+import { Http, type Answer, type Download } from './http.js';
+
+/** A package, and what to say where the credentials for it were refused. */
+export interface Package extends Download {
+  refused: string;
+}
+
+export interface Network {
+  /** A question below `/api/`. */
+  ask(url: URL, most: number): Promise<Answer>;
+  /** A package, with the credentials of the run, which go to the origin of `url` alone. */
+  open(url: URL, headers: Readonly<Record<string, string>>): Promise<Package>;
+  /** Logs in at the first call. Null: there is no account, and nobody to ask for one. */
+  login(server: URL): Promise<SetupPath | null>;
+  close(): Promise<void>;
+}
+
+export class DirectNetwork implements Network {
+  readonly #http: Http;
+  #account: Account | null = null;
+  #session: Promise<SetupPath | null> | null = null;
+
+  constructor(
+    private readonly options: Options,
+    env: Env,
+    hooks: Hooks,
+    private readonly signal: AbortSignal,
+  ) {
+    this.#http = new Http({ env, hooks, signal, allowHttp: options.allowHttp, caFile: options.caFile });
+  }
+
+  ask(url: URL, most: number): Promise<Answer> {
+    return this.#http.ask(url, most);
+  }
+
+  async open(url: URL, headers: Readonly<Record<string, string>>): Promise<Package> {
+    const { authorization, refused } = await credentialsOf({ ...this.options, ...this.#account }, this.signal);
+    return { ...(await this.#http.download(url, { ...headers }, authorization)), refused };
+  }
+
+  login(server: URL): Promise<SetupPath | null> {
+    return (this.#session ??= this.#login(server));
+  }
+
+  async #login(server: URL): Promise<SetupPath | null> {
+    this.#account = await accountOf(this.options, this.signal);
+    return this.#account === null ? null : SetupSession.login(this.#http, server, this.#account);
+  }
+
+  close(): Promise<void> {
+    return this.#http.close();
+  }
+}

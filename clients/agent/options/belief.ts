@@ -1,0 +1,136 @@
+/**
+ * Whom the agent believes (contract 90, whom it believes). A file counts when it belongs to root or to the user who runs the agent,
+ * and when its directory was named. As root in another user's tree what leads the agent (where it asks, as whom, what it starts)
+ * comes from the command line, the environment and root's own file alone; what the tree says otherwise is a warning.
+ */
+import { constants } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { checkAncestors } from '../apply/parents.js';
+import { Failure } from '../exit.js';
+import { look, ON_WINDOWS, withFile } from '../files.js';
+import { Layout } from '../layout.js';
+import { MAX_MANIFEST_BYTES } from '../../shared/manifest.js';
+import { readConfig, type ConfigFile } from './config-file.js';
+import { LEADING, SLUG, type OptionName } from './table.js';
+import { fromFile, type Values } from './values.js';
+
+export interface Belief {
+  /** What the files say, without what does not count. */
+  values: Values;
+  warnings: string[];
+}
+
+export interface Asked {
+  /** `--config`; null: it was not given. */
+  config: string | null;
+  /** The installation, absolute. */
+  dir: string;
+  /** It was named, or is the agent's own: the current one gives nothing. */
+  named: boolean;
+  /** What the command line and the environment say. */
+  given: Values;
+}
+
+/** Where root says what holds for other users' installations. */
+const ROOTS = '/etc/update-agent';
+
+export async function belief({ config, dir, named, given }: Asked): Promise<Belief> {
+  const path = config === null ? join(dir, '.update-agent', 'agent.json') : resolve(config);
+  const foreign = await foreignOwner(dir);
+  if (config === null && !named) {
+    const there = (await look(path).catch(() => null)) !== null;
+    return { values: {}, warnings: there ? [`${path} does not count: name its directory by --dir`] : [] };
+  }
+  if (config === null && (await look(dirname(path)))?.isSymbolicLink())
+    throw new Failure('spaceOrPermission', `${dirname(path)} is a link; nothing was changed`);
+  const file = await readConfig(path, config !== null);
+  const roots = foreign === null ? NOTHING : await rootsFile(dir, text(given.project));
+  if (file === null) return roots;
+  const warnings = [...roots.warnings];
+  const holdsKey = Object.keys(file.values).some((name) => name.replaceAll('_', '-') === 'license-key');
+  if (file.open && holdsKey) warnings.push(`${path} holds a license key, and others can read it: chmod 600 ${path}`);
+  const trust = await trustIn(file, foreign, config !== null);
+  if (trust === 'none') {
+    warnings.push(`${path} belongs to another user (${file.uid}): nothing of it counts`);
+    return { values: roots.values, warnings };
+  }
+  const said = fromFile(file);
+  if (trust === 'all') return { values: { ...roots.values, ...said }, warnings };
+  const counting = Object.fromEntries(Object.entries(said).filter(([name]) => !isLeading(name)));
+  const known: Values = { ...roots.values, ...given };
+  const otherwise = Object.entries(said).filter(
+    ([name, value]) => isLeading(name) && value !== false && String(known[name as OptionName]) !== String(value),
+  );
+  if (otherwise.length > 0)
+    warnings.push(
+      `${path} lies in the tree of another user (${foreign}): its ${otherwise.map(([name]) => name).join(', ')} do not count for root; give them as options, or in ${ROOTS}/<project>.json`,
+    );
+  return { values: { ...counting, ...roots.values }, warnings };
+}
+
+const NOTHING: Belief = { values: {}, warnings: [] };
+const isLeading = (name: string): boolean => LEADING.has(name as OptionName);
+const text = (value: Values[OptionName]): string | null => (typeof value === 'string' ? value : null);
+
+/** As root: the user whose tree it is; null: root's own, or nobody's yet. */
+export async function foreignOwner(dir: string): Promise<number | null> {
+  if (ON_WINDOWS || process.geteuid?.() !== 0) return null;
+  const stats = await look(dir);
+  return stats === null || stats.uid === 0 ? null : stats.uid;
+}
+
+/** @param named by `--config`: root's own file counts wherever he keeps it, but for a place where another could put one */
+async function trustIn(file: ConfigFile, foreign: number | null, named: boolean): Promise<'all' | 'harmless' | 'none'> {
+  if (ON_WINDOWS) return 'all';
+  if (foreign === null) return file.uid === 0 || file.uid === process.geteuid?.() ? 'all' : 'none';
+  if (named && file.uid === 0 && (await isRootsPlace(file.path))) return 'all';
+  return file.uid === 0 || file.uid === foreign ? 'harmless' : 'none';
+}
+
+const isRootsPlace = (path: string): Promise<boolean> =>
+  checkAncestors(path).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof Failure) return false;
+      throw error;
+    },
+  );
+
+/**
+ * `/etc/update-agent/<project>.json`. Where nobody said the project it is what the tree says of itself: then a file that names its
+ * directory counts for that one alone, and one that names none is a warning.
+ */
+async function rootsFile(dir: string, said: string | null): Promise<Belief> {
+  const project = said ?? (await installedProject(dir));
+  if (project === null || !SLUG.test(project)) return NOTHING;
+  const path = join(ROOTS, `${project}.json`);
+  if ((await look(path)) === null) return NOTHING;
+  if (!(await isRootsPlace(path))) throw new Failure('usage', `${ROOTS} can be changed by others than root`);
+  const file = await readConfig(path, false);
+  if (file === null) return NOTHING;
+  if (file.uid !== 0 || file.open) throw new Failure('usage', `${path} must be root’s alone: chown root, chmod 600`);
+  const values = fromFile(file);
+  const itsDir = text(values.dir);
+  if (itsDir !== null && resolve(itsDir) !== dir)
+    return { values: {}, warnings: [`${path} is for ${itsDir}, and does not count for ${dir}`] };
+  const open = said === null && itsDir === null;
+  const warnings = open
+    ? [`${path} names no dir, so whoever owns a directory can say that it is of ${project}: add "dir": "${dir}"`]
+    : [];
+  return { values: { project, ...values }, warnings };
+}
+
+/** By its own word. */
+async function installedProject(dir: string): Promise<string | null> {
+  const { manifest } = new Layout(dir);
+  const stats = await look(manifest);
+  if (stats === null || !stats.isFile() || stats.size > MAX_MANIFEST_BYTES) return null;
+  try {
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const text = await withFile(manifest, flags, (file) => file.readFile('utf8'));
+    const { product } = JSON.parse(text) as { product?: unknown };
+    return typeof product === 'string' ? product : null;
+  } catch {
+    return null; // Judged when the installation is opened.
+  }
+}

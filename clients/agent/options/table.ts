@@ -1,0 +1,125 @@
+/** Every option by its name: on the command line, as a variable, and in a configuration file (specification, "Command-line interfaces"). */
+import { PLATFORMS } from '../../shared/platform.js';
+
+export const ACTIONS = ['update', 'install', 'configure', 'monitor', 'recover'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export interface OptionSpec {
+  type: 'string' | 'boolean';
+  /** One line for `--help`. */
+  says: string;
+  /** Variable that gives it as well. `SVC_CONFIG` and `SVC_LICENSE_KEY` are the server's, so two options have no such name. */
+  env?: string;
+  /** Not taken from the configuration file, because it is meant for one run. */
+  onlyOnce?: true;
+  /** Not an option of the command line. */
+  fileOnly?: true;
+  /** It may be given several times. */
+  multiple?: true;
+}
+
+export const OPTIONS = {
+  action: { type: 'string', says: `one of ${ACTIONS.join(', ')} (default: update)`, onlyOnce: true },
+  server: { type: 'string', says: 'address of the service, https://…', env: 'SVC_SERVER' },
+  project: { type: 'string', says: 'slug of the product', env: 'SVC_PROJECT' },
+  channel: { type: 'string', says: 'release channel (default: the installed one, else stable)', env: 'SVC_CHANNEL' },
+  platform: { type: 'string', says: `one of ${PLATFORMS.join(', ')} (default: this machine's)`, env: 'SVC_PLATFORM' },
+  dir: {
+    type: 'string',
+    says: 'the installation (default: the agent’s own directory, else the current one)',
+    env: 'SVC_DIR',
+  },
+  config: { type: 'string', says: 'configuration file (default: .update-agent/agent.json)', onlyOnce: true },
+  'current-version': { type: 'string', says: 'installed version, where manifest.json does not say it', onlyOnce: true },
+  'license-key': {
+    type: 'string',
+    says: 'license key for the release store (or SVC_PRODUCT_KEY, SVC_PRODUCT_KEY_FILE)',
+  },
+  username: {
+    type: 'string',
+    says: 'account (password: SVC_PASSWORD, SVC_PASSWORD_FILE, or a prompt)',
+    env: 'SVC_USERNAME',
+  },
+  restart: {
+    type: 'boolean',
+    says: 'stop the service before and start it after the update; without one start the entry',
+    env: 'SVC_RESTART',
+  },
+  'wait-for-pid': { type: 'string', says: 'wait for this process to end before files are replaced', onlyOnce: true },
+  'wait-seconds': { type: 'string', says: 'how long to wait for it (default: 300)', env: 'SVC_WAIT_SECONDS' },
+  'require-signed': {
+    type: 'boolean',
+    says: 'refuse unsigned releases and missing statements of freshness',
+    env: 'SVC_REQUIRE_SIGNED',
+  },
+  'allow-unsigned': { type: 'boolean', says: 'take an unsigned release, for this run only', onlyOnce: true },
+  pin: { type: 'string', says: 'SHA-256 of the SPKI DER of the only key to trust, 64 hex digits', env: 'SVC_PIN' },
+  package: {
+    type: 'string',
+    says: 'package.tar.gz to apply offline, manifest.json and manifest.sig beside it',
+    onlyOnce: true,
+  },
+  'monitor-name': {
+    type: 'string',
+    says: 'name of this machine in the dashboard (default: its own)',
+    env: 'SVC_MONITOR_NAME',
+  },
+  schedule: {
+    type: 'boolean',
+    says: 'report this machine by a schedule (cron, Windows: scheduled task)',
+    env: 'SVC_SCHEDULE',
+  },
+  replace: { type: 'boolean', says: 'end the tokens that an earlier setup of this machine got', onlyOnce: true },
+  set: {
+    type: 'string',
+    says: 'name=value: a setting of the release, any number of them (or SVC_SET_<NAME>)',
+    onlyOnce: true,
+    multiple: true,
+  },
+  'allow-targets': {
+    type: 'boolean',
+    says: 'as root: write the settings outside the installation that setup.json wants, without asking',
+    onlyOnce: true,
+  },
+  adopt: { type: 'boolean', says: 'install into a directory that holds something else', onlyOnce: true },
+  'ca-file': {
+    type: 'string',
+    says: 'certificate authorities in PEM to trust as well, a proxy’s say',
+    env: 'SVC_CA_FILE',
+  },
+  'allow-http': { type: 'boolean', says: 'speak http to a server that is not this machine', env: 'SVC_ALLOW_HTTP' },
+  yes: { type: 'boolean', says: 'take every default, ask nothing', env: 'SVC_YES' },
+  json: { type: 'boolean', says: 'one JSON object per line on stdout', env: 'SVC_JSON' },
+  service: { type: 'string', says: 'service to stop and start with --restart', fileOnly: true },
+  version: { type: 'boolean', says: 'the version of this program', onlyOnce: true },
+  help: { type: 'boolean', says: 'this text', onlyOnce: true },
+} as const satisfies Record<string, OptionSpec>;
+
+export type OptionName = keyof typeof OPTIONS;
+
+/** What leads the agent: as root in another user's tree root alone says it (contract 90, whom it believes). */
+export const LEADING: ReadonlySet<OptionName> = new Set([
+  'server',
+  'project',
+  'channel',
+  'username',
+  'license-key',
+  'pin',
+  'service',
+  'restart',
+  'allow-http',
+  'ca-file',
+  'dir',
+]);
+
+export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export function helpText(): string {
+  const rows = Object.entries<OptionSpec>(OPTIONS).filter(([, spec]) => spec.fileOnly === undefined);
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const lines = rows.map(
+    ([name, { says, env }]) => `  --${name.padEnd(width)}  ${says}${env === undefined ? '' : ` [${env}]`}`,
+  );
+  return `usage: update-agent [--action ${ACTIONS.join('|')}] [options]\n\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,108 @@
+/** In the child that works as the owner: what it is told by its parent, and what it asks of it. */
+import { Failure } from '../exit.js';
+import type { Answer } from '../net/http.js';
+import type { Network, Package } from '../net/network.js';
+import type { Options } from '../options.js';
+import type { Env } from '../options/table.js';
+import type { SetupPath } from '../setup/session.js';
+import type { ServiceControl } from '../update/service.js';
+import { failureOfRefusal, MARK, type Order, type Reply, type Wish } from './messages.js';
+
+/** Whether this process has a parent to ask. */
+export const isChild = (env: Env): boolean => env[MARK] === '1' && process.send !== undefined;
+
+const gone = (): Failure => new Failure('error', 'the process that is root has ended');
+
+export class Parent {
+  #last = 0;
+  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  /** Of the wish that waits: the channel must not keep a process alive that has nothing else to do. */
+  #open = 0;
+
+  private constructor() {
+    process.on('message', (reply: Reply) => this.#waiting.get(reply.id)?.(reply));
+    process.channel?.unref();
+  }
+
+  static async met(): Promise<{ parent: Parent; order: Order }> {
+    const order = await new Promise<Order>((resolve, reject) => {
+      process.once('message', (first: Order) => resolve(first));
+      process.once('disconnect', () => reject(gone()));
+    });
+    return { parent: new Parent(), order };
+  }
+
+  async wish(wish: Wish): Promise<unknown> {
+    const id = ++this.#last;
+    if (this.#open++ === 0) process.channel?.ref();
+    try {
+      const reply = await new Promise<Reply>((resolve, reject) => {
+        const lost = (): void => reject(gone());
+        process.once('disconnect', lost);
+        this.#waiting.set(id, (found) => {
+          process.off('disconnect', lost);
+          resolve(found);
+        });
+        if (!process.connected) lost();
+        else process.send?.({ id, wish });
+      });
+      if ('refusal' in reply) throw failureOfRefusal(reply.refusal);
+      return reply.value;
+    } finally {
+      this.#waiting.delete(id);
+      if (--this.#open === 0) process.channel?.unref();
+    }
+  }
+
+  readonly control: ServiceControl = async (verb) => {
+    await this.wish({ call: 'control', verb });
+  };
+}
+
+/** The options of the parent, but without what only it may know. */
+export const optionsOf = ({ options }: Order): Options => ({
+  ...options,
+  server: options.server === null ? null : new URL(options.server),
+  password: null,
+});
+
+/** The parent's network, which has the credentials. */
+export class ParentsNetwork implements Network, SetupPath {
+  constructor(private readonly parent: Parent) {}
+
+  async ask(url: URL, most: number): Promise<Answer> {
+    return (await this.parent.wish({ call: 'ask', url: url.href, most })) as Answer;
+  }
+
+  async open(url: URL, headers: Readonly<Record<string, string>>): Promise<Package> {
+    const opened = await this.parent.wish({ call: 'open', url: url.href, headers });
+    const { handle, ...answer } = opened as Omit<Package, 'content' | 'drop'> & { handle: number };
+    const { parent } = this;
+    const pieces = async function* (): AsyncGenerator<Buffer> {
+      for (;;) {
+        const piece = (await parent.wish({ call: 'read', handle })) as Uint8Array | null;
+        if (piece === null) return;
+        yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+      }
+    };
+    const drop = async (): Promise<void> => {
+      await parent.wish({ call: 'drop', handle });
+    };
+    return { ...answer, content: pieces(), drop };
+  }
+
+  async login(): Promise<SetupPath | null> {
+    return (await this.parent.wish({ call: 'login' })) === true ? this : null;
+  }
+
+  async get(route: string, query: Record<string, string>, most: number): Promise<Record<string, unknown>> {
+    return (await this.parent.wish({ call: 'get', route, query, most })) as Record<string, unknown>;
+  }
+
+  async post(route: string, content: object, most: number): Promise<Record<string, unknown>> {
+    return (await this.parent.wish({ call: 'post', route, content, most })) as Record<string, unknown>;
+  }
+
+  /** Its parent closes it. */
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,49 @@
+/** What the child that works as an installation's owner and the parent that is root say to each other. */
+import { EXIT, Failure, type Outcome } from '../exit.js';
+import type { Options } from '../options.js';
+import { Taken } from '../setup/session.js';
+import type { Verb } from '../update/service.js';
+
+/** Says to the child that it has a parent to ask. */
+export const MARK = 'UPDATE_AGENT_CHILD';
+
+/** The first message to the child: all that it is told. */
+export interface Order {
+  options: Omit<Options, 'server' | 'password'> & { server: string | null };
+  /** `SVC_SET_…`: they go into files of the owner. */
+  settings: Readonly<Record<string, string>>;
+}
+
+/** What the child asks for. The parent judges each of it: the child is in the owner's hands. */
+export type Wish =
+  | { call: 'control'; verb: Verb }
+  | { call: 'ask'; url: string; most: number }
+  | { call: 'open'; url: string; headers: Readonly<Record<string, string>> }
+  | { call: 'read'; handle: number }
+  | { call: 'drop'; handle: number }
+  | { call: 'login' }
+  | { call: 'get'; route: string; query: Record<string, string>; most: number }
+  | { call: 'post'; route: string; content: object; most: number };
+
+export interface Question {
+  id: number;
+  wish: Wish;
+}
+
+export interface Refusal {
+  outcome: Exclude<Outcome, 'done'>;
+  message: string;
+  taken: boolean;
+}
+
+export type Reply = { id: number; value: unknown } | { id: number; refusal: Refusal };
+
+export const refusalOf = (failure: Failure): Refusal => ({
+  outcome: failure.outcome,
+  message: failure.message,
+  taken: failure instanceof Taken,
+});
+
+export function failureOfRefusal({ outcome, message, taken }: Refusal): Failure {
+  return taken ? new Taken(message) : new Failure(Object.hasOwn(EXIT, outcome) ? outcome : 'error', message);
+}

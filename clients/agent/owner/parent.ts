@@ -1,0 +1,101 @@
+/**
+ * As root in another user's installation (contract 90, where it writes): all but stopping and starting a service runs in a child as that
+ * user, so that nothing in his tree can make root write elsewhere. The child is in his hands, its memory and its environment too:
+ * it gets no password, and asks this process for what needs one. Each of its wishes is judged by what root said.
+ */
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { constants } from 'node:os';
+import { readFile } from 'node:fs/promises';
+import { isSea } from 'node:sea';
+import { childEnv } from '../environment.js';
+import { EXIT, Failure, failureOf } from '../exit.js';
+import { foreignOwner } from '../options/belief.js';
+import { isInteractive } from '../prompts.js';
+import { secretOf } from '../secrets.js';
+import { serverOf } from '../setup/account.js';
+import type { Agent } from '../update/installation.js';
+import { MARK, refusalOf, type Order, type Question, type Reply } from './messages.js';
+import { Served } from './served.js';
+
+export interface Owner {
+  uid: number;
+  gid: number;
+  name: string | null;
+  home: string | null;
+}
+
+/** Null: the process stays who it is. */
+export async function ownerToBecome(dir: string): Promise<Owner | null> {
+  const uid = await foreignOwner(dir);
+  if (uid === null) return null;
+  const users = await readFile('/etc/passwd', 'utf8').catch(() => '');
+  const user = users
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find((fields) => fields[2] === String(uid));
+  // A user without an entry has a group of his number by custom; never root's.
+  return { uid, gid: Number(user?.[3] ?? uid), name: user?.[0] ?? null, home: user?.[5] ?? null };
+}
+
+/** @returns the child's exit code */
+export async function asOwner(owner: Owner, agent: Agent): Promise<number> {
+  const asked = agent.options.action === 'install' && isInteractive(agent.options) && agent.options.package === null;
+  const server = asked ? await serverOf(agent.options, agent.signal) : agent.options.server;
+  const options = { ...agent.options, server };
+  const order = await orderFor({ ...agent, options });
+  const env = {
+    ...childEnv(agent.env, /^DOTNET_RO/),
+    HOME: owner.home ?? '/',
+    USER: owner.name ?? String(owner.uid),
+    [MARK]: '1',
+  };
+  const args = isSea() ? [] : [...process.execArgv, agent.ownFile];
+  const stdio: StdioOptions = ['inherit', 'inherit', 'inherit', 'ipc'];
+  // A session of its own: else the owner could type at root's terminal through the child.
+  const child = spawn(process.execPath, args, {
+    uid: owner.uid,
+    gid: owner.gid,
+    env,
+    cwd: '/',
+    stdio,
+    detached: true,
+    serialization: 'advanced',
+  });
+  agent.signal.addEventListener('abort', () => child.kill('SIGTERM'));
+  const served = new Served({ ...agent, options });
+  child.on('message', (question: Question) => answer(child, served, question));
+  const ended = new Promise<number>((resolve, reject) => {
+    child.once('error', (error) =>
+      reject(new Failure('spaceOrPermission', `the agent cannot run as user ${owner.uid}: ${error.message}`)),
+    );
+    child.once('exit', (code, name) => resolve(code ?? 128 + (name === null ? EXIT.error : constants.signals[name])));
+  });
+  if (child.connected) child.send(order, () => undefined);
+  return ended;
+}
+
+async function orderFor({ options, env }: Agent): Promise<Order> {
+  const settings: Record<string, string> = {};
+  for (const variable of Object.keys(env)) {
+    const [, name] = /^(SVC_SET_.+?)(?:_FILE)?$/.exec(variable) ?? [];
+    const value = name === undefined ? null : await secretOf(env, name);
+    if (name !== undefined && value !== null) settings[name] = value;
+  }
+  const { password: _kept, server, ...rest } = options;
+  // Only a setup writes it down; for packages this process says it.
+  const needsKey = options.action === 'install' || options.action === 'configure';
+  return {
+    options: { ...rest, licenseKey: needsKey ? options.licenseKey : null, server: server?.href ?? null },
+    settings,
+  };
+}
+
+function answer(child: ChildProcess, served: Served, { id, wish }: Question): void {
+  const send = (reply: Reply): void => {
+    if (child.connected) child.send(reply, () => undefined); // The child has ended meanwhile.
+  };
+  served.answer(wish).then(
+    (value) => send({ id, value }),
+    (error: unknown) => send({ id, refusal: refusalOf(failureOf(error)) }),
+  );
+}

@@ -1,0 +1,53 @@
+/**
+ * Leave to write outside the installation (contract 90, setup.json): as root every target is listed and asked for, for a package says where
+ * they are. What was granted is kept beside the installation's state, so that `--yes` takes it again, and that alone.
+ */
+import { constants } from 'node:fs';
+import { join } from 'node:path';
+import { codeOf, Failure } from '../exit.js';
+import { ON_WINDOWS, withFile, writeWhole } from '../files.js';
+import { printable } from '../../shared/texts.js';
+import { askYesNo, isInteractive } from '../prompts.js';
+import type { Installation } from '../update/installation.js';
+
+const MOST_BYTES = 1024 * 1024;
+
+/** @param paths that would be written, absolute @throws Failure usage: they are listed, and nothing is written */
+export async function leaveToWrite({ agent, layout }: Installation, paths: readonly string[]): Promise<void> {
+  if (ON_WINDOWS || process.geteuid?.() !== 0) return;
+  const outside = paths.filter((path) => !path.startsWith(`${layout.root}/`));
+  if (outside.length === 0) return;
+  const { options, output, signal } = agent;
+  const kept = join(layout.own, 'targets.json');
+  const granted = await readGranted(kept);
+  const fresh = outside.filter((path) => !granted.includes(path));
+  output.note('targets', { files: outside }, `settings go to ${outside.join(', ')}`);
+  if (fresh.length === 0) return;
+  if (!options.allowTargets) {
+    const list = fresh.join(', ');
+    if (!isInteractive(options))
+      throw new Failure(
+        'usage',
+        `setup.json wants to write ${list} as root: --allow-targets lets it, once and for all`,
+      );
+    output.say(`setup.json wants to write as root:\n${fresh.map((path) => `  ${printable(path, 500)}`).join('\n')}`);
+    if (!(await askYesNo('May it?', false, '--allow-targets', signal)))
+      throw new Failure('cancelled', `${list}: not allowed, and nothing was written`);
+  }
+  await writeWhole(kept, `${JSON.stringify([...granted, ...fresh], null, 2)}\n`);
+}
+
+async function readGranted(path: string): Promise<string[]> {
+  try {
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const text = await withFile(path, flags, async (file) => {
+      const { size, uid } = await file.stat();
+      return size > MOST_BYTES || uid !== 0 ? '[]' : file.readFile('utf8');
+    });
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return [];
+    throw error;
+  }
+}

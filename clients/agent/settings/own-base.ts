@@ -1,0 +1,36 @@
+/**
+ * `/etc/<project>` and `/var/lib/<project>` (contract 90, setup.json): as root the agent writes there only what it made itself, which
+ * a marker inside tells. A directory of somebody else that bears the project's name is none of its.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkAncestors } from '../apply/parents.js';
+import { Failure } from '../exit.js';
+import { look, writeWhole } from '../files.js';
+
+export const MARKER = '.made-by-update-agent';
+const MODE = 0o755;
+
+const isMarked = async (base: string): Promise<boolean> => {
+  const stats = await look(join(base, MARKER));
+  return stats?.isFile() === true && stats.uid === 0;
+};
+
+/** Before anything is written. @throws Failure spaceOrPermission */
+export async function checkOwnBase(base: string): Promise<void> {
+  await checkAncestors(base);
+  const stats = await look(base);
+  if (stats === null || (stats.isDirectory() && stats.uid === 0 && (await isMarked(base)))) return;
+  throw new Failure(
+    'spaceOrPermission',
+    `${base} was not made by the agent; nothing was written (where it is the application’s: touch ${join(base, MARKER)})`,
+  );
+}
+
+/** Makes it, with its marker, where it is absent. */
+export async function makeOwnBase(base: string, project: string): Promise<void> {
+  await checkOwnBase(base);
+  if ((await look(base)) !== null) return;
+  await mkdir(base, { mode: MODE });
+  await writeWhole(join(base, MARKER), `${JSON.stringify({ project })}\n`);
+}
