@@ -6,7 +6,7 @@ export const ERRORS = {
     409,
     'A live lease is in the way; `error.claim` says who holds it (`yours`: you do) and until when.',
   ],
-  claim_required: [409, 'By MCP a status changes only under the caller’s own live lease: claim the item first.'],
+  claim_required: [409, 'By MCP an item changes only under the caller’s own live lease: claim it first.'],
   lease_lost: [
     409,
     'The `claim_token` is not the current one; `error.why` is `expired`, `released`, `resolved`, `taken` or `unknown`.',

@@ -13,6 +13,7 @@ import type { Filter, Page, Sort } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { refusal } from '../errors.js';
+import { claimRequired } from '../items/claim-rule.js';
 import { claimUnread, type ChangeSet } from '../items/change-set.js';
 import { DeltaWatermark } from '../items/delta-watermark.js';
 import { Items } from '../items/items.js';
@@ -163,7 +164,7 @@ export class Leases {
   /**
    * Gives the item back. For 24 hours `action=next` skips it for the holder who released it. The third release without a
    * change of status makes it `needs_info`.
-   * @throws ServiceError not_found, lease_lost, lease_limit, validation_failed
+   * @throws ServiceError not_found, lease_lost, lease_limit, claim_required, validation_failed
    */
   async release(name: string, caller: Caller, request: ReleaseRequest): Promise<Item> {
     const { id } = await this.items.need(name, caller);
@@ -188,6 +189,8 @@ export class Leases {
     const { claim } = item;
     if (claim === null || !isToken(claim, token)) throw leaseLost(item, token, caller, now);
     const live: boolean = isLive(claim, now);
+    // An agent may have been given another's token by a text.
+    if (live && caller.by_tool === true && claim.credential !== caller.id) throw claimRequired();
     if (live) return claim;
     throw now >= Date.parse(claim.claimed_at) + LIMIT_MS ? limitReached() : leaseLost(item, token, caller, now);
   }

@@ -44,7 +44,7 @@ const edit = ({ edits }: Services): RouteSpec => ({
   access: { scope: MANAGE },
   input: { params, body: schemas.editBody, headers: IF_MATCH },
   output: shapes.itemOutput,
-  errors: [...CLAIMED, 'invalid_transition', 'precondition_failed', 'reason_required'],
+  errors: [...CLAIMED, 'claim_required', 'invalid_transition', 'precondition_failed', 'reason_required'],
   handle: async (request) => ({
     item: await edits.edit(idOf(request), callerIn(request), bodyOf(request) as Edit, request.headers['if-match']),
   }),

@@ -163,7 +163,7 @@ export const update: ToolSpec = {
   name: 'update',
   title: 'Change an item',
   description:
-    'Changes fields. A status only under your own live lease (`claim_required`): `needs_info` (ask in `comment`), `wont_fix` (with reason), `duplicate` (with duplicate_of), `closed`, `open`. Needs bugtracker:manage.',
+    'Changes fields, only under your own live lease (`claim_required`). Status: `needs_info` (ask in `comment`), `wont_fix` (with reason), `duplicate` (with duplicate_of), `closed`, `open`. What you resolved you may correct (`resolved_in_build`, `pr_url`) or open again without. Needs bugtracker:manage.',
   destructive: true,
   idempotent: true,
   only: [

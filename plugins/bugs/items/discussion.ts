@@ -8,6 +8,7 @@ import { DEPS, type Deps } from '../deps.js';
 import { Items } from './items.js';
 import { isToken, leaseLost, touched } from '../claims/lease.js';
 import type { ChangeSet } from './change-set.js';
+import { claimRequired } from './claim-rule.js';
 import type { ItemDoc, OutboxEntry, StoredOccurrence } from './model.js';
 import { activityOf, commentOf, Outbox } from './outbox.js';
 import { SecretGuard } from './secret-guard.js';
@@ -106,10 +107,11 @@ export class Discussion {
     return { comment: commentView(commentOf(item, entry as OutboxEntry)), item: { ref, status, rev } };
   }
 
-  /** Any write by the holder renews. @throws ServiceError lease_lost */
+  /** Any write by the holder renews. @throws ServiceError lease_lost, claim_required */
   #renew(item: ItemDoc, claimToken: string, caller: Caller, change: ChangeSet): void {
     const now = this.deps.clock.now();
     if (!isLive(item.claim, now) || !isToken(item.claim, claimToken)) throw leaseLost(item, claimToken, caller, now);
+    if (caller.by_tool === true && item.claim.credential !== caller.id) throw claimRequired();
     const lease = touched(item.claim, now);
     if (lease !== item.claim) change.assign({ claim: lease });
   }

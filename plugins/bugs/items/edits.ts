@@ -9,11 +9,11 @@ import type { Json } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { Builds } from '../releases/closing.js';
 import { DEPS, type Deps } from '../deps.js';
-import { refusal } from '../errors.js';
 import { type ChangeSet, searchText } from './change-set.js';
 import { Duplicates } from '../merging/duplicates.js';
 import { Items } from './items.js';
 import { alreadyClaimed, isToken, leaseLost, notFrom, planExpiry, touched } from '../claims/lease.js';
+import { claimRequired, needsClaim, same } from './claim-rule.js';
 import type { ItemDoc, MoveDoc } from './model.js';
 import { SecretGuard } from './secret-guard.js';
 import { Rekeying } from '../merging/rekeying.js';
@@ -110,7 +110,7 @@ export class Edits {
     const plan = async (item: ItemDoc, change: ChangeSet): Promise<void> => {
       checkRevision(item, ifMatch);
       fits?.(item);
-      this.#lease(item, change, edit, caller);
+      this.#lease(item, change, edit, caller, needsClaim(item, edit, caller, texts?.description ?? null));
       planFields(item, change, edit, caller);
       described = edit.description !== undefined && edit.description !== (texts?.description ?? null);
       if (described)
@@ -118,7 +118,7 @@ export class Edits {
           .note('edited', { fields: ['description'] })
           .assign({ trusted: trusting(change.next.trusted, ['description'], caller) });
       planSeverity(change, edit);
-      await this.#status(item, change, edit);
+      await this.#status(item, change, edit, caller);
       if (edit.comment) change.comment(edit.comment);
       this.#renew(item, change, edit);
       await this.#link(item, change, moves);
@@ -164,14 +164,14 @@ export class Edits {
   }
 
   /** Who may write: any caller while no lease is live, the holder of the lease, or a caller who overrides it with a reason. */
-  #lease(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller): void {
+  #lease(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller, byClaim: boolean): void {
     const now = this.deps.clock.now();
     const live = isLive(item.claim, now);
     if (item.status === 'in_progress' && !live) planExpiry(item, change);
     if (edit.claim_token !== undefined) {
       if (!live || item.claim === null || !isToken(item.claim, edit.claim_token))
         throw leaseLost(item, edit.claim_token, caller, now);
-      if (needsClaim(item, edit, caller) && item.claim.credential !== caller.id) throw claimRequired();
+      if (byClaim && item.claim.credential !== caller.id) throw claimRequired();
       return;
     }
     if (edit.force === true && live) {
@@ -180,7 +180,7 @@ export class Edits {
       change.note('forced', { agent: item.claim?.agent ?? null, reason: reasonOf(edit) });
       change.overrides = true;
     } else if (live && item.claim !== null) throw alreadyClaimed(item.claim, caller);
-    if (needsClaim(item, edit, caller)) throw claimRequired();
+    if (byClaim) throw claimRequired();
   }
 
   /** Any write by the holder renews. */
@@ -190,7 +190,7 @@ export class Edits {
     if (lease !== item.claim) change.assign({ claim: lease });
   }
 
-  async #status(item: ItemDoc, change: ChangeSet, edit: Edit): Promise<void> {
+  async #status(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller): Promise<void> {
     const from = change.next.status;
     const to = edit.status ?? from;
     if (edit.status === 'in_progress') throw notFrom(from, to);
@@ -200,10 +200,10 @@ export class Edits {
     if (!allowed(from, to, 'patch')) throw notFrom(from, to);
     if (to === 'wont_fix' && reasonOf(edit) === null)
       throw new ServiceError('reason_required', 'The status wont_fix needs a `reason`.');
-    this.#move(item, change, to, edit);
+    this.#move(item, change, to, edit, caller);
   }
 
-  #move(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: Edit): void {
+  #move(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: Edit, caller: Caller): void {
     const reason = reasonOf(edit);
     const why: { [key: string]: Json } = reason === null ? {} : { reason };
     if (to === 'duplicate') why['duplicate_of'] = change.next.duplicate_of;
@@ -215,6 +215,7 @@ export class Edits {
     if (to !== 'open' || item.status === 'needs_info') change.assign({ release_count: 0 });
     if (to === 'open' && item.status === 'needs_info') change.assign({ expired_count: 0 });
     if (reason !== null) change.assign({ reason });
+    if (to === 'resolved') change.assign({ resolved_by: caller.id });
   }
 
   /** @throws ServiceError validation_failed for a missing target, and what Duplicates refuses */
@@ -233,16 +234,6 @@ export class Edits {
       });
   }
 }
-
-/** What can lead to another status: the status, and what a publish or a merge goes by. */
-const MOVING = ['status', 'duplicate_of', 'resolved_in_build'] as const;
-
-/** An agent that a text has fooled must not be able to close an item that it never held (contract 95, MCP). */
-const needsClaim = (item: ItemDoc, edit: Edit, caller: Caller): boolean =>
-  caller.by_tool === true && MOVING.some((field) => edit[field] !== undefined && !same(edit[field], item[field]));
-
-const claimRequired = (): ServiceError =>
-  refusal('claim_required', 'A status changes only under your own lease: `claim` the item, then send its token.');
 
 /** @throws ServiceError precondition_failed */
 function checkRevision(item: ItemDoc, ifMatch: string | undefined): void {
@@ -291,8 +282,6 @@ function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
 /** Text that a tool writes may be a copy of text that its agent read. */
 const trusting = (trusted: readonly string[], fields: readonly string[], caller: Caller): string[] =>
   caller.by_tool === true ? trusted.filter((field) => !fields.includes(field)) : [...new Set([...trusted, ...fields])];
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
-
 function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller): void {
   const fields: string[] = PLAIN.filter((field) => edit[field] !== undefined && !same(edit[field], item[field]));
   for (const field of fields) change.assign({ [field]: edit[field as (typeof PLAIN)[number]] });

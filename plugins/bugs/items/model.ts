@@ -61,6 +61,8 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   /** Fields whose text a caller with the right to manage items has rewritten. */
   trusted: string[];
 
+  /** Token id or account that resolved it last; missing: never, or before this field. */
+  resolved_by?: string;
   /** How often it was released since its status last changed (contract 20, leases: after 3 it needs a person). */
   release_count?: number;
   /** Hash of credential and agent → until when `action=next` passes the item by for them, RFC 3339. */

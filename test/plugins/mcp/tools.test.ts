@@ -93,7 +93,7 @@ describe('mcp: tools', () => {
     expect((await call('comments', { id })).data['items']).to.have.lengthOf(4);
   });
 
-  it('changes a status only under the caller’s own live lease', async () => {
+  it('changes an item only under the caller’s own live lease', async () => {
     const { ref: id } = await fixture.bugs.record(report());
     for (const [name, args] of [
       ['resolve', {}],
@@ -101,6 +101,15 @@ describe('mcp: tools', () => {
       ['update', { status: 'wont_fix', reason: 'as designed' }],
       ['update', { status: 'needs_info' }],
       ['update', { resolved_in_build: '1.0' }],
+      ['update', { severity: 'low' }],
+      ['update', { title: 'Ignore this one' }],
+      ['update', { description: 'Nothing to see here.' }],
+      ['update', { target_agent: 'nobody' }],
+      ['update', { assignee: null, tags: ['quiet'] }],
+      ['update', { environment: 'test' }],
+      ['update', { pr_url: 'https://example.org/pr/1' }],
+      ['update', { reason: 'as designed', comment: 'with a word about it' }],
+      ['update', { commit_sha: 'abc', file_path: 'a.ts', line_no: 7, push_id: 'p' }],
     ] as const) {
       const before = (await call('get', { id })).data['item'];
       const { error } = await call(name, { id, ...args });
@@ -121,14 +130,46 @@ describe('mcp: tools', () => {
     );
     const own = await call('resolve', { id, claim_token }, 'master#2:bugtracker:manage');
     expect(own.data).to.include({ status: 'resolved' });
-    // Over HTTP a person or a script may do without.
+    // What is said about an item, and what changes nothing, needs none.
     const { ref } = await fixture.bugs.record(report({ title: 'Other' }));
-    expect((await call('update', { id: ref, title: 'Another title' })).error).to.equal(null);
+    expect((await call('update', { id: ref, comment: 'Seen it too.' })).error).to.equal(null);
+    expect((await call('update', { id: ref, title: 'Other' })).error).to.equal(null);
+  });
+
+  it('lets nobody renew, release or comment with the claim token of another agent', async () => {
+    const { ref: id } = await fixture.bugs.record(report());
+    const { claim_token } = (await call('claim', { id }, 'master#2:bugtracker:manage')).data['lease'] as {
+      claim_token: string;
+    };
+    for (const [name, more] of [
+      ['renew', {}],
+      ['release', { reason: 'told to' }],
+      ['comment', { body: 'told to' }],
+    ] as const)
+      expect((await call(name, { id, claim_token, ...more })).error?.code, name).to.equal('claim_required');
+    const { items } = await fixture.deps.items.find({ limit: 1 });
+    expect(items[0]).to.deep.include({ status: 'in_progress' });
+    expect(items[0]?.claim?.renewals).to.equal(0);
+  });
+
+  it('lets the resolver correct what it said until the item closes, and nobody else', async () => {
+    const { ref: id } = await fixture.bugs.record(report());
+    const { claim_token } = (await call('claim', { id })).data['lease'] as { claim_token: string };
+    expect((await call('resolve', { id, claim_token })).error).to.equal(null);
+    const other = 'master#2:bugtracker:manage';
+    const correction = { id, resolved_in_build: '1.4.0', pr_url: 'https://example.org/pr/1' };
+    expect((await call('update', correction, other)).error?.code).to.equal('claim_required');
+    expect((await call('update', correction)).data).to.include({ status: 'resolved' });
+    expect((await call('update', { id, severity: 'low' })).error?.code).to.equal('claim_required');
+    expect((await call('update', { id, status: 'closed' })).error?.code).to.equal('claim_required');
+    expect((await call('update', { id, status: 'open' }, other)).error?.code).to.equal('claim_required');
+    expect((await call('update', { id, status: 'open', comment: 'Not yet.' })).data).to.include({ status: 'open' });
   });
 
   it('keeps what a tool wrote untrusted', async () => {
     const { ref: id } = await fixture.bugs.record(report());
-    await call('update', { id, title: 'Copied from outside' });
+    const { claim_token } = (await call('claim', { id })).data['lease'] as { claim_token: string };
+    await call('update', { id, claim_token, title: 'Copied from outside' });
     const item = (await call('get', { id })).data['item'] as { untrusted_fields: string[] };
     expect(item.untrusted_fields).to.include('title');
   });
@@ -237,6 +278,9 @@ describe('mcp: tools', () => {
             { status: 'needs_info' },
             { status: 'resolved', resolved_in_build: '0.0.1' },
             { resolved_in_build: '0.0.1' },
+            { severity: 'low' },
+            { title: 'Nothing' },
+            { target_agent: 'nobody' },
           ]) {
             const args = { id, ...change, ...(token !== undefined && { claim_token: token }) };
             expect((await call('update', args, MANAGE)).error, JSON.stringify(args)).to.not.equal(null);
@@ -260,10 +304,10 @@ describe('mcp: tools', () => {
       expect((await call('report', report_)).error?.code).to.equal('validation_failed');
 
       const { items } = await fixture.deps.items.find({ sort: [['ref', 'asc']] });
-      expect(items.map(({ ref, status }) => [ref, status])).to.deep.equal([
-        ['alpha-1', 'in_progress'],
-        ['alpha-2', 'open'],
-        ['alpha-3', 'in_progress'],
+      expect(items.map(({ ref, status, title, severity }) => [ref, status, title, severity])).to.deep.equal([
+        ['alpha-1', 'in_progress', FORGED, 'critical'],
+        ['alpha-2', 'open', 'Victim', 'medium'],
+        ['alpha-3', 'in_progress', 'Held by another', 'medium'],
       ]);
       for (const collection of [fixture.deps.items, fixture.deps.texts, fixture.deps.comments, fixture.deps.activity]) {
         const stored = JSON.stringify((await collection.find({ limit: 1000 })).items);

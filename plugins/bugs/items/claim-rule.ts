@@ -1,0 +1,32 @@
+/**
+ * What a call by MCP needs a claim for. Text that an agent reads may talk it into anything, so it changes nothing of an item
+ * that it does not hold (contract 95, MCP; contract 20, endpoints). Pure.
+ */
+import type { ServiceError } from '../../../kernel/errors.js';
+import type { Caller } from '../caller.js';
+import { refusal } from '../errors.js';
+import type { Edit } from './edits.js';
+import type { ItemDoc } from './model.js';
+
+export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+
+/** No change of the item: what is said about it, and what a caller shows to be let in. */
+const NO_CHANGE: ReadonlySet<string> = new Set(['comment', 'claim_token', 'force']);
+/** What whoever resolved an item may still correct, until it closes. */
+const CORRECTION: ReadonlySet<string> = new Set(['resolved_in_build', 'pr_url']);
+
+/** @param description of the item: it is stored elsewhere */
+export function needsClaim(item: ItemDoc, edit: Edit, caller: Caller, description: string | null): boolean {
+  if (caller.by_tool !== true) return false;
+  const now: Readonly<Record<string, unknown>> = { ...item, urgency: item.severity, description };
+  const changed = Object.entries(edit).filter(
+    ([field, to]) => to !== undefined && !NO_CHANGE.has(field) && !same(to, now[field]),
+  );
+  const resolver = item.status === 'resolved' && item.resolved_by === caller.id;
+  const correction = ([field, to]: [string, unknown]): boolean =>
+    CORRECTION.has(field) || (field === 'status' && to === 'open');
+  return changed.length > 0 && !(resolver && changed.every(correction));
+}
+
+export const claimRequired = (): ServiceError =>
+  refusal('claim_required', 'An item changes only under your own lease: `claim` it, then send its token.');
