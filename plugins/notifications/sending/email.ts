@@ -1,6 +1,7 @@
 /** E-mail by SMTP, as text and as HTML. */
 import { createTransport, type Transporter } from 'nodemailer';
 import type { Message } from '../notes/message.js';
+import { escapeHtml, htmlText, unlinked } from './escaping.js';
 import { SendError, textOf, type Sender } from './sender.js';
 
 export interface SmtpConfig {
@@ -14,30 +15,21 @@ export interface SmtpConfig {
 
 const TIMEOUT_MS = 15_000;
 const COLOURS = { critical: '#b3173c', high: '#b02a1d', medium: '#835000', low: '#1c5cb0' } as const;
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escape = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
 
 /** Mail programs support little CSS and no style sheets: the styles are inline. */
 export function htmlOf({ lines, more, url }: Message): string {
   const rows = lines.map(
     (line) =>
       `<tr><td style="padding:12px 16px;border-left:4px solid ${line.end ? '#196a3a' : COLOURS[line.severity]};background:#ffffff">` +
-      `<a href="${escape(line.url)}" style="color:#17211f;font-weight:600;text-decoration:none">${escape(line.title)}</a>` +
-      `<div style="color:#4a5955;margin-top:4px">${escape(line.text)}</div>` +
-      `<div style="color:#5d6c68;font-size:12px;margin-top:4px">${line.end ? 'over' : line.severity} · ${escape(line.at)}</div></td></tr>`,
+      `<a href="${escapeHtml(line.url)}" style="color:#17211f;font-weight:600;text-decoration:none">${htmlText(line.title)}</a>` +
+      `<div style="color:#4a5955;margin-top:4px">${htmlText(line.text)}</div>` +
+      `<div style="color:#5d6c68;font-size:12px;margin-top:4px">${line.end ? 'over' : line.severity} · ${escapeHtml(line.at)}</div></td></tr>`,
   );
   const rest = more > 0 ? `<tr><td style="padding:12px 16px">and ${more} more</td></tr>` : '';
   return (
     '<!doctype html><html lang="en"><body style="margin:0;background:#f5f7f6;font-family:system-ui,sans-serif;font-size:15px">' +
     '<table role="presentation" cellspacing="0" cellpadding="0" style="max-width:600px;margin:24px auto;width:100%;border-collapse:separate;border-spacing:0 8px">' +
-    `${rows.join('')}${rest}<tr><td style="padding:12px 16px;font-size:13px"><a href="${escape(url)}" style="color:#0a5f59">Open AOS</a></td></tr></table></body></html>`
+    `${rows.join('')}${rest}<tr><td style="padding:12px 16px;font-size:13px"><a href="${escapeHtml(url)}" style="color:#0a5f59">Open AOS</a></td></tr></table></body></html>`
   );
 }
 
@@ -68,7 +60,7 @@ export class EmailSender implements Sender {
       await this.#transport.sendMail({
         from,
         to: target.split(',').map((one) => one.trim()),
-        subject: `[AOS] ${message.subject}`,
+        subject: `[AOS] ${unlinked(message.subject)}`,
         messageId: `<${message.id}@${domain}>`,
         headers: { 'auto-submitted': 'auto-generated' },
         text: textOf(message),

@@ -2,6 +2,7 @@
 import { OutboundError, type EgressPolicy, type Outbound } from '../../../ports/outbound.js';
 import type { NoteSeverity } from '../notes/note.js';
 import type { Message } from '../notes/message.js';
+import { cardText, slackMarkdown, slackText, unlinked } from './escaping.js';
 import { SendError, textOf, type Sender } from './sender.js';
 
 const COLOURS: Readonly<Record<NoteSeverity, string>> = {
@@ -57,32 +58,34 @@ export abstract class HookSender implements Sender {
   }
 }
 
-/** Slack's markup has three characters of its own; everyone-mentions of those that speak its format are broken up. */
-function slackText(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replace(/@(?=everyone|here|channel|all)/gi, '@\u200b');
-}
+/** Slack itself is asked not to read markup; who else takes its form reads Markdown in texts, though not in titles. */
+const SLACK = /(?:^|\.)slack(?:-gov)?\.com$/;
 
 /** Slack's incoming webhooks; Mattermost takes the same, Discord below `…/slack`. */
 export class SlackSender extends HookSender {
   protected request({ subject, lines, more, url }: Message, target: string): { url: string; body: unknown } {
+    const marked = SLACK.test(new URL(target).hostname) ? slackText : slackMarkdown;
     const attachments = lines.map((line) => ({
       color: line.end ? GREEN : COLOURS[line.severity],
       fallback: slackText(line.title),
       title: slackText(line.title),
       title_link: line.url,
-      text: slackText(line.text),
+      text: marked(line.text),
+      mrkdwn_in: [],
     }));
-    const rest = more > 0 ? [{ fallback: `and ${more} more`, text: `and ${more} more: ${url}` }] : [];
-    return { url: target, body: { text: slackText(subject), attachments: [...attachments, ...rest] } };
+    const rest = { fallback: `and ${more} more`, title: `and ${more} more`, title_link: url };
+    return {
+      url: target,
+      body: {
+        text: marked(subject),
+        mrkdwn: false,
+        parse: 'none',
+        unfurl_links: false,
+        attachments: more > 0 ? [...attachments, rest] : attachments,
+      },
+    };
   }
 }
-
-/** A backslash before what Teams' cards would read as markup. */
-const cardText = (text: string): string => text.replace(/[\\*_~`[\]()#|>-]/g, String.raw`\$&`);
 
 /** Teams' workflows: an adaptive card. */
 export class TeamsSender extends HookSender {
@@ -106,7 +109,7 @@ export class TeamsSender extends HookSender {
       $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
       type: 'AdaptiveCard',
       version: '1.4',
-      fallbackText: subject,
+      fallbackText: unlinked(subject),
       body: [...items, ...rest],
       actions: [{ type: 'Action.OpenUrl', title: 'Open AOS', url }],
     };
@@ -124,7 +127,7 @@ export class NtfySender extends HookSender {
       url: `${origin}/`,
       body: {
         topic: decodeURIComponent(/([^/]*)\/*$/.exec(pathname)?.[1] ?? ''),
-        title: message.subject,
+        title: unlinked(message.subject),
         message: textOf(message),
         priority: PRIORITIES[message.severity],
         click: message.lines.length === 1 && first ? first.url : message.url,

@@ -1,5 +1,6 @@
 /** What every kind of channel does: send one message. */
 import type { Message } from '../notes/message.js';
+import { unlinked } from './escaping.js';
 
 export interface Sender {
   /** Resolves when the receiver has taken it. @throws SendError */
@@ -21,7 +22,7 @@ export class SendError extends Error {
 /** The message as plain text, for receivers without markup. */
 export function textOf({ lines, more, url }: Message): string {
   const listed = lines.map(
-    (line) => `${line.end ? '' : `[${line.severity}] `}${line.title}\n${line.text}\n${line.url}`,
+    (line) => `${line.end ? '' : `[${line.severity}] `}${unlinked(line.title)}\n${unlinked(line.text)}\n${line.url}`,
   );
   return [...listed, ...(more > 0 ? [`and ${more} more: ${url}`] : [])].join('\n\n');
 }

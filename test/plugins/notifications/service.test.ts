@@ -156,6 +156,29 @@ describe('notifications: the real program', function () {
     });
   }
 
+  it('a link, a mention and markup of a reported title reach nobody as such, in chat or mail', async () => {
+    const title = '[Sign in](http://evil.example/x) <http://evil.example|now> <!here> @channel www.evil.example';
+    mail.raw.length = 0;
+    for (const [kind, target] of [
+      ['slack', '/hook'],
+      ['teams', '/hook'],
+      ['ntfy', '/alerts'],
+    ] as const) {
+      receiver.got.length = 0;
+      const path = await channel({ name: kind, kind, target: `http://127.0.0.1:${receiver.port}${target}` });
+      await report(`${title} for ${kind}`);
+      await until('the post', () => receiver.got.length > 0, 20_000);
+      const body = receiver.got[0]?.body ?? '';
+      expect(body, kind).to.include('Sign in').and.include('https://aos.example/bugs/shop-');
+      expect(body.replaceAll('\\', ''), kind).to.not.match(/\]\(http:\/\/evil|http:\/\/evil|www\.evil|@channel/);
+      if (kind === 'slack') expect(body).to.not.include('<');
+      await admin.post(`${path}/delete`, path, {});
+    }
+    await until('the mail', () => mail.raw.length > 0, 20_000);
+    for (const { subject, text, html } of await mail.mails())
+      for (const part of [subject, text, html]) expect(part).to.not.match(/:\/\/evil|www\.evil|@channel/);
+  });
+
   it('a test says what the receiver did', async () => {
     const path = await channel({ name: 'closed', kind: 'slack', target: 'http://127.0.0.1:9/nobody' });
     const answer = await admin.post(`${path}/test`, path, {});

@@ -1,0 +1,49 @@
+/**
+ * Text from outside for receivers that make links, mentions and markup of it (contract 00: escaped on output). What a chat or a
+ * mail program would link or call by its form alone is broken up with a character that is not seen, so that the text reads as
+ * it was; markup is escaped as each receiver wants it. Our own links stand beside the text, never in it. Pure.
+ */
+
+/** Seen by no reader, and part of no address, name or markup. */
+const BREAK = '\u200b';
+
+/** An address with a scheme or as `www.…`, to its end; its slashes may be escaped. */
+const ADDRESS = /(?:[a-z][a-z0-9+.-]{0,30}:(?:\\?\/){2}|www\.)\S*/gi;
+/** What programs take for an address without `//`. */
+const BARE = /\b(mailto|tel|sms|skype|callto|javascript|data):(?=\S)/gi;
+/** A host with a path, as `sign-in.example/now`. */
+const HOST = /(?<=[\w-])\.(?=[a-z]{2,24}[/?#])/gi;
+
+/** Nothing in it is a link, a mention or Markdown's `[text](address)` any more. */
+export const unlinked = (text: string): string =>
+  text
+    .replace(ADDRESS, (address) => address.replace(/[.:]/g, `$&${BREAK}`))
+    .replace(BARE, `$&${BREAK}`)
+    .replace(HOST, `.${BREAK}`)
+    .replace(/@(?=\S)/g, `@${BREAK}`)
+    .replace(/\](?=[([:])/g, `]${BREAK}`);
+
+const backslashed = (text: string): string => text.replace(/[\\`*_[\]()#~|!]/g, String.raw`\$&`);
+
+/** Slack's form, which Mattermost and Discord take too: three characters of its own. */
+export const slackText = (text: string): string =>
+  unlinked(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** The same where it is read as Markdown: by Mattermost and Discord. */
+export const slackMarkdown = (text: string): string => backslashed(slackText(text));
+
+/** A text block of Teams' adaptive cards. */
+export const cardText = (text: string): string => backslashed(unlinked(text)).replace(/[<>-]/g, String.raw`\$&`);
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (c) => ENTITIES[c] ?? c);
+
+/** Of a mail's HTML: mail programs link what looks like an address. */
+export const htmlText = (text: string): string => escapeHtml(unlinked(text));

@@ -1,0 +1,112 @@
+/** Text from outside makes no link, mention or markup in a chat or a mail, and reads as it was written. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  cardText,
+  htmlText,
+  slackMarkdown,
+  slackText,
+  unlinked,
+} from '../../../plugins/notifications/sending/escaping.js';
+
+const unseen = (text: string): string => text.replaceAll('\u200b', '');
+const unescaped = (text: string): string => text.replace(/\\([!-/:-@[-`{-~])/g, '$1');
+const decoded = (text: string): string =>
+  text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+
+/** What the programs of receivers link or call wherever it stands in a text. */
+const LINKED = [
+  /[a-z]:\/\//i,
+  /www\.[^\s\u200b]/i,
+  /\bmailto:[^\s\u200b]/i,
+  /@[^\s\u200b]/,
+  /\]\(/,
+  /\w\.[a-z]{2,24}\//i,
+];
+/** Markup that no backslash stands before. */
+const MARKED = /(?<!\\)(?:\\\\)*[`*_[\]()#~|!]/;
+
+const ATTACKS = [
+  '[Sign in](http://evil.example/login)',
+  '[Sign in][1] ![x](//evil.example/x.png)',
+  '<http://evil.example|Sign in>',
+  'see https://evil.example, HTTP://EVIL.EXAMPLE and www.evil.example',
+  'see http:\\/\\/evil.example',
+  'evil.example/login?next=1 or mailto:a@evil.example',
+  '@channel @here @everyone <!here> <!channel> <@U0123> <@&99>',
+  '**bold** `code` ~~gone~~ # head > quote ||spoiler||',
+  'slack://open http:\\/\\/evil.example/ xhttp://www.www.evil.example',
+  '\\[Sign in\\](http://evil.example)',
+];
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        ...ATTACKS,
+        'http',
+        ':',
+        '//',
+        '/',
+        '.',
+        'www',
+        '@',
+        '[',
+        ']',
+        '(',
+        ')',
+        '\\',
+        '<',
+        '>',
+        '|',
+        '&lt;',
+        ' ',
+      ),
+      fc.string({ maxLength: 8 }),
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join('').replaceAll('\u200b', ''));
+const each = (check: (text: string) => void): void => {
+  for (const text of ATTACKS) check(text);
+  fc.assert(fc.property(hostile, check), { numRuns: 2_000 });
+};
+
+describe('notifications: text from outside', () => {
+  it('is no link and no mention, whatever the receiver', () =>
+    each((text) => {
+      for (const escaped of [unlinked, slackText, slackMarkdown, cardText, htmlText])
+        for (const pattern of LINKED) expect(unescaped(decoded(escaped(text)))).to.not.match(pattern);
+    }));
+
+  it('holds none of Slack’s brackets, and no markup where Markdown is read', () =>
+    each((text) => {
+      expect(slackText(text)).to.not.match(/[<>]/);
+      expect(slackMarkdown(text)).to.not.match(/[<>]/);
+      for (const escaped of [slackMarkdown, cardText]) expect(escaped(text)).to.not.match(MARKED);
+      expect(htmlText(text)).to.not.match(/[<>"']/);
+    }));
+
+  it('reads as it was written', () =>
+    each((text) => {
+      expect(unseen(unlinked(text))).to.equal(text);
+      expect(unseen(decoded(slackText(text)))).to.equal(text);
+      expect(unseen(decoded(htmlText(text)))).to.equal(text);
+      expect(unseen(unescaped(cardText(text)))).to.equal(text);
+      expect(unseen(decoded(unescaped(slackMarkdown(text))))).to.equal(text);
+    }));
+
+  it('stays as it is when it is an ordinary text', () => {
+    for (const text of [
+      'TypeError: rate is undefined',
+      'at total cart.js:41:9',
+      'C:\\app\\main.py 12:30',
+      'shop-1: 3.5 %',
+    ])
+      expect(unlinked(text)).to.equal(text);
+  });
+});
