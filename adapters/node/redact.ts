@@ -4,6 +4,8 @@
  *
  * Rejected: pino's `redact` paths, which must name every place beforehand; secrets turn up in unexpected places.
  */
+import { asSeen } from '../../lib/unseen.js';
+
 const SECRET_NAME =
   /pass(word|wd|phrase)?$|^pwd$|secret|token|authori[sz]ation|cookie|credential|api_?key|(shared|webhook|license|data|private|signing|intake|claim)[_-]?key|^key$|^dsn$|totp|^otp|^pem$|^session_id$/i;
 /** Names that match above and give nothing away: ids, counts and kinds of tokens. */
@@ -25,10 +27,14 @@ const MAX_MEMBERS = 100;
 
 /** Text without anything that looks like a credential. */
 export function scrub(text: string): string {
-  let clean = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
-  for (const [shape, instead] of SHAPES) clean = clean.replace(shape, instead);
-  return clean;
+  const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text;
+  const seen = asSeen(short);
+  const scrubbed = withoutShapes(seen);
+  return scrubbed === seen ? short : scrubbed;
 }
+
+const withoutShapes = (text: string): string =>
+  SHAPES.reduce((clean, [shape, instead]) => clean.replace(shape, instead), text);
 
 function errorFields(error: Error, depth: number): object {
   const { code, cause } = error as Error & { code?: unknown };

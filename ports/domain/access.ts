@@ -1,4 +1,5 @@
 /** What the access plugin offers the others: who is asking, and a record of what administrators did. */
+import { asSeen } from '../../lib/unseen.js';
 import type { Authenticator, FormMemory, Principal, Role, TokenKind } from '../http.js';
 import { extensionPoint, token } from '../token.js';
 
@@ -237,6 +238,9 @@ export const LIVE_TOKENS = token<LiveTokens>('access.live_tokens');
 export const HOLDS_LIVE_TOKEN =
   'holds a credential of this service that still works; take it out, and revoke it if others have seen it';
 
+/** JSON would write some of the characters that hide a token as escapes. */
+const seen = (_key: string, value: unknown): unknown => (typeof value === 'string' ? asSeen(value) : value);
+
 /**
  * The fields that hold a live token, each with what is wrong: for `invalid(…)`, when there are any (contract 20, endpoints:
  * `untrusted_fields`).
@@ -249,7 +253,11 @@ export async function fieldsWithLiveTokens(
   const wrong: Record<string, string> = {};
   for (const [name, value] of Object.entries(fields)) {
     const text =
-      typeof value === 'string' ? value : value !== null && typeof value === 'object' ? JSON.stringify(value) : '';
+      typeof value === 'string'
+        ? value
+        : value !== null && typeof value === 'object'
+          ? JSON.stringify(value, seen)
+          : '';
     if (text !== '' && (await live.heldIn(text))) wrong[name] = HOLDS_LIVE_TOKEN;
   }
   return wrong;

@@ -5,10 +5,10 @@
  * Done on the finished page, which all text passes. Rejected: in the escaping, of which there are two (Handlebars' own,
  * which only a change of its global module reaches, and that of the helpers), and which does not know a form's fields.
  */
+import { UNSEEN } from '../../../lib/unseen.js';
 
-/** Bidirectional controls, zero-width and other invisible format characters, fillers and tags. */
-const UNSEEN =
-  '\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}';
+/** With the tags; these patterns go by characters. */
+const CHARACTERS = `${UNSEEN}\\u{e0000}-\\u{e0fff}`;
 
 /**
  * Stays as it is: what a form sends back (else the mark would be stored), addresses, and the joiner inside one emoji.
@@ -17,8 +17,8 @@ const UNSEEN =
 const KEPT =
   '(?<= )(?:value|href|action|src)="[^"]*"|<textarea[^>]*>[^<]*|(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})';
 
-const ANY = new RegExp(`[${UNSEEN}]`, 'u');
-const EACH = new RegExp(`(${KEPT})|[${UNSEEN}]`, 'gu');
+const ANY = new RegExp(`[${CHARACTERS}]`, 'u');
+const EACH = new RegExp(`(${KEPT})|[${CHARACTERS}]`, 'gu');
 
 /** The page with each of them as `[U+202E]`. A page without any is only looked through. Linear time. */
 export function showUnseen(html: string): string {

@@ -5,11 +5,13 @@
  *
  * It runs on the intake's hot path and on hostile text, so every pattern starts at a literal, holds no two neighbours that
  * match the same character without a bound, and runs only where a plain search found its literal. Scrubbing twice is
- * scrubbing once. When in doubt a value goes: a message that lost a word is still a message.
+ * scrubbing once. Characters that nobody sees hide nothing; a secret that is divided by what is seen, by the end of a line or
+ * over two fields, or encoded, is not found. When in doubt a value goes: a message that lost a word is still a message.
  *
  * Rejected: entropy (hashes and ids are what error texts are made of), and scrubbing when shown (then it is on disk).
  */
 import { RecentMap } from '../../../lib/recent-map.js';
+import { asSeen } from '../../../lib/unseen.js';
 import { KnownTexts } from './known-texts.js';
 import { scrubKnownTokens, TOKEN_HINT } from './known-tokens.js';
 
@@ -174,14 +176,23 @@ export function scrubText(text: string): string {
 }
 
 function scrubShort(text: string): string {
-  const suspect = text.length > SHORT || SUSPECT.test(text) || TOKEN_HINT.test(text);
+  const suspect = text.length > SHORT || SUSPECT.test(text) || TOKEN_HINT.test(text) || asSeen(text) !== text;
   const scrubbed = suspect ? scrubUntilWhole(text) : text;
   // A copy: the text may be a piece of a much larger one, which it would keep in memory.
   if (scrubbed === text) knownShort.set(Buffer.from(text).toString(), true);
   return scrubbed;
 }
 
+/** Characters that nobody sees divide a secret for a pattern and not for its reader: then the text is kept without them. */
 function scrubUntilWhole(text: string): string {
+  const whole = scrubUntilSame(text);
+  const seen = asSeen(whole);
+  if (seen === whole) return whole;
+  const scrubbed = scrubUntilSame(seen);
+  return scrubbed === seen ? whole : scrubbed;
+}
+
+function scrubUntilSame(text: string): string {
   let before = text;
   let after = scrubOnce(text);
   // What goes may be what kept its neighbour from being a secret, so only a pass that finds nothing is the last.
@@ -228,4 +239,7 @@ function scrubNamed(text: string, lower: string): string {
 }
 
 /** The text holds a secret; long numbers aside. */
-export const holdsCredential = (text: string): boolean => scrubCredentials(text) !== text;
+export function holdsCredential(text: string): boolean {
+  const seen = asSeen(text);
+  return scrubCredentials(text) !== text || (seen !== text && scrubCredentials(seen) !== seen);
+}

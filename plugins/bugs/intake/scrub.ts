@@ -4,6 +4,7 @@
  * when nothing was found.
  */
 import { createHash } from 'node:crypto';
+import { asSeen } from '../../../lib/unseen.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import { cleanText } from './clean.js';
@@ -32,8 +33,7 @@ const SECRET_KEYS = new Set([
 
 /** The value under this key of an object is a secret, whatever it looks like. */
 export function isSecretKey(key: string): boolean {
-  const plain = key
-    .slice(0, 200)
+  const plain = asSeen(key.slice(0, 200))
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '');
   return SECRET_KEY.test(plain) || SECRET_KEYS.has(plain) || plain.endsWith('token');

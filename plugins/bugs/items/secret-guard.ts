@@ -4,6 +4,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
+import { asSeen } from '../../../lib/unseen.js';
 import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/access.js';
 import type { Sort } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
@@ -32,7 +33,10 @@ export class SecretGuard {
   }
 
   async #holdsClaim(text: string): Promise<boolean> {
-    const hashes = [...new Set(text.match(CLAIM_TOKEN))].map(hashOfToken);
+    const seen = asSeen(text);
+    // Both: a character that is not seen may divide a token, or divide it from its neighbours.
+    const found = [text, ...(seen === text ? [] : [seen])].flatMap((one) => one.match(CLAIM_TOKEN) ?? []);
+    const hashes = [...new Set(found)].map(hashOfToken);
     for (let at = 0; at < hashes.length; at += AT_ONCE) {
       const filter = {
         'claim.token_hash': { in: hashes.slice(at, at + AT_ONCE) },

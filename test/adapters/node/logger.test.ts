@@ -76,6 +76,13 @@ describe('PinoLogger', () => {
     expect((last()['err'] as { cause: { message: string } }).cause.message).to.equal('mongodb://[redacted]@db/x');
   });
 
+  it('cuts them out where characters that nobody sees divide them, and keeps such characters elsewhere', () => {
+    create().info({}, `with svc_live_\u200b${'A'.repeat(20)}\u00ad${'A'.repeat(23)}`);
+    expect(last()['msg']).to.equal('with svc_live_[redacted]');
+    create().info({}, 'Fehler\u00admeldung：ok');
+    expect(last()['msg']).to.equal('Fehler\u00admeldung：ok');
+  });
+
   it('survives circles, depth, getters of size, functions, bigints and buffers', () => {
     const circle: Record<string, unknown> = { b: Buffer.alloc(3), n: 10n, f: () => 1, d: new Date(Number.NaN) };
     circle['self'] = circle;

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { extend } from '../../../kernel/contract.js';
-import { TOKEN_PROJECTS } from '../../../ports/domain/access.js';
+import { fieldsWithLiveTokens, TOKEN_PROJECTS } from '../../../ports/domain/access.js';
 import { refused } from './refused.js';
 import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from './fixture.js';
 import type { Services } from '../../../plugins/access/assemble.js';
@@ -44,6 +44,17 @@ describe('access: tokens', () => {
     const doc = await w.store.collection<TokenDoc>('access_tokens').get(sha256(token));
     expect(doc).to.include({ token_id: id, prefix: token.slice(0, 12), kind: 'master', revoked_at: null });
     expect(JSON.stringify(doc)).not.to.include(token);
+  });
+
+  it('is found in a text, also where characters that nobody sees divide it', async () => {
+    const { token } = await master();
+    for (const mark of ['', '\u200b', '\u200d', '\u00ad', '\u202e', '\ufe0f', '\u{e0041}', '\u0001']) {
+      const divided = Array.from(token).join(mark);
+      expect(await s.liveTokens.heldIn(`see ${divided}.`), JSON.stringify(mark)).to.equal(true);
+      const wrong = await fieldsWithLiveTokens(s.liveTokens, { body: divided, tags: ['a', divided], title: 'fine' });
+      expect(wrong).to.have.keys('body', 'tags');
+    }
+    expect(await s.liveTokens.heldIn(token.slice(0, -1))).to.equal(false);
   });
 
   it('has a prefix of its own for every kind', async () => {

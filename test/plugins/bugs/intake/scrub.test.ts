@@ -5,6 +5,7 @@ import { cleanJson } from '../../../../plugins/bugs/intake/clean.js';
 import { isSecretKey, scrubJson, scrubReport } from '../../../../plugins/bugs/intake/scrub.js';
 import { SCRUBBED, scrubText } from '../../../../plugins/bugs/intake/scrub-text.js';
 import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
+import { asSeen } from '../../../../lib/unseen.js';
 import type { Json } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, shown } from '../fixture.js';
 import { staysLinear } from '../../../support/work.js';
@@ -150,6 +151,55 @@ describe('bugs: scrubbing text', () => {
     );
   });
 
+  it('finds a secret that characters nobody sees divide, in name and value', () => {
+    const hidden = fc.constantFrom(
+      '\u200b',
+      '\u200d',
+      '\u00ad',
+      '\u202e',
+      '\ufeff',
+      '\u034f',
+      '\ufe0f',
+      '\u{e0041}',
+      '\u0001',
+    );
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...SECRETS),
+        hidden,
+        fc.integer({ min: 1, max: 5 }),
+        ([text, secret, left], mark, every) => {
+          const divided = Array.from(text, (character, i) => (i % every === 0 ? character + mark : character)).join('');
+          expect(asSeen(scrubText(divided))).to.equal(left);
+          expect(scrubText(`${'x '.repeat(400)}\n${divided}`)).to.not.include(secret);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('finds a secret in full-width letters', () => {
+    expect(scrubText('ＡＫＩＡＩＯＳＦＯＤＮＮ７ＥＸＡＭＰＬＥ')).to.equal('[scrubbed]');
+    expect(scrubText('password：hunter2')).to.equal('password:[scrubbed]');
+    expect(isSecretKey('ｐａｓｓｗｏｒｄ')).to.equal(true);
+    expect(scrubJson({ 'pass\u200bword': 'x', a: `svc_live_\u200b${BASE62}` })).to.deep.equal({
+      'pass\u200bword': SCRUBBED,
+      a: SCRUBBED,
+    });
+    const ref = `r-svc_live_\u200b${BASE62}`;
+    expect(scrubReport(errorReport({ client_ref: ref })).client_ref).to.match(/^sha256:/);
+  });
+
+  it('leaves such characters alone where they hide nothing', () => {
+    for (const text of [
+      'Fehler\u00admeldung: 👩\u200d💻 nicht da',
+      'שלום\u200f: 12',
+      '値：１２３ は不正です',
+      'done \u001b[32mok\u001b[0m',
+    ])
+      expect(scrubText(text)).to.equal(text);
+  });
+
   it('takes linear time on hostile text', function () {
     this.timeout(120_000);
     const bits = [
@@ -173,6 +223,11 @@ describe('bugs: scrubbing text', () => {
       'cookie: ',
       '-----BEGIN PRIVATE KEY-----',
       'auth\\"',
+      '\u200b',
+      'p\u00ada\u200bs',
+      '\u001b[',
+      '\u001b[1;',
+      '：password',
     ];
     // Linear work on these takes up to 0.3 s, quadratic work on the second size minutes to hours: a limit between them, a
     // hundred times from either, says which it is and not how busy the machine is. The smaller size comes first, so that

@@ -55,6 +55,14 @@ describe('bugs: what agents and people write', () => {
       });
     }
 
+    it('is refused when characters that nobody sees divide a claim token', async () => {
+      const claimed = await ask('POST', `/bugs/${ref}/claim`, {});
+      const { claim_token } = claimed.body['lease'] as unknown as { claim_token: string };
+      for (const mark of ['\u200b', '\u00ad', '\ufe0f', '\u{e0041}'])
+        for (const body of [`${claim_token.slice(0, 20)}${mark}${claim_token.slice(20)}`, `a${mark}${claim_token}`])
+          expect((await ask('POST', `/bugs/${ref}/comments`, { body })).status, body).to.equal(422);
+    });
+
     it('is refused in bulk, item by item', async () => {
       const { status, body } = await ask('POST', '/bugs/bulk', { ids: [ref], set: { title: secret } });
       expect(status).to.equal(207);

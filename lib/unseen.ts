@@ -1,0 +1,67 @@
+/**
+ * Characters that no reader sees: bidirectional controls, zero-width and other format characters, fillers. They turn
+ * `gnp.exe` into `exe.png`, make two names look equal, and stand inside a secret so that no pattern finds it. Pure, linear.
+ */
+type Range = readonly [first: number, last: number];
+
+const UNSEEN_RANGES: readonly Range[] = [
+  [0xad, 0xad],
+  [0x34f, 0x34f],
+  [0x61c, 0x61c],
+  [0x115f, 0x1160],
+  [0x17b4, 0x17b5],
+  [0x180e, 0x180e],
+  [0x200b, 0x200f],
+  [0x202a, 0x202e],
+  [0x2060, 0x206f],
+  [0x3164, 0x3164],
+  [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xfff0, 0xfffb],
+];
+/** Controls that no text is laid out by, and selectors of a variant: mostly harmless, and not seen either. */
+const SILENT_RANGES: readonly Range[] = [
+  [0x0, 0x8],
+  [0xe, 0x1a],
+  [0x1c, 0x1f],
+  [0x7f, 0x9f],
+  [0x180b, 0x180f],
+  [0xfe00, 0xfe0f],
+];
+/** Full-width forms of the ASCII characters, in the same order. */
+const WIDE: Range = [0xff01, 0xff5e];
+const WIDE_OFFSET = 0xfee0;
+/** The tags, U+E0000 to U+E0FFF, begin with it in UTF-16. */
+const TAG_HALF = 0xdb40;
+const ESCAPE = 0x1b;
+
+const unit = (code: number): string => `\\u${code.toString(16).padStart(4, '0')}`;
+const classOf = (ranges: readonly Range[]): string =>
+  ranges.map(([first, last]) => `${unit(first)}-${unit(last)}`).join('');
+
+/** For a class of a pattern: those of the basic plane. */
+export const UNSEEN = classOf(UNSEEN_RANGES);
+
+/** A terminal's sequence, colours above all, or its beginning. */
+const SEQUENCE = `${unit(ESCAPE)}(?:\\[[0-9;?]{0,32}[A-Za-z])?`;
+const TAG = `${unit(TAG_HALF)}[\\udc00-\\udfff]`;
+const EACH_GONE = new RegExp(`[${UNSEEN}${classOf(SILENT_RANGES)}]|${TAG}|${SEQUENCE}`, 'g');
+const EACH_WIDE = new RegExp(`[${classOf([WIDE])}]`, 'g');
+
+/** 1 at each code unit that may be one of them: every text that comes in is looked through, ten times as fast as by a pattern. */
+const NOTICED = new Uint8Array(0x10000);
+const SINGLE: readonly Range[] = [WIDE, [TAG_HALF, TAG_HALF], [ESCAPE, ESCAPE]];
+for (const [first, last] of [...UNSEEN_RANGES, ...SILENT_RANGES, ...SINGLE]) NOTICED.fill(1, first, last + 1);
+
+function isNoticed(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (NOTICED[text.charCodeAt(i)] === 1) return true;
+  return false;
+}
+
+/** The text as a reader takes it in: without what is not seen, full-width letters as letters. The very same text where nothing changes. */
+export function asSeen(text: string): string {
+  if (!isNoticed(text)) return text;
+  return text
+    .replace(EACH_GONE, '')
+    .replace(EACH_WIDE, (wide) => String.fromCharCode(wide.charCodeAt(0) - WIDE_OFFSET));
+}

@@ -1,0 +1,44 @@
+/** A text as its reader takes it in. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { asSeen } from '../../lib/unseen.js';
+
+describe('lib: characters that are not seen', () => {
+  for (const [what, hidden] of [
+    ['a zero-width space', '\u200b'],
+    ['a zero-width joiner', '\u200d'],
+    ['a soft hyphen', '\u00ad'],
+    ['a bidirectional override', '\u202e'],
+    ['an isolate', '\u2066'],
+    ['a byte order mark', '\ufeff'],
+    ['a word joiner', '\u2060'],
+    ['a combining grapheme joiner', '\u034f'],
+    ['a variation selector', '\ufe0f'],
+    ['a variation selector of the supplement', '\u{e0101}'],
+    ['a Mongolian one', '\u180b'],
+    ['a tag', '\u{e0041}'],
+    ['a Hangul filler', '\u3164'],
+    ['a control character', '\u0001'],
+    ['a control character of Latin 1', '\u0085'],
+    ['a colour of a terminal', '\u001b[1;31m'],
+    ['an escape alone', '\u001b'],
+  ] as const) {
+    it(`takes out ${what}`, () => expect(asSeen(`a${hidden}b${hidden}${hidden}c`)).to.equal('abc'));
+  }
+
+  it('reads full-width forms as what they stand for', () => expect(asSeen('ＡＫＩＡ：９_ａ～')).to.equal('AKIA:9_a~'));
+
+  it('leaves what is seen as it is, the very same text', () => {
+    for (const text of ['a\tb\nc\r\nd', 'Grüße, 世界 — “ok” 👍', 'e\u0301', '', '\u{1f600}'])
+      expect(asSeen(text)).to.equal(text);
+  });
+
+  it('is the same twice, and takes out nothing else', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), fc.lorem({ maxCount: 5 }), (text, words) => {
+        expect(asSeen(asSeen(text))).to.equal(asSeen(text));
+        expect(asSeen(words)).to.equal(words);
+      }),
+    );
+  });
+});
