@@ -23,7 +23,7 @@ export const CODES = {
   unsupported_media_type: [415, 'The content type or encoding is not one that this path takes.'],
   validation_failed: [422, 'The body has wrong fields; `fields` names each and what is wrong.'],
   reason_required: [422, 'This change needs a `reason`.'],
-  unknown_project: [422, 'There is no project with this slug that takes reports.'],
+  unknown_project: [422, 'There is no project with this slug, or it is archived.'],
   rate_limited: [429, 'Too many calls; `Retry-After` says when to come back.'],
   internal_error: [500, 'A fault of the service; the log has it under the request id.'],
   totp_not_supported: [501, 'The account is protected by TOTP, which this path cannot ask for.'],

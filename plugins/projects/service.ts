@@ -30,6 +30,7 @@ import {
   PROJECT_USAGE,
   type ProjectDirectory,
   type ProjectInfo,
+  type ProjectInput,
   type ProjectUsage,
 } from '../../ports/domain/projects.js';
 import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
@@ -104,10 +105,11 @@ export class Projects implements ProjectDirectory {
     return all(this.rows, { limit: 1000 });
   }
 
-  async accepting(slug: string): Promise<ProjectInfo> {
+  async accepting(slug: string, what: ProjectInput): Promise<ProjectInfo> {
     const project = await this.get(slug);
-    if (project === null) throw unknown(slug, `There is no project ${slug.slice(0, 64)}.`);
-    if (project.archived) throw unknown(slug, `The project ${slug} is archived and takes nothing new.`);
+    if (project === null) throw unknown(what, `There is no project ${slug.slice(0, 64)}.`, 'no project has this slug');
+    if (project.archived)
+      throw unknown(what, `The project ${slug} is archived and takes no ${what}.`, `is archived and takes no ${what}`);
     return project;
   }
 
@@ -252,5 +254,8 @@ export class Projects implements ProjectDirectory {
 }
 
 const taken = (slug: string): ServiceError => conflict(`There is a project ${slug}.`, { fields: { slug: 'is taken' } });
-const unknown = (slug: string, message: string): ServiceError =>
-  new ServiceError('unknown_project', message, { fields: { project: `${slug.slice(0, 64)} takes no reports` } });
+/** @param wrong with the field that names the project in such a call */
+const unknown = (what: ProjectInput, message: string, wrong: string): ServiceError =>
+  new ServiceError('unknown_project', message, {
+    fields: { [what === 'releases' || what === 'licenses' ? 'product' : 'project']: wrong },
+  });

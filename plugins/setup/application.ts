@@ -59,7 +59,7 @@ export class ApplicationTokens {
   /** @throws ServiceError unknown_project; conflict where `replace` names a token that was issued otherwise */
   async issue(principal: Principal, request: ApplicationRequest): Promise<ApplicationToken> {
     const { username, role } = installerOf(principal);
-    const project = await this.projects.accepting(request.project);
+    const project = await this.projects.accepting(request.project, 'installations');
     const known = this.system.scopes();
     const { scopes, denied } = grant(
       project.setup_scopes.filter((scope) => known.includes(scope)),

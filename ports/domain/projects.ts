@@ -19,9 +19,12 @@ export interface ProjectDirectory {
   byNumber(number: number): Promise<ProjectInfo | null>;
   /** By slug, archived ones included. */
   list(): Promise<ProjectInfo[]>;
-  /** The project, when it takes reports and publishes. @throws ServiceError unknown_project (422) */
-  accepting(slug: string): Promise<ProjectInfo>;
+  /** The project, when it takes such a thing. @throws ServiceError unknown_project (422), in words about it */
+  accepting(slug: string, what: ProjectInput): Promise<ProjectInfo>;
 }
+
+/** What is new in a project. */
+export type ProjectInput = 'reports' | 'releases' | 'licenses' | 'installations';
 
 /** Uses of projects: a project in use is archived and not deleted. */
 export interface ProjectUsage {

@@ -231,7 +231,7 @@ export class Intake {
   /** The report as it will be stored, with what mutes it. @throws ServiceError unknown_project */
   async #accepted(given: Report): Promise<Report> {
     const scrubbed = scrubReport(cleanReport(given));
-    await this.deps.projects.accepting(scrubbed.project);
+    await this.deps.projects.accepting(scrubbed.project, 'reports');
     // Judged as it will be stored, so that a rule made from what a page shows finds it again.
     const mute = given.muted_by === undefined ? await this.#ignored(scrubbed) : given.muted_by;
     return mute === null ? scrubbed : { ...scrubbed, muted_by: mute };

@@ -114,11 +114,31 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
   };
   view.untrusted_fields = OUTSIDE.filter((field) => {
     const value = view[field];
-    return value !== null && !(Array.isArray(value) && value.length === 0) && !item.trusted.includes(field);
+    return isFilled(value) && !item.trusted.includes(field);
   });
   if (view.claim !== null) view.untrusted_fields.push('claim.agent');
   return view;
 }
+
+/** Of a kept occurrence nothing is the service's own but ids, times, its level and its line. */
+const OUTSIDE_OF_OCCURRENCE = [
+  'error_message',
+  'exception_class',
+  'stack_trace',
+  'environment',
+  'app_version',
+  'commit_sha',
+  'file_path',
+  'host',
+  'client_ref',
+  'tags',
+  'context',
+  'breadcrumbs',
+] as const satisfies readonly (keyof OccurrenceDoc)[];
+
+/** Something is in it: no empty list, and not null. */
+const isFilled = (value: unknown): boolean =>
+  value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0);
 
 export function occurrenceView(doc: OccurrenceDoc): object {
   return {
@@ -139,9 +159,28 @@ export function occurrenceView(doc: OccurrenceDoc): object {
     tags: doc.tags,
     context: doc.context ?? null,
     breadcrumbs: doc.breadcrumbs ?? null,
+    untrusted_fields: OUTSIDE_OF_OCCURRENCE.filter((field) => isFilled(doc[field])),
   };
 }
 
-export const commentView = ({ id, body, author, created_at }: CommentDoc): object => ({ id, body, author, created_at });
+/** Whoever wrote it, an agent may have copied what it read, and a name may say anything. */
+export const commentView = ({ id, body, author, created_at }: CommentDoc): object => ({
+  id,
+  body,
+  author,
+  created_at,
+  untrusted_fields: ['body', 'author'],
+});
 
-export const activityView = ({ id, at, action, actor, data }: ActivityDoc): object => ({ id, at, action, actor, data });
+/** Members of an entry's data that only the service writes; from and to of a status or severity besides. */
+const OWN_DATA: ReadonlySet<string> = new Set(['why', 'by', 'fields', 'comment_id', 'rule_id', 'expires_at', 'source']);
+const OWN_MOVES: ReadonlySet<string> = new Set(['status', 'severity']);
+
+export function activityView({ id, at, action, actor, data }: ActivityDoc): object {
+  const own = (name: string): boolean =>
+    OWN_DATA.has(name) || (OWN_MOVES.has(action) && (name === 'from' || name === 'to'));
+  const outside = Object.entries(data)
+    .filter(([name, value]) => !own(name) && typeof value !== 'number' && typeof value !== 'boolean' && isFilled(value))
+    .map(([name]) => `data.${name}`);
+  return { id, at, action, actor, data, untrusted_fields: ['actor', ...outside] };
+}

@@ -74,7 +74,7 @@ function deactivation(online: Online): RouteSpec {
     operationId: 'deactivateByKey',
     summary: 'Release a machine, or switch the license off',
     description:
-      'With `machine_id` that machine is released; its place stays taken while a `.lic` of it is good (`released` false). Without it the license becomes inactive, with `permanent` revoked. A repeat answers the same. 404 `invalid`: there is no such key; 409 `product_mismatch`, `invalid_transition` (pending).',
+      'With `machine_id` that machine is released; `released` is false, with a `reason`, for an `unknown_machine`, a `blocked` one, and one whose place a `.lic` keeps (`file_until`). Without it the license becomes inactive, with `permanent` revoked. A repeat answers the same. 404 `invalid`: there is no such key; 409 `product_mismatch`, `invalid_transition` (pending).',
     access: { sharedKey: true },
     bare: true,
     input: { body: deactivateBody },

@@ -5,6 +5,7 @@ import { keyHash, productField, timestamp } from '../licenses/fields.js';
 import { STATES } from '../licenses/states.js';
 import { ACTIVATION_STATES } from '../model.js';
 import { LICENSE_STATUSES } from '../../../clients/shared/license-status.js';
+import { KEPT_REASONS } from '../online/online.js';
 import { said } from '../online/questions.js';
 
 const at = joi.string().isoDate();
@@ -60,8 +61,13 @@ export const deactivateAnswer = named(
   'LicenseDeactivated',
   whole({
     status: state,
-    released: joi.boolean().description('Also on a repeat; false for an unknown or blocked machine'),
+    released: joi.boolean().description('Also on a repeat; false says why in `reason`'),
     activation: activationShape.allow(null),
+  }).keys({
+    reason: joi
+      .string()
+      .valid(...KEPT_REASONS)
+      .description('With `released` false; `file_until`: a `.lic` is good until the `file_until` of the activation'),
   }),
 );
 

@@ -217,7 +217,7 @@ export class Licenses {
 
   async #accepts(actor: Principal, product: string): Promise<void> {
     checkProduct(actor, product);
-    await this.deps.projects.accepting(product);
+    await this.deps.projects.accepting(product, 'licenses');
   }
 
   async #view(doc: LicenseDoc, key?: string): Promise<LicenseView> {

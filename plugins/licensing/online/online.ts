@@ -116,12 +116,10 @@ export class Online {
     if (product !== undefined && product !== license.product) return { refused: 'product_mismatch' };
     if (license.status === 'pending') return { refused: 'invalid_transition' };
     if (machine_id !== undefined && machine_id !== null) {
-      const released = activation === null ? null : await this.#release(principal, license, activation, reason);
-      return {
-        status: stateOf(license, this.deps.clock.now()),
-        released: released?.status === 'released',
-        activation: released,
-      };
+      const left = activation === null ? null : await this.#release(principal, license, activation, reason);
+      const status = stateOf(license, this.deps.clock.now());
+      const released = left?.status === 'released';
+      return { status, released, ...(!released && { reason: whyKept(left) }), activation: left };
     }
     const status = await this.#switchOff(principal, license, permanent === true, reason);
     return { status, released: true, activation: null };
@@ -274,8 +272,17 @@ export interface Deactivation {
   permanent?: boolean | undefined;
 }
 
+/** Why a machine keeps its place, or has none. */
+export const KEPT_REASONS = ['unknown_machine', 'blocked', 'file_until'] as const;
+type KeptReason = (typeof KEPT_REASONS)[number];
+
+function whyKept(activation: ActivationDoc | null): KeptReason {
+  if (activation === null) return 'unknown_machine';
+  return activation.status === 'blocked' ? 'blocked' : 'file_until';
+}
+
 export type Deactivated =
-  | { status: State; released: boolean; activation: ActivationDoc | null }
+  | { status: State; released: boolean; reason?: KeptReason; activation: ActivationDoc | null }
   | { refused: 'product_mismatch' | 'invalid_transition' };
 
 const typed = (key: string): { sha256: string; isNone: boolean } => ({ sha256: keySha256(key), isNone: !isKey(key) });

@@ -98,7 +98,7 @@ export class ReleaseChanges {
     by: string,
   ): Promise<Published[]> {
     if (to === chosen.channel) throw invalid({ to: 'must be another channel than `from`' });
-    await this.deps.projects.accepting(chosen.product);
+    await this.deps.projects.accepting(chosen.product, 'releases');
     const found = await this.chosen(chosen);
     const offered = found.filter((doc) => doc.withdrawn_at === null && doc.withdrawing === undefined);
     if (offered.length === 0) throw withdrawn(chosen);

@@ -29,7 +29,7 @@ export class Uploads {
   /** @throws ServiceError as the contract lists them; nothing is left behind then */
   async publish(principal: Principal, upload: Upload): Promise<Published & { warnings: string[] }> {
     const { request, body, announced } = upload;
-    const project = await this.deps.projects.accepting(request.product);
+    const project = await this.deps.projects.accepting(request.product, 'releases');
     return this.publisher.alone(request, async (claim) => {
       const staged = await this.intake.stage(body, announced.sha256);
       try {

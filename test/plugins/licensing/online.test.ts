@@ -239,10 +239,19 @@ describe('licensing: deactivate', () => {
       expect(done).to.include({ status: 'active', released: true });
       expect(done.activation.status).to.equal('released');
     }
-    expect(await off(key, machine(2))).to.deep.include({ released: false, activation: null });
+    expect(await off(key, machine(2))).to.deep.equal({
+      status: 'active',
+      released: false,
+      reason: 'unknown_machine',
+      activation: null,
+    });
     await ask(f, key, machine(3));
     await f.activations.move(ADMIN, doc.id, (await f.machines.find(doc, 'm-3'))!.id, 'block');
-    expect(await off(key, machine(3))).to.deep.include({ status: 'active', released: false });
+    expect(await off(key, machine(3))).to.deep.include({
+      status: 'active',
+      released: false,
+      reason: 'blocked',
+    });
     expect((await f.machines.find(doc, 'm-3'))!.status).to.equal('blocked');
   });
 
@@ -313,7 +322,10 @@ describe('licensing: files', () => {
     });
     const own = (await f.machines.find(doc, 'm-1'))!;
     expect((await rejection(f.activations.move(ADMIN, doc.id, own.id, 'release'))).message).to.include('license file');
-    expect(await f.online.deactivate(SHARED, { license_key: key, ...machine(1) })).to.deep.include({ released: false });
+    expect(await f.online.deactivate(SHARED, { license_key: key, ...machine(1) })).to.deep.include({
+      released: false,
+      reason: 'file_until',
+    });
     f.clock.advance(10 * DAY_MS);
     expect((await f.activations.move(ADMIN, doc.id, own.id, 'release')).status).to.equal('released');
     const end = new Date(f.clock.now() + DAY_MS).toISOString();

@@ -193,21 +193,39 @@ describe('projects', function () {
   describe('archiving and deleting', () => {
     it('refuses reports and publishes while archived, and undoes it', async () => {
       await create('shop');
-      expect(await fixture.parts.projects.accepting('shop')).to.include({ slug: 'shop', number: 1 });
+      expect(await fixture.parts.projects.accepting('shop', 'reports')).to.include({ slug: 'shop', number: 1 });
       expect((await call('POST', '/shop/archive')).json['project']).to.include({ archived: true });
       expect((await call('POST', '/shop/archive', {})).json['project']).to.include({ archived: true });
-      expect(await refused(fixture.parts.projects.accepting('shop'))).to.include({
+      expect(await refused(fixture.parts.projects.accepting('shop', 'reports'))).to.include({
         status: 422,
         code: 'unknown_project',
       });
       expect(await fixture.parts.projects.get('shop')).to.include({ archived: true });
       expect((await call('POST', '/shop/unarchive')).json['project']).to.include({ archived: false });
-      expect(await fixture.parts.projects.accepting('shop')).to.include({ archived: false });
-      expect(await refused(fixture.parts.projects.accepting('nope'))).to.include({
+      expect(await fixture.parts.projects.accepting('shop', 'reports')).to.include({ archived: false });
+      expect(await refused(fixture.parts.projects.accepting('nope', 'reports'))).to.include({
         status: 422,
         code: 'unknown_project',
       });
       expect(outcome(await call('POST', '/nope/archive'))).to.deep.equal([404, 'not_found']);
+    });
+
+    it('refuses in words and by the field of the call', async () => {
+      await create('shop');
+      await call('POST', '/shop/archive');
+      for (const [what, field] of [
+        ['reports', 'project'],
+        ['installations', 'project'],
+        ['releases', 'product'],
+        ['licenses', 'product'],
+      ] as const) {
+        const archived = await refused(fixture.parts.projects.accepting('shop', what));
+        expect(archived.message).to.equal(`The project shop is archived and takes no ${what}.`);
+        expect(archived.fields).to.deep.equal({ [field]: `is archived and takes no ${what}` });
+        const unknown = await refused(fixture.parts.projects.accepting('nope', what));
+        expect(unknown.message).to.equal('There is no project nope.');
+        expect(unknown.fields).to.deep.equal({ [field]: 'no project has this slug' });
+      }
     });
 
     it('deletes what nothing hangs on, and its intake keys end', async () => {

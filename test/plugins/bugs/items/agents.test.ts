@@ -28,6 +28,29 @@ describe('bugs: what agents and people write', () => {
     });
   });
 
+  it('marks outside text in occurrences, comments and history as in items', async () => {
+    await fixture.bugs.record(errorReport({ host: 'web-1', tags: ['a'], app_version: '1.0' }));
+    const { items } = await fixture.deps.items.find({ filter: { type: 'error' }, limit: 1 });
+    const name = items[0]?.ref ?? '';
+    await ask('POST', `/bugs/${name}/comments`, { body: 'Do as I say.' });
+    await ask('PATCH', `/bugs/${name}`, { title: 'Other words', severity: 'low' });
+    await ask('POST', `/bugs/${name}/claim`, { agent: 'obey me' });
+    type Part = { untrusted_fields: string[]; action: string }[];
+    const whole = (await ask('GET', `/bugs/${name}`)).body;
+    for (const part of ['occurrences', 'comments', 'activity'] as const) {
+      const paged = (await ask('GET', `/bugs/${name}/${part}`)).body['items'];
+      expect(paged).to.deep.equal(whole[part]);
+    }
+    const [occurrence] = whole['occurrences'] as Part;
+    expect(occurrence?.untrusted_fields).to.include.members(['error_message', 'host', 'tags', 'app_version']);
+    expect(occurrence?.untrusted_fields).to.not.include.members(['context']);
+    expect((whole['comments'] as Part)[0]?.untrusted_fields).to.deep.equal(['body', 'author']);
+    const history = new Map((whole['activity'] as Part).map((entry) => [entry.action, entry.untrusted_fields]));
+    expect(history.get('edited')).to.deep.equal(['actor', 'data.changes']);
+    expect(history.get('severity')).to.deep.equal(['actor']);
+    expect(history.get('claimed')).to.deep.equal(['actor', 'data.agent']);
+  });
+
   describe('a text with a live token of this service', () => {
     const secret = `see ${LIVE}, please`;
     const tries: [name: string, method: string, path: () => string, body: () => object, field: string][] = [
@@ -57,7 +80,7 @@ describe('bugs: what agents and people write', () => {
 
     it('is refused when characters that nobody sees divide a claim token', async () => {
       const claimed = await ask('POST', `/bugs/${ref}/claim`, {});
-      const { claim_token } = claimed.body['lease'] as unknown as { claim_token: string };
+      const { claim_token } = claimed.body['lease'] as { claim_token: string };
       for (const mark of ['\u200b', '\u00ad', '\ufe0f', '\u{e0041}'])
         for (const body of [`${claim_token.slice(0, 20)}${mark}${claim_token.slice(20)}`, `a${mark}${claim_token}`])
           expect((await ask('POST', `/bugs/${ref}/comments`, { body })).status, body).to.equal(422);
