@@ -110,6 +110,7 @@ const TOOL = Joi.object({
   textLimit: Joi.number().integer().min(1),
   answer: Joi.function(),
   lines: names,
+  heading: Joi.string(),
 } satisfies Keys<ToolSpec>);
 
 const ROUTE = Joi.object({

@@ -129,6 +129,8 @@ export interface ToolSpec {
    * structured form alone, so that it is not sent twice.
    */
   lines?: readonly string[];
+  /** The member that the text form shows besides, in the fence: what the elements of a list are told apart by. */
+  heading?: string;
 }
 
 /**

@@ -17,6 +17,7 @@ export interface RouteTool extends Pick<
   | 'textLimit'
   | 'answer'
   | 'lines'
+  | 'heading'
 > {
   /** JSON Schema 2020-12 of the arguments, an object. */
   input: Record<string, unknown>;

@@ -122,7 +122,8 @@ async function publish(
   const answer = await service.publish(release, archive, (done, total) => console.progress('Uploading', done, total));
   const word = answer['unchanged'] === true ? 'UNCHANGED' : answer['replaced'] === true ? 'REPLACED' : 'PUBLISHED';
   console.line(`${word}: ${named}, ${answer['signed'] === true ? 'signed' : 'UNSIGNED'}`);
-  const closed = answer['closed_items'];
+  // A server from before the refs names ids alone.
+  const closed = answer['closed_refs'] ?? answer['closed_items'];
   if (Array.isArray(closed) && closed.length > 0) console.line(`Closed: ${closed.map(String).join(', ')}`);
   const said = answer['warnings'];
   if (Array.isArray(said)) said.map(String).forEach(warn);

@@ -71,6 +71,15 @@ export class Bugs implements BugsApi {
     return this.builds.published(project, release);
   }
 
+  async refsOf(ids: readonly string[]): Promise<string[]> {
+    const refs = new Map<string, string>();
+    for (let at = 0; at < ids.length; at += BATCH) {
+      const filter = { id: { in: ids.slice(at, at + BATCH) } };
+      for (const { id, ref } of (await this.deps.items.find({ filter, limit: BATCH })).items) refs.set(id, ref);
+    }
+    return ids.flatMap((id) => refs.get(id) ?? []);
+  }
+
   releaseWithdrawn(project: string, version: string): Promise<void> {
     return this.known.remove(project, version);
   }

@@ -40,4 +40,9 @@ export class Fence {
   wrap(text: string): string {
     return `${this.open}${text}${this.close}`;
   }
+
+  /** Of a text that may be wrapped. */
+  unwrap(text: string): string {
+    return text.startsWith(this.open) ? text.slice(this.open.length, -this.close.length) : text;
+  }
 }

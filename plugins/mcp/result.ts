@@ -11,7 +11,7 @@ const ALL = 40_000;
 /** The largest `text_limit`. */
 export const MOST_TEXT = 65_536;
 
-export interface Shape extends Pick<RouteTool, 'answer' | 'lines'> {
+export interface Shape extends Pick<RouteTool, 'answer' | 'lines' | 'heading'> {
   /** Names of members that hold text from outside. */
   outside?: readonly string[];
   /** Characters of each text. */
@@ -20,7 +20,7 @@ export interface Shape extends Pick<RouteTool, 'answer' | 'lines'> {
 
 export function toolResult(
   answer: RouteAnswer,
-  { outside = [], textLimit = TEXT, answer: shown = (all) => ({ ...all }), lines }: Shape = {},
+  { outside = [], textLimit = TEXT, answer: shown = (all) => ({ ...all }), lines, heading }: Shape = {},
 ): CallToolResult {
   if (answer.status >= 400) return failed(answer);
   const { status: _status, ...data } = answer.body;
@@ -29,22 +29,31 @@ export function toolResult(
   const { warnings } = data;
   const told = { ...shown(data), ...(warnings !== undefined && { warnings }) };
   const divided = divide(told, outside, limits, fence);
-  const text = lines === undefined ? page(divided, fence) : short(divided, lines);
+  const text = lines === undefined ? page(divided, fence) : short(divided, fence, lines, heading);
   return { content: [{ type: 'text', text }], structuredContent: structured(divided, fence) };
 }
 
-/** A long list as text: one line of facts for each element. */
-function short({ facts }: Divided, names: readonly string[]): string {
+/** A long list as text: one line of facts for each element, then, in the fence, one of its heading. */
+function short({ facts, whole }: Divided, fence: Fence, names: readonly string[], heading?: string): string {
   const { items, ...rest } = facts;
   const shown = (value: unknown): string =>
     typeof value === 'string' || typeof value === 'number' ? String(value) : '-';
   const rows = (Array.isArray(items) ? items : []) as Record<string, unknown>[];
+  const told = (Array.isArray(whole['items']) ? whole['items'] : []) as Record<string, unknown>[];
+  const headings = told.flatMap((row) => {
+    const text = heading === undefined ? undefined : row[heading];
+    if (typeof text !== 'string') return [];
+    return `[${fence.nonce} ${shown(row[names[0] ?? ''])}] ${fence.unwrap(text).replaceAll('\n', ' ')}`;
+  });
   return [
     JSON.stringify({ found: rows.length, ...rest }),
     ...rows.map((row) => names.map((name) => shown(row[name])).join(' ')),
-    'Titles and messages are in the structured answer; `get` reads one item.',
+    ...(headings.length === 0 ? [] : ['', noticeOf(fence), fence.open, ...headings, fence.close]),
+    'The other texts are in the structured answer; `get` reads one item.',
   ].join('\n');
 }
+
+const noticeOf = (fence: Fence): string => `${NOTICE} It ends at ${fence.close} and nowhere before.`;
 
 /** An error of the service. Its message, fields and `takes` are the service's own; the rest is divided like any answer. */
 function failed({ body, headers }: RouteAnswer): CallToolResult {
@@ -93,7 +102,7 @@ function page({ facts, texts }: Pick<Divided, 'facts' | 'texts'>, fence: Fence):
   return [
     json,
     '',
-    `${NOTICE} It ends at ${fence.close} and nowhere before.`,
+    noticeOf(fence),
     fence.open,
     ...sections,
     fence.close,

@@ -34,8 +34,8 @@ export class Toolbox {
     const limit = own ? (asked ?? route.textLimit ?? TEXT) : TEXT;
     if (!isLimit(limit)) return toolResult(wrongLimit(request.id));
     const answer = await this.routes.call(name, own ? rest : args, request);
-    const { untrusted: outside = [], answer: shown, lines } = route;
-    return answer && toolResult(answer, { outside, textLimit: limit, answer: shown, lines });
+    const { untrusted: outside = [], answer: shown, lines, heading } = route;
+    return answer && toolResult(answer, { outside, textLimit: limit, answer: shown, lines, heading });
   }
 }
 

@@ -209,6 +209,8 @@ export interface BugsApi {
    * learns what it had closed.
    */
   releasePublished(project: string, release: PublishedBuild): Promise<string[]>;
+  /** The refs of these items, in their order; those that are gone are left out. */
+  refsOf(ids: readonly string[]): Promise<string[]>;
   /** No release of this version is offered any more: nothing is closed by it until it is published again. */
   releaseWithdrawn(project: string, version: string): Promise<void>;
 }

@@ -73,7 +73,19 @@ class MountedTool {
   ) {
     this.#arguments = argumentsOf(route, tool);
     const { properties, required } = this.#arguments;
-    const { name, title, description, readOnly, destructive, idempotent, untrusted, textLimit, answer, lines } = tool;
+    const {
+      name,
+      title,
+      description,
+      readOnly,
+      destructive,
+      idempotent,
+      untrusted,
+      textLimit,
+      answer,
+      lines,
+      heading,
+    } = tool;
     this.listed = {
       name,
       title,
@@ -85,6 +97,7 @@ class MountedTool {
       ...(textLimit !== undefined && { textLimit }),
       ...(answer !== undefined && { answer }),
       ...(lines !== undefined && { lines }),
+      ...(heading !== undefined && { heading }),
       input: { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false },
     };
   }

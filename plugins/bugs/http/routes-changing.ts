@@ -5,7 +5,7 @@ import type { Json } from '../../../ports/store.js';
 import type { BulkRequest } from '../items/bulk.js';
 import { callerIn } from '../caller.js';
 import { cleanJson } from '../intake/clean.js';
-import type { Edit } from '../items/edits.js';
+import type { Edit } from '../items/edit.js';
 import type { RemovalOptions } from '../items/removal.js';
 import type { LeaseRequest, ReleaseRequest } from '../claims/leases.js';
 import type { MergeOptions } from '../merging/merging.js';

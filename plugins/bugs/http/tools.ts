@@ -87,6 +87,7 @@ export const search: ToolSpec = {
   textLimit: 300,
   answer: listed,
   lines: ['ref', 'type', 'status', 'severity', 'hit_count', 'last_seen_at'],
+  heading: 'title',
 };
 
 export const get: ToolSpec = {
@@ -112,6 +113,7 @@ export const similar: ToolSpec = {
   textLimit: 300,
   answer: listed,
   lines: search.lines ?? [],
+  heading: 'title',
 };
 
 export const claim: ToolSpec = {

@@ -14,7 +14,8 @@ import { Leases } from '../claims/leases.js';
 import { DEPS, type Deps } from '../deps.js';
 import { filterOf, type ItemQuery } from '../lists/filters.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
-import { Edits, type Edit } from './edits.js';
+import type { Edit } from './edit.js';
+import { Edits } from './edits.js';
 import type { BulkRunDoc, ItemDoc } from './model.js';
 import { ended, gone, runUndoable, undo } from './undo.js';
 

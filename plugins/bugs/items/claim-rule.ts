@@ -5,7 +5,7 @@
 import type { ServiceError } from '../../../kernel/errors.js';
 import type { Caller } from '../caller.js';
 import { refusal } from '../errors.js';
-import type { Edit } from './edits.js';
+import type { Edit } from './edit.js';
 import type { ItemDoc } from './model.js';
 
 export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);

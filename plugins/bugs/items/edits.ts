@@ -4,11 +4,12 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import type { Item, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
+import type { Item, ItemStatus } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { Builds } from '../releases/closing.js';
 import { DEPS, type Deps } from '../deps.js';
+import type { Edit } from './edit.js';
 import { type ChangeSet, searchText } from './change-set.js';
 import { Duplicates } from '../merging/duplicates.js';
 import { Items } from './items.js';
@@ -19,33 +20,6 @@ import { SecretGuard } from './secret-guard.js';
 import { Rekeying } from '../merging/rekeying.js';
 import { allowed } from './transitions.js';
 import { isLive } from './view.js';
-
-export interface Edit {
-  title?: string;
-  description?: string | null;
-  status?: ItemStatus;
-  reason?: string | null;
-  duplicate_of?: string | null;
-  severity?: Severity;
-  urgency?: Severity;
-  severity_locked?: boolean;
-  resolved_in_build?: string | null;
-  tags?: string[];
-  target_agent?: string | null;
-  environment?: string | null;
-  repo_url?: string | null;
-  commit_sha?: string | null;
-  file_path?: string | null;
-  line_no?: number | null;
-  push_id?: string | null;
-  pr_url?: string | null;
-  /** Name of an account. */
-  assignee?: string | null;
-  /** Stored with the change. */
-  comment?: string | null;
-  claim_token?: string;
-  force?: boolean;
-}
 
 /** Fields that are written as they come. */
 const PLAIN = [

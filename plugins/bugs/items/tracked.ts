@@ -6,7 +6,8 @@ import type { Item, PluginComment, TrackedItems } from '../../../ports/domain/bu
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { cleanText } from '../intake/clean.js';
-import { Edits, type Edit } from './edits.js';
+import type { Edit } from './edit.js';
+import { Edits } from './edits.js';
 import { Items } from './items.js';
 import { LONGEST_COMMENT, type ItemDoc } from './model.js';
 import { SecretGuard } from './secret-guard.js';

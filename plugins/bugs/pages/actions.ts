@@ -4,7 +4,7 @@ import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contr
 import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
-import type { Edit } from '../items/edits.js';
+import type { Edit } from '../items/edit.js';
 import { commentBody, editBody } from '../http/schemas.js';
 import { tagsOf } from './several/bulk-actions.js';
 import { checked, orAgain, typedFields } from './form.js';

@@ -121,6 +121,7 @@ export function publishingRoutes({ uploads, changes, deps }: Services): RouteSpe
           unchanged: outcome === 'unchanged',
           replaced: outcome === 'replaced',
           closed_items: closed,
+          closed_refs: await refsOf(deps, closed),
           warnings,
         });
       },
@@ -159,12 +160,14 @@ export function publishingRoutes({ uploads, changes, deps }: Services): RouteSpe
         const to = checkChannel(said.to, invalid, 'to');
         const published = await changes.promote(principal, chosen, to, said.rollout_percent, nameOf(principal));
         const releases = published.map(({ release }) => releaseView(release));
+        const closed = [...new Set(published.flatMap((one) => one.closed))];
         return new Reply(published.some(({ outcome }) => outcome === 'created') ? 201 : 200, {
           release: releases[0],
           releases,
           unchanged: all(published, 'unchanged'),
           replaced: published.some(({ outcome }) => outcome === 'replaced'),
-          closed_items: [...new Set(published.flatMap(({ closed }) => closed))],
+          closed_items: closed,
+          closed_refs: await refsOf(deps, closed),
         });
       },
     },
@@ -187,3 +190,6 @@ export function publishingRoutes({ uploads, changes, deps }: Services): RouteSpe
     },
   ];
 }
+
+const refsOf = async ({ bugs }: Pick<Services['deps'], 'bugs'>, ids: readonly string[]): Promise<string[]> =>
+  (await bugs()?.refsOf(ids)) ?? [];

@@ -131,6 +131,7 @@ export const freshnessAnswer = named(
 );
 
 const closedItems = joi.array().items(joi.string()).description('Ids of the bug items that this publish closed');
+const closedRefs = joi.array().items(joi.string()).description('Their refs, `shop-17`, in the same order');
 
 export const publishAnswer = named(
   'PublishAnswer',
@@ -141,6 +142,7 @@ export const publishAnswer = named(
     unchanged: joi.boolean().description('The same package was published before'),
     replaced: joi.boolean().description('Another package was published before'),
     closed_items: closedItems,
+    closed_refs: closedRefs,
     warnings: joi.array().items(joi.string()),
   }),
 );
@@ -153,6 +155,7 @@ export const promoteAnswer = named(
     unchanged: joi.boolean(),
     replaced: joi.boolean(),
     closed_items: closedItems,
+    closed_refs: closedRefs,
   }),
 );
 

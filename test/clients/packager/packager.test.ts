@@ -152,6 +152,7 @@ describe('packager', function () {
           replaced: true,
           signed: false,
           closed_items: ['b1', 'b2'],
+          closed_refs: ['shop-1', 'shop-2'],
           warnings: ['w'],
         });
       const { code, stdout, stderr } = await run(

@@ -46,6 +46,7 @@ class Items {
       if (!this.closedBy.has(version)) this.closedBy.set(version, publication);
       return this.closedBy.get(version) === publication ? [`item of ${version}`] : [];
     },
+    refsOf: async (ids: readonly string[]) => [...ids],
     releaseWithdrawn: async () => {},
   } as unknown as BugsApi;
 }

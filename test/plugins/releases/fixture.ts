@@ -190,6 +190,7 @@ export function fixtureOn(
 export const bugsOf = (closed: (version: string) => string[]): BugsApi =>
   ({
     releasePublished: async (_project: string, { version }: { version: string }) => closed(version),
+    refsOf: async (ids: readonly string[]) => ids.map((id) => `ref of ${id}`),
     releaseWithdrawn: async () => {},
   }) as unknown as BugsApi;
 

@@ -8,7 +8,7 @@ import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
 import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../../items/bulk.js';
 import { callerOf, type Caller } from '../../caller.js';
-import type { Edit } from '../../items/edits.js';
+import type { Edit } from '../../items/edit.js';
 import { ends } from '../../items/undo.js';
 import { editBody } from '../../http/schemas.js';
 import { actionOf, tagsOf, type BulkAction } from './bulk-actions.js';

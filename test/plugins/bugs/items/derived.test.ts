@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../kernel/errors.js';
 import { derived } from '../../../../plugins/bugs/items/change-set.js';
-import type { Edit } from '../../../../plugins/bugs/items/edits.js';
+import type { Edit } from '../../../../plugins/bugs/items/edit.js';
 import type { ErrorLevel } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
 

@@ -248,6 +248,7 @@ describe('bugs: release.published', () => {
   it('a call of the update service answers what it closed, and what is withdrawn closes nothing', async () => {
     const fixed = await waiting('Fixed', 'b5');
     expect(await api.releasePublished('alpha', { version: '5.0', build: 'b5' })).to.deep.equal([fixed]);
+    expect(await api.refsOf([fixed, 'gone'])).to.deep.equal([(await stored(fixed))?.ref]);
     expect(await api.releasePublished('alpha', { version: '5', build: 'b5' })).to.deep.equal([]);
     await api.releaseWithdrawn('alpha', '5.0.0');
     const later = await waiting('Later', '5.0');
