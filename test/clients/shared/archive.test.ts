@@ -1,6 +1,6 @@
 /** The strict reader of packages (contract 40, refused packages): every hostile archive by hand, and ordinary ones by foreign tools. */
 import { expect } from 'chai';
-import { PackageRejected, readPackage } from '../../../clients/shared/archive.js';
+import { PACKAGE_LIMITS, PackageRejected, readPackage, type PackageLimits } from '../../../clients/shared/archive.js';
 import { HOSTILE_ARCHIVES } from '../../support/hostile-archives.js';
 
 const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'];
@@ -9,9 +9,13 @@ async function* pieces(bytes: Buffer, size = 64 * 1024): AsyncGenerator<Buffer> 
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-async function refusal(bytes: Buffer, platform: string, size?: number): Promise<PackageRejected | null> {
+async function refusal(
+  bytes: Buffer,
+  platform: string,
+  limits?: Partial<PackageLimits>,
+): Promise<PackageRejected | null> {
   try {
-    await readPackage(pieces(bytes, size), { platform });
+    await readPackage(pieces(bytes), { platform, ...(limits && { limits }) });
     return null;
   } catch (error) {
     if (error instanceof PackageRejected) return error;
@@ -20,14 +24,16 @@ async function refusal(bytes: Buffer, platform: string, size?: number): Promise<
 }
 
 describe('strict reading of packages', () => {
+  it('takes 8 GiB at most', () => expect(PACKAGE_LIMITS.unpackedBytes).to.equal(8 * 1024 ** 3));
+
   describe('refuses, and names the entry', () => {
-    for (const { what, entry, why, only, slow, bytes } of HOSTILE_ARCHIVES) {
+    for (const { what, entry, why, only, slow, limits, bytes } of HOSTILE_ARCHIVES) {
       it(what, async function () {
         if (slow === true) this.timeout(120_000);
         const archive = bytes();
         const bound = only ?? (slow === true ? ['any'] : PLATFORMS);
         for (const platform of bound) {
-          const refused = await refusal(archive, platform);
+          const refused = await refusal(archive, platform, limits);
           expect(refused, platform).to.not.equal(null);
           expect(refused?.why, platform).to.match(why);
           if (entry.endsWith('…')) expect(refused?.entry).to.contain(entry.slice(0, -1));
@@ -35,7 +41,7 @@ describe('strict reading of packages', () => {
         }
         if (only === undefined) return;
         for (const platform of PLATFORMS.filter((name) => !only.includes(name)))
-          expect(await refusal(archive, platform), platform).to.equal(null);
+          expect(await refusal(archive, platform, limits), platform).to.equal(null);
       });
     }
   });
