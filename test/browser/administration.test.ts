@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { until } from '../harness.js';
-import { ADMIN, aosJson, TestService } from '../support/service.js';
+import { ADMIN, command, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
 
 const MIA = 'mia';
@@ -38,10 +38,10 @@ describe('web: administration in a real browser', function () {
     const made = { name: 'Chat', url, events: 'bug.created', project_slug: 'shop' };
     const { webhook: kept, id } = await call('POST', '/api/webhooks/v1/webhooks', made);
     webhook = String((kept as { id?: string } | undefined)?.id ?? id);
-    await aosJson(
+    await command(
       service.env,
       ['user', 'create', '--username', MIA, '--role', 'member', '--password-stdin'],
-      `${ADMIN.password}\n`,
+      ADMIN.password,
     );
     browser = await launch(CHROMIUM);
   });
@@ -171,7 +171,7 @@ describe('web: administration in a real browser', function () {
       expect((await service.request('POST', '/api/license/v1/validate', null, body)).status).to.equal(200);
     }
     await call('POST', '/api/watchdog/v1/ping', { source: 'queue' });
-    await aosJson(service.env, ['token', 'create', '--name', 'q', '--scopes', 'watchdog:ping', '--source', 'queue']);
+    await command(service.env, ['token', 'create', '--name', 'q', '--scopes', 'watchdog:ping', '--source', 'queue']);
     const page = await signedIn(ADMIN.username);
     const asked = async (path: string, menu: string): Promise<string> => {
       await go(path);

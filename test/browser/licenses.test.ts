@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { verifyLicenseFile } from '../../clients/shared/license-file.js';
-import { ADMIN, aosJson, TestService } from '../support/service.js';
+import { ADMIN, command, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
 
 const KEY = /[2-9A-HJ-NP-Z]{5}(?:-[2-9A-HJ-NP-Z]{5}){4}/;
@@ -24,7 +24,7 @@ describe('web: licenses in a real browser', function () {
     await service.project('shop');
     token = await service.token('license:manage');
     const member = ['user', 'create', '--username', 'mia', '--role', 'member', '--password-stdin'];
-    await aosJson(service.env, member, 'quiet-lantern-harbour\n');
+    await command(service.env, member, 'quiet-lantern-harbour');
     browser = await launch(CHROMIUM);
   });
   after(async () => {

@@ -8,7 +8,7 @@ import type { Browser } from 'playwright-core';
 import { Connection } from '../../adapters/sqlite/connection.js';
 import { performWrite } from '../../adapters/sqlite/writes.js';
 import { packageWith } from '../../clients/demo/package-file.js';
-import { ADMIN, aosJson, TestService } from '../support/service.js';
+import { ADMIN, aosJson, command, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
 
 const HEIGHT = 640;
@@ -103,10 +103,10 @@ describe('web: lists on a phone', function () {
       body: packageWith('app/start.sh', '#!/bin/sh\n'),
     });
     expect(published.status, await published.text()).to.equal(201);
-    await aosJson(
+    await command(
       service.env,
       ['user', 'create', '--username', 'mia', '--role', 'member', '--password-stdin'],
-      `${ADMIN.password}\n`,
+      ADMIN.password,
     );
     await aosJson(service.env, ['store', 'selftest']);
     await service.end();

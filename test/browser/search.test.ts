@@ -1,7 +1,7 @@
 /** The search box in a real browser: by keyboard, with refs in any case, and without scripts. */
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { ADMIN, aosJson, TestService } from '../support/service.js';
+import { ADMIN, command, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
 
 describe('web: the search in a real browser', function () {
@@ -14,7 +14,7 @@ describe('web: the search in a real browser', function () {
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
     service = await TestService.started();
-    await aosJson(service.env, ['project', 'create', 'warehouse', '--name', 'Stock of all branches']);
+    await command(service.env, ['project', 'create', 'warehouse', '--name', 'Stock of all branches']);
     const token = await service.token('bugtracker:report,watchdog:ping');
     const { body } = await service.request('POST', '/api/errors/v1/report', token, {
       project: 'warehouse',

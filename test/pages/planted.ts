@@ -3,7 +3,7 @@
  * no text from outside may run, and none may move a layout.
  */
 import { packageWith } from '../../clients/demo/package-file.js';
-import { ADMIN, aosJson, TestService, type Answer } from '../support/service.js';
+import { ADMIN, command, TestService, type Answer } from '../support/service.js';
 import { until } from '../harness.js';
 import { WebSession } from './web-session.js';
 
@@ -52,10 +52,10 @@ export class PlantedService {
         [MEMBER, 'member'],
         [INSTALLER, 'installer'],
       ] as const) {
-        await aosJson(
+        await command(
           service.env,
           ['user', 'create', '--username', username, '--role', role, '--password-stdin'],
-          `${password}\n`,
+          password,
         );
       }
       const planted = new PlantedService(service, await service.token(SCOPES), admin);

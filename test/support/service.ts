@@ -62,17 +62,22 @@ export async function aosJson<T = Record<string, unknown>>(
 }
 
 /**
- * A plugin's command as `aos` runs it, on the same store, in this process: a test that only wants a project or a token
- * does not pay for a start of the program. What `aos` itself does is tested by `aos` and `aosJson`.
+ * A plugin's command as `aos` runs it, on the same store, in this process: a test that only wants a project, a token or an
+ * account does not pay for a start of the program. What `aos` itself does is tested by `aos` and `aosJson`.
  */
-async function command<T>(env: NodeJS.ProcessEnv, name: string, words: string[]): Promise<T> {
+export async function command<T = Record<string, unknown>>(
+  env: NodeJS.ProcessEnv,
+  [domain = '', verb = '', ...words]: readonly string[],
+  input = '',
+): Promise<T> {
+  const name = `${domain} ${verb}`;
   const service = await compose('command', { configuration: await loadConfig({ env }) });
   await service.boot();
   try {
     const found = service.kernel.commands().find(({ spec }) => spec.name === name);
     if (found === undefined || found.reason !== null) throw new Error(`aos ${name}: ${found?.reason ?? 'unknown'}`);
     const { args, options } = parse(found.spec, words);
-    return (await found.spec.run({ args, options, stdin: () => Promise.resolve('') })).json as T;
+    return (await found.spec.run({ args, options, stdin: () => Promise.resolve(input) })).json as T;
   } finally {
     await service.stop();
   }
@@ -148,12 +153,12 @@ export class TestService {
   /** A project and a token with these scopes. */
   async token(scopes: string, project?: string): Promise<string> {
     const only = project === undefined ? [] : ['--project', project];
-    const words = ['--name', 'test', '--scopes', scopes, ...only];
-    return (await command<{ token: string }>(this.env, 'token create', words)).token;
+    const words = ['token', 'create', '--name', 'test', '--scopes', scopes, ...only];
+    return (await command<{ token: string }>(this.env, words)).token;
   }
 
   async project(slug: string): Promise<void> {
-    await command(this.env, 'project create', [slug]);
+    await command(this.env, ['project', 'create', slug]);
   }
 
   async request(method: string, path: string, token: string | null, body?: unknown): Promise<Answer> {

@@ -1,7 +1,7 @@
 /** Coding agents with the official client against the running program (contract 95, MCP). */
 import { expect } from 'chai';
 import { engines } from '../../support/engines.js';
-import { aosJson, TestService } from '../../support/service.js';
+import { command, TestService } from '../../support/service.js';
 import { Agent, ALL, createToken, granted, sourceToken } from './fixture.js';
 
 const TOOLS = [
@@ -203,7 +203,7 @@ describe('mcp: agents', function () {
     const { id, token: short } = await createToken(service, ALL);
     const one = await agent(short);
     expect((await one.call('search')).error).to.equal(null);
-    await aosJson(service.env, ['token', 'revoke', id]);
+    await command(service.env, ['token', 'revoke', id]);
     let thrown: unknown;
     await one.call('search').catch((error: unknown) => (thrown = error));
     expect(String(thrown)).to.match(/401|unauthorized/i);
