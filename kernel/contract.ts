@@ -42,6 +42,8 @@ export {
   invalid,
   invalidQuery,
   notFound,
+  owned,
+  ownedOrNull,
   rateLimited,
   refusals,
   refuse,

@@ -88,6 +88,29 @@ export const refusals =
 
 /** 404: `what` is a noun with its id, for example `item shop-17`. */
 export const notFound = (what: string): ServiceError => new ServiceError('not_found', `There is no ${what}.`);
+/**
+ * An object that the caller may know of, else 404 as if it were not there: a token that is bound to a project is told nothing
+ * of another's (contract 10, tokens). One that the caller names a foreign project for is `denied` instead.
+ * @param own the only project that the caller may touch; null: all
+ * @param what as `notFound`
+ */
+export function owned<T extends object>(
+  own: string | null,
+  object: T | null | undefined,
+  projectOf: (object: T) => string | null,
+  what: string,
+): T {
+  const found = ownedOrNull(own, object, projectOf);
+  if (found === null) throw notFound(what);
+  return found;
+}
+/** As `owned`, null for what the caller may not know of. */
+export const ownedOrNull = <T extends object>(
+  own: string | null,
+  object: T | null | undefined,
+  projectOf: (object: T) => string | null,
+): T | null => (object && (own === null || projectOf(object) === own) ? object : null);
+
 export const conflict = (message: string, options?: ErrorOptions): ServiceError =>
   new ServiceError('conflict', message, options);
 /** 403: the token's scopes or project do not allow it. */

@@ -15,6 +15,7 @@ import { Forms } from './forms.js';
 import { TokenFinder } from './live-tokens.js';
 import { Login } from './login.js';
 import { MasterTokens } from './master-tokens.js';
+import { KnownAddresses } from './known-addresses.js';
 import { KnownProjects } from './known-projects.js';
 import { Roster } from './accounts/roster.js';
 import { SecurityLog } from './security-log.js';
@@ -40,6 +41,7 @@ const SERVICES = {
   directory: Directory,
   throttle: Throttle,
   devices: Devices,
+  known: KnownAddresses,
   credentials: Credentials,
   totp: Totp,
   login: Login,

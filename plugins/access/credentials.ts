@@ -11,6 +11,7 @@ import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Role } from '../../ports/http.js';
 import { usernameKey, type Account } from './accounts/account.js';
 import { Devices } from './devices.js';
+import { KnownAddresses } from './known-addresses.js';
 import { MAX_PASSWORD_BYTES } from './password.js';
 import { SecurityLog, type SecurityEvent } from './security-log.js';
 import { FREE_FAILURES, Throttle } from './throttle.js';
@@ -45,6 +46,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     @inject(PORT.hasher) private readonly hasher: PasswordHasher,
     @inject(Throttle) private readonly throttle: Throttle,
     @inject(Devices) private readonly devices: Devices,
+    @inject(KnownAddresses) private readonly known: KnownAddresses,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(SecurityLog) private readonly security: SecurityLog,
     @inject(Watchers) private readonly watchers: Watchers,
@@ -121,6 +123,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
   /** The login has succeeded: its count starts anew. */
   async completed(account: Account, from: Noted & Pick<CredentialInput, 'device' | 'place'>): Promise<void> {
     await this.throttle.reset(this.#accountCount(account.username_key, account, from.device));
+    await this.known.note(account.username_key, from.address);
     // The release store checks credentials with every package: not worth a write each time.
     if (from.place === 'release_store') return;
     this.#note('login.succeeded', account.username, from);
@@ -129,7 +132,8 @@ export class Credentials implements CredentialCheck, LoginAttempts {
 
   async attempt(input: Parameters<LoginAttempts['attempt']>[0], fits: () => Promise<boolean>): Promise<boolean> {
     const key = usernameKey(input.username.slice(0, 256));
-    const counts = this.#counts(key, null, input);
+    const own = await this.known.count(key, input.address);
+    const counts = own === null ? this.#counts(key, null, input) : [own];
     const refused = (event: SecurityEvent): void => this.#note(event, 'the release store', input);
     const attempt = await this.throttle.enter(counts, FREE_FAILURES - 1).catch((error: unknown) => {
       refused('login.locked');
@@ -137,7 +141,8 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     });
     try {
       if (await fits()) {
-        await this.throttle.reset(this.#accountCount(key, null, undefined));
+        await this.throttle.reset(own ?? this.#accountCount(key, null, undefined));
+        await this.known.note(key, input.address);
         return true;
       }
       await attempt.failed();

@@ -43,6 +43,7 @@ async function sweep(services: Services): Promise<void> {
   await services.login.sweep();
   await services.forms.sweep();
   await services.throttle.sweep();
+  await services.known.sweep();
   await services.tokens.sweep(new Date(services.clock.now() - KEEP_ENDED_MS).toISOString());
   await services.roster.reconcile();
 }
@@ -118,6 +119,7 @@ export default definePlugin<AccessConfig>({
     { name: 'challenges', indexes: [{ fields: ['expires_at'] }] },
     { name: 'forms', indexes: [{ fields: ['expires_at'] }] },
     { name: 'throttle', indexes: [{ fields: ['at'] }] },
+    { name: 'known_addresses', indexes: [{ fields: ['at'] }, { fields: ['account'] }] },
     { name: 'roster', indexes: [] },
     {
       name: 'audit',

@@ -3,9 +3,10 @@
  */
 import type { Clock } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
+import { grants } from '../../lib/scopes.js';
 import type { TokenProjects } from '../../ports/domain/access.js';
 import type { Principal } from '../../ports/http.js';
-import { grants, isLive } from './token.js';
+import { isLive } from './token.js';
 import type { Tokens } from './tokens.js';
 
 const DAY = 86_400;

@@ -60,7 +60,3 @@ export function tokenPrincipal(doc: TokenDoc, account?: TokenPrincipal['account'
   const of = account === undefined ? {} : { account };
   return { kind: 'token', id: doc.token_id, name, token_kind: doc.kind, scopes, project, source, parent_id, ...of };
 }
-
-/** A `…:manage` scope implies its `…:read` (contract 10, tokens: "Scopes"). */
-export const grants = (held: readonly string[], scope: string): boolean =>
-  held.includes(scope) || (scope.endsWith(':read') && held.includes(scope.replace(/:read$/, ':manage')));

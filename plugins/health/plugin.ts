@@ -8,7 +8,7 @@ import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { gauges } from './gauges.js';
 import { MigrationRun } from './migration-run.js';
 import { pages, panels } from './pages.js';
-import { routes } from './routes.js';
+import { DETAILS, routes } from './routes.js';
 import { HealthService, type HealthConfig } from './service.js';
 import { DiskSpace } from './space.js';
 
@@ -21,6 +21,7 @@ export default definePlugin<HealthConfig>({
   needs: [SYSTEM.name, AUDIT.name, AUDIT_READER.name],
   uses: [WATCHDOG.name],
   provides: [STORAGE_SPACE.name],
+  scopes: [DETAILS],
   tags: {
     health: 'Whether the service works, for people and for probes.',
     metrics: 'Numbers for Prometheus.',

@@ -16,7 +16,10 @@ export interface Services {
   metrics: Metrics;
 }
 
+/** What a token needs for more than that the service works. */
+export const DETAILS = 'system:read';
 const MONITORING = [{ sharedKey: true }, { anyToken: true }] as const;
+const INSIDE = [{ sharedKey: true }, { scope: DETAILS }] as const;
 const MIGRATING = [{ sharedKey: true }, { session: 'admin' }] as const;
 
 const check = named('Check', joi.object({ ok: joi.boolean().required() }).unknown());
@@ -25,32 +28,29 @@ const healthShape = named(
   joi.object({
     healthy: joi.boolean().required(),
     version: joi.string().required(),
-    time: joi.string().isoDate().required(),
-    uptime_seconds: joi.number().integer().required(),
+    time: joi.string().isoDate(),
+    uptime_seconds: joi.number().integer(),
     schema: joi
       .object({ current: joi.string().allow(null).required(), pending: joi.array().items(joi.string()).required() })
       .unknown(),
     checks: joi
       .object({
-        database: check.required(),
+        database: check,
         evaluator: check.required(),
-        jobs: check.required(),
-        webhooks: check.required(),
-        release_store: check.required(),
-        disk: check.required(),
-        plugins: joi
-          .object()
-          .pattern(
-            joi.string(),
-            joi
-              .object({
-                ok: joi.boolean().required(),
-                state: joi.string().required(),
-                reason: joi.string().allow(null).required(),
-              })
-              .unknown(),
-          )
-          .required(),
+        jobs: check,
+        webhooks: check,
+        release_store: check,
+        disk: check,
+        plugins: joi.object().pattern(
+          joi.string(),
+          joi
+            .object({
+              ok: joi.boolean().required(),
+              state: joi.string().required(),
+              reason: joi.string().allow(null).required(),
+            })
+            .unknown(),
+        ),
       })
       .required(),
   }),
@@ -58,9 +58,24 @@ const healthShape = named(
 const names = joi.array().items(joi.string());
 const migrated = named('Migrated', whole({ applied: names, pending: names }));
 
+type Shown = HealthReport | Essence;
+
+/** Whether the service works, and nothing of what is inside it (contract 10, accounts). */
+interface Essence {
+  healthy: boolean;
+  version: string;
+  schema: HealthReport['schema'];
+  checks: { evaluator: { ok: boolean } };
+}
+
 /** What has a name of its own may belong to others: a token of one project or source learns only that something is wrong. */
-function forReader(principal: Principal, report: HealthReport): HealthReport {
-  if (principal.kind !== 'token' || (principal.project === null && principal.source === null)) return report;
+function forReader(principal: Principal, report: HealthReport): Shown {
+  if (principal.kind !== 'token') return report;
+  if (!principal.scopes.includes(DETAILS)) {
+    const { healthy, version, schema, checks } = report;
+    return { healthy, version, schema, checks: { evaluator: { ok: checks.evaluator.ok } } };
+  }
+  if (principal.project === null && principal.source === null) return report;
   const { webhooks, jobs } = report.checks;
   const plugins = Object.fromEntries(
     Object.entries(report.checks.plugins).map(([id, { ok, state, reason }]) => [id, { ok, state, reason }]),
@@ -78,7 +93,7 @@ function probes({ health }: Services): RouteSpec[] {
       errors: ['not_ready'],
       summary: 'Health of the service',
       description:
-        'Answers 200 also when unhealthy; with `strict=1` then 503. `healthy` means: the database answers, the evaluator runs, no migration is pending, and no plugin whose health decides is not ok. A module that is not installed is `ok` with `state: "not_installed"`.',
+        'Answers 200 also when unhealthy; with `strict=1` then 503. `healthy` means: the database answers, the evaluator runs, no migration is pending, and no plugin whose health decides is not ok. A module that is not installed is `ok` with `state: "not_installed"`. The shared key and a token with `system:read` see all of it, every other token `healthy`, `version`, `schema` and `checks.evaluator.ok`.',
       access: MONITORING,
       input: { query: joi.object({ strict: joi.boolean().truthy('1').falsy('0').description('503 when unhealthy') }) },
       output: healthShape,
@@ -125,7 +140,7 @@ function descriptions({ system, metrics }: Services): RouteSpec[] {
       operationId: 'getMetrics',
       summary: 'Numbers for Prometheus',
       description: 'Prometheus text format 0.0.4.',
-      access: MONITORING,
+      access: INSIDE,
       output: joi.string(),
       handle: async () => text(await metrics.render(), 'text/plain; version=0.0.4; charset=utf-8'),
     },

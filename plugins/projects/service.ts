@@ -24,6 +24,7 @@ import { namesSystemDirectory } from '../../clients/shared/system-names.js';
 import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/errors.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { all } from '../../lib/paging.js';
+import { grants } from '../../lib/scopes.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/access.js';
 import type { CommandLine } from '../../ports/domain/access.js';
 import {
@@ -44,6 +45,8 @@ export interface Counter extends Doc {
   n: number;
 }
 
+/** What the setup path may grant of a project that nobody chose scopes for. */
+const DEFAULT_SCOPES: readonly string[] = ['bugtracker:report'];
 const BELIEVED_MS = 1_000;
 const MAX_RECENT = 10_000;
 
@@ -145,7 +148,7 @@ export class Projects implements ProjectDirectory {
     if (!SLUG.test(slug)) throw invalid({ slug: 'must match ^[a-z0-9][a-z0-9._-]{0,63}$' });
     if (namesSystemDirectory(slug))
       throw invalid({ slug: `${slug} names a directory of the system, such as /etc/${slug}: choose another` });
-    this.#checkScopes(input.setup_scopes);
+    this.#checkScopes(actor, input.setup_scopes, DEFAULT_SCOPES);
     if ((await this.rows.get(slug)) !== null) throw taken(slug);
     const now = this.clock.iso();
     const project: Project = {
@@ -154,7 +157,7 @@ export class Projects implements ProjectDirectory {
       description: input.description || null,
       repo_url: input.repo_url || null,
       number: await this.#nextNumber(),
-      setup_scopes: input.setup_scopes ?? ['bugtracker:report'],
+      setup_scopes: input.setup_scopes ?? [...DEFAULT_SCOPES],
       cache_ttl_hours: input.cache_ttl_hours ?? 72,
       require_signed: input.require_signed ?? false,
       archived: false,
@@ -174,7 +177,7 @@ export class Projects implements ProjectDirectory {
   /** Only what is given changes. @throws ServiceError not_found, validation_failed, insufficient_scope */
   async change(actor: Principal, slug: string, input: ProjectFields): Promise<Project> {
     const before = await this.need(actor, slug);
-    this.#checkScopes(input.setup_scopes);
+    this.#checkScopes(actor, input.setup_scopes, before.setup_scopes);
     const { name, setup_scopes, cache_ttl_hours, require_signed } = input;
     const description = input.description === '' ? null : input.description;
     const repo_url = input.repo_url === '' ? null : input.repo_url;
@@ -244,14 +247,28 @@ export class Projects implements ProjectDirectory {
     return changed?.doc.n ?? 1;
   }
 
-  #checkScopes(scopes: readonly string[] | undefined): void {
+  /**
+   * What an application gets by the setup path is given by whoever could use it themselves: a token gives only scopes that it
+   * has, an administrator all (contract 10, accounts). Those that the project has already are not given anew.
+   * @throws ServiceError validation_failed, insufficient_scope
+   */
+  #checkScopes(actor: Actor, scopes: readonly string[] | undefined, before: readonly string[]): void {
     const known = this.system.scopes();
     const unknownOnes = (scopes ?? []).filter((scope) => !known.includes(scope));
     if (unknownOnes.length > 0) throw invalid({ setup_scopes: `unknown: ${unknownOnes.join(', ')}` });
     if (scopes?.includes('setup:install'))
       throw invalid({ setup_scopes: 'setup:install is never granted by the setup path' });
+    if (isAdministrator(actor)) return;
+    const held = typeof actor !== 'string' && actor.kind === 'token' ? actor.scopes : [];
+    const beyond = (scopes ?? []).filter((scope) => !before.includes(scope) && !grants(held, scope));
+    if (beyond.length > 0)
+      throw denied(`setup_scopes: ${beyond.join(', ')} can be given by a token that has it, or by an administrator.`);
   }
 }
+
+/** A person with that role, who works in the web UI or on the command line; or the service itself. */
+const isAdministrator = (actor: Actor): boolean =>
+  typeof actor === 'string' || (actor.kind === 'session' && actor.role === 'admin');
 
 const taken = (slug: string): ServiceError => conflict(`There is a project ${slug}.`, { fields: { slug: 'is taken' } });
 /** @param wrong with the field that names the project in such a call */

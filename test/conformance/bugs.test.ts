@@ -244,7 +244,7 @@ describe('conformance: the bug tracker', function () {
         ['POST', '/claim', {}],
         ['POST', '/comments', { body: 'x' }],
       ] as const)
-        expectError(await tracker.call('bound', method, `/bugs/${items.c.id}${path}`, body), 403, 'insufficient_scope');
+        expectError(await tracker.call('bound', method, `/bugs/${items.c.id}${path}`, body), 404, 'not_found');
     });
   });
 

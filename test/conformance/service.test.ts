@@ -436,8 +436,24 @@ describe('conformance: the listening service', function () {
   });
 
   describe('running it', () => {
-    it('tells health to the shared key and to any valid token, with every field', async () => {
-      for (const token of [SHARED_KEY, master, bound, watchdog]) {
+    it('tells every other token only that it works, and no numbers for Prometheus', async () => {
+      const { token: sub } = (await ask(service, 'POST', PROVISION, { token: master, body: { name: 'health' } })).json;
+      for (const token of [master, bound, watchdog, String(sub)]) {
+        const { status, json } = await ask(service, 'GET', '/api/health', { token });
+        expect(status).to.equal(200);
+        expect(json).to.have.all.keys('status', 'healthy', 'version', 'schema', 'checks');
+        expect(json['checks']).to.deep.equal({ evaluator: { ok: true } });
+        expectError(await ask(service, 'GET', '/metrics', { token }), 403, 'insufficient_scope');
+      }
+    });
+
+    it('tells health to the shared key and to a token with system:read, with every field', async () => {
+      const create = (...words: string[]): Promise<{ token: string }> =>
+        aosJson(service.env, ['token', 'create', '--name', 'inside', '--scopes', 'system:read', ...words]);
+      const inside = (await create()).token;
+      const insideShop = (await create('--project', 'shop')).token;
+      expect((await ask(service, 'GET', '/metrics', { token: inside })).status).to.equal(200);
+      for (const token of [SHARED_KEY, inside, insideShop]) {
         const { status, json } = await ask(service, 'GET', '/api/health', { token });
         expect(status).to.equal(200);
         expect(json).to.have.all.keys('status', 'healthy', 'version', 'time', 'uptime_seconds', 'schema', 'checks');
@@ -460,7 +476,7 @@ describe('conformance: the listening service', function () {
         for (const plugin of Object.values(checks['plugins'] ?? {})) {
           expect(plugin).to.include.keys('ok', 'state', 'reason');
           // What else a plugin says of itself may name what belongs to others.
-          if (token === bound || token === watchdog) expect(plugin).to.have.all.keys('ok', 'state', 'reason');
+          if (token === insideShop) expect(plugin).to.have.all.keys('ok', 'state', 'reason');
         }
       }
       expectError(await ask(service, 'GET', '/api/health', { token: intake.key }), 403, 'insufficient_scope');

@@ -21,7 +21,7 @@ const [FIRST, FIXED, BAD] = ['1.0.0', '1.1.0', '1.2.0'];
 const EVENTS = ['bug.created', 'bug.resolved', 'release.published', 'release.halted', 'license.created'];
 
 const SCOPES =
-  'projects:manage,license:manage,webhooks:manage,watchdog:read,bugtracker:manage,updateservice:publish,bugtracker:report';
+  'projects:manage,license:manage,webhooks:manage,watchdog:read,watchdog:ping,bugtracker:manage,updateservice:publish,bugtracker:report';
 /** What an installed till may do. */
 const SETUP_SCOPES = ['bugtracker:report', 'watchdog:ping'];
 

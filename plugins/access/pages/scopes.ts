@@ -15,6 +15,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'webhooks:manage': 'Read and change webhooks, and see what receivers answer',
   'projects:read': 'Read projects',
   'projects:manage': 'Read, make, change and archive projects',
+  'system:read': 'Read the details of health, and the numbers for Prometheus',
 };
 
 const GROUPS: Readonly<Record<string, string>> = {
@@ -25,6 +26,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   license: 'Licenses',
   webhooks: 'Webhooks',
   projects: 'Projects',
+  system: 'Service',
 };
 
 export interface Preset {
@@ -56,8 +58,8 @@ const PRESETS: readonly Preset[] = [
   {
     id: 'monitoring',
     label: 'Monitoring',
-    text: 'sends heartbeats, reads states and numbers',
-    scopes: ['watchdog:ping', 'watchdog:read', 'bugtracker:read'],
+    text: 'sends heartbeats, reads states, numbers and health',
+    scopes: ['watchdog:ping', 'watchdog:read', 'bugtracker:read', 'system:read'],
   },
 ];
 

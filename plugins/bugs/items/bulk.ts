@@ -92,15 +92,12 @@ export class Bulk {
 
   async #byIds({ ids = [], ...request }: BulkRequest, caller: Caller): Promise<BulkAnswer> {
     const found = await Promise.all(
-      [...new Set(ids)].map(async (given) => ({ given, item: await this.items.find(given) })),
+      [...new Set(ids)].map(async (given) => ({ given, item: await this.items.known(given, caller) })),
     );
     if (found.every(({ item }) => item === null)) throw notFound('item with one of these ids');
     const targets = new Map<string, Target>();
-    for (const { given, item } of found) {
-      // What belongs to another project is called as the caller called it.
-      const own = item !== null && (caller.project === null || caller.project === item.project);
-      targets.set(item?.id ?? given, { name: own ? nameOf(item) : { id: given }, item });
-    }
+    for (const { given, item } of found)
+      targets.set(item?.id ?? given, { name: item === null ? { id: given } : nameOf(item), item });
     return this.#each([...targets.values()], request, caller);
   }
 

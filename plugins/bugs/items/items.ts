@@ -1,8 +1,8 @@
 /** Reading items by id or ref, and changing one by compare-and-set on its revision. */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { conflict, notFound } from '../../../kernel/errors.js';
+import { conflict, notFound, owned, ownedOrNull } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import { mayTouch, type Caller } from '../caller.js';
+import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { ChangeSet } from './change-set.js';
 import { DeltaWatermark } from './delta-watermark.js';
@@ -19,6 +19,8 @@ const ATTEMPTS = 50;
 const PATIENT_FROM = 3;
 const LONGEST_WAIT_MS = 32;
 
+const projectOf = ({ project }: ItemDoc): string => project;
+
 @injectable()
 export class Items {
   constructor(
@@ -34,12 +36,14 @@ export class Items {
     return (await items.get(name)) ?? (await items.find({ filter: { ref: name }, limit: 1 })).items[0] ?? null;
   }
 
-  /** @throws ServiceError not_found, insufficient_scope */
+  /** @throws ServiceError not_found, also for an item of another project than the caller's */
   async need(name: string, caller: Caller): Promise<ItemDoc> {
-    const item = await this.find(name);
-    if (item === null) throw notFound('item with this id');
-    mayTouch(caller, item.project);
-    return item;
+    return owned(caller.project, await this.find(name), projectOf, 'item with this id');
+  }
+
+  /** By id or ref; null: there is none that the caller may know of. */
+  async known(name: string, caller: Caller): Promise<ItemDoc | null> {
+    return ownedOrNull(caller.project, await this.find(name), projectOf);
   }
 
   /** The item with its long texts, as the API shows it. */

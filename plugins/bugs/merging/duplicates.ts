@@ -34,8 +34,8 @@ export class Duplicates {
   /** @param name id or ref. @throws ServiceError validation_failed: an unknown target, another project, itself or a circle */
   async target(item: ItemDoc, name: string): Promise<ItemDoc> {
     const target = await this.items.find(name);
-    if (target === null) throw wrong('there is no such item');
-    if (target.project !== item.project) throw wrong('the item belongs to another project');
+    // The same for both: what lies in another project is not for everybody to know.
+    if (target === null || target.project !== item.project) throw wrong('there is no such item in this project');
     await this.#end(item, target);
     return target;
   }

@@ -1,7 +1,7 @@
 /** The ignore rules and their operations, shared by the API and the pages (contract 21, ignore rules). */
 import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { conflict, denied, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
+import { conflict, denied, invalid, notFound, owned, ServiceError } from '../../../kernel/errors.js';
 import { fieldsWithLiveTokens } from '../../../ports/domain/access.js';
 import type { Mutable } from '../../../ports/domain/bugs.js';
 import type { Filter } from '../../../ports/store.js';
@@ -209,11 +209,13 @@ export class Registry {
   }
 
   async #need(principal: Principal, id: string, right: 'read' | 'write'): Promise<Rule> {
-    const rule = await this.deps.rules.get(id);
-    if (rule === null || rule.deleted_at !== null) throw notFound('ignore rule with this id');
+    const known = await this.deps.rules.get(id);
     const own = projectOf(principal);
-    const seen = own === null || rule.project === own || (right === 'read' && rule.project === null);
-    if (!seen) throw denied(`The token is for the project ${own} only.`);
+    const there = known?.deleted_at === null ? known : null;
+    // A rule for all projects is everybody's to see.
+    const rule = owned(own, there, ({ project }) => project ?? own, 'ignore rule with this id');
+    if (right === 'write' && own !== null && rule.project === null)
+      throw denied(`The rule is for all projects, and the token is for the project ${own} only.`);
     return rule;
   }
 

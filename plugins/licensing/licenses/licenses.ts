@@ -6,7 +6,7 @@
 import { changedFields } from '../../../lib/changed-fields.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { notFound } from '../../../kernel/errors.js';
+import { notFound, owned } from '../../../kernel/errors.js';
 import { LICENSE_CHANGED, LICENSE_CREATED } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
 import { checkProduct, nameOf, productOf } from '../caller.js';
@@ -104,9 +104,7 @@ export class Licenses {
   /** @throws ServiceError not_found, insufficient_scope */
   async need(principal: Principal, id: string): Promise<LicenseDoc> {
     const license = await this.deps.licenses.get(id);
-    if (license === null) throw notFound(`license ${id.slice(0, 64)}`);
-    checkProduct(principal, license.product);
-    return license;
+    return owned(productOf(principal), license, ({ product }) => product, `license ${id.slice(0, 64)}`);
   }
 
   async show(principal: Principal, id: string): Promise<LicenseView> {

@@ -1,6 +1,6 @@
 /** Making, changing and deleting monitors (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
+import { conflict, invalid, owned, ServiceError } from '../../../kernel/errors.js';
 import {
   MONITOR_SOURCE,
   type MonitorFields,
@@ -60,10 +60,7 @@ export class Monitors {
 
   /** @throws ServiceError not_found, insufficient_scope */
   async need(name: string, caller: Caller): Promise<MonitorDoc> {
-    const doc = await this.find(name);
-    if (doc === null) throw notFound(`monitor ${name}`);
-    mayTouch(caller, doc);
-    return doc;
+    return owned(caller.project, await this.find(name), ({ project }) => project, `monitor ${name}`);
   }
 
   /** @throws ServiceError conflict (known source, cycle), unknown_project, insufficient_scope */
@@ -97,10 +94,11 @@ export class Monitors {
   async edit(name: string, given: MonitorEdit, caller: Caller): Promise<MonitorView> {
     const fields = cleaned(given);
     await this.tokens.refuse(given);
-    if (fields.project !== undefined) await this.#checkProject(fields.project);
+    // Before the look-up: which other projects there are is not the caller's to know.
+    if (fields.project !== undefined) mayTouch(caller, { project: fields.project });
+    await this.#checkProject(fields.project);
     for (;;) {
       const doc = await this.need(name, caller);
-      if (fields.project !== undefined) mayTouch(caller, { project: fields.project });
       const moved = fields.parent_source !== undefined && fields.parent_source !== doc.parent_source;
       if (moved) await this.#checkParent(doc.source, fields.parent_source ?? null, caller);
       const { ids, clock, monitors } = this.deps;

@@ -1,8 +1,8 @@
 /** The timeline: transitions, alarms, suppressions and what programs note (contract 30, endpoints: /event, /events). */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { notFound } from '../../../kernel/errors.js';
+import { owned } from '../../../kernel/errors.js';
 import type { Filter, Json } from '../../../ports/store.js';
-import { mayReport, mayTouch, type Caller } from '../caller.js';
+import { mayReport, type Caller } from '../caller.js';
 import { cleanText } from '../clean.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { Level, TimelineDoc } from '../model.js';
@@ -85,9 +85,9 @@ export class Timeline {
   async annotate(note: Annotation, caller: Caller): Promise<EventView> {
     mayReport(caller, note.source);
     const { monitors, timeline, ids, clock } = this.deps;
-    const monitor = await monitors.get(idOf(note.source));
-    if (monitor === null || monitor.deleted_at !== null) throw notFound(`monitor ${note.source}`);
-    mayTouch(caller, monitor);
+    const known = await monitors.get(idOf(note.source));
+    const there = known?.deleted_at === null ? known : null;
+    const monitor = owned(caller.project, there, ({ project }) => project, `monitor ${note.source}`);
     await this.tokens.refuse({ type: note.type, message: note.message, data: note.data });
     const doc: TimelineDoc = {
       id: `evt_${ids.uuid()}`,

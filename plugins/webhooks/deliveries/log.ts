@@ -1,6 +1,6 @@
 /** The event log and the delivery log: lists, retention, and the figures for health (contracts 70 and 95). */
 import { inject, injectable, type HealthResult, type Principal } from '../../../kernel/contract.js';
-import { denied, notFound } from '../../../kernel/errors.js';
+import { denied, owned } from '../../../kernel/errors.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Filter, Page } from '../../../ports/store.js';
 import { firstIdOf, STATES, WAITING, type Delivery, type DeliveryState } from './delivery.js';
@@ -56,10 +56,7 @@ export class DeliveryLog {
   /** @throws ServiceError not_found, insufficient_scope */
   async need(principal: Principal, id: string): Promise<Delivery> {
     const delivery = await this.deps.deliveries.get(id);
-    if (delivery === null) throw notFound(`delivery ${id}`);
-    const own = projectOf(principal);
-    if (own !== null && own !== delivery.project_slug) throw denied(`The token is for the project ${own} only.`);
-    return delivery;
+    return owned(projectOf(principal), delivery, ({ project_slug }) => project_slug, `delivery ${id}`);
   }
 
   /** The one that was attempted last, whatever became of it since. */

@@ -1,7 +1,7 @@
 /** The webhooks and what administrators do with them: shared by the API and the pages (contract 70, API). */
 import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { conflict, denied, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
+import { conflict, denied, invalid, notFound, owned, ServiceError } from '../../../kernel/errors.js';
 import type { Filter, Page } from '../../../ports/store.js';
 import { excerptFor, type Delivery } from '../deliveries/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
@@ -76,9 +76,7 @@ export class Webhooks {
   /** @throws ServiceError not_found, insufficient_scope */
   async need(principal: Principal, id: string): Promise<Webhook> {
     const webhook = await this.deps.webhooks.get(id);
-    if (webhook === null) throw notFound(`webhook ${id}`);
-    checkProject(principal, webhook.project_slug);
-    return webhook;
+    return owned(projectOf(principal), webhook, ({ project_slug }) => project_slug, `webhook ${id}`);
   }
 
   /** As this reader may see it. */

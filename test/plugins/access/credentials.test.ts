@@ -97,6 +97,60 @@ describe('access: credentials', () => {
     expect((await rows().get(id))?.password_hash).to.match(/^\$2y\$12\$/);
   });
 
+  describe('at the release store, behind one address of many machines', () => {
+    const at = (username: string, fits: boolean, address = ADDRESS, p = s) =>
+      p.credentials.attempt({ username, address, request_id: 'r' }, async () => fits);
+    const locked = async (username: string, address = ADDRESS): Promise<boolean> =>
+      (await at(username, true, address).catch((error: unknown) => error)) !== true;
+    const old = async (username: string, times = 12): Promise<void> => {
+      for (let i = 0; i < times; i++) await at(username, false).catch(() => undefined);
+    };
+
+    it('one machine with an old password locks out neither its neighbours nor its account elsewhere', async () => {
+      expect([await at('ada', true), await at('spare', true)]).to.deep.equal([true, true]);
+      await old('ada');
+      expect(await locked('ada'), 'itself, by the count of its own').to.equal(true);
+      expect(await locked('spare'), 'a neighbour').to.equal(false);
+      expect(await locked('ada', '198.51.100.1'), 'the account elsewhere').to.equal(false);
+      expect(await check(PASSWORD, { place: 'setup' }), 'at the setup login').to.include({ username: 'ada' });
+    });
+
+    it('a machine that was never let in locks out no neighbour that was, after a restart too', async () => {
+      await at('spare', true);
+      await old('stranger');
+      const restarted = await services(w);
+      expect(await at('spare', true, ADDRESS, restarted)).to.equal(true);
+      expect(await locked('ada'), 'who was never let in from here').to.equal(true);
+    });
+
+    it('forgets after 30 days, and remembers from the last success on', async () => {
+      await at('spare', true);
+      w.clock.forward(29 * 86_400_000);
+      await at('spare', true);
+      w.clock.forward(29 * 86_400_000);
+      await old('stranger');
+      expect(await locked('spare')).to.equal(false);
+      w.clock.forward(30 * 86_400_000 + 1);
+      await s.known.sweep();
+      expect(await w.store.collection('access_known_addresses').count()).to.equal(0);
+      await old('stranger');
+      expect(await locked('spare')).to.equal(true);
+    });
+
+    it('a log-in anywhere makes an address known, and guesses from it are throttled as before', async () => {
+      await check(PASSWORD);
+      await old('stranger');
+      expect(await locked('ada')).to.equal(false);
+      for (let i = 0; i < 5; i++) expect(await at('ada', false)).to.equal(false);
+      expect(await refused(at('ada', false))).to.include({ status: 429, code: 'rate_limited' });
+    });
+
+    it('remembers at most 1,000 addresses of an account', async () => {
+      for (let i = 0; i < 1_002; i++) await s.known.note('ada', `10.${i >> 8}.${i & 255}.1`);
+      expect(await w.store.collection('access_known_addresses').count()).to.equal(1_000);
+    });
+  });
+
   describe('throttling', () => {
     it('waits 0 s five times, then 1 s doubling to 15 minutes', () => {
       const expected = [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900];

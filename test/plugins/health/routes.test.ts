@@ -125,7 +125,7 @@ describe('GET /metrics and /api/openapi.json', () => {
     const reply = (await call('/metrics')) as Reply;
     expect(reply.body).to.equal('aos_ready 1\n');
     expect(reply.headers['content-type']).to.equal('text/plain; version=0.0.4; charset=utf-8');
-    expect(route('/metrics').access).to.deep.equal([{ sharedKey: true }, { anyToken: true }]);
+    expect(route('/metrics').access).to.deep.equal([{ sharedKey: true }, { scope: 'system:read' }]);
   });
 
   it('the description is the document itself, for everybody', async () => {

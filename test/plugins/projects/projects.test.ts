@@ -95,6 +95,26 @@ describe('projects', function () {
     });
   }
 
+  it('setup_scopes beyond the caller’s own: a token has the setup path give no more than it has', async () => {
+    const token = await fixture.token(['projects:manage', 'license:manage']);
+    const ask = (method: 'POST' | 'PATCH', path: string, body: object): Promise<Answer> =>
+      call(method, path, body, token);
+    const beyond = ['license:read', 'updateservice:publish'];
+    const refusal = [403, 'insufficient_scope'];
+    expect(outcome(await ask('POST', '', { slug: 'shop', setup_scopes: beyond }))).to.deep.equal(refusal);
+    expect((await call('GET')).json['items']).to.deep.equal([]);
+    const own = ['bugtracker:report', 'license:read', 'projects:read'];
+    expect((await ask('POST', '', { slug: 'shop', setup_scopes: own })).status).to.equal(201);
+    expect(outcome(await ask('PATCH', '/shop', { name: 'x', setup_scopes: beyond }))).to.deep.equal(refusal);
+    expect((await call('GET', '/shop')).json['project']).to.deep.include({ name: 'shop', setup_scopes: own });
+    // What an administrator has given stays when it is sent back, and can be taken away.
+    const admin = await fixture.signedIn();
+    const form = { name: 'Shop', cache_ttl_hours: '72', setup_scopes: ['license:manage', 'updateservice:publish'] };
+    expect((await admin.post('/projects/shop/edit', form, '/projects/shop')).status).to.equal(303);
+    const kept = await ask('PATCH', '/shop', { setup_scopes: ['updateservice:publish'] });
+    expect(kept.json['project']).to.deep.include({ setup_scopes: ['updateservice:publish'] });
+  });
+
   it('changes what is given and nothing else', async () => {
     await create('shop');
     fixture.clock.forward(1000);

@@ -40,6 +40,8 @@ const releases = definePlugin({
   setup: () => ({ services: { [RELEASES.name]: directory } }),
 });
 
+const GRANTED = ['bugtracker:report', 'updateservice:publish', 'watchdog:manage'];
+
 describe('setup', function () {
   this.timeout(20_000);
 
@@ -56,7 +58,9 @@ describe('setup', function () {
     post('/login', null, { username, password });
   const tokenOf = async (username: string): Promise<string> => (await login(username)).json['token'] as string;
   const project = async (slug: string, more: object = {}): Promise<void> => {
-    await fixture.api('POST', '/api/projects/v1/projects', await fixture.token(['projects:manage']), { slug, ...more });
+    // A token gives no scope to a project that it does not have itself.
+    const token = await fixture.token(['projects:manage', ...GRANTED]);
+    await fixture.api('POST', '/api/projects/v1/projects', token, { slug, ...more });
   };
 
   beforeEach(async () => {
@@ -65,7 +69,7 @@ describe('setup', function () {
     await project('shop', {
       name: 'Shop',
       description: 'Sells things',
-      setup_scopes: ['bugtracker:report', 'updateservice:publish', 'watchdog:manage'],
+      setup_scopes: GRANTED,
     });
   });
 

@@ -200,7 +200,7 @@ describe('bugs: leases', () => {
     expect(() => fixture.lists.filter(bound, { project: ['alpha'] }))
       .to.throw(ServiceError)
       .with.property('code', 'insufficient_scope');
-    expect(await codeOf(fixture.leases.claim(id, bound, {}))).to.equal('insufficient_scope');
+    expect(await codeOf(fixture.leases.claim(id, bound, {}))).to.equal('not_found');
     expect(await codeOf(fixture.leases.claim('alpha-77', bound, {}))).to.equal('not_found');
   });
 });

@@ -258,7 +258,7 @@ describe('bugs: bulk', () => {
     expect(updated).to.equal(1);
     expect(results[1]).to.deep.include({ id: theirs.ref, ok: false });
     expect(results[1]).not.to.have.property('ref');
-    expect(results[1]?.error?.code).to.equal('insufficient_scope');
+    expect(results[1]?.error?.code).to.equal('not_found');
     const all = await fixture.bulk.run({ filter: {}, expected_count: 1, set }, caller);
     expect(all.results.map(({ id }) => id)).to.deep.equal([mine]);
     expect(await codeOf(fixture.bulk.run({ filter: { project: ['beta'] }, expected_count: 1, set }, caller))).to.equal(

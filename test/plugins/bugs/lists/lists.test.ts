@@ -151,7 +151,7 @@ describe('bugs: lists', () => {
     const bound: Caller = { ...MANAGER, project: 'beta' };
     expect(await titles({}, bound)).to.deep.equal(['B']);
     expect(await codeOf(fixture.lists.list(bound, { project: ['alpha'] }))).to.equal('insufficient_scope');
-    expect(await codeOf(fixture.lists.detail('alpha-1', bound))).to.equal('insufficient_scope');
+    expect(await codeOf(fixture.lists.detail('alpha-1', bound))).to.equal('not_found');
     expect(await codeOf(fixture.lists.detail('no such', bound))).to.equal('not_found');
     expect((await fixture.lists.projects(bound)).map(({ slug }) => slug)).to.deep.equal(['beta']);
   });

@@ -360,11 +360,11 @@ for (const { name, open } of STORES) {
       expect(page.items.map(({ id }) => id)).to.deep.equal([all.id, own.id]);
       expect(await page.count()).to.equal(2);
       expect((await fixture.registry.get(alpha, all.id)).id).to.equal(all.id);
-      expect(await codeOf(fixture.registry.get(alpha, beta.id))).to.equal('insufficient_scope');
+      expect(await codeOf(fixture.registry.get(alpha, beta.id))).to.equal('not_found');
       expect(await codeOf(fixture.registry.change(alpha, all.id, { reason: 'x' }))).to.equal('insufficient_scope');
       expect(await codeOf(fixture.registry.change(alpha, own.id, { project: null }))).to.equal('insufficient_scope');
       expect(await codeOf(fixture.registry.remove(alpha, all.id))).to.equal('insufficient_scope');
-      expect(await codeOf(fixture.registry.apply(alpha, beta.id, {}))).to.equal('insufficient_scope');
+      expect(await codeOf(fixture.registry.apply(alpha, beta.id, {}))).to.equal('not_found');
       expect(
         await codeOf(fixture.registry.preview(alpha, { match_type: 'contains', pattern: 'x', project: 'beta' })),
       ).to.equal('insufficient_scope');

@@ -257,7 +257,7 @@ describe('webhooks: API', function () {
           method === 'PATCH' ? { name: 'x' } : undefined,
           bound,
         );
-        expect(outcome(answer), `${method} ${path}`).to.deep.equal([403, 'insufficient_scope']);
+        expect(outcome(answer), `${method} ${path}`).to.deep.equal([404, 'not_found']);
       }
     }
     const wide = { name: 'a', url: to.url, events: '*' };

@@ -1,0 +1,227 @@
+/**
+ * What a token of one project learns of another's (contract 10, accounts): nothing. Every route of every plugin that names an
+ * object is asked twice by it, for one that lies in another project and for one that is not there, and both answers are the
+ * same. The routes are those that the service describes, so a new one is walked too.
+ */
+import { expect } from 'chai';
+import { until } from '../harness.js';
+import { aosJson, TestService } from '../support/service.js';
+import { ask, codeOf, type Wire } from './wire.js';
+
+const SCOPES = [
+  'bugtracker:report,bugtracker:read,bugtracker:manage,projects:manage,watchdog:ping,watchdog:manage',
+  'webhooks:manage,license:manage,updateservice:publish,system:read',
+].join(',');
+/** Bodies of the calls that want one. */
+const BODIES: Readonly<Record<string, object>> = {
+  changeProject: { name: 'x' },
+  changeLicense: { notes: 'x' },
+  extendLicense: { expires_at: '2099-01-01T00:00:00.000Z' },
+  extendLicenseByRef: { expires_at: '2099-01-01T00:00:00.000Z' },
+  changeItem: { priority: 1 },
+  deleteItem: { reason: 'x' },
+  commentItem: { body: 'x' },
+  mergeItem: { into: 'shop-1' },
+  renewLease: { claim_token: 'x' },
+  releaseItem: { claim_token: 'x' },
+  changeIgnoreRule: { reason: 'x' },
+  changeMonitor: { name: 'x' },
+  changeWebhook: { name: 'x' },
+};
+/** Paths whose parameter is a credential, a project's number beside one, or a file that is open to everybody. */
+const OTHERWISE = /^\/api\/(push|\{number\})\/|^\/(releases|installer|badge)\//;
+
+interface Operation {
+  operationId?: string;
+  security?: Record<string, string[]>[];
+  requestBody?: { content: Record<string, { schema?: unknown }> };
+}
+
+/** What a creation answers, as far as the walk reads it. */
+interface Made {
+  id: string;
+  key: string;
+  webhook: { id: string };
+  rule: { id: string };
+  license: { id: string };
+}
+
+describe('conformance: an object of another project', function () {
+  this.timeout(120_000);
+  let service: TestService;
+  let master = '';
+  let bound = '';
+  /** Values of the path parameters, by the noun before them. */
+  let foreign: Record<string, string>;
+  let missing: Record<string, string>;
+  let routes: { method: string; path: string; operation: string }[];
+
+  const made = async (method: string, path: string, body: object): Promise<Made> => {
+    const answer = await ask(service, method, path, { token: master, body });
+    expect(answer.status, `${path} ${answer.text}`).to.be.oneOf([200, 201]);
+    return answer.json as unknown as Made;
+  };
+
+  before(async () => {
+    service = await TestService.started({ SVC_LIMITS__API_PER_MINUTE: '0', SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' });
+    const token = async (...words: string[]): Promise<string> =>
+      (
+        await aosJson<{ token: string }>(service.env, [
+          'token',
+          'create',
+          '--name',
+          'walk',
+          '--scopes',
+          SCOPES,
+          ...words,
+        ])
+      ).token;
+    master = await token();
+    for (const slug of ['shop', 'blog']) await made('POST', '/api/projects/v1/projects', { slug });
+    bound = await token('--project', 'shop');
+    const hook = { name: 'w', url: 'http://127.0.0.1:9/x', project_slug: 'blog', events: '*' };
+    const webhook = (await made('POST', '/api/webhooks/v1/webhooks', hook)).webhook.id;
+    const report = (project: string): object => ({ project, type: 'bug', title: `of ${project}` });
+    await made('POST', '/api/bugtracker/v1/report', report('shop'));
+    const item = (await made('POST', '/api/bugtracker/v1/report', report('blog'))).id;
+    const pattern = { match_type: 'contains', pattern: 'zzz', reason: 'noise', project: 'blog' };
+    const rule = (await made('POST', '/api/errors/v1/ignore-rules', pattern)).rule.id;
+    await made('POST', '/api/watchdog/v1/monitors', { source: 'blog-web', project: 'blog' });
+    const sold = await made('POST', '/api/license/v1/licenses', {
+      product: 'blog',
+      licensee: 'Ada',
+      client_ref: 'o-1',
+      max_activations: 2,
+    });
+    const license = sold.license.id;
+    await made('POST', '/api/license/v1/validate', { license_key: sold.key, product: 'blog', machine_id: 'm-1' });
+    const listed = async (path: string): Promise<{ id: string }[]> =>
+      (await ask(service, 'GET', path, { token: master })).json['items'] as { id: string }[];
+    const machine = (await listed(`/api/license/v1/licenses/${license}/activations`))[0]?.id ?? '';
+    const deliveries = (): Promise<{ id: string }[]> => listed(`/api/webhooks/v1/webhooks/${webhook}/deliveries`);
+    await until('a delivery', async () => (await deliveries()).length > 0);
+    const delivery = (await deliveries())[0]?.id ?? '';
+    const key = (await made('POST', '/api/projects/v1/projects/blog/intake-keys', {})).id;
+    const nobody = '0190aaaa-0000-7000-8000-00000000dead';
+    foreign = {
+      'projects/{slug}': 'blog',
+      'intake-keys/{id}': key,
+      'licenses/{id}': license,
+      'activations/{aid}': machine,
+      'by-ref/{product}': 'blog',
+      '{product}/{client_ref}': 'o-1',
+      'bugs/{id}': item,
+      'ignore-rules/{id}': rule,
+      'monitors/{source}': 'blog-web',
+      'webhooks/{id}': webhook,
+      'deliveries/{id}': delivery,
+    };
+    missing = Object.fromEntries(Object.keys(foreign).map((name) => [name, nobody]));
+    const { paths } = (await ask(service, 'GET', '/api/openapi.json')).json as unknown as {
+      paths: Record<string, Record<string, Operation>>;
+    };
+    routes = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { operationId: operation, security = [] }]) => {
+        const guarded = security.some((one) => 'token' in one);
+        const walked = path.includes('{') && !OTHERWISE.test(path) && guarded && operation !== undefined;
+        return walked ? [{ method: method.toUpperCase(), path, operation }] : [];
+      }),
+    );
+  });
+  after(() => service.dispose());
+
+  const filled = (path: string, values: Record<string, string>): string =>
+    path.replaceAll(/([\w{}-]+)\/(\{\w+\})/g, (all, noun: string, parameter: string) => {
+      const value = values[`${noun}/${parameter}`];
+      expect(value, `the walk knows a value of ${all} in ${path}`).to.be.a('string');
+      return `${noun}/${encodeURIComponent(value ?? '')}`;
+    });
+
+  /** Status and body, with what was asked for and the request's own id taken out. */
+  const seen = (answer: Wire, values: Record<string, string>): string => {
+    const { error, ...rest } = answer.json as { error?: Record<string, unknown> };
+    const { request_id: _, ...said } = error ?? {};
+    const names = Object.values(values).toSorted((a, b) => b.length - a.length);
+    return names.reduce(
+      (text, name) => text.replaceAll(name, '<name>'),
+      `${answer.status} ${JSON.stringify(rest)} ${JSON.stringify(said)}`,
+    );
+  };
+
+  it('is answered as one that is not there, on every route', async () => {
+    expect(routes.length, 'routes that name an object').to.be.above(45);
+    const differing: string[] = [];
+    for (const { method, path, operation } of routes) {
+      const body = method === 'GET' ? {} : { body: BODIES[operation] ?? {} };
+      const [there, nowhere] = await Promise.all([
+        ask(service, method, filled(path, foreign), { token: bound, ...body }),
+        ask(service, method, filled(path, missing), { token: bound, ...body }),
+      ]);
+      // A path that names a project says which one is meant: 403 whether it is there or not.
+      const status = /\{(slug|product)\}/.test(path) ? 403 : 404;
+      const same = seen(there, foreign) === seen(nowhere, missing);
+      if (!same || there.status !== status)
+        differing.push(`${method} ${path}: ${there.status} ${there.text} / ${nowhere.status} ${nowhere.text}`);
+    }
+    expect(differing).to.deep.equal([]);
+  });
+
+  it('is unchanged by all of that', async () => {
+    const get = (path: string): Promise<Wire> => ask(service, 'GET', path, { token: master });
+    for (const path of [
+      '/api/bugtracker/v1/bugs/{id}',
+      '/api/watchdog/v1/monitors/{source}',
+      '/api/webhooks/v1/webhooks/{id}',
+    ])
+      expect((await get(filled(path, foreign))).status, path).to.equal(200);
+  });
+
+  it('is answered so where a body names it', async () => {
+    const both = async (
+      method: string,
+      path: string,
+      body: (values: Record<string, string>) => object,
+    ): Promise<void> => {
+      const [there, nowhere] = await Promise.all([
+        ask(service, method, path, { token: bound, body: body(foreign) }),
+        ask(service, method, path, { token: bound, body: body(missing) }),
+      ]);
+      expect(seen(there, foreign), path).to.equal(seen(nowhere, missing));
+    };
+    await both('POST', '/api/bugtracker/v1/bugs/shop-1/merge', (values) => ({ into: values['bugs/{id}'] }));
+    await both('PATCH', '/api/bugtracker/v1/bugs/shop-1', (values) => ({
+      status: 'duplicate',
+      duplicate_of: values['bugs/{id}'],
+    }));
+    await both('POST', '/api/bugtracker/v1/bugs/bulk', (values) => ({
+      ids: [values['bugs/{id}']],
+      set: { priority: 1 },
+    }));
+    await both('POST', '/api/watchdog/v1/event', (values) => ({
+      source: values['monitors/{source}'],
+      type: 'note',
+      message: 'x',
+    }));
+  });
+
+  it('is 403 where the call itself names the other project', async () => {
+    const calls: [string, string, object?][] = [
+      ['GET', '/api/bugtracker/v1/bugs?project=blog'],
+      ['GET', '/api/license/v1/licenses?product=blog'],
+      ['GET', '/api/webhooks/v1/events?project_slug=blog'],
+      ['GET', '/api/updateservice/v1/releases?product=blog'],
+      ['GET', '/api/projects/v1/projects/blog'],
+      ['POST', '/api/bugtracker/v1/report', { project: 'blog', type: 'bug', title: 'x' }],
+      [
+        'POST',
+        '/api/webhooks/v1/webhooks',
+        { name: 'x', url: 'http://127.0.0.1:9/', project_slug: 'blog', events: '*' },
+      ],
+      ['POST', '/api/license/v1/licenses', { product: 'blog', licensee: 'x' }],
+    ];
+    for (const [method, path, body] of calls) {
+      const answer = await ask(service, method, path, { token: bound, ...(body && { body }) });
+      expect(`${path} ${answer.status} ${String(codeOf(answer))}`).to.equal(`${path} 403 insufficient_scope`);
+    }
+  });
+});
