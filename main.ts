@@ -277,9 +277,10 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const stopOnce = (): Promise<void> => (stopping ??= stop());
   const boot = async (options: BootOptions): Promise<Started> => {
     if (mode === 'serve' && config.storage.engine === 'sqlite') lock = await InstanceLock.acquire(config.data_dir);
+    const places = mode === 'serve' && given.keys === undefined && (await announced(installers, log));
     const { address } = await kernel.boot(mode, options);
     if (mode !== 'serve') return { address, firstAdmin: null };
-    if (given.keys === undefined) placing = placeInstallers(installers, log);
+    if (places) placing = placeInstallers(installers, log);
     if (base_url === null && address !== null) app.base_url = address;
     const firstAdmin = (await kernel.service(FIRST_START)?.ensureAdmin()) ?? null;
     if (address === null) return { address, firstAdmin };
@@ -322,6 +323,16 @@ async function releasesOn(configuration: Configuration, log: Logger): Promise<Re
   const foreign = await settleModes(data_dir, path, access);
   if (foreign.length > 0) log.warn({ paths: foreign }, 'belong to another user: their modes stay as they are');
   return new FsReleaseStore(path, access);
+}
+
+/** Whether there is anything to place; told before the first question comes. */
+async function announced(installers: FsInstallers, log: Logger): Promise<boolean> {
+  try {
+    return await installers.announce();
+  } catch (err) {
+    log.error({ err }, 'the installers that were built cannot be read');
+    return false;
+  }
 }
 
 /** Beside the running service: some hundred megabytes are copied after a new build, and nothing else waits for them. */

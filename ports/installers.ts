@@ -25,6 +25,10 @@ export interface InstallerManifest {
 export type Encoding = 'br' | 'gzip';
 
 export interface Installers {
+  /**
+   * What is being put in place now: some hundred megabytes, and the files that are there need not belong together. Null: none.
+   */
+  placing(): InstallerManifest | null;
   /** Null: none has been built. @throws Error when `installer.json` is there and cannot be read as one */
   manifest(): Promise<InstallerManifest | null>;
   /** A file of the manifest, or a compressed form of it; null: it is not there. */

@@ -21,6 +21,7 @@ const MAX_MANIFEST = 64 * 1024;
 
 export class FsInstallers implements Installers {
   #known: { tag: string; manifest: InstallerManifest } | null = null;
+  #placing: InstallerManifest | null = null;
 
   /**
    * @param folder where they are given out from
@@ -30,6 +31,21 @@ export class FsInstallers implements Installers {
     private readonly folder: string,
     private readonly built: string,
   ) {}
+
+  placing(): InstallerManifest | null {
+    return this.#placing;
+  }
+
+  /** Before the first question: from now on `placing` says what `place` will have put there. False: all is in place. */
+  async announce(): Promise<boolean> {
+    const text = await readText(join(this.built, MANIFEST));
+    if (text === null) return false;
+    const manifest = readManifest(text);
+    const due = await this.#due(manifest, await this.#placed());
+    // Where another's manifest stays, what it lists is what is given out.
+    this.#placing = due.includes(MANIFEST) ? manifest : null;
+    return due.length > 0;
+  }
 
   async manifest(): Promise<InstallerManifest | null> {
     const stats = await look(join(this.folder, MANIFEST));
@@ -50,24 +66,35 @@ export class FsInstallers implements Installers {
 
   /** Answers the names of what was placed or replaced. The manifest comes last, so that it names no file that is missing. */
   async place(): Promise<string[]> {
-    const text = await readText(join(this.built, MANIFEST));
-    if (text === null) return [];
-    await makeFolder(this.folder, this.folder, OWN_FOLDER);
-    const placed = await this.#placed();
-    const done: string[] = [];
-    const { files } = readManifest(text);
+    try {
+      const text = await readText(join(this.built, MANIFEST));
+      if (text === null) return [];
+      await makeFolder(this.folder, this.folder, OWN_FOLDER);
+      const placed = await this.#placed();
+      const due = await this.#due(readManifest(text), placed);
+      for (const name of due) {
+        const source = await look(join(this.built, name));
+        if (source === null) continue;
+        await this.#copy(name);
+        placed[name] = { from: tagOf(source), to: (await this.#tag(name)) ?? '' };
+        await putText(join(this.folder, `.${randomUUID()}`), join(this.folder, PLACED), JSON.stringify(placed));
+      }
+      return due;
+    } finally {
+      this.#placing = null;
+    }
+  }
+
+  /** What was built and is not there as it was built, without what is another's; the manifest last. */
+  async #due({ files }: InstallerManifest, placed: Placed): Promise<string[]> {
+    const due: string[] = [];
     const names = files.flatMap(({ name }) => ['', ...Object.values(ENDINGS)].map((ending) => name + ending));
     for (const name of [...names, MANIFEST]) {
       const source = await look(join(this.built, name));
       if (source === null || !(await this.#ours(name, placed))) continue;
-      const from = tagOf(source);
-      if (placed[name]?.from === from && (await this.#tag(name)) !== null) continue;
-      await this.#copy(name);
-      placed[name] = { from, to: (await this.#tag(name)) ?? '' };
-      await putText(join(this.folder, `.${randomUUID()}`), join(this.folder, PLACED), JSON.stringify(placed));
-      done.push(name);
+      if (placed[name]?.from !== tagOf(source) || (await this.#tag(name)) === null) due.push(name);
     }
-    return done;
+    return due;
   }
 
   /** It is not there, or it is what was placed. */

@@ -8,6 +8,10 @@ export class MemoryInstallers implements Installers {
 
   constructor(public built: InstallerManifest | null = null) {}
 
+  placing(): null {
+    return null;
+  }
+
   async manifest(): Promise<InstallerManifest | null> {
     return this.built;
   }

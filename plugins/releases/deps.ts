@@ -32,7 +32,7 @@ export interface Deps {
   config: ReleasesConfig;
   store: ReleaseStore;
   signer: Signer;
-  installers: Pick<Installers, 'manifest'>;
+  installers: Pick<Installers, 'manifest' | 'placing'>;
   /** `server.base_url` without a slash at its end. */
   baseUrl: () => string;
   audit: Pick<AuditLog, 'record'>;

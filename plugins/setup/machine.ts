@@ -110,7 +110,7 @@ export class Machines {
     } catch (error) {
       const taken = error instanceof ServiceError && error.code === 'conflict';
       if (taken && (await this.watchdog.find(source)) !== null) throw known(source, request.name);
-      throw error;
+      throw asSent(error);
     }
   }
 
@@ -153,3 +153,12 @@ const known = (source: string, name: string): Error =>
       ? `There is a monitor ${source} already. Choose another name, or replace it.`
       : `There is a monitor ${source} already, which is the source of ${name}. Choose another name, or replace it.`,
   );
+
+/** What a machine's field becomes of the monitor: a refusal names the field that was sent. */
+const SENT: Readonly<Record<string, string>> = { source: 'name', os: 'platform', description: 'hostname' };
+
+function asSent(error: unknown): unknown {
+  if (!(error instanceof ServiceError) || error.code !== 'validation_failed') return error;
+  const fields = Object.entries(error.fields ?? {}).map(([name, fault]) => [SENT[name] ?? name, fault]);
+  return invalid(Object.fromEntries(fields) as Record<string, string>, error.message);
+}

@@ -36,6 +36,8 @@ export default definePlugin({
     return {
       routes: [...routes(ctx.services(services)), ...installerRoutes(installers, () => ctx.app.base_url)],
       health: async () => {
+        const placing = installers.placing();
+        if (placing !== null) return { ok: true, update_agents: `${placing.version} is being placed` };
         const built = await installers.manifest();
         return { ok: true, update_agents: built === null ? `none: ${BUILD_COMMAND}` : built.version };
       },

@@ -1,6 +1,15 @@
 /** `/api/setup/v1` (contract 60): from a login to an installed, monitored application. */
 import joi from 'joi';
-import { created, named, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import {
+  created,
+  invalid,
+  named,
+  Reply,
+  stated,
+  whole,
+  type HttpRequest,
+  type RouteSpec,
+} from '../../kernel/contract.js';
 import type { ApplicationRequest, ApplicationTokens } from './application.js';
 import type { Catalog } from './catalog.js';
 import type { MachineRequest, Machines } from './machine.js';
@@ -151,12 +160,18 @@ export function routes({ login, catalog, applications, machines }: SetupServices
       summary: 'What can be installed on this platform',
       access: ACCESS,
       input: {
-        query: joi.object({ platform: platform.default('any').description('Absent: packages for any platform') }),
+        // A bad platform is 422 on every route (contract 60), so the handler judges it.
+        query: joi.object({
+          platform: stated({ enum: PLATFORMS }, joi.string().max(200).default('any')).description(
+            'Absent: packages for any platform',
+          ),
+        }),
       },
       output: catalogAnswer,
       handle: async ({ principal, query }: HttpRequest) => {
         installerOf(principal);
         const asked = query['platform'] as string;
+        if (!PLATFORMS.includes(asked)) throw invalid({ platform: `must be one of ${PLATFORMS.join(', ')}` });
         return { platform: asked, projects: await catalog.of(asked) };
       },
     },

@@ -74,7 +74,8 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
 }
 
 /** What machines are given to begin with; a fault is shown in its place. */
-async function installersOf(installers: Pick<Installers, 'manifest'>): Promise<object> {
+async function installersOf(installers: Pick<Installers, 'manifest' | 'placing'>): Promise<object> {
+  if (installers.placing() !== null) return { installers_placing: true };
   try {
     return { installers: await installers.manifest() };
   } catch (error) {

@@ -30,7 +30,33 @@ ${
   $new = Join-Path $target ('.update-agent.' + [Guid]::NewGuid().ToString('N'))
   try {
     Write-Host "Downloading $server/installer/$file"
-    Invoke-WebRequest -UseBasicParsing -Uri "$server/installer/$file" -OutFile $new
+    # While the server puts its agents in place it answers 503: for up to ten minutes.
+    for ($waited = 0; ; $waited += 5) {
+      try {
+        Invoke-WebRequest -UseBasicParsing -Uri "$server/installer/$file" -Headers @{ 'Accept-Encoding' = 'gzip' } -OutFile $new
+        break
+      } catch {
+        $answer = $_.Exception.Response
+        if ($null -eq $answer -or [int]$answer.StatusCode -ne 503 -or $waited -ge 600) { throw }
+        if ($waited -eq 0) { Write-Host 'The server is still putting its update agents in place; waiting for it' }
+        Start-Sleep -Seconds 5
+      }
+    }
+    # Windows PowerShell 5.1 keeps the compressed form, PowerShell 7 unpacks it by itself. The checksum judges both.
+    $head = New-Object byte[] 2
+    $packed = [IO.File]::OpenRead($new)
+    try {
+      [void]$packed.Read($head, 0, 2)
+      if ($head[0] -eq 0x1f -and $head[1] -eq 0x8b) {
+        $packed.Position = 0
+        $plain = [IO.File]::Create("$new.exe")
+        try {
+          $unzip = New-Object IO.Compression.GZipStream $packed, ([IO.Compression.CompressionMode]::Decompress)
+          $unzip.CopyTo($plain)
+        } finally { $plain.Dispose() }
+      }
+    } finally { $packed.Dispose() }
+    if (Test-Path -LiteralPath "$new.exe") { Move-Item -Force -LiteralPath "$new.exe" -Destination $new }
     $got = (Get-FileHash -Algorithm SHA256 -LiteralPath $new).Hash.ToLowerInvariant()
     if ($got -ne $sum) { throw "The checksum of $file is wrong: got $got, expected $sum; nothing was changed." }
     $agent = Join-Path $target 'update-agent.exe'
@@ -38,7 +64,7 @@ ${
     Write-Host "Installed $agent"
     if (-not (($env:PATH -split ';') -contains $target)) { Write-Host "$target is not in PATH: start it as $agent" }
   } finally {
-    if (Test-Path -LiteralPath $new) { Remove-Item -Force -LiteralPath $new }
+    foreach ($left in $new, "$new.exe") { if (Test-Path -LiteralPath $left) { Remove-Item -Force -LiteralPath $left } }
   }`
 }
 }

@@ -61,7 +61,7 @@ ${cases.join('\n')}
   mkdir -p "$target" 2>/dev/null || fail "cannot make $target; name another directory by UPDATE_AGENT_DIR"
   # Beside the target, on the same file system: so that it is put in place in one step.
   new=$(mktemp "$target/.update-agent.XXXXXX" 2>/dev/null) || fail "cannot write to $target; name another directory by UPDATE_AGENT_DIR"
-  trap 'rm -f "$new"' EXIT
+  trap 'rm -f "$new" "$new.gz"' EXIT
   trap 'exit 1' HUP INT TERM
 
   echo "Downloading $server/installer/$file"
@@ -91,15 +91,63 @@ has_glibc() {
   return 1
 }
 
+# While the server puts its agents in place it answers 503: for up to ten minutes.
 download() {
+  waited=0
+  until fetch "$1" "$2"; do
+    case $said in
+      *"503 Service"* | *"ERROR 503"* | *"error: 503"*) ;;
+      *)
+        echo "$said" >&2
+        return 1
+        ;;
+    esac
+    [ "$waited" -lt 600 ] || return 1
+    [ "$waited" -gt 0 ] || echo "The server is still putting its update agents in place; waiting for it"
+    sleep 5
+    waited=$((waited + 5))
+  done
+}
+
+# The compressed form, which is a third, wherever this machine can unpack one; else the plain one.
+fetch() {
   if command -v curl >/dev/null 2>&1; then
-    curl --fail --silent --show-error --location --compressed --connect-timeout 20 --speed-limit 1024 --speed-time 60 --output "$2" "$1"
+    case $(curl --version) in
+      *libz* | *brotli*) with=--compressed ;;
+      *) with= ;;
+    esac
+    if [ -n "$with" ]; then curl_to "$2" "$1" "$with"; else unpacked "$1" "$2" curl_to; fi
   elif command -v wget >/dev/null 2>&1; then
-    # No -T: busybox 1.35 as Debian links it crashes on it.
-    wget -q -O "$2" "$1"
+    unpacked "$1" "$2" wget_to
   else
     fail "curl or wget is needed"
   fi
+}
+
+# By gunzip; a server or proxy that sends the plain form all the same is well too. The checksum judges both.
+unpacked() {
+  if command -v gunzip >/dev/null 2>&1; then
+    "$3" "$2.gz" "$1" "Accept-Encoding: gzip" || return 1
+    gunzip -c "$2.gz" >"$2" 2>/dev/null || mv -f "$2.gz" "$2"
+    rm -f "$2.gz"
+  else
+    "$3" "$2" "$1"
+  fi
+}
+
+curl_to() {
+  out=$1 from=$2
+  shift 2
+  case \${1:-} in
+    Accept*) set -- --header "$1" ;;
+    *) ;;
+  esac
+  said=$(curl --fail --silent --show-error --location "$@" --connect-timeout 20 --speed-limit 1024 --speed-time 60 --output "$out" "$from" 2>&1)
+}
+
+wget_to() {
+  # No -T: busybox 1.35 as Debian links it crashes on it. Not -q, which says nothing of a refusal either.
+  if [ -n "\${3:-}" ]; then said=$(wget --header "$3" -O "$1" "$2" 2>&1); else said=$(wget -O "$1" "$2" 2>&1); fi
 }
 
 checksum() {

@@ -1,7 +1,7 @@
 /** `/installer/*` (contract 60, installer): open to everybody, so that a bare machine can begin. */
 import joi from 'joi';
 import { Reply, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
-import { notFound } from '../../../kernel/errors.js';
+import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { FileAnswer, type Answer } from '../../../ports/http.js';
 import type { Encoding, InstallerFile, Installers } from '../../../ports/installers.js';
 import { BUILD_COMMAND, installSh } from './install-sh.js';
@@ -38,17 +38,23 @@ async function agent(installers: Installers, file: InstallerFile, request: HttpR
   throw notFound(`file ${file.name}: build the update agents by "${BUILD_COMMAND}" and start the service again`);
 }
 
+const notYet = (): ServiceError =>
+  new ServiceError('not_ready', 'The update agents are being put in place; ask again in some seconds.', {
+    headers: { 'retry-after': '5' },
+  });
+
 /** @param baseUrl `server.base_url`, asked at each download */
 export function installerRoutes(installers: Installers, baseUrl: () => string): RouteSpec[] {
   const facts = async () => ({
     url: baseUrl().replace(/\/$/, ''),
-    files: (await installers.manifest())?.files ?? [],
+    files: (installers.placing() ?? (await installers.manifest()))?.files ?? [],
   });
   const serve = async (request: HttpRequest): Promise<Answer> => {
     const { name = '' } = request.params;
     if (name === 'install.sh')
       return text(installSh(await facts()), 'text/x-shellscript; charset=utf-8').header('cache-control', 'no-cache');
     if (name === 'install.ps1') return text(installPs1(await facts())).header('cache-control', 'no-cache');
+    if (installers.placing() !== null) throw notYet();
     const manifest = await installers.manifest();
     if (manifest === null) {
       throw notFound(`installer here: build the update agents by "${BUILD_COMMAND}" and start the service again`);

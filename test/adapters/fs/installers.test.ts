@@ -59,6 +59,27 @@ describe('fs: installers', () => {
     expect(await text(null)).to.equal('two, newer');
   });
 
+  it('says while it places them what they will be, and nothing when all is in place', async () => {
+    expect(await installers.announce()).to.equal(false);
+    await built(AGENT, 'one');
+    await built('installer.json', manifest('1.0.0'));
+    expect(await installers.announce()).to.equal(true);
+    expect(installers.placing()?.version).to.equal('1.0.0');
+    expect(await installers.manifest()).to.equal(null);
+    await installers.place();
+    expect(installers.placing()).to.equal(null);
+    expect(await installers.announce()).to.equal(false);
+    expect(installers.placing()).to.equal(null);
+    await built(AGENT, 'two, newer');
+    await built('installer.json', manifest('1.1.0'));
+    expect(await installers.announce()).to.equal(true);
+    expect([installers.placing()?.version, (await installers.manifest())?.version]).to.deep.equal(['1.1.0', '1.0.0']);
+    await rm(join(root, 'built', AGENT));
+    await mkdir(join(root, 'built', AGENT));
+    await installers.place();
+    expect(installers.placing()).to.equal(null);
+  });
+
   it('leaves alone what somebody put there or changed', async () => {
     await built(AGENT, 'one');
     await built('installer.json', manifest('1.0.0'));

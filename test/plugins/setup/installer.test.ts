@@ -77,13 +77,22 @@ describe('setup: installers', function () {
   let proxy: Server;
   /** Bytes of the agent after which the proxy cuts the connection; null: it does not. */
   let cutAfter: number | null = null;
+  /** How many questions for an agent the proxy answers as a service that is still placing it. */
+  let notReady = 0;
+  /** What agents were sent as, by the proxy: their `Content-Encoding`. */
+  let sentAs: (string | undefined)[] = [];
   let public_url: string;
   let dir: string;
 
   before(async () => {
     proxy = createServer((request, response) => {
+      if (request.url?.includes('update-agent') === true && notReady-- > 0) {
+        response.writeHead(503, { 'retry-after': '5' }).end('{}');
+        return;
+      }
       get(`${service.url}${request.url}`, { headers: request.headers }, (answer) => {
         response.writeHead(answer.statusCode ?? 500, answer.headers);
+        if (request.url?.includes('update-agent') === true) sentAs.push(answer.headers['content-encoding']);
         let sent = 0;
         answer.on('data', (piece: Buffer) => {
           const cut = request.url?.includes('update-agent') === true ? cutAfter : null;
@@ -109,6 +118,8 @@ describe('setup: installers', function () {
 
   beforeEach(async () => {
     cutAfter = null;
+    notReady = 0;
+    sentAs = [];
     dir = await mkdtemp(join(tmpdir(), 'aos-install-'));
   });
 
@@ -209,6 +220,28 @@ describe('setup: installers', function () {
         expect((await ran(join(target, 'update-agent'), [], process.env)).stdout).to.equal('I am the agent\n');
       });
     }
+  }
+
+  for (const downloader of ['curl', 'wget', 'busybox wget']) {
+    it(`waits with ${downloader} for a server that is placing its agents, and takes the compressed form`, async function () {
+      const [program = '', applet] = downloader.split(' ');
+      const at = await has(program);
+      if (at === null || (await has('gunzip')) === null) this.skip();
+      await offer();
+      notReady = 2;
+      const bin = await pathWith(applet === undefined ? program : 'true');
+      for (const tool of ['gunzip', 'gzip', 'sh']) await symlink((await has(tool)) ?? '', join(bin, tool));
+      if (applet !== undefined) await symlink(at, join(bin, applet));
+      await writeFile(join(bin, 'sleep'), '#!/bin/sh\n', { mode: 0o755 });
+      const env = { PATH: bin, HOME: dir, UPDATE_AGENT_DIR: join(dir, 'target') };
+      const { code, stdout, stderr } = await ran((await has('dash')) ?? '/bin/sh', [await script()], env);
+      expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' });
+      expect(stdout.match(/still putting its update agents in place/g)).to.have.length(1);
+      expect(await readFile(join(dir, 'target', 'update-agent'), 'utf8')).to.equal(AGENT);
+      expect(await readdir(join(dir, 'target'))).to.deep.equal(['update-agent']);
+      expect(sentAs).to.have.length(1);
+      expect(sentAs[0]).to.be.oneOf(['br', 'gzip']);
+    });
   }
 
   it('goes to ~/.local/bin for a user, and to /usr/local/bin for root alone', async () => {

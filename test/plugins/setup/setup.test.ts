@@ -171,10 +171,9 @@ describe('setup', function () {
       });
       const windows = await fixture.api('GET', `${BASE}/catalog?platform=win-x64`, token);
       expect((windows.json['projects'] as { slug: string }[]).map(({ slug }) => slug)).to.deep.equal(['tool']);
-      expect(outcome(await fixture.api('GET', `${BASE}/catalog?platform=beos`, token))).to.deep.equal([
-        400,
-        'invalid_request',
-      ]);
+      const bad = await fixture.api('GET', `${BASE}/catalog?platform=beos`, token);
+      expect(outcome(bad)).to.deep.equal([422, 'validation_failed']);
+      expect(bad.json.error?.fields).to.have.property('platform');
     });
   });
 
@@ -245,6 +244,15 @@ describe('setup', function () {
   });
 
   describe('agent', () => {
+    it('names in a refusal the field that was sent', async () => {
+      const token = await tokenOf('ivo');
+      const live = await fixture.token(['projects:manage']);
+      const body = { name: 'web', hostname: `host ${live}`, platform: 'linux-x64' };
+      const answer = await post('/agent', token, body);
+      expect(outcome(answer)).to.deep.equal([422, 'validation_failed']);
+      expect(answer.json.error?.fields).to.have.all.keys('hostname');
+    });
+
     const machine = { name: 'Büro 1', hostname: 'buero1.local', platform: 'linux-x64', project: 'shop' };
     const ping = (token: string, source: string): Promise<Answer> =>
       fixture.api('POST', '/api/watchdog/v1/ping', token, { source, status: 'ok', interval: 60 });
