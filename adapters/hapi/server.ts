@@ -35,6 +35,7 @@ import type { HapiServerOptions } from './options.js';
 import { PageRoute } from './pages/page-route.js';
 import type { PageServices } from './pages/visitor.js';
 import { Panels } from './pages/panels.js';
+import { countsPage } from './pages/counts.js';
 import { shownPage } from './pages/once.js';
 import { RateLimits } from './limits/rate-limits.js';
 import { themePage } from './pages/theme.js';
@@ -119,6 +120,7 @@ export class HapiServer implements HttpServer {
     const ownPages = [
       themePage(),
       homePage((role) => shared.navigation.first(role)),
+      countsPage((role) => shared.navigation.for(role)),
       ...(forms ? [shownPage(forms)] : []),
     ];
     for (const own of ownPages) {

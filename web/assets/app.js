@@ -104,3 +104,31 @@ async function copyText(button, text) {
 
 // A form that was kept over the login is sent by itself (pages/resume.ts); without scripts its button does.
 for (const form of document.querySelectorAll('form[data-send]')) form.requestSubmit();
+
+// Something of this page has changed: so may have what the navigation counts.
+const short = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
+async function countAgain() {
+  const answer = await fetch('/navigation', {
+    headers: { accept: 'application/json' },
+    credentials: 'same-origin',
+    redirect: 'error',
+  }).catch(() => null);
+  if (!answer?.ok) return;
+  const { badges } = await answer.json();
+  for (const badge of document.querySelectorAll('[data-badge]')) {
+    const count = badges[badge.closest('a').getAttribute('href')] ?? null;
+    badge.hidden = !count;
+    const text = count ? short.format(count) : '';
+    if (badge.firstElementChild.textContent !== text) badge.firstElementChild.textContent = text;
+  }
+}
+document.addEventListener('aos:changed', () => void countAgain());
+
+// "All events" and single ones are told apart while they are ticked: the last tick counts.
+for (const all of document.querySelectorAll('input[name="events"][value="*"]')) {
+  const others = () => [...all.form.querySelectorAll('input[name="events"]')].filter((box) => box !== all);
+  all.form.addEventListener('change', ({ target }) => {
+    if (target === all && all.checked) for (const box of others()) box.checked = false;
+    else if (target.name === 'events' && target !== all && target.checked) all.checked = false;
+  });
+}

@@ -26,7 +26,7 @@
   /** What a part says, without what is another at every answer: form tokens and ages. */
   function said(part) {
     const copy = part.cloneNode(true);
-    for (const field of copy.querySelectorAll('input[name="csrf_token"]')) field.remove();
+    for (const field of copy.querySelectorAll('input[name="csrf_token"], input[name="form_id"]')) field.remove();
     for (const age of copy.querySelectorAll('time .age')) age.remove();
     for (const extra of copy.querySelectorAll('[data-copy]')) extra.hidden = true;
     return copy.outerHTML;
@@ -91,6 +91,7 @@
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
       const fresh = page.querySelector('main > .container-fluid');
       if (fresh) takeOver(main.querySelector('.container-fluid'), fresh);
+      document.dispatchEvent(new CustomEvent('aos:changed'));
     } catch {
       // The next change asks again.
     }

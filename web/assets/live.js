@@ -83,6 +83,7 @@
       if (row) update(row, group);
       else if ('first' in box.dataset && group.fits && group.created_at > box.dataset.from) fresh.add(group.ref);
     }
+    if (rows.length > 0) document.dispatchEvent(new CustomEvent('aos:changed'));
     if (fresh.size === 0) return;
     more.hidden = false;
     more.textContent = `${fresh.size} new – show`;

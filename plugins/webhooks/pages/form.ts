@@ -1,13 +1,19 @@
 /** Posted forms as the API's bodies, and the form again with what was wrong. */
 import type joi from 'joi';
 import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
+import { ALL_EVENTS } from '../events/names.js';
 import type { WebhookFields } from '../registry/webhook.js';
 
 export function typed(request: HttpRequest): Record<string, unknown> {
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
 }
 
-export const chosenEvents = (request: HttpRequest): unknown[] => [typed(request)['events'] ?? []].flat();
+/** What is ticked. Single events that are ticked beside "all events" are what somebody chose: without them there is no need to. */
+export function chosenEvents(request: HttpRequest): unknown[] {
+  const ticked = [typed(request)['events'] ?? []].flat();
+  const single = ticked.filter((name) => name !== ALL_EVENTS);
+  return single.length > 0 ? single : ticked;
+}
 
 /**
  * Check boxes are lists, an unticked one is false; an empty secret lets the service generate one.

@@ -69,7 +69,12 @@ async function editor({ registry }: PageParts, request: HttpRequest, problem?: P
     id === undefined ? null : await registry.view(request.principal, await registry.need(request.principal, id));
   const form = problem !== undefined ? typed(request) : (known ?? { events: ALL_EVENTS, enabled: true });
   const chosen = problem !== undefined ? chosenEvents(request) : (known?.events ?? ALL_EVENTS).split(',');
-  const names = [{ name: ALL_EVENTS, description: 'Every event, also those of plugins that come later.' }];
+  const names = [
+    {
+      name: ALL_EVENTS,
+      description: 'Every event, also those of plugins that come later. Tick single ones below to be sent those alone.',
+    },
+  ];
   return new View('webhook-form', {
     known,
     form,

@@ -1,0 +1,20 @@
+/** `GET /navigation`: what the navigation counts, for pages that follow by themselves (web/assets/app.js). */
+import { Reply, type MountedPage, type Role } from '../../../ports/http.js';
+import type { NavSection } from './navigation.js';
+
+/** @param sections the navigation of a role */
+export const countsPage = (sections: (role: Role) => Promise<NavSection[]>): MountedPage => ({
+  plugin: 'hapi',
+  views: '',
+  ready: () => true,
+  spec: {
+    path: '/navigation',
+    title: 'Counts of the navigation',
+    access: { session: 'member' },
+    handle: async ({ principal }) => {
+      const shown = principal.kind === 'session' ? await sections(principal.role) : [];
+      const items = shown.flatMap((section) => section.items);
+      return new Reply(200, { badges: Object.fromEntries(items.map(({ href, badge }) => [href, badge])) });
+    },
+  },
+});
