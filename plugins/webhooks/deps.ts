@@ -40,6 +40,8 @@ export interface Deps {
   /** `security.webhook_key`; empty: there is none. */
   webhook_key: string;
   version: string;
+  /** `server.base_url`, known once the service listens. */
+  baseUrl: () => string;
   /** 0 ≤ x < 1 */
   random: () => number;
 }

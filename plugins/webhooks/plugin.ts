@@ -53,6 +53,7 @@ function depsOf(ctx: PluginContext<WebhooksConfig>): Deps {
     registered: () => ctx.resolve(SYSTEM).events(),
     webhook_key: app.webhook_key,
     version: app.version,
+    baseUrl: () => app.base_url,
     random: Math.random,
   };
 }

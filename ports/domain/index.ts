@@ -6,6 +6,7 @@ export * from './access.js';
 export * from './bugs.js';
 export * from './dashboard.js';
 export * from './errors.js';
+export * from './event-page.js';
 export * from './health.js';
 export * from './licensing.js';
 export * from './live.js';

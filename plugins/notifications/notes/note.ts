@@ -1,5 +1,6 @@
 /** A note: what one event says to a person, in words. Pure. */
 import type { BugEvent, RateExceeded } from '../../../ports/domain/bugs.js';
+import { eventPage } from '../../../ports/domain/event-page.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import type { MonitorEvent } from '../../../ports/domain/watchdog.js';
 import type { WebhookDisabled } from '../../../ports/domain/webhooks.js';
@@ -67,13 +68,15 @@ export function plain(text: string): string {
   return characters.length <= LONGEST ? line : `${characters.slice(0, LONGEST - 1).join('')}…`;
 }
 
-const item = ({ ref }: Pick<BugEvent, 'ref'>): Pick<Note, 'path' | 'fault'> => ({
-  path: `/bugs/${encodeURIComponent(ref)}`,
-  fault: `item:${ref}`,
-});
+const item = ({ ref }: Pick<BugEvent, 'ref'>): Pick<Note, 'fault'> => ({ fault: `item:${ref}` });
 
 /** Null for an event that is none of ours, or has nothing to say. */
-export function noteOf({ event, data }: Pick<DomainEvent, 'event' | 'data'>): Note | null {
+export function noteOf(event: Pick<DomainEvent, 'event' | 'data'>): Note | null {
+  const said = wordsOf(event);
+  return said && { ...said, path: eventPage(event.event, event.data) ?? '/' };
+}
+
+function wordsOf({ event, data }: Pick<DomainEvent, 'event' | 'data'>): Omit<Note, 'path'> | null {
   switch (event) {
     case 'monitor.down': {
       const { source, alarm_id, down_since_utc, deferred } = data as MonitorEvent;
@@ -82,7 +85,6 @@ export function noteOf({ event, data }: Pick<DomainEvent, 'event' | 'data'>): No
         severity: 'critical',
         title: `${plain(source)} is down`,
         text: `${down_since_utc === null ? 'Its heartbeats have stopped.' : `Down since ${down_since_utc}.`}${deferred ? ' The alarm waited for a parent.' : ''}`,
-        path: `/monitors/${encodeURIComponent(source)}`,
         fault: `alarm:${alarm_id}`,
       };
     }
@@ -93,7 +95,6 @@ export function noteOf({ event, data }: Pick<DomainEvent, 'event' | 'data'>): No
         severity: 'low',
         title: `${plain(source)} has recovered`,
         text: resolution === null ? `It is ${state} again.` : `The alarm has ended: ${resolution}.`,
-        path: `/monitors/${encodeURIComponent(source)}`,
         fault: `alarm:${alarm_id}`,
       };
     }
@@ -132,7 +133,6 @@ export function noteOf({ event, data }: Pick<DomainEvent, 'event' | 'data'>): No
         severity: 'high',
         title: plain(ref),
         text,
-        path: item({ ref }).path,
         fault: null,
       };
     }
@@ -143,7 +143,6 @@ export function noteOf({ event, data }: Pick<DomainEvent, 'event' | 'data'>): No
         severity: 'low',
         title: `${product} ${version} is published`,
         text: `Channel ${channel}, ${platform}, ${signed ? 'signed' : 'unsigned'}. Items closed: ${closed_count}.`,
-        path: '/releases',
         fault: null,
       };
     }
@@ -154,18 +153,16 @@ export function noteOf({ event, data }: Pick<DomainEvent, 'event' | 'data'>): No
         severity: 'high',
         title: `The rollout of ${product} ${version} has stopped`,
         text: plain(`Channel ${channel}, ${platform}: ${reason}`),
-        path: '/releases',
         fault: null,
       };
     }
     case 'webhook.disabled': {
-      const { id, name, reason } = data as WebhookDisabled;
+      const { name, reason } = data as WebhookDisabled;
       return {
         topic: 'webhook.disabled',
         severity: 'high',
         title: plain(`The webhook ${name} has disabled itself`),
         text: plain(reason),
-        path: `/webhooks/${id}`,
         fault: null,
       };
     }

@@ -3,11 +3,13 @@
  * (contract 70, payload). Kept apart from its deliveries, so that a payload is stored once.
  */
 import type { Doc, DomainEvent } from '../../../kernel/contract.js';
+import { eventPage } from '../../../ports/domain/event-page.js';
 
 /** Contract 70: a payload is at most 20 kB. */
 export const MAX_BODY = 20_000;
 /** What long texts are cut to when the payload is too large, one after the other until it fits. */
 const CUTS = [2_000, 500, 100];
+const LONGEST_URL = 1_000;
 /** Half of a character that a cut went through. */
 const HALF = /[\uD800-\uDBFF]$/;
 
@@ -36,6 +38,14 @@ export interface EventView {
 
 /** The event as its payload shows it. */
 export const eventView = ({ body }: StoredEvent): EventView => JSON.parse(body) as EventView;
+
+/** With the address of the page that it is about (contract 70, payload). @param baseUrl `server.base_url` */
+export function withUrl<T extends Pick<DomainEvent, 'event' | 'data'>>(event: T, baseUrl: string): T {
+  const { data } = event;
+  const path = eventPage(event.event, data);
+  if (path === null || typeof data !== 'object' || data === null || 'url' in data) return event;
+  return { ...event, data: { ...data, url: baseUrl.replace(/\/$/, '') + path } };
+}
 
 /** @param now RFC 3339. @param by this process. @param to ids of the webhooks that want it */
 export function storedEvent(event: DomainEvent, now: string, by: string, to: readonly string[]): StoredEvent {
@@ -67,5 +77,8 @@ function shortened(value: unknown, length: number): unknown {
   if (typeof value === 'string') return value.length > length ? `${value.slice(0, length).replace(HALF, '')}…` : value;
   if (Array.isArray(value)) return value.map((element) => shortened(element, length));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shortened(member, length)]));
+  // Half an address leads nowhere.
+  const cut = (key: string, member: unknown): unknown =>
+    key === 'url' && typeof member === 'string' && member.length <= LONGEST_URL ? member : shortened(member, length);
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, cut(key, member)]));
 }

@@ -12,7 +12,7 @@ import { type Find, StoreConflict } from '../../../ports/store.js';
 import { newDelivery } from '../deliveries/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Directory } from '../registry/directory.js';
-import { storedEvent, type StoredEvent } from './event.js';
+import { storedEvent, type StoredEvent, withUrl } from './event.js';
 import { ROWLESS_MS, DeliveryWorkers } from '../deliveries/delivery-workers.js';
 import { DeliveryQueue } from '../deliveries/delivery-queue.js';
 import { TEST_EVENT } from './names.js';
@@ -36,7 +36,7 @@ export class Fanout {
   #clearing: Promise<void> | null = null;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'events' | 'clock' | 'log'>,
+    @inject(DEPS) private readonly deps: Pick<Deps, 'events' | 'clock' | 'log' | 'baseUrl'>,
     @inject(Directory) private readonly directory: Directory,
     @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
@@ -48,7 +48,8 @@ export class Fanout {
   async store(event: DomainEvent): Promise<void> {
     if (event.event === TEST_EVENT) return;
     const to = (await this.directory.enabled()).filter((webhook) => wants(webhook, event)).map(({ id }) => id);
-    const doc = storedEvent(event, this.deps.clock.iso(), this.queue.instance, to);
+    const { clock, baseUrl } = this.deps;
+    const doc = storedEvent(withUrl(event, baseUrl()), clock.iso(), this.queue.instance, to);
     try {
       await this.deps.events.insert(doc);
     } catch (error) {

@@ -6,7 +6,7 @@ import type { Filter, Page } from '../../../ports/store.js';
 import { excerptFor, type Delivery } from '../deliveries/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Directory } from './directory.js';
-import { payload } from '../events/event.js';
+import { payload, withUrl } from '../events/event.js';
 import { WebhookPause } from './webhook-pause.js';
 import { DeliveryWorkers } from '../deliveries/delivery-workers.js';
 import { DeliveryLog } from '../deliveries/log.js';
@@ -184,7 +184,7 @@ export class Webhooks {
   async test(principal: Principal, id: string): Promise<Shipped> {
     const webhook = await this.need(principal, id);
     this.#checkSignable({ ...webhook, enabled: true });
-    const { ids, clock } = this.deps;
+    const { ids, clock, baseUrl } = this.deps;
     const event = {
       id: `evt_${ids.uuid()}`,
       event: TEST_EVENT,
@@ -195,7 +195,7 @@ export class Webhooks {
     const result = await this.sender.send(webhook, {
       event_id: event.id,
       event: TEST_EVENT,
-      body: payload(event),
+      body: payload(withUrl(event, baseUrl())),
       delivery_id: ids.uuid(),
       attempt: 1,
     });

@@ -116,6 +116,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
     registered: () => ['bug.created', 'chat.said', 'webhook.test'],
     webhook_key: '',
     version: '0.0.0-test',
+    baseUrl: () => 'https://aos.example',
     random: () => 0.5,
     ...change,
   };

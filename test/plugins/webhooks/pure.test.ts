@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { deliveryId } from '../../../plugins/webhooks/deliveries/delivery.js';
-import { MAX_BODY, payload } from '../../../plugins/webhooks/events/event.js';
+import { MAX_BODY, payload, withUrl } from '../../../plugins/webhooks/events/event.js';
 import { eventList, subscribable } from '../../../plugins/webhooks/events/names.js';
 import { delayAfter, DELAYS_MS, retryAfter } from '../../../plugins/webhooks/deliveries/schedule.js';
 import {
@@ -112,6 +112,54 @@ describe('payloads', function () {
     expect(body).to.equal(
       '{"id":"evt_1","event":"bug.created","timestamp":"2026-11-20T08:15:30.123Z","project_slug":null,"data":{"ref":"a-1"}}',
     );
+  });
+
+  for (const [name, data, url] of [
+    ['bug.created', { ref: 'shop-17' }, '/bugs/shop-17'],
+    ['bug.critical', { ref: 'shop-17' }, '/bugs/shop-17'],
+    ['bug.resolved', { ref: 'shop-17' }, '/bugs/shop-17'],
+    ['feature.created', { ref: 'shop-17' }, '/bugs/shop-17'],
+    ['error.rate_exceeded', { ref: 'shop-17' }, '/bugs/shop-17'],
+    ['agent.requested', { ref: 'shop-17' }, '/bugs/shop-17'],
+    ['monitor.down', { source: 'shop/web 1' }, '/monitors/shop%2Fweb%201'],
+    ['monitor.recovered', { source: 'web-1' }, '/monitors/web-1'],
+    [
+      'release.published',
+      { product: 'shop', version: '1.2', channel: 'stable', platform: 'any' },
+      '/releases?product=shop&channel=stable&platform=any',
+    ],
+    ['release.halted', { product: 'shop', channel: 'beta' }, '/releases?product=shop&channel=beta'],
+    ['license.expired', { id: 'l-1' }, '/licenses/l-1'],
+    ['webhook.test', { webhook_id: 'w-1' }, '/webhooks/w-1'],
+  ] as const) {
+    it(`of ${name} name the page that it is about`, () =>
+      expect(withUrl({ event: name, data }, 'https://aos.example/').data).to.deep.equal({
+        ...data,
+        url: `https://aos.example${url}`,
+      }));
+  }
+
+  it('of others leave the data as it is, and a page that a plugin names', () => {
+    for (const [name, data] of [
+      ['chat.said', { ref: 'a-1' }],
+      ['constructor.x', { ref: 'a-1' }],
+      ['nodot', { ref: 'a-1' }],
+      ['bug.created', { ref: 17 }],
+      ['bug.created', null],
+      ['bug.created', 'text'],
+      ['bug.created', { ref: 'a-1', url: 'https://own.example/1' }],
+    ] as const)
+      expect(withUrl({ event: name, data }, 'https://aos.example').data, name).to.deep.equal(data);
+  });
+
+  it('keep the address whole when long texts are cut', () => {
+    const source = 'ä'.repeat(100);
+    const told = withUrl(
+      { ...event, event: 'monitor.down', data: { source, more: ['x'.repeat(90_000)] } },
+      'https://a.example',
+    );
+    const { data } = JSON.parse(payload(told)) as { data: { url: string } };
+    expect(data.url).to.equal(`https://a.example/monitors/${encodeURIComponent(source)}`);
   });
 
   it('are JSON of at most 20 kB, whatever a plugin emits', () => {

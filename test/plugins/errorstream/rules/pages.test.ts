@@ -60,11 +60,18 @@ describe('ignore rules: pages', () => {
   });
 
   it('lists rules with their counters, and the template', async () => {
-    const rule = await fixture.rule({ name: HOSTILE, alarm_threshold: 1500, environment: 'ci', project: 'alpha' });
+    const rule = await fixture.rule({
+      name: HOSTILE,
+      reason: `a <b>known</b> race, ${'x'.repeat(300)}`,
+      alarm_threshold: 1500,
+      environment: 'ci',
+      project: 'alpha',
+    });
     for (let i = 0; i < 3; i++) await fixture.bugs.bugs.record(errorReport({ environment: 'ci' }));
     const text = html(await visit('GET', '/ignore-rules'));
     for (const part of [`/ignore-rules/${rule.id}`, 'template', 'disabled', '1,500 an hour', 'alpha', '&lt;script&gt;'])
       expect(text, part).to.include(part);
+    expect(text).to.match(/Reason: <span title="[^"]*">a &lt;b&gt;known&lt;\/b&gt; race, x{1,200}…</);
     expect(text).to.match(/data-label="Hits" class="num">3</);
     expect(html(await visit('GET', '/ignore-rules', { query: { state: 'enabled' } }))).to.not.include('template');
     expect(html(await visit('GET', '/ignore-rules', { query: { project: 'beta' } }))).to.include('No rule matches');

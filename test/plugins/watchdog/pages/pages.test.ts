@@ -137,6 +137,16 @@ describe('watchdog pages', function () {
       expect(rows).to.deep.equal(['redis', 'mail', 'disk']);
     });
 
+    it('shows the last message of a heartbeat, also of one that is well, as text', async () => {
+      const browser = await fixture.signedIn();
+      await beat({ source: 'web', message: 'done <b>42</b> rows' });
+      expect((await browser.get('/monitors/web')).text).to.match(
+        /Last message<\/h2>\s*<p[^>]*>done &lt;b&gt;42&lt;\/b&gt; rows</,
+      );
+      await beat({ source: 'web' });
+      expect((await browser.get('/monitors/web')).text).to.not.include('Last message');
+    });
+
     it('one that reported a warning says so with its message, a late one how late it is', async () => {
       await beat({ source: 'web', status: 'error', message: 'queue <full>' });
       expect(await page('web'))

@@ -84,7 +84,8 @@ describe('webhook deliveries', function () {
     expect(to.got).to.have.length(1);
     const { timestamp, ...told } = JSON.parse(to.got[0]?.body ?? '') as Record<string, unknown>;
     expect(timestamp).to.match(/Z$/);
-    expect(told).to.deep.equal({ id, event: 'error.rate_exceeded', project_slug: 'shop', data });
+    const url = 'https://aos.example/bugs/shop-1';
+    expect(told).to.deep.equal({ id, event: 'error.rate_exceeded', project_slug: 'shop', data: { ...data, url } });
   });
 
   it('the same event twice makes one delivery', async () => {

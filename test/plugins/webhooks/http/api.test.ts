@@ -183,7 +183,8 @@ describe('webhooks: API', function () {
     expect(webhook['last_delivery']).to.include({ event: 'bug.critical', state: 'success', status_code: 200 });
     const log = (await call('GET', '/events?event=bug.critical')).json['items'] as Shown[];
     expect(log).to.have.length(1);
-    expect(log[0]).to.deep.include({ event: 'bug.critical', project_slug: 'shop', data: { ref: 'shop-1' } });
+    const data = { ref: 'shop-1', url: 'http://aos.test/bugs/shop-1' };
+    expect(log[0]).to.deep.include({ event: 'bug.critical', project_slug: 'shop', data });
     expect((await call('GET', '/events?event=bug.created')).json['items']).to.deep.equal([]);
     expect((await call('GET', `/events?until=${fixture.clock.iso()}`)).json['items']).to.deep.equal([]);
     expect((await call('GET', `/events?since=${fixture.clock.iso()}&project_slug=shop`)).json['items']).to.have.length(

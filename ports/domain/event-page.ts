@@ -1,0 +1,33 @@
+/** Which page of the service an event is about: webhooks send it as `url`, notifications lead there. Pure. */
+
+type Data = Readonly<Record<string, unknown>>;
+
+const below = (path: string, name: unknown): string | null =>
+  typeof name === 'string' ? `${path}/${encodeURIComponent(name)}` : null;
+
+const itemPage = ({ ref }: Data): string | null => below('/bugs', ref);
+
+function releasesPage({ product, channel, platform }: Data): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ product, channel, platform }))
+    if (typeof value === 'string') query.set(name, value);
+  return `/releases?${query.toString()}`;
+}
+
+/** By the first word of the event's name. */
+const PAGES: ReadonlyMap<string, (data: Data) => string | null> = new Map([
+  ['bug', itemPage],
+  ['feature', itemPage],
+  ['error', itemPage],
+  ['agent', itemPage],
+  ['monitor', ({ source }: Data) => below('/monitors', source)],
+  ['release', releasesPage],
+  ['license', ({ id }: Data) => below('/licenses', id)],
+  ['webhook', ({ id, webhook_id }: Data) => below('/webhooks', id ?? webhook_id)],
+]);
+
+/** Its path; null where nobody but the event's plugin knows it, which then puts a `url` into the data itself. */
+export function eventPage(event: string, data: unknown): string | null {
+  const page = PAGES.get(event.slice(0, event.indexOf('.')));
+  return page === undefined || typeof data !== 'object' || data === null ? null : page({ ...data });
+}
