@@ -8,6 +8,7 @@ import { ownerToBecome } from '../owner/parent.js';
 import { Failure } from '../exit.js';
 import { look } from '../files.js';
 import { machinePlatform } from '../../shared/machine.js';
+import { namesSystemDirectory } from '../../shared/system-names.js';
 import { askText, askYesNo, isInteractive } from '../prompts.js';
 import { missingRuntimes } from '../runtime/check.js';
 import { settle, showPost } from '../settings/settle.js';
@@ -86,6 +87,11 @@ async function fromFile(agent: Agent): Promise<Wish> {
 /** Asks for the directory, and judges it. */
 async function place(agent: Agent, project: string): Promise<Agent> {
   const { options, signal } = agent;
+  if (namesSystemDirectory(project))
+    throw new Failure(
+      'usage',
+      `--project: ${project} names a directory of the system; nothing of that name is installed`,
+    );
   let { dir } = options;
   if (!options.dirGiven && isInteractive(options))
     dir = resolve(await askText('Directory', await proposedDirectory(dir, project), '--dir', signal));

@@ -214,7 +214,8 @@ describe('update-agent: the network', function () {
       // The certificate is not trusted, whatever that variable says.
       const untrusted = await runAgent(args, { env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } });
       expect(untrusted.code, untrusted.stderr).to.equal(8);
-      const ran = await runAgent(args, { env: { NODE_EXTRA_CA_CERTS: cert } });
+      expect((await runAgent([...args, '--ca-file', key])).code).to.equal(64);
+      const ran = await runAgent(args, { env: { SVC_CA_FILE: cert } });
       expect(ran.stderr).to.include('from https to http');
       expect(ran.code).to.equal(1);
       await secure.stop();

@@ -94,6 +94,42 @@ describe('update-agent: update', function () {
     expect(lines.map(({ event }) => event)).to.include.members(['downloading', 'unpacking', 'applying']);
   });
 
+  it('ends with the outcome with --json, whatever came before it', async () => {
+    const entry = { event: 'done', outcome: 'done', exit_code: 0 };
+    const last = ({ stdout }: Ran): unknown => JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
+    server.releases.push(old);
+    expect(last(await go('--json'))).to.deep.equal({ event: 'up_to_date', version: '1.0.0' });
+    expect(last(await go('--json', '--action', 'recover'))).to.deep.equal(entry);
+    expect(last(await go('--json', '--channel', 'NO'))).to.include({ event: 'failed', exit_code: 64 });
+    server.publish({ version: '1.1.0', files: NEW });
+    server.allowed = [];
+    const refused = await go('--json');
+    expect(last(refused)).to.include({ event: 'failed', outcome: 'unauthorized', exit_code: 2 });
+    expect(JSON.parse(refused.stdout.split('\n').find((line) => line.includes('"unauthorized"')) ?? '')).to.include({
+      event: 'unauthorized',
+    });
+  });
+
+  it('believes manifest.json before --current-version, with a warning', async () => {
+    server.publish({ version: '1.1.0', files: NEW });
+    const { stdout, code } = await go('--current-version', '0.5.0');
+    expect(code).to.equal(0);
+    expect(stdout).to.equal(
+      'WARNING: 1.0.0 is installed, as manifest.json says, and not 0.5.0\nUPDATED: 1.0.0 -> 1.1.0\n',
+    );
+    expect((await go('--current-version', '1.1.0')).stdout).to.equal('UP_TO_DATE: 1.1.0\n');
+  });
+
+  it('does not repeat that a server signs nothing while nothing is installed', async () => {
+    server.keys = null;
+    server.releases.push(old);
+    const first = await go();
+    expect(first.stdout).to.match(/^WARNING: .*\nUP_TO_DATE: 1\.0\.0\n$/);
+    expect((await go()).stdout).to.equal('UP_TO_DATE: 1.0.0\n');
+    server.publish({ version: '1.1.0', files: NEW });
+    expect((await go()).stdout).to.match(/^WARNING: .*\n(WARNING: .*\n)*UPDATED: 1\.0\.0 -> 1\.1\.0\n$/);
+  });
+
   it('goes in steps where min_version wants them', async () => {
     server.publish({ version: '1.5.0', files: NEW });
     server.publish({ version: '2.0.0', files: NEW, minVersion: '1.5.0' });
