@@ -13,6 +13,7 @@ import { CHROMIUM, launch } from '../../browser/chromium.js';
 import { archiveOf } from '../../support/release-server.js';
 import { done } from '../../support/programs.js';
 import { aosJson, TestService } from '../../support/service.js';
+import { until } from '../../harness.js';
 import { folder, removeFolder } from './server.js';
 
 const ROOT = projectRoot();
@@ -216,5 +217,30 @@ suite('the SDK in a browser', function () {
     };
     expect(check.isTransient).to.equal(true);
     expect(check.error.message).to.include('a page of another origin may report errors and nothing else');
+  });
+
+  it('follows `aos license-key rotate` from the key that it pinned, online and offline', async () => {
+    const { kid } = await aosJson<{ kid: string }>(service.env, ['license-key', 'rotate']);
+    const ask = `return sdk.createClient(options).validateLicense(options.key);`;
+    const question = { license_key: key, product: 'shop' };
+    const signer = async (): Promise<unknown> =>
+      (await service.request('POST', '/api/license/v1/validate', null, question)).body['kid'];
+    await until('answers carry the new key', async () => (await signer()) === kid, 60_000);
+    const good = { status: 'active', valid: true, verified: true };
+    expect(await inPage(ask, { key, licensePublicKey: pem })).to.include({ ...good, isTransient: false });
+    const file = await fetch(`${service.url}/api/license/v1/file`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...question, machine_id: await inPage(`return sdk.createClient(options).machineId();`) }),
+    });
+    const load = `return sdk.createClient(options).loadLicenseFile(options.file);`;
+    try {
+      reachable = false;
+      await open();
+      expect(await inPage(ask, { key, licensePublicKey: pem })).to.include({ ...good, fromCache: true });
+      expect(await inPage(load, { file: await file.text(), licensePublicKey: pem })).to.include({ valid: true });
+    } finally {
+      reachable = true;
+    }
   });
 });
