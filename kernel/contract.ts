@@ -329,6 +329,7 @@ export {
   named,
   Redirect,
   Reply,
+  SharedBytes,
   stated,
   text,
   View,

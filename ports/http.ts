@@ -13,6 +13,7 @@ export { EventStreamAnswer, type EventStreamOptions, type ServerSentEvent } from
 export { FileAnswer, type AnsweredFile } from './http/file-answer.js';
 export type { CarriedOut, FormMemory, SessionOf } from './http/forms.js';
 export { JsonText } from './http/json-text.js';
+export { SharedBytes } from './http/shared-bytes.js';
 export type { StreamedInput, UploadedBody } from './http/uploaded-body.js';
 
 export type Role = 'admin' | 'member' | 'installer';

@@ -38,7 +38,9 @@ export interface HapiServerOptions {
   maxStreams?: number;
   /** Event streams of one account, token or address. Default 10. */
   maxEventStreams?: number;
-  /** A download is cut when nothing moved for so long. Default 60,000. */
+  /** Bytes of long answers held for readers that have not taken them, all connections together. Default 128 MiB. */
+  maxUnsentBytes?: number;
+  /** A download, or a long answer, is cut when nothing moved for so long. Default 60,000. */
   stallMs?: number;
   /** What an upload must reach while it is waited for. Default 160 KiB in every 20 s. */
   uploadRate?: LeastRate;

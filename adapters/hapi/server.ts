@@ -5,6 +5,7 @@
  * Rejected: hapi's own payload and cookie handling (body/wire.ts and transport/cookies.ts say why), and its auth and
  * validation: some credentials are in the body, which hapi reads after it authenticates, and an answer's words are ours.
  */
+import { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { isBoom } from '@hapi/boom';
@@ -19,9 +20,11 @@ import { Assets, ASSETS } from './pages/assets.js';
 import { BodyReader } from './body/body-reader.js';
 import { DeclaredCodes } from './errors/declared-codes.js';
 import { Fallback } from './errors/fallback.js';
+import { textOf } from './errors/failure.js';
 import { requestId, standardHeaders } from './transport/headers.js';
 import { DirectRoutes } from './transport/direct.js';
-import { COMPRESSED_FROM } from './transport/send.js';
+import { COMPRESSED_FROM, Sending } from './transport/send.js';
+import { UnsentBudget } from './limits/unsent-budget.js';
 import { KnownPaths } from './transport/known-paths.js';
 import { makeListener, ownListener } from './transport/listener.js';
 import { EventStreams } from './streams/event-streams.js';
@@ -45,6 +48,8 @@ import { Views } from './pages/views.js';
 
 const MIB = 1024 * 1024;
 const STALL_MS = 60_000;
+/** An address may hold this part of the unsent bytes. */
+const UNSENT_SHARE = 4;
 const UPLOAD_RATE = { bytes: 160 * 1024, windowMs: 20_000 };
 
 /** Bodies are ours to read, cookies ours to parse. */
@@ -142,6 +147,11 @@ export class HapiServer implements HttpServer {
     const streams = new InFlight(options.maxStreams ?? 1_000);
     options.metrics.gauge('aos_http_requests_in_flight', 'Requests at work', () => this.#inFlight.count);
     options.metrics.gauge('aos_http_streams', 'Files, uploads and event streams under way', () => streams.count);
+    const unsent = options.maxUnsentBytes ?? 128 * MIB;
+    const budget = new UnsentBudget(unsent, unsent / UNSENT_SHARE);
+    options.metrics.gauge('aos_http_unsent_bytes', 'Long answers that wait for their readers', () => budget.held);
+    options.metrics.gauge('aos_http_answers_cut', 'Long answers that gave way to others', () => budget.cut);
+    const addressOf = addressReader(options.trusted_proxies);
     return {
       authenticator: parts.authenticator,
       codes: new DeclaredCodes(this.#codes),
@@ -156,7 +166,13 @@ export class HapiServer implements HttpServer {
         stallMs: options.stallMs ?? STALL_MS,
         uploadRate: options.uploadRate ?? UPLOAD_RATE,
       },
-      addressOf: addressReader(options.trusted_proxies),
+      sending: new Sending({
+        budget,
+        stallMs: options.stallMs ?? STALL_MS,
+        addressOf,
+        failed: (err) => log.error({ err }, `an answer could not be sent: ${textOf(err)}`),
+      }),
+      addressOf,
       timings: new RequestMetrics(options.metrics),
       log,
       clock,
@@ -206,6 +222,8 @@ export class HapiServer implements HttpServer {
       const { response } = request;
       if (isBoom(response)) return fallback.boom(request, h, response);
       if (request.path.startsWith(ASSETS)) {
+        const { req, res } = request.raw;
+        if (req instanceof IncomingMessage) res.setTimeout(shared.streams.stallMs, () => res.destroy());
         Object.assign(response.headers, shared.headers.asset, {
           'cache-control': shared.assets.caching(request.path, (request.query as Record<string, unknown>)['v']),
           'x-request-id': requestId(request.raw.req.headers['x-request-id'], shared.ids),

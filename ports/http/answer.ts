@@ -1,4 +1,5 @@
 /** What a handler answers when it is more than 200 with an object. */
+import type { SharedBytes } from './shared-bytes.js';
 
 /** Sent for every path of this host, HttpOnly, SameSite=Lax; under https it is Secure and travels as `__Host-<name>`. */
 export interface Cookie {
@@ -31,8 +32,8 @@ export abstract class Answer {
 export class Reply extends Answer {
   constructor(
     readonly status: number,
-    /** An object is sent as JSON inside the envelope; a string or Buffer as it is, with `content-type` from `headers`. */
-    readonly body: object | string | Buffer | null,
+    /** An object is sent as JSON inside the envelope; text and bytes as they are, with `content-type` from `headers`. */
+    readonly body: object | string | Buffer | SharedBytes | null,
   ) {
     super();
   }
@@ -41,5 +42,5 @@ export class Reply extends Answer {
 /** 201 with the envelope. */
 export const created = (body: object): Reply => new Reply(201, body);
 /** Text of any type, outside the envelope. */
-export const text = (body: string | Buffer, type = 'text/plain; charset=utf-8', status = 200): Reply =>
+export const text = (body: string | Buffer | SharedBytes, type = 'text/plain; charset=utf-8', status = 200): Reply =>
   new Reply(status, body).header('content-type', type);

@@ -85,11 +85,15 @@ export interface Lies {
   request?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
+const manifestUrl = ({ url }: Release): string => url.replace(/[^/]+$/, 'manifest.json');
+
 export class ReleaseServer {
   readonly releases: Release[] = [];
   keys: Keys | null;
   predecessors: { key_id: string; public_key: string; signature: string }[] = [];
   requireSigned = false;
+  /** Manifests are too long for an answer: they lie beside their packages. */
+  manifestsApart = false;
   /** `authorization` of those who may have packages; null: everybody. */
   allowed: string[] | null = null;
   lies: Lies = {};
@@ -194,7 +198,9 @@ export class ReleaseServer {
         package_url: found.url,
         package_size: found.archive.length,
         package_sha256: sha256(found.archive),
-        manifest_json: found.manifest,
+        manifest_json: this.manifestsApart ? null : found.manifest,
+        manifest_url: this.manifestsApart ? manifestUrl(found) : null,
+        manifest_sha256: sha256(found.manifest),
         manifest_signature: found.signature,
         key_id: found.signature === null ? null : (this.keys?.id ?? null),
       },
@@ -263,6 +269,11 @@ export class ReleaseServer {
   #file(request: IncomingMessage, response: ServerResponse, path: string): void {
     if (this.allowed !== null && !this.allowed.includes(request.headers.authorization ?? '')) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="releases"' }).end('no');
+      return;
+    }
+    const manifest = this.releases.find((one) => manifestUrl(one) === path)?.manifest;
+    if (manifest !== undefined) {
+      response.writeHead(200).end(manifest);
       return;
     }
     const release = this.releases.find(({ url }) => url === path);

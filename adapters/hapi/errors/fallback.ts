@@ -12,7 +12,6 @@ import { requestId } from '../transport/headers.js';
 import { allowOf, type KnownPath } from '../transport/known-paths.js';
 import { notFoundPage, wantsJson } from '../pages/page-route.js';
 import type { PageServices } from '../pages/visitor.js';
-import { send } from '../transport/send.js';
 
 const isApi = (path: string): boolean => path === '/api' || path.startsWith('/api/');
 
@@ -37,7 +36,7 @@ export class Fallback {
   readonly options = (known: KnownPath) => {
     const methods = allowOf(known).split(', ');
     return (request: Request, h: ResponseToolkit): Lifecycle.ReturnValue =>
-      send(request, h, this.#id(request), this.shared.headers.api, preflight(methods));
+      this.shared.sending.send(request, h, this.#id(request), this.shared.headers.api, preflight(methods));
   };
 
   #id(request: Request): string {
@@ -50,7 +49,7 @@ export class Fallback {
     const answer: HttpResponse = page
       ? await notFoundPage(this.shared, request, id, failure)
       : failureResponse(failure, id, bare);
-    return send(request, h, id, page ? this.shared.headers.page : this.shared.headers.api, answer);
+    return this.shared.sending.send(request, h, id, page ? this.shared.headers.page : this.shared.headers.api, answer);
   }
 
   /** `onPreResponse`: errors of hapi's own become ours; a path that it cannot decode is the one that callers can cause. */

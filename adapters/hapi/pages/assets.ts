@@ -7,17 +7,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { constants, createBrotliCompress } from 'node:zlib';
+import { createBrotliCompress } from 'node:zlib';
 import type { Server } from '@hapi/hapi';
 import Inert from '@hapi/inert';
+import { QUICK } from '../transport/compress.js';
 
 export const ASSETS = '/assets/';
 
 /** The style sheet in a plugin's `assets/` that its pages get after the general ones. */
 const STYLE = 'style.css';
-
-/** Brotli at its best is for files compressed once; an answer made for one request gets a quality as quick as gzip. */
-const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 /** inert knows `lookupMap`; its types do not yet. */
 const PRECOMPRESSED = { lookupCompressed: true, lookupMap: { br: '.br', gzip: '.gz' } };

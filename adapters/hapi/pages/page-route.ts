@@ -3,7 +3,7 @@
  * without a session leads to the login and back; a form without one is refused, since what it wanted is lost anyway.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
-import { Redirect, Reply, View, type MountedPage, type PageResult } from '../../../ports/http.js';
+import { Redirect, Reply, SharedBytes, View, type MountedPage, type PageResult } from '../../../ports/http.js';
 import type { HttpResponse } from '../transport/http-response.js';
 import { IncomingRequest } from '../routes/incoming-request.js';
 import { setCookie } from '../transport/cookies.js';
@@ -19,7 +19,6 @@ import { loginLocation, redirectResponse } from '../transport/redirect.js';
 import type { Place } from '../limits/in-flight.js';
 import { formFailure, idle, senderOf } from '../routes/request-body.js';
 import type { Observe } from '../transport/request-metrics.js';
-import { send } from '../transport/send.js';
 import { anonOf, contextOf, cookieHeader, NOBODY, visitorOf, type PageServices, type Visitor } from './visitor.js';
 import { paramsFit, paramsRule, QueryRule } from '../routes/validate.js';
 
@@ -51,7 +50,7 @@ export class PageRoute {
     const call = new IncomingRequest(id, request, shared.addressOf, shared.secure);
     const answer = await this.#answer(request, call);
     this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
-    return send(request, h, id, shared.headers.page, answer);
+    return shared.sending.send(request, h, id, shared.headers.page, answer);
   };
 
   async #answer(request: Request, call: IncomingRequest): Promise<HttpResponse> {
@@ -178,7 +177,7 @@ export class PageRoute {
       const headers: Record<string, string | string[]> = checkedHeaders(result.headers);
       if (result.cookies.length > 0)
         headers['set-cookie'] = result.cookies.map((cookie) => setCookie(cookie, shared.secure));
-      const raw = body === null || typeof body === 'string' || Buffer.isBuffer(body);
+      const raw = body === null || typeof body === 'string' || Buffer.isBuffer(body) || body instanceof SharedBytes;
       if (body !== null) headers['content-type'] ??= raw ? 'text/plain; charset=utf-8' : JSON_TYPE;
       return { status, headers, body: raw ? body : successJson(body) };
     }

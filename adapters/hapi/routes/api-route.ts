@@ -9,6 +9,7 @@ import {
   FileAnswer,
   Redirect,
   Reply,
+  SharedBytes,
   type Answer,
   type Authenticator,
   type BasicGuard,
@@ -49,7 +50,7 @@ import type { RateLimits } from '../limits/rate-limits.js';
 import { redirectResponse } from '../transport/redirect.js';
 import { fileResponse } from '../streams/file-response.js';
 import type { StreamServices } from '../streams/stream-services.js';
-import { isForHapi, send, sendDirect } from '../transport/send.js';
+import { isForHapi, type Sending } from '../transport/send.js';
 import type { Observe, RequestMetrics } from '../transport/request-metrics.js';
 import { formFailure, idle, listenerOf, senderOf } from './request-body.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
@@ -64,6 +65,7 @@ export interface RouteServices {
   bodies: BodyReader;
   inFlight: InFlight;
   streams: StreamServices;
+  sending: Sending;
   addressOf: AddressOf;
   timings: RequestMetrics;
   log: Logger;
@@ -130,9 +132,9 @@ export class ApiRoute {
   /** hapi's handler. Never throws. */
   readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
     const made = this.#made.get(request.raw.req);
-    if (made !== undefined) return send(request, h, made.id, this.#base, made.answer);
+    if (made !== undefined) return this.shared.sending.send(request, h, made.id, this.#base, made.answer);
     const call = this.#call(request);
-    return send(request, h, call.id, this.#base, await this.#serve(call));
+    return this.shared.sending.send(request, h, call.id, this.#base, await this.#serve(call));
   };
 
   /** Answers before hapi has seen the request (transport/direct.ts). */
@@ -149,7 +151,7 @@ export class ApiRoute {
       if (isForHapi(req, answer)) {
         this.#made.set(req, { id: call.id, answer });
         hapi();
-      } else sendDirect(call.raw, call.id, this.#base, answer, this.shared.inFlight.stopping);
+      } else this.shared.sending.direct(call.raw, call.id, this.#base, answer, this.shared.inFlight.stopping);
     } catch (thrown) {
       this.#log(thrown, call, 'an answer could not be sent');
       res.destroy();
@@ -404,7 +406,7 @@ export class ApiRoute {
   #renderReply(reply: Reply, { id, warnings }: IncomingRequest): HttpResponse {
     const { status, body: given } = reply;
     const all = this.#ownHeaders(reply);
-    if (given === null || typeof given === 'string' || Buffer.isBuffer(given)) {
+    if (given === null || typeof given === 'string' || Buffer.isBuffer(given) || given instanceof SharedBytes) {
       if (given !== null) all['content-type'] ??= 'text/plain; charset=utf-8';
       return { status, headers: all, body: given };
     }

@@ -1,5 +1,6 @@
 /** A body that is written piece by piece, straight to the socket. */
 import type { ServerResponse } from 'node:http';
+import type { SharedBytes } from '../../../ports/http.js';
 
 export interface BodyStream {
   /** For `content-length`; null: not known (events). */
@@ -8,5 +9,5 @@ export interface BodyStream {
   send(res: ServerResponse): Promise<void>;
 }
 
-export const isBodyStream = (body: string | Buffer | BodyStream | null): body is BodyStream =>
+export const isBodyStream = (body: string | Buffer | SharedBytes | BodyStream | null): body is BodyStream =>
   typeof body === 'object' && body !== null && 'send' in body;

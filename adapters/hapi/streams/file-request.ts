@@ -34,16 +34,16 @@ function preconditions(file: File, headers: Wanted): 304 | 412 | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   const modified = file.modifiedAt === undefined ? null : toSeconds(file.modifiedAt.getTime());
   if (match !== undefined) {
-    if (!lists(match, file.etag, false)) return 412;
+    if (!namesTag(match, file.etag, false)) return 412;
   } else if (modified !== null && modified > (dateOf(headers['if-unmodified-since']) ?? Infinity)) return 412;
-  if (noneMatch !== undefined) return lists(noneMatch, file.etag, true) ? 304 : null;
+  if (noneMatch !== undefined) return namesTag(noneMatch, file.etag, true) ? 304 : null;
   return modified !== null && modified <= (dateOf(headers['if-modified-since']) ?? -Infinity) ? 304 : null;
 }
 
 const TAGS = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/g;
 
 /** Whether a list of entity tags names this one. @param weak a weak tag counts too (RFC 9110, 8.8.3.2) */
-function lists(list: string, etag: string, weak: boolean): boolean {
+export function namesTag(list: string, etag: string, weak: boolean): boolean {
   if (list.trim() === '*') return true;
   for (const [, isWeak, tag] of list.matchAll(TAGS)) if (tag === etag && (weak || isWeak === undefined)) return true;
   return false;

@@ -10,13 +10,14 @@ const LEAST_RATE = 1_024;
 export class Outflow {
   /** Of everyone who waits: a heartbeat may come while an event is being written. */
   readonly #waiting = new Set<() => void>();
+  #cut = false;
 
   /** @param stallMs the connection is cut when nothing moved for so long */
   constructor(
     private readonly res: ServerResponse,
     private readonly stallMs: number,
   ) {
-    res.setTimeout(stallMs, () => res.destroy());
+    res.setTimeout(stallMs, () => this.cut());
     res.on('close', () => this.#wake());
   }
 
@@ -29,7 +30,7 @@ export class Outflow {
   get closed(): boolean {
     const { destroyed, closed, socket } = this.res;
     // A connection that broke tells its answer so only at the next turn. An answer that waits for its turn has none yet.
-    return destroyed || closed || socket?.writable === false;
+    return this.#cut || destroyed || closed || socket?.writable === false;
   }
 
   /** Resolves when the system has taken it, and nothing here needs its bytes any more; false: nobody reads any longer. */
@@ -43,7 +44,7 @@ export class Outflow {
       taken();
     });
     if (res.writableLength === 0) return true;
-    const slow = setTimeout(() => res.destroy(), this.stallMs + (res.writableLength / LEAST_RATE) * 1000);
+    const slow = setTimeout(() => this.cut(), this.stallMs + (res.writableLength / LEAST_RATE) * 1000);
     await new Promise<void>((resolve) => {
       taken = resolve;
       this.#waiting.add(resolve);
@@ -51,6 +52,14 @@ export class Outflow {
     this.#waiting.delete(taken);
     clearTimeout(slow);
     return ok && !this.closed;
+  }
+
+  /** Ends the connection. An answer that waits for its turn on it has no connection yet, and never hears of its end. */
+  cut(): void {
+    this.#cut = true;
+    this.res.req.socket?.destroy();
+    this.res.destroy();
+    this.#wake();
   }
 
   #wake(): void {

@@ -5,7 +5,14 @@
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Lifecycle } from '@hapi/hapi';
-import type { HttpResponse } from './http-response.js';
+import { networkOf } from '../../../lib/addresses.js';
+import { SharedBytes } from '../../../ports/http.js';
+import type { UnsentBudget } from '../limits/unsent-budget.js';
+import { namesTag } from '../streams/file-request.js';
+import { HeldBody } from '../streams/held-body.js';
+import type { AddressOf } from './address.js';
+import { Compressor, isEncoding, type Encoding } from './compress.js';
+import { lengthOf, type HttpResponse } from './http-response.js';
 import { awaitsContinue, hasBody } from '../body/wire.js';
 import { isBodyStream, type BodyStream } from '../streams/body-stream.js';
 
@@ -14,71 +21,139 @@ const LINGER_MS = 10_000;
 export const COMPRESSED_FROM = 1_024;
 const LINGER_BYTES = 64 * 1024 * 1024;
 
-/** @param base headers of every answer of its kind; the answer's own go over them */
-export function send(
-  request: Request,
-  h: ResponseToolkit,
-  id: string,
-  base: Readonly<Record<string, string | string[]>>,
-  answer: HttpResponse,
-): Lifecycle.ReturnValue {
-  const { req, res } = request.raw;
-  if (isBodyStream(answer.body)) {
-    sendStream(req, res, { ...base, ...answer.headers, 'x-request-id': id }, answer.status, answer.body);
-    return h.abandon;
+/** Answers of this many bytes are held only within the budget, and those who read them too slowly are cut. */
+export const HELD_FROM = 64 * 1024;
+
+type Headers = Readonly<Record<string, string | string[]>>;
+
+export interface SendingServices {
+  budget: UnsentBudget;
+  /** An answer is cut when nothing moved for so long. */
+  stallMs: number;
+  addressOf: AddressOf;
+  /** An answer broke off for a reason of ours. */
+  failed: (thrown: unknown) => void;
+}
+
+/** Every answer goes out here, whatever made it. */
+export class Sending {
+  readonly #compressor = new Compressor();
+
+  constructor(private readonly services: SendingServices) {}
+
+  /** @param base headers of every answer of its kind; the answer's own go over them */
+  send(request: Request, h: ResponseToolkit, id: string, base: Headers, answer: HttpResponse): Lifecycle.ReturnValue {
+    const { req, res } = request.raw;
+    if (isBodyStream(answer.body)) {
+      sendStream(req, res, { ...base, ...answer.headers, 'x-request-id': id }, answer.status, answer.body);
+      return h.abandon;
+    }
+    // An injected request (tests) is none, and has arrived whole.
+    if (req instanceof IncomingMessage && isLong(answer.body)) {
+      const encoding = answer.uncompressed === true ? null : encodingFor(request, answer.headers);
+      void this.#sendLong(request.raw, { ...base, ...answer.headers, 'x-request-id': id }, answer, encoding);
+      return h.abandon;
+    }
+    const body = answer.body instanceof SharedBytes ? Buffer.concat(answer.body.parts) : answer.body;
+    if (req instanceof IncomingMessage && !req.complete && hasBody(req) && !req.destroyed) {
+      const { status } = answer;
+      const headers = { ...base, ...answer.headers, 'x-request-id': id };
+      sendEarly(req, res, request.method === 'head', headers, { status, body });
+      return h.abandon;
+    }
+    // What hapi has understood of `Accept-Encoding`.
+    if (answer.uncompressed === true) Object.assign(request.info, { acceptEncoding: 'identity' });
+    const response = h.response(body ?? undefined);
+    Object.assign(response.headers, base, answer.headers);
+    response.headers['x-request-id'] = id;
+    return response.code(answer.status);
   }
-  // An injected request (tests) is none, and has arrived whole.
-  if (req instanceof IncomingMessage && !req.complete && hasBody(req) && !req.destroyed) {
-    const { status, body } = answer;
-    const headers = { ...base, ...answer.headers, 'x-request-id': id };
-    sendEarly(req, res, request.method === 'head', headers, { status, body });
-    return h.abandon;
+
+  /**
+   * Answers a request that hapi has not seen, with the headers that hapi would send.
+   * @param last the connection takes no further request
+   */
+  direct({ req, res }: Raw, id: string, base: Headers, answer: HttpResponse, last: boolean): void {
+    const { status, headers, body } = answer;
+    if (isBodyStream(body)) {
+      return sendStream(req, res, { ...base, ...headers, 'x-request-id': id }, status, body);
+    }
+    if (isLong(body)) {
+      const all = { ...base, ...headers, 'x-request-id': id, ...(last && { connection: 'close' }) };
+      void this.#sendLong({ req, res }, all, answer, null);
+      return;
+    }
+    const bytes = body instanceof SharedBytes ? Buffer.concat(body.parts) : (body ?? '');
+    if (!req.complete && hasBody(req) && !req.destroyed) {
+      return sendEarly(req, res, false, { ...base, ...headers, 'x-request-id': id }, { status, body: bytes });
+    }
+    const length = Buffer.byteLength(bytes);
+    // Names and values in turn: an object made for each answer would cost more than its text.
+    const head: (string | string[] | number)[] = ['x-request-id', id];
+    if (status !== 204) head.push('content-length', length);
+    for (const name in base) if (headers[name] === undefined) head.push(name, base[name] as string);
+    for (const name in headers) head.push(name, headers[name] as string);
+    // Asked for with `Accept-Encoding` or `Range`, the answer is another: caches have to know.
+    if (length >= COMPRESSED_FROM || status === 204) head.push('vary', 'accept-encoding');
+    if (status === 200 && length > 0 && req.method === 'GET') head.push('accept-ranges', 'bytes');
+    if (last) head.push('connection', 'close');
+    res.writeHead(status, head).end(bytes);
   }
-  // What hapi has understood of `Accept-Encoding`.
-  if (answer.uncompressed === true) Object.assign(request.info, { acceptEncoding: 'identity' });
-  const response = h.response(answer.body ?? undefined);
-  Object.assign(response.headers, base, answer.headers);
-  response.headers['x-request-id'] = id;
-  return response.code(answer.status);
+
+  /** Never rejects. @param encoding null: as it is */
+  async #sendLong(
+    { req, res }: Raw,
+    headers: Record<string, string | string[]>,
+    { status, body }: HttpResponse,
+    encoding: Encoding | null,
+  ): Promise<void> {
+    const { budget, stallMs, addressOf, failed } = this.services;
+    const bytes = typeof body === 'string' ? Buffer.from(body) : (body as Buffer | SharedBytes);
+    const all: typeof headers = { ...headers, vary: 'accept-encoding' };
+    const { etag } = headers;
+    if (typeof etag === 'string') {
+      // Other bytes have another tag, as hapi names them; the same question knows both.
+      if (encoding !== null) all['etag'] = etag.replace(/"$/, `-${encoding}"`);
+      const known = req.headers['if-none-match'];
+      const isKnown = known !== undefined && [etag, String(all['etag'])].some((tag) => namesTag(known, tag, true));
+      if (isKnown && status === 200) return void res.writeHead(304, all).end();
+    }
+    if (req.method === 'HEAD') return void res.writeHead(status, { ...all, 'content-length': bytes.length }).end();
+    const address = networkOf(addressOf(req.socket.remoteAddress, req.headers['x-forwarded-for']));
+    const held = (own: Buffer | SharedBytes): HeldBody => new HeldBody(own, { stallMs, budget, address });
+    try {
+      if (encoding === null) return sendStream(req, res, all, status, held(bytes));
+      const small = await this.#compressor.compress(encoding, bytes, address);
+      sendStream(req, res, { ...all, 'content-encoding': encoding }, status, held(small));
+    } catch (thrown) {
+      failed(thrown);
+      res.destroy();
+    }
+  }
+}
+
+interface Raw {
+  req: IncomingMessage;
+  res: ServerResponse;
+}
+
+const isLong = (body: string | Buffer | SharedBytes | null): boolean => body !== null && lengthOf(body) >= HELD_FROM;
+
+/** What hapi has understood of `Accept-Encoding`, for what gains by it. */
+function encodingFor(request: Request, headers: Headers): Encoding | null {
+  if (headers['content-encoding'] !== undefined) return null;
+  const { compressible } = request.server.mime.type(String(headers['content-type']).split(';')[0] ?? '');
+  const wanted = request.info.acceptEncoding;
+  return compressible === true && isEncoding(wanted) ? wanted : null;
 }
 
 /** What hapi has to finish: compressing what is long enough, for those who take that. */
 export const isForHapi = (req: IncomingMessage, { body, uncompressed }: HttpResponse): boolean =>
   req.headers['accept-encoding'] !== undefined &&
   uncompressed !== true &&
-  (typeof body === 'string' || Buffer.isBuffer(body)) &&
-  Buffer.byteLength(body) >= COMPRESSED_FROM;
-
-/**
- * Answers a request that hapi has not seen, with the headers that hapi would send.
- * @param last the connection takes no further request
- */
-export function sendDirect(
-  { req, res }: { req: IncomingMessage; res: ServerResponse },
-  id: string,
-  base: Readonly<Record<string, string | string[]>>,
-  { status, headers, body }: HttpResponse,
-  last: boolean,
-): void {
-  if (isBodyStream(body)) {
-    return sendStream(req, res, { ...base, ...headers, 'x-request-id': id }, status, body);
-  }
-  if (!req.complete && hasBody(req) && !req.destroyed) {
-    return sendEarly(req, res, false, { ...base, ...headers, 'x-request-id': id }, { status, body });
-  }
-  const bytes = body ?? '';
-  const length = Buffer.byteLength(bytes);
-  // Names and values in turn: an object made for each answer would cost more than its text.
-  const head: (string | string[] | number)[] = ['x-request-id', id];
-  if (status !== 204) head.push('content-length', length);
-  for (const name in base) if (headers[name] === undefined) head.push(name, base[name] as string);
-  for (const name in headers) head.push(name, headers[name] as string);
-  // Asked for with `Accept-Encoding` or `Range`, the answer is another: caches have to know.
-  if (length >= COMPRESSED_FROM || status === 204) head.push('vary', 'accept-encoding');
-  if (status === 200 && length > 0 && req.method === 'GET') head.push('accept-ranges', 'bytes');
-  if (last) head.push('connection', 'close');
-  res.writeHead(status, head).end(bytes);
-}
+  body !== null &&
+  !isBodyStream(body) &&
+  lengthOf(body) >= COMPRESSED_FROM;
 
 function sendEarly(
   req: IncomingMessage,

@@ -3,6 +3,7 @@
  * more than its size, which the signed manifest says: more is an endless-data attack and exit 3. The bytes are judged by
  * their SHA-256 alone, so it does not matter whose earlier bytes lie there.
  */
+import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -54,6 +55,31 @@ export async function download(folder: string, wanted: Wanted, downloader: Downl
   throw new OtherBytes('the package’s SHA-256 is not the one of the release');
 }
 
+/** A file of the release store that is held: its manifest. Other bytes than `sha256` says are `OtherBytes`. */
+export async function readSmall(
+  { url, most, sha256 }: Omit<Wanted, 'size'> & { most: number },
+  network: Network,
+  onAccepted: () => void,
+): Promise<Buffer> {
+  const answer = await network.open(url, { 'accept-encoding': 'identity' });
+  await judge(answer, 0, most, 'the manifest');
+  onAccepted();
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of answer.content) {
+      bytes += piece.length;
+      if (bytes > most) throw new Failure('unverified', `the manifest is longer than ${most} bytes`);
+      pieces.push(piece);
+    }
+  } finally {
+    await answer.drop();
+  }
+  const whole = Buffer.concat(pieces);
+  if (createHash('sha256').update(whole).digest('hex') === sha256) return whole;
+  throw new OtherBytes('the manifest’s SHA-256 is not the one of the release');
+}
+
 const sizeOf = (path: string): Promise<number> =>
   stat(path).then(
     ({ size }) => size,
@@ -86,22 +112,22 @@ async function fetchAll(path: string, wanted: Wanted, downloader: Downloader): P
 async function fetchRest(path: string, from: number, wanted: Wanted, downloader: Downloader): Promise<void> {
   const headers: Record<string, string> = from === 0 ? {} : { range: `bytes=${from}-` };
   const answer = await downloader.network.open(wanted.url, { 'accept-encoding': 'identity', ...headers });
-  await judge(answer, from, wanted);
+  await judge(answer, from, wanted.size);
   downloader.onAccepted();
   await write(path, answer, answer.status === 206 ? from : 0, wanted.size, downloader);
 }
 
 /** Only whole files and the wanted rest go on. */
-async function judge(answer: Package, from: number, wanted: Wanted): Promise<void> {
+async function judge(answer: Package, from: number, size: number, what = 'the package'): Promise<void> {
   const { status, headers } = answer;
   if (status === 401 || status === 403) throw new Failure('unauthorized', answer.refused);
   if (status === 200) return;
-  if (status === 206 && headers['content-range'] === `bytes ${from}-${wanted.size - 1}/${wanted.size}`) return;
+  if (status === 206 && headers['content-range'] === `bytes ${from}-${size - 1}/${size}`) return;
   const said = await messageOf(answer);
-  if (isTransient(status)) throw new Failure('transient', `the package: ${status} ${said ?? ''}`);
-  if (status === 404) throw new OtherBytes('the package is not there any more', 'error');
-  if (status === 206 || status === 416) throw new OtherBytes(`the package: ${status} with another size`);
-  throw new Failure('error', `the package: ${status} ${said ?? ''}`);
+  if (isTransient(status)) throw new Failure('transient', `${what}: ${status} ${said ?? ''}`);
+  if (status === 404) throw new OtherBytes(`${what} is not there any more`, 'error');
+  if (status === 206 || status === 416) throw new OtherBytes(`${what}: ${status} with another size`);
+  throw new Failure('error', `${what}: ${status} ${said ?? ''}`);
 }
 
 async function write(path: string, answer: Package, from: number, size: number, downloader: Downloader): Promise<void> {

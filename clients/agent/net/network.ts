@@ -2,7 +2,7 @@
  * What an action wants of the network. The credentials of a run are known here alone: an action asks, and never holds a password.
  * So the same action runs where the credentials must not be, in the child of `owner/`.
  */
-import { credentialsOf } from '../update/credentials.js';
+import { credentialsOf, type Credentials } from '../update/credentials.js';
 import type { Hooks } from '../hooks.js';
 import type { Options } from '../options.js';
 import type { Env } from '../options/table.js';
@@ -28,6 +28,7 @@ export interface Network {
 export class DirectNetwork implements Network {
   readonly #http: Http;
   #account: Account | null = null;
+  #credentials: Promise<Credentials> | null = null;
   #session: Promise<SetupPath | null> | null = null;
 
   constructor(
@@ -44,7 +45,9 @@ export class DirectNetwork implements Network {
   }
 
   async open(url: URL, headers: Readonly<Record<string, string>>): Promise<Package> {
-    const { authorization, refused } = await credentialsOf({ ...this.options, ...this.#account }, this.signal);
+    // Asked for once, however many files are read with them.
+    this.#credentials ??= credentialsOf({ ...this.options, ...this.#account }, this.signal);
+    const { authorization, refused } = await this.#credentials;
     return { ...(await this.#http.download(url, { ...headers }, authorization)), refused };
   }
 
@@ -54,6 +57,7 @@ export class DirectNetwork implements Network {
 
   async #login(server: URL): Promise<SetupPath | null> {
     this.#account = await accountOf(this.options, this.signal);
+    this.#credentials = null;
     return this.#account === null ? null : SetupSession.login(this.#http, server, this.#account);
   }
 

@@ -3,13 +3,14 @@
  * update and an installation get what they bring.
  */
 import { rm } from 'node:fs/promises';
+import { MAX_MANIFEST_BYTES } from '../../shared/manifest.js';
 import { printable } from '../../shared/texts.js';
 import { below } from '../net/address.js';
-import { download, OtherBytes } from '../net/download.js';
+import { download, OtherBytes, readSmall } from '../net/download.js';
 import { bring } from './bring.js';
 import type { Installation } from './installation.js';
 import { ask, type Found } from './question.js';
-import type { Question, UpdateServer } from './server.js';
+import type { ManifestPlace, Question, UpdateServer } from './server.js';
 import { checkSpace } from './space.js';
 
 /** An old installation goes in steps (contract 40, publishing); a server that never ends them is not followed for ever. */
@@ -52,11 +53,13 @@ async function fetchOffered(
   server: UpdateServer,
   question: Question,
 ): Promise<{ found: Found; archive: string } | null> {
+  const { network, output } = installation.agent;
+  const readManifest = ({ path, sha256 }: ManifestPlace): Promise<Buffer> =>
+    readSmall({ url: below(server.address, path), most: MAX_MANIFEST_BYTES, sha256 }, network, () => output.release());
   for (let attempt = 0; ; attempt++) {
-    const found = await ask(installation, server, question);
-    if (found === null) return null;
     try {
-      return { found, archive: await fetchPackage(installation, server, found) };
+      const found = await ask(installation, server, question, readManifest);
+      return found && { found, archive: await fetchPackage(installation, server, found) };
     } catch (error) {
       if (!(error instanceof OtherBytes) || attempt > 0) throw error;
     }

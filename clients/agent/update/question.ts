@@ -15,7 +15,7 @@ import {
 } from '../trust/verified.js';
 import type { VerifyingKey } from '../../shared/signature.js';
 import type { Installation } from './installation.js';
-import type { CheckAnswer, Offered, Question, SignedStatement, UpdateServer } from './server.js';
+import type { CheckAnswer, ManifestPlace, Offered, Question, SignedStatement, UpdateServer } from './server.js';
 
 export interface Found {
   release: VerifiedRelease;
@@ -24,8 +24,16 @@ export interface Found {
   more: boolean;
 }
 
-/** @returns null: up to date */
-export async function ask(installation: Installation, server: UpdateServer, question: Question): Promise<Found | null> {
+/**
+ * @param readManifest brings a manifest that the answer only names, its SHA-256 verified
+ * @returns null: up to date
+ */
+export async function ask(
+  installation: Installation,
+  server: UpdateServer,
+  question: Question,
+  readManifest: (place: ManifestPlace) => Promise<Buffer>,
+): Promise<Found | null> {
   const { agent } = installation;
   let key = await currentKey(installation, server, question);
   const answer = await server.check(question);
@@ -35,7 +43,11 @@ export async function ask(installation: Installation, server: UpdateServer, ques
     key = await currentKey(installation, server, question);
   const required = await rememberRequired(installation, answer);
   if (answer.currentWithdrawn) agent.output.warning(`the installed ${question.version} was withdrawn`);
-  const bytes = offered === null ? null : Buffer.from(offered.manifestText, 'utf8');
+  const manifestOrPlace = offered?.manifest ?? null;
+  const bytes =
+    manifestOrPlace === null || Buffer.isBuffer(manifestOrPlace)
+      ? manifestOrPlace
+      : await readManifest(manifestOrPlace);
   await judgeFresh(installation, server, question, { key, required, offered, bytes });
   if (offered === null || bytes === null) return null;
   const state = installation.state.current;

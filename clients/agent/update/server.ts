@@ -34,10 +34,16 @@ export interface Offered {
   packageUrl: string;
   packageSize: number;
   packageSha256: string;
-  /** The exact signed bytes, as text. */
-  manifestText: string;
+  /** The exact signed bytes, or where in the release store a long manifest lies. */
+  manifest: Buffer | ManifestPlace;
   signature: string | null;
   keyId: string | null;
+}
+
+/** Below the server's address, read with the package's credentials (contract 40, asking). */
+export interface ManifestPlace {
+  path: string;
+  sha256: string;
 }
 
 export interface CheckAnswer {
@@ -133,6 +139,8 @@ function flag(body: Readonly<Record<string, unknown>>, field: string): boolean {
   return value;
 }
 
+const isSha256 = (hash: string): boolean => /^[0-9a-f]{64}$/.test(hash);
+
 function readOffered(value: unknown, question: Question): Offered {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw lie('release', 'is no object');
   const it = value as Readonly<Record<string, unknown>>;
@@ -151,8 +159,17 @@ function readOffered(value: unknown, question: Question): Offered {
     notes: typeof it.release_notes === 'string' ? it.release_notes : null,
     packageUrl: text('package_url', isPackageUrl, 'does not lie below /releases/'),
     packageSize: size,
-    packageSha256: text('package_sha256', (hash) => /^[0-9a-f]{64}$/.test(hash), 'is no SHA-256'),
-    manifestText: text('manifest_json', (json) => json !== '', 'is empty'),
+    packageSha256: text('package_sha256', isSha256, 'is no SHA-256'),
+    manifest:
+      (it.manifest_json ?? null) === null && (it.manifest_url ?? null) !== null
+        ? {
+            path: text('manifest_url', isPackageUrl, 'does not lie below /releases/'),
+            sha256: text('manifest_sha256', isSha256, 'is no SHA-256'),
+          }
+        : Buffer.from(
+            text('manifest_json', (json) => json !== '', 'is empty'),
+            'utf8',
+          ),
     signature: (it.manifest_signature ?? null) === null ? null : text('manifest_signature', () => true, 'is no text'),
     keyId: typeof it.key_id === 'string' ? it.key_id : null,
   };

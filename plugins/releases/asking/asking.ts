@@ -2,7 +2,7 @@
  * What machines ask without a credential (contract 40, asking): check and latest, from memory alone. Answers are put
  * together from texts that were written once per release.
  */
-import { inject, injectable, text, type Reply } from '../../../kernel/contract.js';
+import { inject, injectable, text, type Reply, type SharedBytes } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
@@ -51,8 +51,8 @@ export class Asking {
     const shown = this.index.channel(product, channel);
     const latest = latestOf(shown.views[platform]);
     const json = latest === null ? undefined : shown.texts.get(latest.id)?.json;
-    const body = json?.text(latest?.mandatory ?? false) ?? 'null';
-    return answer(`{"status":"success","latest":${body}}`, json?.tag ?? '-');
+    const head = '{"status":"success","latest":';
+    return answer(json?.within(head, latest?.mandatory ?? false, '}') ?? `${head}null}`, json?.tag ?? '-');
   }
 
   async #checkYoung(question: CheckQuestion): Promise<Reply> {
@@ -100,7 +100,8 @@ export class Asking {
       signed: ((release ?? latest)?.manifest_signature ?? null) !== null,
     };
     const json = textOf(shown, release);
-    const body = `${JSON.stringify(head).slice(0, -1)},"release":${json?.text(mandatory) ?? 'null'}}`;
+    const before = `${JSON.stringify(head).slice(0, -1)},"release":`;
+    const body = json?.within(before, mandatory, '}') ?? `${before}null}`;
     const flags = [mandatory, current_withdrawn, require_signed].map(Number).join('');
     return answer(body, `${json?.tag ?? '-'}.${textOf(shown, latest)?.tag ?? '-'}.${flags}`);
   }
@@ -110,5 +111,5 @@ const textOf = (shown: ShownChannel, release: { id: string } | null) =>
   release === null ? undefined : shown.texts.get(release.id)?.json;
 
 /** @param tag differs whenever the body of one question does */
-const answer = (body: string, tag: string): Reply =>
+const answer = (body: string | SharedBytes, tag: string): Reply =>
   text(body, JSON_TYPE).header('etag', `"${tag}"`).header('cache-control', 'no-cache');

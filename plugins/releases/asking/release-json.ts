@@ -3,6 +3,7 @@
  * have megabytes (contract 40, asking).
  */
 import { createHash } from 'node:crypto';
+import { SharedBytes } from '../../../kernel/contract.js';
 import type { KnownRelease } from './channel-releases.js';
 
 /** Below `{base_url}` (contract 40, files). */
@@ -14,13 +15,22 @@ export const packageUrl = ({
 }: Pick<KnownRelease, 'product' | 'channel' | 'version' | 'platform'>): string =>
   `/releases/${product}/${channel}/${version}/${platform}/package.tar.gz`;
 
+/** Longer manifests are read beside the package: this answer goes to everyone who asks (contract 40, asking). */
+const MOST_INLINE_BYTES = 256 * 1024;
+/** From here on the text is held as bytes that all answers share. */
+const SHARED_FROM = 16 * 1024;
+
+export const manifestUrl = (release: Parameters<typeof packageUrl>[0]): string =>
+  packageUrl(release).replace(/[^/]+$/, 'manifest.json');
+
 export class ReleaseJson {
-  readonly #open: string;
+  readonly #open: string | Buffer;
   /** Differs whenever the text does. */
   readonly tag: string;
 
   constructor(release: KnownRelease, notes: string | null, manifest: string) {
     const { version, channel, platform, published_at, package_size, package_sha256, min_version } = release;
+    const inline = Buffer.byteLength(manifest) <= MOST_INLINE_BYTES;
     const shown = {
       version,
       channel,
@@ -32,15 +42,22 @@ export class ReleaseJson {
       package_sha256,
       min_version,
       signed: release.manifest_signature !== null,
-      manifest_json: manifest,
+      manifest_json: inline ? manifest : null,
+      manifest_url: inline ? null : manifestUrl(release),
+      manifest_sha256: release.manifest_sha256,
       manifest_signature: release.manifest_signature,
       key_id: release.key_id,
     };
-    this.#open = JSON.stringify(shown).slice(0, -1);
+    const text = JSON.stringify(shown).slice(0, -1);
+    this.#open = text.length < SHARED_FROM ? text : Buffer.from(text);
     this.tag = createHash('sha256').update(this.#open).digest('base64url').slice(0, 16);
   }
 
-  text(mandatory: boolean): string {
-    return `${this.#open},"mandatory":${mandatory}}`;
+  /** As a member of an answer, between what stands before and behind it. */
+  within(before: string, mandatory: boolean, behind: string): string | SharedBytes {
+    const end = `,"mandatory":${mandatory}}${behind}`;
+    return typeof this.#open === 'string'
+      ? before + this.#open + end
+      : new SharedBytes([Buffer.from(before), this.#open, Buffer.from(end)]);
   }
 }

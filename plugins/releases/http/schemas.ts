@@ -24,7 +24,17 @@ export const product = slugText.required().description('The project’s slug');
 export const channel = slugText.default('stable').description('Release channel');
 
 const manifestFields = {
-  manifest_json: joi.string().description('The manifest: its UTF-8 bytes are what is signed'),
+  manifest_json: joi
+    .string()
+    .allow(null)
+    .description(
+      'The manifest: its UTF-8 bytes are what is signed. Null where it has more than 256 KiB: `manifest_url`',
+    ),
+  manifest_url: joi
+    .string()
+    .allow(null)
+    .description('Of a long manifest: its file, relative to {base_url} and read with the credentials of the package'),
+  manifest_sha256: joi.string().description('Of the bytes of the manifest'),
   manifest_signature: joi
     .string()
     .allow(null)

@@ -44,6 +44,40 @@ describe('update-agent: update', function () {
     await remove(dir);
   });
 
+  it('reads a manifest that is too long for the answer beside its package, with the credentials of the package', async () => {
+    const release = server.publish({ version: '1.1.0', files: NEW, preserve: ['settings*.json'] });
+    server.manifestsApart = true;
+    server.allowed = [`Basic ${Buffer.from('jo:secret').toString('base64')}`];
+    const options = ['--username', 'jo'];
+    const refused = await runAgent(['--server', server.url, '--dir', dir, '--channel', 'stable', ...options], {
+      env: { SVC_PASSWORD: 'wrong' },
+    });
+    expect(refused.code).to.equal(2);
+    const ran = await runAgent(['--server', server.url, '--dir', dir, '--channel', 'stable', ...options], {
+      env: { SVC_PASSWORD: 'secret' },
+    });
+    expect(ran).to.include({ code: 0, stdout: 'UPDATED: 1.0.0 -> 1.1.0\n' });
+    expect(await readFile(join(dir, 'manifest.json'), 'utf8')).to.equal(release.manifest);
+  });
+
+  it('takes no manifest beside the package but the one that the answer names', async () => {
+    server.publish({ version: '1.1.0', files: NEW, preserve: ['settings*.json'] });
+    server.manifestsApart = true;
+    const before = await treeOf(dir);
+    const lies = [
+      { manifest_sha256: '0'.repeat(64) },
+      { manifest_sha256: 'x' },
+      { manifest_url: 'http://127.0.0.1:1/releases/manifest.json' },
+      { manifest_url: '/releases/../secret' },
+      { manifest_signature: server.publish({ version: '0.9.0', files: OLD }).signature },
+    ];
+    for (const lie of lies) {
+      server.lies.check = (body) => ({ ...body, release: { ...body.release, ...lie } });
+      expect((await go()).code, JSON.stringify(lie)).to.equal(3);
+    }
+    expect(await treeOf(dir)).to.deep.equal(before);
+  });
+
   it('replaces, makes, keeps, and removes what only the previous manifest lists', async () => {
     const release = server.publish({ version: '1.1.0', files: NEW, preserve: ['settings*.json'] });
     await writeFile(join(dir, 'settings.json'), '{"a":"mine"}');

@@ -78,6 +78,11 @@ export interface Fixture extends Services {
     content?: string,
     more?: Partial<PublishRequest>,
   ): Promise<Published & { warnings: string[] }>;
+  publishFiles(
+    version: string,
+    files: Readonly<Record<string, string>>,
+    more?: Partial<PublishRequest>,
+  ): Promise<Published & { warnings: string[] }>;
   /** What check says. */
   check(version: string, more?: { platform?: Platform; instance?: string; channel?: string }): Promise<Checked>;
 }
@@ -92,7 +97,9 @@ export interface Checked {
     platform: string;
     mandatory: boolean;
     package_sha256: string;
-    manifest_json: string;
+    manifest_json: string | null;
+    manifest_url: string | null;
+    manifest_sha256: string;
     release_notes: string | null;
   } | null;
 }
@@ -156,6 +163,23 @@ export function fixtureOn(
   change(deps);
   const services = buildServices(Scope.root({}), deps);
   const { uploads, asking } = services;
+  const publishFiles: Fixture['publishFiles'] = (version, files, more = {}) =>
+    uploads.publish(CI, {
+      request: {
+        product: 'shop',
+        channel: 'stable',
+        version,
+        platform: 'any',
+        build: null,
+        mandatory: false,
+        rollout_percent: undefined,
+        min_version: null,
+        by: 'ci',
+        ...more,
+      },
+      body: uploaded(packageOf(files)),
+      announced: { sha256: undefined, notes: undefined, meta: undefined },
+    });
   return {
     ...services,
     clock,
@@ -163,23 +187,8 @@ export function fixtureOn(
     audited,
     log,
     packages,
-    publish: (version, content = version, more = {}) =>
-      uploads.publish(CI, {
-        request: {
-          product: 'shop',
-          channel: 'stable',
-          version,
-          platform: 'any',
-          build: null,
-          mandatory: false,
-          rollout_percent: undefined,
-          min_version: null,
-          by: 'ci',
-          ...more,
-        },
-        body: uploaded(packageOf({ 'app.txt': content })),
-        announced: { sha256: undefined, notes: undefined, meta: undefined },
-      }),
+    publish: (version, content = version, more = {}) => publishFiles(version, { 'app.txt': content }, more),
+    publishFiles,
     check: async (version, { platform = 'any', instance, channel = 'stable' } = {}) => {
       const reply = await asking.check({ product: 'shop', version, channel, platform, instance: instance ?? null });
       return JSON.parse(reply.body as string) as Checked;

@@ -16,6 +16,7 @@ import {
   SIGNER,
   uploaded,
 } from './fixture.js';
+import { SharedBytes } from '../../../ports/http.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { HOSTILE_ARCHIVES } from '../../support/hostile-archives.js';
 
@@ -253,6 +254,29 @@ describe('releases: publishing', () => {
     expect((await one.publish('1.1')).outcome).to.equal('replaced');
     expect((await one.check('0.9')).release?.version).to.equal('1.1');
     expect(await one.check('1.1')).to.include({ current_withdrawn: false });
+  });
+
+  it('gives a manifest of more than 256 KiB by its address and hash, and the same bytes to everybody', async () => {
+    const one = await memoryFixture();
+    const names = Array.from({ length: 2_500 }, (_, i) => [`files/${i}-${'x'.repeat(40)}`, String(i)]);
+    const { release } = await one.publishFiles('1.1', Object.fromEntries(names) as Record<string, string>);
+    const answer = await one.check('1.0');
+    expect(answer.release).to.include({
+      manifest_json: null,
+      manifest_url: '/releases/shop/stable/1.1/any/manifest.json',
+      manifest_sha256: release.manifest_sha256,
+      manifest_signature: release.manifest_signature,
+    });
+    await one.publishFiles('1.2', Object.fromEntries(names.slice(0, 500)) as Record<string, string>);
+    const ask = (version: string) =>
+      one.asking.check({ product: 'shop', channel: 'stable', platform: 'any', version, instance: null });
+    const [first, second] = [(await ask('1.0')).body, (await ask('1.0.1')).body];
+    if (!(first instanceof SharedBytes && second instanceof SharedBytes)) throw new Error('not shared');
+    expect(first.parts[1]).to.equal(second.parts[1]);
+    const read = JSON.parse(Buffer.concat(second.parts).toString()) as Record<string, Record<string, unknown>>;
+    expect(read).to.include({ current_version: '1.0.1', latest_version: '1.2' });
+    expect(read['release']).to.include({ version: '1.2', manifest_url: null, mandatory: false });
+    expect(JSON.parse(String(read['release']?.['manifest_json']))).to.include({ version: '1.2' });
   });
 
   it('promotes with a manifest of its own', async () => {

@@ -1,0 +1,45 @@
+/**
+ * A long answer that is held whole while its reader takes it: piece by piece, so that it is seen whether that reads at all, and
+ * counted among all that is held for others (limits/unsent-budget.ts). Bytes that many answers share cost each of them a piece.
+ */
+import type { ServerResponse } from 'node:http';
+import { SharedBytes } from '../../../ports/http.js';
+import type { UnsentBudget } from '../limits/unsent-budget.js';
+import type { BodyStream } from './body-stream.js';
+import { Outflow } from './outflow.js';
+
+/** What is handed to the system at once. */
+const PIECE_BYTES = 64 * 1024;
+
+export class HeldBody implements BodyStream {
+  readonly bytes: number;
+  readonly #parts: readonly Uint8Array[];
+  readonly #cost: number;
+
+  constructor(
+    body: Buffer | SharedBytes,
+    private readonly rules: { stallMs: number; budget: UnsentBudget; address: string },
+  ) {
+    const shared = body instanceof SharedBytes;
+    this.bytes = body.length;
+    this.#parts = shared ? body.parts : [body];
+    this.#cost = shared ? PIECE_BYTES : body.length;
+  }
+
+  async send(res: ServerResponse): Promise<void> {
+    const { stallMs, budget, address } = this.rules;
+    const out = new Outflow(res, stallMs);
+    const lease = budget.open(address, this.#cost, () => out.cut());
+    try {
+      for (const part of this.#parts) {
+        for (let at = 0; at < part.length; at += PIECE_BYTES) {
+          if (!(await out.write(part.subarray(at, at + PIECE_BYTES)))) return;
+          lease.moved();
+        }
+      }
+      res.end();
+    } finally {
+      lease.close();
+    }
+  }
+}

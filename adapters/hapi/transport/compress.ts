@@ -1,0 +1,49 @@
+/**
+ * Compresses long answers as fast as the machine can, whatever their readers take: an encoder per slow reader would hold some
+ * megabytes for each. A few at once; addresses take turns.
+ */
+import { once } from 'node:events';
+import { constants, createBrotliCompress, createDeflate, createGzip } from 'node:zlib';
+import { SharedBytes } from '../../../ports/http.js';
+import { FairSlots } from '../limits/fair-slots.js';
+
+/** Brotli at its best is for files compressed once; an answer made for one request gets a quality as quick as gzip. */
+export const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+
+const ENCODERS = {
+  br: () => createBrotliCompress(QUICK),
+  gzip: () => createGzip(),
+  deflate: () => createDeflate(),
+} as const;
+export type Encoding = keyof typeof ENCODERS;
+
+export const isEncoding = (name: string): name is Encoding => Object.hasOwn(ENCODERS, name);
+
+const SLOTS = 4;
+const PIECE_BYTES = 64 * 1024;
+
+export class Compressor {
+  readonly #slots = new FairSlots(SLOTS);
+
+  /** @param address whose turn it is */
+  compress(encoding: Encoding, body: Buffer | SharedBytes, address: string): Promise<Buffer> {
+    return this.#slots.run(address, () => compressed(encoding, body));
+  }
+}
+
+async function compressed(encoding: Encoding, body: Buffer | SharedBytes): Promise<Buffer> {
+  const encoder = ENCODERS[encoding]();
+  const pieces: Buffer[] = [];
+  encoder.on('data', (piece: Buffer) => pieces.push(piece));
+  const ended = once(encoder, 'end');
+  // Whoever asks for it is told; until then it is no unhandled rejection.
+  ended.catch(() => undefined);
+  for (const part of body instanceof SharedBytes ? body.parts : [body]) {
+    for (let at = 0; at < part.length; at += PIECE_BYTES) {
+      if (!encoder.write(part.subarray(at, at + PIECE_BYTES))) await once(encoder, 'drain');
+    }
+  }
+  encoder.end();
+  await ended;
+  return Buffer.concat(pieces);
+}

@@ -1,0 +1,75 @@
+/** Who gives way when answers wait for their readers. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { UnsentBudget, type UnsentLease } from '../../../../adapters/hapi/limits/unsent-budget.js';
+
+describe('hapi: bytes of answers that wait for their readers', () => {
+  let now = 0;
+  let cut: string[] = [];
+  let budget: UnsentBudget;
+  beforeEach(() => {
+    [now, cut] = [0, []];
+    budget = new UnsentBudget(100, 40, () => now);
+  });
+  const open = (address: string, bytes: number, name = address): UnsentLease =>
+    budget.open(address, bytes, () => void cut.push(name));
+
+  it('an address over its share loses what has not moved for longest, and nobody else does', () => {
+    open('b', 10);
+    open('a', 20, 'first');
+    const second = open('a', 20, 'second');
+    now = 3_000;
+    second.moved();
+    open('a', 20, 'third');
+    expect(cut).to.deep.equal(['first']);
+  });
+
+  it('answers that move give way only where the whole is used up', () => {
+    for (const name of ['1', '2', '3', '4']) open('a', 20, name);
+    expect([cut, budget.held]).to.deep.equal([[], 80]);
+    open('b', 20);
+    expect(cut).to.deep.equal([]);
+    open('c', 20);
+    expect([cut, budget.held, budget.cut]).to.deep.equal([['1'], 100, 1]);
+  });
+
+  it('an answer larger than everything has its room alone', () => {
+    open('a', 20);
+    open('b', 500, 'large');
+    expect([cut, budget.held]).to.deep.equal([['a'], 500]);
+  });
+
+  it('counts rightly whatever happens in whatever order', () => {
+    const step = fc.oneof(
+      fc.record({ address: fc.constantFrom('a', 'b', 'c'), bytes: fc.integer({ min: 1, max: 60 }) }),
+      fc.record({ close: fc.nat(20) }),
+      fc.record({ move: fc.nat(20) }),
+      fc.record({ wait: fc.nat(3_000) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const tried = new UnsentBudget(100, 40, () => now);
+        const live = new Map<UnsentLease, number>();
+        for (const one of steps) {
+          const leases = [...live.keys()];
+          if ('wait' in one) now += one.wait;
+          else if ('close' in one) {
+            const lease = leases[one.close];
+            lease?.close();
+            if (lease) live.delete(lease);
+          } else if ('move' in one) leases[one.move]?.moved();
+          else {
+            const held: { lease?: UnsentLease } = {};
+            held.lease = tried.open(one.address, one.bytes, () => void (held.lease && live.delete(held.lease)));
+            live.set(held.lease, one.bytes);
+          }
+          const sum = [...live.values()].reduce((all, bytes) => all + bytes, 0);
+          expect(tried.held).to.equal(sum);
+          expect(sum).to.be.at.most(100);
+        }
+        for (const lease of live.keys()) lease.close();
+        expect(tried.held).to.equal(0);
+      }),
+    );
+  });
+});
