@@ -215,6 +215,11 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
       clock,
       ids,
       metrics,
+      requestLog: {
+        log: log.withWarnings(),
+        all: config.log.level === 'debug',
+        slowMs: config.log.slow_ms,
+      },
     });
   };
   const cipher = new DataCipher(keys.data);

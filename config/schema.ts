@@ -40,7 +40,7 @@ export interface CoreConfig {
   release_private_key: string | null;
   limits: LimitsConfig;
   grouping: GroupingConfig;
-  log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent' };
+  log: { level: 'debug' | 'info' | 'warn' | 'error' | 'silent'; slow_ms: number };
   plugins: readonly string[];
   plugins_off: readonly string[];
 }
@@ -182,7 +182,10 @@ const limits = joi.object({
   api_per_minute: perMinute(600, 'Every other call, per token.'),
   bulk_per_minute: perMinute(30, 'Bulk calls, per token.'),
   auth_failures_per_minute: perMinute(20, 'Refused credentials (401), per address.'),
-  public_per_minute: perMinute(600, 'License validation, update check and other open questions, per address.'),
+  public_per_minute: perMinute(
+    600,
+    'Open questions per address: update checks, license validations, the release store, log-ins and the rest have a bucket of this size each.',
+  ),
   new_groups_per_hour: joi
     .number()
     .integer()
@@ -262,6 +265,14 @@ export const coreSchema = joi.object({
       level: named('SVC_LOG_LEVEL', joi.string().valid('debug', 'info', 'warn', 'error', 'silent'))
         .default('info')
         .description('The least severe lines that are written.'),
+      slow_ms: joi
+        .number()
+        .integer()
+        .min(0)
+        .max(86_400_000)
+        .default(1_000)
+        .unit('ms')
+        .description('A request that takes longer is written as a warning, at any level.'),
     })
     .description('The log on standard output.'),
   plugins: joi

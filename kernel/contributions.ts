@@ -147,6 +147,7 @@ const PAGE = Joi.object({
   title: Joi.string().required(),
   nav: Joi.object(),
   access: duck,
+  limits: Joi.object(),
   panels: Joi.boolean(),
   creates: Joi.boolean(),
   input: schemas,

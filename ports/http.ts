@@ -69,6 +69,12 @@ export type Access = 'public' | AccessRule | readonly AccessRule[];
 /** Which bucket a call is counted in (contract 00, limits). `none` is for probes. */
 export type RateClass = 'api' | 'intake' | 'bulk' | 'public' | 'none';
 
+/**
+ * Which bucket of an address counts an open question (contract 00, limits): what is asked of one says nothing of the others.
+ * `rest` is keys, badges and whatever is not named.
+ */
+export type OpenBucket = 'check' | 'validate' | 'store' | 'login' | 'rest';
+
 export interface HttpRequest {
   /** `X-Request-Id`. */
   id: string;
@@ -210,6 +216,13 @@ export interface RouteSpec {
   tool?: ToolSpec | readonly ToolSpec[];
   limits?: {
     rate?: RateClass;
+    /** Of a call that is counted as `public`. Absent: `rest`, and `store` where HTTP Basic guards. */
+    bucket?: OpenBucket;
+    /**
+     * Whose verified key or password stands behind an answer; null: nobody’s. Such an answer is given where the bucket of its
+     * address is used up too, which may be the work of others; it has a bucket of its own.
+     */
+    proves?: (request: HttpRequest, answer: object) => string | null;
     /** How many units this call counts (elements of an array intake). Called with the parsed body. */
     cost?: (body: unknown) => number;
     /** Body size in bytes on the wire; default `limits.json_bytes`. */
@@ -313,6 +326,8 @@ export interface PageSpec {
   };
   /** `public` only for the login. GET changes nothing; POST is checked for `csrf_token` before anything else is read. */
   access: 'public' | { session: 'admin' | 'member' };
+  /** Of a public page: which bucket of its address counts it, and whose verified password stands behind an answer (`RouteSpec`). */
+  limits?: { bucket: OpenBucket; proves?: (request: HttpRequest, answer: object) => string | null };
   /** The adapter loads every panel for the session: the view's context gets `panels: {attention: [{id, html}], trend: […]}`. */
   panels?: boolean;
   /**

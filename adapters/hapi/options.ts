@@ -4,6 +4,7 @@ import type { HttpLimits } from '../../ports/http-limits.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
+import type { RequestLog } from './transport/open-requests.js';
 import type { LeastRate } from './body/paced-body.js';
 
 export interface HapiServerOptions {
@@ -28,6 +29,8 @@ export interface HapiServerOptions {
   clock: Clock;
   ids: Ids;
   metrics: Metrics;
+  /** Absent: no request is written. */
+  requestLog?: RequestLog;
   /** Requests at work at once, before 503 `overloaded`. Default 1,000. */
   maxInFlight?: number;
   /** Bytes of bodies held at once, all requests together. Default 128 MiB, or more where larger bodies are allowed. */

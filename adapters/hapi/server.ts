@@ -27,6 +27,7 @@ import { COMPRESSED_FROM, Sending } from './transport/send.js';
 import { UnsentBudget } from './limits/unsent-budget.js';
 import { KnownPaths } from './transport/known-paths.js';
 import { makeListener, ownListener } from './transport/listener.js';
+import { OpenRequests } from './transport/open-requests.js';
 import { EventStreams } from './streams/event-streams.js';
 import { PieceBuffers } from './streams/piece-buffers.js';
 import { InFlight } from './limits/in-flight.js';
@@ -71,6 +72,7 @@ export class HapiServer implements HttpServer {
   readonly #eventStreams: EventStreams;
   readonly #paths = new KnownPaths();
   readonly #direct = new DirectRoutes();
+  readonly #requests: OpenRequests;
   #routes: readonly MountedRoute[] = [];
   /** Null: any error code is taken. */
   #codes: ErrorCodes | null = null;
@@ -79,6 +81,7 @@ export class HapiServer implements HttpServer {
 
   constructor(private readonly options: HapiServerOptions) {
     const listener = makeListener();
+    this.#requests = new OpenRequests(options.requestLog ?? null);
     this.#inFlight = new InFlight(options.maxInFlight ?? 1_000);
     this.#eventStreams = new EventStreams({
       stallMs: options.stallMs ?? STALL_MS,
@@ -93,7 +96,7 @@ export class HapiServer implements HttpServer {
       compression: { minBytes: COMPRESSED_FROM },
       routes: { response: { emptyStatusCode: 200 } },
     });
-    ownListener(listener, options.ids, (req, res, hapi) => this.#direct.answer(req, res, hapi));
+    ownListener(listener, options.ids, this.#requests, (req, res, hapi) => this.#direct.answer(req, res, hapi));
   }
 
   faults(
@@ -166,7 +169,10 @@ export class HapiServer implements HttpServer {
         stallMs: options.stallMs ?? STALL_MS,
         uploadRate: options.uploadRate ?? UPLOAD_RATE,
       },
+      requests: this.#requests,
       sending: new Sending({
+        requests: this.#requests,
+        stopping: () => this.#inFlight.stopping,
         budget,
         stallMs: options.stallMs ?? STALL_MS,
         addressOf,
@@ -223,10 +229,12 @@ export class HapiServer implements HttpServer {
       if (isBoom(response)) return fallback.boom(request, h, response);
       if (request.path.startsWith(ASSETS)) {
         const { req, res } = request.raw;
+        const id = requestId(req.headers['x-request-id'], shared.ids);
+        this.#requests.known(req, { id, route: `${ASSETS}{path*}`, who: () => 'nobody' });
         if (req instanceof IncomingMessage) res.setTimeout(shared.streams.stallMs, () => res.destroy());
         Object.assign(response.headers, shared.headers.asset, {
           'cache-control': shared.assets.caching(request.path, (request.query as Record<string, unknown>)['v']),
-          'x-request-id': requestId(request.raw.req.headers['x-request-id'], shared.ids),
+          'x-request-id': id,
         });
       }
       return h.continue;
@@ -241,10 +249,12 @@ export class HapiServer implements HttpServer {
 
   async stop(timeoutMs: number): Promise<void> {
     this.#inFlight.stopping = true;
+    // First of all, whatever is under way (contract 95, shutdown).
+    this.#server.listener.close();
     this.#eventStreams.close();
     const began = performance.now();
     // hapi closes the connections that it knows no request of.
-    await this.#direct.drained(timeoutMs);
+    await this.#requests.drained(timeoutMs);
     await this.#server.stop({ timeout: Math.max(0, timeoutMs - (performance.now() - began)) });
   }
 

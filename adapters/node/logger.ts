@@ -56,6 +56,12 @@ export class PinoLogger implements Logger {
     if (this.pino.isLevelEnabled('error')) this.pino.error(redact(data), scrub(message));
   }
 
+  /** The same log, which takes warnings at every level but `silent`. */
+  withWarnings(): Logger {
+    const { level } = this.pino;
+    return level === 'error' ? new PinoLogger(this.pino.child({}, { level: 'warn' }), this.destination) : this;
+  }
+
   child(bindings: object): Logger {
     return new PinoLogger(this.pino.child(redact(bindings)), this.destination);
   }

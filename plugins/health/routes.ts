@@ -1,6 +1,15 @@
 /** Probes, metrics, the interface description and the migrate endpoints (contract 95; contract 10, install and migrate). */
 import joi from 'joi';
-import { named, Redirect, Reply, text, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import {
+  named,
+  Redirect,
+  Reply,
+  SharedBytes,
+  text,
+  whole,
+  type HttpRequest,
+  type RouteSpec,
+} from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import type { SystemInfo } from '../../ports/domain/system.js';
 import type { Metrics } from '../../ports/metrics.js';
@@ -132,7 +141,7 @@ function probes({ health }: Services): RouteSpec[] {
 
 function descriptions({ system, metrics }: Services): RouteSpec[] {
   // The routes are fixed once the server listens, and no request comes before that.
-  let description: string | undefined;
+  let description: SharedBytes | undefined;
   return [
     {
       method: 'GET',
@@ -152,7 +161,7 @@ function descriptions({ system, metrics }: Services): RouteSpec[] {
       access: 'public',
       hidden: true,
       handle: async () => {
-        description ??= JSON.stringify(await system.openapi());
+        description ??= new SharedBytes([Buffer.from(JSON.stringify(await system.openapi()))]);
         return text(description, 'application/json; charset=utf-8');
       },
     },

@@ -145,6 +145,11 @@ export function routes({ login, catalog, applications, machines }: SetupServices
       summary: 'Log in with an installer’s or an administrator’s account',
       description: 'The token lives for 30 minutes and opens the routes of the setup path alone.',
       access: 'public',
+      limits: {
+        bucket: 'login',
+        // Only a log-in that succeeds answers at all.
+        proves: ({ body }) => `account ${(body as { username: string }).username.toLowerCase()}`,
+      },
       errors: ['invalid_credentials', 'role_not_allowed', 'totp_not_supported'],
       input: { body: loginBody },
       output: loginAnswer,

@@ -42,8 +42,9 @@ export interface BasicGuard {
   /**
    * Asked before anything of a body is read.
    * @param given null: no credential came, or one that is not what RFC 7617 describes
+   * @param pressed the address has asked too often: only what is right is let in, and nothing costly is done for what cannot be
    */
-  judge(given: BasicCredentials | null, request: BasicRequest): Promise<BasicVerdict>;
+  judge(given: BasicCredentials | null, request: BasicRequest, pressed: boolean): Promise<BasicVerdict>;
 }
 
 /** A caller that a guard has let in. */

@@ -11,6 +11,8 @@ export interface Flood {
   count: number;
   /** Written one after the other on each connection; taken in turn by the connections. */
   writes: readonly (readonly (string | Uint8Array)[])[];
+  /** Of what comes only the first bytes are read. */
+  unread?: boolean;
 }
 
 const ADDRESSES = Array.from({ length: 20 }, (_, i) => `127.0.0.${i + 10}`);
@@ -18,7 +20,7 @@ const ADDRESSES = Array.from({ length: 20 }, (_, i) => `127.0.0.${i + 10}`);
 /** Before a connection that was ended is opened anew, so that refusing them costs more than the attack. */
 const PAUSE_MS = 200;
 
-function open(i: number, { port, writes }: Flood): Promise<void> {
+function open(i: number, { port, writes, unread = false }: Flood): Promise<void> {
   const socket = connect({ host: '127.0.0.1', port, localAddress: ADDRESSES[i % ADDRESSES.length]! });
   return new Promise((resolve) => {
     socket
@@ -27,7 +29,8 @@ function open(i: number, { port, writes }: Flood): Promise<void> {
         resolve();
         setTimeout(() => void open(i, flood), PAUSE_MS);
       });
-    socket.resume().once('connect', () => {
+    if (!unread) socket.resume();
+    socket.once('connect', () => {
       const parts = writes[i % writes.length]!;
       parts.forEach((part, n) => socket.write(part, () => n === parts.length - 1 && resolve()));
     });

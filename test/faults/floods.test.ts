@@ -4,60 +4,18 @@
  */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { TestService } from '../support/service.js';
+import { Attack, Caller, memory } from './attack.js';
 import type { Flood } from './flood-sockets.js';
 
 const MIB = 1024 * 1024;
 /** What callers with a credential ask while an attack goes on, four at once. */
 const ASKED = 400;
-
-class Caller {
-  readonly #agent = new Agent({ keepAlive: true });
-  constructor(private readonly url: string) {}
-
-  /** The status; 0: no answer. */
-  ask(method: string, path: string, token: string | null, body?: object): Promise<number> {
-    return new Promise((resolve) => {
-      const headers = {
-        ...(token !== null && { authorization: `Bearer ${token}` }),
-        ...(body && { 'content-type': 'application/json' }),
-      };
-      const asked = request(this.url + path, { method, headers, agent: this.#agent }, (answer) => {
-        answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
-      });
-      asked.once('error', () => resolve(0)).end(body && JSON.stringify(body));
-    });
-  }
-
-  close(): void {
-    this.#agent.destroy();
-  }
-}
-
-/** Connections of a worker (flood-sockets.ts), opened again and again until `close`. */
-class Attack {
-  readonly #worker: Worker;
-  private constructor(flood: Flood) {
-    this.#worker = new Worker(new URL('./flood-sockets.js', import.meta.url), { workerData: flood });
-  }
-
-  static async open(flood: Flood): Promise<Attack> {
-    const attack = new Attack(flood);
-    await once(attack.#worker, 'message');
-    return attack;
-  }
-
-  async close(): Promise<void> {
-    await this.#worker.terminate();
-  }
-}
 
 const FORM = 'Content-Type: application/x-www-form-urlencoded';
 const head = (path: string, length: number, more: readonly string[] = []): string =>
@@ -66,12 +24,6 @@ const head = (path: string, length: number, more: readonly string[] = []): strin
 /** The part of them that was answered well. */
 const share = (statuses: readonly number[]): number =>
   statuses.filter((status) => status >= 200 && status < 300).length / statuses.length;
-
-/** Bytes of memory of a process, as Linux counts them. `VmHWM` is the peak. */
-async function memory(pid: number, what: 'VmRSS' | 'VmHWM'): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(new RegExp(`^${what}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) * 1024;
-}
 
 describe('faults: floods without a credential', function () {
   this.timeout(180_000);

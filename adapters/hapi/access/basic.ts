@@ -36,9 +36,10 @@ export async function judgeBasic(
   guard: BasicGuard,
   call: IncomingRequest,
   authorization: string | undefined,
+  pressed = false,
 ): Promise<Principal | Failure> {
   const given = basicOf(authorization);
-  const verdict = await guard.judge(given, call);
+  const verdict = await guard.judge(given, call, pressed);
   if (verdict.open) return { kind: 'basic', username: verdict.username };
   const { code, message, retry_after } = verdict;
   const headers = {

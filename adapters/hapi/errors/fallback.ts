@@ -29,7 +29,13 @@ export class Fallback {
     const allow = allowOf(known);
     return (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
       const message = `${request.raw.req.method ?? 'This method'} is not possible here; ${allow} is.`;
-      return this.#refuse(request, h, new Failure('method_not_allowed', message, { headers: { allow } }), known.bare);
+      return this.#refuse(
+        request,
+        h,
+        new Failure('method_not_allowed', message, { headers: { allow } }),
+        known.bare,
+        known.path,
+      );
     };
   };
 
@@ -43,8 +49,15 @@ export class Fallback {
     return requestId(request.raw.req.headers['x-request-id'], this.shared.ids);
   }
 
-  async #refuse(request: Request, h: ResponseToolkit, failure: Failure, bare: boolean): Promise<Lifecycle.ReturnValue> {
+  async #refuse(
+    request: Request,
+    h: ResponseToolkit,
+    failure: Failure,
+    bare: boolean,
+    route: string | null = null,
+  ): Promise<Lifecycle.ReturnValue> {
     const id = this.#id(request);
+    this.shared.requests.known(request.raw.req, { id, route, who: () => 'nobody' });
     const page = wantsPage(request);
     const answer: HttpResponse = page
       ? await notFoundPage(this.shared, request, id, failure)

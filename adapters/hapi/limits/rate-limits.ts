@@ -6,7 +6,7 @@
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';
-import type { RateClass } from '../../../ports/http.js';
+import type { OpenBucket, RateClass } from '../../../ports/http.js';
 import type { HttpLimits } from '../../../ports/http-limits.js';
 import { Failure } from '../errors/failure.js';
 
@@ -80,6 +80,8 @@ export class RateLimits {
   readonly #classes: Record<Exclude<RateClass, 'none'>, Buckets>;
   /** 401 answers per address. */
   readonly failures: Buckets;
+  /** Answers that a verified key or password opened while the bucket of its address was used up. */
+  readonly #proven: Buckets;
   /** Intake calls per address whose credential is not in the headers. */
   readonly #keyless: Buckets;
 
@@ -93,12 +95,23 @@ export class RateLimits {
       bulk: of(limits.bulk_per_minute),
       public: of(limits.public_per_minute),
     };
+    this.#proven = of(limits.public_per_minute);
     this.failures = of(limits.auth_failures_per_minute);
   }
 
   /** Of a call whose body may hold the credential, before any of it is read. Null when it may go on. */
   checkKeyless(address: string): Failure | null {
     return this.#keyless.take(address) ? null : this.#keyless.refusal(address);
+  }
+
+  /** An open question, in one of its address's buckets. Null when it may go on. */
+  checkOpen(bucket: OpenBucket, network: string): Failure | null {
+    return this.check('public', `${bucket} ${network}`);
+  }
+
+  /** What somebody's verified credential opened although the address has asked too often. Null when it may go out. */
+  checkProven(who: string): Failure | null {
+    return this.#proven.take(who) ? null : this.#proven.refusal(who);
   }
 
   /** Null when the call may go on. */

@@ -18,8 +18,10 @@ import { checkedHeaders, requestId } from '../transport/headers.js';
 import { loginLocation, redirectResponse } from '../transport/redirect.js';
 import type { Place } from '../limits/in-flight.js';
 import { formFailure, idle, senderOf } from '../routes/request-body.js';
+import { whoIs } from '../transport/open-requests.js';
 import type { Observe } from '../transport/request-metrics.js';
 import { anonOf, contextOf, cookieHeader, NOBODY, visitorOf, type PageServices, type Visitor } from './visitor.js';
+import { unlessProven } from '../routes/proven.js';
 import { paramsFit, paramsRule, QueryRule } from '../routes/validate.js';
 
 const HTML = 'text/html; charset=utf-8';
@@ -48,6 +50,8 @@ export class PageRoute {
     const began = shared.clock.monotonic();
     const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
     const call = new IncomingRequest(id, request, shared.addressOf, shared.secure);
+    const route = this.mounted.spec.path;
+    shared.requests.known(request.raw.req, { id, route, who: () => whoIs(call.principal) });
     const answer = await this.#answer(request, call);
     this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
     return shared.sending.send(request, h, id, shared.headers.page, answer);
@@ -88,9 +92,27 @@ export class PageRoute {
     }
     const { limits } = this.shared;
     const limited = this.#policy.public
-      ? limits.check('public', call.network)
+      ? limits.checkOpen(spec.limits?.bucket ?? 'rest', call.network)
       : limits.check('api', senderOf(call).key);
-    if (limited) return limited;
+    if (limited === null) return await this.#admitted(request, call, visitor, place);
+    const proves = spec.limits?.proves;
+    return proves === undefined
+      ? limited
+      : unlessProven<PageResult | Failure>(limited, this.shared, {
+          answer: () => this.#admitted(request, call, visitor, place),
+          proves: (answer) => (answer instanceof Failure ? null : proves(call, answer)),
+        });
+  }
+
+  /** Counted. */
+  async #admitted(
+    request: Request,
+    call: IncomingRequest,
+    visitor: Visitor,
+    place: Place,
+  ): Promise<PageResult | Failure> {
+    const { spec } = this.mounted;
+    const { session } = visitor;
     if (this.#isForm) {
       const { bodies } = this.shared;
       const form = await idle(place, () => bodies.form(request.raw.req, senderOf(call), call.keep));

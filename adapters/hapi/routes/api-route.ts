@@ -14,6 +14,7 @@ import {
   type Authenticator,
   type BasicGuard,
   type MountedRoute,
+  type OpenBucket,
   type RateClass,
 } from '../../../ports/http.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -51,8 +52,10 @@ import { redirectResponse } from '../transport/redirect.js';
 import { fileResponse } from '../streams/file-response.js';
 import type { StreamServices } from '../streams/stream-services.js';
 import { isForHapi, type Sending } from '../transport/send.js';
+import { whoIs, type OpenRequests } from '../transport/open-requests.js';
 import type { Observe, RequestMetrics } from '../transport/request-metrics.js';
 import { formFailure, idle, listenerOf, senderOf } from './request-body.js';
+import { unlessProven } from './proven.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
 
 /** What every route shares. */
@@ -66,6 +69,7 @@ export interface RouteServices {
   inFlight: InFlight;
   streams: StreamServices;
   sending: Sending;
+  requests: OpenRequests;
   addressOf: AddressOf;
   timings: RequestMetrics;
   log: Logger;
@@ -88,6 +92,7 @@ export class ApiRoute {
   readonly #query: QueryRule;
   readonly #params: ReturnType<typeof paramsRule>;
   readonly #rate: RateClass;
+  readonly #bucket: OpenBucket;
   readonly #observe: Observe;
   readonly #reads: boolean;
   readonly #bodyOptions: { limits?: MountedRoute['spec']['limits']; optional: boolean };
@@ -121,6 +126,7 @@ export class ApiRoute {
     this.#query = new QueryRule(spec.input?.query, spec.strictQuery ?? false);
     this.#params = paramsRule(spec.input?.params);
     this.#rate = spec.limits?.rate ?? (this.#open ? 'public' : 'api');
+    this.#bucket = spec.limits?.bucket ?? (this.policy.basic === null ? 'rest' : 'store');
     this.#observe = shared.timings.forRoute([spec.method].flat(), spec.path, this.#rate);
     this.#reads = this.#body !== null || spec.limits?.payload !== undefined;
     this.#bodyOptions = { limits: spec.limits, optional: spec.input?.optionalBody ?? false };
@@ -151,7 +157,7 @@ export class ApiRoute {
       if (isForHapi(req, answer)) {
         this.#made.set(req, { id: call.id, answer });
         hapi();
-      } else this.shared.sending.direct(call.raw, call.id, this.#base, answer, this.shared.inFlight.stopping);
+      } else this.shared.sending.direct(call.raw, call.id, this.#base, answer);
     } catch (thrown) {
       this.#log(thrown, call, 'an answer could not be sent');
       res.destroy();
@@ -159,8 +165,11 @@ export class ApiRoute {
   }
 
   #call(asked: Requested): IncomingRequest {
-    const { ids, addressOf, secure } = this.shared;
-    return new IncomingRequest(requestId(asked.raw.req.headers['x-request-id'], ids), asked, addressOf, secure);
+    const { ids, addressOf, secure, requests } = this.shared;
+    const id = requestId(asked.raw.req.headers['x-request-id'], ids);
+    const call = new IncomingRequest(id, asked, addressOf, secure);
+    requests.known(asked.raw.req, { id, route: this.#spec.path, who: () => whoIs(call.principal) });
+    return call;
   }
 
   /** From the request to its answer. Never throws. */
@@ -220,7 +229,19 @@ export class ApiRoute {
       }
     }
     const limited = this.policy.basic ? null : this.#limited(call);
-    if (limited) return limited;
+    if (limited === null) return this.#admitted(call, place, body);
+    const proves = spec.limits?.proves;
+    return proves === undefined
+      ? limited
+      : unlessProven<object>(limited, this.shared, {
+          answer: async () => this.#admitted(call, place, body),
+          proves: (answer) => (answer instanceof Failure ? null : proves(call, answer)),
+        });
+  }
+
+  /** Counted; and as far as a credential is asked for, known. */
+  async #admitted(call: IncomingRequest, place: Place, body: ReadBody | null): Promise<object | Failure> {
+    const spec = this.#spec;
     const refused = this.policy.public ? null : this.policy.refuses(call.principal);
     if (refused) return refused;
     if (spec.limits?.space === true && this.shared.space?.short() === true) return NO_SPACE;
@@ -242,19 +263,27 @@ export class ApiRoute {
   /** Counted before the guard does its work, which may be as costly as a password hash. */
   async #judge(call: IncomingRequest, guard: BasicGuard): Promise<Failure | null> {
     const limited = this.#limited(call);
-    if (limited) return limited;
+    const { authorization } = call.raw.req.headers;
+    if (limited && authorization === undefined) return limited;
     const params = paramsFit(this.#params, call.params);
     if (params === null) return NOT_FOUND;
     call.params = params;
-    const principal = await judgeBasic(guard, call, call.raw.req.headers.authorization);
+    const principal = await judgeBasic(guard, call, authorization, limited !== null);
+    if (limited) {
+      const who = principal instanceof Failure || principal.kind !== 'basic' ? null : principal.username;
+      const refused = who === null ? limited : this.shared.limits.checkProven(`basic ${who}`);
+      if (refused) return refused;
+    }
     if (principal instanceof Failure) return principal;
     call.principal = principal;
     return null;
   }
 
   #limited(call: IncomingRequest): Failure | null {
+    const { limits } = this.shared;
     const key = this.#rateKey(call);
-    return key === null || call.countedAs === this.#rate ? null : this.shared.limits.check(this.#rate, key);
+    if (key === null || call.countedAs === this.#rate) return null;
+    return this.#rate === 'public' ? limits.checkOpen(this.#bucket, key) : limits.check(this.#rate, key);
   }
 
   /** The handler reads the body itself. While it arrives the request is not at work, but it is a stream. */

@@ -24,10 +24,19 @@ const PIECE_BYTES = 64 * 1024;
 
 export class Compressor {
   readonly #slots = new FairSlots(SLOTS);
+  /** Of bytes that many answers share: made once. */
+  readonly #made = new WeakMap<SharedBytes, Map<Encoding, SharedBytes>>();
 
   /** @param address whose turn it is */
-  compress(encoding: Encoding, body: Buffer | SharedBytes, address: string): Promise<Buffer> {
-    return this.#slots.run(address, () => compressed(encoding, body));
+  async compress(encoding: Encoding, body: Buffer | SharedBytes, address: string): Promise<Buffer | SharedBytes> {
+    if (Buffer.isBuffer(body)) return this.#slots.run(address, () => compressed(encoding, body));
+    const made = this.#made.get(body) ?? new Map<Encoding, SharedBytes>();
+    this.#made.set(body, made);
+    const known = made.get(encoding);
+    if (known !== undefined) return known;
+    const bytes = new SharedBytes([await this.#slots.run(address, () => compressed(encoding, body))]);
+    made.set(encoding, bytes);
+    return bytes;
   }
 }
 

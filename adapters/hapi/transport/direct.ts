@@ -42,8 +42,6 @@ const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]|]/g, S
 export class DirectRoutes {
   readonly #exact = new Map<string, DirectRoute>();
   readonly #patterns: Pattern[] = [];
-  #open = 0;
-  #idle: (() => void) | null = null;
 
   add(method: HttpMethod, path: string, route: DirectRoute): void {
     if (!path.includes('{')) return void this.#exact.set(`${method} ${path}`, route);
@@ -68,28 +66,8 @@ export class DirectRoutes {
     if (found === null || url.includes('#') || !isPlain(headers)) return false;
     // What `parse` makes has no prototype: a parameter may be called `__proto__`.
     const query = parse(mark < 0 ? '' : url.slice(mark + 1));
-    if (!found.route.direct({ raw: { req, res }, path, params: found.params, query }, () => hapi(req, res)))
-      return false;
-    this.#open += 1;
-    res.once('close', this.#closed);
-    return true;
+    return found.route.direct({ raw: { req, res }, path, params: found.params, query }, () => hapi(req, res));
   }
-
-  /** Resolves when the requests that were taken are answered, or after so many milliseconds. */
-  async drained(timeoutMs: number): Promise<void> {
-    if (this.#open === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      this.#idle = resolve;
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    clearTimeout(timer);
-  }
-
-  readonly #closed = (): void => {
-    this.#open -= 1;
-    if (this.#open === 0) this.#idle?.();
-  };
 
   #find(method: string, path: string): { route: DirectRoute; params: Record<string, string> } | null {
     const exact = this.#exact.get(`${method} ${path}`);

@@ -15,6 +15,7 @@ import type { Ids } from '../../../ports/ids.js';
 import { failureResponse } from '../errors/envelope.js';
 import { Failure } from '../errors/failure.js';
 import { requestId } from './headers.js';
+import type { OpenRequests } from './open-requests.js';
 import { expectsContinue } from '../body/wire.js';
 
 /** Slow heads end here; bodies that a handler reads have a time of their own, so that packages may take half a day. */
@@ -39,6 +40,7 @@ export const makeListener = (): Server =>
 export function ownListener(
   listener: Server,
   ids: Ids,
+  requests: OpenRequests,
   direct: (req: IncomingMessage, res: ServerResponse, routed: RequestListener) => boolean,
 ): void {
   const active = new WeakMap<Duplex, ServerResponse>();
@@ -48,6 +50,7 @@ export function ownListener(
   };
   listener.removeAllListeners('request').on('request', (req: IncomingMessage, res: ServerResponse) => {
     active.set(req.socket, res);
+    requests.begin(req, res);
     if (req.headers.host === undefined && req.httpVersion === '1.1') refuse(req, res, NO_HOST, ids);
     else if (!direct(req, res, routed)) routed(req, res);
   });
@@ -60,6 +63,7 @@ export function ownListener(
     .removeAllListeners('checkExpectation')
     .on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
       active.set(req.socket, res);
+      requests.begin(req, res);
       refuse(req, res, EXPECTATION, ids);
     });
   listener.removeAllListeners('clientError').on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {

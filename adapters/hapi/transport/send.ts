@@ -12,6 +12,7 @@ import { namesTag } from '../streams/file-request.js';
 import { HeldBody } from '../streams/held-body.js';
 import type { AddressOf } from './address.js';
 import { Compressor, isEncoding, type Encoding } from './compress.js';
+import type { OpenRequests } from './open-requests.js';
 import { lengthOf, type HttpResponse } from './http-response.js';
 import { awaitsContinue, hasBody } from '../body/wire.js';
 import { isBodyStream, type BodyStream } from '../streams/body-stream.js';
@@ -27,10 +28,13 @@ export const HELD_FROM = 64 * 1024;
 type Headers = Readonly<Record<string, string | string[]>>;
 
 export interface SendingServices {
+  requests: OpenRequests;
   budget: UnsentBudget;
   /** An answer is cut when nothing moved for so long. */
   stallMs: number;
   addressOf: AddressOf;
+  /** The connections take no further request. */
+  stopping: () => boolean;
   /** An answer broke off for a reason of ours. */
   failed: (thrown: unknown) => void;
 }
@@ -41,10 +45,12 @@ export class Sending {
 
   constructor(private readonly services: SendingServices) {}
 
-  /** @param base headers of every answer of its kind; the answer's own go over them */
-  send(request: Request, h: ResponseToolkit, id: string, base: Headers, answer: HttpResponse): Lifecycle.ReturnValue {
+  /** @param kind headers of every answer of its kind; the answer's own go over them */
+  send(request: Request, h: ResponseToolkit, id: string, kind: Headers, answer: HttpResponse): Lifecycle.ReturnValue {
     const { req, res } = request.raw;
+    const base: Headers = this.services.stopping() ? { ...kind, connection: 'close' } : kind;
     if (isBodyStream(answer.body)) {
+      this.services.requests.answered(req);
       sendStream(req, res, { ...base, ...answer.headers, 'x-request-id': id }, answer.status, answer.body);
       return h.abandon;
     }
@@ -69,13 +75,12 @@ export class Sending {
     return response.code(answer.status);
   }
 
-  /**
-   * Answers a request that hapi has not seen, with the headers that hapi would send.
-   * @param last the connection takes no further request
-   */
-  direct({ req, res }: Raw, id: string, base: Headers, answer: HttpResponse, last: boolean): void {
+  /** Answers a request that hapi has not seen, with the headers that hapi would send. */
+  direct({ req, res }: Raw, id: string, base: Headers, answer: HttpResponse): void {
     const { status, headers, body } = answer;
+    const last = this.services.stopping();
     if (isBodyStream(body)) {
+      this.services.requests.answered(req);
       return sendStream(req, res, { ...base, ...headers, 'x-request-id': id }, status, body);
     }
     if (isLong(body)) {
@@ -107,7 +112,8 @@ export class Sending {
     { status, body }: HttpResponse,
     encoding: Encoding | null,
   ): Promise<void> {
-    const { budget, stallMs, addressOf, failed } = this.services;
+    const { requests, budget, stallMs, addressOf, failed } = this.services;
+    requests.answered(req);
     const bytes = typeof body === 'string' ? Buffer.from(body) : (body as Buffer | SharedBytes);
     const all: typeof headers = { ...headers, vary: 'accept-encoding' };
     const { etag } = headers;
@@ -144,7 +150,7 @@ function encodingFor(request: Request, headers: Headers): Encoding | null {
   if (headers['content-encoding'] !== undefined) return null;
   const { compressible } = request.server.mime.type(String(headers['content-type']).split(';')[0] ?? '');
   const wanted = request.info.acceptEncoding;
-  return compressible === true && isEncoding(wanted) ? wanted : null;
+  return compressible && isEncoding(wanted) ? wanted : null;
 }
 
 /** What hapi has to finish: compressing what is long enough, for those who take that. */

@@ -67,6 +67,7 @@ export function loginPages(services: Services): PageSpec[] {
       path: '/login',
       title: 'Sign in',
       access: 'public',
+      limits: { bucket: 'login' },
       input: { query: joi.object({ next: joi.string().max(1000) }) },
       handle: async (request) => {
         const next = localPath((request.query as { next?: string }).next ?? '/');
@@ -80,6 +81,13 @@ export function loginPages(services: Services): PageSpec[] {
       path: '/login',
       title: 'Sign in',
       access: 'public',
+      limits: {
+        bucket: 'login',
+        proves: (request, answer) => {
+          if (!(answer instanceof Redirect) && !(answer instanceof View && answer.status === 200)) return null;
+          return `account ${field(request, 'username').toLowerCase() || field(request, 'challenge')}`;
+        },
+      },
       again: ({ code, message }) => new View('login', { form: {}, message, code, next: '/' }),
       handle: async (request) => {
         const way = { next: localPath(field(request, 'next')), kept: field(request, 'kept') };

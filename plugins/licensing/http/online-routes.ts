@@ -1,4 +1,5 @@
 /** validate, deactivate, file and pubkey: for applications, without the envelope (contracts 00 and 50). */
+import { createHash } from 'node:crypto';
 import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { activationView } from '../licenses/view.js';
@@ -21,6 +22,17 @@ const keyNeeded = (): ServiceError =>
 const stated = (status: number, state: LicenseStatus): Reply =>
   unstored(status, { status: state, message: MESSAGES[state] });
 
+/** A key that is known has its answer however much others of its address have asked. */
+const ASKED_WITH_KEY: NonNullable<RouteSpec['limits']> = {
+  bucket: 'validate',
+  proves: ({ method, body, query }, answer) => {
+    const state = answer instanceof Reply && typeof answer.body === 'object' ? answer.body : null;
+    if (state !== null && 'status' in state && state.status === 'invalid') return null;
+    const { license_key } = (method === 'POST' ? body : query) as Question;
+    return `license ${createHash('sha256').update(license_key).digest('base64')}`;
+  },
+};
+
 export function onlineRoutes(online: Online, signing: Signing): RouteSpec[] {
   return [...validation(online), deactivation(online), files(online), publicKey(signing)];
 }
@@ -29,6 +41,7 @@ function validation(online: Online): RouteSpec[] {
   const shared = {
     path: `${BASE}/validate`,
     access: 'public',
+    limits: ASKED_WITH_KEY,
     bare: true,
     output: validateAnswer,
   } as const;
@@ -105,6 +118,7 @@ function files(online: Online): RouteSpec {
     description:
       'Judges and takes a place as validate does; the place is kept until the file has ended. Answers the text of the `.lic`. 404 `invalid`: there is no such key; 409 with the state of a license or machine that is not active.',
     access: 'public',
+    limits: ASKED_WITH_KEY,
     bare: true,
     input: { body: fileBody },
     errors: ['not_found', 'conflict'],

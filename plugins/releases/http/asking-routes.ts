@@ -59,6 +59,7 @@ export function askingRoutes({ asking, index, channels, lists, deps }: Services)
       description:
         'Answered from memory. Per version the exact platform’s package counts, else that for `any`. Unknown parameters are ignored. The ETag changes with the answer: send it as `If-None-Match` and be told 304.',
       access: 'public',
+      limits: { bucket: 'check' },
       direct: true,
       input: {
         query: joi.object({
@@ -92,6 +93,7 @@ export function askingRoutes({ asking, index, channels, lists, deps }: Services)
       summary: 'The newest release that everyone gets',
       description: 'Withdrawn and halted releases and rollouts below 100 are left out.',
       access: 'public',
+      limits: { bucket: 'check' },
       input: { query: joi.object({ product, channel, platform: platformText.default('any') }) },
       output: latestAnswer,
       errors: ['not_found', 'validation_failed'],
@@ -182,6 +184,7 @@ export function askingRoutes({ asking, index, channels, lists, deps }: Services)
       description:
         'Issued anew at every change and every 24 hours, and good for seven days, so that nobody between server and machine can hold the machine on an old release. 404 where releases are unsigned, and before the first release.',
       access: 'public',
+      limits: { bucket: 'check' },
       input: { query: joi.object({ product, channel }) },
       output: freshnessAnswer,
       errors: ['not_found'],

@@ -1,0 +1,117 @@
+/** One line for each request, and a stop that stops listening first (contract 95, shutdown). */
+import { expect } from 'chai';
+import { connect } from 'node:net';
+import { randomBytes } from 'node:crypto';
+import { Reply, View, type RouteSpec } from '../../../../ports/http.js';
+import { until } from '../../../harness.js';
+import { fakeLogger, TestServer, type LogLine } from '../support.js';
+
+const ID = 'request-id-of-a-test';
+
+describe('hapi: one line for each request', () => {
+  const lines: LogLine[] = [];
+  const held: (() => void)[] = [];
+  const route = (path: string, more: Partial<RouteSpec> = {}): RouteSpec => ({
+    method: 'GET',
+    path: `/api/t/v1/${path}`,
+    summary: 'test',
+    access: 'public',
+    limits: { rate: 'none' },
+    handle: () => ({}),
+    ...more,
+  });
+  const wait = (): Promise<object> => new Promise((resolve) => held.push(() => resolve({})));
+  const routes = [
+    route('direct', { direct: true }),
+    route('{secret}/way'),
+    route('token', { access: { anyToken: true } }),
+    route('broken', { handle: () => Promise.reject(new Error('broken')) }),
+    route('long', { handle: () => new Reply(200, { text: randomBytes(100_000).toString('hex') }) }),
+    route('held', { handle: wait }),
+    route('held-direct', { direct: true, handle: wait }),
+  ];
+  let test: TestServer;
+  async function started(slowMs: number, all = true): Promise<void> {
+    lines.length = 0;
+    held.length = 0;
+    test = await TestServer.create(
+      { routes, pages: [{ path: '/page', title: 'Page', access: 'public', handle: () => new View('list') }] },
+      { requestLog: { log: fakeLogger(lines), all, slowMs } },
+    );
+    await test.start();
+  }
+  afterEach(() => test.stop());
+  const ask = (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<string> =>
+    fetch(`${test.url}${path}`, { method, headers: { 'x-request-id': ID, ...headers } }).then((got) => got.text());
+  const line = async (path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<LogLine> => {
+    lines.length = 0;
+    await ask(path, headers, method);
+    await until('the line is written', () => lines.length > 0);
+    expect(lines).to.have.length(1);
+    return lines[0] as LogLine;
+  };
+
+  it('says method, route, status, ms, bytes, request id and who, on every way', async () => {
+    await started(60_000);
+    const asked: [string, string | null, number, string, Record<string, string>?, string?][] = [
+      ['/api/t/v1/direct?key=secret', '/api/t/v1/direct', 200, 'nobody'],
+      ['/api/t/v1/direct', '/api/t/v1/direct', 405, 'nobody', {}, 'DELETE'],
+      ['/api/t/v1/secret/way', '/api/t/v1/{secret}/way', 200, 'nobody'],
+      ['/api/t/v1/token', '/api/t/v1/token', 401, 'nobody', { authorization: 'Bearer secret' }],
+      ['/api/t/v1/token', '/api/t/v1/token', 200, 'token master:a:b', { authorization: 'Bearer master:a:b' }],
+      ['/api/t/v1/broken', '/api/t/v1/broken', 500, 'nobody'],
+      ['/api/t/v1/long', '/api/t/v1/long', 200, 'nobody'],
+      ['/api/secret', null, 404, 'nobody'],
+      ['/page', '/page', 200, 'nobody'],
+      ['/assets/site.css', '/assets/{path*}', 200, 'nobody'],
+    ];
+    for (const [path, known, status, who, headers, method = 'GET'] of asked) {
+      const { level, data, message } = await line(path, headers, method);
+      expect([level, message], path).to.deep.equal(['debug', 'request']);
+      expect(data, path).to.include({ method, route: known, status, request_id: ID, who });
+      expect(data['ms'], path).to.be.a('number');
+      expect(data['bytes'], path).to.be.above(status === 200 && path.includes('long') ? 10_000 : 50);
+      expect(JSON.stringify(data), path).not.to.contain('Bearer').and.not.to.contain('secret"');
+    }
+  });
+
+  it('tells who left before the answer', async () => {
+    await started(60_000);
+    const socket = connect(Number(new URL(test.url).port), '127.0.0.1');
+    socket.write(`GET /api/t/v1/held HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${ID}\r\n\r\n`);
+    await until('it is at work', () => held.length === 1);
+    socket.destroy();
+    await until('the line is written', () => lines.length > 0);
+    expect(lines[0]?.data).to.include({ route: '/api/t/v1/held', status: 499, aborted: true, request_id: ID });
+    held[0]?.();
+  });
+
+  it('writes a slow one as a warning, and no other, where nobody asked for all of them', async () => {
+    await started(-1, false);
+    expect(await line('/api/t/v1/direct')).to.include({ level: 'warn', message: 'a slow request' });
+    await test.stop();
+    await started(60_000, false);
+    await ask('/api/t/v1/direct');
+    await test.stop();
+    expect(lines).to.deep.equal([]);
+  });
+
+  for (const path of ['held', 'held-direct']) {
+    it(`stops listening while ${path} is under way, and answers it`, async () => {
+      await started(60_000);
+      const answer = ask(`/api/t/v1/${path}`);
+      await until('it is at work', () => held.length === 1);
+      const stopped = test.stop(5_000);
+      const refused = (): Promise<boolean> =>
+        new Promise((resolve) => {
+          const socket = connect(Number(new URL(test.url).port), '127.0.0.1');
+          socket.once('connect', () => (socket.destroy(), resolve(false)));
+          socket.once('error', () => resolve(true));
+        });
+      await until('new connections are refused', refused);
+      held[0]?.();
+      expect(JSON.parse(await answer)).to.deep.equal({ status: 'success' });
+      await stopped;
+    });
+  }
+});
