@@ -107,7 +107,7 @@ export function whoIs(principal: Principal): string {
       return principal.username === null ? 'nobody' : `basic ${principal.username}`;
     case 'shared_key':
       return 'shared key';
-    default:
+    case 'public':
       return 'nobody';
   }
 }
