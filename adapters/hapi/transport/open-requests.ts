@@ -98,16 +98,9 @@ export class OpenRequests {
 
 /** Who asked, in a word and a name; never a secret. */
 export function whoIs(principal: Principal): string {
-  switch (principal.kind) {
-    case 'token':
-      return `token ${principal.id}`;
-    case 'session':
-      return `account ${principal.username}`;
-    case 'basic':
-      return principal.username === null ? 'nobody' : `basic ${principal.username}`;
-    case 'shared_key':
-      return 'shared key';
-    case 'public':
-      return 'nobody';
-  }
+  const { kind } = principal;
+  if (kind === 'token') return `token ${principal.id}`;
+  if (kind === 'session') return `account ${principal.username}`;
+  if (kind === 'basic' && principal.username !== null) return `basic ${principal.username}`;
+  return kind === 'shared_key' ? 'shared key' : 'nobody';
 }
