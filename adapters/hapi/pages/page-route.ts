@@ -82,7 +82,6 @@ export class PageRoute {
   async #run(request: Request, call: IncomingRequest, visitor: Visitor, place: Place): Promise<PageResult | Failure> {
     const { spec, ready } = this.mounted;
     const { session } = visitor;
-    let formId: unknown;
     if (!ready()) return PLUGIN_NOT_READY;
     if (session) call.principal = session;
     else if (!this.#policy.public) {
@@ -113,6 +112,7 @@ export class PageRoute {
   ): Promise<PageResult | Failure> {
     const { spec } = this.mounted;
     const { session } = visitor;
+    let formId: unknown;
     if (this.#isForm) {
       const { bodies } = this.shared;
       const form = await idle(place, () => bodies.form(request.raw.req, senderOf(call), call.keep));
@@ -161,7 +161,7 @@ export class PageRoute {
     const { limits, bodies, authenticator } = this.shared;
     const cookie = visitor.cookies[SESSION_COOKIE];
     if (cookie === undefined) return SIGN_IN;
-    const limited = limits.check('public', call.network);
+    const limited = limits.checkOpen('login', call.network);
     if (limited) return limited;
     const form = await idle(place, () => bodies.form(request.raw.req, senderOf(call), call.keep));
     if (form instanceof Failure) return SIGN_IN;
