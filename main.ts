@@ -3,7 +3,7 @@
  * the only one that chooses adapters.
  */
 import 'reflect-metadata';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
 import { accessMode, type AccessMode } from './adapters/fs/access-mode.js';
@@ -19,7 +19,14 @@ import { freeBytes } from './adapters/node/freebytes.js';
 import { ThreadHasher } from './adapters/node/hasher.js';
 import { RandomIds } from './adapters/node/ids.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
-import { checkFingerprints, compareFingerprints, KEYS_COLLECTION, loadKeys, type Keys } from './adapters/node/keys.js';
+import {
+  checkFingerprints,
+  compareFingerprints,
+  KEY_FILES,
+  KEYS_COLLECTION,
+  loadKeys,
+  type Keys,
+} from './adapters/node/keys.js';
 import type { RotatedKey } from './adapters/node/key-ring.js';
 import { KeyRings } from './adapters/node/key-rings.js';
 import { PinoLogger } from './adapters/node/logger.js';
@@ -27,6 +34,7 @@ import { PrometheusMetrics } from './adapters/node/metrics.js';
 import { processMetrics } from './adapters/node/process-metrics.js';
 import { NodeOutbound } from './adapters/node/outbound.js';
 import { HostProcesses } from './adapters/node/processes.js';
+import { UnlistedProxies, unlistedProxiesIn } from './adapters/node/unlisted-proxies.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
 import { ConfigError, loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
 import { coreKeys } from './config/schema.js';
@@ -34,6 +42,7 @@ import type { AppSettings } from './kernel/contract.js';
 import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
 import { within } from './kernel/timeout.js';
 import { FIRST_START } from './ports/domain/access.js';
+import type { UnlistedProxy } from './ports/domain/system.js';
 import type { HttpServer } from './ports/http-server.js';
 import type { Logger } from './ports/logger.js';
 import type { ReleaseStore } from './ports/release-store.js';
@@ -145,6 +154,18 @@ export interface Given {
 
 export { freeBytes, type Keys, type RotatedKey };
 
+/** What a service of this data directory has seen within a week, without what was listed since then. */
+export async function unlistedProxiesOf(
+  dataDir: string,
+  trusted: readonly string[],
+): Promise<readonly UnlistedProxy[]> {
+  const { addressReader } = await import('./adapters/hapi/transport/address.js');
+  const read = addressReader(trusted);
+  const seen = await unlistedProxiesIn(dataDir, Date.now());
+  // Of a listed one the header would be read.
+  return seen.filter(({ address }) => read(address, '192.0.2.1') === address);
+}
+
 /** Compares the keys with those that the store is used with, and remembers nothing. @throws KeyError */
 export async function fingerprintsFit(store: DocumentStore, keys: Keys): Promise<string> {
   await compareFingerprints(store, keys);
@@ -160,6 +181,41 @@ export function blueprint(given: Pick<Given, 'configuration'> = {}): Promise<Ser
 }
 
 /**
+ * Judges the whole configuration, the keys that are given and the sections of the plugins too, where this start would make the
+ * first files: a start that fails leaves none behind. @throws ConfigError, KeyError, PluginFaults
+ */
+async function examine(configuration: Configuration): Promise<void> {
+  const { core } = configuration;
+  if (!(await isFirstStart(core))) return;
+  await keysOf(core, false);
+  await accessModeOf(configuration);
+  const trial = await blueprint({ configuration });
+  try {
+    await trial.kernel.examine();
+  } finally {
+    await trial.stop();
+  }
+}
+
+/** A key has to be made, or the data directory itself. */
+async function isFirstStart({ data_dir, release_private_key, security }: Core): Promise<boolean> {
+  const made = [
+    [release_private_key, KEY_FILES.release],
+    [security.license_key, KEY_FILES.license],
+    [security.data_key, KEY_FILES.data],
+  ] as const;
+  const wanted = made.filter(([key]) => key === null).map(([, file]) => join(data_dir, file));
+  const there = await Promise.all([data_dir, ...wanted].map(exists));
+  return there.includes(false);
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/**
  * Builds the service without starting it.
  * @throws ConfigError, KeyError: one line that says what is wrong and where it came from
  */
@@ -167,7 +223,10 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const configuration = given.configuration ?? (await loadConfig());
   const config = configuration.core;
   const shared = config.storage.engine === 'mongodb';
-  if (given.keys === undefined) await mkdir(config.data_dir, { recursive: true, mode: 0o700 });
+  if (given.keys === undefined) {
+    await examine(configuration);
+    await mkdir(config.data_dir, { recursive: true, mode: 0o700 });
+  }
   const keys = given.keys ?? (await keysOf(config, true));
   // A command prints its own answer on stdout; the log's lines would be mixed into it.
   const log = PinoLogger.create({
@@ -198,6 +257,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     limits: { ...config.limits },
     grouping: { ...config.grouping },
   };
+  const unlisted = new UnlistedProxies(given.keys === undefined ? config.data_dir : null, clock, log);
   const http = async (): Promise<HttpServer> => {
     const { HapiServer } = await import('./adapters/hapi/server.js');
     return new HapiServer({
@@ -205,6 +265,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
       port,
       base_url: base_url ?? '',
       trusted_proxies,
+      unlistedProxy: unlisted.note,
       limits: config.limits,
       debug: config.app.debug,
       version: app.version,
@@ -263,6 +324,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     bases: [folderOf(configuration.origin('plugins')), process.cwd(), packageRoot()],
     collections: [JOBS_COLLECTION, KEYS_COLLECTION],
     freeBytes: () => freeBytes(config.data_dir),
+    unlistedProxies: () => unlisted.list(),
     ...(given.keys === undefined ? { checkStore } : {}),
   });
 
@@ -272,6 +334,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   let placing: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await kernel.stop();
+    await unlisted.flush();
     await placing;
     await hasher.close();
     if (lock) await lock.release();

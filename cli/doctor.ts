@@ -15,6 +15,7 @@ import {
   installersOf,
   keysOf,
   storeOf,
+  unlistedProxiesOf,
   type Keys,
 } from '../main.js';
 import type { DocumentStore } from '../ports/store.js';
@@ -64,6 +65,14 @@ async function accessFiles(configuration: Configuration): Promise<string> {
   const { mode, gid } = await accessModeOf(configuration);
   if ((mode & 0o004) !== 0) throw new Error('every local user can read .htpasswd, since no group is named');
   return gid === null ? '.htpasswd is for this service alone' : `.htpasswd is for this service and the group ${gid}`;
+}
+
+/** Behind a proxy that is not listed all callers are one address, whose limits one of them can use up. */
+async function proxies({ data_dir, server }: Core): Promise<string> {
+  const unlisted = await unlistedProxiesOf(data_dir, server.trusted_proxies);
+  if (unlisted.length === 0) return 'X-Forwarded-For came from none that is not listed';
+  const last = unlisted.map(({ address, last_at }) => `${address} (last at ${last_at})`).join(', ');
+  throw new Error(`X-Forwarded-For came from ${last}, which server.trusted_proxies does not list`);
 }
 
 function sharedKey({ security }: Core): string {
@@ -201,6 +210,7 @@ async function examine(): Promise<Examination> {
       'keys',
       'update agents',
       'access files',
+      'proxies',
       'plugins',
       'store',
       'migrations',
@@ -231,6 +241,11 @@ async function examine(): Promise<Examination> {
     'access files',
     'set releases.web_group to the group of the web server in front, and start the service as a member of it',
     () => accessFiles(configuration),
+  );
+  await found.check(
+    'proxies',
+    'if these are your proxies, add them to server.trusted_proxies: until then all callers behind one share its limits. If not, a stranger sends the header, and nothing believes it',
+    () => proxies(core),
   );
   const known: Found = { plugins: [] };
   const runs = await examinePlugins(found, configuration, known);

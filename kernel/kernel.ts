@@ -81,6 +81,11 @@ export class Kernel {
     return this.#booted(mode);
   }
 
+  /** Reads the plugins and judges them with their configuration; nothing is opened or started. @throws PluginFaults */
+  async examine(): Promise<void> {
+    await this.#readManifests();
+  }
+
   /** Stops what runs, in reverse: jobs and requests under way are finished first. Once; also during and after a failed start. */
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
@@ -137,6 +142,7 @@ export class Kernel {
 
   async #readManifests(): Promise<string> {
     const { config, builtin, plugins = [], bases = ['.'], store, http, clock, processes, freeBytes } = this.parts;
+    const { unlistedProxies = () => [] } = this.parts;
     const loaded = await loadPlugins(builtin, { entries: plugins, bases, timeoutMs: config.plugin_timeout_ms });
     const { plugins: registered, off, unoffered } = register(loaded.plugins, config, loaded.faults);
     for (const where of unoffered)
@@ -156,6 +162,7 @@ export class Kernel {
       migrator: this.#migrator,
       processes,
       freeBytes,
+      unlistedProxies,
     });
     this.#services.provide(SYSTEM.name, system, null);
     return `${this.#runs.length} plugins`;

@@ -8,6 +8,7 @@ import type { Jobs } from '../ports/jobs.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Outbound } from '../ports/outbound.js';
+import type { UnlistedProxy } from '../ports/domain/system.js';
 import type { Processes } from '../ports/processes.js';
 import type { Installers } from '../ports/installers.js';
 import type { ReleaseStore } from '../ports/release-store.js';
@@ -57,6 +58,8 @@ export interface KernelParts {
   collections?: readonly CollectionSpec[];
   /** Free bytes of the data directory. */
   freeBytes: () => Promise<number>;
+  /** Absent: nobody looks for them. */
+  unlistedProxies?: () => readonly UnlistedProxy[];
 }
 
 /** `command`: everything up to set up, for the command line. No plugin is started, nothing listens, no job runs by itself. */

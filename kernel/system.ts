@@ -1,5 +1,5 @@
 /** What the kernel says about the running service, provided as the token `kernel.system`. */
-import type { PluginState, SystemInfo } from '../ports/domain/system.js';
+import type { PluginState, SystemInfo, UnlistedProxy } from '../ports/domain/system.js';
 import type { HttpServer } from '../ports/http-server.js';
 import type { Processes } from '../ports/processes.js';
 import type { DocumentStore } from '../ports/store.js';
@@ -32,6 +32,7 @@ export interface SystemParts {
   migrator: Migrator;
   processes: Processes | undefined;
   freeBytes: () => Promise<number>;
+  unlistedProxies: () => readonly UnlistedProxy[];
 }
 
 export class KernelSystem implements SystemInfo {
@@ -63,6 +64,10 @@ export class KernelSystem implements SystemInfo {
 
   storeBytes(): Promise<number | null> {
     return this.parts.store.size();
+  }
+
+  unlistedProxies(): readonly UnlistedProxy[] {
+    return this.parts.unlistedProxies();
   }
 
   freeBytes(): Promise<number> {

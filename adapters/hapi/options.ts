@@ -15,6 +15,8 @@ export interface HapiServerOptions {
   base_url: string;
   /** Addresses and CIDR ranges whose `X-Forwarded-For` is believed. */
   trusted_proxies: readonly string[];
+  /** Is told peers that are not among them and send that header. */
+  unlistedProxy?: (address: string) => void;
   limits: HttpLimits;
   /** Exception texts in answers, and views read again at every request. */
   debug: boolean;

@@ -154,7 +154,7 @@ export class HapiServer implements HttpServer {
     const budget = new UnsentBudget(unsent, unsent / UNSENT_SHARE);
     options.metrics.gauge('aos_http_unsent_bytes', 'Long answers that wait for their readers', () => budget.held);
     options.metrics.gauge('aos_http_answers_cut', 'Long answers that gave way to others', () => budget.cut);
-    const addressOf = addressReader(options.trusted_proxies);
+    const addressOf = addressReader(options.trusted_proxies, options.unlistedProxy);
     return {
       authenticator: parts.authenticator,
       codes: new DeclaredCodes(this.#codes),

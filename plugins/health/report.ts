@@ -12,6 +12,8 @@ export interface Findings {
   database: { latency_ms: number } | { error: string };
   schema: { current: string | null; pending: readonly string[] } | { error: string };
   free_bytes: number | null;
+  /** Addresses that send `X-Forwarded-For` and are not trusted to. */
+  unlisted_proxies: readonly string[];
   jobs: readonly JobInfo[] | { error: string };
   plugins: readonly PluginState[];
   /** Each plugin's own health, by id. */
@@ -47,6 +49,8 @@ export interface HealthReport {
     webhooks: Check & { queued: unknown; oldest_age_seconds: unknown; disabled: unknown };
     release_store: Check & { protection: unknown; last_selftest_at: unknown };
     disk: Check & { free_bytes: number | null };
+    /** Not ok: callers behind these may share one address, and so its limits. */
+    proxies: Check & { unlisted: readonly string[]; mend: string | null };
     plugins: Record<string, PluginCheck>;
   };
 }
@@ -75,6 +79,15 @@ function jobsCheck(jobs: Findings['jobs']): HealthReport['checks']['jobs'] {
   const failing = jobs.filter((job) => job.fail_reason !== null).map((job) => job.name);
   return { ok: failing.length === 0, running: jobs.filter((job) => job.running).length, failing };
 }
+
+const proxiesCheck = (unlisted: readonly string[]): HealthReport['checks']['proxies'] => ({
+  ok: unlisted.length === 0,
+  unlisted,
+  mend:
+    unlisted.length === 0
+      ? null
+      : 'X-Forwarded-For comes from these: list your own proxies in server.trusted_proxies, or their callers share one limit',
+});
 
 /**
  * `healthy` = database ok, evaluator ok, nothing pending (contract 95), and no plugin is not ok whose manifest says that its
@@ -106,6 +119,7 @@ export function report(
       webhooks: module('webhooks', { queued: 0, oldest_age_seconds: null, disabled: [] }, findings),
       release_store: module('releases', { protection: null, last_selftest_at: null }, findings),
       disk: { ok: free_bytes !== null && free_bytes >= about.min_free_bytes, free_bytes },
+      proxies: proxiesCheck(findings.unlisted_proxies),
       plugins,
     },
   };

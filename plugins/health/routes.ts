@@ -50,6 +50,7 @@ const healthShape = named(
         webhooks: check,
         release_store: check,
         disk: check,
+        proxies: check,
         plugins: joi.object().pattern(
           joi.string(),
           joi
@@ -89,7 +90,14 @@ function forReader(principal: Principal, report: HealthReport): Shown {
   const plugins = Object.fromEntries(
     Object.entries(report.checks.plugins).map(([id, { ok, state, reason }]) => [id, { ok, state, reason }]),
   );
-  const checks = { ...report.checks, webhooks: { ...webhooks, disabled: [] }, jobs: { ...jobs, failing: [] }, plugins };
+  const { ok } = report.checks.proxies;
+  const checks = {
+    ...report.checks,
+    webhooks: { ...webhooks, disabled: [] },
+    jobs: { ...jobs, failing: [] },
+    proxies: { ok, unlisted: [], mend: null },
+    plugins,
+  };
   return { ...report, checks };
 }
 

@@ -44,6 +44,7 @@ export class HealthService {
       database: 'value' in latency ? { latency_ms: Math.round(latency.value * 100) / 100 } : latency,
       schema: 'value' in schema ? { current: schema.value.current, pending: schema.value.pending } : schema,
       free_bytes: 'value' in free ? free.value : null,
+      unlisted_proxies: system.unlistedProxies().map(({ address }) => address),
       jobs: 'value' in jobs ? jobs.value : jobs,
       plugins: system.plugins(),
       own: 'value' in own ? own.value : {},

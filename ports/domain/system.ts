@@ -21,6 +21,13 @@ export interface MigrationState {
   applied_at: string | null;
 }
 
+/** An address that sent `X-Forwarded-For`, and is not in `server.trusted_proxies`. */
+export interface UnlistedProxy {
+  address: string;
+  /** When it was noted last; at most once an hour. */
+  last_at: string;
+}
+
 export interface SystemInfo {
   version: string;
   node: string;
@@ -34,6 +41,8 @@ export interface SystemInfo {
   /** Round trip to the store in milliseconds. @throws when it does not answer. */
   pingStore(): Promise<number>;
   storeBytes(): Promise<number | null>;
+  /** Newest first, of the last seven days. */
+  unlistedProxies(): readonly UnlistedProxy[];
   /** Free bytes of the data directory. */
   freeBytes(): Promise<number>;
   migrations(): Promise<{ applied: readonly MigrationState[]; pending: readonly string[]; current: string | null }>;

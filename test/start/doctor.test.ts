@@ -1,9 +1,11 @@
 /** `aos doctor`, the help and usage errors: what they say, and that they touch nothing (contract 95, command line). */
 import { expect } from 'chai';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { aos, serviceEnv, TestService } from '../support/service.js';
+import { until } from '../harness.js';
+import { aos, serviceEnv, SHARED_KEY, TestService } from '../support/service.js';
 
 interface Report {
   ok: boolean;
@@ -43,6 +45,30 @@ describe('start: the command line before anything runs', function () {
       expect(await left()).to.deep.equal([]);
     });
   }
+
+  it('warns where X-Forwarded-For came from a proxy that is not listed, until it is; so do health and /system', async () => {
+    const service = await TestService.started({}, join(folder, 'data'));
+    try {
+      expect(faults(await doctor())).to.deep.equal([]);
+      const ask = await fetch(`${service.url}/api/license/v1/pubkey`, {
+        headers: { 'x-forwarded-for': '203.0.113.7' },
+      });
+      expect(ask.status).to.equal(200);
+      const { body } = await service.request('GET', '/api/health', SHARED_KEY);
+      expect(body).to.have.nested.property('checks.proxies.ok', false);
+      expect(body).to.have.deep.nested.property('checks.proxies.unlisted', ['127.0.0.1']);
+      expect(body).to.have.property('healthy', true);
+      await until('it is written down', () => existsSync(join(folder, 'data', 'unlisted-proxies.json')));
+      const found = await doctor();
+      expect(faults(found)).to.deep.equal(['proxies']);
+      const item = found.items.find(({ check }) => check === 'proxies');
+      expect(item?.detail).to.contain('127.0.0.1').and.not.to.contain('203.0.113.7');
+      expect(item?.mend).to.contain('server.trusted_proxies');
+      expect(faults(await doctor({ SVC_SERVER__TRUSTED_PROXIES: '["127.0.0.0/8"]' }))).to.deep.equal([]);
+    } finally {
+      await service.end();
+    }
+  });
 
   it('finds nothing wrong before the first start, and makes nothing', async () => {
     const report = await doctor();

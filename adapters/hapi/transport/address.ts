@@ -6,9 +6,14 @@ import { BlockList, isIP } from 'node:net';
 
 export type AddressOf = (peer: string | undefined, forwarded: string | string[] | undefined) => string;
 
-/** @throws TypeError naming the entry that is neither an address nor a CIDR range. */
-export function addressReader(trusted: readonly string[]): AddressOf {
-  if (trusted.length === 0) return (peer) => plain(peer ?? '');
+/**
+ * @param unlisted is told peers that are not trusted and send `X-Forwarded-For`
+ * @throws TypeError naming the entry that is neither an address nor a CIDR range
+ */
+export function addressReader(
+  trusted: readonly string[],
+  unlisted: (peer: string) => void = () => undefined,
+): AddressOf {
   const list = new BlockList();
   for (const entry of trusted) add(list, entry);
   const isTrusted = (address: string): boolean => {
@@ -17,7 +22,11 @@ export function addressReader(trusted: readonly string[]): AddressOf {
   };
   return (peer, forwarded) => {
     let address = plain(peer ?? '');
-    if (forwarded === undefined || !isTrusted(address)) return address;
+    if (forwarded === undefined) return address;
+    if (!isTrusted(address)) {
+      if (address !== '') unlisted(address);
+      return address;
+    }
     const chain = (Array.isArray(forwarded) ? forwarded.join() : forwarded).split(',');
     for (let i = chain.length - 1; i >= 0; i--) {
       const next = plain(chain[i] ?? '');

@@ -61,6 +61,7 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
     pingStore: () => Promise.resolve(0.4242),
     storeBytes: () => Promise.resolve(1024),
     freeBytes: () => Promise.resolve(10 ** 10),
+    unlistedProxies: () => [],
     migrations: () =>
       Promise.resolve({
         applied: [{ id: 'bugs:001-a', applied_at: '2026-11-20T08:00:00.000Z' }],

@@ -161,6 +161,7 @@ describe('/system', () => {
       'webhooks',
       'release_store',
       'disk',
+      'proxies',
     ]);
     expect(rows[1]).to.deep.equal({ name: 'evaluator', state: 'not_installed', facts: [] });
     expect(rows[2]).to.deep.equal({

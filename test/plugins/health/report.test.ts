@@ -6,6 +6,7 @@ const about = { version: '1.2.3', time: '2026-11-20T08:15:30.123Z', uptime_secon
 const good: Findings = {
   database: { latency_ms: 1 },
   schema: { current: null, pending: [] },
+  unlisted_proxies: [],
   free_bytes: 100,
   jobs: [],
   plugins: [],
@@ -78,6 +79,14 @@ describe('health report', () => {
     const own = { watchdog: { ok: true, last_run_at: '2026-11-20T08:15:00.000Z', age_seconds: 30 } };
     expect(of({ plugins: [plugin('watchdog', 'ready')], own }).checks.evaluator).to.deep.equal(own.watchdog);
     expect(of({ plugins: [plugin('watchdog', 'starting')] }).healthy).to.equal(true);
+  });
+
+  it('names addresses that send X-Forwarded-For and are not trusted to, and stays healthy', () => {
+    expect(of({}).checks.proxies).to.deep.equal({ ok: true, unlisted: [], mend: null });
+    const found = of({ unlisted_proxies: ['10.0.0.5'] });
+    expect(found.checks.proxies).to.deep.include({ ok: false, unlisted: ['10.0.0.5'] });
+    expect(found.checks.proxies.mend).to.contain('server.trusted_proxies');
+    expect(found.healthy).to.equal(true);
   });
 
   it('free space that cannot be read is no good disk', () => {

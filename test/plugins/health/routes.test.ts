@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { ObjectSchema } from 'joi';
-import { Redirect, Reply, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { Redirect, Reply, SharedBytes, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { SystemInfo } from '../../../ports/domain/system.js';
 import { routes } from '../../../plugins/health/routes.js';
 import { fakeSystem, request, session, SHARED, fixtureOf } from './fakes.js';
 
-const NAMES = ['database', 'evaluator', 'jobs', 'webhooks', 'release_store', 'disk', 'plugins'];
+const NAMES = ['database', 'evaluator', 'jobs', 'webhooks', 'release_store', 'disk', 'proxies', 'plugins'];
 
 function mounted(more: Partial<SystemInfo> = {}) {
   const all = fixtureOf(fakeSystem(more));
@@ -40,6 +40,7 @@ describe('GET /api/health', () => {
       webhooks: { ok: true, state: 'not_installed', queued: 0, oldest_age_seconds: null, disabled: [] },
       release_store: { ok: true, state: 'not_installed', protection: null, last_selftest_at: null },
       disk: { ok: true, free_bytes: 10 ** 10 },
+      proxies: { ok: true, unlisted: [], mend: null },
       plugins: { health: { state: 'ready', reason: null, ok: true } },
     });
     expect((route('/api/health').output as ObjectSchema).validate(body).error).to.equal(undefined);
@@ -131,7 +132,8 @@ describe('GET /metrics and /api/openapi.json', () => {
   it('the description is the document itself, for everybody', async () => {
     const { call, route } = mounted();
     const reply = (await call('/api/openapi.json')) as Reply;
-    expect(JSON.parse(reply.body as string)).to.deep.equal({ openapi: '3.1.0', paths: {} });
+    const text = Buffer.concat((reply.body as SharedBytes).parts).toString();
+    expect(JSON.parse(text)).to.deep.equal({ openapi: '3.1.0', paths: {} });
     expect(reply.headers['content-type']).to.equal('application/json; charset=utf-8');
     expect(route('/api/openapi.json').access).to.equal('public');
   });
