@@ -42,6 +42,14 @@ describe('faults: slow readers', function () {
       body: new Uint8Array(archiveOf(files)),
     });
     expect(published.status, await published.text()).to.equal(201);
+    await service.project('large');
+    const many = Array.from({ length: 30_000 }, (_, i) => ({ path: `files/${i}`, content: String(i) }));
+    const large = await fetch(`${service.url}/api/updateservice/v1/publish?product=large&version=2.0`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
+      body: new Uint8Array(archiveOf(many)),
+    });
+    expect(large.status, await large.text()).to.equal(201);
     for (let i = 0; i < 100; i++) {
       const bug = { project: 'shop', title: `Bug ${i}`, description: `${i} `.padEnd(9_000, 'lorem ipsum ') };
       const { status, body } = await service.request('POST', '/api/bugtracker/v1/report', token, bug);
@@ -89,6 +97,7 @@ describe('faults: slow readers', function () {
 
   const attacks: [name: string, path: string, headers: () => string[]][] = [
     ['the largest check', '/api/updateservice/v1/check?product=shop&version=1.0', () => []],
+    ['a release of 30,000 files', '/api/updateservice/v1/check?product=large&version=1.0', () => []],
     [
       'the largest check, compressed',
       '/api/updateservice/v1/check?product=shop&version=1.0',
