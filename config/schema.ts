@@ -23,6 +23,7 @@ export interface GroupingConfig {
   mask_ip_addresses: boolean;
   mask_mac_addresses: boolean;
   mask_numbers: boolean;
+  mask_short_numbers: boolean;
   mask_measures: boolean;
   mask_path_numbers: boolean;
   mask_process_ids: boolean;
@@ -222,6 +223,9 @@ const grouping = joi.object({
   mask_ip_addresses: masked('IPv4 and IPv6 addresses, with their port'),
   mask_mac_addresses: masked('MAC addresses'),
   mask_numbers: masked('bare numbers of 6 or more digits'),
+  mask_short_numbers: masked(
+    'bare numbers of 4 and 5 digits that follow no word for a code or a port, while `grouping.mask_numbers` is on',
+  ),
   mask_measures: masked('numbers with a unit of time, size or share (`1673 ms`, `12 MiB`, `93%`)'),
   mask_path_numbers: masked('numbers that are a segment of a path or URL (`/orders/4711`)'),
   mask_process_ids: masked(

@@ -10,9 +10,9 @@
 import { hash as digest } from 'node:crypto';
 import { RecentMap } from '../../../lib/recent-map.js';
 import { coarse, isCoarse } from './coarse.js';
-import { EARLIER_MASKS, mask, type MaskOptions } from './mask.js';
+import { mask, type MaskOptions } from './mask.js';
 import { firstFrame } from './frames.js';
-import { normaliseOrigin } from './origin.js';
+import { earlierOrigin, normaliseFunction, normaliseOrigin } from './origin.js';
 
 export interface GroupingInput {
   type: string;
@@ -21,7 +21,11 @@ export interface GroupingInput {
   error_message?: string | null;
   exception_class?: string | null;
   file_path?: string | null;
+  /** The function in it, where the reporter states both (contract 21, Sentry SDK intake): `file#function` is the origin. */
+  function_name?: string | null;
   stack_trace?: string | null;
+  /** What the message was made from, values aside: masked in its place. */
+  message_template?: string | null;
   fingerprint?: readonly string[] | null;
 }
 
@@ -79,15 +83,30 @@ export function floodOf(input: GroupingInput, { origin, masked }: Grouping): Flo
 }
 
 /**
- * The key that the report had before the masks of decision 011, by which its group is found once more; null when they
- * change nothing about it.
+ * The keys that the report had with the masks and the origins of earlier versions, by which its group is found once more
+ * (decisions 011 and 041); none where these change nothing about it.
+ * @param masks of earlier versions (`earlierMasks`)
  */
-export function earlierKeyOf(input: GroupingInput, now: Grouping): string | null {
-  // What is masked is all that masks decide.
-  if (maskedOf(input, EARLIER_MASKS) === now.masked) return null;
-  const earlier = groupingOf(input, EARLIER_MASKS).dedup_key;
-  return earlier === now.dedup_key ? null : earlier;
+export function earlierKeysOf(input: GroupingInput, now: Grouping, masks: readonly Partial<MaskOptions>[]): string[] {
+  // Earlier origins named no function: a group of theirs holds the errors of all functions of a file.
+  if (input.function_name) return [];
+  const said = { ...input, message_template: null };
+  // What both rules leave alone holds neither.
+  const isHashed = now.origin.includes('<hash>');
+  if (!input.message_template && !isHashed && !DIGIT.test(messageOf(said))) return [];
+  const origin = isHashed ? originOf(input, earlierOrigin) : now.origin;
+  const parts = fingerprintOf(input);
+  const keys = new Set<string>();
+  for (const options of masks) {
+    const masked = maskedOf(said, options);
+    if (masked === now.masked && origin === now.origin) continue;
+    keys.add(`v2:${hash([...headOf(input), ...(parts === null ? [origin, masked] : tail(parts, origin, masked))])}`);
+  }
+  keys.delete(now.dedup_key);
+  return [...keys];
 }
+
+const DIGIT = /\d/;
 
 const fingerprintOf = ({ fingerprint }: GroupingInput): readonly string[] | null =>
   fingerprint?.length ? fingerprint.slice(0, MOST_ELEMENTS) : null;
@@ -98,20 +117,25 @@ const headOf = ({ type, project, exception_class }: GroupingInput): string[] => 
   exception_class?.slice(0, LONGEST_PART).trim() ?? '',
 ];
 
-/** The caller's file, else the file (or method) of the first frame, normalised; empty without either. */
-function originOf({ file_path, stack_trace }: GroupingInput): string {
-  const given = file_path ? normaliseOrigin(file_path) : '';
+/** The caller's file, with its function where it states one, else the file (or method) of the first frame; empty without either. */
+function originOf({ file_path, function_name, stack_trace }: GroupingInput, normalise = normaliseOrigin): string {
+  const given = file_path ? normalise(file_path) : '';
+  const name = given !== '' && function_name ? normaliseFunction(function_name) : '';
+  if (name !== '') return `${given}#${name}`;
   if (given !== '' || !stack_trace) return given;
   const frame = firstFrame(stack_trace);
   if (frame === null) return '';
-  return frame.file !== null ? normaliseOrigin(frame.file) : (frame.function ?? '').toLowerCase();
+  return frame.file !== null ? normalise(frame.file) : (frame.function ?? '').toLowerCase();
 }
 
-function maskedOf({ type, title, error_message }: GroupingInput, options: Partial<MaskOptions>): string {
-  const message = firstLines(error_message ?? '');
-  if (message !== '') return mask(message, options);
+const maskedOf = (input: GroupingInput, options: Partial<MaskOptions>): string => mask(messageOf(input), options);
+
+/** What is masked: the template of the message, the message, or the title. */
+function messageOf({ type, title, error_message, message_template }: GroupingInput): string {
+  const message = firstLines(message_template ?? '') || firstLines(error_message ?? '');
+  if (message !== '') return message;
   const heading = firstLines(title ?? '');
-  return mask(type === 'feature' ? plainTitle(heading) : heading, options);
+  return type === 'feature' ? plainTitle(heading) : heading;
 }
 
 /** The first 2 non-empty lines, up to 2,048 characters. */

@@ -15,7 +15,8 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { StoreConflict, type Filter, type TransactionWrite, type Update } from '../../../ports/store.js';
 import { DEPS, hashOf, type Deps } from '../deps.js';
 import { Floods, type Source } from './floods.js';
-import { earlierKeyOf, type Grouping, type GroupingInput } from './key.js';
+import { earlierKeysOf, type Grouping, type GroupingInput } from './key.js';
+import { earlierMasks, type MaskOptions } from './mask.js';
 import type { FamilyDoc, KeyDoc } from '../items/model.js';
 
 /** Keys that this process met lately. */
@@ -55,12 +56,14 @@ export const met = (item_id: string): Decision => ({ item_id, adopted: false, fr
 @injectable()
 export class Keys {
   #recent: BoundedMap<string>;
+  readonly #earlier: readonly Partial<MaskOptions>[];
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Floods) private readonly floods: Floods,
   ) {
     this.#recent = this.#empty();
+    this.#earlier = earlierMasks(deps.grouping.masks);
   }
 
   #empty(): BoundedMap<string> {
@@ -151,11 +154,13 @@ export class Keys {
     }
   }
 
-  /** Groups from before a mask was added go on: their key is computed once more without it (decision 011). */
+  /** Groups from before a mask was added go on: their keys are computed once more without it (decisions 011 and 041). */
   async #byEarlierKey(keyed: Keyed): Promise<Decision | null> {
-    const earlier = earlierKeyOf(keyed.report, keyed);
-    const item = earlier === null ? null : await this.known(keyed.project, earlier);
-    return item === null ? null : met(item);
+    for (const earlier of earlierKeysOf(keyed.report, keyed, this.#earlier)) {
+      const item = await this.known(keyed.project, earlier);
+      if (item !== null) return met(item);
+    }
+    return null;
   }
 
   async #byFamily(keyed: Keyed, mayCreate: () => boolean): Promise<Decision | null> {

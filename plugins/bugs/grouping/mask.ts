@@ -22,6 +22,8 @@ export interface MaskOptions {
   mac_addresses: boolean;
   /** Bare numbers of 6 or more digits. */
   numbers: boolean;
+  /** Those of 4 and 5 digits, codes and ports aside; off with `numbers`. */
+  short_numbers: boolean;
   /** Numbers with a unit of time, size or share. */
   measures: boolean;
   /** Numbers that are segments of paths and URLs. */
@@ -40,6 +42,7 @@ export const EVERY_MASK: MaskOptions = {
   ip_ports: true,
   mac_addresses: true,
   numbers: true,
+  short_numbers: true,
   measures: true,
   path_numbers: true,
   process_ids: true,
@@ -47,16 +50,24 @@ export const EVERY_MASK: MaskOptions = {
   prefixed_ids: true,
 };
 
-/** Those of the keys that stores from before decision 011 hold. */
-export const EARLIER_MASKS: Partial<MaskOptions> = {
-  ip_ports: false,
-  mac_addresses: false,
-  measures: false,
-  path_numbers: false,
-  process_ids: false,
-  long_words: false,
-  prefixed_ids: false,
-};
+/** What the keys of stores from before decision 041, and from before 011, lack; the newest first. */
+const LATER_MASKS: readonly Partial<MaskOptions>[] = [
+  { short_numbers: false },
+  {
+    short_numbers: false,
+    ip_ports: false,
+    mac_addresses: false,
+    measures: false,
+    path_numbers: false,
+    process_ids: false,
+    long_words: false,
+    prefixed_ids: false,
+  },
+];
+
+/** The masks of earlier versions of this service that ran with the same settings, the newest first. */
+export const earlierMasks = (options: Partial<MaskOptions>): readonly Partial<MaskOptions>[] =>
+  LATER_MASKS.map((later) => ({ ...options, ...later }));
 
 const GUID_BODY = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const GUID = new RegExp(`\\{${GUID_BODY}\\}|(?<![0-9a-z])${GUID_BODY}(?![0-9a-z])`, 'gi');
@@ -94,6 +105,14 @@ const LINE_WORD =
 
 const EMAIL = /(?<![\w.+%-])[\w.+%-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,8}[a-z]{2,24}(?![0-9a-z_])/gi;
 const NUMBER = /(?<![0-9a-z_])\d{6,}(?![0-9a-z_])/gi;
+
+/** What a number behind it says is no amount and no id; `WinError` and `statusCode` too, `report` and `zipcode` not. */
+const CODE_WORD = String.raw`(?<![a-z])(?:win|exit|error|status|result|return|http|sql|os)?(?:status|code|error|errno|http|ora|sqlstate|port|version|year)[ :=#([/-]{1,3}`;
+/** Of 4 and 5 digits; `db:5432` and `10.0.19045` are a port and a version. */
+const SHORT_NUMBER = new RegExp(
+  String.raw`(?<![0-9a-z_]|\w:|\d\.)(?<!${CODE_WORD})\d{4,5}(?![0-9a-z_]|\.\d)`,
+  'gi',
+);
 
 /** Messages that were masked already: the errors of a storm say the same. Per set of options, which nobody changes. */
 const MOST_KNOWN = 500;
@@ -146,7 +165,7 @@ const TIME_HINT = /\d[:/.-]\d|\d[ -][a-z]{3}[ -]\d|[a-z]{3} {1,2}\d{1,2} \d|\d{8
 const ADDRESS_HINT = /0x|address/i;
 const LINE_HINT = /:\d|\(\d/;
 const WORD_HINT = /(?:lin|lign|lín|zeil|rig|строк)\p{L}{1,3}[ :=#]/iu;
-const NUMBER_HINT = /\d{6}/;
+const NUMBER_HINT = /\d{4}/;
 
 function maskDigits(text: string, options: MaskOptions): string {
   let masked = TIME_HINT.test(text) ? text.replace(TIME, '<time>') : text;
@@ -159,7 +178,9 @@ function maskDigits(text: string, options: MaskOptions): string {
   if (options.measures) masked = maskMeasures(masked);
   if (options.prefixed_ids) masked = maskPrefixedIds(masked);
   if (options.long_words) masked = maskLongWords(masked);
-  return options.numbers && NUMBER_HINT.test(masked) ? masked.replace(NUMBER, '<number>') : masked;
+  if (!options.numbers || !NUMBER_HINT.test(masked)) return masked;
+  masked = masked.replace(NUMBER, '<number>');
+  return options.short_numbers ? masked.replace(SHORT_NUMBER, '<number>') : masked;
 }
 
 function maskLineWord(_: string, word: string, gap: string, column?: string, char?: string): string {

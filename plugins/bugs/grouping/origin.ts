@@ -23,12 +23,28 @@ const GUID = /\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?
  * masked. Empty when nothing is left.
  */
 export function normaliseOrigin(file: string): string {
-  if (file.length > LONGEST_KNOWN) return normalised(file);
+  if (file.length > LONGEST_KNOWN) return normalised(file, maskBundled);
   const before = known.get(file);
   if (before !== undefined) return before;
-  const made = copyOf(normalised(file));
+  const made = copyOf(normalised(file, maskBundled));
   known.set(copyOf(file), made);
   return made;
+}
+
+/** The same as stores from before decision 041 have it in their keys. */
+export const earlierOrigin = (file: string): string => normalised(file, maskMixed);
+
+const LONGEST_FUNCTION = 300;
+/** What SDKs write where a function has no name. */
+const NAMELESS = /^(?:\?+|<?anonymous>?|<unknown>|<redacted>|\{closure\}|\{anonymous\}|0x[0-9a-f]{1,16})$/i;
+/** Rust's own hash of a function, another in each build. */
+const RUST_HASH = /::h[0-9a-f]{16}$/;
+const HEX_ADDRESS = /0x[0-9a-f]{4,16}/gi;
+
+/** A function as part of an origin; empty for one without a name. Upper case says another function than lower case. */
+export function normaliseFunction(name: string): string {
+  const given = name.slice(0, LONGEST_FUNCTION).trim();
+  return NAMELESS.test(given) ? '' : given.replace(RUST_HASH, '').replace(HEX_ADDRESS, '<address>');
 }
 
 /** A text of its own: a piece of a stack trace would keep all of it in memory. */
@@ -39,7 +55,7 @@ const MOST_KNOWN = 500;
 const LONGEST_KNOWN = 256;
 const known = new RecentMap<string>(MOST_KNOWN);
 
-function normalised(file: string): string {
+function normalised(file: string, hashes: (name: string) => string): string {
   let path = file.slice(0, LONGEST).trim().replace(WRAPPER, '');
   const url = SCHEME.exec(path);
   path = url === null ? path.replace(BARE_SCHEME, '') : path.slice(url[0].length);
@@ -48,31 +64,53 @@ function normalised(file: string): string {
   path = path.replace(DRIVE, '').replace(LINE, '').replaceAll('\\', '/');
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.' && segment !== '..');
   const kept = segments.slice(-SEGMENTS);
-  return kept.map((segment, i) => maskSegment(segment, i === kept.length - 1).toLowerCase()).join('/');
+  return kept.map((segment, i) => maskSegment(segment, i === kept.length - 1 ? hashes : null).toLowerCase()).join('/');
 }
 
 /** `main.3f2504e0.js`: anything of 8 or more hex digits between dots. */
 const DOTTED_HASH = /\.[0-9a-f]{8,64}(?=\.)/gi;
 /** `main-3f2504e0.js`: with a letter and a digit, since a date may be here too. */
 const HYPHENED_HASH = /[-_~](?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,64}(?=\.|$)/gi;
-/** `index-DkS8a9Xz.js`, `chunk-5KJ2X7QW.js`: what bundlers take from base64 and base32. */
+/** What bundlers write: `.js`, `.min.js`, `.chunk.css`, `.js.map`. */
+const BUNDLE = String.raw`(?=(?:\.(?:min|chunk|bundle|esm|umd|iife|legacy|modern|module))?\.(?:[cm]?js|css|wasm)(?:\.map)?$)`;
+/** `index-BdJ3kf9Q.js`, `chunk-5KJ2X7QW.js`: the eight characters that bundlers take from base64 and base32. */
+const BUNDLED_HASH = new RegExp(`([-._])([\\w-]{8})${BUNDLE}`, 'i');
+/** `_nuxt/DlAUqK2U.js` */
+const BUNDLED_NAME = new RegExp(`^[\\w-]{8}${BUNDLE}`, 'i');
+/** `settings`, `UserCart`, and `Service1` of a row of files; a number between other words. */
+const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,}){1,4}\d?|[a-z]{1,8}|\d{1,3})$/;
+/** What stores from before decision 041 took for a hash. */
 const MIXED_HASH = /([-.])([A-Za-z0-9_]{8})(?=\.(?:[cm]?js|css|map)\b)/g;
 const WHOLE_HASH = /^(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,64}(?=\.|$)/i;
 const NUMBERED_DIRECTORY = /^\d{8,}$/;
 
-function maskSegment(segment: string, isFile: boolean): string {
+/** @param hashes null: a directory */
+function maskSegment(segment: string, hashes: ((name: string) => string) | null): string {
   if (segment.length < 8) return segment;
-  if (!isFile && NUMBERED_DIRECTORY.test(segment)) return '<hash>';
+  if (hashes === null && NUMBERED_DIRECTORY.test(segment)) return '<hash>';
   const masked = segment
     .replace(GUID, '<guid>')
     .replace(DOTTED_HASH, '.<hash>')
     .replace(HYPHENED_HASH, '-<hash>')
     .replace(WHOLE_HASH, '<hash>');
-  return isFile ? masked.replace(MIXED_HASH, maskMixed) : masked;
+  return hashes === null ? masked : hashes(masked);
 }
 
-function maskMixed(whole: string, before: string, name: string): string {
-  const base32 = /\d/.test(name) && /[A-Z]/.test(name) && !/[a-z_]/.test(name);
-  const base64 = /\d[A-Za-z]/.test(name) && /.[A-Z]/.test(name) && /[a-z]/.test(name);
-  return base32 || base64 ? `${before}<hash>` : whole;
+/** Words in small letters and camel case, and the rest of a name before another placeholder, are no hashes. */
+const isHash = (name: string): boolean => !name.split(/[-_]/).every((word) => WORD.test(word));
+
+function maskBundled(name: string): string {
+  const whole = BUNDLED_NAME.exec(name)?.[0];
+  if (whole !== undefined && /[A-Z]/.test(whole) && /[a-z]/.test(whole) && isHash(whole))
+    return `<hash>${name.slice(whole.length)}`;
+  return name.replace(BUNDLED_HASH, (found, before: string, part: string) =>
+    isHash(part) ? `${before}<hash>` : found,
+  );
 }
+
+const maskMixed = (name: string): string =>
+  name.replace(MIXED_HASH, (found, before: string, part: string) => {
+    const base32 = /\d/.test(part) && /[A-Z]/.test(part) && !/[a-z_]/.test(part);
+    const base64 = /\d[A-Za-z]/.test(part) && /.[A-Z]/.test(part) && /[a-z]/.test(part);
+    return base32 || base64 ? `${before}<hash>` : found;
+  });

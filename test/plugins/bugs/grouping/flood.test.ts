@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { coarse, isCoarse } from '../../../../plugins/bugs/grouping/coarse.js';
-import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
-import { EARLIER_MASKS, mask } from '../../../../plugins/bugs/grouping/mask.js';
+import { earlierKeysOf, groupingOf } from '../../../../plugins/bugs/grouping/key.js';
+import { earlierMasks, mask } from '../../../../plugins/bugs/grouping/mask.js';
 import { hashOf } from '../../../../plugins/bugs/deps.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, MASTER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
@@ -136,6 +136,7 @@ describe('bugs: flood', () => {
 });
 
 describe('bugs: groups from before a mask was added', () => {
+  const [NEWER = {}, EARLIER_MASKS = {}] = earlierMasks({});
   const late = (ms: number): Report => errorReport({ error_message: `timed out after ${ms} ms`, title: `E: ${ms}` });
 
   it('go on under their new key', async () => {
@@ -150,6 +151,30 @@ describe('bugs: groups from before a mask was added', () => {
     expect(same.dedup_key).not.to.equal(before);
     expect(await fixture.bugs.record(late(1673))).to.include({ id: old.id, created: false });
     await settled(fixture);
+  });
+
+  it('go on where four digits counted, and where a hash of a bundler did', async () => {
+    const fixture = await memoryFixture();
+    const cart = (n: number): Report => errorReport({ error_message: `cart ${n} has no price`, file_path: 'src/a.js' });
+    fixture.deps.grouping.masks = NEWER;
+    const { id } = await fixture.bugs.record(cart(4711));
+    expect((await fixture.bugs.record(cart(4712))).id).not.to.equal(id);
+    fixture.deps.grouping.masks = {};
+    for (const n of [4711, 4713]) expect(await fixture.bugs.record(cart(n))).to.include({ id, created: false });
+    const bundled = (file_path: string): Report => errorReport({ file_path });
+    // What earlier versions made of the second file.
+    const old = await fixture.bugs.record(bundled('assets/index-cklzafvz.js'));
+    for (const hash of ['CkLzaFvZ', 'BdJ3kf9Q'])
+      expect(await fixture.bugs.record(bundled(`assets/index-${hash}.js`))).to.include({ id: old.id, created: false });
+    await settled(fixture);
+  });
+
+  it('are looked for with the settings that hold', () => {
+    expect(earlierMasks({ emails: false }).map(({ emails }) => emails)).to.deep.equal([false, false]);
+    const report = { type: 'error', project: 'p', error_message: 'a@b.de has 4711' };
+    const now = groupingOf(report, { emails: false });
+    const keys = earlierKeysOf(report, now, earlierMasks({ emails: false }));
+    expect(keys).to.deep.equal([groupingOf(report, { emails: false, short_numbers: false }).dedup_key]);
   });
 
   it('are looked for only where a mask makes a difference', () => {

@@ -118,6 +118,11 @@ const SAME: readonly (readonly [string, string])[] = [
   ['connect fe80::1ff:fe23:4567:890a%eth2 refused', 'connect 2001:db8:85a3:1:2:8a2e:370:7334 refused'],
   ['connect [2001:db8::1]:8080 refused', 'connect 10.0.0.1:80 refused'],
   ['no answer of 00:1b:44:11:3a:b7', 'no answer of AA-BB-CC-DD-EE-0F'],
+  ['cart 4711 has no price', 'cart 12345 has no price'],
+  ['cart 4711 has no price', 'cart 4711000 has no price'],
+  ['report 4711, row 12345.', 'report 4712, row 54321.'],
+  ['export #4711 of zipcode 12345', 'export #4712 of zipcode 54321'],
+  ['carts [4711,4712] overlap', 'carts [5711,5712] overlap'],
 ];
 
 const DIFFERENT: readonly (readonly [string, string])[] = [
@@ -139,6 +144,19 @@ const DIFFERENT: readonly (readonly [string, string])[] = [
     'doppelter Schlüsselwert verletzt Unique-Constraint »uq_2«',
   ],
   ['HTTP 404', 'HTTP 500'],
+  ['exit code 1001', 'exit code 1002'],
+  ['exit_code=1001', 'exit_code=1002'],
+  ['statusCode: 4001', 'statusCode: 4002'],
+  ['[WinError 10054] reset', '[WinError 10061] reset'],
+  ['[Errno 10054] reset', '[Errno 10061] reset'],
+  ['SQLSTATE[42000]: x', 'SQLSTATE[23000]: x'],
+  ['ERROR 1045 (x)', 'ERROR 1049 (x)'],
+  ['HTTP/1001 x', 'HTTP/1002 x'],
+  ['nothing listens on port 5432', 'nothing listens on port 6379'],
+  ['needs version 2024', 'needs version 2025'],
+  ['no report for the year 2024', 'no report for the year 2025'],
+  ['needs Windows 10.0.19045', 'needs Windows 10.0.22631'],
+  ['needs 2024.1', 'needs 2025.1'],
   ['failed with 0x80070005', 'failed with 0x80004005'],
   ['failed with 0xC0000005', 'failed with 0xC0000374'],
   ['error code 1062', 'error code 1064'],
@@ -187,6 +205,7 @@ describe('grouping: messages', () => {
       ip_ports: ['fe80::1', '<ip>'],
       mac_addresses: ['00:1b:44:11:3a:b7', '<mac>'],
       numbers: ['123456', '<number>'],
+      short_numbers: ['cart 4711', 'cart <number>'],
       measures: ['5 ms 6 MB 7%', '<duration> <size> <share>'],
       path_numbers: ['/a/1', '/a/<number>'],
       process_ids: ['pid 1', 'pid <number>'],
@@ -224,12 +243,60 @@ describe('grouping: origin', () => {
     ['/var/20240101120000/x.rb', '<hash>/x.rb'],
     ['db/20240101120000_create_users.rb', 'db/20240101120000_create_users.rb'],
     ['src/my-Service1.js', 'src/my-service1.js'],
+    ['assets/index-CkLzaFvZ.js', 'assets/index-<hash>.js'],
+    ['assets/index-Ck_a-FvZ.js:1:2', 'assets/index-<hash>.js'],
+    ['assets/index--k_a-FvZ.js', 'assets/index-<hash>.js'],
+    ['assets/page.a1b2c3xy.js', 'assets/page.<hash>.js'],
+    ['assets/page_UPPERCAS.mjs', 'assets/page_<hash>.mjs'],
+    ['assets/index-CkLzaFvZ.min.js', 'assets/index-<hash>.min.js'],
+    ['assets/index-CkLzaFvZ.css.map', 'assets/index-<hash>.css.map'],
+    ['_nuxt/DlAUqK2U.js', '_nuxt/<hash>.js'],
+    ['_nuxt/DlAU-_2U.js', '_nuxt/<hash>.js'],
+    ['src/settings.js', 'src/settings.js'],
+    ['src/UserCart.js', 'src/usercart.js'],
+    ['src/userCart.js', 'src/usercart.js'],
+    ['src/the-UserCart.js', 'src/the-usercart.js'],
+    ['src/page-settings.js', 'src/page-settings.js'],
+    ['src/page-a-button.js', 'src/page-a-button.js'],
+    ['src/page-button-2.js', 'src/page-button-2.js'],
+    ['src/cart_APIQuery.ts', 'src/cart_apiquery.ts'],
+    ['src/index-CkLzaFvZx.js', 'src/index-cklzafvzx.js'],
     ['a.ts(12,5)', 'a.ts'],
     ['\\\\server\\share\\x\\a.cs', 'x/a.cs'],
     ['./a/../b.js', 'a/b.js'],
     ['  ', ''],
   ];
   for (const [file, origin] of ORIGINS) it(file, () => expect(normaliseOrigin(file)).to.equal(origin));
+});
+
+describe('grouping: a file and its function', () => {
+  const origin = (file_path: string | null, function_name: string | null): string =>
+    groupingOf({ type: 'error', project: 'p', error_message: 'm', file_path, function_name }).origin;
+
+  it('are one origin', () => {
+    expect(origin('/srv/shop/cart/cart.go', '(*Cart).Total')).to.equal('cart/cart.go#(*Cart).Total');
+    expect(origin('assets/index-CkLzaFvZ.js', 't')).to.equal('assets/index-<hash>.js#t');
+    expect(origin('cart.rs', 'shop::total::h0123456789abcdef')).to.equal('cart.rs#shop::total');
+    expect(origin('cart.c', 'sub_0x7ff61234')).to.equal('cart.c#sub_<address>');
+  });
+
+  for (const name of ['', ' ', '?', '<anonymous>', 'anonymous', '<unknown>', '<redacted>', '{closure}', '0x7fff12'])
+    it(`${JSON.stringify(name)} names no function`, () => expect(origin('a/b.js', name)).to.equal('a/b.js'));
+
+  it('a function without a file is none', () => expect(origin(null, 'total')).to.equal(''));
+});
+
+describe('grouping: a template', () => {
+  const masked = (error_message: string, message_template: string | null): string =>
+    groupingOf({ type: 'error', project: 'p', error_message, message_template }).masked;
+
+  it('is masked in place of the message', () => {
+    expect(masked('login of bob failed', 'login of %s failed')).to.equal('login of %s failed');
+    expect(masked('login of bob failed at 12:13:14', 'login of %s failed at 12:13:14')).to.equal(
+      'login of %s failed at <time>',
+    );
+    expect(masked('login of bob failed', ' ')).to.equal('login of bob failed');
+  });
 });
 
 describe('grouping: the key', () => {

@@ -47,6 +47,10 @@ const KINDS: Record<string, { of: fc.Arbitrary<string>; in: (value: string) => s
     in: (v) => `session ${v} expired`,
   },
   'prefixed id': { of: fc.tuple(hex(6), fc.nat(9)).map((p) => p.join('')), in: (v) => `declined pi_${v} today` },
+  'number of four or five digits': {
+    of: fc.integer({ min: 1000, max: 99_999 }).map(String),
+    in: (v) => `cart ${v} (item #${v}) of table-${v}.`,
+  },
   number: { of: digits, in: (v) => `order ${v} missing` },
   'MySQL value': { of: fc.oneof(value, word), in: (v) => `Duplicate entry '${v}' for key 'idx_1'` },
   'PostgreSQL value': { of: fc.oneof(value, word), in: (v) => `x\nDETAIL: Key (a1)=(${v}) already exists.` },
@@ -98,6 +102,9 @@ describe('grouping: masking', () => {
       ':12',
       "for key '",
       'constraint "',
+      'error code ',
+      '4711',
+      'v4.',
       '”',
       '\\',
       '<value>',
@@ -229,6 +236,16 @@ const HOSTILE = [
   '00-',
   'abcd.',
   '1e1',
+  '1234 ',
+  'code 1234 ',
+  'error',
+  'errorstatuscode',
+  'code: [',
+  '12345:',
+  'a-',
+  'a-abcdefgh.js',
+  'Aa',
+  '_-',
 ];
 const SIZE = 200_000;
 
