@@ -68,6 +68,9 @@ function aliased(body: ErrorBody, ...names: readonly (keyof ErrorBody)[]): [name
 const NO_DETAILS: Details = { context: null, breadcrumbs: null };
 const noDetails = (): Details => NO_DETAILS;
 
+/** What only plugins state of a report. */
+type Stated = Pick<ErrorReport, 'message_template' | 'function'>;
+
 /** A body's details are cut at once, because the answer names what was cut; others when they are asked for. */
 function detailsOf(body: ErrorBody | ErrorReport, cutter: Cutter): () => Details {
   if ('details' in body && typeof body.details === 'function') {
@@ -89,7 +92,7 @@ const cutDetails = ({ context, breadcrumbs }: Pick<ErrorBody, 'context' | 'bread
  * `truncated` names the fields that were cut, as the caller named them.
  * @throws ServiceError validation_failed when message and class are both empty
  */
-export function reportOf(body: ErrorBody, sender: ErrorSender): { report: Report; truncated: string[] } {
+export function reportOf(body: ErrorBody & Stated, sender: ErrorSender): { report: Report; truncated: string[] } {
   const cutter = new Cutter();
   const message = cutter.text('error_message', body.error_message, LIMITS.error_message);
   const exceptionClass = cutter.text('exception_class', body.exception_class, LIMITS.exception_class);
@@ -112,8 +115,10 @@ export function reportOf(body: ErrorBody, sender: ErrorSender): { report: Report
     address: sender.address,
     error_level: body.error_level,
     error_message: message,
+    message_template: body.message_template ?? null,
     exception_class: exceptionClass,
     file_path: cutter.text(file, path, LIMITS.path, cutHead),
+    function_name: body.function ?? null,
     line_no: body.line ?? body.line_no ?? null,
     stack_trace: cutter.text('stack_trace', body.stack_trace, LIMITS.stack_trace, cutStack),
     environment,

@@ -3,16 +3,27 @@
  * context is too large (contract 21, intake). Pure.
  */
 import type { Json } from '../../ports/store.js';
-import type { StackFrame } from './frames.js';
+import type { Thrown } from './chain.js';
+import { ownFrame, type StackFrame } from './frames.js';
+import { framesIn } from './stack.js';
 import { line, list, record, shallow, text, type Loose } from './values.js';
 
 type JsonObject = { [key: string]: Json };
 
-/** Lines of source on each side of the crash. SDKs send five or seven. */
+/** Lines of source on each side of a frame. SDKs send five or seven. */
 const MOST_SOURCE_LINES = 20;
+/** Frames of the application that keep source and locals. */
+const MOST_WHOLE = 6;
+/** Characters of the locals of the frame that the error comes from, and of another one. */
+const MOST_LOCALS = 4096;
+const FEWER_LOCALS = 1536;
+const LONGEST_LOCAL = 1024;
+/** Characters of all frames, of the 32,768 that a context has. */
+const MOST_FRAME_TEXT = 14_336;
 
-/** @param crash the frame that the error comes from. @param message a log message beside an exception */
-export function contextOf(event: Loose, crash: StackFrame | null, message: string | null): JsonObject | null {
+/** @param chain as it was written. @param message a log message beside an exception */
+export function contextOf(event: Loose, chain: readonly Thrown[], message: string | null): JsonObject | null {
+  const own = ownFrame(framesIn(chain));
   const context: JsonObject = {};
   const put = (name: string, value: Json | null): void => {
     if (value !== null) context[name] = value;
@@ -20,9 +31,10 @@ export function contextOf(event: Loose, crash: StackFrame | null, message: strin
   for (const name of ['transaction', 'logger', 'platform', 'dist', 'release'] as const) put(name, line(event[name]));
   put('message', message);
   put('sdk', sdkOf(event['sdk']));
-  put('source', crash === null ? null : sourceOf(crash));
+  put('source', own === null ? null : sourceOf(own));
+  put('locals', own === null ? null : localsOf(own, MOST_LOCALS));
+  put('frames', framesKept(chain, own));
   for (const name of ['user', 'request'] as const) put(name, filled(event[name]));
-  put('locals', crash === null ? null : filled(crash.given['vars']));
   for (const name of ['contexts', 'extra'] as const) put(name, filled(event[name]));
   return Object.keys(context).length === 0 ? null : context;
 }
@@ -39,7 +51,7 @@ function sdkOf(value: unknown): string | null {
   return parts.length === 0 ? null : parts.join(' ');
 }
 
-/** `{"41": "  return price.total;"}`: the crash frame's lines of source under their numbers. */
+/** `{"41": "  return price.total;"}`: the frame's lines of source under their numbers. */
 function sourceOf({ line: at, code, given }: StackFrame): Json | null {
   if (code === null) return null;
   const before = list(given['pre_context']).slice(-MOST_SOURCE_LINES);
@@ -47,4 +59,72 @@ function sourceOf({ line: at, code, given }: StackFrame): Json | null {
   const lines = [...before, code, ...after];
   const first = (at ?? before.length + 1) - before.length;
   return Object.fromEntries(lines.map((content, i) => [String(first + i), text(content) ?? '']));
+}
+
+/** The frame's variables, as many as there is room for. */
+function localsOf({ given }: StackFrame, most: number): Json | null {
+  const locals = filled(given['vars']) as JsonObject | null;
+  if (locals === null) return null;
+  const kept: JsonObject = {};
+  let room = most;
+  for (const [name, value] of Object.entries(locals)) {
+    const size = JSON.stringify(value).length;
+    const fits = size <= LONGEST_LOCAL ? value : `${JSON.stringify(value).slice(0, LONGEST_LOCAL)}…`;
+    room -= name.length + Math.min(size, LONGEST_LOCAL);
+    if (room < 0) break;
+    kept[name] = fits;
+  }
+  return kept;
+}
+
+/** What the SDK says of a frame that its line in the stack does not; null where it says nothing. */
+function stated({ given, module, inApp }: StackFrame): JsonObject | null {
+  const path = line(given['abs_path']);
+  const origin = line(given['package']);
+  if (module === null && path === null && inApp === null && origin === null) return null;
+  const kept: JsonObject = {};
+  const put = (name: string, value: Json | null): void => {
+    if (value !== null) kept[name] = value;
+  };
+  for (const name of ['function', 'filename', 'lineno'] as const) {
+    const value = given[name];
+    if (typeof value === 'string' || typeof value === 'number') kept[name] = value;
+  }
+  put('module', module);
+  put('abs_path', path);
+  put('package', origin);
+  put('in_app', inApp);
+  return kept;
+}
+
+function withSource(frame: StackFrame): JsonObject | null {
+  const source = sourceOf(frame);
+  const locals = localsOf(frame, FEWER_LOCALS);
+  if (source === null && locals === null) return null;
+  return { ...stated(frame), ...(source !== null && { source }), ...(locals !== null && { locals }) };
+}
+
+/**
+ * The frames of all exceptions, the crash frame first. Room goes to the application's last frames with source and locals, to its
+ * other ones, and only then to the libraries'.
+ */
+function framesKept(chain: readonly Thrown[], own: StackFrame | null): Json | null {
+  const frames = chain.flatMap((thrown) => thrown.frames);
+  const main = framesIn(chain);
+  const application = main.some(({ inApp }) => inApp === true) ? main.filter(({ inApp }) => inApp === true) : main;
+  const whole = new Set(application.slice(0, MOST_WHOLE));
+  const kept = new Map<StackFrame, JsonObject>();
+  let room = MOST_FRAME_TEXT;
+  const keep = (frame: StackFrame, made: JsonObject | null): void => {
+    if (made === null || kept.has(frame)) return;
+    const size = JSON.stringify(made).length;
+    if (size > room) return;
+    room -= size;
+    kept.set(frame, made);
+  };
+  // The context itself has source and locals of its own one.
+  for (const frame of whole) if (frame !== own) keep(frame, withSource(frame));
+  for (const frame of [...application, ...frames]) keep(frame, stated(frame));
+  const list = frames.flatMap((frame) => kept.get(frame) ?? []);
+  return list.length === 0 ? null : list;
 }

@@ -6,9 +6,11 @@ import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorReport } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
 import { contextOf } from './context.js';
+import { chainOf, type Thrown } from './chain.js';
 import { framesOf, type StackFrame } from './frames.js';
-import { rustMachinery } from '../../lib/rust-frames.js';
-import { stackOf, type Thrown } from './stack.js';
+import { messageOf } from './message.js';
+import { isRust, rustFrames } from './rust.js';
+import { stackOf } from './stack.js';
 import { instant } from './time.js';
 import { line, list, record, records, shallow, text, type Loose } from './values.js';
 
@@ -16,9 +18,6 @@ import { line, list, record, records, shallow, text, type Loose } from './values
 const MOST_TAGS = 33;
 const MOST_BREADCRUMBS = 51;
 const MOST_FINGERPRINT = 33;
-/** Exceptions read from a chain of causes. */
-const MOST_THROWN = 10;
-const HEADING = 500;
 const CLIENT_REF = 200;
 const UNLABELED = '<unlabeled event>';
 
@@ -59,23 +58,23 @@ const COMMIT = /^[0-9a-f]{40}$/;
 /** @param about the project's slug, and the id that the answer names */
 export function reportOf(event: Loose, about: { project: string; id: string }): ErrorReport {
   const platform = line(event['platform'])?.toLowerCase() ?? null;
-  const thrown = records(event['exception']).slice(-MOST_THROWN).reverse();
-  const top = thrown[0];
+  const chain = withFrames(chainOf(event), event, platform);
+  const [top] = chain;
   const logged = messageOf(event);
-  const exceptionClass = top === undefined ? null : line(top['type']);
-  const value = top === undefined ? null : valueOf(top);
-  const message = value ?? (exceptionClass === null ? (logged ?? UNLABELED) : '');
-  const given = thrown.map(thrownOf);
-  if (!given.some(({ frames }) => frames.length > 0)) given[0] = { heading: '', frames: looseFrames(event) };
-  const chain = isRust(event, platform) ? given.map(asRust) : given;
+  const exceptionClass = top?.type ?? null;
+  const value = top?.value ?? null;
+  const isLogged = value === null && exceptionClass === null && logged !== null;
+  const message = value ?? (exceptionClass === null ? (logged?.shown ?? UNLABELED) : '');
   const stack = stackOf(chain, platform);
   const version = versionOf(event['release']);
   return {
     project: about.project,
     error_level: levelOf(event['level']),
     error_message: message,
+    message_template: isLogged ? logged.template : null,
     exception_class: exceptionClass,
     file: stack?.file ?? null,
+    function: stack?.function ?? null,
     line: stack?.line ?? null,
     stack_trace: stack?.text ?? null,
     environment: line(event['environment']),
@@ -86,48 +85,21 @@ export function reportOf(event: Loose, about: { project: string; id: string }): 
     client_ref: about.id,
     tags: tagsOf(event['tags']),
     details: () => ({
-      context: contextOf(event, crashOf(chain), logged === message ? null : logged),
+      context: contextOf(event, chain, logged?.shown === message ? null : (logged?.shown ?? null)),
       breadcrumbs: breadcrumbsOf(event['breadcrumbs']),
     }),
     fingerprint: fingerprintOf(event['fingerprint']),
   };
 }
 
-/** Rust's SDK calls its platform `native`, as others do. */
-const isRust = (event: Loose, platform: string | null): boolean =>
-  platform === 'rust' || line(record(event['sdk'])?.['name'])?.startsWith('sentry.rust') === true;
-
-/** Drops the frames of the SDK and of the panic machinery. Uses `abs_path`, since nearly every `filename` is `mod.rs` or `lib.rs`. */
-const asRust = ({ heading, frames }: Thrown): Thrown => {
-  const named = frames.map((frame) => ({ ...frame, place: frame.absPath ?? frame.place }));
-  return {
-    heading,
-    frames: named.slice(rustMachinery(named.map((one) => ({ function: one.function, file: one.place })))),
-  };
-};
-
-const crashOf = (chain: readonly Thrown[]): StackFrame | null =>
-  chain.find(({ frames }) => frames.length > 0)?.frames[0] ?? null;
-
-/** An exception's text. Some SDKs send objects and lists instead. */
-function valueOf(exception: Loose): string | null {
-  const value = exception['value'];
-  return record(value) !== null || Array.isArray(value) ? JSON.stringify(shallow(value)) : text(value);
-}
-
-function thrownOf(exception: Loose): Thrown {
-  const parts = [line(exception['type']), line(valueOf(exception)?.slice(0, HEADING))];
-  return { heading: parts.filter((part) => part !== null).join(': '), frames: framesOf(exception['stacktrace']) };
-}
-
-/** `logentry`, or `message` as text or in the same form. The formatted text is preferred. */
-function messageOf(event: Loose): string | null {
-  for (const given of [event['logentry'], event['message']]) {
-    const entry = record(given);
-    const found = entry === null ? text(given) : (text(entry['formatted']) ?? text(entry['message']));
-    if (found !== null) return found;
-  }
-  return null;
+/** With the stack of the event or of its thread, where no exception has one. */
+function withFrames(chain: readonly Thrown[], event: Loose, platform: string | null): Thrown[] {
+  const [first = { type: null, value: null, relation: 'cause', frames: [] } satisfies Thrown, ...others] = chain;
+  const framed = chain.some(({ frames }) => frames.length > 0)
+    ? chain
+    : [{ ...first, frames: looseFrames(event) }, ...others];
+  if (!isRust(event, platform)) return [...framed];
+  return framed.map((thrown) => ({ ...thrown, frames: rustFrames(thrown.frames) }));
 }
 
 /** Frames that Java's SDK adds on top when it takes a thread's stack. */

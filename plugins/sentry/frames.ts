@@ -2,7 +2,7 @@
 import { line, record, records, text, type Loose } from './values.js';
 
 export interface StackFrame {
-  /** `filename`, else `abs_path`, else `module`; null for native code, which has no place. */
+  /** `filename`, else `abs_path`, else `module`, else the file of its `package`; null for code that has no place. */
   place: string | null;
   absPath: string | null;
   /** File name without its module. */
@@ -13,6 +13,8 @@ export interface StackFrame {
   column: number | null;
   /** The source text of its line. */
   code: string | null;
+  /** Whether it is the application's own; null where the SDK does not say. */
+  inApp: boolean | null;
   given: Loose;
 }
 
@@ -30,12 +32,27 @@ const place = (value: unknown): string | null => {
 const position = (value: unknown): number | null =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_LINE ? value : null;
 
+/** Every package has a file of this name, and the SDK leaves the folder out where the package is at the top. */
+const PACKAGE_FILE = /(?:^|[\\/])__init__\.py$/;
+const PYTHON_MODULE = /^\w{1,100}(?:\.\w{1,100}){0,20}$/;
+
+/** `shop/__init__.py` of the module `shop`. */
+const namedByModule = (file: string | null, module: string | null): string | null =>
+  file !== null && PACKAGE_FILE.test(file) && PYTHON_MODULE.test(module ?? '')
+    ? `${(module ?? '').replaceAll('.', '/')}/__init__.py`
+    : file;
+
+/** `libshop.so` of `/data/app/lib/arm64/libshop.so`: the path is another on each machine. */
+const lastSegment = (path: string | null): string | null =>
+  path === null ? null : text(path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1));
+
 function frameOf(given: Loose): StackFrame {
-  const file = place(given['filename']);
-  const absPath = place(given['abs_path']);
   const module = line(given['module']);
+  const file = namedByModule(place(given['filename']), module);
+  const absPath = place(given['abs_path']);
+  const { in_app: inApp } = given;
   return {
-    place: file ?? absPath ?? module,
+    place: file ?? absPath ?? module ?? lastSegment(place(given['package'])),
     absPath,
     file,
     module,
@@ -43,6 +60,7 @@ function frameOf(given: Loose): StackFrame {
     line: position(given['lineno']),
     column: position(given['colno']),
     code: text(given['context_line']),
+    inApp: typeof inApp === 'boolean' ? inApp : null,
     given,
   };
 }
@@ -51,4 +69,13 @@ function frameOf(given: Loose): StackFrame {
 export function framesOf(stacktrace: unknown): StackFrame[] {
   const frames = record(stacktrace)?.['frames'];
   return Array.isArray(frames) ? records(frames.slice(-MOST_FRAMES)).map(frameOf).reverse() : [];
+}
+
+/**
+ * The frame that the application itself names: the innermost of its own, else the innermost (contract 21, Sentry SDK intake).
+ * One without a place says nothing: `JSON.parse` of an engine is called from everywhere.
+ */
+export function ownFrame(frames: readonly StackFrame[]): StackFrame | null {
+  const named = frames.filter((frame) => frame.place !== null);
+  return named.find(({ inApp }) => inApp === true) ?? named[0] ?? frames[0] ?? null;
 }

@@ -1,30 +1,24 @@
 /**
- * Writes frames as the text that the language itself would print, because grouping and pages read text. The first frame of
- * that text (contract 21) is the crash frame of the event. When that frame lacks what its language's form needs, the whole
- * trace takes V8's form, which holds any file, line and function. Pure.
+ * Writes frames as the text that the language itself would print, because pages and people read text. When the application's
+ * own frame lacks what its language's form needs, the whole trace takes V8's form, which holds any file, line and function. Pure.
  *
  * The message is not repeated above the frames: it has its own field, and its words could look like a frame.
  */
-import type { StackFrame } from './frames.js';
-
-/** One exception of a chain. */
-export interface Thrown {
-  /** `Type: first line of the message` */
-  heading: string;
-  /** The crash frame first. */
-  frames: readonly StackFrame[];
-}
+import { headingOf, type Relation, type Thrown } from './chain.js';
+import { ownFrame, type StackFrame } from './frames.js';
 
 export interface Stack {
   text: string;
-  /** The file that the error comes from, as in the text; null when only the method is known. */
+  /** The file that the application's own frame names, as in the text; null when it names none. */
   file: string | null;
   line: number | null;
+  /** The function of that frame. */
+  function: string | null;
 }
 
 interface Form {
-  /** The crash frame has what this form needs. */
-  fits(crash: StackFrame): boolean;
+  /** The application's own frame has what this form needs. */
+  fits(own: StackFrame): boolean;
   write(frame: StackFrame): string;
   /** The file as this form names it; null: the frame has none. */
   file(frame: StackFrame): string | null;
@@ -43,9 +37,11 @@ const GENERIC: Form = {
 /** `File "cart.py", line 41, in total`, with the line of source below it. */
 const PYTHON: Form = {
   fits: ({ place }) => place !== null,
-  write: ({ place, function: name, line, code }) => {
+  write: ({ place, absPath, inApp, function: name, line, code }) => {
     if (place === null) return `  in ${name ?? '?'}`;
-    const head = `  File "${place.replaceAll('"', "'")}", line ${line ?? 0}, in ${name ?? '<module>'}`;
+    // `json/decoder.py` does not say whose it is.
+    const path = inApp === false ? (absPath ?? place) : place;
+    const head = `  File "${path.replaceAll('"', "'")}", line ${line ?? 0}, in ${name ?? '<module>'}`;
     // Source text that looks like a frame would be read as a frame.
     return code === null || code.includes('File "') ? head : `${head}\n    ${code.trim()}`;
   },
@@ -104,51 +100,83 @@ const netPath = ({ file, absPath }: StackFrame): string | null =>
 
 /** `at Acme.Cart.Total() in /src/Cart.cs:line 41`. Without a file the method is the place. */
 const DOTNET: Form = {
-  fits: (crash) => {
-    const name = netName(crash);
-    return NET_NAME.test(name) && name.includes('.') && (netPath(crash) !== null || crash.file === null);
+  fits: (own) => {
+    const name = netName(own);
+    return NET_NAME.test(name) && name.includes('.') && (netPath(own) !== null || own.file === null);
   },
   write: (frame) => {
     const path = netPath(frame);
     return `   at ${netName(frame)}()${path === null ? '' : ` in ${path}:line ${frame.line ?? 0}`}`;
   },
-  file: netPath,
+  file: (frame) => netPath(frame) ?? frame.module,
 };
 
 const FORMS: Readonly<Record<string, Form>> = { python: PYTHON, java: JAVA, go: GO, csharp: DOTNET };
 
-/** Null when there is no frame. @param chain the outermost exception first. @param platform `platform` of the event */
+/** Null when there is no frame. @param chain as `chainOf` gives it. @param platform `platform` of the event */
 export function stackOf(chain: readonly Thrown[], platform: string | null): Stack | null {
-  const frames = chain.find((thrown) => thrown.frames.length > 0)?.frames;
-  const crash = frames?.[0];
-  if (frames === undefined || crash === undefined) return null;
+  const frames = framesIn(chain);
+  const own = ownFrame(frames);
+  if (own === null) return null;
   const native = Object.hasOwn(FORMS, platform ?? '') ? FORMS[platform ?? ''] : undefined;
-  const form = native?.fits(crash) ? native : GENERIC;
+  const form = native?.fits(own) ? native : GENERIC;
   const text = form === PYTHON ? innermostLast(chain) : outermostFirst(chain, form);
-  // .NET's own traces name a method when there is no file. Elsewhere the next frame with a file is the place.
-  const at = form === GENERIC ? (frames.find(({ place }) => place !== null) ?? crash) : crash;
-  return { text, file: form.file(at), line: at.line };
+  return { text, file: form.file(own), line: own.line, function: own.function };
 }
 
+/** The frames that the error comes from: those of the first exception that has any. */
+export const framesIn = (chain: readonly Thrown[]): readonly StackFrame[] =>
+  chain.find(({ frames }) => frames.length > 0)?.frames ?? [];
+
+/** What the page says of the next exception, where the language has no words of its own. */
+const RELATIONS: Readonly<Record<Relation, string>> = {
+  cause: 'Caused by',
+  member: 'Member of the group',
+  wrapper: 'Wrapped by',
+};
+
 function outermostFirst(chain: readonly Thrown[], form: Form): string {
-  const blocks = chain.map(({ heading, frames }, i) => {
-    const lines = frames.map((frame) => form.write(frame));
-    return (i === 0 ? lines : [`Caused by: ${heading}`, ...lines]).join('\n');
+  const blocks = chain.map((thrown, i) => {
+    const lines = thrown.frames.map((frame) => form.write(frame));
+    return (i === 0 ? lines : [`${RELATIONS[thrown.relation]}: ${headingOf(thrown)}`, ...lines]).join('\n');
   });
   return blocks.filter((block) => block !== '').join('\n');
 }
 
 const BETWEEN = '\n\nThe above exception was the cause of the following exception:\n\n';
+const TRACEBACK = 'Traceback (most recent call last):';
 
-/** Python prints the cause first, and the crash frame last. */
+/** Python prints the cause first, the crash frame last, and the members of a group below it. */
 function innermostLast(chain: readonly Thrown[]): string {
-  const blocks = chain.map(({ heading, frames }, i) => {
-    const lines = frames.map((frame) => PYTHON.write(frame)).reverse();
-    const trace = lines.length === 0 ? [] : ['Traceback (most recent call last):', ...lines];
-    return (i === 0 ? trace : [...trace, heading]).join('\n');
-  });
-  return blocks
+  const [first] = chain;
+  if (first === undefined) return '';
+  const firstMember = chain.findIndex(({ relation }) => relation === 'member');
+  const isGroup = firstMember > 0;
+  const own = isGroup ? chain.slice(0, firstMember) : chain;
+  const blocks = own.map((thrown, i) => pythonBlock(thrown, i > 0 || isGroup).join('\n'));
+  const text = blocks
     .filter((block) => block !== '')
     .reverse()
     .join(BETWEEN);
+  return isGroup ? [text, ...chain.slice(firstMember).reduce(joinMember, [])].join('\n') : text;
 }
+
+function pythonBlock(thrown: Thrown, titled: boolean): string[] {
+  const lines = thrown.frames.map((frame) => PYTHON.write(frame)).reverse();
+  const trace = lines.length === 0 ? [] : [TRACEBACK, ...lines];
+  return titled ? [...trace, headingOf(thrown)] : trace;
+}
+
+/** A member under its number, as Python draws it; what caused it, above it. */
+function joinMember(lines: readonly string[], thrown: Thrown): string[] {
+  const block = pythonBlock(thrown, true).flatMap((line) => line.split('\n')).map((line) => `    | ${line}`);
+  const isMember = thrown.relation === 'member';
+  const number = lines.filter((line) => NUMBERED.test(line)).length + (isMember ? 1 : 0);
+  const rule = `${number === 1 ? '  +-+' : '    +'}---------------- ${number} ----------------`;
+  if (isMember) return [...lines, rule, ...block];
+  const at = lines.findLastIndex((line) => NUMBERED.test(line)) + 1;
+  const between = BETWEEN.trim().split('\n').map((line) => `    | ${line}`);
+  return [...lines.slice(0, at), ...block, ...between, ...lines.slice(at)];
+}
+
+const NUMBERED = /^ {2,4}\+(?:-\+)?-{16} \d{1,3} -{16}$/;

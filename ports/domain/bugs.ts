@@ -31,8 +31,12 @@ export interface Report {
   commit_sha?: string | null;
   pr_url?: string | null;
   file_path?: string | null;
+  /** The function in `file_path`, where the reporter states both: part of the origin, and not stored. */
+  function_name?: string | null;
   line_no?: number | null;
   stack_trace?: string | null;
+  /** Masked in place of the message, and not stored. */
+  message_template?: string | null;
   push_id?: string | null;
   target_agent?: string | null;
   tags?: readonly string[];

@@ -12,8 +12,12 @@ export interface ErrorReport {
   error_level: ErrorLevel;
   /** May be empty beside an `exception_class`. */
   error_message: string;
+  /** What the message was made from, without its values: grouping masks it in place of the message. */
+  message_template?: string | null;
   exception_class?: string | null;
   file?: string | null;
+  /** The function in `file`, where the reporter states both: grouping takes both for the origin. */
+  function?: string | null;
   line?: number | null;
   stack_trace?: string | null;
   environment?: string | null;

@@ -1,0 +1,26 @@
+/** What Rust's SDK sends: nearly every `filename` is `mod.rs` or `lib.rs`, and a trace begins with what took it. Pure. */
+import { rustMachinery } from '../../lib/rust-frames.js';
+import type { StackFrame } from './frames.js';
+import { line, record, type Loose } from './values.js';
+
+/** Rust's SDK calls its platform `native`, as others do. */
+export const isRust = (event: Loose, platform: string | null): boolean =>
+  platform === 'rust' || line(record(event['sdk'])?.['name'])?.startsWith('sentry.rust') === true;
+
+/** Where the standard library was built. Its generic code is compiled into the application, and some SDKs take it for that. */
+const STANDARD = /^[\\/]rustc[\\/]/;
+/** The paths of crates, as Cargo unpacks them. */
+const CRATE = /[\\/]\.cargo[\\/]registry[\\/]src[\\/]/;
+
+const placed = (frame: StackFrame): StackFrame => {
+  const place = frame.absPath ?? frame.place;
+  const isForeign = STANDARD.test(place ?? '') || CRATE.test(place ?? '');
+  // Where the SDK says nothing, all that is not the standard library's or a crate's is the application's.
+  return { ...frame, place, inApp: isForeign ? false : (frame.inApp ?? place !== null) };
+};
+
+/** Without the frames of the SDK and of the panic machinery, with whole paths. */
+export function rustFrames(frames: readonly StackFrame[]): StackFrame[] {
+  const named = frames.map(placed);
+  return named.slice(rustMachinery(named.map((one) => ({ function: one.function, file: one.place }))));
+}
