@@ -52,7 +52,10 @@ export function chainOf(event: Loose): Thrown[] {
   const groups = new Set(
     mechanisms.filter((one) => one?.['is_exception_group'] === true).map((one) => one?.['exception_id']),
   );
-  return titledFirst(given.map((exception) => thrownOf(exception, groups)), given);
+  return titledFirst(
+    given.map((exception) => thrownOf(exception, groups)),
+    given,
+  );
 }
 
 /** Wrappers without a name of their own come behind what they wrap, which takes the stack that was kept for it. */
@@ -64,7 +67,8 @@ function titledFirst(chain: readonly Thrown[], given: readonly Loose[]): Thrown[
   if (outermost === undefined || titled === undefined || !isWrapper(given[0])) return [...chain];
   const isNamed = titled.type !== null;
   // The innermost stack was taken where the error was made.
-  const from = titled.frames.length > 0 ? wrapped : chain.findLastIndex(({ frames }, i) => i < wrapped && frames.length > 0);
+  const from =
+    titled.frames.length > 0 ? wrapped : chain.findLastIndex(({ frames }, i) => i < wrapped && frames.length > 0);
   const first = { ...titled, value: isNamed ? titled.value : outermost.value, frames: chain[from]?.frames ?? [] };
   const wrappers = chain
     .slice(0, wrapped)

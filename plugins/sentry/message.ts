@@ -33,7 +33,7 @@ export function messageOf(event: Loose): Message | null {
 
 /** `%s`, `%(name)d`, `%1$s`, `%.2f`, `%%` */
 const PERCENT =
-  /%(?:\((\w{1,64})\)|(\d{1,3})\$)?[-+ #0]{0,4}(?:\d{1,4}|\*)?(?:\.(\d{1,3}))?[hlLqjzt]{0,2}([sdiuoxXeEfFgGcraOjvqwTtp%])/g;
+  /%(?:\((\w{1,64})\)|(\d{1,3})\$)?[-+#0]{0,4}(?:\d{1,4}|\*)?(?:\.(\d{1,3}))?[hlLqjzt]{0,2}([sdiuoxXeEfFgGcraOjvqwTtp%])/g;
 /** `{}`, `{0}`, `{name}`, `{total:0.00}` */
 const BRACED = /\{(\w{0,64})(?:[:!,][^{}]{0,50})?\}/g;
 

@@ -169,13 +169,17 @@ function pythonBlock(thrown: Thrown, titled: boolean): string[] {
 
 /** A member under its number, as Python draws it; what caused it, above it. */
 function joinMember(lines: readonly string[], thrown: Thrown): string[] {
-  const block = pythonBlock(thrown, true).flatMap((line) => line.split('\n')).map((line) => `    | ${line}`);
+  const block = pythonBlock(thrown, true)
+    .flatMap((line) => line.split('\n'))
+    .map((line) => `    | ${line}`);
   const isMember = thrown.relation === 'member';
   const number = lines.filter((line) => NUMBERED.test(line)).length + (isMember ? 1 : 0);
   const rule = `${number === 1 ? '  +-+' : '    +'}---------------- ${number} ----------------`;
   if (isMember) return [...lines, rule, ...block];
   const at = lines.findLastIndex((line) => NUMBERED.test(line)) + 1;
-  const between = BETWEEN.trim().split('\n').map((line) => `    | ${line}`);
+  const between = BETWEEN.trim()
+    .split('\n')
+    .map((line) => `    | ${line}`);
   return [...lines.slice(0, at), ...block, ...between, ...lines.slice(at)];
 }
 

@@ -109,10 +109,7 @@ const NUMBER = /(?<![0-9a-z_])\d{6,}(?![0-9a-z_])/gi;
 /** What a number behind it says is no amount and no id; `WinError` and `statusCode` too, `report` and `zipcode` not. */
 const CODE_WORD = String.raw`(?<![a-z])(?:win|exit|error|status|result|return|http|sql|os)?(?:status|code|error|errno|http|ora|sqlstate|port|version|year)[ :=#([/-]{1,3}`;
 /** Of 4 and 5 digits; `db:5432` and `10.0.19045` are a port and a version. */
-const SHORT_NUMBER = new RegExp(
-  String.raw`(?<![0-9a-z_]|\w:|\d\.)(?<!${CODE_WORD})\d{4,5}(?![0-9a-z_]|\.\d)`,
-  'gi',
-);
+const SHORT_NUMBER = new RegExp(String.raw`(?<![0-9a-z_]|\w:|\d\.)(?<!${CODE_WORD})\d{4,5}(?![0-9a-z_]|\.\d)`, 'gi');
 
 /** Messages that were masked already: the errors of a storm say the same. Per set of options, which nobody changes. */
 const MOST_KNOWN = 500;

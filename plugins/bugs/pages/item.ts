@@ -2,6 +2,7 @@
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { ItemAction } from '../../../ports/domain/bugs.js';
+import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
 import type { Deps } from '../deps.js';
 import type { Part } from '../items/discussion.js';
@@ -15,7 +16,8 @@ import { movesFrom } from './moves.js';
 import type { Numbers } from './numbers.js';
 import { occurrenceRow } from './occurrences.js';
 import type { Reader } from './reader.js';
-import { traceOf } from './trace.js';
+import { FrameOwners } from './trace/frame-owners.js';
+import { traceOf } from './trace/trace.js';
 import { undoable } from '../items/undo.js';
 
 const DAY = 24;
@@ -52,6 +54,13 @@ async function part(
   const page = await services.discussion.page(refOf(request), caller, name, { limit: PAGE[name], cursor: after });
   return { items: page.items, next: page.next_cursor, paged: after !== null };
 }
+
+/** Of the item's own stack: what the occurrences on the page say of their frames. Those of one error are alike. */
+const ownersOf = (occurrences: readonly object[]): FrameOwners =>
+  new FrameOwners((occurrences as { context?: Json }[]).find(({ context }) => hasFrames(context))?.context);
+
+const hasFrames = (context: Json | undefined): boolean =>
+  typeof context === 'object' && context !== null && 'frames' in context;
 
 /** The folded form that is shown open: the one that was refused, or the search for a target. */
 const openForm = ({ form }: Partial<FormProblem>, searching: boolean): string => form ?? (searching ? 'merge' : '');
@@ -114,7 +123,7 @@ export async function itemView(
     candidates,
     rule_url,
     severities: SEVERITIES.toReversed(),
-    trace: traceOf(item.stack_trace),
+    trace: traceOf(item.stack_trace, { file: item.file_path, line: item.line_no, owners: ownersOf(occurrences.items) }),
     commands: commandsOf(item, page.baseUrl()),
     actions: page.actions().flatMap((action) => {
       const { label, icon, shortcut = null } = action;

@@ -2,7 +2,8 @@
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import { crumbsOf, type Crumb } from './breadcrumbs.js';
-import { traceOf, type Trace } from './trace.js';
+import { FrameOwners } from './trace/frame-owners.js';
+import { traceOf, type Trace } from './trace/trace.js';
 
 interface Given {
   id: string;
@@ -44,7 +45,9 @@ export function occurrenceRow(occurrence: object, item: Item, open: boolean): Oc
     value !== null && value !== '' && value !== shown ? value : null;
   const stack = own(given.stack_trace, item.stack_trace);
   const trace =
-    stack !== null && !open && stack.length > PARTED ? { parts: [], raw: stack, mark: null } : traceOf(stack);
+    stack !== null && !open && stack.length > PARTED
+      ? { parts: [], raw: stack, mark: null }
+      : traceOf(stack, { file: given.file_path, line: given.line_no, owners: new FrameOwners(given.context) });
   const crumbs = crumbsOf(given.breadcrumbs, given.occurred_at);
   const has_context =
     typeof given.context === 'object' && given.context !== null && Object.keys(given.context).length > 0;

@@ -227,6 +227,62 @@ describe('sentry event: the rest', () => {
     expect(detailsOf({}).context).to.equal(null);
   });
 
+  it('keeps what frames state, and lets no library crowd the application out', () => {
+    const own = (n: number): object => ({
+      filename: `cart${n}.py`,
+      abs_path: `/srv/app/cart${n}.py`,
+      module: `shop.cart${n}`,
+      function: 'total',
+      lineno: n,
+      context_line: `return ${n}`,
+      vars: { n },
+      in_app: true,
+    });
+    const library = (n: number): object => ({
+      filename: `lib${n}.py`,
+      abs_path: `/usr/lib/python3/site-packages/lib/lib${n}.py`,
+      module: `lib.lib${n}`,
+      function: 'call',
+      lineno: n,
+      context_line: 'x'.repeat(200),
+      vars: { text: 'y'.repeat(2000) },
+      in_app: false,
+    });
+    const many = Array.from({ length: 200 }, (_, i) => library(i));
+    const { context } = detailsOf({
+      platform: 'python',
+      exception: [
+        { type: 'E', value: 'x', stacktrace: { frames: [own(1), ...many, own(2), ...many, own(3), library(1)] } },
+      ],
+      request: { data: 'z'.repeat(1000) },
+    });
+    const frames = context?.['frames'] as unknown as Record<string, unknown>[];
+    expect(context).to.deep.include({ source: { 3: 'return 3' }, locals: { n: 3 } });
+    expect(frames.find(({ module }) => module === 'shop.cart2')).to.deep.equal({
+      function: 'total',
+      filename: 'cart2.py',
+      lineno: 2,
+      module: 'shop.cart2',
+      abs_path: '/srv/app/cart2.py',
+      in_app: true,
+      source: { 2: 'return 2' },
+      locals: { n: 2 },
+    });
+    expect(frames[0]).to.include({ module: 'lib.lib1', in_app: false });
+    expect(frames.every((frame) => frame['in_app'] === true || !('locals' in frame || 'source' in frame))).to.equal(
+      true,
+    );
+    expect(frames.length).to.be.within(20, 250);
+    expect(JSON.stringify(frames).length).to.be.below(15_000);
+  });
+
+  it('keeps as many locals as there is room for', () => {
+    const vars = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`v${i}`, 'x'.repeat(i === 0 ? 9000 : 50)]));
+    const frame = { filename: 'a.py', lineno: 1, vars };
+    const locals = detailsOf({ exception: [{ type: 'E', stacktrace: { frames: [frame] } }] }).context?.['locals'];
+    expect(JSON.stringify(locals).length).to.be.within(3000, 6000);
+  });
+
   it('cuts what nests too deep to be walked', () => {
     let deep: unknown = 'bottom';
     for (let i = 0; i < 5000; i++) deep = i % 2 ? [deep] : { deep };

@@ -118,8 +118,10 @@ describe('sentry intake: recorded envelopes', () => {
       const item = await itemOf(name);
       expect(item['line_no']).to.equal(expected.line);
       const stack = item['stack_trace'] as string;
-      const crash = parseFrames(stack).find((frame) => frame.crash);
-      expect(crash).to.deep.include({ function: expected.function, line_no: expected.line });
+      const own = parseFrames(stack).find(
+        ({ file, line_no }) => file === item['file_path'] && line_no === item['line_no'],
+      );
+      expect(own).to.deep.include({ function: expected.function, line_no: expected.line });
       expect(stack).to.include(expected.cause ?? '');
       expect(item).to.include({ app_version: '1.4.2', environment: 'production', source: 'sdk' });
     });

@@ -26,6 +26,8 @@ interface Case {
   file: string | null;
   line: number | null;
   origin: string;
+  /** Of a plain report of the same text; `origin` where it is not given. */
+  plain?: string;
 }
 
 const cases: Case[] = [
@@ -101,7 +103,13 @@ const cases: Case[] = [
     platform: 'go',
     frames: [
       { module: 'main', function: 'main', abs_path: '/srv/shop/main.go', lineno: 9, in_app: true },
-      { module: 'example.org/shop/cart', function: '(*Cart).Total', abs_path: '/srv/shop/cart/cart.go', lineno: 41 },
+      {
+        module: 'example.org/shop/cart',
+        function: '(*Cart).Total',
+        abs_path: '/srv/shop/cart/cart.go',
+        lineno: 41,
+        in_app: true,
+      },
     ],
     text: 'example.org/shop/cart.(*Cart).Total(...)\n\t/srv/shop/cart/cart.go:41\nmain.main(...)\n\t/srv/shop/main.go:9',
     file: '/srv/shop/cart/cart.go',
@@ -133,16 +141,17 @@ const cases: Case[] = [
     origin: 'shop/cart.cs',
   },
   {
-    name: '.NET without symbols: the method is the place',
+    name: '.NET without symbols: the module is the place',
     platform: 'csharp',
     frames: [
       { module: 'Program', function: 'Main' },
       { module: 'Acme.Shop.Cart', function: 'Total' },
     ],
     text: '   at Acme.Shop.Cart.Total()\n   at Program.Main()',
-    file: null,
+    file: 'Acme.Shop.Cart',
     line: null,
-    origin: 'acme.shop.cart.total',
+    origin: 'acme.shop.cart',
+    plain: 'acme.shop.cart.total',
   },
   {
     name: 'PHP',
@@ -192,7 +201,7 @@ const cases: Case[] = [
 ];
 
 describe('sentry stack', () => {
-  for (const { name, platform, frames, text, file, line, origin } of cases) {
+  for (const { name, platform, frames, text, file, line, origin, plain: plainOrigin = origin } of cases) {
     it(`reads like the language’s own: ${name}`, () => {
       const made = report(platform, frames);
       expect(made.stack_trace).to.equal(text);
@@ -206,8 +215,8 @@ describe('sentry stack', () => {
       expect(grouping.origin).to.equal(origin);
       // A plain report of the same text, without `file`, meets it.
       const plain = groupingOf({ type: 'error', project: 'shop', stack_trace: made.stack_trace });
-      expect(plain.origin).to.equal(origin);
-      if (file !== null) expect(crash(made)).to.include({ file });
+      expect(plain.origin).to.equal(plainOrigin);
+      if (plainOrigin === origin) expect(crash(made)).to.include({ file });
     });
   }
 
@@ -293,5 +302,197 @@ describe('sentry stack', () => {
     const made = report('python', frames);
     expect(made.line).to.equal(5000);
     expect(crash(made)).to.include({ line_no: 5000 });
+  });
+});
+
+const grouped = (report_: ErrorReport): string =>
+  groupingOf({
+    type: 'error',
+    project: 'shop',
+    exception_class: report_.exception_class ?? null,
+    error_message: report_.error_message,
+    message_template: report_.message_template ?? null,
+    file_path: report_.file ?? null,
+    function_name: report_.function ?? null,
+    stack_trace: report_.stack_trace ?? null,
+  }).dedup_key;
+
+describe('sentry stack: the frame that the application names', () => {
+  const library = {
+    filename: 'json/decoder.py',
+    abs_path: '/usr/lib/python3.11/json/decoder.py',
+    module: 'json.decoder',
+  };
+  const json = (caller: object): ErrorReport =>
+    report('python', [
+      { filename: 'app/main.py', module: 'app.main', function: '<module>', lineno: 3, in_app: true },
+      { abs_path: '/srv/app/cart.py', in_app: true, ...caller },
+      { ...library, function: 'raw_decode', lineno: 355, in_app: false },
+    ]);
+
+  it('is the last of its own: a parser does not swallow its callers', () => {
+    const load = json({ filename: 'app/cart.py', function: 'load', lineno: 9 });
+    const save = json({ filename: 'app/cart.py', function: 'save', lineno: 30 });
+    const stock = json({ filename: 'app/stock.py', function: 'load', lineno: 9 });
+    expect(load).to.include({ file: 'app/cart.py', function: 'load', line: 9 });
+    expect(new Set([load, save, stock].map(grouped)).size).to.equal(3);
+    expect(load.stack_trace).to.include('File "/usr/lib/python3.11/json/decoder.py", line 355, in raw_decode');
+  });
+
+  it('is the last of all where none is its own', () => {
+    const made = report('python', [
+      { ...library, function: 'decode', lineno: 340, in_app: false },
+      { ...library, function: 'raw_decode', lineno: 355, in_app: false },
+    ]);
+    expect(made).to.include({ function: 'raw_decode', line: 355 });
+  });
+
+  it('is told apart from others of its bundle, and of its Go file, by the function', () => {
+    const keys = (platform: string, frame: object): Set<string> =>
+      new Set(['a', 'b', 'c'].map((name) => grouped(report(platform, [{ ...frame, function: name, in_app: true }]))));
+    expect(keys('javascript', { filename: 'https://x.example/a-BdJ3kf9Q.js', lineno: 1, colno: 9 }).size).to.equal(3);
+    expect(keys('go', { module: 'main', abs_path: '/srv/main.go', lineno: 9 }).size).to.equal(3);
+  });
+
+  it('is one group through a deploy of the bundle', () => {
+    const key = (hash: string, line: number): string =>
+      grouped(report('javascript', [{ filename: `https://x.example/a-${hash}.js`, function: 't', lineno: line }]));
+    expect(key('CkLzaFvZ', 1)).to.equal(key('BdJ3kf9Q', 2));
+  });
+
+  it('names a package of Python by its module', () => {
+    const init = (module: string): ErrorReport =>
+      report('python', [{ filename: '__init__.py', module, function: 'load', lineno: 978, in_app: true }]);
+    expect(init('shop')).to.include({ file: 'shop/__init__.py' });
+    expect(grouped(init('shop'))).not.to.equal(grouped(init('stock')));
+  });
+
+  it('is no frame of the standard library that was compiled into a Rust program', () => {
+    const frames = [
+      { function: 'shop::load', abs_path: '/srv/shop/src/cart.rs', filename: 'cart.rs', lineno: 12 },
+      {
+        function: '<core::result::Result<T,F>>::from_residual',
+        abs_path: '/rustc/59807/library/core/src/result.rs',
+        filename: 'result.rs',
+        lineno: 2009,
+        in_app: true,
+      },
+    ];
+    for (const in_app of [true, undefined])
+      expect(report('rust', [{ ...frames[0], in_app }, frames[1] ?? {}])).to.include({
+        file: '/srv/shop/src/cart.rs',
+        function: 'shop::load',
+      });
+  });
+
+  it('tells crashes without files apart by module, package and function', () => {
+    const crashes = [
+      [{ package: '/data/app/~~x==/lib/arm64/libshop.so', function: 'price', instruction_addr: '0x1', in_app: true }],
+      [{ package: '/data/app/~~x==/lib/arm64/libshop.so', function: 'stock', instruction_addr: '0x2', in_app: true }],
+      [{ package: '/data/app/~~x==/lib/arm64/libpay.so', function: 'price', instruction_addr: '0x3', in_app: true }],
+      [{ module: 'Shop', function: 'price', in_app: true }],
+      [{ package: 'C:\\Program Files\\Shop\\shop.dll', instruction_addr: '0x4' }],
+    ].map((frames) => report('native', [{ function: 'main', package: '/bin/app_process64' }, ...frames]));
+    expect(crashes.map(({ file }) => file)).to.deep.equal([
+      'libshop.so',
+      'libshop.so',
+      'libpay.so',
+      'Shop',
+      'shop.dll',
+    ]);
+    expect(new Set(crashes.map(grouped)).size).to.equal(5);
+    // Another phone keeps the library elsewhere.
+    const other = [
+      { package: '/data/app/~~y==/lib/arm/libshop.so', function: 'price', instruction_addr: '0x9', in_app: true },
+    ];
+    expect(grouped(report('native', other))).to.equal(grouped(crashes[0] as ErrorReport));
+  });
+});
+
+describe('sentry stack: several exceptions', () => {
+  const of = (platform: string, values: object[]): ErrorReport =>
+    reportOf({ platform, exception: { values } }, { project: 'shop', id: 'a'.repeat(32) });
+  const goFrames = (name: string): object => ({
+    frames: [{ module: 'main', function: name, abs_path: '/srv/shop/main.go', lineno: 9, in_app: true }],
+  });
+
+  it('wrappers without a name give the title to what they wrap', () => {
+    const made = of('go', [
+      { type: '*shop.CartError', value: 'the cart is empty' },
+      { type: '*errors.withStack', value: 'the cart is empty', stacktrace: goFrames('load') },
+      { type: '*fmt.wrapError', value: 'checkout: the cart is empty', stacktrace: goFrames('report') },
+    ]);
+    expect(made).to.include({
+      exception_class: '*shop.CartError',
+      error_message: 'the cart is empty',
+      function: 'load',
+    });
+    expect(made.stack_trace).to.equal(
+      'main.load(...)\n\t/srv/shop/main.go:9\nWrapped by: checkout: the cart is empty\nmain.report(...)\n\t/srv/shop/main.go:9',
+    );
+  });
+
+  it('a text that nothing wraps is its own title', () => {
+    const made = of('go', [
+      { type: '*errors.errorString', value: 'no price' },
+      { type: '*fmt.wrapError', value: 'cart 12: no price', stacktrace: goFrames('load') },
+    ]);
+    expect(made).to.include({ exception_class: null, error_message: 'cart 12: no price', function: 'load' });
+    expect(of('go', [{ type: '*errors.errorString', value: 'no price' }])).to.include({
+      exception_class: null,
+      error_message: 'no price',
+    });
+  });
+
+  const member = (n: number, type: string, more: object = {}): object => ({
+    type,
+    value: `of ${n}`,
+    mechanism: { exception_id: n, parent_id: 0, source: `exceptions[${n - 1}]`, type: 'chained', ...more },
+    stacktrace: { frames: [{ filename: `m${n}.py`, function: 'f', lineno: n }] },
+  });
+  const group = {
+    type: 'ExceptionGroup',
+    value: 'two of them (2 sub-exceptions)',
+    mechanism: { exception_id: 0, is_exception_group: true },
+    stacktrace: { frames: [{ filename: 'cart.py', function: 'total', lineno: 41 }] },
+  };
+
+  it('members of a group are siblings, as Python draws them', () => {
+    const cause = member(3, 'OSError', { parent_id: 2, source: '__cause__' });
+    const made = of('python', [cause, member(2, 'KeyError'), member(1, 'ValueError'), group]);
+    expect(made).to.include({ exception_class: 'ExceptionGroup', file: 'cart.py', line: 41 });
+    const between = ['', 'The above exception was the cause of the following exception:', ''];
+    expect(made.stack_trace?.split('\n')).to.deep.equal([
+      'Traceback (most recent call last):',
+      '  File "cart.py", line 41, in total',
+      'ExceptionGroup: two of them (2 sub-exceptions)',
+      '  +-+---------------- 1 ----------------',
+      '    | Traceback (most recent call last):',
+      '    |   File "m1.py", line 1, in f',
+      '    | ValueError: of 1',
+      '    +---------------- 2 ----------------',
+      '    | Traceback (most recent call last):',
+      '    |   File "m3.py", line 3, in f',
+      '    | OSError: of 3',
+      ...between.slice(1, 2).map((line) => `    | ${line}`),
+      '    | Traceback (most recent call last):',
+      '    |   File "m2.py", line 2, in f',
+      '    | KeyError: of 2',
+    ]);
+    expect(crash(made)).to.include({ file: 'cart.py' });
+  });
+
+  it('the cause of a group is none of its members', () => {
+    const cause = member(1, 'OSError', { source: '__cause__' });
+    expect(of('python', [member(2, 'KeyError'), cause, group]).stack_trace).to.match(
+      /^Traceback[^]*OSError: of 1\n\nThe above exception was the cause[^]*ExceptionGroup: two[^]* 1 -+\n[^]*KeyError: of 2$/,
+    );
+  });
+
+  it('members of an AggregateError are siblings too', () => {
+    const made = of('node', [member(2, 'RangeError'), member(1, 'TypeError'), { ...group, type: 'AggregateError' }]);
+    expect(made.stack_trace).to.include('\nMember of the group: TypeError: of 1\n');
+    expect(made.stack_trace).to.include('\nMember of the group: RangeError: of 2\n');
+    expect(made.stack_trace).not.to.include('Caused by');
   });
 });

@@ -6,7 +6,7 @@ import { lineOf } from '../../../../plugins/bugs/pages/activity.js';
 import { movesFrom } from '../../../../plugins/bugs/pages/moves.js';
 import { Numbers } from '../../../../plugins/bugs/pages/numbers.js';
 import { pages } from '../../../../plugins/bugs/pages/pages.js';
-import { traceOf } from '../../../../plugins/bugs/pages/trace.js';
+import { traceOf } from '../../../../plugins/bugs/pages/trace/trace.js';
 import { panels } from '../../../../plugins/bugs/pages/panels.js';
 import { TRANSITIONS } from '../../../../plugins/bugs/items/transitions.js';
 import type { SessionPrincipal } from '../../../../ports/http.js';

@@ -1,11 +1,14 @@
 /** Stack traces and breadcrumbs as the pages show them: parts, marks, folds, and nothing lost. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { crumbsOf } from '../../../../plugins/bugs/pages/breadcrumbs.js';
-import { libraryOf } from '../../../../plugins/bugs/pages/libraries.js';
-import { traceOf, type Row, type TracePart } from '../../../../plugins/bugs/pages/trace.js';
-import { render } from '../../../web/templates.js';
-import { staysLinear } from '../../../support/work.js';
+import { crumbsOf } from '../../../../../plugins/bugs/pages/breadcrumbs.js';
+import { FrameOwners } from '../../../../../plugins/bugs/pages/trace/frame-owners.js';
+import { libraryOf } from '../../../../../plugins/bugs/pages/trace/libraries.js';
+import type { Row } from '../../../../../plugins/bugs/pages/trace/folds.js';
+import { traceOf, type TracePart } from '../../../../../plugins/bugs/pages/trace/trace.js';
+import type { Json } from '../../../../../ports/store.js';
+import { render } from '../../../../web/templates.js';
+import { staysLinear } from '../../../../support/work.js';
 
 const NODE = [
   'Error: outer',
@@ -301,5 +304,96 @@ describe('bugs: pages: breadcrumbs', () => {
         expect(crumbsOf(values, END)).to.have.length(values.length);
       }),
     );
+  });
+});
+
+describe('bugs: pages: stack traces whose frames say whose they are', () => {
+  const frame = (filename: string, lineno: number, in_app: boolean, module: string): object => ({
+    filename,
+    lineno,
+    in_app,
+    module,
+    abs_path: `/srv/app/${filename}`,
+  });
+  const text = [
+    'Traceback (most recent call last):',
+    '  File "app/main.py", line 3, in <module>',
+    '  File "vendored/a.py", line 1, in a',
+    '  File "vendored/b.py", line 2, in b',
+    '  File "app/cart.py", line 9, in load',
+    '  File "json/__init__.py", line 346, in loads',
+    '  File "json/decoder.py", line 355, in raw_decode',
+  ].join('\n');
+  const frames = [
+    frame('json/decoder.py', 355, false, 'json.decoder'),
+    frame('json/__init__.py', 346, false, 'json'),
+    frame('app/cart.py', 9, true, 'app.cart'),
+    frame('vendored/b.py', 2, false, 'acme.b'),
+    frame('vendored/a.py', 1, false, 'acme.a'),
+    frame('app/main.py', 3, true, 'app.main'),
+  ];
+  const stated = (file: string | null, line: number | null, given: unknown = frames) =>
+    traceOf(text, { file, line, owners: new FrameOwners({ frames: given } as Json) })?.parts ?? [];
+
+  it('marks the frame that the report names, and folds libraries above and below it', () => {
+    expect(shape(stated('app/cart.py', 9))[0]).to.deep.include({
+      rows: [
+        '<module> app/main.py:3',
+        'fold 2 library frames: acme',
+        '* load app/cart.py:9',
+        'fold 2 library frames: json',
+      ],
+    });
+  });
+
+  it('marks the first frame where the report names none of them', () => {
+    expect(shape(stated('other.py', 1))[0]).to.deep.include({
+      rows: [
+        '<module> app/main.py:3',
+        'fold 2 library frames: acme',
+        'load app/cart.py:9',
+        'loads json/__init__.py:346',
+        '* raw_decode json/decoder.py:355',
+      ],
+    });
+  });
+
+  it('believes no SDK that takes all frames for its own, and nothing that is no frame', () => {
+    const all = frames.map((one) => ({ ...one, in_app: true }));
+    for (const given of [all, [null, 7, [], { in_app: 'no' }], 'text', null])
+      expect(shape(stated('app/cart.py', 9, given))[0]).to.deep.include({ title: '' });
+    expect(JSON.stringify(stated('app/cart.py', 9, all))).not.to.include('"fold"');
+  });
+
+  it('shows members of a group of Python as siblings', () => {
+    const group = [
+      '  + Exception Group Traceback (most recent call last):',
+      '  |   File "cart.py", line 41, in total',
+      '  |     raise ExceptionGroup("two", errors)',
+      '  | ExceptionGroup: two (2 sub-exceptions)',
+      '  +-+---------------- 1 ----------------',
+      '    | Traceback (most recent call last):',
+      '    |   File "a.py", line 1, in f',
+      '    | ValueError: of 1',
+      '    +---------------- 2 ----------------',
+      '    | KeyError: of 2',
+      '    +------------------------------------',
+    ].join('\n');
+    expect(shape(partsOf(group))).to.deep.equal([
+      { relation: null, title: 'ExceptionGroup: two (2 sub-exceptions)', rows: ['* total cart.py:41'] },
+      { relation: 'Member 1 of the group', title: 'ValueError: of 1', rows: ['f a.py:1'] },
+      { relation: 'Member 2 of the group', title: 'KeyError: of 2', rows: [] },
+    ]);
+  });
+
+  it('tells members and wrappers of other languages', () => {
+    const parts = partsOf(
+      '    at total (cart.js:41:1)\nMember of the group: TypeError: x\n    at f (a.js:1:1)\nWrapped by: cart 12: x',
+    );
+    expect(parts.map(({ relation, title }) => [relation, title])).to.deep.equal([
+      [null, ''],
+      ['Member of the group', 'TypeError: x'],
+      ['Wrapped by', 'cart 12: x'],
+    ]);
   });
 });

@@ -3,35 +3,10 @@
  * the grouping uses), runs of library frames folded. No line is lost: what is no frame is a title, a note, or the source
  * that belongs to a frame; and the page also has the raw text. Pure, linear, capped as the grouping's reader is.
  */
-import { parseFrames, type Frame } from '../grouping/frames.js';
+import { parseFrames, type Frame } from '../../grouping/frames.js';
+import { folded, type Row, type ShownFrame } from './folds.js';
+import { FrameOwners } from './frame-owners.js';
 import { libraryOf } from './libraries.js';
-
-export interface ShownFrame {
-  kind: 'frame';
-  name: string | null;
-  /** The path up to the file's name, the name, and `:41:27`. */
-  folder: string;
-  file: string;
-  at: string;
-  mark: boolean;
-  library: string | null;
-  /** Lines of code that the trace has with the frame (Python). */
-  source: string[];
-}
-
-export interface Note {
-  kind: 'note';
-  text: string;
-}
-
-/** Frames behind a click. */
-export interface Fold {
-  kind: 'fold';
-  label: string;
-  frames: ShownFrame[];
-}
-
-export type Row = ShownFrame | Note | Fold;
 
 export interface TracePart {
   /** How it follows from the one before: `Caused by`. */
@@ -48,32 +23,61 @@ export interface Trace {
   mark: number | null;
 }
 
+/** What the report says of its trace beside the text. */
+export interface Stated {
+  file: string | null;
+  line: number | null;
+  owners: FrameOwners;
+}
+
+const NOTHING: Stated = { file: null, line: null, owners: new FrameOwners(null) };
+
 /** Null for a text that says nothing. */
-export function traceOf(stack: string | null): Trace | null {
+export function traceOf(stack: string | null, stated: Stated = NOTHING): Trace | null {
   if (stack === null || stack.trim() === '') return null;
   const text = unixLines(stack);
-  const frames = parseFrames(text);
+  const frames = marked(parseFrames(text), stated);
   const mark = frames.find(({ crash }) => crash)?.line ?? null;
   if (frames.length === 0) return { parts: [], raw: stack, mark };
-  const parts = new Reader(text.split('\n'), frames).read();
+  const parts = new Reader(text.split('\n'), frames, stated.owners).read();
   for (const part of parts) part.rows = folded(part.rows);
   return { parts, raw: stack, mark };
 }
 
 const unixLines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
+/** The frame that the report's own file names, which the grouping prefers, where the text has it; else the first frame. */
+function marked(frames: Frame[], { file, line }: Stated): Frame[] {
+  const named = file === null ? undefined : frames.find((frame) => isAt(frame, file, line));
+  return named === undefined ? frames : frames.map((frame) => ({ ...frame, crash: frame === named }));
+}
+
+const isAt = (frame: Frame, file: string, line: number | null): boolean =>
+  frame.file !== null &&
+  (frame.line_no ?? 0) === (line ?? 0) &&
+  (frame.file === file || frame.file.endsWith(`/${file}`) || file.endsWith(`/${frame.file}`));
+
 const RELATIONS: readonly [pattern: RegExp, relation: string][] = [
   [/^During handling of the above exception/, 'Raised while the one above was handled'],
-  [/^The above exception was the direct cause/, 'Raised because of the one above'],
+  [/^The above exception was the (?:direct )?cause/, 'Raised because of the one above'],
 ];
 const NAMED: readonly [pattern: RegExp, relation: string][] = [
   [/^Caused by:?\s*/i, 'Caused by'],
   [/^Suppressed:\s*/, 'Suppressed'],
   [/^\[cause\]:\s*/, 'Caused by'],
   [/^---> ?/, 'Caused by'],
+  [/^Member of the group:\s*/, 'Member of the group'],
+  [/^Wrapped by:\s*/, 'Wrapped by'],
 ];
 /** Lines that only announce what the page shows anyway. */
-const SILENT = /^(?:Traceback \(most recent call last\):|Stack trace:|stack backtrace:|(?:#\d+ )?\{main\}|[{}\]],?)$/;
+const SILENT =
+  /^(?:\+ Exception Group )?(?:Traceback \(most recent call last\):|Stack trace:|stack backtrace:|(?:#\d+ )?\{main\}|[{}\]],?)$/;
+/** What Python draws around the members of an exception group: before each its number, at the end none. */
+const MEMBER = /^\+(?:-\+)?-{4,40}(?: (\d{1,4}|\.\.\.) -{4,40})?$/;
+const BARS = /^[|\s]+/;
+/** The bars of a group before a line, and the indent of source below its frame. */
+const FRAMED = /^[|\s]*\|/;
+const SOURCE = /^\s{4}/;
 const HEADING = /^(?:goroutine \d+ |[\w.$\\:]*(?:Error|Exception|Warning|Panic|Failure)\b)/;
 const MOST_SOURCE = 6;
 /** Of a line; the raw text has the rest. */
@@ -91,6 +95,7 @@ class Reader {
   constructor(
     private readonly lines: readonly string[],
     frames: readonly Frame[],
+    private readonly owners: FrameOwners,
   ) {
     this.#byLine = new Map(frames.map((frame) => [frame.line, frame]));
     this.#python = lines[frames[0]?.line ?? 0]?.includes('File "') === true;
@@ -121,7 +126,7 @@ class Reader {
     } else if (pending !== null) this.#claim(frame, pending);
     if (this.#ended) this.#begin(null);
     this.#pending = null;
-    this.#part.rows.push(shownFrame(frame, line));
+    this.#part.rows.push(shownFrame(frame, line, this.owners));
   }
 
   /** The line above belongs to the frame when it says its function; else it is a line of its own. */
@@ -133,8 +138,14 @@ class Reader {
     else this.#flush();
   }
 
-  #text(raw: string, line: string): void {
+  #text(raw: string, whole: string): void {
     this.#flush();
+    const line = this.#python ? whole.replace(BARS, '') : whole;
+    const member = this.#python ? MEMBER.exec(line) : null;
+    if (member !== null) {
+      if (member[1] !== undefined) this.#begin(`Member ${member[1]} of the group`);
+      return;
+    }
     const relation = RELATIONS.find(([pattern]) => pattern.test(line))?.[1];
     if (relation !== undefined) {
       this.#begin(relation);
@@ -142,7 +153,7 @@ class Reader {
     }
     if (SILENT.test(line)) return;
     const last = this.#part.rows.at(-1);
-    if (this.#python && last?.kind === 'frame' && /^[|\s]*\s{4}/.test(raw) && last.source.length < MOST_SOURCE) {
+    if (this.#python && last?.kind === 'frame' && SOURCE.test(raw.replace(FRAMED, '')) && last.source.length < MOST_SOURCE) {
       last.source.push(raw);
       return;
     }
@@ -214,7 +225,15 @@ function headerOf(line: string): string | null {
 const NATIVE = /^at .* \((?:<anonymous>|native|index \d+)\)$/;
 const PLACE = /^["']?(?:, line (\d+)|[:(](\d+)(?:[:,](\d+))?)/;
 
-function shownFrame({ file, function: name, line_no, crash }: Frame, line: string): ShownFrame {
+/** The library as the report states it, else as the frame's place looks; null for the application's own. */
+function librariesOf({ file, function: name, line_no }: Frame, line: string, owners: FrameOwners): string | null {
+  const owner = owners.of(file, line_no);
+  if (owner?.own === true) return null;
+  return NATIVE.test(line) ? 'built-in' : (libraryOf(file, name) ?? owner?.name ?? null);
+}
+
+function shownFrame(frame: Frame, line: string, owners: FrameOwners): ShownFrame {
+  const { file, function: name, line_no, crash } = frame;
   const path = file ?? '';
   const cut = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1;
   const base = path.slice(cut);
@@ -230,57 +249,7 @@ function shownFrame({ file, function: name, line_no, crash }: Frame, line: strin
     file: base,
     at: found === null ? '' : `:${found}${column === undefined ? '' : `:${column}`}`,
     mark: crash,
-    library: crash ? null : NATIVE.test(line) ? 'built-in' : libraryOf(file, name),
+    library: crash ? null : librariesOf(frame, line, owners),
     source: [],
   };
-}
-
-/** Longer runs of one's own frames (recursion) are folded in the middle. */
-const LONGEST = 40;
-const HEAD = 24;
-const TAIL = 10;
-const NAMES = 3;
-
-function folded(rows: readonly Row[]): Row[] {
-  const frames = rows.filter((row) => row.kind === 'frame');
-  const allForeign = frames.every(({ library }) => library !== null);
-  const libraries = foldRuns(rows, (row) => row.library !== null && !(allForeign && row === frames[0]), libraryLabel);
-  const shown = libraries.filter((row) => row.kind === 'frame');
-  if (shown.length <= LONGEST) return libraries;
-  const hidden = new Set(shown.slice(HEAD, -TAIL).filter(({ mark }) => !mark));
-  return foldRuns(
-    libraries,
-    (row) => hidden.has(row),
-    (run) => `${run.length} more frames`,
-  );
-}
-
-function libraryLabel(run: readonly ShownFrame[]): string {
-  const names = [...new Set(run.map(({ library }) => library ?? ''))].filter((name) => name !== '');
-  const more = names.length > NAMES ? ` and ${names.length - NAMES} more` : '';
-  return `${run.length} library frames: ${names.slice(0, NAMES).join(', ')}${more}`;
-}
-
-/** Two or more in a row become one fold; a single one takes no less room folded. */
-function foldRuns(
-  rows: readonly Row[],
-  hides: (row: ShownFrame) => boolean,
-  label: (run: readonly ShownFrame[]) => string,
-): Row[] {
-  const shown: Row[] = [];
-  let run: ShownFrame[] = [];
-  const end = (): void => {
-    if (run.length >= 2) shown.push({ kind: 'fold', label: label(run), frames: run });
-    else shown.push(...run);
-    run = [];
-  };
-  for (const row of rows) {
-    if (row.kind === 'frame' && hides(row)) run.push(row);
-    else {
-      end();
-      shown.push(row);
-    }
-  }
-  end();
-  return shown;
 }
