@@ -13,7 +13,7 @@ export interface StackFrame {
   column: number | null;
   /** The source text of its line. */
   code: string | null;
-  /** Whether it is the application's own; null where the SDK does not say. */
+  /** Whether it is the application's own; null where the SDK says so of no frame. */
   inApp: boolean | null;
   given: Loose;
 }
@@ -67,8 +67,12 @@ function frameOf(given: Loose): StackFrame {
 
 /** The frames of `{frames: […]}`, the crash frame first (SDKs send it last). */
 export function framesOf(stacktrace: unknown): StackFrame[] {
-  const frames = record(stacktrace)?.['frames'];
-  return Array.isArray(frames) ? records(frames.slice(-MOST_FRAMES)).map(frameOf).reverse() : [];
+  const given = record(stacktrace)?.['frames'];
+  if (!Array.isArray(given)) return [];
+  const frames = records(given.slice(-MOST_FRAMES)).map(frameOf).reverse();
+  // Python's SDK says nothing of the standard library, beside frames that it takes for the application's.
+  if (frames.some(({ inApp }) => inApp === true)) for (const frame of frames) frame.inApp ??= false;
+  return frames;
 }
 
 /**

@@ -12,7 +12,12 @@ const STANDARD = /^[\\/]rustc[\\/]/;
 /** The paths of crates, as Cargo unpacks them. */
 const CRATE = /[\\/]\.cargo[\\/]registry[\\/]src[\\/]/;
 
-const placed = (frame: StackFrame): StackFrame => {
+/** Of an inlined function without a name: what was read as its name is its place. */
+const UNNAMED = /^at (\/.{1,1000}):(\d{1,9}):\d{1,9}$/;
+
+const placed = (given: StackFrame): StackFrame => {
+  const [, path, line] = (given.place === null && UNNAMED.exec(given.function ?? '')) || [];
+  const frame = path === undefined ? given : { ...given, function: null, place: path, line: Number(line) };
   const place = frame.absPath ?? frame.place;
   const isForeign = STANDARD.test(place ?? '') || CRATE.test(place ?? '');
   // Where the SDK says nothing, all that is not the standard library's or a crate's is the application's.

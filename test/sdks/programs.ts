@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 /** What `prepare.sh` filled; its default is the same. */
 const CACHE = process.env['SVC_TEST_SDKS'] ?? join(tmpdir(), `aos-test-sdks-${userInfo().uid}`);
 export const REQUIRED = (process.env['SVC_TEST_REQUIRE'] ?? '').split(',').includes('sdks');
-export const MODES = ['report', 'limited'] as const;
+export const MODES = ['report', 'limited', 'cases'] as const;
 export type Mode = (typeof MODES)[number];
 
 export interface Program {
@@ -24,6 +24,8 @@ export interface Program {
   optional?: true;
   /** What the error of `report` is. */
   expected: { type: string; file: RegExp; function: string; cause: string };
+  /** Of `cases`: each group's title, its file, and how many reports it counted. */
+  cases?: readonly (readonly [title: string, file: string, hits: number])[];
 }
 
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -35,6 +37,8 @@ export const NODE: Program = {
   expected: { type: 'CartError', file: /\/node\/main\.mjs$/, function: 'total', cause: 'TypeError' },
 };
 
+const NO_JSON = 'Expecting property name enclosed in double quotes: line 1 column 2 (char 1)';
+
 export const OTHERS: readonly Program[] = [
   {
     name: 'python',
@@ -42,6 +46,12 @@ export const OTHERS: readonly Program[] = [
     args: [source('python/main.py')],
     env: { PYTHONPATH: join(CACHE, 'python'), PYTHONDONTWRITEBYTECODE: '1' },
     expected: { type: 'CartError', file: /^main\.py$/, function: 'total', cause: 'KeyError' },
+    cases: [
+      [`JSONDecodeError: ${NO_JSON}`, 'main.py', 1],
+      [`JSONDecodeError: ${NO_JSON}`, 'main.py', 1],
+      ['ExceptionGroup: prices', 'main.py', 1],
+      ['login of alice failed', 'null', 2],
+    ],
   },
   {
     name: 'java',
@@ -62,8 +72,14 @@ export const OTHERS: readonly Program[] = [
       type: '*main.CartError',
       file: /\/go\/main\.go$/,
       function: 'main.total',
-      cause: '*errors.errorString: there is no price',
+      cause: 'Caused by: there is no price',
     },
+    cases: [
+      ["CartError: the cart 'A-1001' has no price", 'main.go', 1],
+      ["CartError: the cart 'A-1002' has no price", 'main.go', 1],
+      ['StockError: the stock is unknown', 'main.go', 1],
+      ['checkout: there is no price', 'main.go', 1],
+    ],
   },
   {
     name: 'rust',
@@ -76,6 +92,11 @@ export const OTHERS: readonly Program[] = [
       function: 'shop::total',
       cause: 'NoPrice: there is no price',
     },
+    cases: [
+      ['Error: there is no price', 'main.rs', 1],
+      ['NoPrice: there is no price', 'main.rs', 1],
+      ['ParseIntError: invalid digit found in string', 'main.rs', 1],
+    ],
   },
 ];
 

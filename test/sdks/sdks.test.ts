@@ -104,14 +104,16 @@ function suite(program: Program, sites: () => Sites): void {
       expect(itemOf(error)['stack_trace']).to.include(expected.cause);
     });
 
-    it('groups by the default: the key is that of a plain report of the same error', () => {
+    it('groups by file and function', () => {
       const item = itemOf(error);
       const { dedup_key } = groupingOf({
         type: 'error',
         project: name,
         exception_class: expected.type,
         error_message: String(item['error_message']),
-        stack_trace: String(item['stack_trace']),
+        file_path: String(item['file_path']),
+        // The SDKs state it without its package.
+        function_name: expected.function.split('.').at(-1) ?? '',
       });
       expect(item['dedup_key']).to.equal(dedup_key);
     });
@@ -143,6 +145,18 @@ function suite(program: Program, sites: () => Sites): void {
       expect(context.contexts.cart).to.include({ id: 'A-1001', items: 3 });
     });
   });
+
+  const { cases } = program;
+  if (cases !== undefined)
+    it(`${name}: tells errors apart that look alike, and names them after what they are`, async () => {
+      const { open } = sites();
+      await run(program, 'cases', await dsnOf(open, `${name}-cases`));
+      const made = (await groups(open, `${name}-cases`)).map((group) => {
+        const { title, file_path, hit_count } = itemOf(group);
+        return [title, String(file_path).split('/').at(-1), hit_count];
+      });
+      expect(made).to.have.deep.members(cases);
+    });
 
   it(`${name}: stops sending for as long as a 429 says`, async () => {
     const { narrow } = sites();

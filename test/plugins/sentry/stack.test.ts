@@ -339,6 +339,19 @@ describe('sentry stack: the frame that the application names', () => {
     expect(load.stack_trace).to.include('File "/usr/lib/python3.11/json/decoder.py", line 355, in raw_decode');
   });
 
+  it('is no frame of which the SDK says nothing, beside those that it takes for the application', () => {
+    const made = report('python', [
+      { filename: 'app/cart.py', abs_path: '/srv/app/cart.py', function: 'load', lineno: 9, in_app: true },
+      { ...library, function: 'raw_decode', lineno: 355 },
+    ]);
+    expect(made).to.include({ file: 'app/cart.py', function: 'load' });
+    expect(made.stack_trace).to.include('File "/usr/lib/python3.11/json/decoder.py"');
+    expect(made.details?.().context?.['frames']).to.deep.equal([
+      { ...library, function: 'raw_decode', lineno: 355, in_app: false },
+      { filename: 'app/cart.py', abs_path: '/srv/app/cart.py', function: 'load', lineno: 9, in_app: true },
+    ]);
+  });
+
   it('is the last of all where none is its own', () => {
     const made = report('python', [
       { ...library, function: 'decode', lineno: 340, in_app: false },

@@ -2,7 +2,10 @@ module aos.test/shop
 
 go 1.25.0
 
-require github.com/getsentry/sentry-go v0.50.0
+require (
+	github.com/getsentry/sentry-go v0.50.0
+	github.com/pkg/errors v0.9.1
+)
 
 require (
 	golang.org/x/sys v0.47.0 // indirect

@@ -1,4 +1,5 @@
-// A program that reports with Sentry's SDK for Go: `shop report <dsn>` once of everything, `shop limited <dsn>` ten errors.
+// A program that reports with Sentry's SDK for Go: `shop report <dsn>` once of everything, `shop limited <dsn>` ten errors,
+// `shop cases <dsn>` errors that are easily taken for one, or named after what carries them.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/getsentry/sentry-go"
+	pkgerrors "github.com/pkg/errors"
 )
 
 var errNoPrice = errors.New("there is no price")
@@ -48,6 +50,25 @@ func limited() {
 	}
 }
 
+// StockError has a name of its own, and is carried by one that has none.
+type StockError struct{}
+
+func (e *StockError) Error() string { return "the stock is unknown" }
+
+func book() { sentry.CaptureException(&CartError{Cart: "A-1001"}) }
+
+func cancel() { sentry.CaptureException(&CartError{Cart: "A-1002"}) }
+
+func stock() error { return pkgerrors.WithStack(&StockError{}) }
+
+func cases() {
+	book()
+	cancel()
+	sentry.CaptureException(stock())
+	sentry.CaptureException(fmt.Errorf("checkout: %w", errNoPrice))
+	sentry.Flush(10 * time.Second)
+}
+
 func main() {
 	err := sentry.Init(sentry.ClientOptions{
 		Dsn:              os.Args[2],
@@ -65,6 +86,8 @@ func main() {
 		report()
 	case "limited":
 		limited()
+	case "cases":
+		cases()
 	}
 	fmt.Println("done")
 }

@@ -1,5 +1,10 @@
-"""A program that reports with Sentry's SDK for Python: `main.py report` once of everything, `main.py limited` ten errors."""
+"""
+A program that reports with Sentry's SDK for Python: `main.py report` once of everything, `main.py limited` ten errors,
+`main.py cases` errors that are easily taken for one, or for many.
+"""
 
+import json
+import logging
 import sys
 
 import sentry_sdk
@@ -49,6 +54,29 @@ def limited():
         sentry_sdk.flush(10)
 
 
+def load_cart():
+    return json.loads("{")
+
+
+def load_stock():
+    return json.loads("{")
+
+
+def prices():
+    raise ExceptionGroup("prices", [ValueError("a tea"), KeyError("a cup")])
+
+
+def cases():
+    for work in (load_cart, load_stock, prices):
+        try:
+            work()
+        except Exception:
+            sentry_sdk.capture_exception()
+    for name in ("alice", "bob"):
+        logging.getLogger("shop").error("login of %s failed", name)
+    sentry_sdk.flush(10)
+
+
 sentry_sdk.init(
     dsn=sys.argv[2],
     release="shop@1.4.2+7",
@@ -56,5 +84,5 @@ sentry_sdk.init(
     server_name="web-1",
     traces_sample_rate=1.0 if sys.argv[1] == "report" else None,
 )
-{"report": report, "limited": limited}[sys.argv[1]]()
+{"report": report, "limited": limited, "cases": cases}[sys.argv[1]]()
 print("done")

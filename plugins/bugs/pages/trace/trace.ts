@@ -153,7 +153,12 @@ class Reader {
     }
     if (SILENT.test(line)) return;
     const last = this.#part.rows.at(-1);
-    if (this.#python && last?.kind === 'frame' && SOURCE.test(raw.replace(FRAMED, '')) && last.source.length < MOST_SOURCE) {
+    if (
+      this.#python &&
+      last?.kind === 'frame' &&
+      SOURCE.test(raw.replace(FRAMED, '')) &&
+      last.source.length < MOST_SOURCE
+    ) {
       last.source.push(raw);
       return;
     }

@@ -1,5 +1,5 @@
 //! A program that reports with Sentry's SDK for Rust: `shop report <dsn>` once of everything, `shop limited <dsn>` ten errors,
-//! `shop panics <dsn>` four panics at three places.
+//! `shop panics <dsn>` four panics at three places, `shop cases <dsn>` errors of `anyhow`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -98,6 +98,31 @@ fn panics() {
     flush();
 }
 
+#[inline(never)]
+fn load() -> anyhow::Error {
+    anyhow::anyhow!("there is no price")
+}
+
+#[inline(never)]
+fn save() -> anyhow::Error {
+    anyhow::Error::from(NoPrice)
+}
+
+#[inline(never)]
+fn discounts() -> anyhow::Result<u32> {
+    let parsed: u32 = "much".parse()?;
+    Ok(parsed)
+}
+
+fn cases() {
+    sentry::integrations::anyhow::capture_anyhow(&load());
+    sentry::integrations::anyhow::capture_anyhow(&save());
+    if let Err(error) = discounts() {
+        sentry::integrations::anyhow::capture_anyhow(&error);
+    }
+    flush();
+}
+
 fn flush() {
     if let Some(client) = sentry::Hub::current().client() {
         client.flush(Some(Duration::from_secs(10)));
@@ -107,7 +132,7 @@ fn flush() {
 fn main() {
     let arguments: Vec<String> = env::args().collect();
     let [_, mode, dsn] = arguments.as_slice() else {
-        panic!("shop <report|limited|panics> <dsn>");
+        panic!("shop <report|limited|panics|cases> <dsn>");
     };
     let options = sentry::ClientOptions::new()
         .release("shop@1.4.2+7")
@@ -119,6 +144,7 @@ fn main() {
     match mode.as_str() {
         "report" => report(),
         "limited" => limited(),
+        "cases" => cases(),
         _ => panics(),
     }
     println!("done");
