@@ -72,10 +72,17 @@ function titledFirst(chain: readonly Thrown[], given: readonly Loose[]): Thrown[
   const first = { ...titled, value: isNamed ? titled.value : outermost.value, frames: chain[from]?.frames ?? [] };
   const wrappers = chain
     .slice(0, wrapped)
-    .map((wrapper, i): Thrown => ({ ...wrapper, frames: i === from ? [] : wrapper.frames, relation: 'wrapper' }))
+    .map((wrapper, i) => reframed(wrapper, i === from ? [] : wrapper.frames, 'wrapper'))
     .filter(({ value, frames }) => frames.length > 0 || (value !== null && value !== first.value));
   return [first, ...chain.slice(wrapped + 1), ...wrappers.reverse()];
 }
+
+/** The same with other frames. */
+export const reframed = (
+  { type, value, relation: before }: Thrown,
+  frames: readonly StackFrame[],
+  relation = before,
+): Thrown => ({ type, value, frames, relation });
 
 const isWrapper = (exception: Loose | undefined): boolean => NAMELESS.test(line(exception?.['type']) ?? '');
 

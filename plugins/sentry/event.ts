@@ -6,7 +6,7 @@ import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorReport } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
 import { contextOf } from './context.js';
-import { chainOf, type Thrown } from './chain.js';
+import { chainOf, reframed, type Thrown } from './chain.js';
 import { framesOf, type StackFrame } from './frames.js';
 import { messageOf } from './message.js';
 import { isRust, rustFrames } from './rust.js';
@@ -99,7 +99,7 @@ function withFrames(chain: readonly Thrown[], event: Loose, platform: string | n
     ? chain
     : [{ ...first, frames: looseFrames(event) }, ...others];
   if (!isRust(event, platform)) return [...framed];
-  return framed.map((thrown) => ({ ...thrown, frames: rustFrames(thrown.frames) }));
+  return framed.map((thrown) => reframed(thrown, rustFrames(thrown.frames)));
 }
 
 /** Frames that Java's SDK adds on top when it takes a thread's stack. */

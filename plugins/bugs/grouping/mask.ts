@@ -67,7 +67,7 @@ const LATER_MASKS: readonly Partial<MaskOptions>[] = [
 
 /** The masks of earlier versions of this service that ran with the same settings, the newest first. */
 export const earlierMasks = (options: Partial<MaskOptions>): readonly Partial<MaskOptions>[] =>
-  LATER_MASKS.map((later) => ({ ...options, ...later }));
+  LATER_MASKS.map((later) => Object.assign({}, options, later));
 
 const GUID_BODY = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const GUID = new RegExp(`\\{${GUID_BODY}\\}|(?<![0-9a-z])${GUID_BODY}(?![0-9a-z])`, 'gi');

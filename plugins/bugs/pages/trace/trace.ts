@@ -49,7 +49,8 @@ const unixLines = (text: string): string => text.replace(/\r\n?/g, '\n');
 /** The frame that the report's own file names, which the grouping prefers, where the text has it; else the first frame. */
 function marked(frames: Frame[], { file, line }: Stated): Frame[] {
   const named = file === null ? undefined : frames.find((frame) => isAt(frame, file, line));
-  return named === undefined ? frames : frames.map((frame) => ({ ...frame, crash: frame === named }));
+  if (named !== undefined) for (const frame of frames) frame.crash = frame === named;
+  return frames;
 }
 
 const isAt = (frame: Frame, file: string, line: number | null): boolean =>

@@ -359,7 +359,7 @@ describe('bugs: pages: stack traces whose frames say whose they are', () => {
   });
 
   it('believes no SDK that takes all frames for its own, and nothing that is no frame', () => {
-    const all = frames.map((one) => ({ ...one, in_app: true }));
+    const all = frames.map((one) => Object.assign({}, one, { in_app: true }));
     for (const given of [all, [null, 7, [], { in_app: 'no' }], 'text', null])
       expect(shape(stated('app/cart.py', 9, given))[0]).to.deep.include({ title: '' });
     expect(JSON.stringify(stated('app/cart.py', 9, all))).not.to.include('"fold"');
