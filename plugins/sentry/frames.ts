@@ -33,13 +33,13 @@ const position = (value: unknown): number | null =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_LINE ? value : null;
 
 /** Every package has a file of this name, and the SDK leaves the folder out where the package is at the top. */
-const PACKAGE_FILE = /(?:^|[\\/])__init__\.py$/;
+const PACKAGE_FILE = '__init__.py';
 const PYTHON_MODULE = /^\w{1,100}(?:\.\w{1,100}){0,20}$/;
 
 /** `shop/__init__.py` of the module `shop`. */
 const namedByModule = (file: string | null, module: string | null): string | null =>
-  file !== null && PACKAGE_FILE.test(file) && PYTHON_MODULE.test(module ?? '')
-    ? `${(module ?? '').replaceAll('.', '/')}/__init__.py`
+  file !== null && file.endsWith(PACKAGE_FILE) && PYTHON_MODULE.test(module ?? '')
+    ? `${(module ?? '').replaceAll('.', '/')}/${PACKAGE_FILE}`
     : file;
 
 /** `libshop.so` of `/data/app/lib/arm64/libshop.so`: the path is another on each machine. */
