@@ -16,6 +16,7 @@ import { Outbox } from './items/outbox.js';
 import { ClientRefs } from './intake/client-refs.js';
 import { Removal } from './items/removal.js';
 import { Feedback } from './items/feedback.js';
+import { WaitingFeedback } from './items/waiting-feedback.js';
 import { Rekeying } from './merging/rekeying.js';
 import { WINDOW_MS } from './intake/sampling.js';
 
@@ -36,11 +37,13 @@ export class Bugs implements BugsApi {
     @inject(Rekeying) private readonly rekeying: Rekeying,
     @inject(Removal) private readonly removal: Removal,
     @inject(Feedback) private readonly comments: Feedback,
+    @inject(WaitingFeedback) private readonly waiting: WaitingFeedback,
   ) {}
 
   async record(report: Report, options?: { texts?: boolean }): Promise<Recorded> {
     const done = await this.intake.record(report, options);
     this.deps.reports.recorded(report, done);
+    await this.comments.counted(report);
     return done;
   }
 
@@ -100,12 +103,13 @@ export class Bugs implements BugsApi {
     await this.outbox.reconcile(signal);
   }
 
-  /** Every 10 s: finishes references, merges, splits and deletions after a crash. */
+  /** Every 10 s: finishes references, merges, splits and deletions after a crash, and links feedback to events that came since. */
   async finish(signal?: AbortSignal): Promise<void> {
     await this.refs.tidy();
     await this.refs.reconcile();
     await this.rekeying.reconcile(signal);
     await this.removal.reconcile();
+    await this.waiting.reconcile(signal);
   }
 
   /** Every 30 s: ends expired leases, closes items whose release is published, emits alarms that a crash prevented. */

@@ -90,5 +90,6 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'moves', indexes: [{ fields: ['at'] }, { fields: ['item_id'] }] },
   { name: 'builds', indexes: [{ fields: ['project'] }, { fields: ['build_key'] }] },
   { name: 'bulks', indexes: [{ fields: ['state', 'beat_at'] }, { fields: ['finished_at'] }] },
+  { name: 'waiting', indexes: [{ fields: ['event'] }, { fields: ['project'] }, { fields: ['expires_at'] }] },
   { name: 'views', indexes: [{ fields: ['owner'] }, { fields: ['shared'] }] },
 ];

@@ -25,6 +25,7 @@ import type {
   SavedViewDoc,
   StoredOccurrence,
   TextsDoc,
+  WaitingDoc,
 } from './items/model.js';
 import type { ReportMetrics } from './report-metrics.js';
 
@@ -58,6 +59,7 @@ export interface Deps {
   moves: Collection<MoveDoc>;
   views: Collection<SavedViewDoc>;
   bulks: Collection<BulkRunDoc>;
+  waiting: Collection<WaitingDoc>;
   /** Transactions over these collections, by their names in the manifest; null where the store has none. */
   transact: Transact | null;
   clock: Clock;

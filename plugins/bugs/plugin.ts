@@ -106,6 +106,7 @@ export default definePlugin<BugsConfig>({
       moves: ctx.collection('moves'),
       views: ctx.collection('views'),
       bulks: ctx.collection('bulks'),
+      waiting: ctx.collection('waiting'),
       transact: ctx.transact,
       clock: ctx.clock,
       ids: ctx.ids,

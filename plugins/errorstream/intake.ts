@@ -75,6 +75,8 @@ export class Intake implements ErrorIntake {
       environment,
       app_version,
       client_ref: id,
+      // When its event comes, this item is led to that one's: no other feedback may be counted in it.
+      fingerprint: event_id === null ? null : ['{{ default }}', event_id],
       details: () => ({ context: { name, email, url, event_id }, breadcrumbs: null }),
     };
     await this.record(report, sender);

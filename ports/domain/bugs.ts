@@ -202,7 +202,10 @@ export interface BugsApi {
   record(report: Report, options?: { texts?: boolean }): Promise<Recorded>;
   /** A report was refused, here or on its way here: counted for `GET /metrics`. */
   refused(source: Report['source']): void;
-  /** Adds it as a comment to the item that counted the error; false when there is none that takes it. */
+  /**
+   * Adds it as a comment to the item that counted the error; false when there is none that takes it. Where the error is not known
+   * yet, it is added when that comes, and the item with the feedback's own `client_ref` becomes a duplicate.
+   */
   feedback(given: UserFeedback): Promise<boolean>;
   /** Unmutes what a rule muted, in batches. Answers how many. @throws the signal's reason between two batches */
   unmuteRule(ruleId: string, signal?: AbortSignal): Promise<number>;

@@ -8,18 +8,14 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
-import type { UserFeedback } from '../../../ports/domain/bugs.js';
+import type { Report, UserFeedback } from '../../../ports/domain/bugs.js';
 import { DEPS, type Deps } from '../deps.js';
 import { cleanText } from '../intake/clean.js';
 import { ClientRefs } from '../intake/client-refs.js';
 import { scrubText } from '../intake/scrub-text.js';
 import { Items } from './items.js';
 import { LONGEST_COMMENT } from './model.js';
-
-/** The author of every such comment. The user's name is part of the text, because any name could be sent. */
-const AUTHOR = 'user feedback';
-/** Comments of users on one item; further feedback becomes new items. */
-const MOST = 100;
+import { AUTHOR, MOST_COMMENTS, WaitingFeedback } from './waiting-feedback.js';
 
 @injectable()
 export class Feedback {
@@ -27,21 +23,39 @@ export class Feedback {
     @inject(DEPS) private readonly deps: Deps,
     @inject(Items) private readonly items: Items,
     @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(WaitingFeedback) private readonly waiting: WaitingFeedback,
   ) {}
 
-  /** False when no item has counted the event, or it has enough of them. Resolves after the commit. */
+  /**
+   * False when no item has counted the event yet, or it has enough of them. In the first case it waits for the event, however
+   * the caller keeps it meanwhile. Resolves after the commit.
+   */
   async add({ project, event_ref, client_ref, intake_key, text }: UserFeedback): Promise<boolean> {
     const isPublic = intake_key !== null;
-    const event = await this.refs.find(this.refs.idOf(project, event_ref, isPublic));
-    const item = event === null ? null : await this.deps.items.get(event.item_id);
-    if (item === null || (await this.deps.comments.count({ item_id: item.id, author: AUTHOR })) >= MOST) return false;
+    const event = this.refs.idOf(project, event_ref, isPublic);
+    const known = await this.refs.find(event);
+    const item = known === null ? null : await this.deps.items.get(known.item_id);
     const id = this.refs.idOf(project, client_ref, isPublic);
+    const body = scrubText(cleanText(text)).slice(0, LONGEST_COMMENT);
+    if (item === null) await this.waiting.wait({ id, project, event, body });
+    if (item === null || (await this.deps.comments.count({ item_id: item.id, author: AUTHOR })) >= MOST_COMMENTS)
+      return false;
     const { ref, mine } = await this.refs.bind(id, project, item.id);
     if (!mine && ref.open_at === null) return true;
     if (!mine) throw conflict('This feedback is being stored; send it again.');
-    const body = scrubText(cleanText(text)).slice(0, LONGEST_COMMENT);
     await this.items.change(item.id, AUTHOR, (_, change) => void change.comment(body));
     this.refs.finish({ id, project, item_id: item.id, own: false, helped: false });
     return true;
+  }
+
+  /** A report was counted: feedback may have come before it. */
+  async counted({
+    project,
+    client_ref,
+    intake_key,
+  }: Pick<Report, 'project' | 'client_ref' | 'intake_key'>): Promise<void> {
+    if (!this.waiting.isAny || !client_ref) return;
+    const event = this.refs.idOf(project, client_ref, typeof intake_key === 'string');
+    if (this.waiting.isAwaited(event)) await this.waiting.came(event);
   }
 }

@@ -202,6 +202,18 @@ export interface RefDoc {
   expires_at: string | null;
 }
 
+/** Feedback that waits for its event. */
+export interface WaitingDoc {
+  /** The feedback's own reference. */
+  id: string;
+  project: string;
+  /** Reference of the event that it is about. */
+  event: string;
+  /** Of the comment that it becomes. */
+  body: string;
+  expires_at: string;
+}
+
 /** A kept occurrence. */
 export interface OccurrenceDoc {
   /** `<item>:<slot>` */

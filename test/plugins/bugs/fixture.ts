@@ -101,6 +101,7 @@ export function fixtureOn(
     moves: store.collection(nameOf('moves')),
     views: store.collection(nameOf('views')),
     bulks: store.collection(nameOf('bulks')),
+    waiting: store.collection(nameOf('waiting')),
     transact: STORE.transactOf(store),
     clock,
     ids: new RandomIds(clock),

@@ -68,6 +68,38 @@ describe('sentry intake: feedback of users', () => {
     expect(titles).to.have.members(['UserFeedback: The cart is empty!', 'UserFeedback: No way to pay']);
   });
 
+  it('before its event is an item until that comes, then a comment on its item', async () => {
+    const [a, b, c] = [newId(), newId(), newId()];
+    await fixture.post(ENVELOPE, lines(['feedback', feedback(b, a)]));
+    await fixture.post(ENVELOPE, lines(['user_report', { event_id: c, comments: 'The cart is empty!' }]));
+    expect(await fixture.items()).to.have.length(2);
+    await fixture.post(ENVELOPE, lines(['event', { ...event(), event_id: a }]));
+    const items = await fixture.items();
+    const error = items.find((item) => item['exception_class'] === ('CartError' as never));
+    const about = items.find((item) => item['status'] === ('duplicate' as never));
+    expect(items).to.have.length(3);
+    expect(error).to.include({ hit_count: 1, status: 'open' });
+    expect(about).to.include({ duplicate_of: error?.['id'], title: 'UserFeedback: The cart is empty!' });
+    const path = `/api/bugtracker/v1/bugs/${error?.['ref'] as unknown as string}/comments`;
+    const answer = await fixture.server.ask('GET', path, { bearer: 'master:bugtracker:read' });
+    const bodies = (answer.body['items'] as unknown as Loose[]).map((comment) => comment['body']);
+    expect(bodies).to.deep.equal(['Jane <jane@example.org>\nThe cart is empty!']);
+  });
+
+  it('of another user in the same words is not counted by the first one’s event', async () => {
+    const [a, b] = [newId(), newId()];
+    for (const about of [a, b]) await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), about)]));
+    await fixture.post(ENVELOPE, lines(['event', { ...event(), event_id: a }]));
+    expect((await fixture.items()).map((item) => item['status'])).to.have.members(['open', 'open', 'duplicate']);
+    await fixture.post(ENVELOPE, lines(['event', { ...event(), event_id: b }]));
+    const items = await fixture.items();
+    expect(items.map((item) => [item['status'], item['hit_count']])).to.have.deep.members([
+      ['open', 2],
+      ['duplicate', 1],
+      ['duplicate', 1],
+    ]);
+  });
+
   it('holds no secrets, and reaches no item by a client_ref of a token', async () => {
     await fixture.server.ask('POST', '/api/bugtracker/v1/report', {
       bearer: 'master:bugtracker:report',

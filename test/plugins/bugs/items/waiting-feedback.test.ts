@@ -1,0 +1,83 @@
+/** Feedback that comes before its event waits in the store, and is linked once (contract 21, Sentry SDK intake). */
+import { expect } from 'chai';
+import { DAY_MS, isoOf } from '../../../../lib/time.js';
+import { ensured, errorReport, fixtureOn, memoryFixture, settled, type Fixture } from '../fixture.js';
+
+const EVENT = 'e'.repeat(32);
+const SAID = 'f'.repeat(32);
+const about = { project: 'alpha', event_ref: EVENT, client_ref: SAID, intake_key: null, text: 'It broke.' };
+const own = errorReport({
+  client_ref: SAID,
+  exception_class: 'UserFeedback',
+  error_message: 'It broke.',
+  fingerprint: [SAID],
+});
+const event = errorReport({ client_ref: EVENT });
+
+const said = async (fixture: Fixture): Promise<string> => {
+  expect(await fixture.bugs.feedback(about)).to.equal(false);
+  return (await fixture.bugs.record(own)).id;
+};
+const bodies = async (fixture: Fixture, item_id: string): Promise<string[]> =>
+  (await fixture.deps.comments.find({ filter: { item_id }, limit: 10 })).items.map(({ body }) => body);
+
+describe('bugs: feedback before its event', () => {
+  let first: Fixture;
+  beforeEach(async () => {
+    first = await memoryFixture();
+  });
+  const another = async (): Promise<Fixture> => {
+    await ensured(first.store);
+    return fixtureOn(first.store, first.clock);
+  };
+
+  it('is linked when the event is counted, and waits no longer', async () => {
+    const itself = await said(first);
+    const { id } = await first.bugs.record(event);
+    expect(await bodies(first, id)).to.deep.equal(['It broke.']);
+    expect(await first.deps.items.get(itself)).to.include({ status: 'duplicate', duplicate_of: id });
+    expect(await first.deps.waiting.count()).to.equal(0);
+    await settled(first);
+  });
+
+  it('survives a restart', async () => {
+    await said(first);
+    const later = await another();
+    await later.bugs.reconcile();
+    const { id } = await later.bugs.record(event);
+    expect(await bodies(later, id)).to.deep.equal(['It broke.']);
+    await settled(later);
+  });
+
+  it('is linked by the job where another process counted the event, once', async () => {
+    await said(first);
+    const { id } = await (await another()).bugs.record(event);
+    expect(await bodies(first, id)).to.deep.equal([]);
+    await Promise.all([first.bugs.finish(), (await another()).bugs.finish()]);
+    await first.bugs.finish();
+    expect(await bodies(first, id)).to.deep.equal(['It broke.']);
+    await settled(first);
+  });
+
+  it('is only a comment where somebody works on its own item already', async () => {
+    const itself = await said(first);
+    await first.bugs.record({ ...own, client_ref: null });
+    const { id } = await first.bugs.record(event);
+    expect(await bodies(first, id)).to.deep.equal(['It broke.']);
+    expect(await first.deps.items.get(itself)).to.include({ status: 'open', hit_count: 2 });
+    await settled(first);
+  });
+
+  it('is forgotten after a week, and beyond a thousand of a project', async () => {
+    await said(first);
+    first.clock.advance(7 * DAY_MS + 1);
+    await first.bugs.finish();
+    expect(await first.deps.waiting.count()).to.equal(0);
+    const expires_at = isoOf(first.clock.now() + DAY_MS);
+    for (let i = 0; i < 1000; i++)
+      await first.deps.waiting.insert({ id: `w${i}`, project: 'alpha', event: `v${i}`, body: 'x', expires_at });
+    expect(await first.bugs.feedback({ ...about, client_ref: 'other' })).to.equal(false);
+    expect(await first.deps.waiting.count()).to.equal(1000);
+    await settled(first);
+  });
+});
