@@ -14,8 +14,9 @@ interface Expected {
   title: string;
   origin: string;
   /** Of the crash frame, as the stack's own text has it. */
-  function: string;
-  line: number;
+  function: string | null;
+  /** Null for code without one. */
+  line: number | null;
   /** What is named as its cause. */
   cause?: string;
 }
@@ -83,6 +84,21 @@ const EXPECTED: Record<string, Expected> = {
     function: 'Cart.total()',
     line: 41,
   },
+  'android-native': {
+    class: 'SIGABRT',
+    title: 'SIGABRT: Abort',
+    origin: 'libshop.so',
+    function: 'shop::Cart::total(int)',
+    line: null,
+  },
+  'android-native-other': {
+    class: 'SIGABRT',
+    title: 'SIGABRT: Abort',
+    origin: 'libshop.so',
+    function: 'shop::Stock::count()',
+    line: null,
+  },
+  'android-stripped': { class: 'SIGABRT', title: 'SIGABRT: Abort', origin: 'libpay.so', function: null, line: null },
   kotlin: {
     class: 'CartException',
     title: `CartException: ${CART}`,
@@ -105,10 +121,14 @@ describe('sentry intake: recorded envelopes', () => {
   after(() => fixture.stop());
 
   const itemOf = async (name: string): Promise<Fields> => {
-    const { class: exceptionClass, title, origin } = EXPECTED[name] as Expected;
+    const { class: exceptionClass, title, origin, function: own } = EXPECTED[name] as Expected;
     const items = (await fixture.items()) as unknown as Fields[];
     const found = items.filter((item) => item['title'] === title && item['exception_class'] === exceptionClass);
-    const one = found.find((item) => normaliseOrigin(item['file_path'] as string) === origin);
+    const one = found.find(
+      (item) =>
+        normaliseOrigin(item['file_path'] as string) === origin &&
+        (item['stack_trace'] as string).includes(own ?? `at ${origin}:`),
+    );
     expect(one, JSON.stringify(items.map((item) => [item['title'], item['file_path']]))).not.to.equal(undefined);
     return one ?? {};
   };
@@ -119,13 +139,19 @@ describe('sentry intake: recorded envelopes', () => {
       expect(item['line_no']).to.equal(expected.line);
       const stack = item['stack_trace'] as string;
       const own = parseFrames(stack).find(
-        ({ file, line_no }) => file === item['file_path'] && line_no === item['line_no'],
+        ({ file, line_no }) => file === item['file_path'] && line_no === (item['line_no'] ?? 0),
       );
-      expect(own).to.deep.include({ function: expected.function, line_no: expected.line });
+      expect(own).to.deep.include({ function: expected.function, line_no: expected.line ?? 0 });
       expect(stack).to.include(expected.cause ?? '');
       expect(item).to.include({ app_version: '1.4.2', environment: 'production', source: 'sdk' });
     });
   }
+
+  it('tells native crashes of one signal apart by library and function', async () => {
+    const names = ['android-native', 'android-native-other', 'android-stripped'];
+    const ids = await Promise.all(names.map(async (name) => (await itemOf(name))['id']));
+    expect(new Set(ids).size).to.equal(3);
+  });
 
   it('makes one group of one panic, and others of others', async () => {
     const before = (await fixture.items()).length;
