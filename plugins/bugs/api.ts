@@ -10,7 +10,7 @@ import { KnownBuilds } from './releases/known-builds.js';
 import { DEPS, type Deps } from './deps.js';
 import { Intake } from './intake/intake.js';
 import { Items } from './items/items.js';
-import { Leases } from './claims/leases.js';
+import { Expiry } from './claims/expiry.js';
 import { planUnmute } from './muting/muting.js';
 import { Outbox } from './items/outbox.js';
 import { ClientRefs } from './intake/client-refs.js';
@@ -28,7 +28,7 @@ export class Bugs implements BugsApi {
     @inject(DEPS) private readonly deps: Deps,
     @inject(Intake) private readonly intake: Intake,
     @inject(Items) private readonly items: Items,
-    @inject(Leases) private readonly leases: Leases,
+    @inject(Expiry) private readonly expiry: Expiry,
     @inject(Builds) private readonly builds: Builds,
     @inject(KnownBuilds) private readonly known: KnownBuilds,
     @inject(Outbox) private readonly outbox: Outbox,
@@ -114,7 +114,7 @@ export class Bugs implements BugsApi {
 
   /** Every 30 s: ends expired leases, closes items whose release is published, emits alarms that a crash prevented. */
   async sweep(): Promise<void> {
-    await this.leases.settle();
+    await this.expiry.settleAll();
     await this.builds.reconcile();
     await this.alarms.reconcile();
   }
@@ -131,6 +131,7 @@ export class Bugs implements BugsApi {
 
   /** Before the store closes: finishes the background work of answered calls. */
   async stop(): Promise<void> {
+    await this.expiry.drain();
     await this.refs.drain();
     await this.outbox.drain();
   }

@@ -2,14 +2,12 @@
  * Leases: one agent at a time works on an item (contract 20, leases). One statement in the store decides every claim, so
  * with any number of callers and processes exactly one wins.
  *
- * Expiry does not wait for a job: expired leases are written before a claim or a list reads, and a reader of one item
- * ignores them. Claim tokens are random and stored only as SHA-256.
+ * Leases that have run out: expiry.ts. Claim tokens are random and stored only as SHA-256.
  */
 import { inject, injectable, JsonText } from '../../../kernel/contract.js';
-import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { Filter, Page, Sort } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { refusal } from '../errors.js';
@@ -22,6 +20,7 @@ import { SecretGuard } from '../items/secret-guard.js';
 import { allowed } from '../items/transitions.js';
 import { ITEM_ROW } from '../items/row.js';
 import { isLive } from '../items/view.js';
+import { Expiry } from './expiry.js';
 import {
   alreadyClaimed,
   DEFAULT_LEASE_SECONDS,
@@ -39,9 +38,8 @@ import {
 } from './lease.js';
 import { either, notPassed, servedTo, soleTarget, stretchOf } from './queue.js';
 
-const BATCH = 200;
-/** The shortest lease, `lease_seconds` 60. */
-const SHORTEST_MS = 60_000;
+/** How often a claim that finds nothing open looks for leases that ran out and are not written yet. */
+const TRIES = 3;
 
 export interface LeaseRequest {
   agent?: string | undefined;
@@ -72,15 +70,12 @@ export interface Fetched {
 
 @injectable()
 export class Leases {
-  readonly #settling = new SingleFlight<void>();
-  /** Between these times no lease runs out that is not written, in ms. */
-  #settled = { from: 0, until: 0 };
-
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Items) private readonly items: Items,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
+    @inject(Expiry) private readonly expiry: Expiry,
   ) {}
 
   /** Fetches and reserves the next item in one step. @param filter of the caller's query */
@@ -97,20 +92,28 @@ export class Leases {
     const secret = ids.secret();
     const agent = request.agent ?? soleTarget(filter) ?? caller.name;
     const noted = { id: ids.uuid(), actor: caller.name };
-    return this.watermark.write(claimedId, async (stamp, now) => {
-      const claim = this.#lease(caller, { ...request, agent }, secret, now);
-      // The stretch of the queue holds the severity already.
-      const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
-      const waiting = either(queue, notPassed(holderOf(claim), stamp));
-      const update = claimUnread(claim, noted);
-      const rendering = { module: ITEM_ROW, beside: texts, context: now };
-      const options = { sort: [['queue_key', 'asc']], settled: true } as const;
-      const json = await items.changeRendered(waiting, update, rendering, options);
-      const { expires_at, lease_seconds } = claim;
-      return json === null
-        ? null
-        : { item: new JsonText(json), lease: { claim_token: secret, expires_at, lease_seconds } };
-    });
+    const holder = holderOf({ credential: caller.id, agent });
+    const first = (): Promise<Fetched | null> =>
+      this.watermark.write(claimedId, async (stamp, now) => {
+        const claim = this.#lease(caller, { ...request, agent }, secret, now);
+        // The stretch of the queue holds the severity already.
+        const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
+        const waiting = either(queue, notPassed(holder, stamp));
+        const update = claimUnread(claim, noted);
+        const rendering = { module: ITEM_ROW, beside: texts, context: now };
+        const options = { sort: [['queue_key', 'asc']], settled: true } as const;
+        const json = await items.changeRendered(waiting, update, rendering, options);
+        const { expires_at, lease_seconds } = claim;
+        return json === null
+          ? null
+          : { item: new JsonText(json), lease: { claim_token: secret, expires_at, lease_seconds } };
+      });
+    const fits = (): Filter =>
+      either({ ...filter, ...servedTo(agent, filter), muted: false }, notPassed(holder, this.deps.clock.iso()));
+    let fetched = await first();
+    for (let tries = 0; fetched === null && tries < TRIES && (await this.expiry.free(fits())); tries++)
+      fetched = await first();
+    return fetched;
   }
 
   /** @throws ServiceError not_found, already_claimed, invalid_transition, lease_limit */
@@ -215,37 +218,13 @@ export class Leases {
     return { item, lease: { claim_token, expires_at: claim.expires_at, lease_seconds: claim.lease_seconds } };
   }
 
-  /** Writes expired leases: before a claim or a list reads, and in the job every 30 s. Parallel calls share one run. */
-  async settle(): Promise<void> {
-    const now = this.deps.clock.now();
-    if (now >= this.#settled.from && now < this.#settled.until) return;
-    await this.#settling.share('', () => this.#settle());
+  /** Before a claim or a list reads. */
+  settle(): Promise<void> {
+    return this.expiry.settle();
   }
 
-  /**
-   * Then no lease can run out before the next one does: those that are made or renewed meanwhile, in whatever process, last a
-   * minute at least, half of which is left for clocks that differ and writes that take time.
-   */
-  async #settle(): Promise<void> {
-    const { items, clock } = this.deps;
-    const sort: Sort = [['claim.expires_at', 'asc']];
-    const endingAt = (bounds: { gt: string; lte?: string }, limit: number): Promise<Page<ItemDoc>> =>
-      items.find({ filter: { 'claim.expires_at': bounds }, sort, limit });
-    let from: number;
-    let page: Page<ItemDoc>;
-    do {
-      from = clock.now();
-      page = await endingAt({ gt: '', lte: isoOf(from) }, BATCH);
-      await Promise.all(page.items.map(({ id }) => this.#expire(id)));
-    } while (page.items.length === BATCH);
-    const [next] = (await endingAt({ gt: isoOf(from) }, 1)).items;
-    const ends = Date.parse(next?.claim?.expires_at ?? '') || Infinity;
-    this.#settled = { from, until: Math.min(ends, from + SHORTEST_MS / 2) };
-  }
-
-  async #expire(id: string): Promise<void> {
-    await this.items.change(id, 'system', (item, change) => {
-      if (item.status === 'in_progress' && !isLive(item.claim, this.deps.clock.now())) planExpiry(item, change);
-    });
+  /** After it: every lease that has run out is written. Very many are written behind the answers. */
+  get settled(): boolean {
+    return this.expiry.settled;
   }
 }

@@ -97,7 +97,9 @@ export class Lists {
   /** Items with their long texts, as the API shows them. */
   #rows(query: Find): Promise<Rendered> {
     const { items, texts, clock } = this.deps;
-    return items.render(query, { module: ITEM_ROW, beside: texts, context: minuteOf(clock.now()) });
+    const now = clock.now();
+    // A lease that has run out and is not written yet ends within a minute.
+    return items.render(query, { module: ITEM_ROW, beside: texts, context: this.leases.settled ? minuteOf(now) : now });
   }
 
   /**

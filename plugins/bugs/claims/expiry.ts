@@ -1,0 +1,111 @@
+/**
+ * Writes that leases have run out (contract 20, leases). Expiry does not wait for a job: what ran out is written before a claim
+ * or a list reads, and a reader of one item ignores it. Of very many that run out at once a request writes one batch, and the
+ * rest follows behind the answers: nobody waits for all. Until then an item is shown as what it is, and where no open item
+ * fits a claim, those that fit it come first; a list that asks for a status may miss some for a moment.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { SingleFlight } from '../../../lib/single-flight.js';
+import { isoOf } from '../../../lib/time.js';
+import type { Filter, Sort } from '../../../ports/store.js';
+import { DEPS, type Deps } from '../deps.js';
+import { Items } from '../items/items.js';
+import type { ItemDoc } from '../items/model.js';
+import { isLive } from '../items/view.js';
+import { planExpiry } from './lease.js';
+
+/** Leases that a request writes at the most. */
+export const EXPIRY_BATCH = 200;
+/** For a claim that finds nothing open. */
+const FEW = 10;
+/** The shortest lease, `lease_seconds` 60. */
+const SHORTEST_MS = 60_000;
+const SORT: Sort = [['claim.expires_at', 'asc']];
+
+@injectable()
+export class Expiry {
+  readonly #settling = new SingleFlight<void>();
+  /** Between these times no lease runs out that is not written, in ms. */
+  #settled = { from: 0, until: 0 };
+  /** What one batch did not hold is being written. */
+  #rest: Promise<void> | null = null;
+  #draining = false;
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Items) private readonly items: Items,
+  ) {}
+
+  /** Before a claim or a list reads. Parallel calls share one batch. */
+  async settle(): Promise<void> {
+    const now = this.deps.clock.now();
+    if (this.#rest !== null || (now >= this.#settled.from && now < this.#settled.until)) return;
+    await this.#settling.share('', async () => {
+      if (await this.#batch()) this.#rest ??= this.#follow();
+    });
+  }
+
+  get settled(): boolean {
+    return this.#rest === null;
+  }
+
+  /** All of them: for the job, every 30 s. */
+  async settleAll(): Promise<void> {
+    await this.settle();
+    await this.#rest;
+  }
+
+  /** Of those that are still to be written a few that fit are. @returns whether there were any */
+  async free(fits: Filter): Promise<boolean> {
+    if (this.#rest === null) return false;
+    const filter = { ...fits, status: 'in_progress', 'claim.expires_at': { gt: '', lte: this.deps.clock.iso() } };
+    const { items } = await this.deps.items.find({ filter, sort: SORT, limit: FEW });
+    await this.#expire(items);
+    return items.length > 0;
+  }
+
+  /** The batch under way is written; the rest stays for the next call, of whatever process. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    await this.#rest;
+    this.#draining = false;
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      do await new Promise((resolve) => setImmediate(resolve));
+      while (!this.#draining && (await this.#batch()));
+    } catch (error) {
+      this.deps.log.error({ err: error }, 'leases that ran out could not be written; the next call tries again');
+    } finally {
+      this.#rest = null;
+    }
+  }
+
+  /**
+   * After the last no lease can run out before the next one does: those that are made or renewed meanwhile, in whatever process,
+   * last a minute at least, half of which is left for clocks that differ and writes that take time.
+   * @returns whether there may be more
+   */
+  async #batch(): Promise<boolean> {
+    const { items, clock } = this.deps;
+    const from = clock.now();
+    const over = { 'claim.expires_at': { gt: '', lte: isoOf(from) } };
+    const page = await items.find({ filter: over, sort: SORT, limit: EXPIRY_BATCH });
+    await this.#expire(page.items);
+    if (page.items.length === EXPIRY_BATCH) return true;
+    const later = await items.find({ filter: { 'claim.expires_at': { gt: isoOf(from) } }, sort: SORT, limit: 1 });
+    const ends = Date.parse(later.items[0]?.claim?.expires_at ?? '') || Infinity;
+    this.#settled = { from, until: Math.min(ends, from + SHORTEST_MS / 2) };
+    return false;
+  }
+
+  async #expire(found: readonly ItemDoc[]): Promise<void> {
+    const { clock } = this.deps;
+    const expired = ({ id }: ItemDoc): Promise<ItemDoc> =>
+      this.items.change(id, 'system', (item, change) => {
+        if (item.status === 'in_progress' && !isLive(item.claim, clock.now())) planExpiry(item, change);
+      });
+    await Promise.all(found.map(expired));
+  }
+}
