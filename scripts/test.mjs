@@ -1,4 +1,4 @@
-// Runs the compiled tests, one file more at once than the machine has cores (at most 5), and ends with one line
+// Runs the compiled tests, two files at once for each core of the machine (at most 8), and ends with one line
 // `N passed, N failed`.
 //
 //   npm test                       everything that this machine can run; says which storage engines were tested
@@ -23,8 +23,8 @@ const words = process.argv.slice(2);
 const WEIGHTS = join(dirname(fileURLToPath(import.meta.url)), 'test-weights.json');
 /** A file that is not among them. */
 const LIGHT_S = 1;
-/** One more than the cores: many files wait for programs, and for what those wait for. */
-const LANES = Number(process.env.SVC_TEST_LANES ?? Math.min(5, availableParallelism() + 1));
+/** Twice the cores: a file waits for disks, programs and limits of time at least as long as it computes. */
+const LANES = Number(process.env.SVC_TEST_LANES ?? Math.min(8, 2 * availableParallelism()));
 /** On a machine with other work. */
 const FILE_TIMEOUT_MS = 15 * 60_000 * Math.max(1, Number(process.env.SVC_TEST_BUDGET ?? 1));
 

@@ -12,7 +12,7 @@ const KEY = /[2-9A-HJ-NP-Z]{5}(?:-[2-9A-HJ-NP-Z]{5}){4}/;
 const SHOTS = process.env['SHOTS'];
 
 describe('web: licenses in a real browser', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
   let service: TestService;
   let browser: Browser;
   let tab: Tab;

@@ -5,7 +5,7 @@ import { ADMIN, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
 
 describe('web: monitors in a real browser', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let service: TestService;
   let browser: Browser;
   let tab: Tab | undefined;

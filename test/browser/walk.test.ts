@@ -15,7 +15,7 @@ const STACK = [
 ].join('\n');
 
 describe('web: a walk in a real browser', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let service: TestService;
   let browser: Browser;
   let token: string;

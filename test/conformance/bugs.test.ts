@@ -23,7 +23,7 @@ const MOVES: Record<string, string[]> = {
 };
 
 describe('conformance: the bug tracker', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let tracker: Tracker;
   before(async () => {
     tracker = await Tracker.started();

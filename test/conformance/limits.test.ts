@@ -14,7 +14,7 @@ function expectLimited(answer: Wire): void {
 }
 
 describe('conformance: limits and settings', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let service: TestService;
   let folder: string;
   let tokens: string[];

@@ -25,7 +25,7 @@ interface Description {
 }
 
 describe('conformance: the listening service', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let service: TestService;
   let master: string;
   let bound: string;

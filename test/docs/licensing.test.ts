@@ -28,7 +28,7 @@ async function freePort(): Promise<number> {
 }
 
 describe('docs: the guide of licenses', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let service: TestService;
   let env: NodeJS.ProcessEnv;
   let token: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../support/service.js';
 
 describe('start: the service on the embedded store (sqlite)', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let service: TestService;
   afterEach(() => service.dispose());
 
@@ -101,7 +101,7 @@ describe('start: the service on the embedded store (sqlite)', function () {
 });
 
 describe('start: the command line beside a running server', function () {
-  this.timeout(60_000);
+  this.timeout(180_000);
   let service: TestService;
   before(async () => (service = await TestService.started()));
   after(() => service.dispose());

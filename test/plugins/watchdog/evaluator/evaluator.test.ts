@@ -378,7 +378,7 @@ for (const engine of STORES) {
       expect(run).to.include({ evaluated: 2_300, to_down: 2_300, alarms_emitted: 1, alarms_suppressed: 2_299 });
       expect(run.changes).to.have.lengthOf(200);
       expect(names()).to.deep.equal(['monitor.down m2299']);
-    }).timeout(20_000);
+    }).timeout(60_000);
 
     it('credits its own outage once, and only the part since the last heartbeat', async () => {
       await fixture.outages.stamp();
