@@ -12,7 +12,7 @@ import { Receiver, type Got } from '../plugins/webhooks/receiver.js';
 import { archiveOf } from '../support/release-server.js';
 import { ADMIN, aosJson, SHARED_KEY, TestService, type Answer } from '../support/service.js';
 import { Load } from './load.js';
-import { Visitor } from './visitor.js';
+import { Visitor } from '../support/visitor.js';
 
 const LICENSE = '/api/license/v1';
 const UPDATES = '/api/updateservice/v1';

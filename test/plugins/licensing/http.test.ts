@@ -8,7 +8,8 @@ import { expect } from 'chai';
 import { verifyAnswer, verifyLicenseFile } from '../../../clients/shared/license-file.js';
 import { keySha256, newKey } from '../../../plugins/licensing/keys/key.js';
 import { until } from '../../harness.js';
-import { SHARED_KEY, TestService, type Answer } from '../../support/service.js';
+import { ADMIN, SHARED_KEY, TestService, type Answer } from '../../support/service.js';
+import { Visitor } from '../../support/visitor.js';
 import { BASE } from './fixture.js';
 
 const run = promisify(execFile);
@@ -446,6 +447,17 @@ describe('licensing over HTTP', function () {
       const unknown = await look({ product: 'shop', key_sha256: '0'.repeat(64) });
       expect(unknown.json).to.include({ status: 'invalid', licensee: null, key_sha256: '0'.repeat(64) });
       expect((await look({ product: 'shop' }, { 'x-license-key': 'mistyped' })).json).to.include({ status: 'invalid' });
+    });
+
+    it('typed into the search of the page leads to its hash', async () => {
+      const { key } = await create();
+      const visitor = new Visitor(service);
+      await visitor.signIn(ADMIN);
+      const answer = await visitor.get(`/licenses?q=${key.toLowerCase().replaceAll('-', '+')}`);
+      expect(answer.status).to.equal(303);
+      expect(answer.headers.get('location')).to.equal(`/licenses?key_sha256=${keySha256(key)}`);
+      const text = await (await visitor.get(`/licenses?key_sha256=${keySha256(key)}`)).text();
+      expect(text).to.include(key.slice(-5)).and.not.include(key);
     });
 
     it('no key, or two of them, is 400', async () => {

@@ -1,5 +1,5 @@
 /** A browser without pages of the real service: its forms, with cookies and the tokens of the forms. */
-import type { TestService } from '../support/service.js';
+import type { TestService } from './service.js';
 
 interface Person {
   username: string;
@@ -27,20 +27,21 @@ export class Visitor {
   /** @returns the secret, in base32, and the recovery codes */
   async enrolTotp(password: string, code: (secret: string) => string): Promise<{ secret: string; recovery: string[] }> {
     await this.#post('/account/totp', { totp_password: password }, '/account');
-    const secret = /[A-Z2-7]{32}/.exec(await (await this.#get('/account/totp')).text())?.[0] ?? '';
+    const secret = /[A-Z2-7]{32}/.exec(await (await this.get('/account/totp')).text())?.[0] ?? '';
     const enabled = await this.#post('/account/totp/enable', { code: code(secret) }, '/account/totp');
     if (enabled.status !== 200) throw new Error(`enrolment was answered ${enabled.status}`);
     const listed = (await enabled.text()).matchAll(/<li>([a-km-np-z2-9]{5}-[a-km-np-z2-9]{5})<\/li>/g);
     return { secret, recovery: Array.from(listed, ([, code = '']) => code) };
   }
 
-  async #get(path: string): Promise<Response> {
+  /** No redirect is followed. */
+  async get(path: string): Promise<Response> {
     return this.#ask(path, {});
   }
 
   /** @param page whose form is sent */
   async #post(path: string, fields: Record<string, string>, page: string): Promise<Response> {
-    const csrf_token = /name="csrf_token" value="([^"]+)"/.exec(await (await this.#get(page)).text())?.[1] ?? '';
+    const csrf_token = /name="csrf_token" value="([^"]+)"/.exec(await (await this.get(page)).text())?.[1] ?? '';
     const body = new URLSearchParams({ ...fields, csrf_token });
     return this.#ask(path, { method: 'POST', body, headers: { origin: this.service.url } });
   }
