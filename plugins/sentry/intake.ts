@@ -4,6 +4,8 @@ import { denied, notFound, ServiceError } from '../../kernel/errors.js';
 import { ERROR_INTAKE, type ErrorIntake, type ErrorSender } from '../../ports/domain/errors.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { TokenPrincipal } from '../../ports/http.js';
+import { isCheckIn } from './check-in.js';
+import { CheckIns } from './check-ins.js';
 import type { Envelope } from './envelope.js';
 import { eventIdOf, reportOf } from './event.js';
 import { feedbackOf, isFeedback } from './feedback.js';
@@ -21,8 +23,14 @@ export class SentryIntake {
   constructor(
     @inject(ERROR_INTAKE) private readonly errors: ErrorIntake,
     @inject(PROJECTS) private readonly projects: ProjectDirectory,
+    @inject(CheckIns) private readonly checkIns: CheckIns,
     @inject(PORT.ids) private readonly ids: Pick<Ids, 'uuid'>,
   ) {}
+
+  /** Whether check-ins are taken, or skipped. */
+  get takesCheckIns(): boolean {
+    return this.checkIns.taken;
+  }
 
   /** A call was answered with an error. */
   refused(): void {
@@ -30,8 +38,8 @@ export class SentryIntake {
   }
 
   /**
-   * Records the events of an envelope, in their order, then the feedback of users, and skips other items. Resolves after the
-   * commit.
+   * Records the events of an envelope, in their order, then the feedback of users and the check-ins of jobs, and skips other
+   * items. Resolves after the commit.
    * @returns the id of the first event; without events the id in the header, or null
    * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json. When events
    * fail, the first failure is thrown after all others have been recorded; their ids keep a repeat from counting twice
@@ -61,6 +69,14 @@ export class SentryIntake {
         if (given === null) continue;
         await this.errors.feedback(given, senderOf(caller));
         id ??= given.id;
+      } catch (error) {
+        refusals.push(error);
+      }
+    }
+    for (const { type, payload } of items) {
+      if (!isCheckIn(type) || !this.checkIns.taken) continue;
+      try {
+        await this.checkIns.take(await eventOf(payload), project, caller.principal);
       } catch (error) {
         refusals.push(error);
       }

@@ -5,6 +5,8 @@
 import { definePlugin } from '../../kernel/contract.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
+import { WATCHDOG } from '../../ports/domain/watchdog.js';
+import { CheckIns, FIND_WATCHDOG } from './check-ins.js';
 import { SentryIntake } from './intake.js';
 import { routes } from './routes.js';
 
@@ -14,9 +16,11 @@ export default definePlugin({
   api: 1,
   title: 'Sentry SDK intake',
   needs: [ERROR_INTAKE.name, PROJECTS.name],
+  uses: [WATCHDOG.name],
   tags: { sentry: 'What SDKs of Sentry send.' },
   setup(ctx) {
-    const { intake } = ctx.services({ intake: SentryIntake });
+    ctx.bind(FIND_WATCHDOG, () => ctx.find(WATCHDOG));
+    const { intake } = ctx.services({ checkIns: CheckIns, intake: SentryIntake });
     return { routes: routes(intake) };
   },
 });

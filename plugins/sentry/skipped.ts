@@ -2,6 +2,7 @@
  * Items that this service does not keep. The answer sets a rate limit for their category, so the SDK stops sending them for
  * a while. Otherwise an application with tracing on would spend its rate limit on transactions that are thrown away. Pure.
  */
+import { isCheckIn } from './check-in.js';
 import type { EnvelopeItem } from './envelope.js';
 
 const QUIET_SECONDS = 3600;
@@ -24,11 +25,14 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   attachment: 'attachment',
 };
 
-/** The value of `X-Sentry-Rate-Limits`; null when the envelope held no such item. */
-export function quietHeader(items: readonly EnvelopeItem[]): string | null {
+/** The value of `X-Sentry-Rate-Limits`; null when the envelope held no such item. @param checkIns are taken */
+export function quietHeader(items: readonly EnvelopeItem[], checkIns: boolean): string | null {
   const categories = new Set<string>();
   for (const { type } of items) {
-    const category = type !== 'event' && Object.hasOwn(CATEGORIES, type) ? CATEGORIES[type] : undefined;
+    const category =
+      type !== 'event' && !(checkIns && isCheckIn(type)) && Object.hasOwn(CATEGORIES, type)
+        ? CATEGORIES[type]
+        : undefined;
     if (category !== undefined) categories.add(category);
   }
   return categories.size === 0 ? null : `${QUIET_SECONDS}:${[...categories].join(';')}:key`;

@@ -12,6 +12,8 @@ export interface Caller {
   project: string | null;
   /** The only source it may touch (`wd_live_`); null: all. */
   source: string | null;
+  /** A public key: it may make so many monitors, and touches those that were made under its `token` and no others. */
+  most?: number;
 }
 
 export function callerOf(principal: Principal): Caller {
@@ -42,8 +44,11 @@ export function mayReport(caller: Caller, source: string): void {
 }
 
 /** @throws ServiceError insufficient_scope */
-export function mayTouch(caller: Caller, monitor: { project: string | null }): void {
+export function mayTouch(caller: Caller, monitor: { project: string | null; created_by_token?: string | null }): void {
   if (caller.project !== null && caller.project !== monitor.project) {
     throw denied('This token belongs to another project.');
+  }
+  if (caller.most !== undefined && monitor.created_by_token !== caller.token) {
+    throw denied('An intake key moves only the monitors that intake keys made.');
   }
 }

@@ -32,7 +32,7 @@ export interface MonitorDoc extends Doc {
   os: string | null;
   project: string | null;
   public: boolean;
-  /** The token whose heartbeat created it, for `limits.monitors_per_token`; null when a person did. */
+  /** The token whose heartbeat created it, for `limits.monitors_per_token`; `intake <project>` for public keys; null: a person. */
   created_by_token: string | null;
   created_at: string;
   updated_at: string;

@@ -53,9 +53,13 @@ const config = joi.object({
 /** The service itself, which sees every project. */
 const EVERYBODY = { name: 'system', token: null, project: null, source: null };
 
-function api({ evaluator, monitors, adoption, runs }: Services): WatchdogApi {
+function api({ evaluator, monitors, adoption, runs, checkIns, beats }: Services): WatchdogApi {
   return {
     evaluate: (trigger, also) => evaluator.evaluate(trigger, also),
+    checkIn: async (checkIn, sender) => {
+      await checkIns.take(checkIn, sender);
+      if (checkIn.phase !== 'start') beats();
+    },
     create: (fields, actor) => monitors.create(fields, { name: actor, token: null, project: null, source: null }),
     runs: async (limit) => (await runs.page(limit, null, EVERYBODY)).items,
     find: async (source) => {

@@ -7,6 +7,7 @@ import { DEPS, type Deps } from './deps.js';
 import { Evaluator } from './evaluator/evaluator.js';
 import { Outages } from './evaluator/outages.js';
 import { Runs } from './evaluator/runs.js';
+import { CheckIns } from './heartbeat/check-ins.js';
 import { Intake } from './heartbeat/intake.js';
 import { Histories } from './metrics/history.js';
 import { Series } from './metrics/series.js';
@@ -26,6 +27,7 @@ const SERVICES = {
   runs: Runs,
   series: Series,
   intake: Intake,
+  checkIns: CheckIns,
   evaluator: Evaluator,
   monitors: Monitors,
   timeline: Timeline,

@@ -123,6 +123,26 @@ export interface VersionAdoption {
   up: number;
 }
 
+/** A run of a scheduled job, as its program tells it (contract 21, Sentry SDK intake). */
+export interface CheckIn {
+  source: string;
+  phase: 'start' | 'ok' | 'error';
+  /** Pairs the start with the end; empty: a job that has one run at a time. */
+  run: string;
+  /** Seconds between two runs; null: the program does not say. */
+  interval: number | null;
+  /** The expression of a schedule that says when instead; null: none. */
+  cron: string | null;
+  duration_ms: number | null;
+}
+
+export interface CheckInSender {
+  name: string;
+  project: string;
+  /** Id of a token that may report heartbeats; null: a public key, or a token without this right. */
+  token: string | null;
+}
+
 export interface WatchdogApi {
   /**
    * One run under the evaluator's lease. `also` runs under the same lease, after the run. Null: another run holds it.
@@ -132,6 +152,11 @@ export interface WatchdogApi {
     trigger: RunTrigger,
     also?: (signal: AbortSignal) => Promise<T>,
   ): Promise<{ run: RunRecord; also: T | undefined } | null>;
+  /**
+   * A heartbeat. An error is down at once. Resolves after the commit.
+   * @throws ServiceError insufficient_scope (another project's monitor, or one that no public key made), validation_failed
+   */
+  checkIn(checkIn: CheckIn, sender: CheckInSender): Promise<void>;
   /** @throws ServiceError conflict (known source), validation_failed, unknown_project */
   create(fields: MonitorFields, actor: string): Promise<MonitorView>;
   /** Ended runs, newest first. */

@@ -89,16 +89,16 @@ export class Intake {
   }
 
   /** A run of a job begins; the state stays as it is. @throws as `beat` */
-  start(source: string, caller: Caller, { run, interval }: Ping): Promise<void> {
+  start(source: string, caller: Caller, ping: Ping): Promise<void> {
     return this.#touch(source, caller, (doc, now) => ({
-      starts: started(doc.starts, run ?? '', now),
-      ...given(doc, interval),
+      starts: started(doc.starts, ping.run ?? '', now),
+      ...given(doc, ping),
     }));
   }
 
   /** Creates the monitor if there is none: unknown, without heartbeat. @throws as `beat` */
-  ensure(source: string, caller: Caller, interval: number | null): Promise<void> {
-    return this.#touch(source, caller, (doc) => given(doc, interval));
+  ensure(source: string, caller: Caller, ping: Ping): Promise<void> {
+    return this.#touch(source, caller, (doc) => given(doc, ping));
   }
 
   /** Writes fields that are no heartbeat. @param fields null: nothing to write if there is a monitor */
@@ -249,6 +249,8 @@ function ending(heartbeat: Heartbeat, before: MonitorDoc, run: string | null, no
   if (run === null) return heartbeat;
   const { starts, duration_ms } = ended(before.starts, run, now);
   if (duration_ms === null) return heartbeat;
+  // The program's own measure is the better one.
+  if (heartbeat.samples.some(([name]) => name === 'duration_ms')) return { ...heartbeat, starts };
   const metrics = { ...(JSON.parse(heartbeat.metrics_json) as object), duration_ms };
   const samples: Heartbeat['samples'] = [...heartbeat.samples, ['duration_ms', duration_ms]];
   return { ...heartbeat, samples, metrics_json: JSON.stringify(metrics), starts };

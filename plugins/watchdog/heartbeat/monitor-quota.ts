@@ -33,16 +33,18 @@ export class MonitorQuota {
    * @throws ServiceError validation_failed
    */
   async within(caller: Caller, create: () => Promise<boolean>): Promise<boolean> {
-    const { monitorsPerToken } = this.deps;
+    const most = caller.most ?? this.deps.monitorsPerToken;
     // A token of one source creates one monitor.
-    if (caller.token === null || caller.source !== null || monitorsPerToken === 0) return create();
+    if (caller.token === null || caller.source !== null || most === 0) return create();
     const { token } = caller;
-    const count = await this.#count(token);
+    const count = await this.#count(token, most);
     const creating = this.#creating.get(token) ?? 0;
-    if (count.n + creating >= monitorsPerToken) {
-      throw invalid({
-        source: `is unknown, and the heartbeats of this token have created ${monitorsPerToken} monitors, as many as limits.monitors_per_token allows`,
-      });
+    if (count.n + creating >= most) {
+      const full =
+        caller.most === undefined
+          ? `the heartbeats of this token have created ${most} monitors, as many as limits.monitors_per_token allows`
+          : `intake keys have created ${most} monitors of this project, which is all they may`;
+      throw invalid({ source: `is unknown, and ${full}` });
     }
     this.#creating.set(token, creating + 1);
     try {
@@ -56,11 +58,11 @@ export class MonitorQuota {
     }
   }
 
-  async #count(token: string): Promise<Count> {
-    const { monitors, clock, monitorsPerToken } = this.deps;
+  async #count(token: string, most: number): Promise<Count> {
+    const { monitors, clock } = this.deps;
     const now = clock.monotonic();
     const known = this.#counts.get(token);
-    const believed = known !== undefined && known.n >= monitorsPerToken ? FULL_MS : BELIEVED_MS;
+    const believed = known !== undefined && known.n >= most ? FULL_MS : BELIEVED_MS;
     if (known !== undefined && now - known.since < believed) return known;
     const n = await monitors.count({ created_by_token: token });
     // Two that counted at once go on with one count.

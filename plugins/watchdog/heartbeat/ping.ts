@@ -12,11 +12,15 @@ export interface Ping {
   run: string | null;
   /** `?interval=`: for a monitor that has none. */
   interval: number | null;
+  /** It holds for one that has another as well. */
+  replaces?: boolean;
 }
 
 /** An interval that was given, for a monitor that has none; null: nothing to write. */
-export const given = ({ interval_seconds }: MonitorDoc, interval: number | null): Partial<MonitorDoc> | null =>
-  interval === null || interval_seconds !== null ? null : { interval_seconds: interval };
+export function given({ interval_seconds }: MonitorDoc, { interval, replaces }: Ping): Partial<MonitorDoc> | null {
+  if (interval === null || (interval_seconds !== null && replaces !== true)) return null;
+  return interval === interval_seconds ? null : { interval_seconds: interval };
+}
 
 /** What a heartbeat says about the interval of a monitor that a ping address made. */
 export function paced(
@@ -26,7 +30,7 @@ export function paced(
   now: number,
 ): Partial<MonitorDoc> | null {
   if (ping === null) return isLearning(before) ? { learns_interval: false } : null;
-  if (ping.interval !== null) return given(before, ping.interval);
+  if (ping.interval !== null) return given(before, ping);
   // Two that went well: a repeat after a failure says nothing about the schedule.
   if (!isLearning(before) || heartbeat.status !== 'ok' || before.last_status !== 'ok') return null;
   if (before.last_heartbeat_at === null) return null;

@@ -87,7 +87,7 @@ function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[
     const message = messageOf(request);
     if (signal === 'start') await intake.start(token.source, callerOf(token), said);
     else if (signal === 'log') {
-      await intake.ensure(token.source, callerOf(token), interval);
+      await intake.ensure(token.source, callerOf(token), said);
       await timeline.annotate({ source: token.source, type: 'log', message }, callerOf(token));
     } else if (/^0+$/.test(signal)) await beat(token, { status: 'ok', message }, said);
     else {

@@ -44,6 +44,9 @@ interface Probe {
 
 const NOUNS = ['releases', 'bug items', 'items'] as const;
 const ABSENT_SCOPES = [
+  'bugtracker:report',
+  'bugtracker:read',
+  'bugtracker:manage',
   'watchdog:ping',
   'watchdog:read',
   'watchdog:manage',
@@ -62,7 +65,7 @@ function probe(into: Partial<Probe>, scopes: readonly string[]): Plugin {
     title: 'Probe',
     needs: [TOKENS.name, AUDIT.name, PROJECTS.name, FIRST_START.name, CREDENTIALS.name],
     extends: [PROJECT_USAGE.point],
-    scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage', ...scopes],
+    scopes,
     setup(ctx) {
       const uses: Probe['uses'] = {};
       const ensureAdmin = (): Promise<unknown> => ctx.resolve(FIRST_START).ensureAdmin();

@@ -1,0 +1,165 @@
+/** Check-ins of scheduled jobs, from the envelope to the monitor (contract 21, Sentry SDK intake). */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import bugs from '../../../plugins/bugs/plugin.js';
+import errorstream from '../../../plugins/errorstream/plugin.js';
+import { checkInOf } from '../../../plugins/sentry/check-in.js';
+import sentry from '../../../plugins/sentry/plugin.js';
+import watchdog from '../../../plugins/watchdog/plugin.js';
+import { HttpFixture, type Answer } from '../access/http-fixture.js';
+
+const BASE = '/api/watchdog/v1';
+const MINUTE = 60_000;
+
+describe('sentry: check-ins', function () {
+  this.timeout(30_000);
+  let fixture: HttpFixture;
+  let store: MemoryStore;
+  let key: string;
+  let number: number;
+  let manage: string;
+  let read: string;
+
+  beforeEach(async () => {
+    store = new MemoryStore();
+    fixture = await HttpFixture.open({ store, plugins: [bugs, errorstream, watchdog, sentry] });
+    manage = await fixture.token(['projects:manage', 'watchdog:manage', 'watchdog:ping', 'bugtracker:report']);
+    read = await fixture.token(['watchdog:read']);
+    const made = await fixture.api('POST', '/api/projects/v1/projects', manage, { slug: 'shop' });
+    number = (made.json['project'] as { number: number }).number;
+    const { json } = await fixture.api('POST', '/api/projects/v1/projects/shop/intake-keys', manage, {});
+    key = String(json['key']);
+  });
+  afterEach(() => fixture.stop());
+
+  const envelope = async (items: readonly [type: string, payload: object][], by = key): Promise<Answer> => {
+    const lines = items.flatMap(([type, payload]) => [JSON.stringify({ type }), JSON.stringify(payload)]);
+    const { statusCode, payload, headers } = await fixture.server.inject({
+      method: 'POST',
+      url: `/api/${number}/envelope/`,
+      headers: { 'x-sentry-auth': `Sentry sentry_version=7, sentry_key=${by}` },
+      payload: ['{}', ...lines].join('\n'),
+    });
+    return {
+      status: statusCode,
+      headers: headers as Answer['headers'],
+      text: payload,
+      json: JSON.parse(payload) as Answer['json'],
+    };
+  };
+  const checkIn = (status: string, more: object = {}, by = key): Promise<Answer> =>
+    envelope([['check_in', { check_in_id: 'a'.repeat(32), monitor_slug: 'nightly', status, ...more }]], by);
+  const monitor = async (source = 'shop/nightly'): Promise<Record<string, unknown> | undefined> =>
+    (await fixture.api('GET', `${BASE}/monitors/${encodeURIComponent(source)}`, read)).json['monitor'] as
+      Record<string, unknown> | undefined;
+  const events = async (kind: string): Promise<Record<string, unknown>[]> =>
+    (
+      (await fixture.api('GET', `${BASE}/events?source=shop/nightly`, read)).json['items'] as Record<string, unknown>[]
+    ).filter((event) => event['kind'] === kind);
+
+  it('in_progress is a start, ok a heartbeat with its duration, error down at once', async () => {
+    const schedule = { type: 'interval', value: 10, unit: 'minute' };
+    const first = await checkIn('in_progress', { monitor_config: { schedule, checkin_margin: 5 } });
+    expect([first.status, first.json]).to.deep.equal([200, {}]);
+    expect(first.headers).to.not.have.property('x-sentry-rate-limits');
+    expect(await monitor()).to.include({ state: 'unknown', project: 'shop', interval_seconds: 600 });
+    fixture.clock.forward(1_500);
+    await checkIn('ok');
+    expect(await monitor()).to.deep.include({ state: 'up', metrics_json: { duration_ms: 1_500 } });
+    await checkIn('in_progress');
+    fixture.clock.forward(MINUTE);
+    await checkIn('error', { duration: 2.5 });
+    expect(await monitor()).to.deep.include({ state: 'down', alarm: 'open', metrics_json: { duration_ms: 2_500 } });
+    await checkIn('ok');
+    expect(await monitor()).to.include({ state: 'up', alarm: 'none' });
+    expect((await events('alarm')).map(({ type }) => type)).to.deep.equal(['monitor.recovered', 'monitor.down']);
+    await checkIn('ok', { monitor_config: { schedule: { ...schedule, unit: 'hour' } } });
+    expect(await monitor(), 'the program says it anew').to.include({ interval_seconds: 36_000 });
+  });
+
+  it('a crontab schedule is not evaluated: a note says so, and the interval is learned', async () => {
+    const monitor_config = { schedule: { type: 'crontab', value: '0 3 * * *' }, timezone: 'Europe/Berlin' };
+    await checkIn('ok', { monitor_config });
+    expect(await monitor()).to.include({ state: 'up', interval_seconds: null });
+    const [note, ...more] = await events('annotation');
+    expect(more).to.have.length(0);
+    expect(note).to.include({ type: 'schedule' });
+    expect(note?.['message']).to.include('The schedule 0 3 * * * is not supported by this version');
+    fixture.clock.forward(24 * 60 * MINUTE);
+    await checkIn('ok', { monitor_config });
+    expect(await monitor()).to.include({ interval_seconds: 36 * 3_600 });
+    expect(await events('annotation')).to.have.length(1);
+  });
+
+  it('an intake key makes 25 monitors of its project, of all its keys together', async () => {
+    for (let i = 0; i < 25; i++)
+      expect((await checkIn('ok', { monitor_slug: `job-${i}` })).status, String(i)).to.equal(200);
+    const { json } = await fixture.api('POST', '/api/projects/v1/projects/shop/intake-keys', manage, {});
+    for (const other of [key, String(json['key'])]) {
+      const refused = await checkIn('ok', { monitor_slug: 'job-25' }, other);
+      expect([refused.status, refused.json.error?.code]).to.deep.equal([422, 'validation_failed']);
+    }
+    expect(await monitor('shop/job-25')).to.equal(undefined);
+    expect((await checkIn('error', { monitor_slug: 'job-7' })).status).to.equal(200);
+    expect(await monitor('shop/job-7')).to.include({ state: 'down' });
+    expect((await checkIn('ok', { monitor_slug: 'job-25' }, manage)).status, 'a token may').to.equal(200);
+  });
+
+  it('an intake key never moves a monitor that a token or a person made', async () => {
+    await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'shop/nightly', project: 'shop' });
+    await fixture.api('POST', `${BASE}/ping`, manage, { source: 'shop/beats' });
+    await checkIn('ok', { monitor_slug: 'by-token' }, manage);
+    for (const slug of ['nightly', 'beats', 'by-token']) {
+      const before = await monitor(`shop/${slug}`);
+      for (const status of ['in_progress', 'ok', 'error']) {
+        const refused = await checkIn(status, { monitor_slug: slug });
+        expect([refused.status, refused.json.error?.code], slug).to.deep.equal([403, 'insufficient_scope']);
+      }
+      expect(await monitor(`shop/${slug}`), slug).to.deep.equal(before);
+    }
+  });
+
+  it('what else is in the envelope is taken, whatever becomes of the check-in', async () => {
+    await fixture.api('POST', `${BASE}/monitors`, manage, { source: 'shop/nightly', project: 'shop' });
+    const event = { event_id: 'b'.repeat(32), exception: { values: [{ type: 'CartError', value: 'no price' }] } };
+    const answer = await envelope([
+      ['check_in', { monitor_slug: 'nightly', status: 'error' }],
+      ['event', event],
+    ]);
+    expect(answer.status).to.equal(403);
+    const items = await fixture.api('GET', '/api/bugtracker/v1/bugs', await fixture.token(['bugtracker:read']));
+    expect(items.json['items']).to.have.length(1);
+  });
+
+  it('hostile check-ins make no monitor, and no 5xx', async () => {
+    for (const payload of [
+      {},
+      { monitor_slug: 'x' },
+      { monitor_slug: 7 },
+      { monitor_slug: '..', status: 'ok' },
+      { monitor_slug: 'x'.repeat(500), status: 'ok' },
+      { monitor_slug: 'y', status: 'sideways' },
+      { monitor_slug: ['a'], status: 'ok', check_in_id: {} },
+    ]) {
+      const { status } = await envelope([['check_in', payload]]);
+      expect(status, JSON.stringify(payload).slice(0, 80)).to.be.oneOf([200, 422]);
+    }
+    const all = await fixture.api('GET', `${BASE}/monitors`, read);
+    expect((all.json['items'] as { source: string }[]).map(({ source }) => source)).to.deep.equal([]);
+  });
+
+  it('reads schedules of every unit, and none that makes no sense', () => {
+    const read = (schedule: unknown): unknown => {
+      const { interval, cron } =
+        checkInOf({ monitor_slug: 'a', status: 'ok', monitor_config: { schedule } }, 'shop') ?? {};
+      return [interval, cron];
+    };
+    expect(read({ type: 'interval', value: 2, unit: 'day' })).to.deep.equal([172_800, null]);
+    expect(read({ type: 'interval', value: 90, unit: 'year' })).to.deep.equal([31_536_000, null]);
+    expect(read({ type: 'crontab', value: '@daily' })).to.deep.equal([null, '@daily']);
+    for (const odd of [null, 'x', {}, { type: 'interval', value: -1, unit: 'day' }, { type: 'interval', value: 1 }])
+      expect(read(odd)).to.deep.equal([null, null]);
+    for (const value of ['* * * *', 'x\n* * * *', '<b>', 'svc_live_x', 7, '* '.repeat(500)])
+      expect(read({ type: 'crontab', value }), String(value).slice(0, 20)).to.deep.equal([null, null]);
+  });
+});
