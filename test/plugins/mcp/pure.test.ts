@@ -154,6 +154,15 @@ describe('mcp: facts and outside text', () => {
     expect(whole).to.deep.equal(facts);
   });
 
+  it('keeps the warnings of an answer of which it shows only a part', () => {
+    const warnings = ['titel is no field of this call'];
+    const result = toolResult(answer({ ref: 'shop-1', title: 'x', warnings }), { answer: ({ ref }) => ({ ref }) });
+    const { ref, warnings: told } = result.structuredContent as { ref: string; warnings: string[] };
+    expect(ref).to.equal('shop-1');
+    expect(told[0]).to.include(warnings[0]);
+    expect(result.structuredContent).to.not.have.property('title');
+  });
+
   it('caps each text and all together, and says what was cut', () => {
     const trace = 'x y '.repeat(20_000);
     const result = toolResult(answer({ items: Array.from({ length: 10 }, () => ({ trace })) }), { textLimit: 8_000 });
