@@ -19,7 +19,7 @@ interface Site {
 
 async function site(env: Record<string, string> = {}): Promise<Site> {
   const service = await TestService.started(env);
-  return { service, token: await service.token('bugtracker:read,projects:manage') };
+  return { service, token: await service.token('bugtracker:read,projects:manage,system:read') };
 }
 
 /** A new project's DSN, as the API tells it. */
