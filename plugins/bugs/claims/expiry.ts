@@ -15,7 +15,9 @@ import { isLive } from '../items/view.js';
 import { planExpiry } from './lease.js';
 
 /** Leases that a request writes at the most. */
-export const EXPIRY_BATCH = 200;
+export const EXPIRY_BATCH = 50;
+/** Between two batches of the rest, in which others have the store. */
+const PAUSE_MS = 25;
 /** For a claim that finds nothing open. */
 const FEW = 10;
 /** The shortest lease, `lease_seconds` 60. */
@@ -73,7 +75,7 @@ export class Expiry {
 
   async #follow(): Promise<void> {
     try {
-      do await new Promise((resolve) => setImmediate(resolve));
+      do await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       while (!this.#draining && (await this.#batch()));
     } catch (error) {
       this.deps.log.error({ err: error }, 'leases that ran out could not be written; the next call tries again');
