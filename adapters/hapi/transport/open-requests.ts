@@ -33,7 +33,8 @@ interface Open {
 }
 
 export class OpenRequests {
-  readonly #open = new WeakMap<IncomingMessage, Open>();
+  /** No WeakMap: one with an entry for each request keeps the collector busy. */
+  readonly #open = new Map<IncomingMessage, Open>();
   #count = 0;
   #idle: (() => void) | null = null;
 
@@ -71,6 +72,7 @@ export class OpenRequests {
   }
 
   #closed(req: IncomingMessage, res: ServerResponse, open: Open): void {
+    this.#open.delete(req);
     this.#count -= 1;
     if (this.#count === 0) this.#idle?.();
     if (this.rules === null) return;
