@@ -76,13 +76,16 @@ const FORM: ValidationOptions = {
   messages: Object.fromEntries(Object.keys(WORDS).map((type) => [type, MARK])),
 };
 
+/** What a rule of the interface's own says of a time. */
+const TIMESTAMP = /RFC 3339/;
+
 /** Control → sentence; a fault inside a list is the list's, one of several controls that of the first. */
 function faultsOf({ details }: ValidationError): Record<string, string> {
   const faults = new Map<string, string>();
   for (const { path, type, message, context = {} } of details.slice(0, MOST)) {
     const { peers = ['form'] } = context as { peers?: readonly string[] };
     const name = String(path[0] ?? peers[0]);
-    const words = message === MARK ? WORDS[type]?.(context) : undefined;
+    const words = message === MARK ? WORDS[type]?.(context) : TIMESTAMP.test(message) ? date() : undefined;
     if (!faults.has(name)) faults.set(name, words ?? sentenceOf(message));
   }
   return Object.fromEntries(faults);

@@ -152,7 +152,7 @@ describe('web: the ten daily tasks', function () {
   });
 
   it('approve a license: two clicks', async () => {
-    await click(nav('License approvals'));
+    await click(nav('Approvals'));
     await click(tab.page.getByRole('button', { name: /^Approve/ }).first());
     await seen(/approved/i);
     expect(clicks).to.equal(2);

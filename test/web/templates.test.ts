@@ -160,7 +160,7 @@ describe('layouts', () => {
       request_id: 'abcdefgh',
     });
     expect(page)
-      .to.include('403 <code>role_not_allowed</code>')
+      .to.include('403')
       .and.include('Administrators may.')
       .and.include('abcdefgh');
     expect(page).not.to.include('role="region"');

@@ -129,7 +129,7 @@ export class PageRoute {
     if (params === null) return NOT_FOUND;
     call.params = params;
     const query = this.#query.check(call.query);
-    if (query instanceof Failure) return query;
+    if (query instanceof Failure) return wordsOf(query);
     call.query = query.value;
     // What the navigation counts is asked for beside the page's own questions, and after them.
     if (!this.#isForm) {
@@ -273,6 +273,19 @@ const SIGN_IN = new Failure(
   'Your session has ended. Sign in and send the form again.',
   UNAUTHORIZED.more,
 );
+
+/** A refused address in words for people: what a schema says names types, and a member of a list by its number. */
+function wordsOf(failure: Failure): Failure {
+  const names = new Set(
+    Object.keys(failure.more.fields ?? {}).map((path) => (path.split('.')[0] ?? path).replaceAll('_', ' ')),
+  );
+  return new Failure(failure.code, 'The address asks for something that this page does not show.', {
+    ...failure.more,
+    fields: Object.fromEntries(
+      [...names].map((name) => [name, 'has a value that does not exist here: choose it on the page.']),
+    ),
+  });
+}
 
 const search = (request: Request): string => {
   const url = request.raw.req.url ?? '';

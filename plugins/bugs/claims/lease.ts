@@ -101,4 +101,7 @@ export const limitReached = (): ServiceError =>
   refusal('lease_limit', 'A lease ends 24 hours after its claim; claim again.');
 
 export const notFrom = (from: string, to: string): ServiceError =>
-  new ServiceError('invalid_transition', `An item that is ${from} cannot become ${to} this way.`);
+  new ServiceError('invalid_transition', `An item that is ${spoken(from)} cannot become ${spoken(to)} this way.`);
+
+/** `in_progress` as people say it. */
+const spoken = (status: string): string => (status === 'wont_fix' ? 'won’t fix' : status.replaceAll('_', ' '));

@@ -62,8 +62,38 @@ function claimText({ data, actor }: Entry): string {
   return agent === actor || agent === '' ? `claimed it${by}` : `claimed it${by} as ${agent}`;
 }
 
-const list = (value: Json | undefined): string =>
-  Array.isArray(value) ? value.map((one) => spaced(one)).join(', ') : '';
+/** Fields as a person calls them. */
+const FIELDS: Record<string, string> = {
+  title: 'the title',
+  description: 'the description',
+  assignee: 'who has it',
+  target_agent: 'the agent that it is for',
+  resolved_in_build: 'the build of the fix',
+  fix_commit: 'the commit of the fix',
+  commit_sha: 'the commit',
+  pr_url: 'the pull request',
+  repo_url: 'the repository',
+  file_path: 'the file',
+  line_no: 'the line',
+  push_id: 'the push',
+  tags: 'the tags',
+  environment: 'the environment',
+  duplicate_of: 'what it is a duplicate of',
+};
+
+const and = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+
+function editText({ data: { fields, changes } }: Entry): string {
+  const names = (Array.isArray(fields) ? fields : []).map((field) => FIELDS[text(field)] ?? spaced(field));
+  const [only, ...more] = Array.isArray(changes) ? changes : [];
+  const assigned = more.length === 0 && isObject(only) && only['field'] === 'assignee' ? only : null;
+  if (assigned === null || names.length > 1) return `changed ${and.format(names)}`;
+  const to = text(assigned['to']);
+  return to === '' ? `took it from ${text(assigned['from'])}` : `gave it to ${to}`;
+}
+
+const isObject = (value: Json | undefined): value is { [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const SOURCES: Record<Item['source'], string> = {
   agent: 'An agent',
@@ -87,7 +117,7 @@ const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
   severity: ['flag', ({ data }) => `set severity from ${text(data['from'])} to ${text(data['to'])}${because(data)}`],
   'severity locked': ['lock', () => 'locked the severity'],
   'severity unlocked': ['unlock', () => 'unlocked the severity'],
-  edited: ['edit', ({ data }) => `edited ${list(data['fields'])}`],
+  edited: ['edit', editText],
   forced: ['bolt', ({ data }) => `overrode the lease of ${text(data['agent']) || 'an agent'}`],
   muted: ['mute', () => 'muted it by an ignore rule'],
   unmuted: ['eye', () => 'unmuted it'],

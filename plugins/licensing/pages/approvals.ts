@@ -65,7 +65,7 @@ export function approvalPages(parts: PageParts): PageSpec[] {
       title,
       nav: {
         section: 'delivery',
-        label: title,
+        label: 'Approvals',
         icon: 'approval',
         order: 30,
         badge: async () => {

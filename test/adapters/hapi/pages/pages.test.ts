@@ -390,7 +390,7 @@ describe('hapi: pages', () => {
     expect((await test.ask('GET', '/item/x', as('member'))).status).to.equal(404);
     const bad = await test.ask('GET', '/item/5?n=x', as('member'));
     expect(bad.status).to.equal(400);
-    expect(bad.text).to.contain('n: must be a number');
+    expect(bad.text).to.contain('n: has a value that does not exist here');
   });
 
   it('loads panels by kind and order; one that fails or is slow takes no other down', async () => {

@@ -292,7 +292,7 @@ describe('bugs: pages', () => {
       ['a missing reason', 'status', { status: 'wont_fix' }, 422, /reason/],
       ['a missing target', 'status', { status: 'duplicate' }, 422, /repeats/],
       ['an unknown target', 'status', { status: 'duplicate', duplicate_of: 'alpha-99' }, 422, /There is no such item/],
-      ['in_progress by hand', 'status', { status: 'in_progress' }, 409, /cannot become in_progress/],
+      ['in_progress by hand', 'status', { status: 'in_progress' }, 409, /cannot become in progress/],
       ['an unknown status', 'status', { status: 'gone' }, 422, /Choose/],
       ['no status', 'status', {}, 422, /required/],
       ['an unknown severity', 'severity', { severity: 'urgent' }, 422, /Choose/],
