@@ -159,10 +159,7 @@ describe('layouts', () => {
       who: 'Administrators may.',
       request_id: 'abcdefgh',
     });
-    expect(page)
-      .to.include('403')
-      .and.include('Administrators may.')
-      .and.include('abcdefgh');
+    expect(page).to.include('403').and.include('Administrators may.').and.include('abcdefgh');
     expect(page).not.to.include('role="region"');
   });
 });
