@@ -102,6 +102,22 @@ export class Alarms {
     return looked;
   }
 
+  /**
+   * Suppressed monitors below one that is about to go: whoever holds their alarms back may stand above it, and be out of reach
+   * then. They are marked first, so that what a crash leaves undone is the next run's.
+   */
+  async cutOff(source: string, now: number): Promise<MonitorDoc[]> {
+    const { ids, monitors, log } = this.deps;
+    const held = (await this.ancestry.below(source)).filter(
+      ({ alarm, released_at }) => alarm === 'suppressed' && released_at === null,
+    );
+    const marked = held.map((doc) => ({
+      changeSet: new ChangeSet(doc, ids, now).assign({ relook: true, reparented_at: isoOf(now) }),
+    }));
+    const { won } = await writeChangeSets(monitors, marked, log);
+    return won.map(({ next }) => next);
+  }
+
   /** Not due for that any more, unless it moved again meanwhile. */
   async #looked({ id, reparented_at }: MonitorDoc, now: number): Promise<void> {
     const { monitors, ids, log } = this.deps;

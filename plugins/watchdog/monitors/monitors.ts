@@ -126,6 +126,7 @@ export class Monitors {
       await tokens.revokeSource(doc.source);
       if (doc.state === 'down') await this.#release();
       const now = clock.now();
+      const cutOff = await this.alarms.cutOff(doc.source, now);
       const changeSet = new ChangeSet(doc, ids, now).recover(doc.state, 'deleted').assign({ deleted_at: clock.iso() });
       const same = { id: doc.id, rev: doc.rev };
       const quiet = changeSet.entries.length === 0 && doc.outbox_at === null;
@@ -135,6 +136,7 @@ export class Monitors {
       if (!gone) continue;
       if (!quiet) await this.outbox.flush([changeSet.next]);
       if (doc.state === 'down') await this.#release();
+      for (const one of cutOff) await this.alarms.relook(one, now);
       return doc.source;
     }
   }

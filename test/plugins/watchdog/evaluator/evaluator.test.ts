@@ -258,6 +258,25 @@ for (const engine of STORES) {
       expect(names().at(-1)).to.equal('monitor.down c');
     });
 
+    it('defers after a healthy monitor between it and its down ancestor was deleted', async () => {
+      await fixture.beat('top', { interval: 10 });
+      await fixture.beat('mid', { interval: 10_000 });
+      await fixture.beat('leaf', { interval: 10 });
+      await fixture.monitors.edit('mid', { parent_source: 'top' }, ANYONE);
+      await fixture.monitors.edit('leaf', { parent_source: 'mid' }, ANYONE);
+      fixture.clock.advance(MINUTE);
+      await fixture.evaluate();
+      expect(await fixture.monitor('leaf')).to.include({ alarm: 'suppressed', suppressed_by: 'top' });
+      await fixture.monitors.remove('mid', ANYONE);
+      expect(await fixture.monitor('leaf')).to.include({ alarm: 'suppressed', suppressed_by: null });
+      fixture.clock.advance(59_999);
+      await fixture.evaluate();
+      expect(names()).to.deep.equal(['monitor.down top']);
+      fixture.clock.advance(1);
+      await fixture.evaluate();
+      expect(names()).to.deep.equal(['monitor.down top', 'monitor.down leaf']);
+    });
+
     it('defers after re-parenting of the monitor above', async () => {
       await fixture.beat('top', { interval: 10 });
       await fixture.beat('mid', { interval: 10_000 });
