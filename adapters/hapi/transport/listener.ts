@@ -16,6 +16,7 @@ import { failureResponse } from '../errors/envelope.js';
 import { Failure } from '../errors/failure.js';
 import { requestId } from './headers.js';
 import type { OpenRequests } from './open-requests.js';
+import { Turns } from './turns.js';
 import { expectsContinue } from '../body/wire.js';
 
 /** Slow heads end here; bodies that a handler reads have a time of their own, so that packages may take half a day. */
@@ -43,16 +44,17 @@ export function ownListener(
   requests: OpenRequests,
   direct: (req: IncomingMessage, res: ServerResponse, routed: RequestListener) => boolean,
 ): void {
-  const active = new WeakMap<Duplex, ServerResponse>();
+  const turns = new Turns();
   const listeners = listener.listeners('request') as RequestListener[];
   const routed: RequestListener = (req, res) => {
     for (const listen of listeners) listen(req, res);
   };
   listener.removeAllListeners('request').on('request', (req: IncomingMessage, res: ServerResponse) => {
-    active.set(req.socket, res);
-    requests.begin(req, res);
-    if (req.headers.host === undefined && req.httpVersion === '1.1') refuse(req, res, NO_HOST, ids);
-    else if (!direct(req, res, routed)) routed(req, res);
+    turns.take(req, res, () => {
+      requests.begin(req, res);
+      if (req.headers.host === undefined && req.httpVersion === '1.1') refuse(req, res, NO_HOST, ids);
+      else if (!direct(req, res, routed)) routed(req, res);
+    });
   });
   listener.removeAllListeners('checkContinue').on('checkContinue', (req: IncomingMessage, res: ServerResponse) => {
     expectsContinue(req, res);
@@ -62,12 +64,13 @@ export function ownListener(
   listener
     .removeAllListeners('checkExpectation')
     .on('checkExpectation', (req: IncomingMessage, res: ServerResponse) => {
-      active.set(req.socket, res);
-      requests.begin(req, res);
-      refuse(req, res, EXPECTATION, ids);
+      turns.take(req, res, () => {
+        requests.begin(req, res);
+        refuse(req, res, EXPECTATION, ids);
+      });
     });
   listener.removeAllListeners('clientError').on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const current = active.get(socket);
+    const current = turns.last(socket);
     const underWay = current !== undefined && !current.writableFinished;
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
     // Bytes after a whole request: its answer goes first, or the caller would take ours for it.

@@ -114,4 +114,41 @@ describe('hapi: one line for each request', () => {
       await stopped;
     });
   }
+
+  for (const path of ['held', 'held-direct']) {
+    it(`${path}: what was sent behind it, on a connection that breaks, keeps no stop waiting`, async () => {
+      await started(60_000);
+      const socket = connect(Number(new URL(test.url).port), '127.0.0.1');
+      socket.write(`GET /api/t/v1/${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(3));
+      await until('the first is at work', () => held.length > 0);
+      socket.destroy();
+      await until('the first is over', () => lines.length > 0);
+      for (const answer of held) answer();
+      // Longer than a test may take.
+      await test.stop(600_000);
+    });
+  }
+
+  it('answers what was sent behind another only after that, all of it, in its order', async () => {
+    await started(60_000);
+    const many = 3_000;
+    const socket = connect(Number(new URL(test.url).port), '127.0.0.1');
+    let got = '';
+    socket.setEncoding('latin1').on('data', (text: string) => (got += text));
+    const asking = (path: string, id: string): string =>
+      `GET /api/t/v1/${path} HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\n\r\n`;
+    const ids = Array.from({ length: many }, (_, i) => `request-number-${i}`);
+    socket.write(asking('held-direct', 'request-held-1') + asking('held', 'request-held-2'));
+    socket.write(ids.map((id, i) => asking(i % 3 === 0 ? 'direct' : 'secret/way', id)).join(''));
+    await until('the first is at work', () => held.length === 1);
+    await line('/api/t/v1/direct');
+    expect([held.length, got]).to.deep.equal([1, '']);
+    held[0]?.();
+    await until('the second is at work', () => held.length === 2);
+    held[1]?.();
+    await until('all are answered', () => got.split('HTTP/1.1 200').length === many + 3);
+    const answered = [...got.matchAll(/^x-request-id: (\S+)/gim)].map(([, id]) => id);
+    expect(answered).to.deep.equal(['request-held-1', 'request-held-2', ...ids]);
+    socket.destroy();
+  });
 });
