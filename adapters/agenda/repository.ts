@@ -144,12 +144,16 @@ export class StoreJobRepository implements JobRepository {
   async saveJobState(job: JobParameters): Promise<void> {
     const id = String(job._id);
     const { token } = job.data as Payload;
+    const begins = Boolean(job.lockedAt);
+    // Agenda takes the time from its own record to watch the run, also while its end is being stored: without one a run
+    // whose end takes long to store would be told as canceled, and its place given away before it is free.
+    job.lockedAt = FAR;
     try {
-      const kept = job.lockedAt ? await this.begin(id, token, job) : await this.finish(id, token, job);
+      const kept = begins ? await this.begin(id, token, job) : await this.finish(id, token, job);
       if (!kept) throw new Error(`the lock of job ${job.name} was lost to another process`);
-      if (!job.lockedAt) this.drop(token);
+      if (!begins) this.drop(token);
     } catch (error) {
-      if (job.lockedAt) {
+      if (begins) {
         // Nothing has begun: another process need not wait for the lock to end.
         await this.giveBack([token]);
       } else {

@@ -1,0 +1,62 @@
+/** What is told of the end of a run whose storing takes long, as it does on a busy machine's first start. */
+import { expect } from 'chai';
+import { Job } from 'agenda';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import type { Collection, Doc } from '../../../ports/store.js';
+import { COLLECTIONS, makeJobs, until } from '../../../testing/contracts/jobs.js';
+
+/** Holds every write that ends a lock until `release`. */
+class SlowEnds extends MemoryStore {
+  held = 0;
+  release: () => void = () => undefined;
+  readonly #gate = new Promise<void>((resolve) => (this.release = resolve));
+
+  override collection<T extends Doc>(name: string): Collection<T> {
+    const inner = super.collection<T>(name);
+    const change: Collection<T>['change'] = async (filter, update, options) => {
+      if (update.unset?.includes('lock')) {
+        this.held++;
+        await this.#gate;
+      }
+      return inner.change(filter, update, options);
+    };
+    return new Proxy(inner, {
+      get: (_, method) => {
+        const own: unknown = method === 'change' ? change : Reflect.get(inner, method);
+        return typeof own === 'function' ? own.bind(inner) : own;
+      },
+    });
+  }
+}
+
+describe('jobs: the end of a run', function () {
+  this.timeout(30_000);
+  const { isExpired } = Job.prototype;
+  let looks = 0;
+  before(() => {
+    // Agenda's watch over its runs: each look of it is counted, so that no time has to be guessed.
+    Job.prototype.isExpired = function counted(): Promise<boolean> {
+      looks++;
+      return isExpired.call(this);
+    };
+  });
+  after(() => {
+    Job.prototype.isExpired = isExpired;
+  });
+
+  it('a run whose end takes long to store is not told as canceled', async () => {
+    const store = new SlowEnds();
+    await store.ensure(COLLECTIONS);
+    let ran = 0;
+    const { jobs, lines } = makeJobs(store, [{ name: 'a.tick', everyMs: 3_600_000, run: async () => void ran++ }]);
+    await jobs.start();
+    await until('the end that is held', async () => store.held > 0);
+    const before = looks;
+    await until('Agenda looked after the run', async () => looks >= before + 3);
+    store.release();
+    await until('the end is stored', async () => (await jobs.list())[0]?.last_finished_at);
+    await jobs.drain();
+    expect(lines).to.deep.equal([]);
+    expect(ran).to.equal(1);
+  });
+});
