@@ -30,6 +30,7 @@ import {
 import type { RotatedKey } from './adapters/node/key-ring.js';
 import { KeyRings } from './adapters/node/key-rings.js';
 import { PinoLogger } from './adapters/node/logger.js';
+import { StoreFaultLog } from './adapters/node/store-fault-log.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
 import { processMetrics } from './adapters/node/process-metrics.js';
 import { NodeOutbound } from './adapters/node/outbound.js';
@@ -39,6 +40,7 @@ import { SqliteStore } from './adapters/sqlite/store.js';
 import { ConfigError, loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
 import { coreKeys } from './config/schema.js';
 import type { AppSettings } from './kernel/contract.js';
+import { RepeatedLines } from './lib/repeated-lines.js';
 import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
 import { within } from './kernel/timeout.js';
 import { FIRST_START } from './ports/domain/access.js';
@@ -229,21 +231,23 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   }
   const keys = given.keys ?? (await keysOf(config, true));
   // A command prints its own answer on stdout; the log's lines would be mixed into it.
-  const log = PinoLogger.create({
+  const lines = PinoLogger.create({
     level: mode === 'command' ? 'silent' : config.log.level,
     ...(given.logTo === 'stderr' ? { destination: process.stderr } : {}),
   });
+  const clock = new SystemClock();
+  const faults = new RepeatedLines(() => clock.monotonic());
+  const log = new StoreFaultLog(lines, faults);
   const installers = installersOf(configuration);
   const releaseStore = given.keys === undefined ? await releasesOn(configuration, log) : new MemoryReleaseStore();
   if (keys.created.length > 0) log.info({ created: keys.created }, 'created keys in the data directory');
 
-  const clock = new SystemClock();
   const ids = new RandomIds(clock);
   const metrics = new PrometheusMetrics();
   if (mode === 'serve') processMetrics(metrics, Date.now() - process.uptime() * 1000);
   const hasher = new ThreadHasher();
   const store = given.store ?? (await storeOf(config));
-  const jobs = new AgendaJobs({ store, clock, ids, log, metrics });
+  const jobs = new AgendaJobs({ store, clock, ids, log: lines, metrics, faults });
   const { host, port, base_url, trusted_proxies } = config.server;
   // A command's links and DSNs lead to the server beside it, whose port may be one that it picked.
   const beside = mode === 'command' ? await InstanceLock.running(config.data_dir) : null;
@@ -277,7 +281,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
       ids,
       metrics,
       requestLog: {
-        log: log.withWarnings(),
+        log: lines.withWarnings(),
         all: config.log.level === 'debug',
         slowMs: config.log.slow_ms,
       },
@@ -339,7 +343,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     await hasher.close();
     if (lock) await lock.release();
     else if ((await InstanceLock.running(config.data_dir))?.pid === process.pid) await rm(serverFile, { force: true });
-    await log.flush();
+    await lines.flush();
   };
 
   const stopOnce = (): Promise<void> => (stopping ??= stop());

@@ -9,13 +9,15 @@
  */
 import { Agenda, InMemoryNotificationChannel, Job, toJobId, type JobDefinition, type JobParameters } from 'agenda';
 import { ServiceError } from '../../kernel/errors.js';
+import { RepeatedLines } from '../../lib/repeated-lines.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Counter, Metrics } from '../../ports/metrics.js';
-import type { DocumentStore, Json } from '../../ports/store.js';
+import { isStoreFault, type DocumentStore, type Json } from '../../ports/store.js';
 import type { JobDoc, Payload } from './job-document.js';
+import { FaultLines } from './fault-lines.js';
 import { StoreJobRepository } from './repository.js';
 
 export { JOBS_COLLECTION } from './job-document.js';
@@ -39,6 +41,8 @@ export interface AgendaJobsPorts {
   ids: Ids;
   log: Logger;
   metrics: Metrics;
+  /** What was told of the store's faults, shared with the other parts that tell of them. */
+  faults?: RepeatedLines;
 }
 
 type Define = (
@@ -63,6 +67,7 @@ export class AgendaJobs implements Jobs {
   private readonly channel = new InMemoryNotificationChannel();
   private readonly agenda: Agenda;
   private readonly log: Logger;
+  private readonly faults: FaultLines;
   private readonly clock: Clock;
   private readonly aborts = new Set<AbortController>();
   private readonly errors = new WeakMap<object, Error>();
@@ -84,6 +89,11 @@ export class AgendaJobs implements Jobs {
     };
     this.log = ports.log;
     this.clock = ports.clock;
+    this.faults = new FaultLines(
+      ports.log,
+      ports.faults ?? new RepeatedLines(() => ports.clock.monotonic()),
+      ports.clock,
+    );
     this.runs = ports.metrics.counter('aos_job_runs_total', 'Runs of background jobs, by job and result', {
       job: [],
       result: RESULTS,
@@ -96,8 +106,8 @@ export class AgendaJobs implements Jobs {
       const spec = this.specs.get(name);
       return spec && (spec.timeoutMs ?? TIMEOUT_MS) + this.options.marginMs;
     };
-    const { store, clock, ids, log } = ports;
-    this.repository = new StoreJobRepository(store, clock, ids, log, lease, () => [...this.specs.keys()]);
+    const { store, clock, ids } = ports;
+    this.repository = new StoreJobRepository(store, clock, ids, this.faults, lease, () => [...this.specs.keys()]);
     this.agenda = new Agenda({
       backend: {
         name: 'DocumentStore',
@@ -114,7 +124,7 @@ export class AgendaJobs implements Jobs {
     });
     this.agenda.on('error', (error: Error) => {
       this.runs.inc({ job: 'engine', result: 'error' });
-      this.log.error({ err: error }, 'jobs: an error outside of any job');
+      this.faults.tell('jobs: an error outside of any job', error);
     });
     // A place is free: whatever waits need not wait for the next poll.
     this.agenda.on('complete', (job: Job) => this.nudge(job.attrs.name));
@@ -272,10 +282,10 @@ export class AgendaJobs implements Jobs {
         throw asError(error);
       }
       this.runs.inc({ job: spec.name, result: 'error' });
-      this.log.error(
-        { job: spec.name, job_id: String(job.attrs._id), failures: (job.attrs.failCount ?? 0) + 1, err: error },
-        'a job failed',
-      );
+      const failures = (job.attrs.failCount ?? 0) + 1;
+      const line = { job_id: String(job.attrs._id), failures };
+      if (isStoreFault(error)) this.faults.tell('a job failed', error, { job: spec.name }, line);
+      else this.log.error({ job: spec.name, ...line, err: error }, 'a job failed');
       throw asError(error);
     } finally {
       clearTimeout(abort);
@@ -297,7 +307,7 @@ export class AgendaJobs implements Jobs {
       this.nudged.delete(name);
       if (!this.started || this.repository.stopping || this.channel.state !== 'connected') return;
       const note = { jobId: toJobId(name), jobName: name, nextRunAt: null, priority: 0, timestamp: new Date() };
-      this.channel.publish(note).catch((error: unknown) => this.log.error({ err: error }, 'jobs: a nudge failed'));
+      this.channel.publish(note).catch((error: unknown) => this.faults.tell('jobs: a nudge failed', error));
     });
   }
 }

@@ -11,8 +11,8 @@ import type { JobParameters, JobRepository } from 'agenda';
 import { toJobId } from 'agenda';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
-import type { Logger } from '../../ports/logger.js';
 import { StoreConflict, type Collection, type DocumentStore, type Json, type Update } from '../../ports/store.js';
+import type { FaultLines } from './fault-lines.js';
 import { JOBS_COLLECTION, type JobDoc, type Payload } from './job-document.js';
 
 const FAR = new Date('9999-12-31T00:00:00.000Z');
@@ -43,7 +43,7 @@ export class StoreJobRepository implements JobRepository {
     store: DocumentStore,
     private readonly clock: Clock,
     private readonly ids: Ids,
-    private readonly log: Logger,
+    private readonly faults: FaultLines,
     private readonly leaseMs: (name: string) => number | undefined,
     private readonly names: () => string[],
   ) {
@@ -81,10 +81,22 @@ export class StoreJobRepository implements JobRepository {
     return due === undefined ? 0 : (this.clock.now() - Date.parse(due)) / 1000;
   }
 
+  /** Polls go on for ever: the first to be answered again says that the store is back. */
+  private async watched<T>(poll: Promise<T>): Promise<T> {
+    try {
+      const found = await poll;
+      this.faults.answered();
+      return found;
+    } catch (error) {
+      this.faults.away();
+      throw error;
+    }
+  }
+
   /** One question to the store for all names that are asked in the same turn of the event loop. */
   private glanceOnce(): Promise<ReadonlySet<string> | null> {
     if (this.glance === null) {
-      this.glance = this.dueNames();
+      this.glance = this.watched(this.dueNames());
       queueMicrotask(() => (this.glance = null));
     }
     return this.glance;
@@ -159,7 +171,7 @@ export class StoreJobRepository implements JobRepository {
       } else {
         this.drop(token);
         // Agenda drops what this throws at the end of a run; the lock then ends by itself and the job runs again.
-        this.log.error({ job: job.name, err: error }, 'the end of a job could not be stored');
+        this.faults.tell('the end of a job could not be stored', error, { job: job.name });
       }
       throw error;
     }
@@ -237,7 +249,7 @@ export class StoreJobRepository implements JobRepository {
       try {
         await this.toWaiting(held.id, token, this.at());
       } catch (error) {
-        this.log.warn({ err: error }, 'a job could not be given back and waits for its lock to end');
+        this.faults.tell('a job could not be given back and waits for its lock to end', error);
       } finally {
         this.drop(token);
       }

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { until } from '../harness.js';
 import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../support/service.js';
 
 describe('start: the service on the embedded store (sqlite)', function () {
@@ -45,6 +46,27 @@ describe('start: the service on the embedded store (sqlite)', function () {
     expect(health.status).to.equal(200);
     expect(health.body['healthy']).to.equal(true);
     expect((health.body['schema'] as { pending: string[] }).pending).to.deep.equal([]);
+  });
+
+  it('a first start warns of nothing, nor do the first runs of its jobs', async () => {
+    service = await TestService.started();
+    // Each job that repeats by an interval runs as soon as the service is there.
+    await until(
+      'the first jobs ran',
+      async () => {
+        const metrics = await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${SHARED_KEY}` } });
+        const runs = (await metrics.text()).matchAll(
+          /^aos_job_runs_total\{job="([^"]+)",result="(ok|error)"\} (\d+)$/gm,
+        );
+        const ran = [...runs].filter(([, job, , count]) => job !== 'engine' && count !== '0');
+        expect(ran.map(([, , result]) => result)).to.not.include('error');
+        return ran.length >= 20;
+      },
+      60_000,
+    );
+    expect(await service.end()).to.equal(0);
+    expect(service.stdout.split('\n').filter((line) => line.startsWith('{'))).to.deep.equal([]);
+    expect(service.stderr).to.equal('');
   });
 
   it('stops on SIGTERM with exit 0, and starts again on the same store', async () => {

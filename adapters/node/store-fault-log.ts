@@ -1,0 +1,42 @@
+/**
+ * A log in which a store that is away fills no disk: every part that works in the background finds it out for itself, again
+ * and again. What they say of it is told once a minute, by its words. A line of a request stays: its id is what people ask for.
+ */
+import { isStoreFault } from '../../ports/store.js';
+import type { Logger } from '../../ports/logger.js';
+import type { RepeatedLines } from '../../lib/repeated-lines.js';
+
+export class StoreFaultLog implements Logger {
+  constructor(
+    private readonly log: Logger,
+    private readonly faults: RepeatedLines,
+  ) {}
+
+  debug(data: object, message: string): void {
+    this.log.debug(data, message);
+  }
+
+  info(data: object, message: string): void {
+    this.log.info(data, message);
+  }
+
+  warn(data: object, message: string): void {
+    const told = this.#told(data, message);
+    if (told !== null) this.log.warn(told, message);
+  }
+
+  error(data: object, message: string): void {
+    const told = this.#told(data, message);
+    if (told !== null) this.log.error(told, message);
+  }
+
+  child(bindings: object): Logger {
+    return new StoreFaultLog(this.log.child(bindings), this.faults);
+  }
+
+  #told(data: object, message: string): object | null {
+    if (!('err' in data) || 'request_id' in data || !isStoreFault(data.err)) return data;
+    const more = this.faults.next(message);
+    return more && { ...data, ...more };
+  }
+}

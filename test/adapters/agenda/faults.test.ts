@@ -1,0 +1,111 @@
+/** What the jobs' adapter tells while the store is away: a poll every two seconds for each job fails (contract 95). */
+import { expect } from 'chai';
+import { AgendaJobs } from '../../../adapters/agenda/jobs.js';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { RandomIds } from '../../../adapters/node/ids.js';
+import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
+import { StoreFaultLog } from '../../../adapters/node/store-fault-log.js';
+import { RepeatedLines } from '../../../lib/repeated-lines.js';
+import type { Logger } from '../../../ports/logger.js';
+import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
+import { COLLECTIONS, FAST, until } from '../../../testing/contracts/jobs.js';
+import { ManualClock } from '../../../testing/clock.js';
+
+/** Finds nothing while it is away, and counts who tried. */
+class AwayStore extends MemoryStore {
+  away = false;
+  tries = 0;
+
+  override collection<T extends Doc>(name: string): Collection<T> {
+    const inner = super.collection<T>(name);
+    const find: Collection<T>['find'] = async (query) => {
+      if (!this.away) return inner.find(query);
+      this.tries++;
+      throw new StoreUnavailable();
+    };
+    return new Proxy(inner, {
+      get: (_, method) => {
+        const own: unknown = method === 'find' ? find : Reflect.get(inner, method);
+        return typeof own === 'function' ? own.bind(inner) : own;
+      },
+    });
+  }
+}
+
+type Line = { level: string; message: string } & Record<string, unknown>;
+
+class Lines implements Logger {
+  constructor(
+    readonly told: Line[] = [],
+    private readonly bound: object = {},
+  ) {}
+  #take = (level: string) => (data: object, message: string) =>
+    void this.told.push({ ...this.bound, ...data, level, message });
+  debug = this.#take('debug');
+  info = this.#take('info');
+  warn = this.#take('warn');
+  error = this.#take('error');
+  child(bindings: object): Logger {
+    return new Lines(this.told, { ...this.bound, ...bindings });
+  }
+}
+
+describe('jobs: a store that is away', function () {
+  this.timeout(30_000);
+
+  it('is told once a minute with how many lines were left out, and so is its coming back', async () => {
+    const store = new AwayStore();
+    await store.ensure(COLLECTIONS);
+    const clock = new ManualClock();
+    const log = new Lines();
+    const faults = new RepeatedLines(() => clock.monotonic());
+    const ports = { store, clock, ids: new RandomIds(clock), log, metrics: new PrometheusMetrics(), faults };
+    const jobs = new AgendaJobs(ports, FAST);
+    for (const name of ['a.one', 'a.two', 'a.three']) jobs.define({ name, run: async () => undefined });
+    await jobs.start();
+    store.away = true;
+    await until('many polls', async () => store.tries >= 20);
+    expect(log.told.map(({ level, message }) => [level, message])).to.deep.equal([
+      ['error', 'jobs: an error outside of any job'],
+    ]);
+    expect(log.told[0]).to.not.have.property('left_out');
+
+    clock.advance(60_000);
+    const again = await until('the next line', async () => log.told[1]);
+    expect(again).to.include({ level: 'error', message: 'jobs: an error outside of any job' });
+    expect(again['left_out']).to.be.a('number').that.is.at.least(19);
+
+    clock.advance(5_000);
+    store.away = false;
+    const back = await until('the line that it is back', async () => log.told[2]);
+    expect(back).to.include({ level: 'warn', message: 'the store answers again', seconds: 65 });
+    expect(back['left_out']).to.be.a('number');
+    await jobs.drain();
+    expect(log.told).to.have.lengthOf(3);
+  });
+
+  it('other parts’ lines of it are told once a minute each; a request’s line and other errors always', () => {
+    const clock = new ManualClock();
+    const lines = new Lines();
+    const log: Logger = new StoreFaultLog(lines, new RepeatedLines(() => clock.monotonic()));
+    const away = new Error('looking failed', { cause: new StoreUnavailable() });
+    for (let n = 0; n < 1_000; n++) {
+      log.child({ plugin: 'webhooks' }).error({ err: away, n }, 'looking for due deliveries failed');
+      log.warn({ err: new StoreUnavailable(), n }, 'a live topic could not be asked');
+    }
+    expect(lines.told.map(({ message, n }) => [message, n])).to.deep.equal([
+      ['looking for due deliveries failed', 0],
+      ['a live topic could not be asked', 0],
+    ]);
+    clock.advance(60_000);
+    log.error({ err: away }, 'looking for due deliveries failed');
+    expect(lines.told.at(-1)).to.include({ left_out: 999 });
+    const before = lines.told.length;
+    for (let n = 0; n < 3; n++) {
+      log.error({ err: away, request_id: `r${n}` }, 'a route failed');
+      log.error({ err: new Error('other') }, 'a listener failed');
+      log.warn({}, 'security');
+    }
+    expect(lines.told.length - before).to.equal(9);
+  });
+});
