@@ -31,17 +31,20 @@ class SlowEnds extends MemoryStore {
 
 describe('jobs: the end of a run', function () {
   this.timeout(30_000);
-  const { isExpired } = Job.prototype;
   let looks = 0;
+  const original = Object.getOwnPropertyDescriptor(Job.prototype, 'isExpired') ?? {};
   before(() => {
     // Agenda's watch over its runs: each look of it is counted, so that no time has to be guessed.
-    Job.prototype.isExpired = function counted(): Promise<boolean> {
-      looks++;
-      return isExpired.call(this);
-    };
+    Object.defineProperty(Job.prototype, 'isExpired', {
+      ...original,
+      value(this: Job, ...args: unknown[]): unknown {
+        looks++;
+        return Reflect.apply(original.value as () => unknown, this, args);
+      },
+    });
   });
   after(() => {
-    Job.prototype.isExpired = isExpired;
+    Object.defineProperty(Job.prototype, 'isExpired', original);
   });
 
   it('a run whose end takes long to store is not told as canceled', async () => {
