@@ -307,19 +307,6 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** Causes that `isStoreFault` looks at, the error itself included. */
-const DEPTH = 5;
-
-/** The store was away or full: the error itself says so, or one of its causes. */
-export function isStoreFault(thrown: unknown): boolean {
-  let error = thrown;
-  for (let depth = 0; depth < DEPTH && error instanceof Error; depth++) {
-    if (error instanceof StoreUnavailable || error instanceof StoreFull) return true;
-    error = error.cause;
-  }
-  return false;
-}
-
 /** A cursor that this store did not make for this sort. The HTTP adapter answers 400 `invalid_cursor`. */
 export class InvalidCursor extends Error {
   override name = 'InvalidCursor';

@@ -10,12 +10,13 @@
 import { Agenda, InMemoryNotificationChannel, Job, toJobId, type JobDefinition, type JobParameters } from 'agenda';
 import { ServiceError } from '../../kernel/errors.js';
 import { RepeatedLines } from '../../lib/repeated-lines.js';
+import { isStoreFault } from '../../lib/store-fault.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Counter, Metrics } from '../../ports/metrics.js';
-import { isStoreFault, type DocumentStore, type Json } from '../../ports/store.js';
+import type { DocumentStore, Json } from '../../ports/store.js';
 import type { JobDoc, Payload } from './job-document.js';
 import { FaultLines } from './fault-lines.js';
 import { StoreJobRepository } from './repository.js';
