@@ -5,6 +5,14 @@ import { Agent, request } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import type { Flood } from './flood-sockets.js';
 
+/** A request whose last byte has not been sent. */
+export interface HeldBack {
+  /** Before it was whole: it gave way. */
+  answered(): boolean;
+  /** Sends it. The status, also where the answer came before; 0: none. */
+  finish(): Promise<number>;
+}
+
 export class Caller {
   readonly #agent = new Agent({ keepAlive: true });
   constructor(private readonly url: string) {}
@@ -21,6 +29,30 @@ export class Caller {
       });
       asked.once('error', () => resolve(0)).end(body && JSON.stringify(body));
     });
+  }
+
+  /** Resolves when all of the body but its last byte has been sent. */
+  holdBack(path: string, token: string, body: Buffer): Promise<HeldBack> {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': body.length,
+    };
+    const asked = request(this.url + path, { method: 'POST', headers, agent: this.#agent });
+    const state = { answered: false };
+    const status = new Promise<number>((resolve) => {
+      asked.once('response', (answer) => {
+        state.answered = true;
+        answer.resume().once('end', () => resolve(answer.statusCode ?? 0));
+      });
+      asked.once('error', () => resolve(0));
+    });
+    const answered = (): boolean => state.answered;
+    const finish = (): Promise<number> => {
+      asked.end(body.subarray(-1));
+      return status;
+    };
+    return new Promise((resolve) => asked.write(body.subarray(0, -1), () => resolve({ answered, finish })));
   }
 
   close(): void {
