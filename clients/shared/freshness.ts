@@ -27,6 +27,8 @@ export interface FreshnessFacts {
   current: string;
   /** What check offered; null: nothing newer. */
   offered: { version: string; manifestSha256: string } | null;
+  /** The newest was asked for, not the next step: no other will do. */
+  newestWanted?: boolean;
   /** `issued_at` of the newest statement that was ever seen. */
   newestSeen: string | null;
   /** Milliseconds since the epoch. */
@@ -55,7 +57,8 @@ export function staleness(statement: FreshnessStatement, facts: FreshnessFacts):
   const latest = statement.latest[platform];
   if (latest === null) return null;
   const reached = offered?.version ?? current;
-  if (compareVersions(latest.version, reached) > 0 && !isStepTo(statement.steps, latest.version, current, reached))
+  const stepped = facts.newestWanted !== true && isStepTo(statement.steps, latest.version, current, reached);
+  if (compareVersions(latest.version, reached) > 0 && !stepped)
     return `The freshness statement names ${latest.version}, and the server offered ${offered?.version ?? 'nothing'}.`;
   if (offered !== null && compareVersions(latest.version, offered.version) === 0)
     return latest.manifest_sha256 === offered.manifestSha256

@@ -77,6 +77,7 @@ type Body = Record<string, unknown>;
 export interface Lies {
   /** What check says instead; the release is nested in `release`. */
   check?: (body: Body & { release: Body | null }) => unknown;
+  latest?: (body: Body) => unknown;
   pubkey?: (body: Body) => unknown;
   /** The statement before it is signed. */
   statement?: (statement: Body) => unknown;
@@ -188,22 +189,26 @@ export class ReleaseServer {
       latest_version: all[0]?.version ?? null,
       current_withdrawn: false,
       signed: typeof found?.signature === 'string',
-      release: found && {
-        version: found.version,
-        channel,
-        platform: found.platform,
-        published_at: '2026-11-20T08:15:30.123Z',
-        release_notes: 'notes',
-        mandatory: false,
-        package_url: found.url,
-        package_size: found.archive.length,
-        package_sha256: sha256(found.archive),
-        manifest_json: this.manifestsApart ? null : found.manifest,
-        manifest_url: this.manifestsApart ? manifestUrl(found) : null,
-        manifest_sha256: sha256(found.manifest),
-        manifest_signature: found.signature,
-        key_id: found.signature === null ? null : (this.keys?.id ?? null),
-      },
+      release: found && this.#shown(found),
+    };
+  }
+
+  #shown(found: Release): Body {
+    return {
+      version: found.version,
+      channel: found.channel,
+      platform: found.platform,
+      published_at: '2026-11-20T08:15:30.123Z',
+      release_notes: 'notes',
+      mandatory: false,
+      package_url: found.url,
+      package_size: found.archive.length,
+      package_sha256: sha256(found.archive),
+      manifest_json: this.manifestsApart ? null : found.manifest,
+      manifest_url: this.manifestsApart ? manifestUrl(found) : null,
+      manifest_sha256: sha256(found.manifest),
+      manifest_signature: found.signature,
+      key_id: found.signature === null ? null : (this.keys?.id ?? null),
     };
   }
 
@@ -241,6 +246,12 @@ export class ReleaseServer {
         if (!this.releases.some(({ product }) => product === url.searchParams.get('product'))) return missing();
         const body = this.#check(url.searchParams);
         return json(this.lies.check?.(body) ?? body);
+      }
+      case '/api/updateservice/v1/latest': {
+        const of = (name: string): string => url.searchParams.get(name) ?? '';
+        const [newest] = this.#candidates(of('product'), of('channel'), of('platform'));
+        const body = { status: 'success', latest: newest === undefined ? null : this.#shown(newest) };
+        return json(this.lies.latest?.(body) ?? body);
       }
       case '/api/updateservice/v1/pubkey': {
         if (keys === null) return missing();

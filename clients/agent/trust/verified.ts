@@ -69,6 +69,8 @@ export interface FreshnessInput {
   platform: string;
   current: string;
   offered: { version: string; manifestSha256: string } | null;
+  /** It was asked for as the newest: a step to it will not do. */
+  newestWanted: boolean;
   /** `issued_at` of the newest statement seen on this channel. */
   newestSeen: string | null;
   now: number;

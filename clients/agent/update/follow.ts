@@ -32,7 +32,10 @@ export async function follow(
   const { output } = installation.agent;
   let { version } = question;
   for (let step = 0; step < MOST_STEPS; step++) {
-    const fetched = await fetchOffered(installation, server, { ...question, version });
+    const fetched = await fetchOffered(installation, server, {
+      question: { ...question, version },
+      fresh: fresh && step === 0,
+    });
     if (fetched === null) return step;
     const { found, archive } = fetched;
     const { manifest } = found.release;
@@ -51,14 +54,14 @@ export async function follow(
 async function fetchOffered(
   installation: Installation,
   server: UpdateServer,
-  question: Question,
+  asked: { question: Question; fresh: boolean },
 ): Promise<{ found: Found; archive: string } | null> {
   const { network, output } = installation.agent;
   const readManifest = ({ path, sha256 }: ManifestPlace): Promise<Buffer> =>
     readSmall({ url: below(server.address, path), most: MAX_MANIFEST_BYTES, sha256 }, network, () => output.release());
   for (let attempt = 0; ; attempt++) {
     try {
-      const found = await ask(installation, server, question, readManifest);
+      const found = await ask(installation, server, asked, readManifest);
       return found && { found, archive: await fetchPackage(installation, server, found) };
     } catch (error) {
       if (!(error instanceof OtherBytes) || attempt > 0) throw error;

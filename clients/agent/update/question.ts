@@ -25,19 +25,22 @@ export interface Found {
 }
 
 /**
+ * @param fresh nothing is installed: no step is below a release, so where check offers none because each has one, the newest is
+ *   taken (contract 40, latest)
  * @param readManifest brings a manifest that the answer only names, its SHA-256 verified
  * @returns null: up to date
  */
 export async function ask(
   installation: Installation,
   server: UpdateServer,
-  question: Question,
+  { question, fresh }: { question: Question; fresh: boolean },
   readManifest: (place: ManifestPlace) => Promise<Buffer>,
 ): Promise<Found | null> {
   const { agent } = installation;
   let key = await currentKey(installation, server, question);
   const answer = await server.check(question);
-  const { offered } = answer;
+  const outOfReach = fresh && answer.offered === null && answer.latestVersion !== null;
+  const offered = outOfReach ? await server.latest(question) : answer.offered;
   if (offered?.keyId && key !== null && offered.keyId !== key.keyId)
     // The key may have been rotated between the two questions.
     key = await currentKey(installation, server, question);
@@ -48,7 +51,7 @@ export async function ask(
     manifestOrPlace === null || Buffer.isBuffer(manifestOrPlace)
       ? manifestOrPlace
       : await readManifest(manifestOrPlace);
-  await judgeFresh(installation, server, question, { key, required, offered, bytes });
+  await judgeFresh(installation, server, question, { key, required, offered, bytes, newestWanted: outOfReach });
   if (offered === null || bytes === null) return null;
   const state = installation.state.current;
   const { allowUnsigned } = agent.options;
@@ -61,7 +64,7 @@ export async function ask(
   if (warning !== null) agent.output.warning(warning);
   const manifest = manifestOf(bytes);
   compareWithAsked(manifest, { ...question, ...offered });
-  checkNotOlder(manifest, question.version, state.highest_version);
+  checkNotOlder(manifest, fresh ? null : question.version, state.highest_version);
   const more = answer.latestVersion !== null && compareVersions(answer.latestVersion, manifest.version) > 0;
   return { release: { manifest, bytes }, offered, more };
 }
@@ -91,6 +94,7 @@ interface FreshnessFacts {
   required: boolean;
   offered: Offered | null;
   bytes: Buffer | null;
+  newestWanted: boolean;
 }
 
 async function judgeFresh(
@@ -101,7 +105,7 @@ async function judgeFresh(
 ): Promise<void> {
   const { output, options } = installation.agent;
   const { product, channel, platform, version } = question;
-  const { key, required, offered, bytes } = facts;
+  const { key, required, offered, bytes, newestWanted } = facts;
   const state = installation.state.current;
   const judged = judgeFreshness({
     signed: await statement(server, question, required),
@@ -111,6 +115,7 @@ async function judgeFresh(
     platform,
     current: version,
     offered: offered === null || bytes === null ? null : { version: offered.version, manifestSha256: sha256Of(bytes) },
+    newestWanted,
     newestSeen: state.statements[channel] ?? null,
     now: Date.now(),
   });

@@ -1,5 +1,5 @@
 /**
- * The three questions of an update (contract 40): the key, what is offered, and the statement of freshness. An answer is read
+ * The questions of an update (contract 40): the key, what is offered or the newest, and the statement of freshness. An answer is read
  * field by field, and one that contradicts itself or the question is a lie: exit 3. A page that is none of our JSON is another
  * server's, a proxy's say, and exit 8.
  */
@@ -78,6 +78,14 @@ export class UpdateServer {
     if (answer.status === 404)
       throw new Failure('error', errorText(answer.body) ?? `the server has no product ${question.product}`);
     return readCheck(answer.body, question);
+  }
+
+  /** The newest that everyone gets, whatever it wants to be installed before it; null: there is none. */
+  async latest(question: Question): Promise<Offered | null> {
+    const { product, channel, platform } = question;
+    const answer = await this.#ask('latest', { product, channel, platform }, CHECK_BYTES);
+    const release = answer.status === 404 ? null : (answer.body['latest'] ?? null);
+    return release === null ? null : readOffered(release, question);
   }
 
   /** Null: there is none, because nothing is signed or nothing is published. */

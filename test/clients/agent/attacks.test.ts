@@ -486,4 +486,57 @@ describe('update-agent: attacks', function () {
     });
     await refused(3, /wants 1\.5\.0 or newer/);
   });
+
+  describe('a fresh installation of what only older versions are offered', () => {
+    const into = (): Promise<Ran> =>
+      runHere(
+        [
+          '--action',
+          'install',
+          '--server',
+          server.url,
+          '--dir',
+          join(dir, 'new'),
+          '--project',
+          'steep',
+          '--yes',
+        ].concat(['--license-key', 'AAAAA-BBBBB-CCCCC-DDDDD-EEEEE', '--platform', 'linux-x64', '--require-signed']),
+      );
+    beforeEach(() => {
+      server.publish({ product: 'steep', version: '2.0.0', files: files(2), minVersion: '1.0.0' });
+      server.publish({ product: 'steep', version: '3.0.0', files: files(3), minVersion: '2.5.0' });
+    });
+
+    it('is the newest', async () => {
+      const ran = await into();
+      expect(ran, ran.stderr).to.include({ code: 0, stdout: 'UPDATED: none -> 3.0.0\n' });
+    });
+
+    it('freeze attack: an older one is named as the newest', async () => {
+      const old = server.releases.find(({ version }) => version === '2.0.0') ?? expect.fail('no release');
+      server.lies.latest = (body) => ({
+        ...body,
+        latest: {
+          ...(body['latest'] as object),
+          version: '2.0.0',
+          manifest_json: old.manifest,
+          manifest_signature: old.signature,
+          package_sha256: sha256(old.archive),
+          package_size: old.archive.length,
+          package_url: old.url,
+        },
+      });
+      const ran = await into();
+      expect(ran.code, ran.stdout).to.equal(3);
+      expect(ran.stderr).to.match(/freshness statement names 3\.0\.0/);
+      expect(await treeOf(dir)).to.not.have.any.keys('new/app.txt');
+    });
+
+    it('another server’s answer in place of the newest is exit 3', async () => {
+      server.lies.latest = (body) => ({ ...body, latest: 'x' });
+      const ran = await into();
+      expect(ran.code, ran.stdout).to.equal(3);
+      expect(ran.stderr).to.match(/answer: release is no object/);
+    });
+  });
 });

@@ -21,7 +21,7 @@ describe('update-agent and service', function () {
   before(async () => {
     dir = await scratch();
     service = await TestService.started();
-    await service.project('shop');
+    for (const product of ['shop', 'steep']) await service.project(product);
     token = await service.token('updateservice:publish');
   });
   after(async () => {
@@ -29,8 +29,8 @@ describe('update-agent and service', function () {
     await remove(dir);
   });
 
-  async function publish(version: string, more = ''): Promise<void> {
-    const url = `${service.url}/api/updateservice/v1/publish?product=shop&version=${version}&channel=stable${more}`;
+  async function publish(version: string, more = '', product = 'shop'): Promise<void> {
+    const url = `${service.url}/api/updateservice/v1/publish?product=${product}&version=${version}&channel=stable${more}`;
     const meta = Buffer.from(JSON.stringify({ preserve_patterns: ['config/*'], entry: 'bin/start.sh' })).toString(
       'base64',
     );
@@ -79,5 +79,37 @@ describe('update-agent and service', function () {
     await publish('2.0.0', '&min_version=1.5.0');
     const ran = await go();
     expect(ran.stdout, ran.stderr).to.equal('UPDATED: 1.1.0 -> 1.5.0\nUPDATED: 1.5.0 -> 2.0.0\n');
+  });
+
+  it('installs afresh what every release offers to older versions only', async () => {
+    await publish('2.0.0', '&min_version=1.0.0', 'steep');
+    await publish('3.0.0', '&min_version=2.0.0', 'steep');
+    const ask = async (words: string): Promise<Record<string, unknown>> => {
+      const answer = await fetch(`${service.url}/api/updateservice/v1/${words}&product=steep`);
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    expect(await ask('check?version=0')).to.include({
+      update_available: false,
+      release: null,
+      latest_version: '3.0.0',
+    });
+    expect((await ask('latest?platform=any'))['latest']).to.include({ version: '3.0.0', min_version: '2.0.0' });
+    const fresh = await scratch();
+    try {
+      const ran = await runAgent(
+        ['--action', 'install', '--project', 'steep', '--dir', join(fresh, 'steep')].concat([
+          '--server',
+          service.url,
+          '--username',
+          ADMIN.username,
+          '--require-signed',
+        ]),
+        { env: { SVC_PASSWORD: ADMIN.password, HOME: fresh } },
+      );
+      expect(ran, ran.stderr).to.include({ code: 0, stdout: 'UPDATED: none -> 3.0.0\n' });
+      expect(await readFile(join(fresh, 'steep', 'bin/start.sh'), 'utf8')).to.equal('#!/bin/sh\necho 3.0.0\n');
+    } finally {
+      await remove(fresh);
+    }
   });
 });
