@@ -10,7 +10,7 @@ import { failureResponse } from './envelope.js';
 import { Failure, failureOf, internal, NOT_FOUND, textOf } from './failure.js';
 import { requestId } from '../transport/headers.js';
 import { allowOf, type KnownPath } from '../transport/known-paths.js';
-import { notFoundPage, wantsJson } from '../pages/page-route.js';
+import { notFoundPage, wantsJson } from '../pages/refusal-page.js';
 import type { PageServices } from '../pages/visitor.js';
 
 const isApi = (path: string): boolean => path === '/api' || path.startsWith('/api/');

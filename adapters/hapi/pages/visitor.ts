@@ -12,6 +12,8 @@ import type { Navigation } from './navigation.js';
 import type { Panels } from './panels.js';
 import type { Views } from './views.js';
 
+export const HTML_TYPE = 'text/html; charset=utf-8';
+
 /** What every page shares. */
 export interface PageServices extends RouteServices {
   views: Views;
