@@ -17,6 +17,12 @@ export const MOST_KEPT = 48 * 1024;
 /** What nobody would want to lie in a page: passwords and the like. */
 const SECRET = /pass|secret|totp|^code$/i;
 
+/** What a person wrote, of a form: controls with text, under names as they are spoken. */
+export const writtenIn = (fields: KeptForm['fields']): { name: string; value: string }[] =>
+  fields.filter(([, value]) => /\S\s+\S/.test(value)).map(([name, value]) => ({ name: spoken(name), value }));
+
+const spoken = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ');
+
 const marked = (body: string): string => `kept.${body}`;
 
 /** @param sign a MAC of the service. @returns null where it is too long, or holds something secret */

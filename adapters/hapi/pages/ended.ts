@@ -1,5 +1,5 @@
 /** The answer to a form whose session has ended: 401 with the login, and what was written goes along (contract 80, conduct). */
-import { keptForm } from '../../../lib/kept-form.js';
+import { keptForm, writtenIn } from '../../../lib/kept-form.js';
 import type { View } from '../../../ports/http.js';
 import { UNAUTHORIZED } from '../access/access-policy.js';
 import { ForeignView } from './once.js';
@@ -14,10 +14,11 @@ export function endedView(
   );
   const kept = keptForm({ path, fields: controls }, sign);
   if (kept === null) return null;
-  const written = controls
-    .filter(([name, value]) => name !== 'form_id' && value.trim() !== '')
-    .map(([name, value]) => ({ name, value }));
-  const view = new ForeignView('', 'ended', { title: 'Session ended', kept, fields: written }).withStatus(401);
+  const view = new ForeignView('', 'ended', {
+    title: 'Session ended',
+    kept,
+    fields: writtenIn(controls),
+  }).withStatus(401);
   for (const [name, value] of Object.entries(UNAUTHORIZED.more.headers ?? {})) view.header(name, value);
   return view;
 }

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import type { KeptForm } from '../../../lib/kept-form.js';
+import { writtenIn, type KeptForm } from '../../../lib/kept-form.js';
 import { sha256 } from '../token.js';
 import type { Services } from '../assemble.js';
 import { signedIn } from './form.js';
@@ -11,10 +11,6 @@ import { signedIn } from './form.js';
 export async function resumed({ forms }: Pick<Services, 'forms'>, session: string, kept: KeptForm): Promise<string> {
   return `/resume/${await forms.keep({ session_id: sha256(session) }, JSON.stringify(kept))}`;
 }
-
-/** Controls as a person knows them: the ones with text. */
-const shown = (fields: KeptForm['fields']): { name: string; value: string }[] =>
-  fields.filter(([, value]) => /\s|.{20}/.test(value)).map(([name, value]) => ({ name, value }));
 
 export const resumePages = ({ forms }: Pick<Services, 'forms'>): PageSpec[] => [
   {
@@ -30,7 +26,7 @@ export const resumePages = ({ forms }: Pick<Services, 'forms'>): PageSpec[] => [
         path,
         first: found.first,
         fields: fields.map(([name, value]) => ({ name, value })),
-        shown: shown(fields),
+        shown: writtenIn(fields),
       });
     },
   },
