@@ -7,17 +7,17 @@
  *   npm run build:agent                          all, with their compressed forms (some minutes)
  *   npm run build:agent -- --only linux-x64 --plain   one, without them
  */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { parseArgs, promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build } from 'esbuild-wasm';
-import { inject } from 'postject';
 import { extract } from 'tar';
-import { withoutSignature, withoutSymbols } from './agent/slim.mjs';
-import { withoutVariables } from './agent/variables.mjs';
 
 const ROOT = join(import.meta.dirname, '..');
 const OUT = join(ROOT, 'build', 'agent');
@@ -27,7 +27,19 @@ const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const run = promisify(execFile);
 const say = (text) => process.stdout.write(`${text}\n`);
 const mb = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
-const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
+/** What is done step by step, on stderr. */
+const tell = (text) => process.stderr.write(`${text}\n`);
+/** A step in a process of its own, so that what it takes of memory ends with it. */
+async function step(name, args, env = process.env) {
+  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'agent', name), ...args], { stdio: 'inherit', env });
+  const [code, signal] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`${name} ended with ${code ?? signal}`);
+}
+async function digest(algorithm, encoding, path) {
+  const hash = createHash(algorithm);
+  await pipeline(createReadStream(path), hash);
+  return hash.digest(encoding);
+}
 /** By a rename, so that a build that is cut off leaves no half file. */
 async function put(path, content) {
   await writeFile(`${path}.tmp`, content);
@@ -37,15 +49,13 @@ async function put(path, content) {
 /** Node's binary for a platform, by its package, verified by its checksum. */
 async function binaryOf({ version }, { name, binary, integrity }) {
   const archive = join(CACHE, `${name}-${version}.tgz`);
-  let bytes = await readFile(archive).catch(() => null);
-  if (bytes === null) {
-    say(`downloading ${name}@${version}`);
+  if ((await stat(archive).catch(() => null)) === null) {
+    tell(`downloading ${name}@${version}`);
     await run('npm', ['pack', '--silent', '--pack-destination', CACHE, `${name}@${version}`], {
       shell: process.platform === 'win32',
     });
-    bytes = await readFile(archive);
   }
-  const got = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+  const got = `sha512-${await digest('sha512', 'base64', archive)}`;
   if (got !== integrity) {
     await rm(archive);
     throw new Error(`${name}@${version} has another checksum than the one it is pinned by: ${got}`);
@@ -91,36 +101,23 @@ async function blobOf(node, windows) {
   };
   await writeFile(config, JSON.stringify({ main: bundle, output: blob, ...settings }));
   await run(node, ['--experimental-sea-config', config]);
-  return readFile(blob);
+  return blob;
 }
 
 async function executable(runtimes, runtime, blob) {
-  const windows = runtime.startsWith('win-');
-  const name = `update-agent-${runtime}${windows ? '.exe' : ''}`;
-  const source = await readFile(await binaryOf(runtimes, runtimes.packages[runtime]));
-  const work = join(CACHE, name);
-  await writeFile(work, withoutVariables(windows ? withoutSignature(source) : withoutSymbols(source)));
-  await inject(work, 'NODE_SEA_BLOB', blob, { sentinelFuse: FUSE });
-  const bytes = await readFile(work);
-  await rm(work);
+  const name = `update-agent-${runtime}${runtime.startsWith('win-') ? '.exe' : ''}`;
+  const source = await binaryOf(runtimes, runtimes.packages[runtime]);
+  const work = join(OUT, `${name}.tmp`);
+  tell(`${runtime}: preparing Node's binary`);
+  await step('prepare.mjs', [runtime, source, work]);
+  tell(`${runtime}: putting the program into it`);
+  await step('inject.mjs', [work, blob, FUSE]);
+  await chmod(work, 0o755);
   const path = join(OUT, name);
-  await put(path, bytes);
-  await chmod(path, 0o755);
-  say(`${name}: ${mb(bytes.length)}`);
-  return { entry: { name, runtime, kind: 'agent', size: bytes.length, sha256: sha256(bytes) }, bytes };
-}
-
-async function compressed(name, bytes) {
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: 9,
-    [constants.BROTLI_PARAM_LGWIN]: 24,
-    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-  };
-  const forms = await Promise.all([promisify(brotliCompress)(bytes, { params }), promisify(gzip)(bytes, { level: 9 })]);
-  for (const [index, ending] of ['.br', '.gz'].entries()) {
-    await put(join(OUT, name + ending), forms[index]);
-    say(`${name}${ending}: ${mb(forms[index].length)}`);
-  }
+  await rename(work, path);
+  const { size } = await stat(path);
+  say(`${name}: ${mb(size)}`);
+  return { name, runtime, kind: 'agent', size, sha256: await digest('sha256', 'hex', path) };
 }
 
 const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
@@ -136,18 +133,17 @@ if (!known.includes(host)) throw new Error(`the agents are built on ${known.join
 await mkdir(OUT, { recursive: true });
 await mkdir(CACHE, { recursive: true });
 const node = await binaryOf(runtimes, runtimes.packages[host]);
-const made = [];
+const files = [];
 for (const windows of [true, false]) {
   const alike = wanted.filter((runtime) => runtime.startsWith('win-') === windows);
   const blob = alike.length === 0 ? null : await blobOf(node, windows);
-  for (const runtime of alike) made.push(await executable(runtimes, runtime, blob));
+  for (const runtime of alike) files.push(await executable(runtimes, runtime, blob));
 }
-for (const { entry, bytes } of made) {
-  for (const ending of ['.br', '.gz']) await rm(join(OUT, entry.name + ending), { force: true });
-  if (!values.plain) await compressed(entry.name, bytes);
-}
+const paths = files.map(({ name }) => join(OUT, name));
+for (const path of paths) for (const ending of ['.br', '.gz']) await rm(path + ending, { force: true });
+if (!values.plain)
+  await step('compress.mjs', paths, { ...process.env, UV_THREADPOOL_SIZE: String(availableParallelism()) });
 const epoch = process.env['SOURCE_DATE_EPOCH'];
 const generated_at = new Date(epoch === undefined ? Date.now() : Number(epoch) * 1000).toISOString();
-const files = made.map(({ entry }) => entry);
 await put(join(OUT, 'installer.json'), `${JSON.stringify({ schema: 1, version, generated_at, files }, null, 2)}\n`);
 say(`${join('build', 'agent', 'installer.json')}: version ${version}. Windows executables are not signed.`);
