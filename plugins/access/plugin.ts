@@ -32,7 +32,7 @@ import { pages } from './pages/pages.js';
 import { passwordProblem } from './password.js';
 import { routes } from './routes.js';
 import { accountTargets } from './pages/audit-targets.js';
-import { accountSearch } from './pages/search.js';
+import { accountSearch, tokenSearch } from './pages/search.js';
 
 /** How long a sub-token or setup token that has ended stays in the lists. */
 const KEEP_ENDED_MS = 30 * 24 * HOUR_MS;
@@ -110,6 +110,9 @@ export default definePlugin<AccessConfig>({
         { fields: ['source'] },
         { fields: ['expires_at'] },
         { fields: ['revoked_at'] },
+        // The search.
+        { fields: ['name'] },
+        { fields: ['prefix'] },
       ],
     },
     {
@@ -155,6 +158,10 @@ export default definePlugin<AccessConfig>({
       },
       extensions: [
         extend(SEARCH_PROVIDERS, accountSearch(services.accounts)),
+        extend(
+          SEARCH_PROVIDERS,
+          tokenSearch(services.tokens, () => ctx.clock.iso()),
+        ),
         extend(FIRST_STEPS, {
           order: 20,
           title: 'Give the application a token',

@@ -170,6 +170,14 @@ export class Tokens implements TokenIssuer {
     return { items: page.items.map(tokenRecord), next: page.next, count: () => this.rows.count(where) };
   }
 
+  /** Those of this name, or whose shown beginning it is. */
+  async named(text: string, limit: number): Promise<TokenRecord[]> {
+    const by = async (field: 'name' | 'prefix'): Promise<readonly TokenDoc[]> =>
+      (await this.rows.find({ filter: { [field]: text }, limit })).items;
+    const found = (await Promise.all([by('name'), by('prefix')])).flat();
+    return [...new Map(found.map((doc) => [doc.id, doc])).values()].slice(0, limit).map(tokenRecord);
+  }
+
   /** How many sub-tokens each of these tokens has, revoked ones included. */
   async children(ids: readonly string[]): Promise<Map<string, number>> {
     const counts = await this.rows.groupCount('parent_id', { parent_id: { in: ids } });

@@ -27,6 +27,9 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['license_id', 'status', 'slot_n'] },
       { fields: ['status', 'last_seen'] },
       { fields: ['status', 'first_seen'] },
+      // The search.
+      { fields: ['machine_id'] },
+      { fields: ['machine_name'] },
       { fields: ['outbox_at'] },
     ],
   },

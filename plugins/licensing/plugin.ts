@@ -27,7 +27,7 @@ import { customerPages } from './pages/customers.js';
 import { licensePages } from './pages/licenses.js';
 import { buildServices, type Services } from './services.js';
 import { licenseTargets } from './pages/audit-targets.js';
-import { licenseSearch } from './pages/search.js';
+import { licenseSearch, machineSearch } from './pages/search.js';
 
 /** A quarter of what the contract allows between an end and the access files. */
 const EXPIRE_MS = 15 * SECOND_MS;
@@ -120,6 +120,7 @@ export default definePlugin<LicensingConfig>({
       extensions: [
         extend(PROJECT_USAGE, { noun: 'licenses', inUse }),
         extend(SEARCH_PROVIDERS, licenseSearch(licenses)),
+        extend(SEARCH_PROVIDERS, machineSearch(deps)),
         extend(AUDIT_TARGETS, licenseTargets(deps)),
       ],
       routes: [...onlineRoutes(online, signing), ...adminRoutes(licenses, activations)],

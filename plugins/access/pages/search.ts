@@ -1,6 +1,9 @@
-/** Accounts for the search, by name: for administrators, who alone read them (contract 10, roles). */
+/** Accounts and tokens for the search: for administrators, who alone read them (contract 10, roles). */
+import type { TokenRecord } from '../../../ports/domain/access.js';
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { Accounts } from '../accounts/accounts.js';
+import { isLive } from '../token.js';
+import type { Tokens } from '../tokens.js';
 
 export const accountSearch = (accounts: Pick<Accounts, 'list'>): SearchProvider => ({
   label: 'Users',
@@ -15,6 +18,28 @@ export const accountSearch = (accounts: Pick<Accounts, 'list'>): SearchProvider 
       href: `/users/${id}`,
       detail: role,
       state: disabled ? 'disabled' : null,
+    }));
+  },
+});
+
+function stateOf(token: TokenRecord, now: string): string | null {
+  if (token.revoked_at !== null) return 'revoked';
+  return isLive(token, now) ? null : 'expired';
+}
+
+/** Tokens, by their name in full or by the beginning that lists show; a whole secret is never looked for. */
+export const tokenSearch = (tokens: Pick<Tokens, 'named'>, now: () => string): SearchProvider => ({
+  label: 'Tokens',
+  icon: 'key',
+  order: 75,
+  role: 'admin',
+  find: async ({ text, limit }) => {
+    const found = await tokens.named(text, limit);
+    return found.map((token) => ({
+      title: token.name,
+      href: `/tokens?kind=${token.kind}`,
+      detail: `${token.kind} · ${token.prefix}…`,
+      state: stateOf(token, now()),
     }));
   },
 });

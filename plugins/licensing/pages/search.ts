@@ -1,6 +1,8 @@
-/** Licenses for the search, by what their list looks through: never by a whole key, which has no place in an address. */
+/** Licenses for the search, by what their list looks through and by their `client_ref` in full: never by a whole key, which has no place in an address. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
+import type { Deps } from '../deps.js';
 import type { Licenses } from '../licenses/licenses.js';
+import type { ActivationDoc } from '../model.js';
 
 export const licenseSearch = (licenses: Pick<Licenses, 'page'>): SearchProvider => ({
   label: 'Licenses',
@@ -8,13 +10,40 @@ export const licenseSearch = (licenses: Pick<Licenses, 'page'>): SearchProvider 
   order: 40,
   role: 'member',
   find: async ({ text, limit, principal }) => {
-    const { items } = await licenses.page(principal, { q: text, limit });
-    return items.map(({ id, licensee, email, product, status }) => ({
+    const [own, found] = await Promise.all([
+      licenses.page(principal, { client_ref: text, limit }),
+      licenses.page(principal, { q: text, limit }),
+    ]);
+    const named = new Set(own.items.map(({ id }) => id));
+    const items = [...own.items, ...found.items.filter(({ id }) => !named.has(id))].slice(0, limit);
+    return items.map(({ id, licensee, email, product, status, client_ref }) => ({
       title: licensee ?? email ?? 'License without a name',
       href: `/licenses/${id}`,
-      detail: [product, licensee === null ? null : email].filter(Boolean).join(' · '),
+      detail: [product, licensee === null ? null : email, named.has(id) ? client_ref : null]
+        .filter(Boolean)
+        .join(' · '),
       state: status,
     }));
   },
   more: (text) => `/licenses?${new URLSearchParams({ q: text }).toString()}`,
+});
+
+/** Machines of licenses for the search, by their id or their name as they gave it. Each leads to its license. */
+export const machineSearch = ({ activations }: Pick<Deps, 'activations'>): SearchProvider => ({
+  label: 'Machines',
+  icon: 'monitor',
+  order: 45,
+  role: 'member',
+  find: async ({ text, limit }) => {
+    const by = async (field: 'machine_id' | 'machine_name'): Promise<readonly ActivationDoc[]> =>
+      (await activations.find({ filter: { [field]: text }, limit })).items;
+    const found = (await Promise.all([by('machine_id'), by('machine_name')])).flat();
+    const each = new Map(found.map((machine) => [machine.id, machine]));
+    return [...each.values()].slice(0, limit).map(({ license_id, machine_id, machine_name, product, status }) => ({
+      title: machine_name ?? machine_id,
+      href: `/licenses/${license_id}`,
+      detail: [product, machine_name === null ? null : machine_id].filter(Boolean).join(' · '),
+      state: status,
+    }));
+  },
 });

@@ -7,6 +7,8 @@ import { refused } from './refused.js';
 import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from './fixture.js';
 import type { Services } from '../../../plugins/access/assemble.js';
 import { provision } from '../../../plugins/access/provision.js';
+import { tokenSearch } from '../../../plugins/access/pages/search.js';
+import { questionOf } from '../../support/search.js';
 import type { TokenDoc } from '../../../plugins/access/token.js';
 import type { TokenPrincipal } from '../../../ports/http.js';
 
@@ -37,6 +39,19 @@ describe('access: tokens', () => {
   });
 
   afterEach(() => s.background.settled());
+
+  it('are found by their name in full and by the beginning that is shown, never by the secret', async () => {
+    const made = await master();
+    await s.tokens.issue({ kind: 'master', name: 'ci 2', scopes: [], created_by: 'admin' });
+    const search = tokenSearch(s.tokens, () => w.clock.iso());
+    const prefix = made.token.slice(0, 12);
+    const hit = { title: 'ci', href: '/tokens?kind=master', detail: `master · ${prefix}…`, state: null };
+    for (const text of ['ci', prefix]) expect(await search.find(questionOf(text))).to.deep.equal([hit]);
+    expect(await search.find(questionOf(made.token))).to.deep.equal([]);
+    await s.tokens.revoke(made.id);
+    expect(await search.find(questionOf('ci'))).to.deep.equal([{ ...hit, state: 'revoked' }]);
+    expect(search.role).to.equal('admin');
+  });
 
   it('stores the SHA-256 and never the secret', async () => {
     const { id, token } = await master();

@@ -1,0 +1,34 @@
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { itemSearch } from '../../../../plugins/bugs/pages/search.js';
+import { questionOf } from '../../../support/search.js';
+import { memoryFixture, report, settled, type Fixture } from '../fixture.js';
+
+describe('bugs: search', () => {
+  let fixture: Fixture;
+  const exact = (text: string): Promise<string | null> | undefined =>
+    itemSearch(fixture.deps).exact?.(questionOf(text));
+  beforeEach(async () => {
+    fixture = await memoryFixture();
+  });
+  afterEach(() => settled(fixture));
+
+  it('leads to the item of a ref, and of a client_ref in full', async () => {
+    const { item } = await fixture.bugs.record(report({ client_ref: 'TICKET 7' }));
+    expect(await exact(item.ref.toUpperCase())).to.equal(`/bugs/${item.ref}`);
+    expect(await exact('TICKET 7')).to.equal(`/bugs/${item.ref}`);
+    expect(await exact('TICKET')).to.equal(null);
+    expect(await exact('ticket 7')).to.equal(null);
+  });
+
+  it('finds a client_ref that looks like a ref', async () => {
+    const { item } = await fixture.bugs.record(report({ client_ref: 'ticket-999' }));
+    expect(await exact('ticket-999')).to.equal(`/bugs/${item.ref}`);
+  });
+
+  it('leads nowhere where two projects know the client_ref', async () => {
+    await fixture.bugs.record(report({ client_ref: 'r1' }));
+    await fixture.bugs.record(report({ client_ref: 'r1', project: 'beta' }));
+    expect(await exact('r1')).to.equal(null);
+  });
+});

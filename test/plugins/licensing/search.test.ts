@@ -1,0 +1,40 @@
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { licenseSearch, machineSearch } from '../../../plugins/licensing/pages/search.js';
+import { WatchedStore } from '../../support/watched.js';
+import { questionOf } from '../../support/search.js';
+import { fixtureOn, STORE, type Fixture } from './fixture.js';
+
+describe('licensing: search', () => {
+  let f: Fixture;
+  beforeEach(async () => {
+    f = fixtureOn(await STORE.ensured(new WatchedStore()));
+  });
+  afterEach(() => f.settled());
+
+  it('finds a license by its client_ref in full, once', async () => {
+    const { doc } = await f.license({ client_ref: 'order-1', licensee: 'order-1 Ltd' });
+    await f.license({ client_ref: 'order-12' });
+    const hits = await licenseSearch(f.licenses).find(questionOf('order-1'));
+    expect(hits.map(({ href, detail }) => [href, detail])).to.deep.equal([[`/licenses/${doc.id}`, 'shop · order-1']]);
+  });
+
+  it('finds a machine by its id and by its name, and leads to its license', async () => {
+    const { doc, key } = await f.license();
+    const machine = { product: 'shop', machine_id: 'machine-one', machine_name: 'Reception' };
+    await f.online.validate(key, machine, true);
+    await f.online.validate(key, { product: 'shop', machine_id: 'machine-two' }, true);
+    const hit = {
+      title: 'Reception',
+      href: `/licenses/${doc.id}`,
+      detail: 'shop · machine-one',
+      state: 'active',
+    };
+    const search = machineSearch(f.deps);
+    expect(await search.find(questionOf('machine-one'))).to.deep.equal([hit]);
+    expect(await search.find(questionOf('Reception'))).to.deep.equal([hit]);
+    const [unnamed] = await search.find(questionOf('machine-two'));
+    expect(unnamed).to.include({ title: 'machine-two', detail: 'shop' });
+    expect(await search.find(questionOf('machine'))).to.deep.equal([]);
+  });
+});
