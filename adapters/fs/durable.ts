@@ -1,6 +1,7 @@
 /** Writes that are on the disk when they resolve, and modes that hold whatever the umask. */
 import { chmod, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { textPieces } from '../../clients/shared/text-pieces.js';
 
 /** What a web server may read (contract 40, files). */
 export const OPEN_FOLDER = 0o755;
@@ -69,6 +70,8 @@ export async function writeNew<T>(
   }
 }
 
+const PIECE_UNITS = 1024 * 1024;
+
 /** Puts a text in place in one step. @param temporary beside `path` or elsewhere on the same file system */
 export async function putText(
   temporary: string,
@@ -76,7 +79,11 @@ export async function putText(
   text: string,
   { mode, owner }: { mode: number; owner: Owner | null } = { mode: OPEN_FILE, owner: null },
 ): Promise<void> {
-  await writeNew(temporary, mode, (file) => file.writeFile(text), owner);
+  const write = async (file: FileHandle): Promise<void> => {
+    // Each goes on where the one before ended. A manifest has megabytes, which are not made bytes at a stretch.
+    for (const piece of textPieces(text, PIECE_UNITS)) await file.writeFile(piece);
+  };
+  await writeNew(temporary, mode, write, owner);
   try {
     await rename(temporary, path);
   } catch (error) {

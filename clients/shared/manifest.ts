@@ -47,11 +47,21 @@ export interface Manifest {
 /** Of a manifest's text: 200,000 files with the longest paths that a package may hold. */
 export const MAX_MANIFEST_BYTES = 96 * 1024 ** 2;
 
+export type ManifestInput = Omit<Manifest, 'schema' | 'files'> & { files: readonly PackagedFile[] };
+
 /** The members in their order, and with it the signed text. */
-export function manifestText(release: Omit<Manifest, 'schema' | 'files'> & { files: readonly PackagedFile[] }): string {
-  const preserved = globMatcher(release.preserve_patterns);
+export function manifestText(release: ManifestInput): string {
   const files = release.files.toSorted((a, b) => compareCodePoints(a.path, b.path));
-  const manifest: Manifest = {
+  return [...manifestPieces({ ...release, files }, files.length + 1)].join('');
+}
+
+/**
+ * The same text in pieces, each with at most `perPiece` files: one of 200,000 is not written at a stretch.
+ * @param release its files in the order of their paths by code point
+ */
+export function* manifestPieces(release: ManifestInput, perPiece: number): Generator<string> {
+  const preserved = globMatcher(release.preserve_patterns);
+  const head = {
     schema: 1,
     product: release.product,
     version: release.version,
@@ -59,14 +69,25 @@ export function manifestText(release: Omit<Manifest, 'schema' | 'files'> & { fil
     platform: release.platform,
     published_at: release.published_at,
     package: { sha256: release.package.sha256, size: release.package.size },
-    files: files.map(({ path, size, sha256, mode }) => ({ path, size, sha256, mode, preserve: preserved(path) })),
+  };
+  const tail = {
     preserve_patterns: release.preserve_patterns,
     min_version: release.min_version,
     setup: release.setup,
     entry: release.entry,
     runtime: release.runtime && { name: release.runtime.name, version: release.runtime.version },
   };
-  return JSON.stringify(manifest);
+  yield `${JSON.stringify(head).slice(0, -1)},"files":[`;
+  let last = '';
+  for (let at = 0; at < release.files.length; at += perPiece) {
+    const files = release.files.slice(at, at + perPiece).map(({ path, size, sha256, mode }) => {
+      if (compareCodePoints(last, path) > 0) throw new TypeError('the files of a manifest are not in their order');
+      last = path;
+      return { path, size, sha256, mode, preserve: preserved(path) };
+    });
+    yield (at === 0 ? '' : ',') + JSON.stringify(files).slice(1, -1);
+  }
+  yield `],${JSON.stringify(tail).slice(1)}`;
 }
 
 /** A text that is no manifest, or one that must not be followed. */

@@ -4,8 +4,9 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
+import { textPieces } from '../../../clients/shared/text-pieces.js';
 import { DEPS, type Deps } from '../deps.js';
-import { sha256 } from '../place.js';
+import { hashOf } from '../manifest-bytes.js';
 
 /** UTF-16 units; at most three times as many bytes, below every store's limit. */
 const PART_UNITS = 2 * 1024 * 1024;
@@ -16,17 +17,14 @@ const PAGE = 2;
 export class ManifestTexts {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'manifests'>) {}
 
-  /** Answers its SHA-256, hex. The same text twice is once. */
-  async write(releaseId: string, text: string): Promise<string> {
-    const manifest_sha256 = sha256(text);
-    for (let n = 0, at = 0; at < text.length; n++) {
-      // A pair of surrogates stays together.
-      const end = isHigh(text.charCodeAt(at + PART_UNITS - 1)) ? at + PART_UNITS + 1 : at + PART_UNITS;
-      const part = { release_id: releaseId, manifest_sha256, text: text.slice(at, end) };
-      await this.deps.manifests.change({ id: partId(releaseId, manifest_sha256, n) }, { set: part }, { upsert: true });
-      at = end;
+  /** The same text twice is once. @param manifest_sha256 its SHA-256, hex */
+  async write(releaseId: string, text: string, manifest_sha256: string): Promise<void> {
+    let n = 0;
+    for (const piece of textPieces(text, PART_UNITS)) {
+      const part = { release_id: releaseId, manifest_sha256, text: piece };
+      const id = partId(releaseId, manifest_sha256, n++);
+      await this.deps.manifests.change({ id }, { set: part }, { upsert: true });
     }
-    return manifest_sha256;
   }
 
   /** Null: it is not there, or not whole. */
@@ -34,7 +32,7 @@ export class ManifestTexts {
     const filter = { release_id: releaseId, manifest_sha256: manifestSha256 };
     const parts = await all(this.deps.manifests, { filter, limit: PAGE });
     const text = parts.map((part) => part.text).join('');
-    return sha256(text) === manifestSha256 ? text : null;
+    return (await hashOf(text)) === manifestSha256 ? text : null;
   }
 
   /** Removes the texts of a release but those named. */
@@ -44,8 +42,6 @@ export class ManifestTexts {
     if (gone.length > 0) await this.deps.manifests.remove({ id: { in: gone } });
   }
 }
-
-const isHigh = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
 /** In the order of the parts. */
 const partId = (releaseId: string, manifestSha256: string, n: number): string =>

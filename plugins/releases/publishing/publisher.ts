@@ -5,10 +5,10 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { manifestText } from '../../../clients/shared/manifest.js';
 import type { PackagedFile, StagedPackage } from '../../../ports/release-store.js';
 import { ManifestTexts } from '../asking/manifest-texts.js';
 import { DEPS, type Deps } from '../deps.js';
+import { buildManifest } from '../manifest-bytes.js';
 import { placeOf, type Platform, type ReleaseDoc, type ReleaseFields } from '../model.js';
 import { releaseId } from '../place.js';
 import { Finisher } from './finisher.js';
@@ -128,7 +128,6 @@ export class Publisher {
       const before = await this.docs.get(claim.id);
       if (before?.open_at !== undefined) await this.finisher.finish(before);
       const { release, manifest } = await this.#signed(claim.id, request, facts);
-      await this.manifests.write(claim.id, manifest);
       await this.leases.intend(claim, { staged, release });
       await this.deps.protect(request.product);
       if (!(await put(release, manifest))) {
@@ -177,7 +176,7 @@ export class Publisher {
       has_setup: facts.setup !== null,
     };
     const { published_at, entry, runtime, preserve_patterns } = release;
-    const manifest = manifestText({
+    const manifest = await buildManifest({
       product,
       version: release.version,
       channel,
@@ -191,10 +190,11 @@ export class Publisher {
       entry,
       runtime,
     });
-    const signed = await this.deps.signer.sign(Buffer.from(manifest));
-    const manifest_sha256 = await this.manifests.write(id, manifest);
+    const signed = await this.deps.signer.sign(manifest.bytes);
+    const manifest_sha256 = manifest.sha256;
+    await this.manifests.write(id, manifest.text, manifest_sha256);
     const signature = { manifest_signature: signed?.signature ?? null, key_id: signed?.key.key_id ?? null };
-    return { release: { ...release, manifest_sha256, ...signature }, manifest };
+    return { release: { ...release, manifest_sha256, ...signature }, manifest: manifest.text };
   }
 
   /** The first spelling of a version stays, and with it its path (contract 40, versions). */

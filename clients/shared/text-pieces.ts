@@ -1,0 +1,10 @@
+/** Cuts a long text into pieces that can be stored or encoded one by one: a pair of surrogates stays together. */
+export function* textPieces(text: string, units: number): Generator<string> {
+  for (let at = 0; at < text.length;) {
+    const end = isHigh(text.charCodeAt(at + units - 1)) ? at + units + 1 : at + units;
+    yield text.slice(at, end);
+    at = end;
+  }
+}
+
+const isHigh = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;

@@ -1,0 +1,95 @@
+/** Large manifests are made and hashed in pieces, between which the event loop has a turn (contract 00). */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createHash } from 'node:crypto';
+import { manifestText } from '../../../clients/shared/manifest.js';
+import { textPieces } from '../../../clients/shared/text-pieces.js';
+import { buildManifest, hashOf } from '../../../plugins/releases/manifest-bytes.js';
+
+const HASH = 'a'.repeat(64);
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const release = (count: number, patterns: string[] = []): Parameters<typeof buildManifest>[0] => ({
+  product: 'shop',
+  version: '1.2.0',
+  channel: 'stable',
+  platform: 'any',
+  published_at: '2026-11-20T10:00:00.000Z',
+  package: { sha256: HASH, size: 10 },
+  files: Array.from({ length: count }, (_, n) => ({
+    path: `lib/ü/${String(n).padStart(6, '0')}.js`,
+    size: n,
+    sha256: HASH,
+    mode: '0644',
+  })),
+  preserve_patterns: patterns,
+  min_version: null,
+  setup: { schema: 1 },
+  entry: null,
+  runtime: { name: 'node', version: '20' },
+});
+
+/** Counts the turns that the event loop is given. */
+function turns(): { count: number; pause: () => Promise<void> } {
+  const counted = { count: 0, pause: () => Promise.resolve(void counted.count++) };
+  return counted;
+}
+
+describe('releases: the bytes of manifests', () => {
+  it('of very many files are made with a turn after every 500', async () => {
+    const wanted = release(20_000);
+    const given = turns();
+    const built = await buildManifest(wanted, given.pause);
+    expect(given.count).to.be.at.least(20_000 / 500);
+    expect(built.text).to.equal(manifestText(wanted));
+    expect(built.bytes.equals(Buffer.from(built.text))).to.equal(true);
+    expect(built.sha256).to.equal(sha256(built.text));
+  });
+
+  it('a thousand patterns make the pieces smaller', async () => {
+    const given = turns();
+    await buildManifest(
+      release(
+        100,
+        Array.from({ length: 1_000 }, (_, n) => `config/${n}/*`),
+      ),
+      given.pause,
+    );
+    expect(given.count).to.be.at.least(100);
+  });
+
+  it('are those of the text, whatever the number of files', async () => {
+    for (const count of [0, 1, 499, 500, 501, 1_000]) {
+      const wanted = release(count, ['**/*1.js']);
+      expect((await buildManifest(wanted)).text, `${count}`).to.equal(manifestText(wanted));
+    }
+  });
+
+  it('files that are not in order are refused: their text would not be the one that everybody else makes', async () => {
+    const wanted = release(2);
+    const failed = await buildManifest({ ...wanted, files: wanted.files.toReversed() }).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    expect(failed).to.be.instanceOf(TypeError);
+  });
+
+  it('a long text is hashed with a turn after every half megabyte', async () => {
+    const text = 'ü😀'.repeat(1_000_000);
+    const given = turns();
+    expect(await hashOf(text, given.pause)).to.equal(sha256(text));
+    expect(given.count).to.be.at.least(5);
+  });
+
+  it('pieces of a text are the text, and none begins or ends within a character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 1, max: 5 }), (text, units) => {
+        const pieces = [...textPieces(text, units)];
+        expect(pieces.join('')).to.equal(text);
+        for (const piece of pieces) {
+          expect(piece.isWellFormed()).to.equal(true);
+          expect(piece.length).to.be.within(1, units + 1);
+        }
+      }),
+    );
+  });
+});
