@@ -1,6 +1,7 @@
 /**
  * A worker that opens raw connections from twenty addresses in turn, writes what it is told on each and holds them open; one
- * that is ended is opened anew. It says `{opened}` when every one has been written to. By itself, so that it holds up no
+ * that is ended is opened anew. It says `{opened}` when every one has been written to, or, where they read nothing, when each has
+ * its first bytes. By itself, so that it holds up no
  * caller.
  */
 import { connect } from 'node:net';
@@ -29,10 +30,11 @@ function open(i: number, { port, writes, unread = false }: Flood): Promise<void>
         resolve();
         setTimeout(() => void open(i, flood), PAUSE_MS);
       });
-    if (!unread) socket.resume();
+    if (unread) socket.once('readable', () => resolve());
+    else socket.resume();
     socket.once('connect', () => {
       const parts = writes[i % writes.length]!;
-      parts.forEach((part, n) => socket.write(part, () => n === parts.length - 1 && resolve()));
+      parts.forEach((part, n) => socket.write(part, () => n === parts.length - 1 && !unread && resolve()));
     });
   });
 }
