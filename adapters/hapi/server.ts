@@ -24,6 +24,7 @@ import { textOf } from './errors/failure.js';
 import { requestId, standardHeaders } from './transport/headers.js';
 import { DirectRoutes } from './transport/direct.js';
 import { COMPRESSED_FROM, Sending } from './transport/send.js';
+import { StreamPlaces } from './limits/stream-places.js';
 import { UnsentBudget } from './limits/unsent-budget.js';
 import { KnownPaths } from './transport/known-paths.js';
 import { makeListener, ownListener } from './transport/listener.js';
@@ -147,7 +148,7 @@ export class HapiServer implements HttpServer {
     const wait = options.panelTimeoutMs ?? 2_000;
     const mostBytes =
       options.maxBodyBytesInFlight ?? Math.max(128 * MIB, 8 * (limits.json_bytes + limits.inflated_bytes));
-    const streams = new InFlight(options.maxStreams ?? 1_000);
+    const streams = new StreamPlaces(options.maxStreams ?? 1_000);
     options.metrics.gauge('aos_http_requests_in_flight', 'Requests at work', () => this.#inFlight.count);
     options.metrics.gauge('aos_http_streams', 'Files, uploads and event streams under way', () => streams.count);
     const unsent = options.maxUnsentBytes ?? 128 * MIB;

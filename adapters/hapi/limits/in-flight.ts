@@ -19,9 +19,13 @@ export class InFlight {
   enter(address: string | null): Place | null {
     if (this.count >= this.most) return null;
     if (address === null) return this.admit(null);
-    const held = this.#anonymous.get(address) ?? 0;
-    if (this.#anonymousCount >= this.#mostAnonymous || held >= this.#mostPerAddress) return null;
+    if (this.#anonymousCount >= this.#mostAnonymous || !this.mayHold(address)) return null;
     return this.admit(address);
+  }
+
+  /** The address has not used up its part. */
+  mayHold(address: string): boolean {
+    return (this.#anonymous.get(address) ?? 0) < this.#mostPerAddress;
   }
 
   /** A place without asking, for probes. */

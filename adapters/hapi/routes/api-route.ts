@@ -392,7 +392,7 @@ export class ApiRoute {
     const failed = (thrown: unknown): void => this.#log(thrown, call, 'a stream failed');
     try {
       const own = this.#ownHeaders(answer);
-      const rules = { stallMs, buffers, failed, closed };
+      const rules = { stallMs, buffers, failed, closed, place };
       const response =
         answer instanceof FileAnswer
           ? await fileResponse(answer.file, call.method, call.raw.req.headers, own, rules)

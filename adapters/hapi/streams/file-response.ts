@@ -5,12 +5,14 @@ import { Failure } from '../errors/failure.js';
 import type { HttpResponse } from '../transport/http-response.js';
 import type { BodyStream } from './body-stream.js';
 import { Outflow } from './outflow.js';
+import type { StreamPlace } from '../limits/stream-places.js';
 import type { PieceBuffers } from './piece-buffers.js';
 import { partOf } from './file-request.js';
 
 export interface StreamRules {
   stallMs: number;
   buffers: PieceBuffers;
+  place: Pick<StreamPlace, 'mayGiveWay' | 'moved'>;
   /** A source that failed, or gave another number of bytes than it promised. */
   failed: (thrown: unknown) => void;
   /** Called once, when the last byte is out or nobody reads any longer. */
@@ -102,14 +104,16 @@ class FileBody implements BodyStream {
 
   /** False: nobody reads any longer. */
   async #pump(source: Source, res: ServerResponse): Promise<boolean> {
-    const { stallMs, buffers } = this.rules;
+    const { stallMs, buffers, place } = this.rules;
     const out = new Outflow(res, stallMs);
+    place.mayGiveWay(() => out.cut());
     let left = this.bytes ?? 0;
     for (let piece = await source.next(); piece !== null; piece = await source.next()) {
       left -= piece.length;
       if (left < 0) throw new RangeError('a file gave more bytes than it has');
       if (!(await out.write(piece))) return false;
       buffers.give(piece);
+      place.moved();
     }
     if (left > 0) throw new RangeError(`a file gave ${left} bytes fewer than it has`);
     return true;
