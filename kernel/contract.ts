@@ -332,6 +332,7 @@ export {
   SharedBytes,
   stated,
   text,
+  unlisted,
   View,
 } from '../ports/http.js';
 export type {

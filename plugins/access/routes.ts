@@ -56,7 +56,7 @@ export function routes(parts: { tokens: Tokens; audit: Audit; clock: Clock; proj
       input: { body: provisionBody },
       status: 201,
       output: named(
-        'NewToken',
+        'TokenMade',
         whole({
           token: joi.string(),
           id: joi.string(),

@@ -1,6 +1,6 @@
 /** The answer to a report (contract 21, answer). */
 import joi from 'joi';
-import { named } from '../../kernel/contract.js';
+import { named, unlisted } from '../../kernel/contract.js';
 import type { Recorded } from '../../ports/domain/bugs.js';
 import type { ErrorAnswer, PublicAnswer } from '../../ports/domain/errors.js';
 
@@ -91,6 +91,6 @@ const reported = named('ErrorReported', joi.object(single));
 
 /** A single report gets its own answer, a list gets `results`. */
 export const reportOutput = {
-  200: joi.alternatives(reported, named('ErrorsReported', joi.object({ results }))),
+  200: joi.alternatives(reported, unlisted(named('ErrorsReported', joi.object({ results })))),
   201: reported,
 };

@@ -1,6 +1,6 @@
 /** The body that reports one error (contract 21, intake). Limits that cut a field are not checked here. */
 import joi from 'joi';
-import { named, stated } from '../../kernel/contract.js';
+import { named, stated, unlisted } from '../../kernel/contract.js';
 import { isTimestamp } from '../../lib/time.js';
 import { leftOutAndTold } from '../../lib/unsupported-fields.js';
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
@@ -113,9 +113,9 @@ const list = joi
 
 /**
  * One report, or a list of them. The elements of a list are checked later, one by one (`element`), so that a bad element does
- * not fail the others. The condition separates objects from lists, so each form gets its own errors.
+ * not fail the others. openapi.json has the single report: no client in Go or Java has a type for both. The condition separates objects from lists, so each form gets its own errors.
  */
-export const intakeBody = joi.alternatives().try(list).conditional(joi.array(), { otherwise: errorBody });
+export const intakeBody = joi.alternatives().try(unlisted(list)).conditional(joi.array(), { otherwise: errorBody });
 
 const checked = errorBody.prefs({
   abortEarly: false,

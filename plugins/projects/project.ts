@@ -73,7 +73,7 @@ export interface ProjectFields {
 }
 
 export const createBody = named(
-  'NewProject',
+  'ProjectCreation',
   joi
     .object({
       slug: joi.string().pattern(SLUG, 'lower-case letters, digits, dots, dashes, underscores').required(),

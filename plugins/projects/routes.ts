@@ -169,7 +169,7 @@ function keyRoutes(keys: IntakeKeys): RouteSpec[] {
         optionalBody: true,
       },
       status: 201,
-      output: named('NewIntakeKey', whole({ id: joi.string(), key: joi.string(), dsn: joi.string() })),
+      output: named('IntakeKeyMade', whole({ id: joi.string(), key: joi.string(), dsn: joi.string() })),
       handle: async ({ principal, params: { slug = '' }, body }) => {
         const { name } = (body ?? {}) as { name?: string | null };
         return created(await keys.create(principal, slug, name ?? undefined)).header('cache-control', 'no-store');

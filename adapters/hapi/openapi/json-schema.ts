@@ -1,6 +1,8 @@
 /**
  * joi's `describe()` → JSON Schema 2020-12, as far as routes use joi. What JSON Schema cannot say (references between
  * fields, conditions) is left wider, never narrower: a client made from the description must not refuse what we take.
+ * Two ways are narrower, since programs that make clients have no type for a list or an object: of two spellings of the
+ * same (a list, or its only element) the list alone is told; and what a route declares `unlisted` is left out.
  *
  * Rejected: joi's own export. It says the opposite of inverted patterns, drops the flags of others, closes every object
  * although we drop unknown fields, shows forbidden keys, and writes a schema with an id out wherever it is used
@@ -31,7 +33,6 @@ export interface Description {
     description?: string;
     unknown?: boolean;
     match?: string;
-    single?: boolean;
   };
   keys?: Record<string, Description>;
   items?: Description[];
@@ -42,10 +43,14 @@ export interface Description {
   allow?: unknown[];
   examples?: unknown[];
   link?: { ref?: { path?: unknown[] } };
-  metas?: { component?: { name: string; description?: string }; json?: JsonSchema }[];
+  metas?: { component?: { name: string; description?: string }; json?: JsonSchema; unlisted?: boolean }[];
 }
 
 export const isRequired = (described: Description): boolean => described.flags?.presence === 'required';
+
+/** `unlisted` of ports/http.ts says otherwise, and what may not be given at all. */
+export const isListed = ({ flags, metas = [] }: Description): boolean =>
+  flags?.presence !== 'forbidden' && !metas.some(({ unlisted }) => unlisted === true);
 
 /** The name that a schema was given (ports/http.ts, `named`). */
 export const nameOf = (described: Description): string | null => componentOf(described)?.name ?? null;
@@ -111,9 +116,17 @@ const isJson = (value: unknown): boolean =>
 
 const TYPE_OF: Record<string, string> = { string: 'string', number: 'number', boolean: 'boolean', object: 'object' };
 
-/** An enumeration always, of one value too: programs that make clients stumble over `const` of a member that may be absent. */
+/**
+ * An enumeration always, of one value too: programs that make clients stumble over `const` of a member that may be absent.
+ * Of truth values none: no language has an enumeration of them.
+ */
 function only(values: unknown[]): JsonSchema {
-  const types = [...new Set(values.map((value) => (value === null ? 'null' : TYPE_OF[typeof value])))];
+  const types = [
+    ...new Set(
+      values.map((value) => (value === null ? 'null' : Number.isInteger(value) ? 'integer' : TYPE_OF[typeof value])),
+    ),
+  ];
+  if (types.length === 1 && types[0] === 'boolean') return { type: 'boolean' };
   return { ...(types.length > 0 && { type: types.length === 1 ? types[0] : types }), enum: values };
 }
 
@@ -125,10 +138,24 @@ function nullable(schema: JsonSchema, allowed: unknown[]): JsonSchema {
   const emptyFits = schema['type'] === 'string' && !narrow;
   const others = allowed.filter((value) => value !== null && !(value === '' && emptyFits));
   const withNull = allowed.includes(null) ? [{ type: 'null' }] : [];
+  // One text that may be empty is one type to a program; told apart as two it would be a union.
+  if (schema['type'] === 'string' && others.length === 1 && others[0] === '')
+    return nullable(unchecked(schema), withNull.length > 0 ? [null] : []);
   if (others.length > 0) return { anyOf: [schema, only(others), ...withNull] };
   if (!allowed.includes(null)) return schema;
   if (typeof schema['type'] === 'string') return { ...schema, type: [schema['type'], 'null'] };
   return { anyOf: [schema, ...withNull] };
+}
+
+/** A text without what `''` would not fit. */
+function unchecked({
+  minLength: _min,
+  pattern: _pattern,
+  format: _format,
+  allOf: _all,
+  ...rest
+}: JsonSchema): JsonSchema {
+  return rest;
 }
 
 function shape(described: Description, options: SchemaOptions): JsonSchema {
@@ -260,14 +287,13 @@ function arrayShape(described: Description, rules: Rule[], options: SchemaOption
     if (name === 'length') return { ...limitOf('minItems', limit), ...limitOf('maxItems', limit) };
     return name === 'unique' ? { uniqueItems: true } : {};
   });
-  const list = {
+  return {
     type: 'array',
     ...(ordered.length > 0 && { prefixItems: ordered }),
     // Always said: a list without it is what programs that make clients refuse.
     items: items.length === 0 ? {} : items.length === 1 ? items[0] : { anyOf: items },
     ...sizes,
   };
-  return described.flags?.single === true && items.length > 0 ? { anyOf: [list, ...items] } : list;
 }
 
 function objectShape(described: Description, rules: Rule[], options: SchemaOptions): JsonSchema {
@@ -302,6 +328,8 @@ function alternatives(described: Description, options: SchemaOptions): JsonSchem
   return { [match === 'one' ? 'oneOf' : match === 'all' ? 'allOf' : 'anyOf']: schemas };
 }
 
-/** What an alternative may be. */
+/** What an alternative may be, as far as it is listed. */
 export const branchesOf = ({ matches = [] }: Description): Description[] =>
-  matches.flatMap(({ schema, then, otherwise }) => [schema, then, otherwise].filter((one) => one !== undefined));
+  matches.flatMap(({ schema, then, otherwise }) =>
+    [schema, then, otherwise].filter((one) => one !== undefined).filter((one) => isListed(one)),
+  );

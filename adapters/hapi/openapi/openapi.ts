@@ -26,7 +26,7 @@ export async function describeRoutes(mounted: readonly MountedRoute[], about: Ab
   const shared: Record<string, Json> = {};
   const ids = new Set<string>();
   const bare = routes.some(({ spec }) => spec.bare === true);
-  components.keep('Error', ERROR);
+  components.keep('ErrorAnswer', ERROR);
   if (bare) components.keep('BareError', BARE_ERROR);
   let began = performance.now();
   for (const route of routes) {

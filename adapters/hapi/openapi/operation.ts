@@ -4,7 +4,7 @@ import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
 import { cookieName } from '../transport/cookies.js';
 import type { Components } from './components.js';
-import { isRequired, jsonSchema, type Description } from './json-schema.js';
+import { isListed, isRequired, jsonSchema, type Description } from './json-schema.js';
 import { responses, type ResponseParts } from './responses.js';
 
 type Json = Record<string, unknown>;
@@ -95,7 +95,7 @@ function pathParameters(path: string, described: Description | undefined, compon
 function queryParameters({ input, credentialIn = [] }: RouteSpec, components: Components): Json[] {
   const { keys = {} } = (input?.query?.describe() ?? {}) as Description;
   return Object.entries(keys)
-    .filter(([name, key]) => key.flags?.presence !== 'forbidden' && !credentialIn.some((place) => place.name === name))
+    .filter(([name, key]) => isListed(key) && !credentialIn.some((place) => place.name === name))
     .map(([name, key]) => parameter('query', name, key, isRequired(key), components));
 }
 
@@ -138,7 +138,8 @@ function streamed({ mediaTypes, multipart }: StreamedInput): Json {
   if (multipart === undefined) return types;
   const { file, fields } = multipart;
   const properties = { [file]: BINARY, ...Object.fromEntries(fields.map((name) => [name, STRING])) };
-  return { ...types, 'multipart/form-data': { schema: { type: 'object', required: [file], properties } } };
+  // First, since openapi-generator reads the first alone, and its Java lacks a class where a form comes second.
+  return { 'multipart/form-data': { schema: { type: 'object', required: [file], properties } }, ...types };
 }
 
 /** Null where no body says anything: none is taken, or one without fields. */

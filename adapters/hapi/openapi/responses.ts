@@ -70,6 +70,7 @@ const isText = ({ type }: Description): boolean => type === 'string';
 function answer(described: Description, name: string, spec: RouteSpec, components: Components): JsonSchema {
   if (described.type === 'alternatives') {
     const branches = branchesOf(described);
+    if (branches.length === 1) return answer(branches[0]!, name, spec, components);
     return { anyOf: branches.map((one, at) => answer(one, `${name}${at + 1}`, spec, components)) };
   }
   return components.keep(nameOf(described) ?? name, enveloped(inner(described, components.output), spec));
@@ -144,7 +145,7 @@ function failed(names: readonly string[], codes: ErrorCodes, status: number, bar
   return {
     description: names.map((name) => `\`${name}\`: ${codes[name]?.[1]}`).join(' '),
     headers: { ...REQUEST_ID, ...(status === 429 && RATE_HEADERS) },
-    content: { 'application/json': { schema: ref('schemas', bare ? 'BareError' : 'Error'), example } },
+    content: { 'application/json': { schema: ref('schemas', bare ? 'BareError' : 'ErrorAnswer'), example } },
   };
 }
 
@@ -156,7 +157,7 @@ const whole = (description: string, schema: string): Json => ({
 
 /** The answers that every operation may give. */
 export const ANY_ERROR: Json = {
-  Error: whole('Any other error: `internal_error`, `overloaded`, `not_ready`, `insufficient_storage`', 'Error'),
+  Error: whole('Any other error: `internal_error`, `overloaded`, `not_ready`, `insufficient_storage`', 'ErrorAnswer'),
 };
 export const ANY_BARE_ERROR: Json = { BareError: whole('Any other error, without the envelope', 'BareError') };
 

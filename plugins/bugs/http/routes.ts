@@ -93,11 +93,11 @@ const list = (services: Services): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs`,
   operationId: 'listItems',
-  summary: 'List items, ask what changed, or fetch and reserve the next one',
+  summary: 'List items, or ask what changed',
   tool: tools.search,
   description:
     'Repeated filters are alternatives. `updated_since` (inclusive) orders by change and answers `server_time`, the mark for the ' +
-    'next question. `action=next` needs bugtracker:manage and answers `{item, lease}`, or `{item: null}` when there is none.',
+    'next question. With `action=next` it does and answers what `POST` does.',
   access: { scope: READ },
   input: { query: schemas.bugsQuery },
   direct: true,

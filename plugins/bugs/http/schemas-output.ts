@@ -1,6 +1,6 @@
 /** What the routes of the bug tracker answer (contract 20). */
 import joi from 'joi';
-import { named, pageOf, whole } from '../../../kernel/contract.js';
+import { named, pageOf, whole, unlisted } from '../../../kernel/contract.js';
 import { context, errorLevel, itemStatus, itemType, long, severity } from './schemas.js';
 
 const instant = joi.string().isoDate();
@@ -144,8 +144,8 @@ const changedPage = named(
   'ItemPage',
   itemPage.keys({ server_time: instant.description('With `updated_since`: the mark for the next question') }),
 );
-/** `GET /bugs` answers a list, or with `action=next` one item. */
-export const bugsOutput = joi.alternatives(changedPage, next);
+/** `GET /bugs` answers a list, or with `action=next` one item, which openapi.json has at POST. */
+export const bugsOutput = joi.alternatives(changedPage, unlisted(next));
 export const nextOutput = next;
 export const detailOutput = named(
   'ItemDetail',

@@ -1,6 +1,6 @@
 /** What the routes of the bug tracker take (contract 20). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
-import { named, stated } from '../../../kernel/contract.js';
+import { named, stated, unlisted } from '../../../kernel/contract.js';
 import { refused } from '../../../lib/unsupported-fields.js';
 import { LONGEST_COMMENT } from '../items/model.js';
 import { SORTS } from '../lists/filters.js';
@@ -119,7 +119,7 @@ export const editBody = named(
 );
 
 export const commentBody = named(
-  'NewComment',
+  'CommentCreation',
   joi
     .object({
       body: comment.required(),
@@ -260,8 +260,10 @@ export const bugsQuery = joi.object({
   ...paging,
   ...sorting,
   updated_since: since,
-  action: joi.string().valid('next').description('Fetches and reserves one item'),
-  ...nextFields,
+  // openapi.json has them at POST, whose answer is of one kind.
+  action: unlisted(joi.string().valid('next')),
+  agent: unlisted(agent),
+  lease_seconds: unlisted(leaseSeconds),
 });
 export const nextQuery = joi.object({
   ...filters,

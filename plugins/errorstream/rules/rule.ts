@@ -113,7 +113,7 @@ const fields = {
 };
 
 export const createBody = named(
-  'NewIgnoreRule',
+  'IgnoreRuleCreation',
   joi
     .object({
       ...fields,

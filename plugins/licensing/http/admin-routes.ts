@@ -1,5 +1,6 @@
 /** Administration of licenses, in the envelope (contract 50, administration API). */
-import { created, Reply, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import joi from 'joi';
+import { created, Reply, stated, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import type { NewLicense, LicenseFields, LicenseQuery } from '../licenses/fields.js';
 import { changeBody, createBody, emptied } from '../licenses/fields.js';
 import type { Licenses } from '../licenses/licenses.js';
@@ -71,6 +72,7 @@ function lists(licenses: Licenses): RouteSpec[] {
       access: READ,
       strictQuery: true,
       input: { query: csvQuery },
+      output: stated({ contentMediaType: 'text/csv' }, joi.string()),
       handle: async ({ principal, query }) =>
         text(await csvOf(licenses, principal, query), 'text/csv; charset=utf-8')
           .header('cache-control', 'no-store')

@@ -110,9 +110,9 @@ const licenseShape = named(
 );
 export const licenseAnswer = named('LicenseAnswerOne', whole({ license: licenseShape }));
 const made = { license: licenseShape, key: text.description('The whole key; it is shown here alone') };
-export const madeAnswer = named('NewLicenseAnswer', whole(made));
+export const madeAnswer = named('LicenseMade', whole(made));
 export const madeMany = named(
-  'NewLicenses',
+  'LicensesMade',
   joi.object({
     license: licenseShape,
     key: text,

@@ -92,7 +92,7 @@ export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 export const productField = joi.string().pattern(SLUG, 'the slug of a project');
 
 export const createBody = named(
-  'NewLicense',
+  'LicenseCreation',
   joi
     .object({
       product: productField.required().description('The project that it is for'),

@@ -48,7 +48,7 @@ export const heartbeatBody = named(
 );
 
 export const eventBody = named(
-  'NewTimelineEvent',
+  'TimelineEventCreation',
   joi
     .object({
       source: sourceText.required(),
@@ -77,7 +77,7 @@ const fields = {
 };
 
 export const monitorBody = named(
-  'NewMonitor',
+  'MonitorCreation',
   joi
     .object({ source: sourceText.required(), ...fields, ...refused('monitor') })
     .example({ source: 'web-1', name: 'Web server', interval_seconds: 60 }),

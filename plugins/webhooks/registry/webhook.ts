@@ -1,6 +1,6 @@
 /** A webhook: the stored document, its rules, what is shown of it (contract 70). Pure. */
 import joi from 'joi';
-import { named, type Doc } from '../../../kernel/contract.js';
+import { named, unlisted, type Doc } from '../../../kernel/contract.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import type { Delivery } from '../deliveries/delivery.js';
 import { ALL_EVENTS, TEST_EVENT } from '../events/names.js';
@@ -66,8 +66,8 @@ const fields = {
   url: line(2000).description('Where deliveries go: http or https, without user name and password'),
   project_slug: joi.string().max(64).allow(null, '').description('Only events of this project; empty: all projects'),
   events: joi
-    .alternatives(joi.string().max(2000), joi.array().items(joi.string().max(100)).max(200))
-    .description('Names of events, comma-separated, or `*`'),
+    .alternatives(unlisted(joi.string().max(2000)), joi.array().items(joi.string().max(100)).max(200))
+    .description('Names of events, or `*`; one text of them with commas is taken too'),
   secret: joi
     .string()
     .min(8)
@@ -78,7 +78,7 @@ const fields = {
 };
 
 export const createBody = named(
-  'NewWebhook',
+  'WebhookCreation',
   joi
     .object({
       ...fields,

@@ -1,0 +1,123 @@
+/**
+ * openapi.json before openapi-generator: its clients in Go and in Java (library `native`) compile, report an error to the
+ * running service and list it.
+ */
+import { expect } from 'chai';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { TestService } from '../support/service.js';
+import { run, TOOLS } from './programs.js';
+
+const GO = `package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	aos "example.com/shop/aos"
+)
+
+func main() {
+	settings := aos.NewConfiguration()
+	settings.Servers = aos.ServerConfigurations{{URL: os.Getenv("AOS_URL")}}
+	client := aos.NewAPIClient(settings)
+	ctx := context.WithValue(context.Background(), aos.ContextAccessToken, os.Getenv("AOS_TOKEN"))
+	report := aos.NewErrorReport("shop", aos.ERRORLEVEL_ERROR, "Boom")
+	report.SetExceptionClass("Gopher")
+	reported, answer, err := client.ErrorsAPI.ReportError(ctx).ErrorReport(*report).Execute()
+	if err != nil {
+		panic(err)
+	}
+	list, _, err := client.BugtrackerAPI.ListItems(ctx).ExceptionClass([]string{"Gopher"}).Execute()
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(answer.StatusCode, reported.GetCreated(), len(list.GetItems()), list.GetItems()[0].GetExceptionClass())
+}
+`;
+
+const JAVA = `import aos.ApiClient;
+import aos.api.BugtrackerApi;
+import aos.api.ErrorsApi;
+import aos.model.*;
+import java.util.List;
+
+public class Shop {
+  public static void main(String[] words) throws Exception {
+    ApiClient client = new ApiClient();
+    client.updateBaseUri(System.getenv("AOS_URL"));
+    client.setRequestInterceptor(r -> r.header("Authorization", "Bearer " + System.getenv("AOS_TOKEN")));
+    ErrorReport report = new ErrorReport().project("shop").errorLevel(ErrorLevel.ERROR).errorMessage("Boom");
+    report.exceptionClass("Duke");
+    ErrorReported reported = new ErrorsApi(client).reportError(report);
+    ItemPage list = new BugtrackerApi(client).listItems(
+        null, List.of(ItemType.ERROR), null, null, null, null, List.of("Duke"), null, null, null, null, null, null,
+        null, null, null, null, 5, null, null, null, null, null);
+    Item first = list.getItems().get(0);
+    System.out.println(reported.getCreated() + " " + list.getItems().size() + " " + first.getExceptionClass());
+  }
+}
+`;
+
+/** Only what compiles: no tests and no pages beside it. */
+const SOURCES = 'models,apis,supportingFiles,apiTests=false,modelTests=false,apiDocs=false,modelDocs=false';
+
+describe('openapi.json before openapi-generator', function () {
+  this.timeout(300_000);
+  let service: TestService;
+  let folder: string;
+  before(async function () {
+    if (!existsSync(join(TOOLS, '.complete'))) this.skip();
+    service = await TestService.started();
+    await service.project('shop');
+    folder = await mkdtemp(join(tmpdir(), 'aos-openapi-generator-'));
+    await writeFile(join(folder, 'openapi.json'), await (await fetch(`${service.url}/api/openapi.json`)).text());
+  });
+  after(async () => {
+    await service?.dispose();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  });
+
+  async function done(program: string, args: string[], env: NodeJS.ProcessEnv = {}, cwd = folder): Promise<string> {
+    const [code, output] = await run(program, args, env, cwd);
+    expect(code, `${program} ${args.join(' ')}\n${output.slice(-6_000)}`).to.equal(0);
+    return output.trim();
+  }
+  async function generated(language: string, into: string, properties: string, ...which: string[]): Promise<void> {
+    const jars = await readdir(join(TOOLS, 'generator'));
+    const jar = join(TOOLS, 'generator', jars[0] ?? '');
+    const where = ['-i', 'openapi.json', '-g', language, '-o', into, '--global-property', SOURCES, ...which];
+    await done('java', ['-jar', jar, 'generate', ...where, `--additional-properties=${properties}`]);
+  }
+  const asking = async (): Promise<NodeJS.ProcessEnv> => ({
+    AOS_URL: service.url,
+    AOS_TOKEN: await service.token('bugtracker:report,bugtracker:read'),
+  });
+
+  it('makes a Go client that compiles, reports an error and lists it', async () => {
+    await generated('go', 'go/aos', 'packageName=aos,withGoMod=false,enumClassPrefix=true');
+    await writeFile(join(folder, 'go', 'go.mod'), 'module example.com/shop\n\ngo 1.21\n');
+    await writeFile(join(folder, 'go', 'main.go'), GO);
+    await done('go', ['build', '-o', 'shop', '.'], { CGO_ENABLED: '0' }, join(folder, 'go'));
+    const said = await done(join(folder, 'go', 'shop'), [], await asking());
+    expect(said).to.equal('201 true 1 Gopher');
+  });
+
+  it('makes a Java client that compiles, reports an error and lists it', async () => {
+    const packages = 'invokerPackage=aos,apiPackage=aos.api,modelPackage=aos.model';
+    await generated('java', 'java', packages, '--library', 'native');
+    const sources = (await readdir(join(folder, 'java', 'src', 'main', 'java'), { recursive: true }))
+      .filter((file) => file.endsWith('.java'))
+      .map((file) => join('java', 'src', 'main', 'java', file));
+    await writeFile(join(folder, 'sources'), sources.join('\n'));
+    await writeFile(join(folder, 'java', 'Shop.java'), JAVA);
+    await mkdir(join(folder, 'java', 'classes'));
+    const path = ['java/classes', `${join(TOOLS, 'java')}/*`].join(delimiter);
+    await done('javac', ['-nowarn', '-d', 'java/classes', '-cp', path, 'java/Shop.java', '@sources']);
+    const said = await done('java', ['-cp', path, 'Shop'], await asking());
+    expect(said).to.equal('true 1 Duke');
+  });
+});
