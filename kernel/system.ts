@@ -1,5 +1,6 @@
 /** What the kernel says about the running service, provided as the token `kernel.system`. */
-import type { PluginState, SystemInfo, UnlistedProxy } from '../ports/domain/system.js';
+import type { ListedPage, PluginState, SystemInfo, UnlistedProxy } from '../ports/domain/system.js';
+import type { PageSpec, Role } from '../ports/http.js';
 import type { HttpServer } from '../ports/http-server.js';
 import type { Processes } from '../ports/processes.js';
 import type { DocumentStore } from '../ports/store.js';
@@ -94,6 +95,14 @@ export class KernelSystem implements SystemInfo {
     return this.parts.runs.flatMap((run) => run.manifest.events);
   }
 
+  pages(role: Role): readonly ListedPage[] {
+    return this.parts.runs
+      .flatMap((run) => (run.ready() ? (run.parts.pages ?? []) : []))
+      .flatMap(({ path, nav, access }) =>
+        nav !== undefined && mayOpen(access, role) ? [{ href: path, label: nav.label, also: nav.also ?? [] }] : [],
+      );
+  }
+
   async openapi(): Promise<object> {
     return (await this.parts.http?.openapi()) ?? {};
   }
@@ -102,6 +111,9 @@ export class KernelSystem implements SystemInfo {
     return this.parts.http?.tools() ?? NO_TOOLS;
   }
 }
+
+const mayOpen = (access: PageSpec['access'], role: Role): boolean =>
+  access === 'public' || role === 'admin' || (role === 'member' && access.session === 'member');
 
 async function healthOf(run: PluginRun): Promise<{ ok: boolean; [detail: string]: unknown }> {
   if (!run.ready()) return { ok: false, error: run.reason ?? run.state };

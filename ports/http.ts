@@ -328,6 +328,8 @@ export interface PageSpec {
     /** Name of an icon in web/assets/icons. */
     icon: string;
     order: number;
+    /** Other words that people use for the page; the search finds it by them. */
+    also?: readonly string[];
     /** A number to show beside the label; null hides it. */
     badge?: () => Promise<number | null>;
   };

@@ -174,7 +174,13 @@ export function pages(services: PageServices): PageSpec[] {
     {
       path: '/system',
       title: 'System',
-      nav: { section: 'administration', label: 'System', icon: 'system', order: 90 },
+      nav: {
+        section: 'administration',
+        label: 'System',
+        icon: 'system',
+        order: 90,
+        also: ['backup', 'health', 'jobs', 'plugins', 'version'],
+      },
       access: { session: 'member' },
       handle: () => systemView(services),
     },

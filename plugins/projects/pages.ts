@@ -95,7 +95,13 @@ export function pages(projects: Projects, keys: IntakeKeys, system: Pick<SystemI
     {
       path: '/projects',
       title,
-      nav: { section: 'administration', label: 'Projects', icon: 'project', order: 10 },
+      nav: {
+        section: 'administration',
+        label: 'Projects',
+        icon: 'project',
+        order: 10,
+        also: ['products', 'applications'],
+      },
       access: read,
       input: { query: joi.object({ cursor: joi.string().max(4096) }) },
       handle: async (request) => {

@@ -1,4 +1,5 @@
 /** What the kernel itself can say about the running service; bound for every plugin that `needs` it. */
+import type { Role } from '../http.js';
 import type { Processes } from '../processes.js';
 import { token } from '../token.js';
 import type { RouteTools } from '../tools.js';
@@ -28,6 +29,14 @@ export interface UnlistedProxy {
   last_at: string;
 }
 
+/** A page of the navigation. */
+export interface ListedPage {
+  href: string;
+  label: string;
+  /** Other words for it. */
+  also: readonly string[];
+}
+
 export interface SystemInfo {
   version: string;
   node: string;
@@ -52,6 +61,8 @@ export interface SystemInfo {
   scopes(): readonly string[];
   /** Every event that a plugin registered. */
   events(): readonly string[];
+  /** The pages of the navigation that this role may open. */
+  pages(role: Role): readonly ListedPage[];
   /** openapi.json, the same object every time. */
   openapi(): Promise<object>;
   /** The routes that are offered to agents; none where there is no server. */

@@ -1,5 +1,5 @@
 // The search box: comfort only, since the form leads to /search without it. Hits appear below the box while somebody types
-// (an ARIA combobox with a list box), Ctrl+K opens it anywhere, "/" where the page has no search field of its own. Pages of the navigation are found too.
+// (an ARIA combobox with a list box), Ctrl+K opens it anywhere, "/" where the page has no search field of its own.
 (() => {
   const WAIT_MS = 150;
   const box = document.querySelector('form[data-search]');
@@ -59,14 +59,6 @@
     input.setAttribute('aria-activedescendant', option.id);
   }
 
-  /** Pages by their names, as the navigation shows them: only what the account may open. */
-  function pagesNamed(words) {
-    return [...document.querySelectorAll('nav[aria-label="Main"] a.nav-link')]
-      .map((link) => ({ title: link.querySelector('.nav-link-title').textContent, href: link.getAttribute('href') }))
-      .filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
-      .slice(0, 3);
-  }
-
   function option({ title, href, detail, state }) {
     const row = element('a', 'search-hit dropdown-item');
     row.id = `search-hit-${options.length}`;
@@ -98,8 +90,6 @@
     at = -1;
     list.replaceChildren();
     if (found.exact) list.append(group('Go to', [{ title: typed, href: found.exact }]));
-    const pages = pagesNamed(typed.toLowerCase().split(/\s+/));
-    if (pages.length > 0) list.append(group('Pages', pages));
     for (const { label, hits } of found.kinds) list.append(group(label, hits));
     if (options.length === 0) list.append(element('p', 'dropdown-header', 'Nothing found'));
     else {

@@ -117,7 +117,13 @@ export function tokenPages(services: Services): PageSpec[] {
     {
       path: '/tokens',
       title,
-      nav: { section: 'administration', label: 'Tokens', icon: 'key', order: 30 },
+      nav: {
+        section: 'administration',
+        label: 'Tokens',
+        icon: 'key',
+        order: 30,
+        also: ['keys', 'credentials', 'secrets'],
+      },
       access,
       input: {
         query: joi.object({

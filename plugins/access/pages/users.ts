@@ -63,7 +63,13 @@ export function userPages(services: Services): PageSpec[] {
     {
       path: '/users',
       title,
-      nav: { section: 'administration', label: 'Users', icon: 'users', order: 20 },
+      nav: {
+        section: 'administration',
+        label: 'Users',
+        icon: 'users',
+        order: 20,
+        also: ['accounts', 'people', 'roles'],
+      },
       access,
       handle: () => list(),
     },

@@ -68,6 +68,7 @@ export function approvalPages(parts: PageParts): PageSpec[] {
         label: 'Approvals',
         icon: 'approval',
         order: 30,
+        also: ['machines', 'requests'],
         badge: async () => {
           const { licenses: some, machines } = await waiting(parts);
           return some + machines || null;

@@ -105,7 +105,13 @@ function listPages(parts: PageParts): PageSpec[] {
     {
       path: '/licenses',
       title,
-      nav: { section: 'delivery', label: title, icon: 'license', order: 20 },
+      nav: {
+        section: 'delivery',
+        label: title,
+        icon: 'license',
+        order: 20,
+        also: ['keys', 'machines', 'activations', 'customers'],
+      },
       access: reading,
       input: { query: listQuery },
       handle: (request) => byHash(asked(request).q ?? '') ?? listView(parts, request),

@@ -155,7 +155,13 @@ export function pages(parts: PageParts): PageSpec[] {
     {
       path: '/notifications',
       title,
-      nav: { section: 'administration', label: title, icon: 'send', order: 45 },
+      nav: {
+        section: 'administration',
+        label: title,
+        icon: 'send',
+        order: 45,
+        also: ['alerts', 'channels', 'e-mail', 'chat'],
+      },
       access,
       handle: async () => {
         const items = (await channels.list()).map((one) =>

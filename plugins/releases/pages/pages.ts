@@ -123,7 +123,13 @@ export function pages(services: Services): PageSpec[] {
     {
       path: '/releases',
       title,
-      nav: { section: 'delivery', label: title, icon: 'release', order: 10 },
+      nav: {
+        section: 'delivery',
+        label: title,
+        icon: 'release',
+        order: 10,
+        also: ['updates', 'versions', 'packages', 'channels'],
+      },
       access: reading,
       input: {
         query: joi.object({

@@ -49,6 +49,7 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
         label: 'Monitors',
         icon: 'monitor',
         order: 10,
+        also: ['machines', 'heartbeats', 'servers', 'watchdog'],
         badge: async () => (await status.down()) || null,
       },
       access,

@@ -72,6 +72,7 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
     scopes: () => [],
     events: () => [],
     openapi: async () => ({ openapi: '3.1.0', paths: {} }),
+    pages: () => [],
     tools: () => ({ list: () => [], call: () => Promise.resolve(null) }),
     ...more,
   };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import search from '../../../plugins/search/plugin.js';
 import { Search } from '../../../plugins/search/search.js';
-import { definePlugin, extend } from '../../../kernel/contract.js';
+import { definePlugin, extend, Redirect, type PageSpec } from '../../../kernel/contract.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import { SEARCH_PROVIDERS, type SearchProvider, type SearchQuestion } from '../../../ports/domain/search.js';
 import { boot, type TestService } from '../../../testing/boot.js';
@@ -94,6 +94,49 @@ describe('search: the page', () => {
     const stranger = await service.request('GET', '/search/live?q=a', { headers: { accept: 'application/json' } });
     expect(stranger.status).to.equal(401);
     expect((await service.request('GET', '/search?q=a')).status).to.equal(303);
+  });
+});
+
+describe('search: pages', () => {
+  let service: TestService;
+  before(async () => {
+    const page = (path: string, label: string, role: 'member' | 'admin', also?: string[]): PageSpec => ({
+      path,
+      title: label,
+      nav: { section: 'work', label, icon: 'tag', order: 10, ...(also && { also }) },
+      access: { session: role },
+      handle: () => new Redirect('/search'),
+    });
+    const things = definePlugin({
+      id: 'things',
+      version: '1.0.0',
+      api: 1,
+      title: 'Things',
+      from: import.meta.url,
+      setup: () => ({
+        pages: [
+          page('/things', 'Things', 'member', ['objects', 'spare parts']),
+          page('/vault', 'Vault', 'admin', ['objects']),
+        ],
+      }),
+    });
+    service = await boot([search, things]);
+  });
+  after(() => service.stop());
+
+  const found = async (q: string, as: 'member' | 'admin'): Promise<string[]> => {
+    const { body } = await service.request('GET', `/search/live?q=${encodeURIComponent(q)}`, { as });
+    const { kinds } = body as { kinds: { label: string; hits: { href: string }[] }[] };
+    return kinds.flatMap(({ label, hits }) => hits.map(({ href }) => `${label} ${href}`));
+  };
+
+  it('are found by the beginnings of their label and of other words for them, by who may open them', async () => {
+    expect(await found('THIN', 'member')).to.deep.equal(['Pages /things']);
+    expect(await found('objects', 'member')).to.deep.equal(['Pages /things']);
+    expect(await found('objects', 'admin')).to.deep.equal(['Pages /things', 'Pages /vault']);
+    expect(await found('parts spare', 'member')).to.deep.equal(['Pages /things']);
+    expect(await found('objects else', 'member')).to.deep.equal([]);
+    expect(await found('hings', 'member')).to.deep.equal([]);
   });
 });
 

@@ -1,0 +1,17 @@
+/** Pages of the navigation for the search, by their label and by other words that people use for them. */
+import type { SearchProvider } from '../../ports/domain/search.js';
+import type { SystemInfo } from '../../ports/domain/system.js';
+
+export const pageSearch = (system: Pick<SystemInfo, 'pages'>): SearchProvider => ({
+  label: 'Pages',
+  icon: 'book',
+  order: 5,
+  role: 'member',
+  find: async ({ words, limit, principal: { role } }) => {
+    const found = system.pages(role).filter(({ label, also }) => {
+      const names = [label, ...also].map((name) => name.toLowerCase());
+      return words.every((word) => names.some((name) => name.split(/\s+/).some((part) => part.startsWith(word))));
+    });
+    return found.slice(0, limit).map(({ label, href }) => ({ title: label, href }));
+  },
+});
