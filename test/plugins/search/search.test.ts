@@ -112,7 +112,7 @@ describe('search: pages', () => {
       version: '1.0.0',
       api: 1,
       title: 'Things',
-      from: import.meta.url,
+      from: new URL('../../../plugins/search/plugin.js', import.meta.url).href,
       setup: () => ({
         pages: [
           page('/things', 'Things', 'member', ['objects', 'spare parts']),
