@@ -355,7 +355,7 @@ describe('hapi: OpenAPI', () => {
     ],
     ['words and null', joi.string().valid('a', 'b', null), { type: ['string', 'null'], enum: ['a', 'b', null] }],
     // Not `const`: programs that make clients stumble over one that may be absent.
-    ['a constant', joi.any().valid(1), { type: 'number', enum: [1] }],
+    ['a constant', joi.any().valid(1), { type: 'integer', enum: [1] }],
     ['a flag that is always true', joi.boolean().valid(true), { type: 'boolean' }],
     [
       'what a text must not hold',
