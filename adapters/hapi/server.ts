@@ -31,6 +31,7 @@ import { makeListener, ownListener } from './transport/listener.js';
 import { OpenRequests } from './transport/open-requests.js';
 import { EventStreams } from './streams/event-streams.js';
 import { PieceBuffers } from './streams/piece-buffers.js';
+import { FairSlots } from './limits/fair-slots.js';
 import { InFlight } from './limits/in-flight.js';
 import { homePage } from './pages/home.js';
 import { ViewJudge } from './pages/judge-views.js';
@@ -50,6 +51,8 @@ import { Views } from './pages/views.js';
 
 const MIB = 1024 * 1024;
 const STALL_MS = 60_000;
+/** Readings with a credential; the others wait for their turn, address by address. */
+const READ_AT_ONCE = 32;
 /** An address may hold this part of the unsent bytes. */
 const UNSENT_SHARE = 4;
 const UPLOAD_RATE = { bytes: 160 * 1024, windowMs: 20_000 };
@@ -163,6 +166,7 @@ export class HapiServer implements HttpServer {
       limits: new RateLimits(limits, clock),
       bodies: new BodyReader({ limits, timeoutMs: options.bodyTimeoutMs ?? 60_000, mostBytes }),
       inFlight: this.#inFlight,
+      turns: new FairSlots(READ_AT_ONCE),
       streams: {
         places: streams,
         events: this.#eventStreams,

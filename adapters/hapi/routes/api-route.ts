@@ -46,6 +46,7 @@ import {
 import type { DeclaredCodes } from '../errors/declared-codes.js';
 import { AccessPolicy, MISSING } from '../access/access-policy.js';
 import { checkedHeaders, requestId, type standardHeaders } from '../transport/headers.js';
+import type { FairSlots } from '../limits/fair-slots.js';
 import type { InFlight, Place } from '../limits/in-flight.js';
 import type { RateLimits } from '../limits/rate-limits.js';
 import { redirectResponse } from '../transport/redirect.js';
@@ -67,6 +68,8 @@ export interface RouteServices {
   limits: RateLimits;
   bodies: BodyReader;
   inFlight: InFlight;
+  /** Of reading with a credential. */
+  turns: FairSlots;
   streams: StreamServices;
   sending: Sending;
   requests: OpenRequests;
@@ -251,7 +254,10 @@ export class ApiRoute {
     const query = this.#query.check(call.query);
     if (query instanceof Failure) return query;
     call.query = query.value;
-    if (SAFE.has(call.method)) return spec.handle(call);
+    if (SAFE.has(call.method)) {
+      // Hundreds of long lists from some addresses hold up nobody else's; what is open to all needs no storage to answer.
+      return this.#open ? spec.handle(call) : this.shared.turns.run(call.network, async () => spec.handle(call));
+    }
     if (this.#upload) return this.#handleUpload(call, place, this.#upload);
     if (this.#reads) {
       const failure = await this.#takeBody(call, place, body);
