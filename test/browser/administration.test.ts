@@ -80,7 +80,7 @@ describe('web: administration in a real browser', function () {
       ['Application', ['bugtracker:report', 'watchdog:ping']],
       ['Coding agent', ['bugtracker:manage', 'projects:read']],
       ['CI', ['updateservice:publish', 'bugtracker:report', 'projects:read']],
-      ['Monitoring', ['watchdog:ping', 'watchdog:read', 'bugtracker:read']],
+      ['Monitoring', ['watchdog:ping', 'watchdog:read', 'bugtracker:read', 'system:read']],
     ];
     for (const [name, scopes] of presets) {
       await go('/tokens/new');

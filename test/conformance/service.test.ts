@@ -467,6 +467,7 @@ describe('conformance: the listening service', function () {
           'release_store',
           'disk',
           'plugins',
+          'proxies',
         );
         expect(checks['database']).to.include.keys('ok', 'latency_ms');
         expect(checks['evaluator']).to.include.keys('ok', 'last_run_at', 'age_seconds');
