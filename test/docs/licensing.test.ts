@@ -8,12 +8,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { until } from '../harness.js';
+import { packageOf } from '../../testing/contracts/release-store.js';
 import { projectRoot } from '../architecture/tree.js';
 import { unlessMonoDies } from '../support/mono.js';
 import { TestService } from '../support/service.js';
 
 const run = promisify(execFile);
 const ROOT = projectRoot();
+const BYTES = packageOf({ 'a.txt': 'what is inside' });
 const guide = await readFile(join(ROOT, 'docs', 'licensing.md'), 'utf8');
 const blocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp('^```' + language + '\\n([\\s\\S]*?)^```', 'gm'))].map(([, code = '']) => code);
@@ -66,6 +68,29 @@ describe('docs: the guide of licenses', function () {
       const program = join(dir, 'program.exe');
       await unlessMonoDies(() => run('mcs', ['-r:System.Numerics', `-out:${program}`, ...sources]));
       expect((await unlessMonoDies(() => run('mono', [program], { env }))).stdout.trim()).to.equal('active');
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  });
+
+  it('downloads with a key, whose user name the printed line computes', async () => {
+    const publish = await service.token('updateservice:publish', 'shop');
+    const place = 'product=shop&channel=stable&version=1.4.1&platform=any';
+    const { status } = await fetch(`${service.url}/api/updateservice/v1/publish?${place}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${publish}`, 'content-type': 'application/gzip' },
+      body: BYTES,
+    });
+    expect(status).to.equal(201);
+    const dir = await mkdtemp(join(tmpdir(), 'aos-docs-'));
+    try {
+      await until('the key opens the store', () =>
+        run('sh', ['-c', block('sh', 'lic_')], { env, cwd: dir }).then(
+          () => true,
+          () => false,
+        ),
+      );
+      expect(await readFile(join(dir, 'package.tar.gz'))).to.deep.equal(BYTES);
     } finally {
       await rm(dir, { recursive: true });
     }

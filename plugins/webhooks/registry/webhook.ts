@@ -66,8 +66,8 @@ const fields = {
   url: line(2000).description('Where deliveries go: http or https, without user name and password'),
   project_slug: joi.string().max(64).allow(null, '').description('Only events of this project; empty: all projects'),
   events: joi
-    .alternatives(unlisted(joi.string().max(2000)), joi.array().items(joi.string().max(100)).max(200))
-    .description('Names of events, or `*`; one text of them with commas is taken too'),
+    .alternatives(joi.string().max(2000), unlisted(joi.array().items(joi.string().max(100)).max(200)))
+    .description('Names of events with commas between them, or `*`; a list of names is taken too'),
   secret: joi
     .string()
     .min(8)
