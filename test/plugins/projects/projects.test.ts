@@ -55,6 +55,7 @@ describe('projects', function () {
         created_at: fixture.clock.iso(),
         updated_at: fixture.clock.iso(),
       },
+      warnings: ['unknown_field is no field of this call'],
     });
   });
 
