@@ -23,6 +23,27 @@ export const writtenIn = (fields: KeptForm['fields']): { name: string; value: st
 
 const spoken = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`.replaceAll('_', ' ');
 
+const RANDOM = 16;
+
+/**
+ * The one-time id of a form, which says for which account it was made: another one may sign in where a session has ended, and must
+ * not send what was written with less rights.
+ * @param random 16 characters of base64url
+ */
+export const formIdOf = (random: string, account: string, sign: (text: string) => string): string =>
+  random + sign(`form.${account}.${random}`);
+
+/** Whether the form was made for this account. */
+export function isFormOf({ fields }: KeptForm, account: string, sign: (text: string) => string): boolean {
+  const id = fields.find(([name]) => name === 'form_id')?.[1] ?? '';
+  return same(id, formIdOf(id.slice(0, RANDOM), account, sign));
+}
+
+function same(given: string, right: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(right)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
 const marked = (body: string): string => `kept.${body}`;
 
 /** @param sign a MAC of the service. @returns null where it is too long, or holds something secret */
@@ -37,9 +58,7 @@ export function keptForm(form: KeptForm, sign: (text: string) => string): string
 export function readKeptForm(text: string, sign: (text: string) => string): KeptForm | null {
   if (text.length > MOST_KEPT) return null;
   const [body = '', mark = ''] = text.split('.', 2);
-  const given = Buffer.from(mark);
-  const right = Buffer.from(sign(marked(body)));
-  if (given.length !== right.length || !timingSafeEqual(given, right)) return null;
+  if (!same(mark, sign(marked(body)))) return null;
   const [path, fields] = JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as [string, KeptForm['fields']];
   return { path, fields };
 }

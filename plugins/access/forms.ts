@@ -12,6 +12,7 @@ import {
   type Clock,
   type Collection,
   type Doc,
+  type Logger,
 } from '../../kernel/contract.js';
 import { KeyedMutex } from '../../lib/keyed-mutex.js';
 import { HOUR_MS } from '../../lib/time.js';
@@ -40,6 +41,7 @@ export class Forms implements FormMemory {
     @inject(collection<FormDoc>('forms')) private readonly rows: Collection<FormDoc>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.cipher) private readonly cipher: Cipher,
+    @inject(PORT.log) private readonly log: Logger,
   ) {}
 
   once<T>(
@@ -50,14 +52,12 @@ export class Forms implements FormMemory {
     const id = sha256(`${session.session_id}\n${form}`);
     return this.#underWay.run(id, async () => {
       if (!(await this.#taken(id, session))) return { sentBefore: (await this.rows.get(id))?.location ?? null };
+      let done: CarriedOut<T> | null = null;
       try {
-        const { answer, location } = await run();
-        if (location === null) await this.rows.remove({ id });
-        else await this.rows.change({ id }, { set: { location } });
-        return { answer };
-      } catch (error) {
-        await this.rows.remove({ id });
-        throw error;
+        done = await run();
+        return { answer: done.answer };
+      } finally {
+        await this.#noted(id, done?.location ?? null);
       }
     });
   }
@@ -89,6 +89,16 @@ export class Forms implements FormMemory {
 
   async sweep(): Promise<number> {
     return this.rows.remove({ expires_at: { lte: this.clock.iso() } }, 1000);
+  }
+
+  /** What came of the form stands, also where this cannot be written: then a repeat is refused for an hour. */
+  async #noted(id: string, location: string | null): Promise<void> {
+    try {
+      if (location === null) await this.rows.remove({ id });
+      else await this.rows.change({ id }, { set: { location } });
+    } catch (err) {
+      this.log.error({ err }, 'what came of a form could not be written');
+    }
   }
 
   /** The form is new, and now known. */

@@ -1,5 +1,6 @@
 /** The visitor of a page: session or stranger, the cookies, and the fields that every view gets. */
 import { randomBytes } from 'node:crypto';
+import { formIdOf } from '../../../lib/kept-form.js';
 import type { FormMemory, SessionPrincipal, View } from '../../../ports/http.js';
 import type { Request } from '@hapi/hapi';
 import type { RouteServices } from '../routes/api-route.js';
@@ -60,6 +61,9 @@ export async function visitorOf({ authenticator, secure }: PageServices, request
 /** 32 random bytes as 43 letters and digits; `-` and `_` of base64url are folded, which costs less than two bits. */
 const newAnon = (): string => randomBytes(32).toString('base64url').replace(/-/g, 'A').replace(/_/g, 'B');
 
+const formIdFor = ({ authenticator }: PageServices, { account_id }: SessionPrincipal): string =>
+  formIdOf(randomBytes(12).toString('base64url'), account_id, (text) => authenticator.csrf(text));
+
 /** What every view and layout finds at its root (web/README.md). */
 export async function contextOf(
   shared: PageServices,
@@ -77,7 +81,7 @@ export async function contextOf(
     user: session ? { username: session.username, role: session.role } : null,
     role: session?.role ?? null,
     csrf_token: csrfCookie === '' ? '' : masked(shared.authenticator.csrf(csrfCookie)),
-    form_id: session && shared.forms ? randomBytes(12).toString('base64url') : null,
+    form_id: session && shared.forms ? formIdFor(shared, session) : null,
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
     flash: readFlash(shared.authenticator, cookies[FLASH_COOKIE]),
     timezone: shared.timezone,

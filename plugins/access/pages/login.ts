@@ -25,11 +25,14 @@ interface Way {
   kept: string;
 }
 
+const NOT_SENT = { tone: 'warning', message: 'The form was another account’s: it was not sent.' } as const;
+
 /** In, or on to the second step. */
 async function after(services: Services, step: LoginStep, { next, kept }: Way): Promise<Redirect | View> {
   if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next, kept });
   const form = kept === '' ? null : readKeptForm(kept, (text) => services.authenticator.csrf(text));
-  return new Redirect(form === null ? next : await resumed(services, step.session, form))
+  const page = form === null ? null : await resumed(services, step.session, form);
+  return new Redirect(page ?? next, form !== null && page === null ? NOT_SENT : undefined)
     .cookie({ name: SESSION_COOKIE, value: step.session, maxAgeSeconds: ABSOLUTE_MS / 1000 })
     .cookie({ name: DEVICE_COOKIE, value: step.device, maxAgeSeconds: DEVICE_SECONDS });
 }

@@ -2,13 +2,22 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { writtenIn, type KeptForm } from '../../../lib/kept-form.js';
+import { isFormOf, writtenIn, type KeptForm } from '../../../lib/kept-form.js';
 import { sha256 } from '../token.js';
 import type { Services } from '../assemble.js';
 import { signedIn } from './form.js';
 
-/** @param session the cookie of the new session. @returns the page that sends the form */
-export async function resumed({ forms }: Pick<Services, 'forms'>, session: string, kept: KeptForm): Promise<string> {
+/**
+ * @param session the cookie of the new session
+ * @returns the page that sends the form; null where it was written by another account
+ */
+export async function resumed(
+  { forms, authenticator }: Pick<Services, 'forms' | 'authenticator'>,
+  session: string,
+  kept: KeptForm,
+): Promise<string | null> {
+  const account = (await authenticator.session(session))?.account_id ?? '';
+  if (!isFormOf(kept, account, (text) => authenticator.csrf(text))) return null;
   return `/resume/${await forms.keep({ session_id: sha256(session) }, JSON.stringify(kept))}`;
 }
 

@@ -77,6 +77,18 @@ describe('access: forms', () => {
     });
   });
 
+  it('what a form made stands, also where its answer cannot be noted: a repeat makes nothing', async () => {
+    const forms = store.collection('access_forms');
+    const change = forms.change.bind(forms);
+    forms.change = () => Promise.reject(new Error('disk full'));
+    const form = await filled('/tokens/new', TOKEN);
+    const first = await admin.raw('/tokens', form);
+    forms.change = change;
+    expect(first.status).to.equal(303);
+    expect((await admin.raw('/tokens', form)).status).to.equal(409);
+    expect(await tokens()).to.equal(1);
+  });
+
   describe('shown once', () => {
     it('the secret stands on the page that follows for one look, and a reload says that it was shown', async () => {
       const made = await admin.raw('/tokens', await filled('/tokens/new', TOKEN));
@@ -174,6 +186,27 @@ describe('access: forms', () => {
         expect(refused.status, path).to.equal(401);
         expect(keptOf(refused), path).to.equal('');
       }
+    });
+
+    it('another account that signs in there does not send it with its own rights', async () => {
+      await admin.post('/users', { username: 'mem', role: 'member', password: PASSWORD });
+      const member = await fixture.signedIn('mem');
+      const { text } = await member
+        .get('/bugs/new')
+        .then((page) => (page.status === 200 ? page : member.get('/account')));
+      const hidden = (name: string): string => new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? '';
+      const form = { ...TOKEN, name: NAME, csrf_token: hidden('csrf_token'), form_id: hidden('form_id') };
+      await store.collection('access_sessions').remove({});
+      const refused = await member.raw('/tokens', form);
+      expect(keptOf(refused)).to.not.equal('');
+      const signed = await member.raw('/login', {
+        username: 'admin',
+        password: PASSWORD,
+        csrf_token: /name="csrf_token" value="([^"]+)"/.exec(refused.text)?.[1] ?? '',
+        kept: keptOf(refused),
+      });
+      expect([signed.status, locationOf(signed)]).to.deep.equal([303, '/']);
+      expect((await member.get('/account')).text).to.include('another account’s');
     });
 
     it('text that somebody else put together is not taken', async () => {
