@@ -1,6 +1,6 @@
 /** The answer to a report (contract 21, answer). */
 import joi from 'joi';
-import { named, unlisted } from '../../kernel/contract.js';
+import { named } from '../../kernel/contract.js';
 import type { Recorded } from '../../ports/domain/bugs.js';
 import type { ErrorAnswer, PublicAnswer } from '../../ports/domain/errors.js';
 
@@ -40,11 +40,18 @@ export const publicAnswerOf = (done: Recorded, truncated: string[]): PublicAnswe
 const severity = named('Severity', joi.string().valid('critical', 'high', 'medium', 'low'));
 const count = joi.number().integer().min(0);
 
+/** In the answer to every report. */
+const always = {
+  id: joi.string(),
+  ref: joi.string().description('`<project>-<n>`'),
+  created: joi.boolean().description('True for the first occurrence of a group'),
+  ignored: joi.boolean().description('An ignore rule matched: recorded and counted, muted'),
+  sampled: joi.boolean().description('The payload of this occurrence was kept'),
+  truncated: joi.array().items(joi.string()).description('Fields that were longer than their limit and were cut'),
+};
+
 const single = {
-  id: joi.string().required(),
-  ref: joi.string().required().description('`<project>-<n>`'),
-  created: joi.boolean().required().description('True for the first occurrence of a group'),
-  ignored: joi.boolean().required().description('An ignore rule matched: recorded and counted, muted'),
+  ...always,
   title: joi.string().allow(''),
   ignore_rule_id: joi.string().allow(null),
   dedup_key: joi.string(),
@@ -60,12 +67,6 @@ const single = {
   overflow: joi
     .boolean()
     .description('For an intake key: it made too many new groups within the hour; this is the project’s overflow item'),
-  sampled: joi.boolean().required().description('The payload of this occurrence was kept'),
-  truncated: joi
-    .array()
-    .items(joi.string())
-    .required()
-    .description('Fields that were longer than their limit and were cut'),
 };
 
 const failed = named(
@@ -81,16 +82,21 @@ const failed = named(
   }),
 );
 
+const required = Object.keys(always);
+const result = joi.object(single).fork(required, (field) => field.required());
+
 const results = joi
   .array()
-  .items(joi.alternatives(named('ErrorResult', joi.object(single)), failed))
-  .required()
-  .description('In the order of the list');
+  .items(joi.alternatives(named('ErrorResult', result), failed))
+  .description('Of a list of reports alone: in its order, each the answer of a single one or `{error}`');
 
-const reported = named('ErrorReported', joi.object(single));
+/**
+ * A single report gets its own answer, a list gets `results`. They are one type, because clients made from the description
+ * have trouble with a union; which fields are there is said by a condition, which those clients pass over.
+ */
+const reported = named(
+  'ErrorReported',
+  joi.object({ ...single, results }).meta({ json: { if: { required: ['results'] }, else: { required } } }),
+);
 
-/** A single report gets its own answer, a list gets `results`. */
-export const reportOutput = {
-  200: joi.alternatives(reported, unlisted(named('ErrorsReported', joi.object({ results })))),
-  201: reported,
-};
+export const reportOutput = { 200: reported, 201: reported };

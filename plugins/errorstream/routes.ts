@@ -14,7 +14,7 @@ export const routes = (intake: Intake): RouteSpec[] => [
     summary: 'Report a runtime error, or up to 100 of them',
     description:
       'For an application’s exception handler. One object answers 201 for a new group and 200 for a counted occurrence; a list ' +
-      'of up to 100 objects (which clients made from this document have no type for) answers 200 with `results`, in its order, each the answer of a single report or `{error}`. What is longer than its ' +
+      'of up to 100 objects (for which clients made from this document have no type) answers 200 with `results`, in its order, each the answer of a single report or `{error}`. What is longer than its ' +
       'limit is cut and named in `truncated`; secrets are scrubbed before anything is written. Bodies may be compressed ' +
       '(gzip, deflate, br, zstd). A project’s public intake key may be used in place of a token, from browsers too.',
     access: { scope: 'bugtracker:report', intake: true },
