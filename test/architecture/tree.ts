@@ -39,6 +39,20 @@ export async function sources(root: string): Promise<string[]> {
   return found.sort();
 }
 
+/** Units whose folders still import each other. */
+const FOLDER_DEBTS = new Set([
+  'adapters/hapi',
+  'adapters/sqlite',
+  'clients/agent',
+  'plugins/access',
+  'plugins/bugs',
+  'plugins/licensing',
+  'plugins/notifications',
+  'plugins/releases',
+  'plugins/watchdog',
+  'plugins/webhooks',
+]);
+
 export interface Judgement {
   violations: string[];
   /** How many files were read in each layer: a check that sees nothing must not be green. */
@@ -54,7 +68,7 @@ export async function judge(root: string): Promise<Judgement> {
     seen.set(layer, (seen.get(layer) ?? 0) + 1);
   }
   const violations = [...facts].flatMap(([file, found]) => violationsOf(file, found));
-  return { violations: [...violations, ...circles(facts), ...fileCircles(facts)], seen };
+  return { violations: [...violations, ...circles(facts), ...fileCircles(facts), ...folderCircles(facts)], seen };
 }
 
 /** Units that import each other, in full, with a file for each step. */
@@ -78,16 +92,37 @@ function circles(facts: ReadonlyMap<string, FileFacts>): string[] {
 }
 
 /** Files of one unit that import each other, types included: a circle that nobody can read from its beginning. */
-function fileCircles(facts: ReadonlyMap<string, FileFacts>): string[] {
+const fileCircles = (facts: ReadonlyMap<string, FileFacts>): string[] =>
+  inside(facts, (file) => file).map((circle) => `circle of files: ${circle.join(' → ')}`);
+
+/**
+ * Folders of one unit that import each other: none of them can be read, moved or deleted alone. A file that stands beside the
+ * folders is a place of its own.
+ */
+const folderCircles = (facts: ReadonlyMap<string, FileFacts>): string[] =>
+  inside(facts, (file) => (dirname(file) === unitOf(file) ? file : dirname(file)))
+    .filter((circle) => circle.some((place) => !facts.has(`${place}.ts`)))
+    .filter((circle) => !FOLDER_DEBTS.has(unitOf(`${circle[0]}/`)))
+    .map((circle) => `circle of folders: ${circle.join(' → ')}`);
+
+/** The circles between the places inside of each unit; `placeOf` says where a file is. */
+function inside(facts: ReadonlyMap<string, FileFacts>, placeOf: (bareFile: string) => string): string[][] {
   const bare = (file: string): string => file.replace(/\.(ts|mts|cts)$/, '');
   const known = new Set([...facts.keys()].map(bare));
-  const files = [...facts].flatMap(([file, { imports }]) => {
+  const after = new Map<string, Set<string>>();
+  for (const [file, { imports }] of facts) {
     const unit = unitOf(file);
-    if (unit === 'test' || unit === 'scripts') return [];
-    const targets = imports.flatMap(({ module }) => targetOf(file, module) ?? []);
-    return [{ id: bare(file), after: targets.filter((target) => known.has(target) && unitOf(target) === unit) }];
-  });
-  return dependencyOrder(files).circles.map((circle) => `circle of files: ${circle.join(' → ')}`);
+    if (unit === 'test' || unit === 'scripts') continue;
+    const place = placeOf(bare(file));
+    const steps = after.get(place) ?? new Set<string>();
+    after.set(place, steps);
+    for (const { module } of imports) {
+      const target = targetOf(file, module);
+      if (target === null || !known.has(target) || unitOf(target) !== unit) continue;
+      if (placeOf(target) !== place || target === bare(file)) steps.add(placeOf(target));
+    }
+  }
+  return dependencyOrder([...after].map(([id, steps]) => ({ id, after: [...steps] }))).circles;
 }
 
 /** The folder of the sources, wherever the compiled tests lie; they may be built outside of it. */
