@@ -8,6 +8,8 @@ import { EXIT } from './output.js';
 const SIGNAL_MS = 15_000;
 /** After a failure was printed. */
 const FAILURE_MS = 500;
+/** For the parts to end without their store. */
+export const LOST_MS = 2_000;
 
 /** Resolves at the first SIGTERM or SIGINT. A second one, or 15 s, ends the process with exit 1. */
 export function stopSignal(): Promise<void> {
@@ -17,11 +19,16 @@ export function stopSignal(): Promise<void> {
       process.on(name, () => {
         if (asked) process.exit(EXIT.error);
         asked = true;
-        setTimeout(() => process.exit(EXIT.error), SIGNAL_MS).unref();
+        endWithin(SIGNAL_MS);
         resolve();
       });
     }
   });
+}
+
+/** With exit 1, when the process has not ended by itself by then. */
+export function endWithin(ms: number): void {
+  setTimeout(() => process.exit(EXIT.error), ms).unref();
 }
 
 /** Ends the process soon when it does not end by itself. */

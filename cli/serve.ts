@@ -4,7 +4,7 @@
  */
 import type { CommandSpec } from '../kernel/contract.js';
 import { compose, type Started } from '../main.js';
-import { stopSignal } from './ending.js';
+import { endWithin, LOST_MS, stopSignal } from './ending.js';
 import { EXIT } from './output.js';
 
 export const serve: CommandSpec = {
@@ -26,7 +26,7 @@ function announce({ address, firstAdmin }: Started, json: boolean): void {
   process.stdout.write(`listening on ${address}\n`);
 }
 
-/** Answers the exit code, after the signal. */
+/** Answers the exit code, after the signal or the loss of the store. */
 export async function runServer(json: boolean): Promise<number> {
   const signal = stopSignal();
   const service = await compose('serve', json ? { logTo: 'stderr' } : {});
@@ -35,9 +35,11 @@ export async function runServer(json: boolean): Promise<number> {
   const started = await service.boot();
   try {
     announce(started, json);
-    await signal;
+    const lost = await Promise.race([signal.then(() => false), service.lost.then(() => true)]);
+    if (!lost) return EXIT.ok;
+    endWithin(LOST_MS);
+    return EXIT.error;
   } finally {
     await service.stop();
   }
-  return EXIT.ok;
 }

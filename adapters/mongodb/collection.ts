@@ -40,24 +40,26 @@ const CHUNK = 1000;
 /** Operations of one bulk under way at a time. */
 const CONCURRENCY = 16;
 
+/** How a collection reaches the server. */
+export interface Calls {
+  /** Of the client that serves now. */
+  driver(): Driver<Stored>;
+  read<V>(work: () => Promise<V>): Promise<V>;
+  /** A write that the store's end waits for; none begins after it. */
+  write<V>(work: () => Promise<V>): Promise<V>;
+  /** What the server says of the collection's indexes; asked once. */
+  known(): Promise<Known>;
+}
+
 export class MongoCollection<T extends Doc> implements Collection<T> {
-  readonly #driver: Driver<Stored>;
-  readonly #track: <V>(work: () => Promise<V>) => Promise<V>;
+  readonly #calls: Calls;
 
-  readonly #known: () => Promise<Known>;
+  constructor(calls: Calls) {
+    this.#calls = calls;
+  }
 
-  /**
-   * @param track begins a write that `close` waits for, unless the store is closed
-   * @param known asks the server once
-   */
-  constructor(
-    driver: Driver<Stored>,
-    track: <V>(work: () => Promise<V>) => Promise<V>,
-    known: () => Promise<Known> = async () => ({ texts: [], leading: new Set() }),
-  ) {
-    this.#driver = driver;
-    this.#track = track;
-    this.#known = known;
+  get #driver(): Driver<Stored> {
+    return this.#calls.driver();
   }
 
   async get(id: string): Promise<T | null> {
@@ -111,13 +113,13 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   async #texts(): Promise<readonly string[]> {
-    return (await this.#known()).texts;
+    return (await this.#calls.known()).texts;
   }
 
   /** The filter, and the few documents that can match it where a text names them. */
   #narrowed(filter: Filter = {}): Promise<Filter[]> {
     return this.#read(async () => {
-      const known = await this.#known();
+      const known = await this.#calls.known();
       const ids = known.texts.length === 0 ? null : await candidatesOf(this.#driver, known, filter);
       return ids === null ? [filter] : [filter, { id: { in: ids } }];
     });
@@ -222,7 +224,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   async #insertAll(docs: Stored[]): Promise<[at: number, conflict: string][]> {
     if (docs.length === 0) return [];
     try {
-      await this.#track(() => this.#driver.insertMany(docs, { ordered: false }));
+      await this.#calls.write(() => this.#driver.insertMany(docs, { ordered: false }));
       return [];
     } catch (error) {
       if (!(error instanceof MongoBulkWriteError)) throw translated(error);
@@ -261,7 +263,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
 
   async #read<V>(work: () => Promise<V>): Promise<V> {
     try {
-      return await work();
+      return await this.#calls.read(work);
     } catch (error) {
       throw translated(error);
     }
@@ -269,7 +271,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
 
   async #write<V>(work: () => Promise<V>): Promise<V> {
     try {
-      return await this.#track(work);
+      return await this.#calls.write(work);
     } catch (error) {
       throw translated(error);
     }

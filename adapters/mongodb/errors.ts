@@ -17,8 +17,29 @@ const AWAY = new Set<unknown>([6, 7, 89, 91, 100, 189, 9001, 10107, 10058, 11600
 const UNREACHABLE =
   /^Mongo(?:Network|NetworkTimeout|ServerSelection|NotConnected|TopologyClosed|PoolCleared|PoolClosed|WaitQueueTimeout|ConnectionPool|OperationTimeout)\w*Error$|^PoolCleared/;
 
+/** What node says of a connection that went: the driver hands it on as it is, or as the code of its own error. */
+const BROKEN = new Set<unknown>([
+  'EPIPE',
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+  'ENOTCONN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
+  'ERR_SOCKET_CLOSED',
+]);
+const isBroken = (error: unknown): boolean => error instanceof Error && 'code' in error && BROKEN.has(error.code);
+
+/** No server was to be had for an operation, or none answered it: more of them would wait as long. */
+export const isServerMissing = (error: unknown): boolean =>
+  error instanceof StoreUnavailable || (error instanceof Error && error.name === 'MongoServerSelectionError');
+
 /** What to throw in place of what the driver threw; the same error where the port has no word for it. */
 export function translated(error: unknown): unknown {
+  if (isBroken(error)) return new StoreUnavailable({ cause: error });
   if (!(error instanceof MongoError)) return error;
   if (error instanceof MongoServerError) {
     if (error.code === DUPLICATE_KEY) {

@@ -2,10 +2,11 @@
  * The DocumentStore on MongoDB 5 to 8 and compatible servers. Writes are acknowledged by a majority, reads go to the primary
  * (a read sees an awaited write); losing the connection is the driver's to retry, and what it gives up is StoreUnavailable.
  */
-import { MongoClient, MongoServerError, type Db } from 'mongodb';
+import { MongoServerError, type Collection as Driver } from 'mongodb';
 import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
 import { MongoCollection } from './collection.js';
 import type { Known } from './candidates.js';
+import { MongoConnection, type ConnectionState, type ConnectionTimes } from './connection.js';
 import { translated } from './errors.js';
 import { fillGrams } from './fill.js';
 import { HIDDEN, pathOf } from './grams.js';
@@ -14,13 +15,14 @@ import { toIndex, toLookupIndex, type Stored } from './translate.js';
 export interface MongoOptions {
   /** `mongodb://…` or `mongodb+srv://…`; the database is its path, `aos` without one. */
   url: string;
+  /** Hears that the server is away, back, asked by a new client, and at last given up. */
+  tell?: (state: ConnectionState, cause?: unknown) => void;
+  times?: ConnectionTimes;
 }
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 /** How long an operation waits for a server to write to, in milliseconds; `serverSelectionTimeoutMS` in the URL wins. */
-const SELECTION_MS = 10_000;
-/** How long the first connection may take, so that a start that cannot succeed says so; the same setting wins. */
-const CONNECT_MS = 4_000;
+const SELECTION_MS = 8_000;
 /** Another process is creating the same collection or index right now. */
 const BEING_CREATED = new Set<unknown>([48, 85, 117]);
 
@@ -28,8 +30,8 @@ export class MongoStore implements DocumentStore {
   readonly engine = 'mongodb';
   /** A standalone server has no transactions. */
   readonly transact = null;
-  readonly #client: MongoClient;
-  readonly #db: Db;
+  readonly #connection: MongoConnection;
+  readonly #database: string;
   readonly #writes = new Set<Promise<unknown>>();
   /** The URL says how long to wait. */
   readonly #patient: boolean;
@@ -40,50 +42,32 @@ export class MongoStore implements DocumentStore {
   #closed = false;
 
   /** @throws MongoParseError on a malformed URL */
-  constructor({ url }: MongoOptions) {
+  constructor({ url, tell, times }: MongoOptions) {
     this.#patient = /[?&]serverSelectionTimeoutMS=/i.test(url);
-    this.#client = new MongoClient(url, {
+    const options = {
       ...(this.#patient ? {} : { serverSelectionTimeoutMS: SELECTION_MS }),
       writeConcern: { w: 'majority' },
       readPreference: 'primary',
       appName: 'aos',
-    });
-    this.#db = this.#client.db(databaseOf(url));
+    } as const;
+    this.#connection = new MongoConnection(url, options, tell, times);
+    this.#database = databaseOf(url);
   }
 
   /** @throws the driver's error, or one that names it when no server answers in time; the client is closed then */
-  async connect(): Promise<void> {
-    let failure: Error | null = null;
-    const note = ({ failure: latest }: { failure: Error }): void => void (failure = latest);
-    this.#client.on('serverHeartbeatFailed', note);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      if (this.#patient) return;
-      const seconds = CONNECT_MS / 1_000;
-      timer = setTimeout(() => {
-        reject(new Error(`MongoDB did not answer within ${seconds} s: ${failure?.message ?? 'no connection'}`));
-      }, CONNECT_MS);
-    });
-    const connected = this.#client.connect().then(() => this.ping());
-    try {
-      await Promise.race([connected, late]);
-    } catch (error) {
-      await Promise.all([this.close(), connected.catch(() => undefined)]);
-      throw error;
-    } finally {
-      clearTimeout(timer);
-      this.#client.off('serverHeartbeatFailed', note);
-    }
+  connect(): Promise<void> {
+    return this.#connection.connect(this.#patient);
   }
 
   /** @throws TypeError on a name that is none */
   collection<T extends Doc>(name: string): Collection<T> {
     if (!NAME.test(name)) throw new TypeError(`not a collection name: ${JSON.stringify(name)}`);
-    return new MongoCollection<T>(
-      this.#db.collection<Stored>(name),
-      (work) => this.#track(work),
-      () => this.#knownOf(name),
-    );
+    return new MongoCollection<T>({
+      driver: () => this.#driver(name),
+      read: (work) => this.#connection.run(work),
+      write: (work) => this.#track(() => this.#connection.run(work)),
+      known: () => this.#knownOf(name),
+    });
   }
 
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
@@ -96,6 +80,10 @@ export class MongoStore implements DocumentStore {
     }
   }
 
+  #driver(name: string): Driver<Stored> {
+    return this.#connection.db(this.#database).collection<Stored>(name);
+  }
+
   #knownOf(name: string): Promise<Known> {
     const asked = this.#known.get(name);
     if (asked !== undefined) return asked;
@@ -106,8 +94,7 @@ export class MongoStore implements DocumentStore {
   }
 
   async #askKnown(name: string): Promise<Known> {
-    const collection = this.#db.collection<Stored>(name);
-    const indexes = await collection.listIndexes().toArray().catch(noneWithoutCollection);
+    const indexes = await this.#driver(name).listIndexes().toArray().catch(noneWithoutCollection);
     const leading = indexes.flatMap(({ key }) => Object.keys(key as object).slice(0, 1));
     const texts = leading.filter((field) => field.startsWith(HIDDEN)).map(pathOf);
     for (const path of texts) this.#fill(name, path);
@@ -117,13 +104,13 @@ export class MongoStore implements DocumentStore {
   #fill(name: string, path: string): void {
     const key = `${name} ${path}`;
     if (this.#closed || this.#filling.has(key)) return;
-    const filled = fillGrams(this.#db.collection<Stored>(name), path, this.#end.signal);
+    const filled = fillGrams(() => this.#driver(name), path, this.#end.signal);
     this.#filling.set(key, filled);
     void filled.finally(() => this.#filling.delete(key));
   }
 
   async #createIndexes(name: string, indexes: ReturnType<typeof toIndex>[]): Promise<void> {
-    const create = (): Promise<unknown> => this.#track(() => this.#db.collection(name).createIndexes(indexes));
+    const create = (): Promise<unknown> => this.#track(() => this.#driver(name).createIndexes(indexes));
     try {
       await create();
     } catch (error) {
@@ -132,14 +119,14 @@ export class MongoStore implements DocumentStore {
     }
   }
 
-  async ping(): Promise<number> {
-    const start = performance.now();
-    await this.#db.command({ ping: 1 });
-    return performance.now() - start;
+  ping(): Promise<number> {
+    return this.#connection.ping();
   }
 
   async size(): Promise<number | null> {
-    const { storageSize, indexSize } = await this.#db.command({ dbStats: 1 });
+    const { storageSize, indexSize } = await this.#connection.run(() =>
+      this.#connection.db(this.#database).command({ dbStats: 1 }),
+    );
     const bytes = Number(storageSize) + Number(indexSize);
     return Number.isFinite(bytes) && bytes > 0 ? bytes : null;
   }
@@ -148,7 +135,7 @@ export class MongoStore implements DocumentStore {
     this.#closed = true;
     this.#end.abort();
     await Promise.allSettled([...this.#writes, ...this.#filling.values()]);
-    await this.#client.close();
+    await this.#connection.close();
   }
 
   /** Nothing begins once the store is closed: a promise that nobody waits for would end the process when it fails. */

@@ -17,6 +17,8 @@ describe('mongodb: errors', () => {
     for (const code of [91, 189, 10107, 11600, 13435])
       expect(translated(server(code))).to.be.instanceOf(StoreUnavailable);
     expect(translated(new MongoNetworkError('connection closed'))).to.be.instanceOf(StoreUnavailable);
+    for (const code of ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'])
+      expect(translated(Object.assign(new Error('write'), { code }))).to.be.instanceOf(StoreUnavailable);
   });
 
   it('keep what the port has no word for, and what is not the driver’s', () => {
