@@ -178,7 +178,7 @@ export async function unlistedProxiesOf(
   dataDir: string,
   trusted: readonly string[],
 ): Promise<readonly UnlistedProxy[]> {
-  const { addressReader } = await import('./adapters/hapi/transport/address.js');
+  const { addressReader } = await import('./adapters/hapi/wire/address.js');
   const read = addressReader(trusted);
   const seen = await unlistedProxiesIn(dataDir, Date.now());
   // Of a listed one the header would be read.

@@ -2,7 +2,7 @@
  * The web server: hapi as the router and the transport, and around it what contract 00 says about every request. Routes
  * and pages come as data; everything that touches hapi's request or response is in this folder.
  *
- * Rejected: hapi's own payload and cookie handling (body/wire.ts and transport/cookies.ts say why), and its auth and
+ * Rejected: hapi's own payload and cookie handling (body/wire-body.ts and wire/cookies.ts say why), and its auth and
  * validation: some credentials are in the body, which hapi reads after it authenticates, and an answer's words are ours.
  */
 import { IncomingMessage } from 'node:http';
@@ -14,19 +14,19 @@ import type { HttpServer } from '../../ports/http-server.js';
 import { CODES } from '../../kernel/errors.js';
 import type { ErrorCodes, MountedPage, MountedRoute } from '../../ports/http.js';
 import type { RouteTools } from '../../ports/tools.js';
-import { addressReader } from './transport/address.js';
+import { addressReader } from './wire/address.js';
 import { ApiRoute } from './routes/api-route.js';
 import { Assets, ASSETS } from './pages/assets.js';
 import { BodyReader } from './body/body-reader.js';
-import { DeclaredCodes } from './errors/declared-codes.js';
-import { Fallback } from './errors/fallback.js';
-import { textOf } from './errors/failure.js';
-import { requestId, standardHeaders } from './transport/headers.js';
+import { DeclaredCodes } from './wire/declared-codes.js';
+import { Fallback } from './fallback.js';
+import { textOf } from './wire/failure.js';
+import { requestId, standardHeaders } from './wire/headers.js';
 import { DirectRoutes } from './transport/direct.js';
 import { COMPRESSED_FROM, Sending } from './transport/send.js';
 import { StreamPlaces } from './limits/stream-places.js';
 import { UnsentBudget } from './limits/unsent-budget.js';
-import { KnownPaths } from './transport/known-paths.js';
+import { KnownPaths } from './known-paths.js';
 import { makeListener, ownListener } from './transport/listener.js';
 import { OpenRequests } from './transport/open-requests.js';
 import { EventStreams } from './streams/event-streams.js';

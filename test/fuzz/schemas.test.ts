@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Schema as JoiSchema } from 'joi';
-import { Failure } from '../../adapters/hapi/errors/failure.js';
+import { Failure } from '../../adapters/hapi/wire/failure.js';
 import { jsonSchema, type Description } from '../../adapters/hapi/openapi/json-schema.js';
-import { fastCheck, fastQuery } from '../../adapters/hapi/routes/fast-check.js';
-import { BodyRule, paramsFit, paramsRule, QueryRule } from '../../adapters/hapi/routes/validate.js';
+import { fastCheck, fastQuery } from '../../adapters/hapi/validation/fast-check.js';
+import { BodyRule, paramsFit, paramsRule, QueryRule } from '../../adapters/hapi/validation/validate.js';
 import type { RouteSpec } from '../../kernel/contract.js';
 import { BUILTIN } from '../../main.js';
 import { boot } from '../harness.js';

@@ -1,6 +1,6 @@
 /** Who may pass: a route's `access`, prepared once, and checked against a principal (contract 00 and 10). */
 import type { Access, AccessRule, BasicGuard, Principal } from '../../../ports/http.js';
-import { Failure } from '../errors/failure.js';
+import { Failure } from '../wire/failure.js';
 
 const SETUP = 'setup:install';
 

@@ -1,10 +1,10 @@
 /** Credential → principal, as the route's policy allows: Bearer, an extractor of the route's own, or the session cookie. */
 import type { Authenticator, Principal, RouteSpec } from '../../../ports/http.js';
-import type { IncomingRequest } from '../routes/incoming-request.js';
-import { cookieOf } from '../transport/cookies.js';
+import type { IncomingRequest } from '../wire/incoming-request.js';
+import { cookieOf } from '../wire/cookies.js';
 import { SESSION_COOKIE } from './csrf.js';
 import { MISSING, UNAUTHORIZED, type AccessPolicy } from './access-policy.js';
-import type { Failure } from '../errors/failure.js';
+import type { Failure } from '../wire/failure.js';
 
 const BEARER = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
 

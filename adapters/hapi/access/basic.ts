@@ -1,7 +1,7 @@
 /** `Authorization: Basic …`, read strictly (RFC 7617), and judged by the route's guard. */
 import type { BasicCredentials, BasicGuard, Principal } from '../../../ports/http.js';
-import { Failure } from '../errors/failure.js';
-import type { IncomingRequest } from '../routes/incoming-request.js';
+import { Failure } from '../wire/failure.js';
+import type { IncomingRequest } from '../wire/incoming-request.js';
 
 /** Base64 of at most 3 KiB: longer than any password that an account may have. */
 const BASIC = /^basic +([A-Za-z0-9+/]{2,4096}={0,2}) *$/i;

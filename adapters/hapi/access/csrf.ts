@@ -1,7 +1,7 @@
 /** Proof that a form came from our own page: the token that belongs to the visitor's cookie (contract 10, web session). */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Authenticator } from '../../../ports/http.js';
-import { Failure } from '../errors/failure.js';
+import { Failure } from '../wire/failure.js';
 
 export const SESSION_COOKIE = 'svc_session';
 /** Of visitors without a session: the login form is protected too. */

@@ -1,7 +1,7 @@
 /** Tells the authenticator whom we turned away, for its log; a caller without any credential is no news. */
 import type { Authenticator, Refusal } from '../../../ports/http.js';
-import type { IncomingRequest } from '../routes/incoming-request.js';
-import type { Failure } from '../errors/failure.js';
+import type { IncomingRequest } from '../wire/incoming-request.js';
+import type { Failure } from '../wire/failure.js';
 import { MISSING } from './access-policy.js';
 import { Challenge } from './basic.js';
 

@@ -2,12 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouteSpec } from '../../../ports/http.js';
 import type { HttpLimits } from '../../../ports/http-limits.js';
-import { Failure, OVERLOADED } from '../errors/failure.js';
+import { Failure, OVERLOADED } from '../wire/failure.js';
 import { BodyBudget, type BodyLease } from '../limits/body-budget.js';
 import { parseForm } from './form.js';
 import { Inflater } from './inflate.js';
 import { MAX_INTAKE_VALUES, MAX_VALUES, parseJson } from './json.js';
-import { hasBody, WireBody, type Pace } from './wire.js';
+import { hasBody } from '../wire/expectation.js';
+import { WireBody, type Pace } from './wire-body.js';
 
 export interface ReadBody {
   value: unknown;

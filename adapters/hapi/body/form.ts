@@ -1,5 +1,5 @@
 /** `application/x-www-form-urlencoded` → fields; a repeated name becomes an array. */
-import { Failure } from '../errors/failure.js';
+import { Failure } from '../wire/failure.js';
 
 const MAX_FIELDS = 2_000;
 

@@ -4,10 +4,10 @@
  */
 import zlib from 'node:zlib';
 import type { Transform } from 'node:stream';
-import { Failure, OVERLOADED } from '../errors/failure.js';
+import { Failure, OVERLOADED } from '../wire/failure.js';
 import type { BodyLease } from '../limits/body-budget.js';
 import { FairSlots } from '../limits/fair-slots.js';
-import { tooLarge } from './wire.js';
+import { tooLarge } from './wire-body.js';
 
 interface Options {
   maxOutputLength?: number;

@@ -4,7 +4,7 @@
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Failure } from '../errors/failure.js';
+import { Failure } from '../wire/failure.js';
 import { parseInPieces, PIECE } from './json-large.js';
 
 const MAX_DEPTH = 64;

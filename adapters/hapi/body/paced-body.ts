@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../kernel/errors.js';
-import { letContinue } from './wire.js';
+import { letContinue } from '../wire/expectation.js';
 
 /** What a sender must reach while it is waited for. */
 export interface LeastRate {

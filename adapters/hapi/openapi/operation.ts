@@ -2,7 +2,7 @@
 import type { MountedRoute, RouteSpec, StreamedInput } from '../../../ports/http.js';
 import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
-import { cookieName } from '../transport/cookies.js';
+import { cookieName } from '../wire/cookies.js';
 import type { Components } from './components.js';
 import { isListed, isRequired, jsonSchema, type Description } from './json-schema.js';
 import { responses, type ResponseParts } from './responses.js';

@@ -3,7 +3,7 @@ import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js
 import type { AccessPolicy } from '../access/access-policy.js';
 import { ref, type Components } from './components.js';
 import { branchesOf, inner, jsonSchema, nameOf, type Description, type JsonSchema } from './json-schema.js';
-import { bareCode } from '../errors/envelope.js';
+import { bareCode } from '../wire/envelope.js';
 
 type Json = Record<string, unknown>;
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../../ports/clock.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPage, Role } from '../../../ports/http.js';
 import { withTimeout } from './timeout.js';
-import { textOf } from '../errors/failure.js';
+import { textOf } from '../wire/failure.js';
 
 const SECTIONS = ['overview', 'work', 'operations', 'delivery', 'administration'] as const;
 

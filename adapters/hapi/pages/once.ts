@@ -13,7 +13,7 @@ import {
   type PageResult,
   type SessionPrincipal,
 } from '../../../ports/http.js';
-import { Failure } from '../errors/failure.js';
+import { Failure } from '../wire/failure.js';
 
 /** Of a form that nobody knows the answer of. */
 const UNDER_WAY = new Failure(

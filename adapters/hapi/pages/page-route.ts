@@ -4,18 +4,18 @@
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { Redirect, Reply, SharedBytes, View, type MountedPage, type PageResult } from '../../../ports/http.js';
-import type { HttpResponse } from '../transport/http-response.js';
-import { IncomingRequest } from '../routes/incoming-request.js';
-import { setCookie } from '../transport/cookies.js';
+import type { HttpResponse } from '../wire/http-response.js';
+import { IncomingRequest } from '../wire/incoming-request.js';
+import { setCookie } from '../wire/cookies.js';
 import { CSRF_FAILED, csrfMatches, masked, SESSION_COOKIE } from '../access/csrf.js';
 import { tellRefusal } from '../access/refusals.js';
-import { JSON_TYPE, successJson } from '../errors/envelope.js';
-import { Failure, internal, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../errors/failure.js';
+import { JSON_TYPE, successJson } from '../wire/envelope.js';
+import { Failure, internal, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../wire/failure.js';
 import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
 import { endedView } from './ended.js';
 import { carriedOutOnce, ForeignView, led } from './once.js';
-import { checkedHeaders, requestId } from '../transport/headers.js';
-import { loginLocation, redirectResponse } from '../transport/redirect.js';
+import { checkedHeaders, requestId } from '../wire/headers.js';
+import { loginLocation, redirectResponse } from '../wire/redirect.js';
 import type { Place } from '../limits/in-flight.js';
 import { formFailure, idle, senderOf } from '../routes/request-body.js';
 import { whoIs } from '../transport/open-requests.js';
@@ -31,8 +31,8 @@ import {
   type PageServices,
   type Visitor,
 } from './visitor.js';
-import { unlessProven } from '../routes/proven.js';
-import { paramsFit, paramsRule, QueryRule } from '../routes/validate.js';
+import { unlessProven } from '../limits/proven.js';
+import { paramsFit, paramsRule, QueryRule } from '../validation/validate.js';
 
 export class PageRoute {
   readonly #policy: AccessPolicy;

@@ -3,7 +3,7 @@ import Handlebars from 'handlebars';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPanel, SessionPrincipal } from '../../../ports/http.js';
 import { withTimeout } from './timeout.js';
-import { textOf } from '../errors/failure.js';
+import { textOf } from '../wire/failure.js';
 import type { Views } from './views.js';
 
 export interface LoadedPanel {

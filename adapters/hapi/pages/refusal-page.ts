@@ -1,9 +1,9 @@
 /** A refusal as a page: what happened, to which field, who may, what to do. As the envelope for who wants JSON. */
 import type { Request } from '@hapi/hapi';
-import { failureResponse } from '../errors/envelope.js';
-import { Failure, textOf } from '../errors/failure.js';
-import { IncomingRequest } from '../routes/incoming-request.js';
-import type { HttpResponse } from '../transport/http-response.js';
+import { failureResponse } from '../wire/envelope.js';
+import { Failure, textOf } from '../wire/failure.js';
+import { IncomingRequest } from '../wire/incoming-request.js';
+import type { HttpResponse } from '../wire/http-response.js';
 import { contextOf, cookieHeader, HTML_TYPE, NOBODY, visitorOf, type PageServices, type Visitor } from './visitor.js';
 
 /** A refused address in words for people: what a schema says names types, and a member of a list by its number. */

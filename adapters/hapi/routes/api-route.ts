@@ -21,18 +21,18 @@ import type { Clock } from '../../../ports/clock.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { StorageSpace } from '../../../ports/domain/health.js';
-import type { AddressOf } from '../transport/address.js';
-import type { HttpResponse } from '../transport/http-response.js';
+import type { AddressOf } from '../wire/address.js';
+import type { HttpResponse } from '../wire/http-response.js';
 import { authenticate, extracted } from '../access/authenticate.js';
 import { judgeBasic } from '../access/basic.js';
 import type { BodyReader, ReadBody } from '../body/body-reader.js';
 import { UploadRule } from '../body/upload-rule.js';
-import { IncomingRequest, type Requested } from './incoming-request.js';
-import { cookieOf, setCookie } from '../transport/cookies.js';
-import { CORS_HEADERS } from '../transport/cors.js';
+import { IncomingRequest, type Requested } from '../wire/incoming-request.js';
+import { cookieOf, setCookie } from '../wire/cookies.js';
+import { CORS_HEADERS } from '../wire/cors.js';
 import { CSRF_FAILED, csrfMatches, SESSION_COOKIE } from '../access/csrf.js';
 import { tellRefusal } from '../access/refusals.js';
-import { failureResponse, JSON_TYPE, refusedJson, successJson, withWarnings } from '../errors/envelope.js';
+import { failureResponse, JSON_TYPE, refusedJson, successJson, withWarnings } from '../wire/envelope.js';
 import {
   Failure,
   internal,
@@ -42,22 +42,22 @@ import {
   PLUGIN_NOT_READY,
   STOPPING,
   textOf,
-} from '../errors/failure.js';
-import type { DeclaredCodes } from '../errors/declared-codes.js';
+} from '../wire/failure.js';
+import type { DeclaredCodes } from '../wire/declared-codes.js';
 import { AccessPolicy, MISSING } from '../access/access-policy.js';
-import { checkedHeaders, requestId, type standardHeaders } from '../transport/headers.js';
+import { checkedHeaders, requestId, type standardHeaders } from '../wire/headers.js';
 import type { FairSlots } from '../limits/fair-slots.js';
 import type { InFlight, Place } from '../limits/in-flight.js';
 import type { RateLimits } from '../limits/rate-limits.js';
-import { redirectResponse } from '../transport/redirect.js';
+import { redirectResponse } from '../wire/redirect.js';
 import { fileResponse } from '../streams/file-response.js';
 import type { StreamServices } from '../streams/stream-services.js';
 import { isForHapi, type Sending } from '../transport/send.js';
 import { whoIs, type OpenRequests } from '../transport/open-requests.js';
 import type { Observe, RequestMetrics } from '../transport/request-metrics.js';
 import { formFailure, idle, listenerOf, senderOf } from './request-body.js';
-import { unlessProven } from './proven.js';
-import { BodyRule, paramsFit, paramsRule, QueryRule } from './validate.js';
+import { unlessProven } from '../limits/proven.js';
+import { BodyRule, paramsFit, paramsRule, QueryRule } from '../validation/validate.js';
 
 /** What every route shares. */
 export interface RouteServices {

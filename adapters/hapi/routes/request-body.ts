@@ -1,9 +1,9 @@
 /** What routes and pages have in common when they read a body. */
 import { CSRF_FAILED } from '../access/csrf.js';
 import type { Sender } from '../body/body-reader.js';
-import type { Failure } from '../errors/failure.js';
+import type { Failure } from '../wire/failure.js';
 import type { Place } from '../limits/in-flight.js';
-import type { IncomingRequest } from './incoming-request.js';
+import type { IncomingRequest } from '../wire/incoming-request.js';
 
 /** Whose budgets and buckets a request is charged to; a sub-token's are its master's (contract 00, limits). */
 export function senderOf(call: IncomingRequest): Sender {

@@ -6,9 +6,9 @@
 import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
 import type { HttpRequest, MountedRoute, RouteSpec, ToolSpec } from '../../../ports/http.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../../ports/tools.js';
-import { IncomingRequest, type InnerCall } from './incoming-request.js';
-import { failureResponse } from '../errors/envelope.js';
-import { Failure } from '../errors/failure.js';
+import { IncomingRequest, type InnerCall } from '../wire/incoming-request.js';
+import { failureResponse } from '../wire/envelope.js';
+import { Failure } from '../wire/failure.js';
 import { jsonSchema, type Description, type JsonSchema } from '../openapi/json-schema.js';
 
 type Place = 'params' | 'query' | 'body';

@@ -1,9 +1,9 @@
 /** Server-sent events: all streams that are open, a bounded number for each listener, and their end when the service stops. */
 import type { ServerResponse } from 'node:http';
 import type { EventStreamAnswer, ServerSentEvent } from '../../../ports/http.js';
-import { Failure } from '../errors/failure.js';
-import type { HttpResponse } from '../transport/http-response.js';
-import type { BodyStream } from './body-stream.js';
+import { Failure } from '../wire/failure.js';
+import type { HttpResponse } from '../wire/http-response.js';
+import type { BodyStream } from '../wire/body-stream.js';
 import { Outflow } from './outflow.js';
 
 export interface EventStreamRules {

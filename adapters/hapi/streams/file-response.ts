@@ -1,9 +1,9 @@
 /** `FileAnswer` → an answer: the part that was asked for, streamed. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AnsweredFile } from '../../../ports/http.js';
-import { Failure } from '../errors/failure.js';
-import type { HttpResponse } from '../transport/http-response.js';
-import type { BodyStream } from './body-stream.js';
+import { Failure } from '../wire/failure.js';
+import type { HttpResponse } from '../wire/http-response.js';
+import type { BodyStream } from '../wire/body-stream.js';
 import { Outflow } from './outflow.js';
 import type { StreamPlace } from '../limits/stream-places.js';
 import type { PieceBuffers } from './piece-buffers.js';

@@ -5,7 +5,7 @@
 import type { ServerResponse } from 'node:http';
 import { SharedBytes } from '../../../ports/http.js';
 import type { UnsentBudget } from '../limits/unsent-budget.js';
-import type { BodyStream } from './body-stream.js';
+import type { BodyStream } from '../wire/body-stream.js';
 import { Outflow } from './outflow.js';
 
 /** What is handed to the system at once. */

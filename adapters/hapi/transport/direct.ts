@@ -7,7 +7,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
 import type { HttpMethod } from '../../../ports/http.js';
-import type { Requested } from '../routes/incoming-request.js';
+import type { Requested } from '../wire/incoming-request.js';
 
 export interface DirectRoute {
   /**

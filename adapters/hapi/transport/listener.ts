@@ -12,12 +12,12 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Ids } from '../../../ports/ids.js';
-import { failureResponse } from '../errors/envelope.js';
-import { Failure } from '../errors/failure.js';
-import { requestId } from './headers.js';
+import { failureResponse } from '../wire/envelope.js';
+import { Failure } from '../wire/failure.js';
+import { requestId } from '../wire/headers.js';
 import type { OpenRequests } from './open-requests.js';
 import { Turns } from './turns.js';
-import { expectsContinue } from '../body/wire.js';
+import { expectsContinue } from '../wire/expectation.js';
 
 /** Slow heads end here; bodies that a handler reads have a time of their own, so that packages may take half a day. */
 const HEAD_MS = 20_000;

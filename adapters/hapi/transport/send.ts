@@ -10,12 +10,12 @@ import { SharedBytes } from '../../../ports/http.js';
 import type { UnsentBudget } from '../limits/unsent-budget.js';
 import { namesTag } from '../streams/file-request.js';
 import { HeldBody } from '../streams/held-body.js';
-import type { AddressOf } from './address.js';
+import type { AddressOf } from '../wire/address.js';
 import { Compressor, isEncoding, type Encoding } from './compress.js';
 import type { OpenRequests } from './open-requests.js';
-import { lengthOf, type HttpResponse } from './http-response.js';
-import { awaitsContinue, hasBody } from '../body/wire.js';
-import { isBodyStream, type BodyStream } from '../streams/body-stream.js';
+import { lengthOf, type HttpResponse } from '../wire/http-response.js';
+import { awaitsContinue, hasBody } from '../wire/expectation.js';
+import { isBodyStream, type BodyStream } from '../wire/body-stream.js';
 
 const LINGER_MS = 10_000;
 /** Texts of this many bytes are compressed for those who take that. */

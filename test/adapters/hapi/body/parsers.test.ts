@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { addressReader } from '../../../../adapters/hapi/transport/address.js';
-import { parseCookies, setCookie } from '../../../../adapters/hapi/transport/cookies.js';
-import { Failure } from '../../../../adapters/hapi/errors/failure.js';
+import { addressReader } from '../../../../adapters/hapi/wire/address.js';
+import { parseCookies, setCookie } from '../../../../adapters/hapi/wire/cookies.js';
+import { Failure } from '../../../../adapters/hapi/wire/failure.js';
 import { parseForm } from '../../../../adapters/hapi/body/form.js';
 import { parseJson } from '../../../../adapters/hapi/body/json.js';
 import { usedMs } from '../../../support/work.js';

@@ -8,7 +8,7 @@ import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
 import { unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
 import { droppedFrom, hasDropped } from '../body/json.js';
-import { Failure } from '../errors/failure.js';
+import { Failure } from '../wire/failure.js';
 import { fastCheck, fastQuery, type FastCheck, type FastQuery } from './fast-check.js';
 
 const MOST_FIELDS = 50;

@@ -1,5 +1,5 @@
 import type { SharedBytes } from '../../../ports/http.js';
-import type { BodyStream } from '../streams/body-stream.js';
+import type { BodyStream } from './body-stream.js';
 
 /** What goes back over the wire, before hapi or a raw socket sends it. */
 export interface HttpResponse {

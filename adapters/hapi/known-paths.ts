@@ -1,5 +1,5 @@
 /** The paths that something is mounted at, each with its methods: for 405, `Allow` and pre-flights. */
-import type { HttpMethod } from '../../../ports/http.js';
+import type { HttpMethod } from '../../ports/http.js';
 
 export interface KnownPath {
   path: string;

@@ -4,8 +4,9 @@
  * cannot charge a budget while bytes arrive, has no least rate, and cannot stop after the bytes that hold a credential;
  * `output: 'stream'` hands out the request itself, with no timeout, and with no cap on a body without `Content-Length`.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Failure, OVERLOADED } from '../errors/failure.js';
+import type { IncomingMessage } from 'node:http';
+import { Failure, OVERLOADED } from '../wire/failure.js';
+import { hasBody, letContinue } from '../wire/expectation.js';
 import type { BodyBudget, BodyLease } from '../limits/body-budget.js';
 
 /** How long a body may take. */
@@ -21,16 +22,6 @@ export const PACE_MS = 5_000;
 
 const EMPTY = Buffer.alloc(0);
 
-/** Requests with `Expect: 100-continue`, which wait for a word before they send their body. */
-const waiting = new WeakMap<IncomingMessage, ServerResponse>();
-export const expectsContinue = (req: IncomingMessage, res: ServerResponse): void => void waiting.set(req, res);
-export const awaitsContinue = (req: IncomingMessage): boolean => waiting.has(req);
-/** `100 Continue`, once, to a sender that waits for it. */
-export function letContinue(req: IncomingMessage): void {
-  waiting.get(req)?.writeContinue();
-  waiting.delete(req);
-}
-
 export const tooLarge = (limit: number): Failure =>
   new Failure('payload_too_large', `The body is larger than ${limit} bytes.`);
 const CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
@@ -38,10 +29,6 @@ const CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
 /** All of the body is in the request's buffer: Node hands over the last bytes, lets us run, and then calls it complete. */
 const hasArrived = (req: IncomingMessage): boolean =>
   req.readableFlowing === null && req.readableLength === Number(req.headers['content-length']);
-
-/** Whether the request announces a body at all. */
-export const hasBody = (req: IncomingMessage): boolean =>
-  req.headers['transfer-encoding'] !== undefined || (req.headers['content-length'] ?? '0') !== '0';
 
 export class WireBody {
   #chunks: Buffer[] = [];

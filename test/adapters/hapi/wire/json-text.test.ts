@@ -1,7 +1,7 @@
 /** Members that are JSON already are sent as they are: byte for byte and header for header what objects would have become. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { successJson } from '../../../../adapters/hapi/errors/envelope.js';
+import { successJson } from '../../../../adapters/hapi/wire/envelope.js';
 import { JsonText, Reply, type RouteSpec } from '../../../../ports/http.js';
 import { TestServer } from '../support.js';
 

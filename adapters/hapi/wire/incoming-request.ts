@@ -2,9 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkOf } from '../../../lib/addresses.js';
 import type { HttpRequest, Principal, RateClass } from '../../../ports/http.js';
-import type { BodyLease } from '../limits/body-budget.js';
-import type { AddressOf } from '../transport/address.js';
-import { parseCookies } from '../transport/cookies.js';
+import type { AddressOf } from './address.js';
+import { parseCookies } from './cookies.js';
 
 export const PUBLIC: Principal = { kind: 'public' };
 
@@ -23,6 +22,11 @@ export interface InnerCall {
   /** The limit that the surrounding request was counted by. */
   counted?: RateClass;
   tool?: string;
+}
+
+/** What a body takes of a budget until it is given back. */
+interface Room {
+  close(): void;
 }
 
 const NO_WARNINGS: readonly string[] = [];
@@ -48,7 +52,7 @@ export class IncomingRequest implements HttpRequest {
   #headers: Record<string, string | undefined> | null = null;
   #cookies: Record<string, string> | null = null;
   #signal: AbortSignal | null = null;
-  #lease: BodyLease | null = null;
+  #room: Room | null = null;
 
   constructor(
     readonly id: string,
@@ -98,11 +102,11 @@ export class IncomingRequest implements HttpRequest {
   }
 
   /** Keeps the body's room until the request is answered. */
-  readonly keep = (lease: BodyLease): void => void (this.#lease = lease);
+  readonly keep = (room: Room): void => void (this.#room = room);
 
   /** The request is answered: its body is no longer needed. */
   finish(): void {
-    this.#lease?.close();
+    this.#room?.close();
   }
 
   get headers(): Readonly<Record<string, string | undefined>> {

@@ -2,7 +2,7 @@
 import type { Authenticator, Redirect } from '../../../ports/http.js';
 import type { HttpResponse } from './http-response.js';
 import { setCookie } from './cookies.js';
-import { flashCookie } from '../pages/flash.js';
+import { flashCookie } from './flash.js';
 
 export function redirectResponse(
   redirect: Redirect,

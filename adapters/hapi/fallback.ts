@@ -4,14 +4,14 @@
  */
 import type { Boom } from '@hapi/boom';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
-import type { HttpResponse } from '../transport/http-response.js';
-import { preflight } from '../transport/cors.js';
-import { failureResponse } from './envelope.js';
-import { Failure, failureOf, internal, NOT_FOUND, textOf } from './failure.js';
-import { requestId } from '../transport/headers.js';
-import { allowOf, type KnownPath } from '../transport/known-paths.js';
-import { notFoundPage, wantsJson } from '../pages/refusal-page.js';
-import type { PageServices } from '../pages/visitor.js';
+import type { HttpResponse } from './wire/http-response.js';
+import { preflight } from './wire/cors.js';
+import { failureResponse } from './wire/envelope.js';
+import { Failure, failureOf, internal, NOT_FOUND, textOf } from './wire/failure.js';
+import { requestId } from './wire/headers.js';
+import { allowOf, type KnownPath } from './known-paths.js';
+import { notFoundPage, wantsJson } from './pages/refusal-page.js';
+import type { PageServices } from './pages/visitor.js';
 
 const isApi = (path: string): boolean => path === '/api' || path.startsWith('/api/');
 

@@ -5,7 +5,7 @@
  */
 import { CODES, type ErrorCode } from '../../../kernel/errors.js';
 import { JsonText } from '../../../ports/http.js';
-import type { HttpResponse } from '../transport/http-response.js';
+import type { HttpResponse } from './http-response.js';
 import type { Failure } from './failure.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';

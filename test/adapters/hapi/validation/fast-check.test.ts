@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import joi, { type Schema } from 'joi';
-import { fastCheck, fastQuery } from '../../../../adapters/hapi/routes/fast-check.js';
+import { fastCheck, fastQuery } from '../../../../adapters/hapi/validation/fast-check.js';
 import { errorBody, intakeBody } from '../../../../plugins/errorstream/body.js';
 import { heartbeatBody } from '../../../../plugins/watchdog/http/schemas.js';
 

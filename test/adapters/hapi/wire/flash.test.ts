@@ -1,7 +1,7 @@
 /** The message for the next page: what is signed comes back, with its way back; what is not is nothing. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { flashCookie, readFlash } from '../../../../adapters/hapi/pages/flash.js';
+import { flashCookie, readFlash } from '../../../../adapters/hapi/wire/flash.js';
 import type { Authenticator, Flash } from '../../../../ports/http.js';
 
 const authenticator = {
