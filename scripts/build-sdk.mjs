@@ -10,18 +10,18 @@ import { dirname, join, posix, relative, resolve } from 'node:path';
 import { build } from 'esbuild-wasm';
 
 const ROOT = join(import.meta.dirname, '..');
-const DIST = join(ROOT, 'dist', 'clients');
+const DIST = join(ROOT, 'dist');
 const OUT = resolve(process.argv[2] ?? join(ROOT, 'build', 'sdk'));
 /** A declaration is read as the kind of module that the nearest package.json says. */
 const FORMS = {
-  esm: { type: 'module', entry: 'sdk/index', platform: 'node', target: 'node20', format: 'esm' },
-  cjs: { type: 'commonjs', entry: 'sdk/index', platform: 'node', target: 'node20', format: 'cjs' },
-  browser: { type: 'module', entry: 'sdk/browser/index', platform: 'browser', target: 'es2022', format: 'esm' },
+  esm: { type: 'module', entry: 'clients/sdk/index', platform: 'node', target: 'node20', format: 'esm' },
+  cjs: { type: 'commonjs', entry: 'clients/sdk/index', platform: 'node', target: 'node20', format: 'cjs' },
+  browser: { type: 'module', entry: 'clients/sdk/browser/index', platform: 'browser', target: 'es2022', format: 'esm' },
 };
 
 const put = (path, value) => writeFile(path, `${JSON.stringify(value, null, 2)}\n`);
 
-/** The entry's declarations and those that they name, by path below `clients`. */
+/** The entry's declarations and those that they name, by path below `dist`. */
 async function declarations(entry) {
   const found = new Map();
   const waiting = [entry];

@@ -14,7 +14,7 @@ const { values } = parseArgs({
 
 /** Modules whose declarations name what the SDK's users never see. */
 const SDK_INTERNAL =
-  /^clients\/(sdk\/(context|cache|host|store|transport)|sdk\/node\/(host|files|http)|shared\/(signature|canonical-json))$/;
+  /^(clients\/sdk\/(context|cache|host|store|transport|node\/(host|files|http))|formats\/(signature|canonical-json))$/;
 
 const PAGES = {
   'plugin-api': {

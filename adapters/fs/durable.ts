@@ -1,7 +1,7 @@
 /** Writes that are on the disk when they resolve, and modes that hold whatever the umask. */
 import { chmod, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { textPieces } from '../../clients/shared/text-pieces.js';
+import { textPieces } from '../../formats/text-pieces.js';
 
 /** What a web server may read (contract 40, files). */
 export const OPEN_FOLDER = 0o755;

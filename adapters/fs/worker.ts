@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { PackageRejected, readPackage } from '../../clients/shared/archive.js';
-import { KeptText } from '../../clients/shared/kept-text.js';
+import { PackageRejected, readPackage } from '../../formats/archive.js';
+import { KeptText } from '../../formats/kept-text.js';
 import { MAX_SETUP_BYTES, type PackagedFile } from '../../ports/release-store.js';
 
 export type Job = { path: string } & ({ kind: 'hash' } | { kind: 'inspect'; platform: string; entry: string | null });

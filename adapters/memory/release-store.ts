@@ -1,7 +1,7 @@
 /** The release store in memory: for tests, and for a service that keeps nothing. What it answers is what the file system's does. */
 import { createHash, randomUUID } from 'node:crypto';
-import { readPackage, PackageRejected as Rejected } from '../../clients/shared/archive.js';
-import { KeptText } from '../../clients/shared/kept-text.js';
+import { readPackage, PackageRejected as Rejected } from '../../formats/archive.js';
+import { KeptText } from '../../formats/kept-text.js';
 import {
   MAX_SETUP_BYTES,
   PackageRejected,

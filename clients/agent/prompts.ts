@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { printable } from '../shared/texts.js';
+import { printable } from '../../formats/texts.js';
 import { Failure } from './exit.js';
 
 /** Whether there is somebody to ask, and he wants to be asked. */

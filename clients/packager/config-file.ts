@@ -1,7 +1,7 @@
 /** `packager.json` (contract 90, packager): what does not change from release to release. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { refusedGlob } from '../shared/globs.js';
+import { refusedGlob } from '../../formats/globs.js';
 import { EXIT, Failure } from './failure.js';
 
 export interface PackagerConfig {

@@ -1,7 +1,7 @@
 /** What the build says of itself: its version, how it is started, and the runtime that it needs (contract 90, packager). */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Runtime } from '../shared/manifest.js';
+import type { Runtime } from '../../formats/manifest.js';
 import { EXIT, Failure } from './failure.js';
 import { peVersion, plainVersion } from './pe-version.js';
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { isVersion } from '../../lib/versions.js';
-import { isPlatform, PLATFORMS, type Platform } from '../shared/platform.js';
+import { isPlatform, PLATFORMS, type Platform } from '../../formats/platform.js';
 import { readConfig } from './config-file.js';
 import { EXIT, Failure } from './failure.js';
 

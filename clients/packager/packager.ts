@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `packager`: packs a build, checks it by the rules of the service, and publishes it (contract 90, packager; docs/packager.md). */
-import { printable } from '../shared/texts.js';
+import { printable } from '../../formats/texts.js';
 import { Console } from './console.js';
 import { EXIT, Failure } from './failure.js';
 import { readSettings, USAGE } from './options.js';

@@ -2,12 +2,12 @@
 import { isUtf8 } from 'node:buffer';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { compareCodePoints } from '../shared/code-points.js';
-import { globMatcher } from '../shared/globs.js';
-import { refusedPath } from '../shared/path-policy.js';
-import { PathSet } from '../shared/path-set.js';
-import type { Platform } from '../shared/platform.js';
-import { printable } from '../shared/texts.js';
+import { compareCodePoints } from '../../formats/code-points.js';
+import { globMatcher } from '../../formats/globs.js';
+import { refusedPath } from '../../formats/path-policy.js';
+import { PathSet } from '../../formats/path-set.js';
+import type { Platform } from '../../formats/platform.js';
+import { printable } from '../../formats/texts.js';
 import { EXIT, Failure } from './failure.js';
 
 export interface PublishFile {

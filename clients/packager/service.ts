@@ -1,8 +1,8 @@
 /** The update service as the packager needs it (contract 40: latest.json, publishing). */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import type { Runtime } from '../shared/manifest.js';
-import { printable } from '../shared/texts.js';
+import type { Runtime } from '../../formats/manifest.js';
+import { printable } from '../../formats/texts.js';
 import type { ArchiveFile } from './archive-file.js';
 import { EXIT, Failure, type ExitCode } from './failure.js';
 import { send, type HttpAnswer } from './http.js';

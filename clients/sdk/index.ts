@@ -3,11 +3,11 @@ export { createClient, type Client, type ClientOptions } from './node/client.js'
 export type { Release, UpdateCheck } from './update.js';
 export type { LicenseCheck, LicenseQuestion, LoadedLicenseFile } from './license.js';
 export type { Problem } from './verdict.js';
-export type { LicenseStatus } from '../shared/license-status.js';
-export { verifyLicenseFile } from '../shared/license-file.js';
-export type { LicenseFault, LicenseFileChecks, LicenseFileResult, LicensePayload } from '../shared/license-text.js';
-export { KeyRefused } from '../shared/public-key.js';
-export type { Platform } from '../shared/platform.js';
+export type { LicenseStatus } from '../../formats/license-status.js';
+export { verifyLicenseFile } from '../../formats/license-file.js';
+export type { LicenseFault, LicenseFileChecks, LicenseFileResult, LicensePayload } from '../../formats/license-text.js';
+export { KeyRefused } from '../../formats/public-key.js';
+export type { Platform } from '../../formats/platform.js';
 export type { ErrorReport } from './errors/report.js';
 export type { Reported } from './errors/sender.js';
 export type { AgentLaunched, AgentOptions } from './node/agent.js';

@@ -1,7 +1,7 @@
 /** Licenses, online, from the cache and from files (contract 50; contract 90, SDK: `validateLicense`, `loadLicenseFile`). */
-import { canonicalKey } from '../shared/license-key.js';
-import { isLicenseStatus, type LicenseStatus } from '../shared/license-status.js';
-import type { AnswerResult, LicenseFault, LicenseFileResult } from '../shared/license-text.js';
+import { canonicalKey } from '../../formats/license-key.js';
+import { isLicenseStatus, type LicenseStatus } from '../../formats/license-status.js';
+import type { AnswerResult, LicenseFault, LicenseFileResult } from '../../formats/license-text.js';
 import type { CachedLicense } from './cache.js';
 import type { Context } from './context.js';
 import { isSetBack, isWithinGrace } from './grace.js';

@@ -20,7 +20,7 @@ import {
   type Doc,
   type Principal,
 } from '../../kernel/contract.js';
-import { namesSystemDirectory } from '../../clients/shared/system-names.js';
+import { namesSystemDirectory } from '../../formats/system-names.js';
 import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/errors.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { all } from '../../lib/paging.js';

@@ -3,8 +3,8 @@
  * between them.
  */
 import { createHash } from 'node:crypto';
-import { manifestPieces, type ManifestInput } from '../../clients/shared/manifest.js';
-import { textPieces } from '../../clients/shared/text-pieces.js';
+import { manifestPieces, type ManifestInput } from '../../formats/manifest.js';
+import { textPieces } from '../../formats/text-pieces.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

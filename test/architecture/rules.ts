@@ -60,6 +60,21 @@ export const RULES: readonly Rule[] = [
     says: 'lib imports nothing of ours, and pure libraries',
   },
   {
+    // What the system calls this machine lies in a file or in the registry.
+    layer: 'formats',
+    files: /^formats\/machine\.ts$/,
+    project: [],
+    packages: [NODE],
+    says: 'formats/machine.ts imports lib and node',
+  },
+  {
+    layer: 'formats',
+    files: /^formats\//,
+    project: [],
+    packages: [PURE, /^(tar|unicode-case-folding)$/, /^node:stream(\/promises)?$/],
+    says: 'formats imports lib and pure libraries',
+  },
+  {
     layer: 'kernel',
     files: /^kernel\/container\.ts$/,
     project: [PORTS],
@@ -107,25 +122,25 @@ export const RULES: readonly Rule[] = [
     // The manifest that the server signs is built by the module that the agent reads it with.
     layer: 'plugins',
     files: /^plugins\/releases\//,
-    project: [PORTS, KERNEL_API, /^clients\/shared\//],
+    project: [PORTS, KERNEL_API, /^formats\//],
     packages: [PURE],
-    says: 'plugins/releases imports what a plugin may, and clients/shared: the rules of packages',
+    says: 'plugins/releases imports what a plugin may, and formats: the rules of packages',
   },
   {
     // Which slugs no machine may have is asked by the service and by the agent.
     layer: 'plugins',
     files: /^plugins\/projects\//,
-    project: [PORTS, KERNEL_API, /^clients\/shared\//],
+    project: [PORTS, KERNEL_API, /^formats\//],
     packages: [PURE],
-    says: 'plugins/projects imports what a plugin may, and clients/shared: the names of system directories',
+    says: 'plugins/projects imports what a plugin may, and formats: the names of system directories',
   },
   {
     // The form of a license file is its verifiers’; RFC 8785 is the one text of an answer that is signed.
     layer: 'plugins',
     files: /^plugins\/licensing\//,
-    project: [PORTS, KERNEL_API, /^clients\/shared\//],
+    project: [PORTS, KERNEL_API, /^formats\//],
     packages: [PURE, /^canonicalize$/],
-    says: 'plugins/licensing imports what a plugin may, clients/shared, and the library of canonical JSON',
+    says: 'plugins/licensing imports what a plugin may, formats, and the library of canonical JSON',
   },
   {
     layer: 'plugins',
@@ -137,9 +152,9 @@ export const RULES: readonly Rule[] = [
   {
     layer: 'adapters',
     files: /^adapters\/memory\/release-store\.ts$/,
-    project: [PORTS, /^clients\/shared\//],
+    project: [PORTS, /^formats\//],
     packages: [NODE],
-    says: 'the release store in memory imports ports, lib, clients/shared and node',
+    says: 'the release store in memory imports ports, lib, formats and node',
   },
   ...Object.entries(DRIVERS).map(([name, driver]): Rule => ({
     layer: 'adapters',
@@ -152,9 +167,9 @@ export const RULES: readonly Rule[] = [
     // The server reads packages by the same strict rules as the programs that unpack them.
     layer: 'adapters',
     files: /^adapters\/fs\//,
-    project: [PORTS, /^kernel\/errors$/, /^clients\/shared\//],
+    project: [PORTS, /^kernel\/errors$/, /^formats\//],
     packages: [NODE],
-    says: 'adapters/fs imports what an adapter may, and clients/shared: the rules of packages',
+    says: 'adapters/fs imports what an adapter may, and formats: the rules of packages',
   },
   {
     layer: 'adapters',
@@ -186,32 +201,17 @@ export const RULES: readonly Rule[] = [
     says: 'cli imports main.ts, kernel, config, ports, lib and node',
   },
   {
-    // What the system calls this machine lies in a file or in the registry.
-    layer: 'clients',
-    files: /^clients\/shared\/machine\.ts$/,
-    project: [],
-    packages: [NODE],
-    says: 'clients/shared/machine.ts imports lib and node',
-  },
-  {
-    layer: 'clients',
-    files: /^clients\/shared\//,
-    project: [],
-    packages: [PURE, /^(tar|unicode-case-folding)$/, /^node:stream(\/promises)?$/],
-    says: 'clients/shared imports lib and pure libraries',
-  },
-  {
     layer: 'clients',
     files: ALONE,
-    project: [/^clients\/shared\//],
+    project: [/^formats\//],
     packages: [NODE],
-    says: 'clients/sdk is published alone: it imports clients/shared, its own folder and node',
+    says: 'clients/sdk is published alone: it imports formats, its own folder and node',
   },
   {
     // fetch ignores proxies; undici is that same client, and knows them.
     layer: 'clients',
     files: /^clients\/agent\//,
-    project: [/^clients\/shared\//],
+    project: [/^formats\//],
     packages: [NODE, PURE, /^(undici|jsonc-parser|saxes)$/],
     says: 'clients/agent imports what a client may, and the libraries that know proxies, JSON with comments and XML',
   },
@@ -219,16 +219,16 @@ export const RULES: readonly Rule[] = [
     // Writes archives, the same bytes everywhere, and publishes them, by a proxy where there is one.
     layer: 'clients',
     files: /^clients\/packager\//,
-    project: [/^clients\/shared\//],
+    project: [/^formats\//],
     packages: [NODE, PURE, /^(tar|pako|undici)$/],
     says: 'clients/packager imports what a client may, and the libraries that write archives and know proxies',
   },
   {
     layer: 'clients',
     files: /^clients\//,
-    project: [/^clients\/shared\//],
+    project: [/^formats\//],
     packages: [NODE, PURE],
-    says: 'a client imports clients/shared, lib, its own folder and node, and nothing of the server',
+    says: 'a client imports formats, lib, its own folder and node, and nothing of the server',
   },
   {
     layer: 'main',
@@ -271,7 +271,10 @@ const NAMES: readonly { module: string; names: readonly string[]; files: RegExp;
 ];
 
 const GLOBALS: Readonly<Record<string, { files: RegExp; says: string }>> = {
-  'process.env': { files: /^(config|clients|test|scripts)\//, says: 'only config reads the environment' },
+  'process.env': {
+    files: /^(config|clients|test|scripts)\/|^formats\/machine\.ts$/,
+    says: 'only config reads the environment',
+  },
   console: { files: /^(cli|test|scripts|clients)\/|^main\.ts$/, says: 'only cli and main.ts write to the terminal' },
 };
 

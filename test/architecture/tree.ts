@@ -11,6 +11,7 @@ const LAYERS = new Set([
   'kernel',
   'ports',
   'lib',
+  'formats',
   'adapters',
   'plugins',
   'web',

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { verifyLicenseFile } from '../../clients/shared/license-file.js';
+import { verifyLicenseFile } from '../../formats/license-file.js';
 import { ADMIN, command, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
 

@@ -3,7 +3,7 @@ import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { verifyLicenseFile } from '../../clients/shared/license-file.js';
+import { verifyLicenseFile } from '../../formats/license-file.js';
 import { rejection, until } from '../harness.js';
 import { aos, aosJson, TestService } from '../support/service.js';
 

@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { manifestText } from '../../clients/shared/manifest.js';
-import type { Platform } from '../../clients/shared/platform.js';
+import { manifestText } from '../../formats/manifest.js';
+import type { Platform } from '../../formats/platform.js';
 import { compareVersions } from '../../lib/versions.js';
 import { tarOf } from './archives.js';
 

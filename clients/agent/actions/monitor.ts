@@ -6,7 +6,7 @@
 import { hostname } from 'node:os';
 import { Failure } from '../exit.js';
 import { ON_WINDOWS } from '../files.js';
-import { machinePlatform } from '../../shared/machine.js';
+import { machinePlatform } from '../../../formats/machine.js';
 import { cronLine, readCrontab, withLine, writeCrontab } from '../monitoring/crontab.js';
 import { openFolder, writeFiles } from '../monitoring/folder.js';
 import { checkCurl, sendHeartbeat } from '../monitoring/heartbeat.js';

@@ -6,7 +6,7 @@
 import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { isVersion } from '../../../lib/versions.js';
-import { refusedPath } from '../../shared/path-policy.js';
+import { refusedPath } from '../../../formats/path-policy.js';
 import { codeOf } from '../exit.js';
 import { syncDirectory } from '../files.js';
 import type { Layout } from '../layout.js';

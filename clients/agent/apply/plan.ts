@@ -5,9 +5,9 @@
 import type { Stats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path/posix';
-import { globMatcher } from '../../shared/globs.js';
-import type { Manifest, ManifestFile } from '../../shared/manifest.js';
-import { nameKey } from '../../shared/path-policy.js';
+import { globMatcher } from '../../../formats/globs.js';
+import type { Manifest, ManifestFile } from '../../../formats/manifest.js';
+import { nameKey } from '../../../formats/path-policy.js';
 import { Failure } from '../exit.js';
 import { hashOf, look } from '../files.js';
 import { OWN_FOLDER, type Layout } from '../layout.js';

@@ -5,8 +5,8 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { PackageRejected, readPackage, type FileEntry } from '../../shared/archive.js';
-import type { Manifest } from '../../shared/manifest.js';
+import { PackageRejected, readPackage, type FileEntry } from '../../../formats/archive.js';
+import type { Manifest } from '../../../formats/manifest.js';
 import { Failure } from '../exit.js';
 import { eachOf, syncDirectory, syncFile } from '../files.js';
 import type { Layout } from '../layout.js';

@@ -9,7 +9,7 @@ import { checkAncestors } from '../apply/parents.js';
 import { Failure } from '../exit.js';
 import { look, ON_WINDOWS, withFile } from '../files.js';
 import { Layout } from '../layout.js';
-import { MAX_MANIFEST_BYTES } from '../../shared/manifest.js';
+import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
 import { readConfig, type ConfigFile } from './config-file.js';
 import { LEADING, SLUG, type OptionName } from './table.js';
 import { fromFile, type Values } from './values.js';

@@ -1,5 +1,5 @@
 /** Every option by its name: on the command line, as a variable, and in a configuration file (specification, "Command-line interfaces"). */
-import { PLATFORMS } from '../../shared/platform.js';
+import { PLATFORMS } from '../../../formats/platform.js';
 
 export const ACTIONS = ['update', 'install', 'configure', 'monitor', 'recover'] as const;
 export type Action = (typeof ACTIONS)[number];

@@ -1,6 +1,6 @@
 /** What the parent does for the child, and what it refuses: nothing goes to a server, a project or a service that root did not name. */
 import { Failure } from '../exit.js';
-import { isPackageUrl } from '../../shared/platform.js';
+import { isPackageUrl } from '../../../formats/platform.js';
 import { below } from '../net/address.js';
 import type { Package } from '../net/network.js';
 import type { SetupPath } from '../setup/session.js';

@@ -4,8 +4,8 @@
  */
 import { look } from '../files.js';
 import { readFile } from 'node:fs/promises';
-import { printable } from '../../shared/texts.js';
-import type { Manifest } from '../../shared/manifest.js';
+import { printable } from '../../../formats/texts.js';
+import type { Manifest } from '../../../formats/manifest.js';
 import type { Agent } from '../update/installation.js';
 import type { Layout } from '../layout.js';
 import { installCommand } from './advice.js';

@@ -4,7 +4,7 @@
  */
 import { RE2JS } from 're2js';
 import { Failure } from '../exit.js';
-import { hasControls, printable } from '../../shared/texts.js';
+import { hasControls, printable } from '../../../formats/texts.js';
 import { detectorOf } from './detect.js';
 import type { Value } from './formats/format.js';
 import { FORMATS, type FormatName } from './formats/index.js';

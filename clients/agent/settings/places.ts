@@ -1,8 +1,8 @@
 /** Where the locations of setup.json lie, and which files of them may be written (contract 90, setup.json). */
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
-import { refusedPath } from '../../shared/path-policy.js';
-import { namesSystemDirectory } from '../../shared/system-names.js';
+import { refusedPath } from '../../../formats/path-policy.js';
+import { namesSystemDirectory } from '../../../formats/system-names.js';
 import { Failure } from '../exit.js';
 import { ON_WINDOWS } from '../files.js';
 import { isElevated } from '../monitoring/task.js';

@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { MAX_MANIFEST_BYTES } from '../../shared/manifest.js';
+import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
 import { checkAncestors } from '../apply/parents.js';
 import { codeOf, Failure } from '../exit.js';
 import { look } from '../files.js';

@@ -2,14 +2,14 @@
  * Which public key signatures are judged by (contract 90, freshness and key pinning: key pinning). The first one seen is pinned; another is
  * taken over only through a chain of predecessors that begins with the pinned one, and never back again.
  */
-import { KeyRefused } from '../../shared/public-key.js';
+import { KeyRefused } from '../../../formats/public-key.js';
 import {
   chainLeadsFrom,
   isSignedBy,
   readPublicKey,
   type Predecessor,
   type VerifyingKey,
-} from '../../shared/signature.js';
+} from '../../../formats/signature.js';
 import { Failure } from '../exit.js';
 import type { State } from '../update/state.js';
 

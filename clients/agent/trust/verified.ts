@@ -1,10 +1,10 @@
 /** From what a server or a folder offers to a release that may be installed: each comparison of contract 90, update. */
 import { createHash } from 'node:crypto';
 import { compareVersions } from '../../../lib/versions.js';
-import { readFreshness, staleness } from '../../shared/freshness.js';
-import { differsFrom, ManifestInvalid, readManifest, type Manifest } from '../../shared/manifest.js';
-import { isPlatform } from '../../shared/platform.js';
-import { isSignedBy, type VerifyingKey } from '../../shared/signature.js';
+import { readFreshness, staleness } from '../../../formats/freshness.js';
+import { differsFrom, ManifestInvalid, readManifest, type Manifest } from '../../../formats/manifest.js';
+import { isPlatform } from '../../../formats/platform.js';
+import { isSignedBy, type VerifyingKey } from '../../../formats/signature.js';
 import { Failure } from '../exit.js';
 import type { SignedStatement } from '../update/server.js';
 

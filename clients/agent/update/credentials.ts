@@ -1,6 +1,6 @@
 /** HTTP Basic for the release store (contract 40, access files; specification, "Release store"). */
 import { createHash } from 'node:crypto';
-import { credentialName } from '../../shared/license-key.js';
+import { credentialName } from '../../../formats/license-key.js';
 import type { Options } from '../options.js';
 import { askPassword } from '../secrets.js';
 

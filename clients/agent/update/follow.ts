@@ -3,8 +3,8 @@
  * update and an installation get what they bring.
  */
 import { rm } from 'node:fs/promises';
-import { MAX_MANIFEST_BYTES } from '../../shared/manifest.js';
-import { printable } from '../../shared/texts.js';
+import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
+import { printable } from '../../../formats/texts.js';
 import { below } from '../net/address.js';
 import { download, OtherBytes, readSmall } from '../net/download.js';
 import { bring } from './bring.js';

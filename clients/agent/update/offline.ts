@@ -4,8 +4,8 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { MAX_MANIFEST_BYTES } from '../../shared/manifest.js';
-import { readPublicKey, type VerifyingKey } from '../../shared/signature.js';
+import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
+import { readPublicKey, type VerifyingKey } from '../../../formats/signature.js';
 import { codeOf, Failure } from '../exit.js';
 import { hashOf } from '../files.js';
 import { judgeSignature, releaseKey } from '../trust/keys.js';

@@ -13,7 +13,7 @@ import {
   sha256Of,
   type VerifiedRelease,
 } from '../trust/verified.js';
-import type { VerifyingKey } from '../../shared/signature.js';
+import type { VerifyingKey } from '../../../formats/signature.js';
 import type { Installation } from './installation.js';
 import type { CheckAnswer, ManifestPlace, Offered, Question, SignedStatement, UpdateServer } from './server.js';
 

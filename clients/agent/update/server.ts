@@ -4,8 +4,8 @@
  * server's, a proxy's say, and exit 8.
  */
 import { compareVersions, isVersion } from '../../../lib/versions.js';
-import { MAX_MANIFEST_BYTES } from '../../shared/manifest.js';
-import { isPackageUrl } from '../../shared/platform.js';
+import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
+import { isPackageUrl } from '../../../formats/platform.js';
 import { Failure } from '../exit.js';
 import { below } from '../net/address.js';
 import { errorText, type Answer } from '../net/http.js';

@@ -2,10 +2,15 @@
 export { createClient } from './client.js';
 export type { CommonClient as Client } from '../client.js';
 export { verifyLicenseFile } from './license-file.js';
-export { KeyRefused } from '../../shared/public-key.js';
-export type { LicenseFault, LicenseFileChecks, LicenseFileResult, LicensePayload } from '../../shared/license-text.js';
-export type { LicenseStatus } from '../../shared/license-status.js';
-export type { Platform } from '../../shared/platform.js';
+export { KeyRefused } from '../../../formats/public-key.js';
+export type {
+  LicenseFault,
+  LicenseFileChecks,
+  LicenseFileResult,
+  LicensePayload,
+} from '../../../formats/license-text.js';
+export type { LicenseStatus } from '../../../formats/license-status.js';
+export type { Platform } from '../../../formats/platform.js';
 export type { BugReport, BugReported } from '../bugs.js';
 export type { ErrorReport } from '../errors/report.js';
 export type { Reported } from '../errors/sender.js';

@@ -1,6 +1,6 @@
 /** License files and signed answers, verified by WebCrypto (contract 50). The algorithm is the key's, never the document's. */
 import type { webcrypto } from 'node:crypto';
-import { canonicalBase64 } from '../../shared/base64.js';
+import { canonicalBase64 } from '../../../formats/base64.js';
 import {
   claimOfAnswer,
   claimOfFile,
@@ -13,9 +13,9 @@ import {
   type LicenseFileChecks,
   type LicenseFileResult,
   type LicenseQuestion,
-} from '../../shared/license-text.js';
+} from '../../../formats/license-text.js';
 import { keysFollowed, type KeyChain } from '../key-chain.js';
-import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../shared/public-key.js';
+import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../../formats/public-key.js';
 
 /** @throws TypeError on a page that came without https, which has no WebCrypto */
 function webCrypto(): webcrypto.SubtleCrypto {

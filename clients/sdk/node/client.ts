@@ -1,5 +1,5 @@
 /** The client in Node: with files, an update agent to start, and packages to download. */
-import { readPublicKey } from '../../shared/signature.js';
+import { readPublicKey } from '../../../formats/signature.js';
 import { CommonClient } from '../client.js';
 import { contextOf, type Context } from '../context.js';
 import { settingsOf, type ClientOptions as CommonOptions } from '../options.js';

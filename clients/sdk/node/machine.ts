@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { machineIdOf } from '../../shared/machine-id.js';
-import { systemId } from '../../shared/machine.js';
+import { machineIdOf } from '../../../formats/machine-id.js';
+import { systemId } from '../../../formats/machine.js';
 import { removeFile } from './files.js';
 
 /** 64 hex digits: derived from what the system calls this machine, else from a random text that is kept in the folder. */

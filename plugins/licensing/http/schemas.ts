@@ -4,7 +4,7 @@ import { named, pageOf, whole } from '../../../kernel/contract.js';
 import { keyHash, productField, timestamp } from '../licenses/fields.js';
 import { STATES } from '../licenses/states.js';
 import { ACTIVATION_STATES } from '../model.js';
-import { LICENSE_STATUSES } from '../../../clients/shared/license-status.js';
+import { LICENSE_STATUSES } from '../../../formats/license-status.js';
 import { KEPT_REASONS } from '../online/online.js';
 import { said } from '../online/questions.js';
 

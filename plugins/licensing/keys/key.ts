@@ -3,9 +3,9 @@
  * finds every wrong character and every two neighbours that were exchanged. Pure.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { canonicalKey } from '../../../clients/shared/license-key.js';
+import { canonicalKey } from '../../../formats/license-key.js';
 
-export { canonicalKey, credentialName } from '../../../clients/shared/license-key.js';
+export { canonicalKey, credentialName } from '../../../formats/license-key.js';
 
 /** The digits of GF(32), in their order: without 0, 1, I and O, which people confuse. */
 export const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';

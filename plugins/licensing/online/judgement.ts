@@ -1,5 +1,5 @@
 /** What a question about a license is answered, before its machine is looked at (contract 50). Pure. */
-import type { LicenseStatus } from '../../../clients/shared/license-status.js';
+import type { LicenseStatus } from '../../../formats/license-status.js';
 import { stateOf } from '../licenses/states.js';
 import type { LicenseDoc } from '../model.js';
 

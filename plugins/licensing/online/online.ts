@@ -4,7 +4,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { LicenseStatus } from '../../../clients/shared/license-status.js';
+import type { LicenseStatus } from '../../../formats/license-status.js';
 import { canonicalKey, isKey, keySha256 } from '../keys/key.js';
 import { Licenses } from '../licenses/licenses.js';
 import { stateOf, type State } from '../licenses/states.js';

@@ -1,6 +1,6 @@
 /** Answers and files under the key of `security.license_key`, which each names (contract 50, validate and `.lic`). */
 import canonicalize from 'canonicalize';
-import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../clients/shared/license-text.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../formats/license-text.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { PublicKey } from '../../../ports/signer.js';

@@ -11,7 +11,7 @@ import {
   type Problem,
 } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
-import type { ManifestFile } from '../../../clients/shared/manifest.js';
+import type { ManifestFile } from '../../../formats/manifest.js';
 import { firstFiles } from './manifest-files.js';
 import { PLATFORMS, type Platform, type ReleaseDoc } from '../model.js';
 import { checkChannel } from '../place.js';

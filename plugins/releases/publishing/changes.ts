@@ -1,7 +1,7 @@
 /** What is changed of published releases: withdrawn, rolled out, promoted to another channel (contract 40, publishing). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
-import type { Manifest } from '../../../clients/shared/manifest.js';
+import type { Manifest } from '../../../formats/manifest.js';
 import { ManifestTexts } from '../asking/manifest-texts.js';
 import { DEPS, type Deps } from '../deps.js';
 import { placeOf, type Platform, type ReleaseDoc } from '../model.js';

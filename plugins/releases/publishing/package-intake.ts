@@ -5,7 +5,7 @@
 import joi from 'joi';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import { refusedGlob } from '../../../clients/shared/globs.js';
+import { refusedGlob } from '../../../formats/globs.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { PackageRejected, PackageTooLarge, StoreFull, type StagedPackage } from '../../../ports/release-store.js';
 import { DEPS, type Deps } from '../deps.js';

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { readPackage } from '../../../clients/shared/archive.js';
+import { readPackage } from '../../../formats/archive.js';
 import { answer, FakeService, packager, writeTree, type Finished } from './harness.js';
 
 const TOKEN = 'svc_live_test';

@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient, type Client } from '../../../clients/sdk/index.js';
 import { keptId } from '../../../clients/sdk/node/machine.js';
-import { formatLicenseFile, LICENSE_FILE_SIGNED, signedAnswer } from '../../../clients/shared/license-text.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED, signedAnswer } from '../../../formats/license-text.js';
 import { FakeServer, folder, json, page, removeFolder, type Reply } from './server.js';
 
 const KEY = 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2';

@@ -5,7 +5,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { verifyAnswer, verifyLicenseFile } from '../../../clients/shared/license-file.js';
+import { verifyAnswer, verifyLicenseFile } from '../../../formats/license-file.js';
 import { keySha256, newKey } from '../../../plugins/licensing/keys/key.js';
 import { until } from '../../harness.js';
 import { ADMIN, SHARED_KEY, TestService, type Answer } from '../../support/service.js';

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
-import { manifestText } from '../../../clients/shared/manifest.js';
-import { textPieces } from '../../../clients/shared/text-pieces.js';
+import { manifestText } from '../../../formats/manifest.js';
+import { textPieces } from '../../../formats/text-pieces.js';
 import { buildManifest, hashOf } from '../../../plugins/releases/manifest-bytes.js';
 
 const HASH = 'a'.repeat(64);

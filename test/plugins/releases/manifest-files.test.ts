@@ -1,7 +1,7 @@
 /** The first files of a manifest, cut out of its text. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { manifestText, type Manifest } from '../../../clients/shared/manifest.js';
+import { manifestText, type Manifest } from '../../../formats/manifest.js';
 import { firstFiles } from '../../../plugins/releases/pages/manifest-files.js';
 
 describe('releases: the files of a manifest on the page', () => {

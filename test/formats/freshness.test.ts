@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import {
-  readFreshness,
-  staleness,
-  type FreshnessFacts,
-  type FreshnessStatement,
-} from '../../../clients/shared/freshness.js';
+import { readFreshness, staleness, type FreshnessFacts, type FreshnessStatement } from '../../formats/freshness.js';
 
 const HASH = 'a'.repeat(64);
 const statement: FreshnessStatement = {

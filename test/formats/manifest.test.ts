@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { differsFrom, ManifestInvalid, manifestText, readManifest } from '../../../clients/shared/manifest.js';
+import { differsFrom, ManifestInvalid, manifestText, readManifest } from '../../formats/manifest.js';
 
 const HASH = 'a'.repeat(64);
 const release = {

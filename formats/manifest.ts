@@ -2,8 +2,8 @@
  * The manifest of a release (contract 40, manifest). What is signed is exactly its text: it is built once, by the server, and
  * never written again from what was read.
  */
-import { compareVersions, isVersion } from '../../lib/versions.js';
-import { isTimestamp } from '../../lib/time.js';
+import { compareVersions, isVersion } from '../lib/versions.js';
+import { isTimestamp } from '../lib/time.js';
 import type { FileMode, PackagedFile } from './archive.js';
 import { compareCodePoints } from './code-points.js';
 import { globMatcher, refusedGlob } from './globs.js';

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { verifyLicenseFile } from '../../../clients/shared/license-file.js';
-import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../clients/shared/license-text.js';
+import { verifyLicenseFile } from '../../formats/license-file.js';
+import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../formats/license-text.js';
 
 const run = promisify(execFile);
-const file = new URL('../../fixtures/vectors/license-files.json', import.meta.url);
+const file = new URL('../fixtures/vectors/license-files.json', import.meta.url);
 
 interface Vector {
   name: string;

@@ -2,8 +2,8 @@
  * Freshness statements (contract 40, freshness; contract 90, freshness and key pinning): nobody between server and machine can hold a
  * machine on an old release without its being told. The signature over the statement's exact bytes is verified before.
  */
-import { isTimestamp } from '../../lib/time.js';
-import { compareVersions, isVersion } from '../../lib/versions.js';
+import { isTimestamp } from '../lib/time.js';
+import { compareVersions, isVersion } from '../lib/versions.js';
 import { PLATFORMS, type Platform } from './platform.js';
 
 export interface FreshnessStatement {

@@ -1,7 +1,7 @@
 /** The strict reader of packages (contract 40, refused packages): every hostile archive by hand, and ordinary ones by foreign tools. */
 import { expect } from 'chai';
-import { PACKAGE_LIMITS, PackageRejected, readPackage, type PackageLimits } from '../../../clients/shared/archive.js';
-import { HOSTILE_ARCHIVES } from '../../support/hostile-archives.js';
+import { PACKAGE_LIMITS, PackageRejected, readPackage, type PackageLimits } from '../../formats/archive.js';
+import { HOSTILE_ARCHIVES } from '../support/hostile-archives.js';
 
 const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'];
 

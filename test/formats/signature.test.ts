@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { canonicalBase64 } from '../../../clients/shared/base64.js';
-import { KeyRefused } from '../../../clients/shared/public-key.js';
-import { chainLeadsFrom, isSignedBy, readPublicKey, type Predecessor } from '../../../clients/shared/signature.js';
+import { canonicalBase64 } from '../../formats/base64.js';
+import { KeyRefused } from '../../formats/public-key.js';
+import { chainLeadsFrom, isSignedBy, readPublicKey, type Predecessor } from '../../formats/signature.js';
 
 const pemOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'pem' }) as string;
 const rsa = (bits = 2_048): { publicKey: KeyObject; privateKey: KeyObject } =>
