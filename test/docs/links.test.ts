@@ -1,0 +1,90 @@
+/** Links and paths of the documents lead somewhere, and every decision stands in the index with its status. */
+import { expect } from 'chai';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
+import { packageRoot } from '../../config/load.js';
+
+const ROOT = packageRoot();
+const SKIPPED = /^(node_modules|dist|build|data|\.git|docs\/spec\/\d|test\/fixtures)/;
+
+async function pages(folder = ''): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await readdir(join(ROOT, folder), { withFileTypes: true })) {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    if (SKIPPED.test(path)) continue;
+    if (entry.isDirectory()) found.push(...(await pages(path)));
+    else if (entry.name.endsWith('.md')) found.push(path);
+  }
+  return found;
+}
+
+/** Markdown without what stands in code. */
+const prose = (text: string): string => text.replaceAll(/^(```|~~~)[\s\S]*?^\1/gm, '').replaceAll(/`[^`\n]*`/g, '');
+
+/** As forges make the anchor of a heading. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-');
+
+async function anchorsOf(page: string): Promise<Set<string>> {
+  const text = await readFile(join(ROOT, page), 'utf8');
+  const headings = text.replaceAll(/^(```|~~~)[\s\S]*?^\1/gm, '').matchAll(/^#+ +(.+)$/gm);
+  return new Set([...headings].map(([, heading = '']) => anchorOf(heading)));
+}
+
+async function faultsOf(page: string): Promise<string[]> {
+  const faults: string[] = [];
+  for (const [, target = ''] of prose(await readFile(join(ROOT, page), 'utf8')).matchAll(/\]\(([^)\s]+)\)/g)) {
+    if (/^[a-z][a-z+.-]*:/i.test(target)) continue;
+    const [path = '', anchor] = target.split('#');
+    const file = path === '' ? page : normalize(join(dirname(page), decodeURIComponent(path)));
+    if (!existsSync(join(ROOT, file))) faults.push(`${page}: no file ${target}`);
+    else if (anchor !== undefined && file.endsWith('.md') && !(await anchorsOf(file)).has(anchor)) {
+      faults.push(`${page}: no heading ${target}`);
+    }
+  }
+  return faults;
+}
+
+describe('the documents', () => {
+  it('link to files and headings that are there', async () => {
+    const all = await pages();
+    expect(all.length).to.be.greaterThan(50);
+    const faults = await Promise.all(all.map(faultsOf));
+    expect(faults.flat().join('\n')).to.equal('');
+  });
+
+  it('index every decision with its title and status', async () => {
+    const folder = join(ROOT, 'docs', 'decisions');
+    const index = await readFile(join(folder, 'README.md'), 'utf8');
+    const records = (await readdir(folder)).filter((name) => /^\d{3}-.*\.md$/.test(name)).sort();
+    const rows = [...index.matchAll(/^\| \[(\d{3})\]\(([^)]+)\) +\| (.+?) +\| (accepted|replaced|rejected)\b.*\|$/gm)];
+    expect(rows.map(([, , file]) => file)).to.deep.equal(records);
+    for (const [, number = '', file = '', title = ''] of rows) {
+      expect(file.slice(0, 3)).to.equal(number);
+      const [head = ''] = (await readFile(join(folder, file), 'utf8')).split('\n');
+      expect(head).to.match(new RegExp(`^# ${number} `));
+      expect(head.slice(6).replace(/^[—–] /, ''), file).to.equal(title);
+    }
+  });
+
+  it('lead each hunt of docs/architecture.md to files that are there', async () => {
+    const page = await readFile(join(ROOT, 'docs', 'architecture.md'), 'utf8');
+    const table = /\n## Where is …\n([\s\S]*?)\n## /.exec(page)?.[1] ?? '';
+    const rows = table.split('\n').filter((line) => line.startsWith('| ') && !/^\| (-|What)/.test(line));
+    expect(rows.length).to.be.at.least(20);
+    for (const row of rows) {
+      const paths = [...row.matchAll(/`([\w.-]+(?:\/[\w.-]+)*\/?)`/g)].map(([, path = '']) => path);
+      expect(paths, row).not.to.have.length(0);
+      for (const path of paths) expect(existsSync(join(ROOT, path)), `${path} of ${row}`).to.equal(true);
+    }
+  });
+
+  it('take anchors as forges make them', () => {
+    expect(anchorOf('Why is it `down`?')).to.equal('why-is-it-down');
+  });
+});
