@@ -1,6 +1,7 @@
 /** One heartbeat by the script itself, so that what is scheduled is known to work. */
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
+import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
 import { childEnv } from '../environment.js';
 import { Failure } from '../exit.js';
@@ -29,10 +30,22 @@ export async function checkCurl(): Promise<void> {
   throw new Failure('error', 'the monitoring of a machine needs curl: install it first; nothing was changed');
 }
 
-/** As a schedule starts it: a proxy that only this run knows of would make the test pass and every later heartbeat fail. */
+/**
+ * As a schedule starts it: a proxy that only this run knows of would make the test pass and every later heartbeat fail, and curl reads
+ * `.curlrc` in HOME, which may be another user's where root came by `sudo`.
+ */
 function scheduledEnv(env: Env): NodeJS.ProcessEnv {
   if (ON_WINDOWS) return childEnv(env);
-  return Object.fromEntries(Object.entries(env).filter(([name]) => ['HOME', 'LOGNAME', 'USER'].includes(name)));
+  const named = Object.fromEntries(Object.entries(env).filter(([name]) => ['HOME', 'LOGNAME', 'USER'].includes(name)));
+  return { ...named, ...ownHome() };
+}
+
+function ownHome(): { HOME?: string } {
+  try {
+    return { HOME: userInfo().homedir };
+  } catch {
+    return {}; // A user that the system does not list has none of his own.
+  }
 }
 
 export async function sendHeartbeat(script: string, env: Env, signal: AbortSignal): Promise<void> {

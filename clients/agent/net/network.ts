@@ -6,7 +6,8 @@ import { credentialsOf, type Credentials } from '../update/credentials.js';
 import type { Hooks } from '../hooks.js';
 import type { Options } from '../options.js';
 import type { Env } from '../options/table.js';
-import { accountOf } from '../setup/account.js';
+import { isInteractive } from '../prompts.js';
+import { accountOf, askedAccount } from '../setup/account.js';
 import { SetupSession, type Account, type SetupPath } from '../setup/session.js';
 import { Http, type Answer, type Download } from './http.js';
 
@@ -16,6 +17,12 @@ export interface Package extends Download {
 }
 
 export interface Network {
+  /**
+   * Asks at the terminal, now, for the account and the password that would be asked for later.
+   * @param wanted an account that nobody named is asked for too
+   * @returns whether there is one to log in with
+   */
+  askAccount(wanted: boolean): Promise<boolean>;
   /** A question below `/api/`. */
   ask(url: URL, most: number): Promise<Answer>;
   /** A package, with the credentials of the run, which go to the origin of `url` alone. */
@@ -40,6 +47,13 @@ export class DirectNetwork implements Network {
     this.#http = new Http({ env, hooks, signal, allowHttp: options.allowHttp, caFile: options.caFile });
   }
 
+  async askAccount(wanted: boolean): Promise<boolean> {
+    const { username, password } = this.options;
+    const isOpen = username !== null ? password === null && process.stdin.isTTY : wanted && isInteractive(this.options);
+    if (isOpen) this.#account = await askedAccount(username, this.signal, password);
+    return username !== null || this.#account !== null;
+  }
+
   ask(url: URL, most: number): Promise<Answer> {
     return this.#http.ask(url, most);
   }
@@ -56,7 +70,7 @@ export class DirectNetwork implements Network {
   }
 
   async #login(server: URL): Promise<SetupPath | null> {
-    this.#account = await accountOf(this.options, this.signal);
+    this.#account ??= await accountOf(this.options, this.signal);
     this.#credentials = null;
     return this.#account === null ? null : SetupSession.login(this.#http, server, this.#account);
   }

@@ -120,8 +120,8 @@ async function rootsFile(dir: string, said: string | null): Promise<Belief> {
   return { values: { project, ...values }, warnings };
 }
 
-/** By its own word. */
-async function installedProject(dir: string): Promise<string | null> {
+/** The project of a tree, by its own word; null: it says none. */
+export async function installedProject(dir: string): Promise<string | null> {
   const { manifest } = new Layout(dir);
   const stats = await look(manifest);
   if (stats === null || !stats.isFile() || stats.size > MAX_MANIFEST_BYTES) return null;

@@ -70,6 +70,11 @@ export const optionsOf = ({ options }: Order): Options => ({
 export class ParentsNetwork implements Network, SetupPath {
   constructor(private readonly parent: Parent) {}
 
+  /** Its parent has asked. */
+  async askAccount(): Promise<boolean> {
+    return true;
+  }
+
   async ask(url: URL, most: number): Promise<Answer> {
     return (await this.parent.wish({ call: 'ask', url: url.href, most })) as Answer;
   }

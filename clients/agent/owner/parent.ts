@@ -9,7 +9,7 @@ import { readFile } from 'node:fs/promises';
 import { isSea } from 'node:sea';
 import { childEnv } from '../environment.js';
 import { EXIT, Failure, failureOf } from '../exit.js';
-import { foreignOwner } from '../options/belief.js';
+import { foreignOwner, installedProject } from '../options/belief.js';
 import { isInteractive } from '../prompts.js';
 import { secretOf } from '../secrets.js';
 import { serverOf } from '../setup/account.js';
@@ -39,9 +39,18 @@ export async function ownerToBecome(dir: string): Promise<Owner | null> {
 
 /** @returns the child's exit code */
 export async function asOwner(owner: Owner, agent: Agent): Promise<number> {
-  const asked = agent.options.action === 'install' && isInteractive(agent.options) && agent.options.package === null;
+  const { action, project, licenseKey, username, package: offline } = agent.options;
+  const installs = action === 'install' && offline === null;
+  if (installs && project === null)
+    throw new Failure('usage', '--project is missing: in another user’s directory root says what is installed');
+  const asked = installs && isInteractive(agent.options);
   const server = asked ? await serverOf(agent.options, agent.signal) : agent.options.server;
   const options = { ...agent.options, server };
+  // Now: once the child is there, the owner could read along what is typed, or ask for it himself.
+  const account = await agent.network.askAccount(
+    action === 'monitor' || (installs && (licenseKey === null || username !== null)),
+  );
+  const product = project ?? (await installedProject(options.dir));
   const order = await orderFor({ ...agent, options });
   const env = {
     ...childEnv(agent.env, /^DOTNET_RO/),
@@ -62,7 +71,7 @@ export async function asOwner(owner: Owner, agent: Agent): Promise<number> {
     serialization: 'advanced',
   });
   agent.signal.addEventListener('abort', () => child.kill('SIGTERM'));
-  const served = new Served({ ...agent, options });
+  const served = new Served({ ...agent, options }, { product, account });
   child.on('message', (question: Question) => answer(child, served, question));
   const ended = new Promise<number>((resolve, reject) => {
     child.once('error', (error) =>
@@ -90,7 +99,9 @@ async function orderFor({ options, env }: Agent): Promise<Order> {
   };
 }
 
-function answer(child: ChildProcess, served: Served, { id, wish }: Question): void {
+function answer(child: ChildProcess, served: Served, question: Question | null): void {
+  if (typeof question !== 'object' || question === null) return; // Of a child that is not ours any more.
+  const { id, wish } = question;
   const send = (reply: Reply): void => {
     if (child.connected) child.send(reply, () => undefined); // The child has ended meanwhile.
   };

@@ -1,5 +1,7 @@
 /** What the parent does for the child, and what it refuses: nothing goes to a server, a project or a service that root did not name. */
 import { Failure } from '../exit.js';
+import type { Action } from '../options/table.js';
+import { isInteractive } from '../prompts.js';
 import { isPackageUrl } from '../../../formats/platform.js';
 import { below } from '../net/address.js';
 import type { Package } from '../net/network.js';
@@ -11,12 +13,32 @@ const MOST_BYTES = 256 * 1024 * 1024;
 const QUESTIONS = ['pubkey', 'check', 'freshness'];
 const MOST_OPEN = 4;
 
+/** The routes of the setup path that an action goes: an update needs none, so it gets none. */
+const ROUTES: Readonly<Record<Action, { get: readonly string[]; post: readonly string[] }>> = {
+  update: { get: [], post: [] },
+  recover: { get: [], post: [] },
+  install: { get: ['catalog'], post: ['token', 'agent'] },
+  configure: { get: [], post: ['token'] },
+  monitor: { get: [], post: ['agent'] },
+};
+
+/** What root's process found out before the child began. */
+export interface Known {
+  /** Whose packages are opened: of the project that root named, else of what the tree said then. Null: of any. */
+  product: string | null;
+  /** There is an account to log in with. Nobody is asked for one once the child is at the same terminal. */
+  account: boolean;
+}
+
 export class Served {
   readonly #packages = new Map<number, { answer: Package; content: AsyncIterator<Buffer> }>();
   #last = 0;
   #session: SetupPath | null = null;
 
-  constructor(private readonly agent: Agent) {}
+  constructor(
+    private readonly agent: Agent,
+    private readonly known: Known,
+  ) {}
 
   async answer(wish: Wish): Promise<unknown> {
     const { network } = this.agent;
@@ -32,13 +54,12 @@ export class Served {
       case 'drop':
         return this.#drop(wish.handle);
       case 'login':
-        this.#session = await network.login(this.#server());
-        return this.#session !== null;
+        return this.#login();
       case 'get':
-        return this.#setup(wish.route, ['catalog']).get(wish.route, wish.query, this.#most(wish.most));
+        return this.#setup('get', wish.route).get(wish.route, wish.query, this.#most(wish.most));
       case 'post':
-        this.#judgeProject(wish.content);
-        return this.#setup(wish.route, ['token', 'agent']).post(wish.route, wish.content, this.#most(wish.most));
+        this.#judgeContent(wish.route, wish.content);
+        return this.#setup('post', wish.route).post(wish.route, wish.content, this.#most(wish.most));
       default:
         throw refused('this');
     }
@@ -65,13 +86,12 @@ export class Served {
     return url;
   }
 
-  /** Of the project that root named, where he named one. */
   async #open(text: string, headers: Readonly<Record<string, string>>): Promise<object> {
     const url = this.#inServer(text);
     const path = url.pathname.slice(below(this.#server(), '').pathname.replace(/\/$/, '').length);
-    const { project } = this.agent.options;
+    const { product } = this.known;
     if (!isPackageUrl(path) || url.search !== '') throw refused(path);
-    if (project !== null && !path.startsWith(`/releases/${project}/`)) throw refused(path);
+    if (product !== null && !path.startsWith(`/releases/${product}/`)) throw refused(path);
     if (this.#packages.size >= MOST_OPEN) throw refused('one more package');
     const { range } = headers;
     const asked: Record<string, string> = typeof range === 'string' && /^bytes=\d{1,16}-$/.test(range) ? { range } : {};
@@ -94,15 +114,27 @@ export class Served {
     await found?.answer.drop();
   }
 
-  #setup(route: string, allowed: readonly string[]): SetupPath {
-    if (this.#session === null || !allowed.includes(route)) throw refused(route);
+  async #login(): Promise<boolean> {
+    const { get, post } = ROUTES[this.agent.options.action];
+    if (get.length + post.length === 0) throw refused('a login');
+    this.#session = this.known.account ? await this.agent.network.login(this.#server()) : null;
+    return this.#session !== null;
+  }
+
+  #setup(verb: 'get' | 'post', route: string): SetupPath {
+    if (this.#session === null || !ROUTES[this.agent.options.action][verb].includes(route)) throw refused(route);
     return this.#session;
   }
 
-  #judgeProject(content: object): void {
-    const { project } = this.agent.options;
-    if (project !== null && 'project' in content && content.project !== null && content.project !== project)
-      throw refused('another project');
+  /** A token is for the project that root named, and ends another machine's only where root may have said so. */
+  #judgeContent(route: string, content: object): void {
+    const { options } = this.agent;
+    const project = 'project' in content ? content.project : null;
+    if (route === 'token' && options.project === null)
+      throw new Failure('usage', '--project is missing: in another user’s tree root says for which project a token is');
+    if (project !== null && project !== options.project) throw refused('another project');
+    const replaces = 'replace' in content && content.replace !== false;
+    if (replaces && !options.replace && !isInteractive(options)) throw refused('--replace');
   }
 
   #inServer(text: string): URL {

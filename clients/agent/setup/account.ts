@@ -10,11 +10,22 @@ import type { Account } from './session.js';
 export async function accountOf(options: Options, signal: AbortSignal): Promise<Account | null> {
   const interactive = isInteractive(options);
   if (options.username === null && !interactive) return null;
-  const username = options.username ?? (await askText('Account', '', '--username', signal));
-  if (username === '') throw new Failure('usage', '--username is missing: an account with the role installer or admin');
-  if (options.password === null && !interactive)
+  const { username, password } = options;
+  if (username !== null && password !== null) return { username, password };
+  if (username !== null && !interactive)
     throw new Failure('usage', `no password for ${username}: set SVC_PASSWORD or SVC_PASSWORD_FILE`);
-  return { username, password: options.password ?? (await askPassword(username, signal)) };
+  return askedAccount(username, signal, password);
+}
+
+/** At the terminal: what of it is not known. @throws Failure usage: no name was typed */
+export async function askedAccount(
+  named: string | null,
+  signal: AbortSignal,
+  password: string | null,
+): Promise<Account> {
+  const username = named ?? (await askText('Account', '', '--username', signal));
+  if (username === '') throw new Failure('usage', '--username is missing: an account with the role installer or admin');
+  return { username, password: password ?? (await askPassword(username, signal)) };
 }
 
 /** @throws Failure usage: it is not said, and there is nobody to ask */

@@ -86,6 +86,14 @@ describe('update-agent: monitor', function () {
     expect((await monitorOf('Web-1'))?.['last_heartbeat_at']).not.to.equal(before);
   });
 
+  it('a .curlrc in the HOME that came along writes no file by the test heartbeat', async () => {
+    await writeFile(join(home, '.curlrc'), `trace-ascii = "${join(home, 'planted')}"\n`);
+    const ran = await go(['--dir', join(home, 'm'), '--monitor-name', 'curlrc', '--yes']);
+    expect(ran.code, ran.stderr).to.equal(0);
+    expect((await monitorOf('curlrc'))?.['state']).to.equal('up');
+    expect(await readdir(home)).to.not.include('planted');
+  });
+
   it('replaces token, script and its own line alone, and the monitor stays', async () => {
     const dir = join(home, 'm');
     const args = ['--dir', dir, '--monitor-name', 'again', '--schedule'];

@@ -34,6 +34,9 @@ while time.time() < end:
             mark = at + len(one['when']); typed += 1
             # The question is shown before the terminal listens.
             time.sleep(0.15)
+            if plan['family']:
+                with open('/proc/%d/task/%d/children' % (pid, pid)) as children, open(plan['family'], 'a') as found:
+                    found.write(children.read())
             os.write(terminal, one['type'].encode())
 else:
     os.kill(pid, 9)
@@ -49,10 +52,20 @@ export interface Session {
   typed: number;
 }
 
+interface Surroundings {
+  env?: Record<string, string>;
+  cwd?: string;
+  seconds?: number;
+  /** The program, and what stands before its arguments. */
+  command?: readonly string[];
+  /** A file that gets the numbers of the program's children at each answer. */
+  family?: string | null;
+}
+
 export function atTerminal(
   args: readonly string[],
   typed: readonly Typed[],
-  { env = {}, cwd = tmpdir(), seconds = 60 }: { env?: Record<string, string>; cwd?: string; seconds?: number } = {},
+  { env = {}, cwd = tmpdir(), seconds = 60, command = [process.execPath, MAIN], family = null }: Surroundings = {},
 ): Promise<Session> {
   const around = {
     PATH: process.env.PATH ?? '',
@@ -61,7 +74,7 @@ export function atTerminal(
     NO_PROXY: '127.0.0.1,localhost',
     ...env,
   };
-  const plan = { argv: [process.execPath, MAIN, ...args], env: around, cwd, typed, seconds };
+  const plan = { argv: [...command, ...args], env: around, cwd, typed, seconds, family };
   const child = spawn('python3', ['-c', BRIDGE], { stdio: ['pipe', 'pipe', 'inherit'] });
   let answer = '';
   child.stdout.on('data', (piece: Buffer) => (answer += piece.toString()));

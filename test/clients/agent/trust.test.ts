@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { newKeys, ReleaseServer, sha256, type SourceFile } from '../../support/release-server.js';
 import { until } from '../../harness.js';
+import { atTerminal, hasTerminal } from './terminal.js';
 import { install, MAIN, offlinePackage, remove, scratch, treeOf, type Ran } from './agent.js';
 
 const EXECUTABLE = join(
@@ -312,6 +313,22 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         held.kill('SIGKILL');
       }
       expect((await running).code).to.equal(0);
+    });
+
+    it('root’s password is asked for before the child is at the same terminal', async function () {
+      if (!hasTerminal) this.skip();
+      await give(dir, OWNER);
+      honest.allowed = [account];
+      // Whoever answers the question tells which processes there were then.
+      const family = join(work, 'family');
+      const ran = await atTerminal(
+        ['--dir', dir, '--server', honest.url, '--username', 'admin', '--project', project],
+        [{ when: 'Password of admin: ', type: `${SECRET}\n` }],
+        { env: { PATH: '/usr/bin:/bin' }, command: [command, ...first], family },
+      );
+      expect(ran.code, ran.screen).to.equal(0);
+      expect(ran.screen).to.include('UPDATED: 1.0.0 -> 1.1.0').and.not.include(SECRET);
+      expect(await readFile(family, 'utf8'), 'children of the agent while it asks').to.equal('');
     });
 
     describe('--dir', () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Failure } from '../../../../clients/agent/exit.js';
 import type { Wish } from '../../../../clients/agent/owner/messages.js';
-import { Served } from '../../../../clients/agent/owner/served.js';
+import { Served, type Known } from '../../../../clients/agent/owner/served.js';
 import type { Agent } from '../../../../clients/agent/update/installation.js';
 
 const SERVER = 'https://aos.example.com/base/';
@@ -10,7 +10,7 @@ const SERVER = 'https://aos.example.com/base/';
 describe('update-agent: what a hostile child gets of root', () => {
   let done: string[];
 
-  function served(options: object): Served {
+  function served(options: object, known: Partial<Known> = {}): Served {
     const note =
       (what: string) =>
       async (...args: unknown[]): Promise<unknown> => {
@@ -33,16 +33,16 @@ describe('update-agent: what a hostile child gets of root', () => {
       close: async () => undefined,
     };
     const agent = {
-      options: { server: new URL(SERVER), project: 'shop', ...options },
+      options: { server: new URL(SERVER), project: 'shop', action: 'install', yes: true, replace: false, ...options },
       network,
       control: note('control'),
     };
-    return new Served(agent as unknown as Agent);
+    return new Served(agent as unknown as Agent, { product: 'shop', account: true, ...known });
   }
 
   async function refused(options: object, wish: object): Promise<void> {
     const one = served(options);
-    await one.answer({ call: 'login' });
+    await one.answer({ call: 'login' }).catch(() => undefined);
     done = [];
     let failure: unknown = null;
     await one.answer(wish as Wish).catch((error: unknown) => (failure = error));
@@ -66,6 +66,45 @@ describe('update-agent: what a hostile child gets of root', () => {
       { call: 'run', verb: 'id' },
     ];
     for (const wish of wishes) await refused({}, wish);
+  });
+
+  it('nothing of the setup path in an update, and no more of it than its action needs', async () => {
+    const token = { call: 'post', route: 'token', content: { project: 'shop' }, most: 10 };
+    const machine = { call: 'post', route: 'agent', content: { name: 'm' }, most: 10 };
+    const catalog = { call: 'get', route: 'catalog', query: {}, most: 10 };
+    for (const action of ['update', 'recover']) {
+      for (const wish of [token, machine, catalog]) await refused({ action }, wish);
+      await refused({ action }, { call: 'login' });
+    }
+    await refused({ action: 'configure' }, machine);
+    await refused({ action: 'configure' }, catalog);
+    await refused({ action: 'monitor' }, token);
+  });
+
+  it('no token where root named no project, and the packages of the one that the tree said', async () => {
+    for (const project of ['shop', 'payments', undefined])
+      await refused({ project: null }, { call: 'post', route: 'token', content: { project }, most: 10 });
+    await refused(
+      { project: null, action: 'monitor' },
+      { call: 'post', route: 'agent', content: { project: 'x' }, most: 1 },
+    );
+    const url = `${SERVER}releases/payments/stable/1/any/package.tar.gz`;
+    await refused({ project: null, action: 'update' }, { call: 'open', url, headers: {} });
+  });
+
+  it('the token of no other machine is replaced, unless root may have said so', async () => {
+    const wish = { call: 'post', route: 'agent', content: { name: 'db-1', replace: true }, most: 10 };
+    await refused({ action: 'monitor' }, wish);
+    const one = served({ action: 'monitor', replace: true });
+    await one.answer({ call: 'login' });
+    await one.answer(wish as Wish);
+    expect(done).to.deep.equal(['post "agent" {"name":"db-1","replace":true} 10']);
+  });
+
+  it('no question at root’s terminal: who is not known when the child begins is not asked for', async () => {
+    const one = served({}, { account: false });
+    expect(await one.answer({ call: 'login' })).to.equal(false);
+    await refused({}, { call: 'post', route: 'token', content: { project: 'x' }, most: 10 });
   });
 
   it('no service that root did not name, and no other verb', async () => {
