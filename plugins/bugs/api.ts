@@ -5,20 +5,20 @@ import type { BugsApi, PublishedBuild, Recorded, Report, UserFeedback } from '..
 import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { Alarms } from './muting/alarms.js';
-import { Builds } from './releases/closing.js';
-import { KnownBuilds } from './releases/known-builds.js';
+import { Builds } from './builds/closing.js';
+import { KnownBuilds } from './builds/known-builds.js';
 import { DEPS, type Deps } from './deps.js';
 import { Intake } from './intake/intake.js';
-import { Items } from './items/items.js';
+import { Items } from './store/items.js';
 import { Expiry } from './claims/expiry.js';
 import { planUnmute } from './muting/muting.js';
-import { Outbox } from './items/outbox.js';
-import { ClientRefs } from './intake/client-refs.js';
-import { Removal } from './items/removal.js';
-import { Feedback } from './items/feedback.js';
-import { WaitingFeedback } from './items/waiting-feedback.js';
+import { Outbox } from './store/outbox.js';
+import { ClientRefs } from './store/client-refs.js';
+import { Removal } from './work/removal.js';
+import { Feedback } from './feedback/feedback.js';
+import { WaitingFeedback } from './feedback/waiting-feedback.js';
 import { Rekeying } from './merging/rekeying.js';
-import { WINDOW_MS } from './intake/sampling.js';
+import { WINDOW_MS } from './item/sampling.js';
 
 const BATCH = 200;
 

@@ -1,5 +1,4 @@
 /** The dependencies of this plugin's services, bound as one value, so that a test can replace them. */
-import { hash } from 'node:crypto';
 import { token } from '../../kernel/contract.js';
 import type { AccountDirectory, AuditLog, LiveTokens } from '../../ports/domain/access.js';
 import type { ReportFilter, VersionFaultWatcher } from '../../ports/domain/bugs.js';
@@ -8,7 +7,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Collection, Transact } from '../../ports/store.js';
-import type { MaskOptions } from './grouping/mask.js';
+import type { GroupingSettings } from './grouping/settings.js';
 import type {
   ActivityDoc,
   BuildDoc,
@@ -26,7 +25,7 @@ import type {
   StoredOccurrence,
   TextsDoc,
   WaitingDoc,
-} from './items/model.js';
+} from './item/model.js';
 import type { ReportMetrics } from './report-metrics.js';
 
 export interface BugsConfig {
@@ -36,12 +35,6 @@ export interface BugsConfig {
   delta_margin_seconds: number;
   /** Ended items that were not seen for so long are deleted; null: never. */
   retention_days: number | null;
-}
-
-export interface GroupingSettings {
-  /** New items of one source within the hour from which the flood rule holds; 0: never. */
-  flood_items: number;
-  masks: Partial<MaskOptions>;
 }
 
 export interface Deps {
@@ -93,6 +86,3 @@ export interface Deps {
 }
 
 export const DEPS = token<Deps>('bugs.deps');
-
-/** The id of what is unique per project: never a concatenation, which two projects could share. */
-export const hashOf = (project: string, text: string): string => hash('sha256', `${project}\u001f${text}`).slice(0, 40);

@@ -1,6 +1,6 @@
 /** Changes of the bug tracker's stored data, by number. */
 import type { Migration } from '../../kernel/contract.js';
-import { publicRefsApart } from './intake/public-refs.js';
+import { publicRefsApart } from './store/public-refs.js';
 
 export const MIGRATIONS: readonly Migration[] = [
   {

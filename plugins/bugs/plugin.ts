@@ -24,7 +24,7 @@ import type { BugsConfig, Deps } from './deps.js';
 import { ERRORS } from './errors.js';
 import { MIGRATIONS } from './migrations.js';
 import { groupingSettings } from './grouping/settings.js';
-import { Numbers } from './pages/numbers.js';
+import { Numbers } from './pages/shared/numbers.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { routes } from './http/routes.js';

@@ -4,20 +4,21 @@ import { Bugs } from './api.js';
 import { Leases } from './claims/leases.js';
 import { DEPS, type Deps } from './deps.js';
 import { Intake } from './intake/intake.js';
-import { Bulk } from './items/bulk.js';
-import { BulkRuns } from './items/bulk-runs.js';
-import { Discussion } from './items/discussion.js';
-import { Outbox } from './items/outbox.js';
-import { Removal } from './items/removal.js';
-import { Edits } from './items/edits.js';
-import { Tracked } from './items/tracked.js';
-import { SecretGuard } from './items/secret-guard.js';
+import { Bulk } from './work/bulk.js';
+import { BulkRuns } from './work/bulk-runs.js';
+import { Parts } from './lists/parts.js';
+import { Comments } from './work/comments.js';
+import { Outbox } from './store/outbox.js';
+import { Removal } from './work/removal.js';
+import { Edits } from './work/edits.js';
+import { Tracked } from './work/tracked.js';
+import { SecretGuard } from './store/secret-guard.js';
 import { Board } from './lists/board.js';
 import { Lists } from './lists/lists.js';
 import { SavedViews } from './lists/saved-views.js';
 import { Stats } from './lists/stats.js';
-import { Merging } from './merging/merging.js';
-import { Faults } from './releases/version-faults.js';
+import { Merging } from './work/merging.js';
+import { Faults } from './builds/version-faults.js';
 import { Filters } from './muting/filters.js';
 import { Muter } from './muting/muting.js';
 
@@ -26,7 +27,8 @@ const SERVICES = {
   intake: Intake,
   leases: Leases,
   edits: Edits,
-  discussion: Discussion,
+  parts: Parts,
+  comments: Comments,
   lists: Lists,
   board: Board,
   muting: Muter,

@@ -45,7 +45,6 @@ const FOLDER_DEBTS = new Set([
   'adapters/sqlite',
   'clients/agent',
   'plugins/access',
-  'plugins/bugs',
   'plugins/licensing',
   'plugins/notifications',
   'plugins/releases',

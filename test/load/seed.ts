@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { Connection } from '../../adapters/sqlite/connection.js';
 import { takeIn } from '../../adapters/sqlite/lookups/lookups.js';
 import { put } from './put.js';
-import { hashOf } from '../../plugins/bugs/deps.js';
-import { derived } from '../../plugins/bugs/items/change-set.js';
+import { hashOf } from '../../plugins/bugs/item/hash-of.js';
+import { derived } from '../../plugins/bugs/item/change-set.js';
 import { groupingOf } from '../../plugins/bugs/grouping/key.js';
-import type { ItemDoc } from '../../plugins/bugs/items/model.js';
-import { firstDocument, textsOf } from '../../plugins/bugs/intake/first-document.js';
-import { severityOf, SEVERITIES } from '../../plugins/bugs/items/severity.js';
+import type { ItemDoc } from '../../plugins/bugs/item/model.js';
+import { firstDocument, textsOf } from '../../plugins/bugs/item/first-document.js';
+import { severityOf, SEVERITIES } from '../../plugins/bugs/item/severity.js';
 import type { ItemStatus, Report } from '../../ports/domain/bugs.js';
 
 const BATCH = 10_000;

@@ -54,7 +54,7 @@ describe('declared indexes', function () {
     await fixture.bugs.record(errorReport({ client_ref: 's' }));
     await fixture.bugs.record(errorReport({ muted_by: { rule_id: 'x', reason: 'y' } }));
     await fixture.leases.next(MANAGER, { agent: 'a' }, { project: 'alpha' });
-    await fixture.discussion.comment(id, MANAGER, 'hi');
+    await fixture.comments.add(id, MANAGER, 'hi');
     await fixture.lists.detail(ref, MANAGER);
     for (const sort of ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count'] as const)
       await fixture.lists.list(MANAGER, { sort, project: ['alpha'], tag: ['x'], q: ['y'] });

@@ -9,10 +9,10 @@ import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
-import { Items } from '../items/items.js';
-import type { ItemDoc } from '../items/model.js';
-import { isLive } from '../items/view.js';
-import { planExpiry } from './lease.js';
+import { Items } from '../store/items.js';
+import type { ItemDoc } from '../item/model.js';
+import { isLive } from '../item/view.js';
+import { planExpiry } from '../item/lease.js';
 
 /** Leases that a request writes at the most. */
 export const EXPIRY_BATCH = 50;

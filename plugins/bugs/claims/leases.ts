@@ -11,15 +11,15 @@ import type { Filter } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { refusal } from '../errors.js';
-import { claimRequired } from '../items/claim-rule.js';
-import { claimUnread, type ChangeSet } from '../items/change-set.js';
-import { DeltaWatermark } from '../items/delta-watermark.js';
-import { Items } from '../items/items.js';
-import type { ItemDoc, Lease } from '../items/model.js';
-import { SecretGuard } from '../items/secret-guard.js';
-import { allowed } from '../items/transitions.js';
-import { ITEM_ROW } from '../items/row.js';
-import { isLive } from '../items/view.js';
+import { claimRequired } from '../item/claim-rule.js';
+import { claimUnread, type ChangeSet } from '../item/change-set.js';
+import { DeltaWatermark } from '../store/delta-watermark.js';
+import { Items } from '../store/items.js';
+import type { ItemDoc, Lease } from '../item/model.js';
+import { SecretGuard } from '../store/secret-guard.js';
+import { allowed } from '../item/transitions.js';
+import { ITEM_ROW } from '../item/row.js';
+import { isLive } from '../item/view.js';
 import { Expiry } from './expiry.js';
 import {
   alreadyClaimed,
@@ -35,8 +35,8 @@ import {
   notFrom,
   passedBy,
   planExpiry,
-} from './lease.js';
-import { either, notPassed, servedTo, soleTarget, stretchOf } from './queue.js';
+} from '../item/lease.js';
+import { either, notPassed, servedTo, soleTarget, stretchOf } from '../item/queue.js';
 
 /** How often a claim that finds nothing open looks for leases that ran out and are not written yet. */
 const TRIES = 3;

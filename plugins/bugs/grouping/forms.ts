@@ -2,8 +2,7 @@
  * What one line of a stack trace says, language by language (contract 21, first frame). Pure; every line is read a bounded
  * number of times: marks are looked for by `indexOf`, and regular expressions are anchored to what was found.
  */
-import { SOURCE_EXTENSION } from './extensions.js';
-import { form, TAIL, type Form } from './form.js';
+import { form, SOURCE_EXTENSION, TAIL, type Form } from './form.js';
 import { atForm, dotnetForm } from './managed.js';
 import { goForm, numberedForm, perlForm, phpHeader, pythonForm, rubyForm, rustForm, shellForm } from './scripts.js';
 

@@ -6,7 +6,7 @@
  */
 import { RecentMap } from '../../../lib/recent-map.js';
 import { splitDuplicates } from './duplicates.js';
-import { SOURCE_EXTENSION } from './extensions.js';
+import { SOURCE_EXTENSION } from './form.js';
 import { maskLongWords, maskPathNumbers, maskPrefixedIds, maskProcessIds } from './ids.js';
 import { maskMeasures } from './measures.js';
 import { maskIpv4, maskIpv6, maskMac } from './network.js';

@@ -1,6 +1,11 @@
 /** The section `grouping` of the configuration as this plugin uses it. Pure. */
-import type { GroupingSettings } from '../deps.js';
 import { EVERY_MASK, type MaskOptions } from './mask.js';
+
+export interface GroupingSettings {
+  /** New items of one source within the hour from which the flood rule holds; 0: never. */
+  flood_items: number;
+  masks: Partial<MaskOptions>;
+}
 
 export function groupingSettings(section: Readonly<Record<string, number | boolean>>): GroupingSettings {
   const masks: Partial<MaskOptions> = {};

@@ -2,13 +2,13 @@
 import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { Reply } from '../../../ports/http.js';
 import type { Json } from '../../../ports/store.js';
-import type { BulkRequest } from '../items/bulk.js';
+import type { BulkRequest } from '../work/bulk.js';
 import { callerIn } from '../caller.js';
-import { cleanJson } from '../intake/clean.js';
-import type { Edit } from '../items/edit.js';
-import type { RemovalOptions } from '../items/removal.js';
+import { cleanJson } from '../text/clean.js';
+import type { Edit } from '../item/edit.js';
+import type { RemovalOptions } from '../work/removal.js';
 import type { LeaseRequest, ReleaseRequest } from '../claims/leases.js';
-import type { MergeOptions } from '../merging/merging.js';
+import type { MergeOptions } from '../work/merging.js';
 import { BASE, idOf, MANAGE, REPORT } from './paths.js';
 import * as schemas from './schemas.js';
 import * as shapes from './schemas-output.js';
@@ -127,7 +127,7 @@ const split = ({ merging }: Services): RouteSpec => ({
   }),
 });
 
-const comment = ({ discussion }: Services): RouteSpec => ({
+const comment = ({ comments }: Services): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs/{id}/comments`,
   operationId: 'commentItem',
@@ -141,7 +141,7 @@ const comment = ({ discussion }: Services): RouteSpec => ({
   errors: ['lease_lost'],
   handle: async (request) => {
     const { body, claim_token } = bodyOf(request) as { body: string; claim_token?: string };
-    return created(await discussion.comment(idOf(request), callerIn(request), body, claim_token));
+    return created(await comments.add(idOf(request), callerIn(request), body, claim_token));
   },
 });
 

@@ -3,7 +3,8 @@ import { timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel
 import { denied, invalidQuery } from '../../../kernel/errors.js';
 import { Reply } from '../../../ports/http.js';
 import { callerIn, mayTouch } from '../caller.js';
-import type { Part } from '../items/discussion.js';
+import type { Part } from '../lists/parts.js';
+import { filterFor } from '../item/filters.js';
 import type { LeaseRequest } from '../claims/leases.js';
 import type { ListRequest } from '../lists/lists.js';
 import { BASE, idOf, MANAGE, READ, REPORT } from './paths.js';
@@ -131,20 +132,16 @@ const next = (services: Services): RouteSpec => ({
   },
 });
 
-async function fetchNext(
-  { leases: service, lists, discussion }: Services,
-  request: HttpRequest,
-  query: BugsQuery,
-): Promise<Reply> {
+async function fetchNext({ leases: service, parts }: Services, request: HttpRequest, query: BugsQuery): Promise<Reply> {
   const caller = callerIn(request);
   if (!caller.manage) throw denied('action=next needs the scope bugtracker:manage.');
   refuse(request.query, LIST_ONLY, 'not with action=next');
-  const filter = lists.filter(caller, query);
+  const filter = filterFor(caller, query);
   const answered = (answer: object): Reply => new Reply(200, answer).header('cache-control', 'no-store');
   if (caller.by_tool !== true) return answered((await service.fetch(caller, query, filter)) ?? { item: null });
   // An agent reads the newest occurrence first of all; a route's answer stays as its contract has it.
   const granted = await service.next(caller, query, filter);
-  const occurrence = granted.item === null ? undefined : await discussion.newest(granted.item.id);
+  const occurrence = granted.item === null ? undefined : await parts.newest(granted.item.id);
   return answered({ ...granted, ...(occurrence && { occurrence }) });
 }
 
@@ -184,7 +181,7 @@ const parts = (services: Services): RouteSpec[] => [
   { ...part(services, 'comments'), tool: tools.comments },
 ];
 
-const part = ({ discussion }: Services, name: Part): RouteSpec => ({
+const part = ({ parts }: Services, name: Part): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs/{id}/${name}`,
   operationId: `list${name[0]!.toUpperCase()}${name.slice(1)}`,
@@ -193,7 +190,7 @@ const part = ({ discussion }: Services, name: Part): RouteSpec => ({
   input: { params, query: schemas.pageQuery },
   strictQuery: true,
   output: shapes.parts[name],
-  handle: (request) => discussion.page(idOf(request), callerIn(request), name, request.query),
+  handle: (request) => parts.page(idOf(request), callerIn(request), name, request.query),
 });
 
 const stats = ({ stats: service }: Services): RouteSpec => ({

@@ -1,7 +1,8 @@
 /** What the routes of the bug tracker answer (contract 20). */
 import joi from 'joi';
 import { named, pageOf, whole, unlisted } from '../../../kernel/contract.js';
-import { context, errorLevel, itemStatus, itemType, long, severity } from './schemas.js';
+import { errorLevel, itemStatus, itemType, severity } from '../lists/query-schema.js';
+import { context, long } from './schemas.js';
 
 const instant = joi.string().isoDate();
 const text = joi.string().allow(null);

@@ -2,14 +2,9 @@
 import joi from 'joi';
 import { named, stated, unlisted } from '../../../kernel/contract.js';
 import { refused } from '../../../lib/unsupported-fields.js';
-import { LONGEST_COMMENT } from '../items/model.js';
-import { SORTS } from '../lists/filters.js';
-import { STATUSES } from '../items/transitions.js';
+import { LONGEST_COMMENT } from '../item/model.js';
+import { errorLevel, filterBody, filters, itemStatus, itemType, severity, sorting } from '../lists/query-schema.js';
 
-export const severity = named('Severity', joi.string().valid('critical', 'high', 'medium', 'low'));
-export const errorLevel = named('ErrorLevel', joi.string().valid('fatal', 'error', 'warning'));
-export const itemType = named('ItemType', joi.string().valid('bug', 'feature', 'error'));
-export const itemStatus = named('ItemStatus', joi.string().valid(...STATUSES));
 /** An integer column and a JSON number both hold it. */
 const MAX_LINE = 2_147_483_647;
 
@@ -150,42 +145,11 @@ export const releaseBody = named(
 
 export const idParam = joi.object({ id: joi.string().max(100).required() });
 
-const texts = (schema: joi.Schema = joi.string().max(1024)): joi.ArraySchema => joi.array().items(schema).max(50);
-
-const filters = {
-  project: texts(),
-  type: texts(itemType),
-  status: texts(itemStatus),
-  severity: texts(severity),
-  error_level: texts(errorLevel),
-  environment: texts(),
-  exception_class: texts(),
-  target_agent: texts(),
-  tag: texts(),
-  muted: texts(joi.boolean()),
-  regression: texts(joi.boolean()),
-  claimed_by: texts(),
-  commit_sha: texts(),
-  file_path: texts(),
-  push_id: texts(),
-  assignee: texts(),
-  q: texts(joi.string().max(500).allow('')),
-};
-
 const paging = {
   limit: stated({ default: 50 }, joi.number().integer().min(1).max(200)),
   cursor: joi.string().max(20_000),
   include_total: joi.boolean(),
 };
-
-/** The filters of the list in a body: a value or an array of them. A field that it does not know would match too much. */
-const filterBody = named(
-  'ItemFilter',
-  joi
-    .object(Object.fromEntries(Object.entries(filters).map(([name, list]) => [name, list.single().min(1)])))
-    .unknown(false)
-    .description('The filters of GET /bugs: a value, or an array of alternatives'),
-);
 
 export const bulkBody = named(
   'BulkChange',
@@ -229,24 +193,6 @@ const removal = {
 export const removalQuery = joi.object(removal);
 export const removalBody = named('RemovalRequest', joi.object(removal));
 export const splitBody = joi.object({});
-
-const sorting = {
-  sort: joi.string().valid(...SORTS),
-  order: joi.string().valid('asc', 'desc'),
-};
-
-/** The ranges of time of the pages' list (pages/query.ts), which resolves them when it is shown. */
-const range = texts(joi.string().max(10)).single().min(1);
-const ranges = Object.fromEntries(
-  ['first_seen', 'first_from', 'first_to', 'last_seen', 'last_from', 'last_to'].map((name) => [name, range]),
-);
-
-/** A saved view: what a list may be asked for, from a form's text. */
-export const savedView = joi.object({
-  name: joi.string().trim().min(1).max(80).required(),
-  shared: joi.boolean().default(false),
-  query: filterBody.keys({ ...sorting, ...ranges }).required(),
-});
 
 export const pageQuery = joi.object(paging);
 export const detailQuery = joi.object({

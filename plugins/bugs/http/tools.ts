@@ -3,7 +3,7 @@
  * Every agent pays for every word here at every start, so descriptions do not repeat what a name already says.
  */
 import type { ToolSpec } from '../../../ports/http.js';
-import { OUTSIDE } from '../items/view.js';
+import { OUTSIDE } from '../item/view.js';
 import { detail, listed, reported, taken, written } from './tool-answers.js';
 
 /** Beside an item's own `untrusted_fields`: members of occurrences, comments and history whose text came from outside. */

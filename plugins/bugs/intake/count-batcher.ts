@@ -12,10 +12,10 @@ import type { Filter, Update } from '../../../ports/store.js';
 import type { IncomingReport } from './incoming-report.js';
 import { counting } from './counting.js';
 import { DEPS, type Deps } from '../deps.js';
-import { DeltaWatermark } from '../items/delta-watermark.js';
-import type { ItemDoc } from '../items/model.js';
-import { hourKey, minuteKey } from '../items/rate.js';
-import { ClientRefs } from './client-refs.js';
+import { DeltaWatermark } from '../store/delta-watermark.js';
+import type { ItemDoc } from '../item/model.js';
+import { hourKey, minuteKey } from '../item/rate.js';
+import { ClientRefs } from '../store/client-refs.js';
 import type { KeptPayload } from './payload-sampler.js';
 
 /** Writes, and the reports in them, that do not wait for the end of the turn. */

@@ -2,7 +2,7 @@
 import { isoOf } from '../../../lib/time.js';
 import type { Update } from '../../../ports/store.js';
 import type { IncomingReport } from './incoming-report.js';
-import { hourKey, minuteKey } from '../items/rate.js';
+import { hourKey, minuteKey } from '../item/rate.js';
 
 /**
  * @param stamp the item's `updated_at`

@@ -2,12 +2,12 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import { DEPS, type Deps } from '../deps.js';
-import { higherLevel, type ChangeSet } from '../items/change-set.js';
-import { Items } from '../items/items.js';
-import type { ItemDoc } from '../items/model.js';
-import { hourCount } from '../items/rate.js';
-import { rankOfRate, severityOf } from '../items/severity.js';
-import { levelRank } from './first-document.js';
+import { higherLevel, type ChangeSet } from '../item/change-set.js';
+import { Items } from '../store/items.js';
+import type { ItemDoc } from '../item/model.js';
+import { hourCount } from '../item/rate.js';
+import { rankOfRate, severityOf } from '../item/severity.js';
+import { levelRank } from '../item/first-document.js';
 import type { IncomingReport } from './incoming-report.js';
 
 /** Reports of old installations do not raise items that are resolved or closed. */

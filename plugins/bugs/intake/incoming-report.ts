@@ -1,6 +1,6 @@
 import type { Report } from '../../../ports/domain/bugs.js';
-import type { RefDoc } from '../items/model.js';
-import type { Moment } from './first-document.js';
+import type { RefDoc } from '../item/model.js';
+import type { Moment } from '../item/first-document.js';
 
 /** The report's `client_ref` (client-refs.ts). */
 export interface Reference {

@@ -1,9 +1,9 @@
 /** Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was not known yet. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { ItemDoc } from '../items/model.js';
-import { rollUp, staleDays, stalePaths } from '../items/rate.js';
-import { ClientRefs } from './client-refs.js';
+import type { ItemDoc } from '../item/model.js';
+import { rollUp, staleDays, stalePaths } from '../item/rate.js';
+import { ClientRefs } from '../store/client-refs.js';
 import type { IncomingReport } from './incoming-report.js';
 
 @injectable()

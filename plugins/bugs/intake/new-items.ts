@@ -7,11 +7,11 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict, type TransactionWrite } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
-import { ChangeSet } from '../items/change-set.js';
-import { DeltaWatermark } from '../items/delta-watermark.js';
-import type { ItemDoc } from '../items/model.js';
-import { Faults } from '../releases/version-faults.js';
-import { firstDocument, textsOf } from './first-document.js';
+import { ChangeSet } from '../item/change-set.js';
+import { DeltaWatermark } from '../store/delta-watermark.js';
+import type { ItemDoc } from '../item/model.js';
+import { Faults } from '../builds/version-faults.js';
+import { firstDocument, textsOf } from '../item/first-document.js';
 import type { IncomingReport } from './incoming-report.js';
 import { Numbers } from './numbers.js';
 import { PayloadSampler } from './payload-sampler.js';

@@ -1,10 +1,10 @@
 /** What an occurrence does to an item beside being counted: reopen, mute, unmute (contract 20, regression; 21, rules). Pure. */
-import type { Published } from '../releases/builds.js';
-import type { ChangeSet } from '../items/change-set.js';
+import type { Published } from '../item/build-names.js';
+import type { ChangeSet } from '../item/change-set.js';
 import type { IncomingReport } from './incoming-report.js';
-import { judge } from '../releases/regression.js';
-import { rankOf, severityOf } from '../items/severity.js';
-import { MAY_REGRESS } from '../items/transitions.js';
+import { judge } from '../builds/regression.js';
+import { rankOf, severityOf } from '../item/severity.js';
+import { MAY_REGRESS } from '../item/transitions.js';
 
 /** Plans into the change. `late`: an old installation reported a fixed error. `regression`: it reopens the item. */
 export function planOccurrence(

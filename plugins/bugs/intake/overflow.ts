@@ -4,7 +4,7 @@
  */
 import type { Report } from '../../../ports/domain/bugs.js';
 import { groupingOf } from '../grouping/key.js';
-import type { Keyed } from '../grouping/keys.js';
+import type { Keyed } from '../groups/keys.js';
 
 /** The report that the overflow item shows; its occurrences keep the real reports. */
 export const overflowReport = (sent: Report): Report => ({

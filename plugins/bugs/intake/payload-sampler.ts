@@ -2,11 +2,11 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { ItemDoc, OccurrenceDoc, StoredOccurrence } from '../items/model.js';
-import { occurrenceOf } from './first-document.js';
+import type { ItemDoc, OccurrenceDoc, StoredOccurrence } from '../item/model.js';
+import { occurrenceOf } from '../item/first-document.js';
 import type { IncomingReport } from './incoming-report.js';
-import { firstOf } from './payload.js';
-import { FIRST, RESERVOIR, slotOf, WINDOW_MS } from './sampling.js';
+import { firstOf } from '../item/payload.js';
+import { FIRST, RESERVOIR, slotOf, WINDOW_MS } from '../item/sampling.js';
 
 /** Items whose sampling window this process knows. */
 const WINDOWS = 20_000;

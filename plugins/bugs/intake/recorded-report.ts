@@ -4,9 +4,9 @@
  * with all that the getter sees until the heap is looked through as a whole.
  */
 import type { Item, Recorded } from '../../../ports/domain/bugs.js';
-import type { ItemDoc } from '../items/model.js';
-import { hourCount } from '../items/rate.js';
-import { itemView, statusAt } from '../items/view.js';
+import type { ItemDoc } from '../item/model.js';
+import { hourCount } from '../item/rate.js';
+import { itemView, statusAt } from '../item/view.js';
 
 export interface Occurred {
   outcome: 'created' | 'counted' | 'repeated';

@@ -16,13 +16,13 @@ import { matches } from '../../../ports/document.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { concernsOf, type Concern } from './concerns.js';
-import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
+import { filterOf, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { Leases } from '../claims/leases.js';
-import { DeltaWatermark } from '../items/delta-watermark.js';
-import type { ItemDoc } from '../items/model.js';
-import { daily, hourly } from '../items/rate.js';
-import { rankOf } from '../items/severity.js';
-import { itemView } from '../items/view.js';
+import { DeltaWatermark } from '../store/delta-watermark.js';
+import type { ItemDoc } from '../item/model.js';
+import { daily, hourly } from '../item/rate.js';
+import { rankOf } from '../item/severity.js';
+import { itemView } from '../item/view.js';
 
 const ROWS = 50;
 /** Groups whose hours are added up, and how many are read at a time: a document parses in some ten microseconds. */

@@ -8,17 +8,17 @@ import { inject, injectable, JsonText } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { InvalidCursor, type Filter, type Find, type Rendered, type Sort } from '../../../ports/store.js';
-import { mayTouch, type Caller } from '../caller.js';
-import { KnownBuilds } from '../releases/known-builds.js';
+import type { Caller } from '../caller.js';
+import { KnownBuilds } from '../builds/known-builds.js';
 import { DEPS, type Deps } from '../deps.js';
-import { Discussion, type PageAnswer, type PageRequest, type Part } from '../items/discussion.js';
-import { filterOf, sortOf, type ItemQuery, type SortName } from './filters.js';
-import { Items } from '../items/items.js';
+import { Parts, type PageAnswer, type PageRequest, type Part } from './parts.js';
+import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
+import { Items } from '../store/items.js';
 import { MINUTE_MS } from '../../../lib/time.js';
-import type { ItemDoc } from '../items/model.js';
-import { ITEM_ROW } from '../items/row.js';
+import type { ItemDoc } from '../item/model.js';
+import { ITEM_ROW } from '../item/row.js';
 import { Leases } from '../claims/leases.js';
-import { DeltaWatermark } from '../items/delta-watermark.js';
+import { DeltaWatermark } from '../store/delta-watermark.js';
 
 export interface ListRequest extends PageRequest, ItemQuery {
   sort?: SortName;
@@ -48,22 +48,16 @@ export class Lists {
     @inject(Leases) private readonly leases: Leases,
     @inject(KnownBuilds) private readonly known: KnownBuilds,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
-    @inject(Discussion) private readonly discussion: Discussion,
+    @inject(Parts) private readonly parts: Parts,
   ) {}
 
   /** @throws ServiceError insufficient_scope, invalid_request; InvalidCursor */
   async list(caller: Caller, request: ListRequest): Promise<ListAnswer> {
     await this.leases.settle();
-    const filter = this.filter(caller, request);
+    const filter = filterFor(caller, request);
     return request.updated_since === undefined
       ? this.#page(filter, request)
       : this.#delta(filter, request, request.updated_since);
-  }
-
-  /** The caller's query, narrowed to the caller's project. @throws ServiceError insufficient_scope */
-  filter(caller: Caller, query: ItemQuery): Filter {
-    for (const project of query.project ?? []) mayTouch(caller, project);
-    return filterOf(caller.project === null ? query : { ...query, project: [caller.project] });
   }
 
   async #page(filter: Filter, request: ListRequest): Promise<ListAnswer> {
@@ -134,7 +128,7 @@ export class Lists {
     const doc = await this.items.need(name, caller);
     const last = async (part: Part, limit = LAST): Promise<object[]> => {
       if (limit === 0) return [];
-      const page: PageAnswer = await this.discussion.partOf(doc.id, part, { limit });
+      const page: PageAnswer = await this.parts.partOf(doc.id, part, { limit });
       return page.items;
     };
     const [item, occurrences, comments, activity] = await Promise.all([

@@ -9,12 +9,13 @@ import { denied, invalid, notFound } from '../../../kernel/errors.js';
 import type { Principal } from '../../../ports/http.js';
 import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
-import { cleanJson } from '../intake/clean.js';
-import { DEPS, hashOf, type Deps } from '../deps.js';
-import { SecretGuard } from '../items/secret-guard.js';
-import type { ItemQuery, SortName } from './filters.js';
-import type { SavedViewDoc } from '../items/model.js';
-import { savedView } from '../http/schemas.js';
+import { cleanJson } from '../text/clean.js';
+import { DEPS, type Deps } from '../deps.js';
+import { hashOf } from '../item/hash-of.js';
+import { SecretGuard } from '../store/secret-guard.js';
+import type { ItemQuery, SortName } from '../item/filters.js';
+import type { SavedViewDoc } from '../item/model.js';
+import { savedView } from './query-schema.js';
 
 export const MOST_VIEWS = 100;
 

@@ -18,9 +18,9 @@ import type { Condition, Scalar } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Leases } from '../claims/leases.js';
-import { STATUSES } from '../items/transitions.js';
-import { SEVERITIES } from '../items/severity.js';
-import type { StatKind } from './stat-kinds.js';
+import { STATUSES } from '../item/transitions.js';
+import { SEVERITIES } from '../item/severity.js';
+import type { StatKind } from '../item/stat-kinds.js';
 
 export const DAYS = 30;
 export interface StatsDay {

@@ -8,8 +8,8 @@
  */
 import { invalid, type ServiceError } from '../../../kernel/errors.js';
 import type { Deps } from '../deps.js';
-import type { Items } from '../items/items.js';
-import type { ItemDoc } from '../items/model.js';
+import type { Items } from '../store/items.js';
+import type { ItemDoc } from '../item/model.js';
 
 /** How many links are followed. */
 const CHAIN = 100;

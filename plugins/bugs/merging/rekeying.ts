@@ -17,9 +17,9 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { ChangeSet } from '../items/change-set.js';
-import { Keys } from '../grouping/keys.js';
-import type { ItemDoc, MoveDoc } from '../items/model.js';
+import type { ChangeSet } from '../item/change-set.js';
+import { Keys } from '../groups/keys.js';
+import type { ItemDoc, MoveDoc } from '../item/model.js';
 
 /** How many links of a chain are followed. */
 const CHAIN = 100;

@@ -20,10 +20,10 @@ import type { Mute, RateExceeded } from '../../../ports/domain/bugs.js';
 import type { Json, Update } from '../../../ports/store.js';
 import { Filters } from './filters.js';
 import { DEPS, type Deps } from '../deps.js';
-import { DeltaWatermark } from '../items/delta-watermark.js';
-import type { ItemDoc, OutboxEntry } from '../items/model.js';
-import { Outbox } from '../items/outbox.js';
-import { hourCount, minuteStart, rateOf } from '../items/rate.js';
+import { DeltaWatermark } from '../store/delta-watermark.js';
+import type { ItemDoc, OutboxEntry } from '../item/model.js';
+import { Outbox } from '../store/outbox.js';
+import { hourCount, minuteStart, rateOf } from '../item/rate.js';
 
 export interface Watch {
   rule_id: string;

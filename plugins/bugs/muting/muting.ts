@@ -3,10 +3,10 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { Mutable, Mute, Muting } from '../../../ports/domain/bugs.js';
 import { alarmOf } from './alarms.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { ChangeSet } from '../items/change-set.js';
-import { Items } from '../items/items.js';
-import type { ItemDoc, TextsDoc } from '../items/model.js';
-import { hourCount, rateOf } from '../items/rate.js';
+import type { ChangeSet } from '../item/change-set.js';
+import { Items } from '../store/items.js';
+import type { ItemDoc, TextsDoc } from '../item/model.js';
+import { hourCount, rateOf } from '../item/rate.js';
 
 @injectable()
 export class Muter implements Muting {

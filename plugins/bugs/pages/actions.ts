@@ -4,16 +4,15 @@ import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contr
 import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
-import type { Edit } from '../items/edit.js';
+import type { Edit } from '../item/edit.js';
 import { commentBody, editBody } from '../http/schemas.js';
 import { tagsOf } from './several/bulk-actions.js';
-import { checked, orAgain, typedFields } from './form.js';
+import { checked, orAgain, typedFields } from './shared/form.js';
 import type { Entry } from './activity.js';
-import { contextOf, suffixOf } from './context.js';
-import { itemView, refOf, type PageDeps } from './item.js';
-import { undo, undoable } from '../items/undo.js';
-
-export const params = joi.object({ ref: joi.string().max(100).required() });
+import { contextOf, suffixOf } from './shared/context.js';
+import { itemView } from './item.js';
+import { params, refOf, type PageDeps } from './shared/page-deps.js';
+import { undo, undoable } from '../work/undo.js';
 
 /** Empty fields say nothing. */
 const set = (fields: Record<string, string>, names: readonly string[]): Record<string, string> =>
@@ -31,7 +30,7 @@ interface Done {
 }
 
 export function actionPages(page: PageDeps): PageSpec[] {
-  const { edits, discussion, merging, lists } = page.services;
+  const { edits, comments, merging, lists } = page.services;
   const { clock } = page.deps;
 
   const post = (name: string, run: (request: HttpRequest) => Promise<Done>): PageSpec => ({
@@ -63,7 +62,7 @@ export function actionPages(page: PageDeps): PageSpec[] {
       const { body = '' } = typedFields(request);
       // A browser sends line ends as CRLF.
       const comment = checked(commentBody, { body: body.replace(/\r\n?/g, '\n') }) as { body: string };
-      await discussion.comment(refOf(request), callerOf(request.principal), comment.body);
+      await comments.add(refOf(request), callerOf(request.principal), comment.body);
       return { message: 'Comment added.', anchor: '#comments' };
     }),
     post('status', async (request) => {

@@ -1,42 +1,23 @@
 /** /bugs/{ref}: one item with everything about it (contract 80). What it shows of reports came from outside. */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import type { ItemAction } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
-import type { Deps } from '../deps.js';
-import type { Part } from '../items/discussion.js';
-import type { Services } from '../services.js';
-import { SEVERITIES } from '../items/severity.js';
+import type { Part } from '../lists/parts.js';
+import { SEVERITIES } from '../item/severity.js';
 import { lineOf, type Entry } from './activity.js';
-import { contextOf, listUrl, suffixOf } from './context.js';
+import { contextOf, listUrl, suffixOf } from './shared/context.js';
 import { claimOf, commandsOf, factsOf } from './facts.js';
-import type { FormProblem } from './form.js';
+import type { FormProblem } from './shared/form.js';
 import { movesFrom } from './moves.js';
-import type { Numbers } from './numbers.js';
 import { occurrenceRow } from './occurrences.js';
-import type { Reader } from './reader.js';
+import { refOf, type PageDeps } from './shared/page-deps.js';
 import { FrameOwners } from './trace/frame-owners.js';
 import { traceOf } from './trace/trace.js';
-import { undoable } from '../items/undo.js';
+import { undoable } from '../work/undo.js';
 
 const DAY = 24;
 const PAGE: Record<Part, number> = { occurrences: 5, comments: 50, activity: 20 };
-
-export interface PageDeps {
-  services: Services;
-  reader: Reader;
-  numbers: Numbers;
-  deps: Pick<Deps, 'items' | 'clock' | 'ids' | 'projects'>;
-  /** Links that other plugins have added. */
-  actions: () => readonly ItemAction[];
-  /** `app.base_url`, for the commands on pages; known once the server listens */
-  baseUrl: () => string;
-  /** `app.timezone` */
-  timezone: () => string;
-}
-
-export const refOf = (request: HttpRequest): string => request.params['ref'] ?? '';
 
 const queryText = (request: HttpRequest, name: string): string => {
   const value = request.query[name];
@@ -51,7 +32,7 @@ async function part(
 ): Promise<{ items: object[]; next: string | null; paged: boolean }> {
   const after = queryText(request, name) || null;
   const caller = callerOf(request.principal);
-  const page = await services.discussion.page(refOf(request), caller, name, { limit: PAGE[name], cursor: after });
+  const page = await services.parts.page(refOf(request), caller, name, { limit: PAGE[name], cursor: after });
   return { items: page.items, next: page.next_cursor, paged: after !== null };
 }
 

@@ -2,11 +2,11 @@
 import { View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { callerOf } from '../caller.js';
 import type { Waiting } from '../lists/board.js';
-import { SORTS, type SortName } from '../lists/filters.js';
-import { STATUSES } from '../items/transitions.js';
+import { SORTS, type SortName } from '../item/filters.js';
+import { STATUSES } from '../item/transitions.js';
 import { ACTION_GROUPS } from './several/bulk-actions.js';
-import type { FormProblem } from './form.js';
-import type { PageDeps } from './item.js';
+import type { FormProblem } from './shared/form.js';
+import type { PageDeps } from './shared/page-deps.js';
 import {
   BARE,
   bugsUrl,
@@ -18,7 +18,7 @@ import {
   listQuery,
   type Filters,
   type ListQuery,
-} from './query.js';
+} from './shared/query.js';
 import { viewTabs } from './view-tabs.js';
 
 const SORT_LABELS: Record<SortName, string> = {

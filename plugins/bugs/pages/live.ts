@@ -1,8 +1,8 @@
 /** /bugs/live: what changed in a list since a mark, for the counters that move by themselves (web/assets/live.js). */
 import joi from 'joi';
 import { Reply, type PageSpec } from '../../../kernel/contract.js';
-import type { PageDeps } from './item.js';
-import { effective, itemQueryOf, listQuery, type ListQuery } from './query.js';
+import type { PageDeps } from './shared/page-deps.js';
+import { effective, itemQueryOf, listQuery, type ListQuery } from './shared/query.js';
 
 const MARK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const query = listQuery.keys({ since: joi.string().pattern(MARK).required() });

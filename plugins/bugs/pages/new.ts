@@ -4,10 +4,10 @@ import { Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel
 import { callerOf } from '../caller.js';
 import { reportBody } from '../http/schemas.js';
 import { reportOf, type ReportBody } from '../http/report-body.js';
-import { SEVERITIES } from '../items/severity.js';
+import { SEVERITIES } from '../item/severity.js';
 import { tagsOf } from './several/bulk-actions.js';
-import { checked, orAgain, typedFields, type FormProblem } from './form.js';
-import type { PageDeps } from './item.js';
+import { checked, orAgain, typedFields, type FormProblem } from './shared/form.js';
+import type { PageDeps } from './shared/page-deps.js';
 
 const TYPES = [
   { value: 'bug', label: 'Bug: something does not work' },

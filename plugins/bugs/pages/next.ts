@@ -3,10 +3,9 @@ import joi from 'joi';
 import { Redirect, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { callerOf } from '../caller.js';
-import { params } from './actions.js';
-import { contextOf, listOf, listUrl, suffixOf } from './context.js';
-import { refOf, type PageDeps } from './item.js';
-import { itemQueryOf } from './query.js';
+import { contextOf, listOf, listUrl, suffixOf } from './shared/context.js';
+import { params, refOf, type PageDeps } from './shared/page-deps.js';
+import { itemQueryOf } from './shared/query.js';
 
 export function nextPages({ services: { board, lists }, deps: { items, clock }, timezone }: PageDeps): PageSpec[] {
   return [

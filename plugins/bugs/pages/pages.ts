@@ -1,15 +1,16 @@
 /** Every page of this plugin. */
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
-import { actionPages, params } from './actions.js';
+import { actionPages } from './actions.js';
 import { bulkPages } from './several/bulk.js';
-import { itemView, refOf, type PageDeps } from './item.js';
+import { itemView } from './item.js';
+import { params, refOf, type PageDeps } from './shared/page-deps.js';
 import { listPages } from './list.js';
 import { alikePages } from './several/alike.js';
 import { livePages } from './live.js';
 import { newPages } from './new.js';
 import { nextPages } from './next.js';
-import { Reader } from './reader.js';
+import { Reader } from './shared/reader.js';
 import { runPages } from './several/runs.js';
 import { viewPages } from './views.js';
 

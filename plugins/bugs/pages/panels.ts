@@ -3,7 +3,7 @@ import { View, type PanelSpec } from '../../../kernel/contract.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Board } from '../lists/board.js';
 import type { Concern } from '../lists/concerns.js';
-import type { Numbers } from './numbers.js';
+import type { Numbers } from './shared/numbers.js';
 
 const SHOWN = 6;
 

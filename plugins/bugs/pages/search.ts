@@ -3,9 +3,10 @@
  * as in the list.
  */
 import type { SearchProvider } from '../../../ports/domain/search.js';
-import { hashOf, type Deps } from '../deps.js';
-import { publicRefId } from '../intake/client-refs.js';
-import { filterOf, sortOf } from '../lists/filters.js';
+import type { Deps } from '../deps.js';
+import { hashOf } from '../item/hash-of.js';
+import { publicRefId } from '../store/client-refs.js';
+import { filterOf, sortOf } from '../item/filters.js';
 
 /** References that one question to the store names. */
 const AT_ONCE = 200;

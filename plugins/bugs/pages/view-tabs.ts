@@ -1,7 +1,7 @@
 /** Saved views of the list as its tabs (services in lists/saved-views.ts). */
 import type { HttpRequest } from '../../../kernel/contract.js';
 import { viewerOf, type SavedView, type SavedViews } from '../lists/saved-views.js';
-import { bugsUrl, canonical } from './query.js';
+import { bugsUrl, canonical } from './shared/query.js';
 
 export interface ViewTab {
   id: string;

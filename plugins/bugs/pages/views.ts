@@ -2,10 +2,10 @@
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { viewerOf } from '../lists/saved-views.js';
-import { orAgain, typedFields } from './form.js';
-import type { PageDeps } from './item.js';
+import { orAgain, typedFields } from './shared/form.js';
+import type { PageDeps } from './shared/page-deps.js';
 import { listView } from './list.js';
-import { bugsUrl, canonical, filtersOf } from './query.js';
+import { bugsUrl, canonical, filtersOf } from './shared/query.js';
 
 async function save(page: PageDeps, request: HttpRequest): Promise<PageResult> {
   const typed = typedFields(request);

@@ -7,7 +7,7 @@ import type { ListAnswer } from '../../../plugins/bugs/lists/lists.js';
 import type { Caller } from '../../../plugins/bugs/caller.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
 import type { Deps } from '../../../plugins/bugs/deps.js';
-import { KnownBuilds } from '../../../plugins/bugs/releases/known-builds.js';
+import { KnownBuilds } from '../../../plugins/bugs/builds/known-builds.js';
 import { buildServices, type Services } from '../../../plugins/bugs/services.js';
 import type { BugEvent, Item, Report } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projects.js';

@@ -7,10 +7,10 @@ import { Connection, type Table } from '../../../adapters/sqlite/connection.js';
 import { planOf as waysTo } from '../../../adapters/sqlite/lookups/candidates.js';
 import { findSql } from '../../../adapters/sqlite/reads.js';
 import { ensureCollection } from '../../../adapters/sqlite/schema.js';
-import { either, notPassed } from '../../../plugins/bugs/claims/queue.js';
+import { either, notPassed } from '../../../plugins/bugs/item/queue.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
-import { filterOf } from '../../../plugins/bugs/lists/filters.js';
-import { slotIds } from '../../../plugins/bugs/intake/sampling.js';
+import { filterOf } from '../../../plugins/bugs/item/filters.js';
+import { slotIds } from '../../../plugins/bugs/item/sampling.js';
 import { HOT_QUERIES } from './hot-queries.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 

@@ -1,6 +1,6 @@
 /** What an intake key is told: nothing but the name of the item and its own report (contract 21, intake). */
 import { expect } from 'chai';
-import type { ItemDoc } from '../../../plugins/bugs/items/model.js';
+import type { ItemDoc } from '../../../plugins/bugs/item/model.js';
 import type { Loose } from '../../adapters/hapi/support.js';
 import { error, Fixture, TOKEN } from './fixture.js';
 

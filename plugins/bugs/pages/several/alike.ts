@@ -3,10 +3,9 @@ import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';
 import { callerOf } from '../../caller.js';
-import { params } from '../actions.js';
-import { contextOf, suffixOf } from '../context.js';
-import { orAgain, typedFields, type FormProblem } from '../form.js';
-import { refOf, type PageDeps } from '../item.js';
+import { contextOf, suffixOf } from '../shared/context.js';
+import { orAgain, typedFields, type FormProblem } from '../shared/form.js';
+import { params, refOf, type PageDeps } from '../shared/page-deps.js';
 
 const NAMED = 20;
 

@@ -1,6 +1,6 @@
 /** What can be done to many items at once: how it is called, what it asks for, what it says it will do. Pure. */
 import type { ItemStatus, Severity } from '../../../../ports/domain/bugs.js';
-import type { Edit } from '../../items/edit.js';
+import type { Edit } from '../../item/edit.js';
 
 export interface BulkAction {
   /** What the form sends. */

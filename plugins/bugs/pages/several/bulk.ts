@@ -6,17 +6,17 @@ import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from
 import { invalid, ServiceError } from '../../../../kernel/errors.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
-import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../../items/bulk.js';
+import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../../work/bulk.js';
 import { callerOf, type Caller } from '../../caller.js';
-import type { Edit } from '../../items/edit.js';
-import { ends } from '../../items/undo.js';
+import type { Edit } from '../../item/edit.js';
+import { ends } from '../../work/undo.js';
 import { editBody } from '../../http/schemas.js';
 import { actionOf, tagsOf, type BulkAction } from './bulk-actions.js';
-import { checked, fieldValues, orAgain, typedFields, type FormProblem } from '../form.js';
-import type { PageDeps } from '../item.js';
-import type { ItemQuery } from '../../lists/filters.js';
+import { checked, fieldValues, orAgain, typedFields, type FormProblem } from '../shared/form.js';
+import type { PageDeps } from '../shared/page-deps.js';
+import type { ItemQuery } from '../../item/filters.js';
 import { undoPath } from './runs.js';
-import { bugsUrl, canonical, filtersOf, itemQueryOf, WAITING, type Filters } from '../query.js';
+import { bugsUrl, canonical, filtersOf, itemQueryOf, WAITING, type Filters } from '../shared/query.js';
 
 /** Items named on the page that asks. */
 const NAMED = 20;

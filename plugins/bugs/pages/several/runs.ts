@@ -3,10 +3,10 @@ import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';
 import { callerOf } from '../../caller.js';
-import type { BulkRunDoc } from '../../items/model.js';
-import { runUndoable } from '../../items/undo.js';
-import { orAgain, type FormProblem } from '../form.js';
-import type { PageDeps } from '../item.js';
+import type { BulkRunDoc } from '../../item/model.js';
+import { runUndoable } from '../../work/undo.js';
+import { orAgain, type FormProblem } from '../shared/form.js';
+import type { PageDeps } from '../shared/page-deps.js';
 
 const params = joi.object({ id: joi.string().guid().required() });
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { EXPIRY_BATCH } from '../../../../plugins/bugs/claims/expiry.js';
 import type { Caller } from '../../../../plugins/bugs/caller.js';
-import type { ItemDoc } from '../../../../plugins/bugs/items/model.js';
+import type { ItemDoc } from '../../../../plugins/bugs/item/model.js';
 import type { Collection } from '../../../../ports/store.js';
 import { fixtureOn, ensured, listed, MANAGER, report, shown, type Fixture } from '../fixture.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
 import type { Caller } from '../../../../plugins/bugs/caller.js';
+import { filterFor } from '../../../../plugins/bugs/item/filters.js';
 import type { Granted } from '../../../../plugins/bugs/claims/leases.js';
 import { ManualClock } from '../../../../testing/clock.js';
 import { attempt, dying } from '../dying.js';
@@ -147,7 +148,7 @@ describe('bugs: leases', () => {
     const item = await fixture.edits.edit(id, MANAGER, { title: 'New', claim_token: lease.claim_token });
     expect(Date.parse(item.claim?.expires_at ?? '')).to.equal(fixture.clock.now() + 600_000);
     fixture.clock.advance(500_000);
-    await fixture.discussion.comment(id, MANAGER, 'found it', lease.claim_token);
+    await fixture.comments.add(id, MANAGER, 'found it', lease.claim_token);
     expect(Date.parse((await shown(fixture, id)).claim?.expires_at ?? '')).to.equal(fixture.clock.now() + 600_000);
   });
 
@@ -164,7 +165,7 @@ describe('bugs: leases', () => {
 
   it('refuses a token where nobody holds the item', async () => {
     expect(await codeOf(fixture.edits.edit(id, MANAGER, { title: 'x', claim_token: 'stale' }))).to.equal('lease_lost');
-    expect(await codeOf(fixture.discussion.comment(id, MANAGER, 'hi', 'stale'))).to.equal('lease_lost');
+    expect(await codeOf(fixture.comments.add(id, MANAGER, 'hi', 'stale'))).to.equal('lease_lost');
     expect(await fixture.deps.comments.count()).to.equal(0);
   });
 
@@ -194,10 +195,10 @@ describe('bugs: leases', () => {
   it('narrows by filters and by the token’s project', async () => {
     const other = (await fixture.bugs.record(report({ project: 'beta', tags: ['ui'] }))).id;
     const bound: Caller = { ...MANAGER, project: 'beta' };
-    const granted = await fixture.leases.next(bound, {}, fixture.lists.filter(bound, {}));
+    const granted = await fixture.leases.next(bound, {}, filterFor(bound, {}));
     expect(granted.item?.id).to.equal(other);
-    expect(await fixture.leases.next(bound, {}, fixture.lists.filter(bound, {}))).to.deep.equal({ item: null });
-    expect(() => fixture.lists.filter(bound, { project: ['alpha'] }))
+    expect(await fixture.leases.next(bound, {}, filterFor(bound, {}))).to.deep.equal({ item: null });
+    expect(() => filterFor(bound, { project: ['alpha'] }))
       .to.throw(ServiceError)
       .with.property('code', 'insufficient_scope');
     expect(await codeOf(fixture.leases.claim(id, bound, {}))).to.equal('not_found');
@@ -256,7 +257,7 @@ for (const engine of STORES) {
                 await heir.bugs.reconcile();
                 await settled(heir);
                 const item = await heir.deps.items.get(id);
-                const { items: history } = await heir.discussion.partOf(id, 'activity', {});
+                const { items: history } = await heir.parts.partOf(id, 'activity', {});
                 const claims = history.filter((entry) => 'action' in entry && entry.action === 'claimed');
                 expect(claims, `write ${n}`).to.have.lengthOf(item?.claim_count ?? NaN);
                 expect(item).to.include({ status: claims.length === 0 ? 'open' : 'in_progress', outbox_at: null });
@@ -280,7 +281,7 @@ for (const engine of STORES) {
           await attempt(fixtureOn(dead.store, fixture.clock), ({ leases }) =>
             by === 'next' ? leases.next(MANAGER, { agent: by }, {}) : leases.claim(id, MANAGER, { agent: by }),
           );
-          const { items: history } = await fixture.discussion.partOf(id, 'activity', {});
+          const { items: history } = await fixture.parts.partOf(id, 'activity', {});
           const claimed = history.find((entry) => 'action' in entry && entry.action === 'claimed');
           expect(claimed).to.include({ actor: MANAGER.name }).and.nested.include({ 'data.agent': by });
           expect((await fixture.deps.items.get(id))?.outbox).to.deep.equal([]);

@@ -3,8 +3,8 @@
  * leases).
  */
 import { expect } from 'chai';
-import { ChangeSet, waitingIn } from '../../../../plugins/bugs/items/change-set.js';
-import { activityOf } from '../../../../plugins/bugs/items/outbox.js';
+import { ChangeSet, waitingIn } from '../../../../plugins/bugs/item/change-set.js';
+import { activityOf } from '../../../../plugins/bugs/store/outbox.js';
 import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
 import type { ManualClock } from '../../../../testing/clock.js';
 import { attempt, dying } from '../dying.js';
@@ -31,7 +31,7 @@ for (const engine of STORES) {
           if (!together) deps.transact = null;
         });
       const historyOf = async (of: Fixture, request = {}): Promise<Shown[]> =>
-        (await of.discussion.partOf(id, 'activity', request)).items as Shown[];
+        (await of.parts.partOf(id, 'activity', request)).items as Shown[];
       const actions = async (of = fixture): Promise<string[]> => (await historyOf(of)).map(({ action }) => action);
       const stored = async (): Promise<number> =>
         (await fixture.deps.activity.find({ filter: { item_id: id } })).items.length;
@@ -106,7 +106,7 @@ for (const engine of STORES) {
 
       it('is read by pages', async () => {
         await fetched();
-        const page = await fixture.discussion.partOf(id, 'activity', { limit: 1, include_total: true });
+        const page = await fixture.parts.partOf(id, 'activity', { limit: 1, include_total: true });
         expect((page.items as Shown[]).map(({ action }) => action)).to.deep.equal(['claimed']);
         expect(page).to.include({ has_more: true, total: 2 });
         const rest = await historyOf(fixture, { limit: 1, cursor: page.next_cursor });
@@ -236,10 +236,10 @@ for (const engine of STORES) {
         await fixture.leases.settle();
         await fetched();
         // The one that waits is on the first page, before all others.
-        const first = await reader.discussion.partOf(id, 'activity', { limit: 2, include_total: true });
+        const first = await reader.parts.partOf(id, 'activity', { limit: 2, include_total: true });
         const shown = (page: { items: object[] }): string[] => (page.items as Shown[]).map(({ action }) => action);
         expect(shown(first)[0]).to.equal('claimed');
-        const rest = await reader.discussion.partOf(id, 'activity', { limit: 100, cursor: first.next_cursor });
+        const rest = await reader.parts.partOf(id, 'activity', { limit: 100, cursor: first.next_cursor });
         const all = [...shown(first), ...shown(rest)];
         expect(all.filter((action) => action === 'claimed')).to.have.lengthOf(2);
         expect([all.at(-1), first.total]).to.deep.equal(['created', all.length]);

@@ -163,7 +163,7 @@ for (const engine of STORES) {
       let last: Recorded | undefined;
       for (let i = 0; i < 120; i++) last = await fixture.bugs.record(errorReport({ host: `h${i}` }));
       expect(last?.hit_count).to.equal(120);
-      const page = await fixture.discussion.page('alpha-1', MANAGER, 'occurrences', {
+      const page = await fixture.parts.page('alpha-1', MANAGER, 'occurrences', {
         limit: 200,
         include_total: true,
       });

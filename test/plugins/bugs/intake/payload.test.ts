@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { deflateRawSync } from 'node:zlib';
-import type { OccurrenceDoc, PackedOccurrence } from '../../../../plugins/bugs/items/model.js';
-import { slotIds } from '../../../../plugins/bugs/intake/sampling.js';
-import { unpack } from '../../../../plugins/bugs/intake/payload.js';
+import type { OccurrenceDoc, PackedOccurrence } from '../../../../plugins/bugs/item/model.js';
+import { slotIds } from '../../../../plugins/bugs/item/sampling.js';
+import { unpack } from '../../../../plugins/bugs/item/payload.js';
 import type { Details } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, settled, STORES, fixtureOn } from '../fixture.js';
 
@@ -77,7 +77,7 @@ describe('bugs: payloads', () => {
           host: 'older',
         });
         await fixture.deps.occurrences.bulk([{ insert: old }, { insert: packed(older) }]);
-        const page = await fixture.discussion.page(id, MANAGER, 'occurrences', {});
+        const page = await fixture.parts.page(id, MANAGER, 'occurrences', {});
         const [fresh, kept, compressed] = page.items as Record<string, unknown>[];
         expect(fresh)
           .to.include({ stack_trace: STACK, error_message: 'cart is empty' })
@@ -104,11 +104,11 @@ describe('bugs: payloads', () => {
         await fixture.bugs.record(errorReport({ stack_trace: other }));
         await settled(fixture);
         const stacks = async (): Promise<string[]> => {
-          const { items } = await fixture.discussion.page(id, MANAGER, 'occurrences', {});
+          const { items } = await fixture.parts.page(id, MANAGER, 'occurrences', {});
           return (items as Record<string, unknown>[]).map(({ stack_trace }) => String(stack_trace));
         };
         expect(await stacks()).to.have.members([STACK, other]);
-        const { items } = await fixture.discussion.page(id, MANAGER, 'occurrences', {});
+        const { items } = await fixture.parts.page(id, MANAGER, 'occurrences', {});
         for (const shown of items) expect(shown).to.not.have.property('stack_of_item');
         // Nobody waits for the texts of an item that is gone.
         await fixture.deps.texts.remove({ id });

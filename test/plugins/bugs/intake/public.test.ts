@@ -1,6 +1,6 @@
 /** What a report with a public intake key may do, and what it never meets (contracts 20, values; 21, intake; 00, limits). */
 import { expect } from 'chai';
-import { publicRefsApart } from '../../../../plugins/bugs/intake/public-refs.js';
+import { publicRefsApart } from '../../../../plugins/bugs/store/public-refs.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { ensured, errorReport, memoryFixture, report, settled, STORES, fixtureOn, type Fixture } from '../fixture.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';

@@ -171,8 +171,8 @@ describe('bugs: lists', () => {
   it('lets a reporting token comment on its own items only', async () => {
     const { id } = await fixture.bugs.record(report({ reported_by: 'tok-1' }));
     const own: Caller = { id: 'tok-1', name: 'one', project: null, manage: false, kind: 'token' };
-    expect((await fixture.discussion.comment(id, own, 'more')).comment).to.include({ body: 'more', author: 'one' });
-    expect(await codeOf(fixture.discussion.comment(id, { ...own, id: 'tok-2' }, 'x'))).to.equal('insufficient_scope');
+    expect((await fixture.comments.add(id, own, 'more')).comment).to.include({ body: 'more', author: 'one' });
+    expect(await codeOf(fixture.comments.add(id, { ...own, id: 'tok-2' }, 'x'))).to.equal('insufficient_scope');
     const detail = await fixture.lists.detail(id, MANAGER);
     expect(detail.comments).to.have.lengthOf(1);
     expect((detail.activity as { action: string }[]).map(({ action }) => action)).to.deep.equal([

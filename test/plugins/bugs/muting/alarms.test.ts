@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { verdictOf } from '../../../../plugins/bugs/muting/alarms.js';
-import { minuteKey, rateOf } from '../../../../plugins/bugs/items/rate.js';
+import { minuteKey, rateOf } from '../../../../plugins/bugs/item/rate.js';
 import type { ReportFilter, Mute } from '../../../../ports/domain/bugs.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../../testing/clock.js';

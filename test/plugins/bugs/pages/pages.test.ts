@@ -4,11 +4,11 @@ import { expect } from 'chai';
 import { Redirect, type PageSpec, type Reply, type View } from '../../../../kernel/contract.js';
 import { lineOf } from '../../../../plugins/bugs/pages/activity.js';
 import { movesFrom } from '../../../../plugins/bugs/pages/moves.js';
-import { Numbers } from '../../../../plugins/bugs/pages/numbers.js';
+import { Numbers } from '../../../../plugins/bugs/pages/shared/numbers.js';
 import { pages } from '../../../../plugins/bugs/pages/pages.js';
 import { traceOf } from '../../../../plugins/bugs/pages/trace/trace.js';
 import { panels } from '../../../../plugins/bugs/pages/panels.js';
-import { TRANSITIONS } from '../../../../plugins/bugs/items/transitions.js';
+import { TRANSITIONS } from '../../../../plugins/bugs/item/transitions.js';
 import type { SessionPrincipal } from '../../../../ports/http.js';
 import { request, session } from '../../health/fakes.js';
 import { renderFile } from '../../../web/templates.js';
@@ -245,7 +245,7 @@ describe('bugs: pages', () => {
       const { id, ref } = await fixture.bugs.record(errorReport());
       for (let i = 0; i < 25; i++) {
         fixture.clock.advance(1000);
-        await fixture.discussion.comment(id, MANAGER, `Comment ${i}`);
+        await fixture.comments.add(id, MANAGER, `Comment ${i}`);
         await fixture.bugs.record(errorReport({ error_message: 'cart is empty', host: `web-${i}` }));
       }
       await settled(fixture);

@@ -1,0 +1,110 @@
+/**
+ * Releases close the items that they fix (contract 20, release). A PATCH and a publish both write first and read second: the
+ * PATCH reads the releases after its item is stored, the publish reads the items after its release is stored. So neither
+ * misses the other. After a crash between the two steps the job closes the item within 60 s.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { all } from '../../../lib/paging.js';
+import type { PublishedBuild } from '../../../ports/domain/bugs.js';
+import type { ReleasePublished } from '../../../ports/domain/releases.js';
+import type { DomainEvent } from '../../../ports/events.js';
+import { buildKey, releaseOf, type Published } from '../item/build-names.js';
+import { DEPS, type Deps } from '../deps.js';
+import { KnownBuilds } from './known-builds.js';
+import { Items } from '../store/items.js';
+import type { ItemDoc } from '../item/model.js';
+import { allowed } from '../item/transitions.js';
+
+const BATCH = 200;
+
+@injectable()
+export class Builds {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Items) private readonly items: Items,
+    @inject(KnownBuilds) private readonly known: KnownBuilds,
+  ) {}
+
+  /** Closes the item if the build that it waits for is published. Returns the current item. */
+  async settle(item: ItemDoc): Promise<ItemDoc> {
+    const build = item.resolved_in_build;
+    if (build === null || item.build_key === null) return item;
+    const published = await this.known.matching(item.project, [build]);
+    const release = releaseOf(build, published);
+    return release === undefined ? item : this.#close(item.id, item.build_key, release.publication);
+  }
+
+  /**
+   * Stores a publish and closes the items that wait for its version or build name. Answers the ids of those that this act of
+   * publishing has closed, by whichever call: an earlier one that a crash cut off, or the job.
+   */
+  async published(project: string, release: PublishedBuild): Promise<string[]> {
+    await this.known.add(project, release);
+    const names = release.build === null ? [release.version] : [release.version, release.build];
+    const keys = [...new Set(names.map((name) => buildKey(project, name)))];
+    const publication = release.publication ?? (await this.#lastPublication(project, release.version));
+    const closed = await this.#closeAll(keys, publication);
+    if (release.publication === undefined) return closed;
+    const items = await all(this.deps.items, { filter: { closed_by: release.publication }, limit: BATCH });
+    return items.map(({ id }) => id);
+  }
+
+  async onPublished(event: DomainEvent<ReleasePublished>): Promise<void> {
+    await this.published(event.project_slug ?? event.data.product, event.data);
+  }
+
+  /** Closes items whose release is published and that are still not closed. */
+  async reconcile(): Promise<void> {
+    const waiting = await this.deps.items.groupCount('build_key', { build_key: { gt: '' } });
+    const byProject = new Map<string, string[]>();
+    for (const { key } of waiting) {
+      const text = String(key);
+      const project = text.slice(0, text.indexOf(' '));
+      byProject.set(project, [...(byProject.get(project) ?? []), text]);
+    }
+    for (const [project, keys] of byProject) {
+      const buildOf = (key: string): string => key.slice(project.length + 1);
+      const published = await this.known.matching(project, keys.map(buildOf));
+      for (const [publication, due] of byPublication(keys, (key) => releaseOf(buildOf(key), published)))
+        await this.#closeAll(due, publication);
+    }
+  }
+
+  async #lastPublication(project: string, version: string): Promise<string | undefined> {
+    return releaseOf(version, await this.known.matching(project, [version]))?.publication;
+  }
+
+  /** The ids of those that this call closed, oldest first. */
+  async #closeAll(keys: readonly string[], publication: string | undefined): Promise<string[]> {
+    const closed: string[] = [];
+    for (;;) {
+      const filter = { build_key: { in: keys } };
+      const page = await this.deps.items.find({ filter, sort: [['build_key', 'asc']], limit: BATCH });
+      const after = await Promise.all(
+        page.items.map((item) => this.#close(item.id, item.build_key ?? '', publication)),
+      );
+      closed.push(...after.filter(({ status }) => status === 'closed').map(({ id }) => id));
+      if (page.items.length < BATCH) return closed.toSorted();
+    }
+  }
+
+  #close(id: string, key: string, publication: string | undefined): Promise<ItemDoc> {
+    return this.items.change(id, 'release', (item, change) => {
+      if (item.build_key !== key || !allowed(item.status, 'closed', 'publish')) return;
+      change.fixed('closed', { why: 'release', build: item.resolved_in_build }).assign({ closed_by: publication });
+    });
+  }
+}
+
+/** The keys whose release is published, by the act of publishing it; undefined: it has no name. */
+function byPublication(
+  keys: readonly string[],
+  release: (key: string) => Published[number] | undefined,
+): Map<string | undefined, string[]> {
+  const due = new Map<string | undefined, string[]>();
+  for (const key of keys) {
+    const found = release(key);
+    if (found !== undefined) due.set(found.publication, [...(due.get(found.publication) ?? []), key]);
+  }
+  return due;
+}

@@ -1,0 +1,29 @@
+/** Whether an occurrence of a resolved or closed item is a regression (contract 20, regression). Pure. */
+import { compareVersions, isVersion } from '../../../lib/versions.js';
+import { versionOf, type Published } from '../item/build-names.js';
+
+/** A fix without a build needs a while to arrive. An occurrence within this time is the old error. */
+const GRACE_MS = 60_000;
+
+export interface Fixed {
+  resolved_in_build: string | null;
+  resolved_at: string | null;
+  closed_at: string | null;
+}
+
+export type Verdict = 'regression' | 'late' | 'counted';
+
+/**
+ * @param version of the occurrence; text outside contract 40's grammar counts as none
+ * @param occurredAt milliseconds, at most the receive time
+ */
+export function judge(item: Fixed, version: string | null, occurredAt: number, published: Published): Verdict {
+  const build = item.resolved_in_build;
+  if (build === null) {
+    const fixedAt = Date.parse(item.resolved_at ?? item.closed_at ?? '');
+    return occurredAt - fixedAt > GRACE_MS ? 'regression' : 'counted';
+  }
+  const fixedIn = versionOf(build, published);
+  if (version === null || !isVersion(version) || fixedIn === null) return 'counted';
+  return compareVersions(version, fixedIn) >= 0 ? 'regression' : 'late';
+}

@@ -1,0 +1,61 @@
+/**
+ * Feedback of an application's users about an error: a comment on the item that counted it, found by the event's
+ * `client_ref`. Tokens and intake keys have separate spaces of references, so a public key reaches only items of events that
+ * an intake key sent.
+ *
+ * Order: the feedback's own reference is bound (marker `open_at`) → the comment, in the item's write → the reference is
+ * finished, so that a repeat adds nothing. `ClientRefs.reconcile` takes back what a crash leaves open.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict } from '../../../kernel/errors.js';
+import type { Report, UserFeedback } from '../../../ports/domain/bugs.js';
+import { DEPS, type Deps } from '../deps.js';
+import { cleanText } from '../text/clean.js';
+import { ClientRefs } from '../store/client-refs.js';
+import { scrubText } from '../text/scrub-text.js';
+import { Items } from '../store/items.js';
+import { LONGEST_COMMENT } from '../item/model.js';
+import { AUTHOR, MOST_COMMENTS, WaitingFeedback } from './waiting-feedback.js';
+
+@injectable()
+export class Feedback {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Items) private readonly items: Items,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(WaitingFeedback) private readonly waiting: WaitingFeedback,
+  ) {}
+
+  /**
+   * False when no item has counted the event yet, or it has enough of them. In the first case it waits for the event, however
+   * the caller keeps it meanwhile. Resolves after the commit.
+   */
+  async add({ project, event_ref, client_ref, intake_key, text }: UserFeedback): Promise<boolean> {
+    const isPublic = intake_key !== null;
+    const event = this.refs.idOf(project, event_ref, isPublic);
+    const known = await this.refs.find(event);
+    const item = known === null ? null : await this.deps.items.get(known.item_id);
+    const id = this.refs.idOf(project, client_ref, isPublic);
+    const body = scrubText(cleanText(text)).slice(0, LONGEST_COMMENT);
+    if (item === null) await this.waiting.wait({ id, project, event, body });
+    if (item === null || (await this.deps.comments.count({ item_id: item.id, author: AUTHOR })) >= MOST_COMMENTS)
+      return false;
+    const { ref, mine } = await this.refs.bind(id, project, item.id);
+    if (!mine && ref.open_at === null) return true;
+    if (!mine) throw conflict('This feedback is being stored; send it again.');
+    await this.items.change(item.id, AUTHOR, (_, change) => void change.comment(body));
+    this.refs.finish({ id, project, item_id: item.id, own: false, helped: false });
+    return true;
+  }
+
+  /** A report was counted: feedback may have come before it. */
+  async counted({
+    project,
+    client_ref,
+    intake_key,
+  }: Pick<Report, 'project' | 'client_ref' | 'intake_key'>): Promise<void> {
+    if (!this.waiting.isAny || !client_ref) return;
+    const event = this.refs.idOf(project, client_ref, typeof intake_key === 'string');
+    if (this.waiting.isAwaited(event)) await this.waiting.came(event);
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * The flood rule (contract 21, flood): how many items a source made within the hour, and which item has a coarse key.
+ *
+ * The coarse keys of a source's first items lie beside the times that it counts: most sources make few items, and each new one would write a
+ * document more for a flood that never comes. What such an entry says is looked up when it is used: the item may have been deleted or
+ * merged meanwhile. The coarse keys of later items are documents of `keys`, as all of them were once.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { HOUR_MS } from '../../../lib/time.js';
+import type { Filter, Update } from '../../../ports/store.js';
+import { DEPS, type Deps } from '../deps.js';
+import { hashOf } from '../item/hash-of.js';
+import type { FloodDoc } from '../item/model.js';
+import { floodOf, type Flood, type Grouping, type GroupingInput } from '../grouping/key.js';
+
+/** Items of a source whose coarse keys lie beside its times. */
+const FIRST = 25;
+
+/** What is known of the source of a report that may make a new item. */
+export interface Source extends Flood {
+  project: string;
+  /** Null: not looked at, since nothing is led by the report's coarse key. */
+  stored: Pick<FloodDoc, 'made_at' | 'first'> | null;
+}
+
+@injectable()
+export class Floods {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'floods' | 'items' | 'clock' | 'grouping'>) {}
+
+  /** Null where the rule is off or leaves the report alone. */
+  async sourceOf(report: GroupingInput, project: string, grouping: Grouping): Promise<Source | null> {
+    // Only errors flood: who files a bug or a wish says what it is.
+    if (this.deps.grouping.flood_items === 0 || report.type !== 'error') return null;
+    const flood = floodOf(report, grouping);
+    if (flood === null) return null;
+    const stored = flood.coarse_key === null ? null : await this.deps.floods.get(hashOf(project, flood.source));
+    return { ...flood, project, stored };
+  }
+
+  /** Whether so many items were made within the hour that a coarse key decides. */
+  isFlooded({ stored }: Source): boolean {
+    const first = stored?.made_at.at(-this.deps.grouping.flood_items);
+    return first !== undefined && this.deps.clock.now() - Date.parse(first) <= HOUR_MS;
+  }
+
+  /** The dedup key of the first item with the coarse key, if it is among the first of its source. */
+  async keyOfFirst({ coarse_key, stored }: Source): Promise<string | null> {
+    for (const { key, item } of stored?.first ?? []) {
+      const first = key === coarse_key ? await this.deps.items.get(item) : null;
+      if (first !== null) return first.dedup_key;
+    }
+    return null;
+  }
+
+  /** The coarse key that is to be led to a new item by a document of its own. */
+  ownKey({ coarse_key, stored }: Source): string | null {
+    return (stored?.first?.length ?? 0) < FIRST ? null : coarse_key;
+  }
+
+  /** Counts a new item, and remembers its coarse key; an upsert. */
+  counting(source: Source, item: string): { change: Filter; update: Update } {
+    const { clock, grouping } = this.deps;
+    const made_at = { each: [clock.iso()], keep: grouping.flood_items };
+    const { coarse_key: key } = source;
+    // No `keep`: those that come at the same time are a few more than `FIRST`, and none may be lost.
+    const isFirst = key !== null && this.ownKey(source) === null;
+    const push = { made_at, ...(isFirst && { first: { each: [{ key, item }] } }) };
+    return { change: { id: hashOf(source.project, source.source) }, update: { push } };
+  }
+}

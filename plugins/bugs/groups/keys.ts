@@ -1,0 +1,263 @@
+/**
+ * Which item a report belongs to (contract 21, many keys per item). A known key decides at once. An unknown one is decided
+ * by its family, the document that all origins of one class and message share, with compare-and-set: so parallel first
+ * reports agree, in one process or in many.
+ *
+ * Order: family (marker: `recent` names the decision) → key → item. Whoever meets a decided key whose item is missing
+ * completes it from the report at hand, so a crash between two steps blocks no report (docs/consistency.md, Items). Where the
+ * store has transactions, all of these are one (new-items.ts).
+ *
+ * Rejected: a lock document per key (a holder that dies blocks its group), and an upsert of the item by its key (an item
+ * has many keys).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import { StoreConflict, type Filter, type TransactionWrite, type Update } from '../../../ports/store.js';
+import { DEPS, type Deps } from '../deps.js';
+import { hashOf } from '../item/hash-of.js';
+import { Floods, type Source } from './floods.js';
+import { earlierKeysOf, type Grouping, type GroupingInput } from '../grouping/key.js';
+import { earlierMasks, type MaskOptions } from '../grouping/mask.js';
+import type { FamilyDoc, KeyDoc } from '../item/model.js';
+
+/** Keys that this process met lately. */
+const CACHED_KEYS = 20_000;
+/**
+ * For how long a key's item is believed unasked. Keys move only when items are merged or split; a merged item's lane refuses
+ * to be counted blindly, so what another process merged is noticed at once, and what it split within this time.
+ */
+const BELIEVED_MS = 2_000;
+
+/** Decisions that a family remembers: more than can be under way at once. */
+const REMEMBERED = 100;
+
+/** A report and what groups it. */
+export interface Keyed extends Grouping {
+  project: string;
+  report: GroupingInput;
+}
+
+export interface Decision {
+  item_id: string;
+  /** The item had no origin; this report brings one. */
+  adopted: boolean;
+  /** The item is still to be made. */
+  fresh: boolean;
+  /** The flood rule led it to an item whose message differs in words with digits. */
+  flooded: boolean;
+  /** Of a fresh one that is still to be counted for the flood rule. */
+  source?: Source;
+  /** What records the decision, where the store has transactions: the caller writes it together with the new item. */
+  writes?: readonly TransactionWrite[];
+}
+
+/** An existing item. */
+export const met = (item_id: string): Decision => ({ item_id, adopted: false, fresh: false, flooded: false });
+
+@injectable()
+export class Keys {
+  #recent: BoundedMap<string>;
+  readonly #earlier: readonly Partial<MaskOptions>[];
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Floods) private readonly floods: Floods,
+  ) {
+    this.#recent = this.#empty();
+    this.#earlier = earlierMasks(deps.grouping.masks);
+  }
+
+  #empty(): BoundedMap<string> {
+    return new BoundedMap({ most: CACHED_KEYS, ttlMs: BELIEVED_MS, now: () => this.deps.clock.monotonic() });
+  }
+
+  /** Keys were led elsewhere. A look-up under way fills an entry that is no longer used. */
+  forget(): void {
+    this.#recent = this.#empty();
+  }
+
+  /** The item that counts for a known key, or null. */
+  async known(project: string, key: string): Promise<string | null> {
+    const recent = this.#recent;
+    const item = this.recent(project, key);
+    if (item !== null) return item;
+    const found = await this.deps.keys.get(hashOf(project, key));
+    const counting = found?.counts_at ?? found?.item_id ?? null;
+    if (counting !== null) recent.set(nameOf(project, key), counting);
+    return counting;
+  }
+
+  /** The same where this process met the key lately, else null. */
+  recent(project: string, key: string): string | null {
+    return this.#recent.get(nameOf(project, key)) ?? null;
+  }
+
+  /**
+   * The item that the report belongs to.
+   * @param mayCreate asked before a new item; when it says no, the answer is null and nothing was written
+   */
+  async decide(keyed: Keyed, mayCreate: () => boolean = () => true): Promise<Decision | null> {
+    const decision = (await this.#byEarlierKey(keyed)) ?? (await this.#byFamily(keyed, mayCreate));
+    if (decision === null || decision.writes !== undefined) return decision;
+    const { project, dedup_key } = keyed;
+    const taken = this.#lead(keyed, dedup_key, decision.item_id);
+    const { source = null } = decision;
+    if (source !== null) await Promise.all([taken, this.#noteNew(keyed, decision.item_id, source)]);
+    if (await taken) return decision;
+    const winner = await this.deps.keys.get(hashOf(project, dedup_key));
+    return met(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
+  }
+
+  /** The item was deleted: nothing leads this report to it any more. Its other keys went with it. */
+  async release({ project, dedup_key, bare_key }: Keyed, itemId: string): Promise<void> {
+    const { keys, families } = this.deps;
+    this.forget();
+    await keys.remove({ id: hashOf(project, dedup_key), item_id: itemId });
+    for (;;) {
+      const family = await families.get(hashOf(project, bare_key));
+      if (family === null) return;
+      const { id, rev } = family;
+      if (family.newest === itemId) {
+        if ((await families.remove({ id, rev })) > 0) return;
+        continue;
+      }
+      const set = family.unadopted === itemId ? { unadopted: null } : {};
+      const update = { set, inc: { rev: 1 }, pull: { recent: { field: 'item', in: [itemId] } } };
+      if ((await families.change({ id, rev }, update)) !== null) return;
+    }
+  }
+
+  /** What leads a new item's keys to it, and counts it for the flood rule: `#lead` and `#noteNew` in a transaction. */
+  #leading(keyed: Keyed, item_id: string, source: Source | null): TransactionWrite[] {
+    const { project, dedup_key } = keyed;
+    const lead: TransactionWrite = { collection: 'keys', insert: keyDoc(project, dedup_key, item_id) };
+    if (source === null) return [lead];
+    const counted: TransactionWrite = {
+      collection: 'floods',
+      ...this.floods.counting(source, item_id),
+      upsert: true,
+    };
+    const own = this.floods.ownKey(source);
+    if (own === null) return [lead, counted];
+    // An item that has it already keeps it.
+    const { id, ...coarse } = keyDoc(project, own, item_id);
+    return [lead, { collection: 'keys', change: { id }, update: { setOnInsert: coarse }, upsert: true }, counted];
+  }
+
+  /** Leads a key to an item; false when it leads somewhere already. */
+  async #lead({ project }: Keyed, key: string, item_id: string): Promise<boolean> {
+    try {
+      await this.deps.keys.insert(keyDoc(project, key, item_id));
+      return true;
+    } catch (error) {
+      if (error instanceof StoreConflict) return false;
+      throw error;
+    }
+  }
+
+  /** Groups from before a mask was added go on: their keys are computed once more without it (decisions 011 and 041). */
+  async #byEarlierKey(keyed: Keyed): Promise<Decision | null> {
+    for (const earlier of earlierKeysOf(keyed.report, keyed, this.#earlier)) {
+      const item = await this.known(keyed.project, earlier);
+      if (item !== null) return met(item);
+    }
+    return null;
+  }
+
+  async #byFamily(keyed: Keyed, mayCreate: () => boolean): Promise<Decision | null> {
+    const { families, ids } = this.deps;
+    const id = hashOf(keyed.project, keyed.bare_key);
+    let allowed = false;
+    let source: Source | null = null;
+    for (;;) {
+      const family = await families.get(id);
+      // A decision may have been made, completed and forgotten since the key was looked up. Where a new family is written together
+      // with the key, a key that exists refuses both.
+      const isSure = family === null && this.deps.transact !== null;
+      const known = isSure ? null : await this.known(keyed.project, keyed.dedup_key);
+      if (known !== null) return met(known);
+      const next = family === null ? null : decideIn(family, keyed);
+      if (next?.done) return met(next.item_id);
+      const isNew = next === null || next.item_id === null;
+      if (isNew && !allowed) {
+        source = await this.floods.sourceOf(keyed.report, keyed.project, keyed);
+        const flooded = source && (await this.#flooded(source));
+        if (flooded !== null) return { ...met(flooded), flooded: true };
+        if (!mayCreate()) return null;
+        allowed = true;
+      }
+      const item = next?.item_id ?? ids.uuid();
+      const write = familyWrite(id, keyed, family, item, isNew);
+      const decision = { item_id: item, adopted: !isNew && keyed.origin !== '', fresh: isNew, flooded: false };
+      if (isNew && this.deps.transact !== null)
+        return { ...decision, writes: [{ collection: 'families', ...write }, ...this.#leading(keyed, item, source)] };
+      if (await this.#decided(write)) return { ...decision, ...(isNew && source !== null && { source }) };
+    }
+  }
+
+  /** The item of the same coarse key, once so many were made within the hour (contract 21, flood). */
+  async #flooded(source: Source): Promise<string | null> {
+    const { project, coarse_key } = source;
+    if (coarse_key === null || !this.floods.isFlooded(source)) return null;
+    // Where the item's own key leads, it leads too.
+    const first = await this.floods.keyOfFirst(source);
+    return (first && (await this.known(project, first))) ?? this.known(project, coarse_key);
+  }
+
+  /** Counts a new item for the flood rule, and remembers its coarse key; an item that has it already keeps it. */
+  async #noteNew(keyed: Keyed, itemId: string, source: Source): Promise<void> {
+    const { change, update } = this.floods.counting(source, itemId);
+    const own = this.floods.ownKey(source);
+    await Promise.all([
+      this.deps.floods.change(change, update, { upsert: true }),
+      own === null ? null : this.#lead(keyed, own, itemId),
+    ]);
+  }
+
+  /** False when another call has decided meanwhile. */
+  async #decided(write: FamilyWrite): Promise<boolean> {
+    const { families } = this.deps;
+    if ('change' in write) return (await families.change(write.change, write.update)) !== null;
+    try {
+      await families.insert(write.insert);
+      return true;
+    } catch (error) {
+      if (error instanceof StoreConflict) return false;
+      throw error;
+    }
+  }
+}
+
+/** No slug holds a blank. */
+const nameOf = (project: string, key: string): string => `${project} ${key}`;
+
+const keyDoc = (project: string, key: string, item_id: string): KeyDoc => ({
+  id: hashOf(project, key),
+  project,
+  key,
+  item_id,
+});
+
+type FamilyWrite = { insert: FamilyDoc } | { change: Filter; update: Update };
+
+/** The decision that a key belongs to an item, by compare-and-set of its family. Pure. */
+function familyWrite(id: string, keyed: Keyed, family: FamilyDoc | null, item: string, isNew: boolean): FamilyWrite {
+  const decided = { key: keyed.dedup_key, item };
+  const unadopted = keyed.origin === '' && isNew ? item : null;
+  if (family === null)
+    return { insert: { id, project: keyed.project, rev: 1, newest: item, unadopted, recent: [decided] } };
+  const set = isNew ? { newest: item, unadopted } : keyed.origin === '' ? {} : { unadopted: null };
+  const update = { set, inc: { rev: 1 }, push: { recent: { each: [decided], keep: REMEMBERED } } };
+  return { change: { id, rev: family.rev }, update };
+}
+
+/** Pure: what a family says about an unknown key. `item_id` null asks for a new item. */
+export function decideIn(
+  family: FamilyDoc,
+  keyed: Keyed,
+): { item_id: string; done: boolean } | { item_id: null; done: false } {
+  const before = family.recent.find((decision) => decision.key === keyed.dedup_key);
+  if (before !== undefined) return { item_id: before.item, done: true };
+  if (keyed.origin === '') return { item_id: family.newest, done: false };
+  return family.unadopted === null ? { item_id: null, done: false } : { item_id: family.unadopted, done: false };
+}

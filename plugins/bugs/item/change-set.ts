@@ -1,0 +1,264 @@
+/**
+ * A change of one item, gathered before it is written: its fields, its events, history and comments, and the fields that
+ * follow from them. Every write of an item's state is made here, so that no index field can be forgotten: `ChangeSet` for a
+ * change of an item that was read, `claimUnread` and `higherLevel` for the two that are decided in the store. Counters
+ * (counting.ts), notes and marks are no state. Pure.
+ */
+import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Json, Update } from '../../../ports/store.js';
+import { buildKey } from './build-names.js';
+import type { EventName, ItemDoc, Lease, LeaseEnd, OutboxEntry } from './model.js';
+import { rankOf } from './severity.js';
+import { AWAITS_BUILD, MAY_REGRESS } from './transitions.js';
+
+type State = Pick<
+  ItemDoc,
+  | 'status'
+  | 'type'
+  | 'muted'
+  | 'muted_by_rule_id'
+  | 'severity'
+  | 'regression'
+  | 'created_at'
+  | 'project'
+  | 'resolved_in_build'
+  | 'sent'
+>;
+
+/** The lane of an occurrence: `n`, or `m:<rule>` when an ignore rule matched it. */
+export const laneOfReport = (ruleId: string | null | undefined): string =>
+  typeof ruleId === 'string' ? `m:${ruleId}` : 'n';
+
+/** The lane of the occurrences that are counted blindly, in one write; null when each needs a look at the item. */
+export function laneOf(item: State): string | null {
+  if (item.status === 'duplicate') return null;
+  if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) return null;
+  if (!item.muted && !item.sent.created) return null;
+  return item.muted ? laneOfReport(item.muted_by_rule_id) : 'n';
+}
+
+/** Severity first, regressions before the rest, then oldest (contract 20, leases). */
+function queueKeyOf(item: State): string | null {
+  if (item.status !== 'open' || item.muted) return null;
+  return `${3 - rankOf(item.severity)}${item.regression ? 0 : 1}${item.created_at}`;
+}
+
+/** The fields that follow from others. */
+export function derived(item: State): Pick<ItemDoc, 'lane' | 'queue_key' | 'build_key' | 'severity_rank'> {
+  const build = item.resolved_in_build;
+  return {
+    lane: laneOf(item),
+    queue_key: queueKeyOf(item),
+    build_key: build !== null && AWAITS_BUILD.has(item.status) ? buildKey(item.project, build) : null,
+    severity_rank: rankOf(item.severity),
+  };
+}
+
+export const searchText = (title: string, message: string | null, exceptionClass: string | null): string =>
+  [title, message ?? '', exceptionClass ?? ''].join('\u001f').toLowerCase();
+
+/** Ended claim tokens that are remembered, so that their holders learn the reason. */
+const ENDED_LEASES = 10;
+
+export class ChangeSet {
+  readonly set: Partial<ItemDoc> = {};
+  readonly entries: OutboxEntry[] = [];
+  /** The change overrides a live lease: its holder learns that the item was taken. */
+  overrides = false;
+
+  constructor(
+    readonly item: Readonly<ItemDoc>,
+    readonly actor: string,
+    readonly at: string,
+    private readonly ids: Ids,
+  ) {}
+
+  /** The item as the change will leave it. */
+  get next(): ItemDoc {
+    return { ...this.item, ...this.set };
+  }
+
+  get empty(): boolean {
+    return Object.keys(this.set).length === 0 && this.entries.length === 0;
+  }
+
+  /** The entries of the write: those that wait in the item go with it. An empty change writes none. */
+  get written(): readonly OutboxEntry[] {
+    return this.empty ? this.entries : [...waitingIn(this.item), ...this.entries];
+  }
+
+  assign(fields: Partial<ItemDoc>): this {
+    Object.assign(this.set, fields);
+    return this;
+  }
+
+  /** An entry of the item's history. */
+  note(action: string, data: { [key: string]: Json } = {}): this {
+    this.entries.push({ id: this.ids.uuid(), kind: 'activity', name: action, at: this.at, actor: this.actor, data });
+    return this;
+  }
+
+  /** A comment, stored with the change. @param id where a repeat must find it again */
+  comment(body: string, id = this.ids.uuid()): this {
+    const entry = { name: 'comment', at: this.at, actor: this.actor, data: { body } };
+    this.note('commented', { comment_id: id });
+    this.entries.push({ id, kind: 'comment', ...entry });
+    return this;
+  }
+
+  /** An event about the item as the change leaves it so far; once per cycle, and none for a muted item (contract 20, severity). */
+  emit(name: EventName, overrides: Partial<BugEvent> = {}): this {
+    const { next } = this;
+    const what = name === 'bug.critical' ? 'critical' : name === 'bug.resolved' ? 'resolved' : 'created';
+    const again = name === 'bug.created' && overrides.regression === true;
+    if (next.muted || (next.sent[what] && !again)) return this;
+    this.assign({ sent: { ...next.sent, [what]: true } });
+    const data: BugEvent = {
+      id: next.id,
+      ref: next.ref,
+      type: next.type,
+      title: next.title,
+      severity: next.severity,
+      item_status: next.status,
+      client_ref: next.client_ref,
+      regression: next.regression,
+      ...overrides,
+    };
+    this.entries.push({
+      id: `evt_${this.ids.uuid()}`,
+      kind: 'event',
+      name,
+      at: this.at,
+      actor: this.actor,
+      data: { ...data },
+    });
+    return this;
+  }
+
+  /** Raises or sets the severity. Reaching critical emits an event. */
+  severity(to: Severity, why: string): this {
+    const { next } = this;
+    if (next.severity === to) return this;
+    this.note('severity', { from: next.severity, to, why }).assign({ severity: to });
+    if (to === 'critical') this.emit('bug.critical');
+    return this;
+  }
+
+  /** Moves to another status: every one but `in_progress` ends the lease. */
+  status(to: ItemStatus, data: { [key: string]: Json } = {}, end: LeaseEnd = endBy(to)): this {
+    this.note('status', { from: this.next.status, to, ...data });
+    return this.endLease(this.overrides ? 'taken' : end).assign({ status: to, claim: null });
+  }
+
+  /** Ends the claim token. The caller decides about the claim itself. */
+  endLease(why: LeaseEnd): this {
+    const { claim, ended_leases = [] } = this.next;
+    if (claim === null) return this;
+    const ended = { token_hash: claim.token_hash, why };
+    return this.assign({ ended_leases: [...ended_leases, ended].slice(-ENDED_LEASES) });
+  }
+
+  /** `resolved` or `closed`; the event is emitted once per cycle. */
+  fixed(to: 'resolved' | 'closed', data: { [key: string]: Json } = {}): this {
+    this.status(to, data).assign({ [to === 'resolved' ? 'resolved_at' : 'closed_at']: this.at });
+    return this.emit('bug.resolved');
+  }
+
+  /** Back to open from a state that was final: a new cycle begins. */
+  reopen(data: { [key: string]: Json } = {}): this {
+    const { item } = this;
+    this.status('open', { resolved_in_build: item.resolved_in_build, ...data });
+    return this.assign({
+      resolved_in_build: null,
+      resolved_at: null,
+      closed_at: null,
+      duplicate_of: null,
+      expired_count: 0,
+      release_count: 0,
+      sent: { created: this.next.sent.created, critical: false, resolved: false },
+    });
+  }
+
+  /** The whole item, for an insert. */
+  document(): ItemDoc {
+    const last = this.entries.at(-1);
+    return {
+      ...this.next,
+      ...derived(this.next),
+      updated_at: this.at,
+      outbox: this.entries,
+      outbox_at: last === undefined ? null : `${this.at} ${last.id}`,
+    };
+  }
+
+  /**
+   * The write, for `{id, rev}`: one revision more, never an earlier `updated_at`.
+   * @param outbox entries that are not written in another place in the same transaction
+   */
+  update(outbox: readonly OutboxEntry[] = this.written): Update {
+    const waits = WAITING.filter((field) => this.item[field] !== undefined);
+    const update: Update = {
+      ...(waits.length > 0 && { unset: waits }),
+      set: { ...this.set, ...derived(this.next) } as unknown as NonNullable<Update['set']>,
+      inc: { rev: 1 },
+      max: { updated_at: this.at },
+    };
+    const last = outbox.at(-1);
+    if (last !== undefined) {
+      update.push = { outbox: { each: outbox as unknown as Json[] } };
+      (update.set as Record<string, Json>)['outbox_at'] = `${this.at} ${last.id}`;
+    }
+    return update;
+  }
+}
+
+const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info' ? 'released' : 'resolved');
+
+/**
+ * The claim of the first open item that a filter finds, decided by the store. Of the derived fields only `queue_key` depends
+ * on whether an item is open or in progress.
+ */
+export function claimUnread(claim: Lease, noted: NonNullable<ItemDoc['noted']>): Update {
+  return {
+    set: { status: 'in_progress', claim: { ...claim }, queue_key: null, noted: { ...noted } },
+    inc: { rev: 1, claim_count: 1 },
+    max: { updated_at: claim.claimed_at },
+  };
+}
+
+/** Where history entries wait in an item. */
+export const WAITING = ['made_by', 'noted'] as const;
+
+type Waiting = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof WAITING)[number]>;
+
+/** The history entries that wait in an item, oldest first; small there, since each report of a new group and each claim writes one. */
+export function waitingIn({ id, source, created_at, claim, made_by, noted }: Waiting): OutboxEntry[] {
+  const entries: OutboxEntry[] = [];
+  // No other entry has the item's own id.
+  if (made_by !== undefined)
+    entries.push({ id, kind: 'activity', name: 'created', at: created_at, actor: made_by, data: { source } });
+  if (noted !== undefined && claim !== null) {
+    const { claimed_at, agent } = claim;
+    entries.push({ ...noted, kind: 'activity', name: 'claimed', at: claimed_at, data: { agent, by: 'next' } });
+  }
+  return entries;
+}
+
+/** A higher error level that raises nothing is no revision: it is only remembered, so that it is judged once. */
+export const higherLevel = (rank: number, error_level: ItemDoc['error_level']): Update => ({
+  set: { level_rank: rank, error_level },
+});
+
+/** Both updates in one write; no path may be in both. */
+export function together(a: Update, b: Update): Update {
+  const max = { ...a.max, ...b.max };
+  return {
+    set: { ...a.set, ...b.set },
+    unset: [...(a.unset ?? []), ...(b.unset ?? [])],
+    inc: { ...a.inc, ...b.inc },
+    max,
+    min: { ...a.min, ...b.min },
+    push: { ...a.push, ...b.push },
+  };
+}

@@ -1,0 +1,115 @@
+/** The query of a list as a filter of the store (contract 20, endpoints). Repeated values are alternatives. Pure. */
+import type { Severity } from '../../../ports/domain/bugs.js';
+import type { Filter, Scalar, Sort } from '../../../ports/store.js';
+import { mayTouch, type Caller } from '../caller.js';
+import { rankOf } from './severity.js';
+
+export const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count'] as const;
+export type SortName = (typeof SORTS)[number];
+
+export interface ItemQuery {
+  project?: string[];
+  type?: string[];
+  status?: string[];
+  severity?: string[];
+  error_level?: string[];
+  environment?: string[];
+  exception_class?: string[];
+  target_agent?: string[];
+  tag?: string[];
+  muted?: boolean[];
+  regression?: boolean[];
+  claimed_by?: string[];
+  commit_sha?: string[];
+  file_path?: string[];
+  push_id?: string[];
+  assignee?: string[];
+  q?: string[];
+  /** Not of the interface: the pages' ranges of time. */
+  first_seen_at?: TimeRange;
+  last_seen_at?: TimeRange;
+}
+
+/** RFC 3339 in UTC with milliseconds: from the one to before the other. */
+export interface TimeRange {
+  gte?: string;
+  lt?: string;
+}
+
+const PLAIN = [
+  'project',
+  'type',
+  'status',
+  'severity',
+  'error_level',
+  'environment',
+  'exception_class',
+  'target_agent',
+  'muted',
+  'regression',
+  'commit_sha',
+  'file_path',
+  'push_id',
+  'assignee',
+] as const;
+
+const oneOf = (values: readonly Scalar[]): Filter[string] => (values.length === 1 ? values[0] : { in: values });
+
+export function filterOf(query: ItemQuery): Filter {
+  const filter: Filter = {};
+  for (const field of PLAIN) {
+    const values = query[field];
+    if (values !== undefined && values.length > 0) filter[field] = oneOf(values);
+  }
+  // The rank is what has an index.
+  if (query.severity?.length)
+    filter['severity_rank'] = oneOf(query.severity.map((severity) => rankOf(severity as Severity)));
+  if (query.first_seen_at !== undefined) filter['first_seen_at'] = { ...query.first_seen_at };
+  // No item was seen after it was made, and when it was made has an index.
+  if (query.first_seen_at?.gte !== undefined) filter['created_at'] = { gte: query.first_seen_at.gte };
+  if (query.last_seen_at !== undefined) filter['last_seen_at'] = { ...query.last_seen_at };
+  if (query.claimed_by?.length) {
+    filter['claim.agent'] = oneOf(query.claimed_by);
+    // Whoever has an item has it until then, which has an index. One of agents would be written by every claim.
+    filter['claim.expires_at'] = { gt: '' };
+  }
+  if (query.tag?.length)
+    filter['tags'] = query.tag.length === 1 ? { has: query.tag[0] as string } : { has_any: query.tag };
+  const searches = (query.q ?? []).flatMap(searchOf);
+  const [only] = searches;
+  if (searches.length === 1) Object.assign(filter, only);
+  else if (searches.length > 1) filter.or = searches;
+  return filter;
+}
+
+/** The caller's query, narrowed to the caller's project. @throws ServiceError insufficient_scope */
+export function filterFor(caller: Caller, query: ItemQuery): Filter {
+  for (const project of query.project ?? []) mayTouch(caller, project);
+  return filterOf(caller.project === null ? query : { ...query, project: [caller.project] });
+}
+
+/** `shop-17`: a project's slug and a number. */
+const REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
+/** What quotes hold together, or what blanks divide. A quote without its end is a character like any other. */
+const PART = /"([^"]*)"|(\S+)/g;
+/** Each word is a look into every text. */
+const MOST_WORDS = 20;
+
+/** The words of one `q`, in lower case. */
+export function wordsOf(q: string): string[] {
+  const words = [...q.toLowerCase().matchAll(PART)].map(([, quoted, bare]) => (quoted ?? bare ?? '').trim());
+  return [...new Set(words.filter((word) => word !== ''))].slice(0, MOST_WORDS);
+}
+
+/** Every word in title, message or class, or the item of this ref; nothing for a `q` without a word. */
+function searchOf(q: string): Filter[] {
+  const words = wordsOf(q);
+  const [only] = words;
+  if (only === undefined) return [];
+  const search: Filter = { search_text: { contains: words.length === 1 ? only : words } };
+  return words.length === 1 && REF.test(only) ? [search, { ref: only }] : [search];
+}
+
+export function sortOf(name: SortName = 'last_seen_at', order: 'asc' | 'desc' = 'desc'): Sort {
+  return [[name === 'severity' ? 'severity_rank' : name, order]];
+}

@@ -1,0 +1,131 @@
+/** The first document of an item, and the payload of an occurrence, from a report. Pure. */
+import { isoOf } from '../../../lib/time.js';
+import { urgencyOf } from '../../../lib/urgency.js';
+import type { Report } from '../../../ports/domain/bugs.js';
+import { searchText } from './change-set.js';
+import type { ItemDoc, OccurrenceDoc, TextsDoc } from './model.js';
+import { hourKey, minuteKey } from './rate.js';
+import { rankOf } from './severity.js';
+import { OUTSIDE } from './view.js';
+import { detailsOf } from '../text/scrub.js';
+import { slotId } from './sampling.js';
+
+export interface Moment {
+  /** Receive time, milliseconds. */
+  now: number;
+  /** When it happened, at most `now`. */
+  occurred: number;
+}
+
+/** How urgent its error_level makes a report; -1 when it has none. */
+export const levelRank = (report: Report): number =>
+  report.error_level ? rankOf(urgencyOf(report.error_level, report.environment)) : -1;
+
+/** Fields without a reported value are null. */
+export function firstDocument(report: Report, id: string, number: number, key: string, at: Moment): ItemDoc {
+  const now = isoOf(at.now);
+  const occurred = isoOf(at.occurred);
+  const version = report.app_version ?? null;
+  return {
+    id,
+    ref: `${report.project}-${number}`,
+    type: report.type,
+    project: report.project,
+    title: report.title,
+    exception_class: report.exception_class ?? null,
+    error_level: report.error_level ?? null,
+    severity: report.severity,
+    environment: report.environment ?? null,
+    client_ref: report.client_ref ?? null,
+    repo_url: report.repo_url ?? null,
+    commit_sha: report.commit_sha ?? null,
+    pr_url: report.pr_url ?? null,
+    file_path: report.file_path ?? null,
+    line_no: report.line_no ?? null,
+    push_id: report.push_id ?? null,
+    target_agent: report.target_agent ?? null,
+    tags: [...(report.tags ?? [])],
+    app_version: version,
+    resolved_in_build: report.resolved_in_build ?? null,
+    dedup_key: key,
+    status: 'open',
+    duplicate_of: null,
+    reason: null,
+    muted: Boolean(report.muted_by),
+    muted_reason: report.muted_by?.reason ?? null,
+    muted_by_rule_id: report.muted_by?.rule_id ?? null,
+    hit_count: 1,
+    first_seen_at: occurred,
+    last_seen_at: occurred,
+    first_build: version,
+    last_build: version,
+    regression: false,
+    regression_count: 0,
+    regressed_at: null,
+    regressed_in_build: null,
+    late_count: 0,
+    severity_locked: false,
+    claim: null,
+    claim_count: 0,
+    source: report.source,
+    reported_by: report.reported_by,
+    created_at: now,
+    updated_at: now,
+    reopened_at: null,
+    resolved_at: null,
+    closed_at: null,
+    rev: 1,
+    trusted: report.source === 'ui' ? [...OUTSIDE] : [],
+    expired_count: 0,
+    severity_rank: rankOf(report.severity),
+    level_rank: levelRank(report),
+    lane: null,
+    queue_key: null,
+    build_key: null,
+    search_text: searchText(report.title, report.error_message ?? null, report.exception_class ?? null),
+    minutes: { [minuteKey(at.now)]: 1 },
+    hours: { [hourKey(at.now)]: 1 },
+    inflight: {},
+    outbox: [],
+    outbox_at: null,
+    sent: { created: false, critical: false, resolved: false },
+    sample_base: 0,
+    sample_from: now,
+  };
+}
+
+export const textsOf = (report: Report, id: string): TextsDoc => ({
+  id,
+  description: report.description ?? null,
+  error_message: report.error_message ?? null,
+  stack_trace: report.stack_trace ?? null,
+});
+
+export function occurrenceOf(
+  report: Report,
+  itemId: string,
+  slot: number,
+  occurrenceId: string,
+  at: Moment,
+): OccurrenceDoc {
+  return {
+    id: slotId(itemId, slot),
+    item_id: itemId,
+    occurrence_id: occurrenceId,
+    occurred_at: isoOf(at.occurred),
+    received_at: isoOf(at.now),
+    error_message: report.error_message ?? null,
+    exception_class: report.exception_class ?? null,
+    error_level: report.error_level ?? null,
+    stack_trace: report.stack_trace ?? null,
+    environment: report.environment ?? null,
+    app_version: report.app_version ?? null,
+    commit_sha: report.commit_sha ?? null,
+    file_path: report.file_path ?? null,
+    line_no: report.line_no ?? null,
+    host: report.host ?? null,
+    client_ref: report.client_ref ?? null,
+    tags: [...(report.tags ?? [])],
+    ...detailsOf(report),
+  };
+}

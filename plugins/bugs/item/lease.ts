@@ -1,0 +1,107 @@
+/** One lease: its token, its times, its end, and the errors about it (contract 20, leases). Pure. */
+import { hash, timingSafeEqual } from 'node:crypto';
+import { ServiceError } from '../../../kernel/errors.js';
+import { HOUR_MS, isoOf } from '../../../lib/time.js';
+import type { Caller } from '../caller.js';
+import { hashOf } from './hash-of.js';
+import { refusal } from '../errors.js';
+import type { ChangeSet } from './change-set.js';
+import type { ItemDoc, Lease, LeaseEnd } from './model.js';
+import { EXPIRIES, isLive } from './view.js';
+
+/** A lease ends this long after its claim, however often it is renewed. */
+export const LIMIT_MS = 24 * HOUR_MS;
+export const DEFAULT_LEASE_SECONDS = 1800;
+
+/** The third release without a change of status asks for a person. */
+export const MOST_RELEASES = 3;
+/** How long `action=next` skips an item for the holder who released it. */
+const PASSED_MS = 24 * HOUR_MS;
+/** Holders of one item that are remembered for it. */
+const MOST_PASSED = 50;
+
+export const hashOfToken = (token: string): string => hash('sha256', token);
+
+export function isToken(lease: Lease, token: string): boolean {
+  return timingSafeEqual(Buffer.from(lease.token_hash, 'hex'), Buffer.from(hashOfToken(token), 'hex'));
+}
+
+/** From now, but never beyond the limit. */
+export function expiryOf(claimedAt: string, now: number, seconds: number): string {
+  return isoOf(Math.min(now + seconds * 1000, Date.parse(claimedAt) + LIMIT_MS));
+}
+
+/** The lease after a write by its holder: renewed from now; at its limit it stays as it is. */
+export function touched(lease: Lease, now: number): Lease {
+  const expires_at = expiryOf(lease.claimed_at, now, lease.lease_seconds);
+  return expires_at > lease.expires_at ? { ...lease, expires_at } : lease;
+}
+
+/** Credential and agent, as one segment of a path in the store. */
+export const holderOf = ({ credential, agent }: Pick<Lease, 'credential' | 'agent'>): string =>
+  hashOf(credential, agent);
+
+/** The holders that `action=next` skips from now on, without the expired ones. */
+export function passedBy(item: ItemDoc, lease: Lease, now: number): { [holder: string]: string } {
+  const others = Object.entries(item.passed ?? {}).filter(([, until]) => until > isoOf(now));
+  return Object.fromEntries([...others.slice(1 - MOST_PASSED), [holderOf(lease), isoOf(now + PASSED_MS)]]);
+}
+
+/** An expired lease: the item is open again, or, at the fifth time, needs a person. */
+export function planExpiry(item: ItemDoc, change: ChangeSet): void {
+  const expired_count = item.expired_count + 1;
+  const to = expired_count >= EXPIRIES ? 'needs_info' : 'open';
+  change
+    .status(to, { why: 'lease expired', agent: item.claim?.agent ?? null }, 'expired')
+    .assign({ expired_count: to === 'open' ? expired_count : 0 });
+}
+
+/** The holder, for a 409. @param agent the name that the caller gave; undefined: only the credential is compared */
+const claimOf = (lease: Lease, caller: Caller, agent?: string): object => ({
+  agent: lease.agent,
+  expires_at: lease.expires_at,
+  yours: lease.credential === caller.id && (agent === undefined || lease.agent === agent),
+});
+
+export function alreadyClaimed(lease: Lease, caller: Caller, agent?: string): ServiceError {
+  const claim = claimOf(lease, caller, agent);
+  const message =
+    lease.credential === caller.id && agent === undefined
+      ? 'Your own lease on this item is live: send its `claim_token`, or claim again to get a new one.'
+      : 'Another agent holds a live lease on this item.';
+  return refusal('already_claimed', message, { extra: { claim } });
+}
+
+const SAYS: Record<LeaseEnd | 'unknown', string> = {
+  expired: 'The lease ran out.',
+  released: 'The item was given back.',
+  resolved: 'The item was resolved, closed or set aside, which ended the lease.',
+  taken: 'Somebody has taken the item over since, or you claimed it again and have a newer token.',
+  unknown: 'This item was never claimed with it, or too long ago.',
+};
+
+/** Why this token is not the current one. */
+function whyLost(item: ItemDoc, token: string, now: number): LeaseEnd | 'unknown' {
+  const token_hash = hashOfToken(token);
+  const current = item.claim?.token_hash === token_hash;
+  const end = current ? 'expired' : item.ended_leases?.findLast((ended) => ended.token_hash === token_hash)?.why;
+  if (end === undefined) return 'unknown';
+  return end === 'expired' && !current && isLive(item.claim, now) ? 'taken' : end;
+}
+
+export function leaseLost(item: ItemDoc, token: string, caller: Caller, now: number): ServiceError {
+  const why = whyLost(item, token, now);
+  const live: Lease | null = isLive(item.claim, now) ? item.claim : null;
+  return refusal('lease_lost', `This claim_token is not the current one. ${SAYS[why]}`, {
+    extra: { why, ...(live !== null && { claim: claimOf(live, caller) }) },
+  });
+}
+
+export const limitReached = (): ServiceError =>
+  refusal('lease_limit', 'A lease ends 24 hours after its claim; claim again.');
+
+export const notFrom = (from: string, to: string): ServiceError =>
+  new ServiceError('invalid_transition', `An item that is ${spoken(from)} cannot become ${spoken(to)} this way.`);
+
+/** `in_progress` as people say it. */
+const spoken = (status: string): string => (status === 'wont_fix' ? 'won’t fix' : status.replaceAll('_', ' '));

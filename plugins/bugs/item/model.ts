@@ -1,0 +1,355 @@
+/**
+ * The documents of the bug tracker. `ItemDoc` is small and hot: counters, state and the fields that lists filter by. Long
+ * texts are in `TextsDoc` and payloads in `OccurrenceDoc`, so that counting an occurrence rewrites little.
+ *
+ * Rejected: a collection of minutes (contract 21's `item_minute`) beside the item. The 60 counters are in the item, so that
+ * one atomic write counts, moves the rolling hour and returns it, and no list page needs a second query.
+ */
+import type { ErrorLevel, Item, Report } from '../../../ports/domain/bugs.js';
+import type { Json } from '../../../ports/store.js';
+import type { ItemQuery } from './filters.js';
+
+export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
+
+/** An event, a history entry or a comment that was written with its change and has not left the item yet. */
+export interface OutboxEntry {
+  /** `evt_<uuidv7>` of an event, a UUIDv7 of the others. */
+  id: string;
+  kind: 'event' | 'activity' | 'comment';
+  /** Event name, or the action. A comment's text is in `data.body`. */
+  name: string;
+  at: string;
+  actor: string;
+  data: { [key: string]: Json };
+}
+
+export interface Lease {
+  agent: string;
+  /** Token id or account of the holder. */
+  credential: string;
+  /** SHA-256 of the claim token: the token itself is never stored. */
+  token_hash: string;
+  claimed_at: string;
+  expires_at: string;
+  renewals: number;
+  lease_seconds: number;
+}
+
+/** Why a lease ended: `error.why` for a caller that still uses its token. */
+export type LeaseEnd = 'expired' | 'released' | 'resolved' | 'taken';
+
+/** Fields that are computed for an answer (view.ts) or stored in another collection. */
+type Elsewhere =
+  | 'urgency'
+  | 'hour_count'
+  | 'flooded_count'
+  | 'claim'
+  | 'untrusted_fields'
+  | 'description'
+  | 'error_message'
+  | 'stack_trace'
+  // Missing in items from before these fields.
+  | 'pr_url'
+  | 'assignee';
+
+/** An item as it is stored: what the API shows of it (`Item`), and what the rules need besides. */
+export interface ItemDoc extends Omit<Item, Elsewhere> {
+  pr_url?: string | null;
+  assignee?: string | null;
+  claim: Lease | null;
+  reported_by: Report['reported_by'];
+  /** Fields whose text a caller with the right to manage items has rewritten. */
+  trusted: string[];
+
+  /** Token id or account that resolved it last; missing: never, or before this field. */
+  resolved_by?: string;
+  /** How often it was released since its status last changed (contract 20, leases: after 3 it needs a person). */
+  release_count?: number;
+  /** Hash of credential and agent → until when `action=next` passes the item by for them, RFC 3339. */
+  passed?: { [holder: string]: string };
+  /** SHA-256 of the claim tokens that are over, newest last, with the reason. */
+  ended_leases?: { token_hash: string; why: LeaseEnd }[];
+  /** Leases that ran out since a person last had the item (contract 20: after 5 it needs one). */
+  expired_count: number;
+  /** How often another item was linked to it as a duplicate; missing: never. */
+  links?: number;
+  /** 0 low … 3 critical: what the severity sort reads. */
+  severity_rank: number;
+  /** The highest urgency that an occurrence's error_level has asked for. */
+  level_rank: number;
+  /** Which occurrences may be counted without a look at the item: see `laneOf`. */
+  lane: string | null;
+  /** Order of `action=next`; present while the item may be handed out. */
+  queue_key: string | null;
+  /** `<project> <version>` while a publish may close the item. */
+  build_key: string | null;
+  /** Title, message and class in lower case, for `q`. */
+  search_text: string;
+  /** Occurrences per minute (`m<minute since 1970>`, the last hour) and per hour (`h…`, the last two days). */
+  minutes: { [minute: string]: number };
+  hours: { [hour: string]: number };
+  /** Per day (`d<day since 1970>`, UTC, the last month): what its hours left behind; missing on young items. */
+  days?: { [day: string]: number };
+  /** References of reports that were counted and whose `refs` document is not finished yet. */
+  inflight: { [ref: string]: number };
+  /**
+   * Who made the item: that it was made is not in the history yet. It joins it with the item's next change, or when the history is read.
+   * Missing from then on.
+   */
+  made_by?: string;
+  /** The claim, by `action=next`, is not in the history yet either. */
+  noted?: { id: string; actor: string };
+  outbox: OutboxEntry[];
+  /** Changes with every entry that joins the outbox; null when the outbox is empty. */
+  outbox_at: string | null;
+  /** Events emitted in this cycle; `created` is emitted once in the item's life. */
+  sent: { created: boolean; critical: boolean; resolved: boolean };
+  /** The sampling window: hits before it, and when it began. */
+  sample_base: number;
+  sample_from: string;
+  /** Holds what overflowed (overflow.ts). */
+  overflow?: true;
+  /** Occurrences of unknown keys that the flood rule led here; missing: none. */
+  flooded?: number;
+  /** `<project> <version>` (`buildKey`) of the new group or regression that counts, and since when; see version-faults.ts. */
+  fault_key?: string;
+  fault_at?: string;
+  /** One that does not count yet: all its reports came with intake keys and from one address, of which this is a keyed hash. */
+  lone_fault?: { key: string; sender: string };
+  /** The act of publishing that closed it (`PublishedBuild.publication`). */
+  closed_by?: string;
+  /** `<rule> <minute>` of the last `error.rate_exceeded`; missing while it is armed (alarms.ts). */
+  alarm?: string;
+}
+
+export interface TextsDoc {
+  /** The item's. */
+  id: string;
+  description: string | null;
+  error_message: string | null;
+  stack_trace: string | null;
+}
+
+export interface KeyDoc {
+  /** Hash of project and key. */
+  id: string;
+  project: string;
+  key: string;
+  /** The item that the key belongs to, also while that is a duplicate. */
+  item_id: string;
+  /** The item that counts for it while its own is a duplicate; missing otherwise. */
+  counts_at?: string;
+}
+
+/** A merge or a split under way (rekeying.ts). */
+export interface MoveDoc {
+  id: string;
+  item_id: string;
+  /** The item's. */
+  ref: string;
+  /** What it becomes a duplicate of; null: it is split. */
+  into: string | null;
+  /** The item on the other side of the merge or split. */
+  other: string | null;
+  /** The history entry of the item's own change: without it the change never happened. */
+  entry: string | null;
+  actor: string;
+  at: string;
+}
+
+/** Decides which item an unknown key belongs to: one document per class and message, whatever the origin. */
+export interface FamilyDoc {
+  /** Hash of project and bare key. */
+  id: string;
+  project: string;
+  rev: number;
+  newest: string;
+  /** The item without an origin that no origin has adopted yet. */
+  unadopted: string | null;
+  recent: { key: string; item: string }[];
+}
+
+/** An item that was deleted, or is being deleted (removal.ts). */
+export interface RemovalDoc {
+  /** The item's. */
+  id: string;
+  /** Its own references. */
+  refs: string[];
+  /** Null when everything of it is gone. */
+  open_at: string | null;
+  /** Until then a report may name the item; null while it is open. */
+  expires_at: string | null;
+}
+
+/** New items of one project, type, class and origin (contract 21, flood). */
+export interface FloodDoc {
+  /** Hash of project and source. */
+  id: string;
+  /** When the latest were made, oldest first; as many as the rule asks for. */
+  made_at: string[];
+  /** Coarse keys of the first items, and the items; deleted ones too (grouping/floods.ts). */
+  first?: { key: string; item: string }[];
+}
+
+export interface RefDoc {
+  /** Hash of project and client_ref. */
+  id: string;
+  project: string;
+  item_id: string;
+  /** Present until the item is known to hold the count. */
+  open_at: string | null;
+  /** Null for an item's own reference; 30 days for an occurrence's. */
+  expires_at: string | null;
+}
+
+/** Feedback that waits for its event. */
+export interface WaitingDoc {
+  /** The feedback's own reference. */
+  id: string;
+  project: string;
+  /** Reference of the event that it is about. */
+  event: string;
+  /** Of the comment that it becomes. */
+  body: string;
+  expires_at: string;
+}
+
+/** A kept occurrence. */
+export interface OccurrenceDoc {
+  /** `<item>:<slot>` */
+  id: string;
+  item_id: string;
+  occurrence_id: string;
+  occurred_at: string;
+  received_at: string;
+  error_message: string | null;
+  exception_class: string | null;
+  error_level: ErrorLevel | null;
+  stack_trace: string | null;
+  environment: string | null;
+  app_version: string | null;
+  commit_sha: string | null;
+  file_path: string | null;
+  line_no: number | null;
+  host: string | null;
+  client_ref: string | null;
+  tags: string[];
+  context: Json;
+  breadcrumbs: Json;
+}
+
+/** As an earlier version stored it: all other fields are in `packed` (payload.ts). */
+export interface PackedOccurrence extends Pick<
+  OccurrenceDoc,
+  'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'
+> {
+  packed: string;
+}
+
+/** The report that made the item: its stack trace is stored once, among the texts of the item, which keep it. */
+export interface FirstOccurrence extends OccurrenceDoc {
+  stack_trace: null;
+  stack_of_item: true;
+}
+
+export type StoredOccurrence =
+  (OccurrenceDoc & { packed?: undefined; stack_of_item?: undefined }) | FirstOccurrence | PackedOccurrence;
+
+/** Characters of a comment's body. */
+export const LONGEST_COMMENT = 16_384;
+
+export interface CommentDoc {
+  id: string;
+  item_id: string;
+  body: string;
+  author: string;
+  created_at: string;
+}
+
+export interface ActivityDoc {
+  id: string;
+  item_id: string;
+  at: string;
+  action: string;
+  actor: string;
+  data: { [key: string]: Json };
+  /** `<date> <new|resolved|regressed> <project>`; only entries that the statistics count have it. */
+  stat?: string;
+}
+
+/** A named query of the list of items (saved-views.ts). */
+export interface SavedViewDoc {
+  /** Hash of owner and name. */
+  id: string;
+  name: string;
+  /** `user:<account id>` */
+  owner: string;
+  /** The account's name when it was saved. */
+  owner_name: string;
+  shared: boolean;
+  query: { [field: string]: Json };
+  created_at: string;
+  updated_at: string;
+}
+
+/** A change of many items in the background (bulk-runs.ts). */
+export interface BulkRunDoc {
+  id: string;
+  query: ItemQuery;
+  /** An item that matches and is not meant. */
+  except: string | null;
+  /** An `Edit`. */
+  set: { [field: string]: Json | undefined };
+  says: {
+    /** `Close`, `closed` */
+    does: string;
+    done: string;
+    /** Address of the list, or of the item. */
+    back: string;
+  };
+  /** Who asked for it. */
+  by: { id: string; name: string };
+  state: 'running' | 'done' | 'failed';
+  /** Items that matched when it began; fewer or more may be looked at. */
+  total: number;
+  scanned: number;
+  updated: number;
+  failed: number;
+  /** The first ones. */
+  failures: { ref: string; message: string }[];
+  /** Taken up after a crash: the counts may be short of one batch. */
+  resumed: boolean;
+  /** Id of the last item looked at. */
+  after: string | null;
+  owner: string;
+  beat_at: string;
+  started_at: string;
+  finished_at: string | null;
+  /** It takes back what its account has set to the status of `query` in this time: each item becomes what it was before. */
+  undo?: { since: string; until: string };
+  /** When it was taken back itself. */
+  undone_at?: string | null;
+}
+
+/** A published release, as items name it in `resolved_in_build`: one per version of a project, and one per build name of it. */
+export interface BuildDoc {
+  /** Hash of project and canonical version, or of those and the build name. */
+  id: string;
+  project: string;
+  version: string;
+  /** Its canonical spelling; missing in those from before this field. */
+  version_key?: string;
+  /** The build name given at publishing. */
+  build: string | null;
+  /** Finds it by its build name; absent without one. */
+  build_key?: string;
+  /** The last act of publishing that named itself. */
+  publication?: string;
+  published_at: string;
+}
+
+/** The last number given out per project. */
+export interface CounterDoc {
+  id: string;
+  n: number;
+}

@@ -1,0 +1,37 @@
+/** The items that `action=next` may give to a caller, as a filter of the store (contract 20, leases). Pure. */
+import type { Filter } from '../../../ports/store.js';
+import { SEVERITIES } from './severity.js';
+
+/** The one agent that the query asks for, if any: a caller that asks for its items and gives no other name is that agent. */
+export const soleTarget = ({ target_agent: wanted }: Filter): string | null =>
+  typeof wanted === 'string' ? wanted : null;
+
+/** Only its agent gets an item with a `target_agent`, whatever else the query asks for. */
+export function servedTo(agent: string, { target_agent: wanted }: Filter): Filter {
+  if (wanted === undefined) return { target_agent: { in: [null, agent] } };
+  const names = typeof wanted === 'object' && wanted !== null && 'in' in wanted ? (wanted.in ?? []) : [wanted];
+  return { target_agent: { in: names.includes(agent) ? [agent] : [] } };
+}
+
+/**
+ * The range of the queue with the wanted severities, most urgent first: a caller that asks for low items does not read past
+ * all the others (`queueKeyOf` in change-set.ts puts the severity first).
+ */
+export function stretchOf({ severity: wanted }: Filter): { gt: string; lt?: string } {
+  const names = typeof wanted === 'object' && wanted !== null && 'in' in wanted ? (wanted.in ?? []) : [wanted];
+  const places = SEVERITIES.toReversed().flatMap((severity, place) => (names.includes(severity) ? [place] : []));
+  const [first] = places;
+  return first === undefined ? { gt: '' } : { gt: String(first), lt: String((places.at(-1) ?? first) + 1) };
+}
+
+/** Items that this holder did not release within the last 24 hours, as alternatives. @param now RFC 3339 */
+export const notPassed = (holder: string, now: string): Filter[] => [
+  { [`passed.${holder}`]: null },
+  { [`passed.${holder}`]: { lte: now } },
+];
+
+/** The filter, and one of these besides; a filter's own alternatives stay. */
+export function either({ or, ...filter }: Filter, alternatives: readonly Filter[]): Filter {
+  const both = or === undefined ? alternatives : or.flatMap((a) => alternatives.map((b) => ({ ...a, ...b })));
+  return { ...filter, or: both };
+}

@@ -1,0 +1,97 @@
+/** What belongs to an item: its comments, its history and its kept occurrences, as paged lists, newest first. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Collection, Doc, Filter } from '../../../ports/store.js';
+import type { Caller } from '../caller.js';
+import { DEPS, type Deps } from '../deps.js';
+import { Items } from '../store/items.js';
+import type { OutboxEntry, StoredOccurrence } from '../item/model.js';
+import { activityOf, Outbox } from '../store/outbox.js';
+import { unpack } from '../item/payload.js';
+import { slotIds } from '../item/sampling.js';
+import { activityView, commentView, occurrenceView } from '../item/view.js';
+
+export interface PageRequest {
+  limit?: number;
+  cursor?: string | null;
+  include_total?: boolean;
+}
+
+export interface PageAnswer {
+  items: object[];
+  next_cursor: string | null;
+  has_more: boolean;
+  total?: number;
+}
+
+export type Part = 'occurrences' | 'comments' | 'activity';
+const TIME = { occurrences: 'received_at', comments: 'created_at', activity: 'at' } as const;
+
+@injectable()
+export class Parts {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Items) private readonly items: Items,
+    @inject(Outbox) private readonly outbox: Outbox,
+  ) {}
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async page(name: string, caller: Caller, part: Part, request: PageRequest): Promise<PageAnswer> {
+    const { id } = await this.items.need(name, caller);
+    return this.partOf(id, part, request);
+  }
+
+  /** A page of an item that the caller has already been admitted to. */
+  async partOf(itemId: string, part: Part, request: PageRequest): Promise<PageAnswer> {
+    const { occurrences, texts } = this.deps;
+    const shown = async (stored: StoredOccurrence): Promise<object> =>
+      occurrenceView(await unpack(stored, (id) => texts.get(id)));
+    if (part === 'occurrences') return this.#list(occurrences, shown, part, itemId, request);
+    if (part === 'comments') return this.#list(this.deps.comments, commentView, part, itemId, request);
+    const waiting = await this.outbox.file(itemId);
+    const filed = await this.#list(this.deps.activity, activityView, part, itemId, request);
+    return waiting.length === 0 ? filed : withWaiting(filed, itemId, waiting, request);
+  }
+
+  /** The newest kept occurrence; undefined when no payload is kept. */
+  async newest(itemId: string): Promise<object | undefined> {
+    return (await this.partOf(itemId, 'occurrences', { limit: 1 })).items[0];
+  }
+
+  async #list<T extends Doc>(
+    from: Collection<T>,
+    view: (doc: T) => object | Promise<object>,
+    part: Part,
+    itemId: string,
+    request: PageRequest,
+  ): Promise<PageAnswer> {
+    const filter: Filter = part === 'occurrences' ? { id: { in: slotIds(itemId) } } : { item_id: itemId };
+    const page = await from.find({
+      filter,
+      sort: [[TIME[part], 'desc']],
+      limit: request.limit ?? 50,
+      after: request.cursor ?? null,
+    });
+    const items = await Promise.all(page.items.map(async (doc) => view(doc)));
+    const answer: PageAnswer = { items, next_cursor: page.next, has_more: page.next !== null };
+    return request.include_total === true ? { ...answer, total: await from.count(filter) } : answer;
+  }
+}
+
+/** The page with the entries that wait: a claim on the first one, that the item was made on the last. */
+function withWaiting(
+  page: PageAnswer,
+  id: string,
+  waiting: readonly OutboxEntry[],
+  { cursor }: PageRequest,
+): PageAnswer {
+  const viewOf = (entry: OutboxEntry): object => activityView(activityOf({ id, project: '' }, entry));
+  const claims = cursor ? [] : waiting.filter(({ name }) => name !== 'created').map(viewOf);
+  const made = page.has_more ? [] : waiting.filter(({ name }) => name === 'created').map(viewOf);
+  // What was merged into the item came after the claim, and is in its history without a change of it.
+  const items = [...claims, ...page.items, ...made].toSorted((a, b) =>
+    timeOf(a) < timeOf(b) ? 1 : timeOf(a) > timeOf(b) ? -1 : 0,
+  );
+  return { ...page, items, ...(page.total !== undefined && { total: page.total + waiting.length }) };
+}
+
+const timeOf = (entry: object): string => (entry as { at: string }).at;

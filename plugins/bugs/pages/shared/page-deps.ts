@@ -1,0 +1,26 @@
+/** What the pages are made with, and the item that a page's path names. */
+import joi from 'joi';
+import type { HttpRequest } from '../../../../kernel/contract.js';
+import type { ItemAction } from '../../../../ports/domain/bugs.js';
+import type { Deps } from '../../deps.js';
+import type { Services } from '../../services.js';
+import type { Numbers } from './numbers.js';
+import type { Reader } from './reader.js';
+
+export interface PageDeps {
+  services: Services;
+  reader: Reader;
+  numbers: Numbers;
+  deps: Pick<Deps, 'items' | 'clock' | 'ids' | 'projects'>;
+  /** Links that other plugins have added. */
+  actions: () => readonly ItemAction[];
+  /** `app.base_url`, for the commands on pages; known once the server listens */
+  baseUrl: () => string;
+  /** `app.timezone` */
+  timezone: () => string;
+}
+
+/** Of a path with `{ref}`. */
+export const params = joi.object({ ref: joi.string().max(100).required() });
+
+export const refOf = (request: HttpRequest): string => request.params['ref'] ?? '';

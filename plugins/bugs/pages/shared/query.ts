@@ -1,0 +1,151 @@
+/** The filters of /bugs in the address: which are allowed, and one canonical text for each set of filters. Pure. */
+import joi from 'joi';
+import { utcOfLocal } from '../../../../lib/local-time.js';
+import { DAY_MS, HOUR_MS, isoOf } from '../../../../lib/time.js';
+import { SORTS, type ItemQuery, type SortName, type TimeRange } from '../../item/filters.js';
+import { STATUSES } from '../../item/transitions.js';
+
+const SPAN_MS: Readonly<Record<string, number>> = {
+  '1h': HOUR_MS,
+  '24h': DAY_MS,
+  '7d': 7 * DAY_MS,
+  '30d': 30 * DAY_MS,
+};
+const SPANS = Object.keys(SPAN_MS);
+
+/** An empty field of the form sets no filter. */
+const nothing = joi.any().valid('').strip();
+const list = (...items: joi.Schema[]): joi.ArraySchema =>
+  joi
+    .array()
+    .items(...items, nothing)
+    .max(50);
+const words = (...values: string[]): joi.ArraySchema => list(joi.string().valid(...values));
+const texts = (): joi.ArraySchema => list(joi.string().max(200));
+
+/** `2026-11-22`, a day in the zone of the pages. */
+const day = joi.string().pattern(/^(?:19|[2-9]\d)\d\d-\d\d-\d\d$/, 'a date such as 2026-11-22');
+
+/** Ranges of time: the last hours or days, or from one day to another; the narrower end counts. */
+export const times = {
+  first_seen: words(...SPANS),
+  first_from: list(day),
+  first_to: list(day),
+  last_seen: words(...SPANS),
+  last_from: list(day),
+  last_to: list(day),
+};
+
+const filters = {
+  q: list(joi.string().max(500)),
+  status: words(...STATUSES),
+  type: words('bug', 'feature', 'error'),
+  severity: words('critical', 'high', 'medium', 'low'),
+  error_level: words('fatal', 'error', 'warning'),
+  project: texts(),
+  environment: texts(),
+  tag: texts(),
+  claimed_by: texts(),
+  assignee: texts(),
+  target_agent: texts(),
+  exception_class: texts(),
+  file_path: list(joi.string().max(1024)),
+  muted: list(joi.boolean()),
+  regression: list(joi.boolean()),
+  ...times,
+};
+export const FILTERS = Object.keys(filters) as (keyof typeof filters)[];
+
+const order = joi
+  .string()
+  .valid(...SORTS)
+  .empty('');
+
+export const listQuery = joi.object({
+  ...filters,
+  sort: order,
+  cursor: joi.string().max(20_000).empty(''),
+  /** No filter means no filter: without it the bare list shows what is open and not muted. */
+  view: joi.string().valid('all').empty(''),
+});
+const viewQuery = joi.object({ ...filters, sort: order });
+
+export type Filters = Pick<ItemQuery, Exclude<keyof typeof filters, keyof typeof times>> &
+  Partial<Record<keyof typeof times, string[]>>;
+export type ListQuery = Filters & { sort?: SortName; cursor?: string; view?: 'all' };
+
+/** What waits for somebody: the list as `/bugs` shows it. */
+export const WAITING: Filters = { status: ['open'], muted: [false] };
+
+/** The filters of a list; those of what waits when the address names none. */
+export function effective({ view, ...given }: ListQuery): Omit<ListQuery, 'view'> {
+  const named = view === 'all' || FILTERS.some((name) => (given[name]?.length ?? 0) > 0);
+  return named ? given : { ...given, ...WAITING };
+}
+
+/** Filters as the store's query. @param zone IANA, of the days */
+export function itemQueryOf(
+  { first_seen, first_from, first_to, last_seen, last_from, last_to, ...plain }: Filters,
+  now: number,
+  zone: string,
+): ItemQuery {
+  const first = rangeOf(first_seen?.[0], first_from?.[0], first_to?.[0], now, zone);
+  const last = rangeOf(last_seen?.[0], last_from?.[0], last_to?.[0], now, zone);
+  return { ...plain, ...(first && { first_seen_at: first }), ...(last && { last_seen_at: last }) };
+}
+
+function rangeOf(
+  span: string | undefined,
+  from: string | undefined,
+  to: string | undefined,
+  now: number,
+  zone: string,
+): TimeRange | null {
+  // A day that the calendar does not have begins nothing and ends nothing.
+  const start = from === undefined ? null : utcOfLocal(`${from}T00:00`, zone);
+  const end = to === undefined ? null : utcOfLocal(`${dayAfter(to)}T00:00`, zone);
+  const since = span === undefined ? null : isoOf(now - (SPAN_MS[span] ?? 0));
+  const [gte] = [start, since]
+    .filter((at) => at !== null)
+    .toSorted()
+    .toReversed();
+  if (gte === undefined && end === null) return null;
+  return { ...(gte !== undefined && { gte }), ...(end !== null && { lt: end }) };
+}
+
+function dayAfter(text: string): string {
+  const at = Date.parse(`${text}T00:00:00Z`);
+  return Number.isNaN(at) ? text : isoOf(at + DAY_MS).slice(0, 10);
+}
+
+/** Names and values in order, so that equal sets of filters are equal texts; `''` for no filter. */
+export function canonical(query: Filters & { sort?: string }): string {
+  const search = new URLSearchParams();
+  for (const name of FILTERS.toSorted()) {
+    const values = (query[name] ?? []).map(String);
+    for (const value of values.toSorted()) search.append(name, value);
+  }
+  if (query.sort !== undefined && query.sort !== 'last_seen_at') search.set('sort', query.sort);
+  return search.toString();
+}
+
+/** The filters of a query string. @returns null when one of them is none of ours, or its value is wrong */
+export function filtersOf(search: string): (Filters & { sort?: SortName }) | null {
+  const given: Record<string, string[] | string> = {};
+  for (const [name, value] of new URLSearchParams(search.slice(0, 20_000))) {
+    if (name === 'cursor' || name === 'view') continue;
+    if (name === 'sort') given['sort'] = value;
+    else given[name] = [...(Array.isArray(given[name]) ? given[name] : []), value];
+  }
+  const { value, error } = viewQuery.validate(given);
+  return error === undefined ? (value as Filters & { sort?: SortName }) : null;
+}
+
+/** Canonical text of what the bare list shows. */
+export const BARE = canonical(WAITING);
+
+/** `/bugs` with these filters. @param search canonical text */
+export function bugsUrl(search: string): string {
+  if (search === BARE) return '/bugs';
+  return search === '' ? '/bugs?view=all' : `/bugs?${search}`;
+}

@@ -1,0 +1,92 @@
+/** What only the pages read: items by name, those that repeat one, those that one may repeat. Without long texts. */
+import type { ErrorGroup, Item } from '../../../../ports/domain/bugs.js';
+import { matches } from '../../../../ports/document.js';
+import type { Deps } from '../../deps.js';
+import { filterOf, type ItemQuery } from '../../item/filters.js';
+import { hourly } from '../../item/rate.js';
+import { itemView } from '../../item/view.js';
+import type { ItemDoc } from '../../item/model.js';
+
+const CANDIDATES = 10;
+const DUPLICATES = 20;
+/** Of the newest of a class, to see whether one is alike. */
+const LOOKED_AT = 30;
+const WORD = /^[\p{L}\p{N}]/u;
+
+export class Reader {
+  constructor(private readonly deps: Pick<Deps, 'items' | 'clock'>) {}
+
+  /** Items of these ids, in their order; unknown ones are left out. At most 1,000. */
+  async named(ids: readonly string[]): Promise<ErrorGroup[]> {
+    if (ids.length === 0) return [];
+    const { items } = await this.deps.items.find({ filter: { id: { in: ids } }, limit: ids.length });
+    const byId = new Map(items.map((doc) => [doc.id, doc]));
+    return ids.flatMap((id) => {
+      const doc = byId.get(id);
+      return doc === undefined ? [] : [this.row(doc)];
+    });
+  }
+
+  /** The items that repeat this one, newest first. */
+  async duplicatesOf(id: string): Promise<{ items: ErrorGroup[]; more: boolean }> {
+    const filter = { duplicate_of: id };
+    const page = await this.deps.items.find({ filter, sort: [['last_seen_at', 'desc']], limit: DUPLICATES });
+    return { items: page.items.map((doc) => this.row(doc)), more: page.next !== null };
+  }
+
+  /** Open items that are most likely the same problem: of one class and file, where nobody has begun. Null for what has no class. */
+  alikeQuery({
+    project,
+    exception_class,
+    file_path,
+  }: Pick<Item, 'project' | 'exception_class' | 'file_path'>): ItemQuery | null {
+    if (exception_class === null || exception_class === undefined) return null;
+    const file = file_path ? { file_path: [file_path] } : {};
+    return { project: [project], exception_class: [exception_class], status: ['open'], ...file };
+  }
+
+  /** Whether any of the newest is alike: every look at an item asks, so nothing is counted. */
+  async anyAlike(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<boolean> {
+    const query = this.alikeQuery(doc);
+    if (query === null || doc.status === 'duplicate') return false;
+    const { exception_class } = doc;
+    // Of the class by its index, whatever else it has: a store would sort all that are alike to find the newest.
+    const page = await this.deps.items.find({
+      filter: { exception_class },
+      sort: [['last_seen_at', 'desc']],
+      limit: LOOKED_AT,
+    });
+    const alike = filterOf(query);
+    return page.items.some((other) => other.id !== doc.id && matches(other, alike));
+  }
+
+  /** How many others are alike. */
+  async alikeCount(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<number> {
+    const query = this.alikeQuery(doc);
+    if (query === null || doc.status === 'duplicate') return 0;
+    return this.deps.items.count({ ...filterOf(query), id: { ne: doc.id } });
+  }
+
+  /**
+   * Items of the project that this one may be merged into.
+   * @param text a ref, or words of title, message or class; empty: what has the same class, or was seen last
+   */
+  async candidates(item: Pick<ItemDoc, 'id' | 'project' | 'exception_class'>, text: string): Promise<ErrorGroup[]> {
+    const filter =
+      text.trim() !== ''
+        ? filterOf({ project: [item.project], q: [text] })
+        : item.exception_class !== null && WORD.test(item.exception_class)
+          ? { project: item.project, exception_class: item.exception_class }
+          : { project: item.project };
+    const page = await this.deps.items.find({ filter, sort: [['last_seen_at', 'desc']], limit: CANDIDATES + 5 });
+    return page.items
+      .filter(({ id, status }) => id !== item.id && status !== 'duplicate')
+      .slice(0, CANDIDATES)
+      .map((doc) => this.row(doc));
+  }
+
+  row(doc: ItemDoc): ErrorGroup {
+    const now = this.deps.clock.now();
+    return { ...itemView(doc, null, now), trend: hourly(doc.hours, now) };
+  }
+}

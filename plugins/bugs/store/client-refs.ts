@@ -1,0 +1,217 @@
+/**
+ * `client_ref`: one report counts once, whatever is repeated, in parallel or after a crash (contract 20, values).
+ *
+ * Order: the reference is bound to an item (marker: `open_at`) → the item is counted, in the same atomic write that notes
+ * the reference in `inflight` → the reference is finished behind the answer → the note leaves the item with its next
+ * count. A repeat that meets an open reference counts it in its place, guarded by the note: so a crash between two steps
+ * neither loses the report nor counts it twice. A note that such a helper left stays for a minute, because the first
+ * caller may merely be slow.
+ *
+ * Where the store has transactions, reference and count are one write, and none of this is needed: a crash leaves both or
+ * nothing. No look-up goes before it: the write of a reference that exists refuses all of it, and only then it is read. The
+ * way above is for stores without, and for reports that such a write refuses (a parallel repeat, an item that asks for more
+ * than counting).
+ *
+ * Rejected: finishing before the answer (a third write on the way of every report), and the reference after the count
+ * (two parallel reports with one reference and different texts would make two items).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { RecentMap } from '../../../lib/recent-map.js';
+import { isoOf } from '../../../lib/time.js';
+import { StoreConflict } from '../../../ports/store.js';
+import { DEPS, type Deps } from '../deps.js';
+import { hashOf } from '../item/hash-of.js';
+import type { ItemDoc, RefDoc } from '../item/model.js';
+
+const OCCURRENCE_DAYS = 30;
+const MET = 5_000;
+const BATCH = 200;
+/** Notes in one item from which on those of processes that are gone are looked for. */
+const CROWDED = 64;
+/** An open reference this old belongs to a process that is gone. */
+const ABANDONED_MS = 60_000;
+
+interface Finish {
+  id: string;
+  project: string;
+  item_id: string;
+  /** The reference that the item itself carries. */
+  own: boolean;
+  /** Counted by a repeat in the first caller's place. */
+  helped: boolean;
+}
+
+interface Note {
+  id: string;
+  droppable_at: number;
+}
+
+@injectable()
+export class ClientRefs {
+  #queue: Finish[] = [];
+  #running: Promise<void> | null = null;
+  /** Item → references that are finished and still noted in it. */
+  readonly #noted = new Map<string, Note[]>();
+
+  /** References that this process has written or found: a repeat mostly comes soon, and begins with a look-up. */
+  readonly #met = new RecentMap<true>(MET);
+
+  constructor(@inject(DEPS) private readonly deps: Deps) {}
+
+  /** @param isPublic sent with an intake key: those have a space of their own (contract 20, values) */
+  idOf(project: string, clientRef: string, isPublic: boolean): string {
+    return isPublic ? publicRefId(project, clientRef) : hashOf(project, clientRef);
+  }
+
+  async find(id: string): Promise<RefDoc | null> {
+    const ref = await this.deps.refs.get(id);
+    if (ref !== null) this.#met.set(id, true);
+    return ref;
+  }
+
+  /** It may be known. Others are nearly always new; what counts is the store's word. */
+  isMetLately(id: string): boolean {
+    return this.#met.get(id) === true;
+  }
+
+  /** The reference as it will be when its report is counted. @param own the item's own, remembered as long as the item */
+  finished(id: string, project: string, itemId: string, own: boolean): RefDoc {
+    this.#met.set(id, true);
+    return { id, project, item_id: itemId, open_at: null, expires_at: own ? null : this.#expiry() };
+  }
+
+  #expiry(): string {
+    return isoOf(this.deps.clock.now() + OCCURRENCE_DAYS * 86_400_000);
+  }
+
+  /** Binds the reference to the item, unless another call was first (`mine` false): then its binding holds. */
+  async bind(id: string, project: string, itemId: string): Promise<{ ref: RefDoc; mine: boolean }> {
+    const { refs, clock } = this.deps;
+    const ref: RefDoc = { id, project, item_id: itemId, open_at: clock.iso(), expires_at: null };
+    for (;;) {
+      try {
+        await refs.insert(ref);
+        return { ref, mine: true };
+      } catch (error) {
+        if (!(error instanceof StoreConflict)) throw error;
+      }
+      const other = await refs.get(id);
+      if (other !== null) return { ref: other, mine: false };
+    }
+  }
+
+  /** Its item was deleted: the reference is free again. */
+  async release(id: string, itemId: string): Promise<void> {
+    await this.deps.refs.remove({ id, item_id: itemId });
+  }
+
+  /** The report is counted by another item than the one its reference was bound to (a duplicate's target). */
+  async rebind(id: string, from: string, to: string): Promise<void> {
+    await this.deps.refs.change({ id, item_id: from }, { set: { item_id: to } });
+  }
+
+  /** The item has counted the reference: what is left is done behind the answer. */
+  finish(done: Finish): void {
+    this.#queue.push(done);
+    this.#running ??= this.#work().finally(() => {
+      this.#running = null;
+    });
+  }
+
+  async #work(): Promise<void> {
+    try {
+      while (this.#queue.length > 0) {
+        const batch = this.#queue.slice(0, BATCH);
+        await this.#close(batch);
+        this.#queue = this.#queue.slice(batch.length);
+      }
+    } catch (error) {
+      // The references stay open; the job finishes them.
+      this.#queue = [];
+      this.deps.log.error({ err: error }, 'references of reports could not be finished; a job repeats it');
+    }
+  }
+
+  async #close(batch: readonly Finish[]): Promise<void> {
+    const expires = this.#expiry();
+    await this.deps.refs.bulk(
+      batch.map(({ id, project, item_id, own }) => ({
+        change: { id },
+        update: { set: { project, item_id, open_at: null, expires_at: own ? null : expires } },
+        upsert: true,
+      })),
+    );
+    for (const { id, item_id, helped } of batch) {
+      const note = { id, droppable_at: this.deps.clock.now() + (helped ? ABANDONED_MS : 0) };
+      this.#noted.set(item_id, [...(this.#noted.get(item_id) ?? []), note]);
+    }
+  }
+
+  /** Paths that the next write of the item may drop. They count as dropped. */
+  takeNotes(itemId: string): string[] {
+    const notes = this.#noted.get(itemId);
+    if (notes === undefined) return [];
+    const now = this.deps.clock.now();
+    const kept = notes.filter((note) => note.droppable_at > now);
+    if (kept.length === 0) this.#noted.delete(itemId);
+    else this.#noted.set(itemId, kept);
+    return notes.filter((note) => note.droppable_at <= now).map(({ id }) => `inflight.${id}`);
+  }
+
+  /** Drops the notes of items that were not counted since, and those that a crash left in a crowded item. */
+  async tidy(): Promise<void> {
+    for (const itemId of this.#noted.keys()) {
+      const unset = this.takeNotes(itemId);
+      if (unset.length > 0) await this.deps.items.change({ id: itemId }, { unset });
+    }
+  }
+
+  /** Notes of processes that are gone are looked for (`tidyItem`). */
+  isCrowded({ inflight }: ItemDoc): boolean {
+    return Object.keys(inflight).length >= CROWDED;
+  }
+
+  async tidyItem(item: ItemDoc): Promise<void> {
+    if (!this.isCrowded(item)) return;
+    const ids = Object.keys(item.inflight);
+    const { items } = await this.deps.refs.find({
+      filter: { id: { in: ids.slice(0, 1000) }, open_at: null },
+      limit: 1000,
+    });
+    if (items.length > 0)
+      await this.deps.items.change({ id: item.id }, { unset: items.map(({ id }) => `inflight.${id}`) });
+  }
+
+  /** Finishes open references of processes that are gone, and forgets expired ones. */
+  async reconcile(): Promise<void> {
+    const { refs, items, clock } = this.deps;
+    const open = await refs.find({
+      filter: { open_at: { gt: '', lt: isoOf(clock.now() - ABANDONED_MS) } },
+      sort: [['open_at', 'asc']],
+      limit: BATCH,
+    });
+    const docs = await items.find({
+      filter: { id: { in: [...new Set(open.items.map((ref) => ref.item_id))] } },
+      limit: BATCH,
+    });
+    for (const ref of open.items) {
+      const item = docs.items.find(({ id }) => id === ref.item_id);
+      // One that no item counted was never acknowledged: it goes, and a repeat binds it anew.
+      if (item?.inflight[ref.id] === undefined) await refs.remove({ id: ref.id, open_at: ref.open_at });
+      else this.finish({ id: ref.id, project: ref.project, item_id: item.id, own: isOwn(item, ref.id), helped: false });
+    }
+    await refs.remove({ expires_at: { gt: '', lt: clock.iso() } }, 1000);
+    await this.drain();
+  }
+
+  async drain(): Promise<void> {
+    while (this.#running !== null) await this.#running;
+  }
+}
+
+/** No slug is empty, so what a token sends never has this id. */
+export const publicRefId = (project: string, clientRef: string): string => hashOf('', `${project}\u001f${clientRef}`);
+
+/** The reference is the item's own, in either space: remembered as long as the item. */
+export const isOwn = ({ client_ref, project }: ItemDoc, ref: string): boolean =>
+  client_ref !== null && (hashOf(project, client_ref) === ref || publicRefId(project, client_ref) === ref);

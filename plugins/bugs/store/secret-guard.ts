@@ -1,0 +1,51 @@
+/**
+ * Refuses text that would publish a credential of this service (contract 20, untrusted text): a token, or the claim token
+ * of a live lease. Reports of applications are not refused but scrubbed (intake/scrub-text.ts), for a report must not be lost.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import { asSeen } from '../../../lib/unseen.js';
+import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/access.js';
+import type { Sort } from '../../../ports/store.js';
+import { DEPS, type Deps } from '../deps.js';
+import { hashOfToken } from '../item/lease.js';
+
+/** A claim token is 43 letters and digits. */
+const CLAIM_TOKEN = /(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])/g;
+/** Look-ups at a time. */
+const AT_ONCE = 500;
+
+@injectable()
+export class SecretGuard {
+  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'items' | 'clock' | 'liveTokens'>) {}
+
+  /** @param fields name → text, a list of texts, or anything else, which is passed over. @throws ServiceError validation_failed */
+  async refuse(fields: Readonly<Record<string, unknown>>): Promise<void> {
+    const wrong = await fieldsWithLiveTokens(this.deps.liveTokens, fields);
+    for (const [name, value] of Object.entries(fields)) {
+      const text = [value]
+        .flat()
+        .filter((one) => typeof one === 'string')
+        .join('\n');
+      if (text !== '' && (await this.#holdsClaim(text))) wrong[name] = HOLDS_LIVE_TOKEN;
+    }
+    if (Object.keys(wrong).length > 0) throw invalid(wrong);
+  }
+
+  async #holdsClaim(text: string): Promise<boolean> {
+    const seen = asSeen(text);
+    // Both: a character that is not seen may divide a token, or divide it from its neighbours.
+    const found = [text, ...(seen === text ? [] : [seen])].flatMap((one) => one.match(CLAIM_TOKEN) ?? []);
+    const hashes = [...new Set(found)].map(hashOfToken);
+    for (let at = 0; at < hashes.length; at += AT_ONCE) {
+      const filter = {
+        'claim.token_hash': { in: hashes.slice(at, at + AT_ONCE) },
+        'claim.expires_at': { gt: this.deps.clock.iso() },
+      };
+      // Live leases are few. An index of tokens would be written by every claim, at another place each time.
+      const sort: Sort = [['claim.expires_at', 'asc']];
+      if ((await this.deps.items.find({ filter, sort, limit: 1 })).items.length > 0) return true;
+    }
+    return false;
+  }
+}

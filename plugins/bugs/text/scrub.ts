@@ -1,0 +1,179 @@
+/**
+ * Takes secrets out of a report before anything is written (contract 21, intake): its texts (scrub-text.ts), and in its
+ * objects whatever stands under a password-like key. Pure: never changes what it is given, and returns the very same value
+ * when nothing was found.
+ */
+import { createHash } from 'node:crypto';
+import { asSeen } from '../../../lib/unseen.js';
+import type { Details, Report } from '../../../ports/domain/bugs.js';
+import type { Json } from '../../../ports/store.js';
+import { cleanText } from './clean.js';
+import { holdsCredential, isCard, SCRUBBED, scrubText } from './scrub-text.js';
+
+/** Deeper values, and those after so many, are not looked at and therefore not kept. */
+const DEEPEST = 32;
+const MOST_VALUES = 20_000;
+
+const SECRET_KEY =
+  /passw(?:or)?d|passwort|passphrase|passcode|pwd|secret|apikey|accesskey|privatekey|encryptionkey|authorization|credential|cookie|sess(?:ion)?id|cardnumber|creditcard|ccnumber/;
+const SECRET_KEYS = new Set([
+  'pass',
+  'auth',
+  'pin',
+  'sid',
+  'xauth',
+  'xauthtoken',
+  'xsentryauth',
+  'cvv',
+  'cvv2',
+  'cvc',
+  'cvc2',
+  'card',
+]);
+
+/** The value under this key of an object is a secret, whatever it looks like. */
+export function isSecretKey(key: string): boolean {
+  const plain = asSeen(key.slice(0, 200))
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '');
+  return SECRET_KEY.test(plain) || SECRET_KEYS.has(plain) || plain.endsWith('token');
+}
+
+interface Key {
+  secret: boolean;
+  /** What it is without secrets. */
+  name: string;
+}
+
+/** Keys that were judged already: those of one program's reports are always the same. Cleared when it is full. */
+const MOST_KEYS = 2_000;
+const LONGEST_KEY = 64;
+const judged = new Map<string, Key>();
+
+function judge(key: string): Key {
+  const before = judged.get(key);
+  if (before !== undefined) return before;
+  const whole = cleanText(key);
+  const verdict = { secret: isSecretKey(whole), name: scrubText(whole) };
+  if (key.length > LONGEST_KEY) return verdict;
+  if (judged.size >= MOST_KEYS) judged.clear();
+  judged.set(key, verdict);
+  return verdict;
+}
+
+class Walk {
+  #left = MOST_VALUES;
+
+  value(value: Json, depth: number): Json {
+    if (--this.#left < 0) return SCRUBBED;
+    if (typeof value === 'string') return scrubText(cleanText(value));
+    if (typeof value === 'number') return isCardNumber(value) ? SCRUBBED : value;
+    if (value === null || typeof value !== 'object') return value;
+    if (depth >= DEEPEST) return SCRUBBED;
+    return Array.isArray(value) ? this.#array(value, depth) : this.#object(value, depth);
+  }
+
+  #array(value: Json[], depth: number): Json {
+    // A header as a pair: ["Authorization", "Bearer …"].
+    if (value.length === 2 && typeof value[0] === 'string' && typeof value[1] === 'string' && isSecretKey(value[0])) {
+      const name = cleanText(value[0]);
+      return name === value[0] && value[1] === SCRUBBED ? value : [name, SCRUBBED];
+    }
+    let copy: Json[] | null = null;
+    for (let i = 0; i < value.length; i++) {
+      const before = value[i] ?? null;
+      const after = this.value(before, depth + 1);
+      if (after !== before) (copy ??= value.slice())[i] = after;
+      if (this.#left < 0) return [...(copy ?? value).slice(0, i), SCRUBBED];
+    }
+    return copy ?? value;
+  }
+
+  #object(value: { [key: string]: Json | undefined }, depth: number): Json {
+    let copy: [string, Json][] | null = null;
+    const keys = Object.keys(value);
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string;
+      const before = value[key] ?? null;
+      // A key is text as well: a map may use secrets as keys.
+      const { secret, name } = judge(key);
+      const hidden = secret || (key === 'value' && isNamedSecret(value));
+      const after = hidden ? hide(before) : this.value(before, depth + 1);
+      if (after !== before || name !== key) {
+        copy ??= keys.slice(0, i).map((k) => [k, value[k] ?? null]);
+      }
+      copy?.push([name, after]);
+      if (this.#left < 0) return Object.fromEntries(copy ?? keys.slice(0, i + 1).map((k) => [k, value[k] ?? null]));
+    }
+    return copy === null ? value : Object.fromEntries(copy);
+  }
+}
+
+/** A header as an object: {name: 'Authorization', value: 'Bearer …'}. */
+function isNamedSecret(value: { [key: string]: Json | undefined }): boolean {
+  const name = value['name'] ?? value['key'];
+  return typeof name === 'string' && isSecretKey(name);
+}
+
+/** Whether there is a secret may be said: null, '', true and false stay. */
+const hide = (value: Json): Json => (value === null || value === '' || typeof value === 'boolean' ? value : SCRUBBED);
+
+const isCardNumber = (value: number): boolean => value >= 1e12 && Number.isSafeInteger(value) && isCard(String(value));
+
+/** The value without secrets, its texts whole (clean.ts); the same value when nothing has to change. */
+export const scrubJson = (value: Json): Json => new Walk().value(value, 0);
+
+const TEXTS = [
+  'title',
+  'description',
+  'error_message',
+  'message_template',
+  'stack_trace',
+  'exception_class',
+  'file_path',
+  'function_name',
+  'environment',
+  'repo_url',
+  'commit_sha',
+  'push_id',
+  'target_agent',
+  'app_version',
+  'resolved_in_build',
+  'host',
+] as const satisfies readonly (keyof Report)[];
+
+/**
+ * The report without secrets, its details aside (details.ts); the same report when there are none. `project` names, `fingerprint` is only hashed, and a
+ * `client_ref` that holds a credential becomes its hash: still one of a kind, as the repeat of a report needs it.
+ */
+export function scrubReport(report: Report): Report {
+  const found: { -readonly [K in keyof Report]?: Report[K] } = {};
+  for (const name of TEXTS) {
+    const before = report[name];
+    if (typeof before !== 'string') continue;
+    const after = scrubText(before);
+    if (after !== before) found[name] = after;
+  }
+  if (report.tags) {
+    const after = scrubJson(report.tags as Json) as string[];
+    if (after !== report.tags) found.tags = after;
+  }
+  const ref = report.client_ref;
+  if (ref !== null && ref !== undefined) {
+    const after = scrubRef(ref);
+    if (after !== ref) found.client_ref = after;
+  }
+  return Object.keys(found).length === 0 ? report : { ...report, ...found };
+}
+
+/** Long numbers are what references are made of, so a card number is not looked for here. */
+function scrubRef(ref: string): string {
+  return holdsCredential(ref) ? `sha256:${createHash('sha256').update(ref).digest('hex')}` : ref;
+}
+
+/** What only a kept payload shows of a report: cleaned and scrubbed at the one place where it is asked for. */
+export function detailsOf({ details }: Report): Details {
+  if (details === undefined) return { context: null, breadcrumbs: null };
+  const { context, breadcrumbs } = details();
+  return { context: scrubJson(context), breadcrumbs: scrubJson(breadcrumbs) };
+}

@@ -1,0 +1,250 @@
+/**
+ * One change for more items than an answer can wait for: in the background, in batches, while a page shows how far it is. The
+ * store holds the position, so that after a crash another process goes on (the job, after 15 s without a sign of life). The
+ * batch that was under way is then done again: what it had changed either has the wanted state already or no longer matches,
+ * so nothing is done twice, and only the count of that batch is lost (`resumed`).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { matches } from '../../../ports/document.js';
+import type { Filter } from '../../../ports/store.js';
+import type { Caller } from '../caller.js';
+import { Leases } from '../claims/leases.js';
+import { DEPS, type Deps } from '../deps.js';
+import { filterOf, type ItemQuery } from '../item/filters.js';
+import type { ItemStatus } from '../../../ports/domain/bugs.js';
+import type { Edit } from '../item/edit.js';
+import { Edits } from './edits.js';
+import type { BulkRunDoc, ItemDoc } from '../item/model.js';
+import { ended, gone, runUndoable, undo } from './undo.js';
+
+/** After this long without a sign of life the process of a run counts as dead. */
+const SILENT_MS = 15_000;
+const BATCH = 100;
+/** Items that are changed at the same time, as for a bulk call of the interface. */
+const AT_ONCE = 16;
+/** Refusals that the page names. */
+const NAMED = 50;
+/** Entries of an item's history among which its newest change of status is. */
+const LOOKED_BACK = 10;
+const KEPT_MS = 30 * DAY_MS;
+
+export interface BulkOrder {
+  query: ItemQuery;
+  /** An item that matches and is not meant. */
+  except?: string;
+  set: Edit;
+  /** For the page: what is done, and where it leads back to. */
+  says: BulkRunDoc['says'];
+  undo?: BulkRunDoc['undo'];
+}
+
+/** What is the same of every run that begins. */
+const BEGUN = { scanned: 0, updated: 0, failed: 0, failures: [], resumed: false, after: null } as const;
+
+interface Step {
+  scanned: number;
+  updated: number;
+  failed: number;
+  failures: BulkRunDoc['failures'];
+  /** Null at the end. */
+  next: string | null;
+}
+
+@injectable()
+export class BulkRuns {
+  readonly #running = new Set<Promise<void>>();
+  #stopping = false;
+
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Edits) private readonly edits: Edits,
+    @inject(Leases) private readonly leases: Leases,
+  ) {}
+
+  find(id: string): Promise<BulkRunDoc | null> {
+    return this.deps.bulks.get(id);
+  }
+
+  /** Begins; the items that exist now and match when their turn comes are changed. */
+  async start(order: BulkOrder, caller: Caller): Promise<BulkRunDoc> {
+    const { bulks, clock, items } = this.deps;
+    await this.leases.settle();
+    const run: BulkRunDoc = { ...this.#begun(order, caller, clock.iso()), failures: [] };
+    run.total = await items.count(filterIn(run, null));
+    await bulks.insert(run);
+    this.#work(run);
+    return run;
+  }
+
+  /** Keeps what an answer has done at once, so that it can be taken back. @param since when that began, RFC 3339 in UTC */
+  async keep(order: BulkOrder, caller: Caller, since: string, updated: number): Promise<BulkRunDoc> {
+    const run: BulkRunDoc = {
+      ...this.#begun(order, caller, since),
+      failures: [],
+      state: 'done',
+      total: updated,
+      scanned: updated,
+      updated,
+      finished_at: this.deps.clock.iso(),
+    };
+    await this.deps.bulks.insert(run);
+    return run;
+  }
+
+  /**
+   * Takes back what a run has ended, within a minute after it: each item that nobody has changed since becomes what it was.
+   * @throws ServiceError conflict when there is nothing to undo any more
+   */
+  async undo(run: BulkRunDoc, caller: Caller): Promise<BulkRunDoc> {
+    const { bulks, clock } = this.deps;
+    const now = clock.iso();
+    if (!runUndoable(run, caller, clock.now())) throw gone();
+    const taken = await bulks.change({ id: run.id, undone_at: null }, { set: { undone_at: now } });
+    if (taken === null) throw gone();
+    const says = { does: 'Undo the change of', done: 'restored', back: run.says.back };
+    const undo = { since: run.started_at, until: run.finished_at ?? now };
+    return this.start({ query: { status: [run.set['status'] as ItemStatus] }, set: {}, says, undo }, caller);
+  }
+
+  #begun({ query, except, set, says, undo: back }: BulkOrder, caller: Caller, started_at: string) {
+    return {
+      ...BEGUN,
+      id: this.deps.ids.uuid(),
+      query,
+      except: except ?? null,
+      set: { ...set },
+      says,
+      by: { id: caller.id, name: caller.name },
+      state: 'running',
+      total: 0,
+      owner: this.deps.ids.uuid(),
+      beat_at: started_at,
+      started_at,
+      finished_at: null,
+      ...(back !== undefined && { undo: back }),
+    } as const;
+  }
+
+  /** Takes up the runs of dead processes, and forgets old ones. */
+  async resume(): Promise<void> {
+    const { bulks, clock, ids } = this.deps;
+    const filter = { state: 'running', beat_at: { lt: isoOf(clock.now() - SILENT_MS) } };
+    for (const run of (await bulks.find({ filter, limit: 50 })).items) {
+      const set = { owner: ids.uuid(), beat_at: clock.iso(), resumed: true };
+      const taken = await bulks.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });
+      if (taken !== null) this.#work(taken.doc);
+    }
+    await bulks.remove({ finished_at: { lt: isoOf(clock.now() - KEPT_MS) } }, 100);
+  }
+
+  /** Stops at the next batch. Another process, or the next start, goes on. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await this.settled();
+  }
+
+  /** Resolves when this process has finished its runs. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  #work(run: BulkRunDoc): void {
+    const task = this.#walk(run).catch((error: unknown) => this.#failed(run, error));
+    this.#running.add(task);
+    void task.finally(() => this.#running.delete(task));
+  }
+
+  async #walk(begun: BulkRunDoc): Promise<void> {
+    let run: BulkRunDoc | null = begun;
+    while (run !== null && run.state === 'running' && !this.#stopping) {
+      const { next, failures, ...counts }: Step = await this.#step(run);
+      const now = this.deps.clock.iso();
+      const done = next === null;
+      const changed = await this.deps.bulks.change(
+        { id: run.id, owner: run.owner },
+        {
+          inc: counts,
+          set: { after: next, beat_at: now, ...(done && { state: 'done', finished_at: now }) },
+          push: { failures: { each: failures.slice(0, Math.max(0, NAMED - run.failures.length)) } },
+        },
+      );
+      run = changed?.doc ?? null;
+    }
+  }
+
+  async #step(run: BulkRunDoc): Promise<Step> {
+    const filter = filterIn(run, run.after);
+    const { items, next } = await this.deps.items.find({ filter, sort: [['id', 'asc']], limit: BATCH });
+    const step: Step = {
+      scanned: items.length,
+      updated: 0,
+      failed: 0,
+      failures: [],
+      next: next === null ? null : (items.at(-1)?.id ?? null),
+    };
+    for (let at = 0; at < items.length; at += AT_ONCE) {
+      await Promise.all(items.slice(at, at + AT_ONCE).map((item) => this.#one(run, item, step)));
+    }
+    return step;
+  }
+
+  async #one(run: BulkRunDoc, item: ItemDoc, step: Step): Promise<void> {
+    const { id, ref } = item;
+    const still = filterOf(run.query);
+    const caller: Caller = { ...run.by, project: null, manage: true, kind: 'session' };
+    try {
+      if (run.undo !== undefined) {
+        if (await this.#undone(run.undo, item, caller)) step.updated += 1;
+        return;
+      }
+      await this.edits.edit(id, caller, run.set, undefined, (item) => {
+        if (!matches(item, still)) throw new ServiceError('conflict', 'The item does not match the filter any more.');
+      });
+      step.updated += 1;
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      step.failed += 1;
+      step.failures.push({ ref, message: [error.message, ...Object.values(error.fields ?? {})].join(' ') });
+    }
+  }
+
+  /** @returns false for what the run is not about: ended by somebody else, or at another time */
+  async #undone({ since, until }: NonNullable<BulkRunDoc['undo']>, item: ItemDoc, caller: Caller): Promise<boolean> {
+    const activity = await this.deps.activity.find({
+      filter: { item_id: item.id },
+      sort: [['at', 'desc']],
+      limit: LOOKED_BACK,
+    });
+    const last = ended(item, activity.items, caller.name);
+    if (last === null || last.at < since || last.at > until) return false;
+    await undo(this.edits, item, last, caller);
+    return true;
+  }
+
+  async #failed(run: BulkRunDoc, error: unknown): Promise<void> {
+    this.deps.log.error({ err: error, run: run.id }, 'a change of many items could not be finished');
+    try {
+      const set = { state: 'failed', finished_at: this.deps.clock.iso() };
+      await this.deps.bulks.change({ id: run.id, owner: run.owner }, { set });
+    } catch (fault) {
+      // The run stays marked as running without a sign of life, so the job takes it up.
+      this.deps.log.error({ err: fault, run: run.id }, 'the end of a change of many items could not be written');
+    }
+  }
+}
+
+/** What is left of a run: items from before it, behind the last one. */
+function filterIn(
+  { query, except, started_at, undo: back }: Pick<BulkRunDoc, 'query' | 'except' | 'started_at' | 'undo'>,
+  after: string | null,
+): Filter {
+  const id = { ...(after !== null && { gt: after }), ...(except !== null && { ne: except }) };
+  return {
+    ...filterOf(query),
+    created_at: { lte: started_at },
+    ...(back !== undefined && { updated_at: { gte: back.since } }),
+    ...(Object.keys(id).length > 0 && { id }),
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * One change for many items (contract 20, endpoints: `POST /bugs/bulk`). Every item goes through the same door as with PATCH, each for
+ * itself: a lease, a transition or a token that refuses one item refuses that one alone.
+ *
+ * With a filter the ids are fixed while they are counted, by one walk over the store; only when their number is the expected
+ * one is anything written. An item that stopped matching since is a failed result.
+ *
+ * Rejected: one update statement over the filter, which would pass by leases, history and events.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
+import { pages } from '../../../lib/paging.js';
+import { matches } from '../../../ports/document.js';
+import type { Filter } from '../../../ports/store.js';
+import type { Caller } from '../caller.js';
+import { DEPS, type Deps } from '../deps.js';
+import type { Edit } from '../item/edit.js';
+import { Edits } from './edits.js';
+import { filterFor, type ItemQuery } from '../item/filters.js';
+import { Items } from '../store/items.js';
+import { Leases } from '../claims/leases.js';
+import type { ItemDoc } from '../item/model.js';
+
+export const MOST_IDS = 200;
+export const MOST_MATCHES = 1000;
+/** Items that are changed at the same time: enough for one commit to carry many, few enough to leave room for others. */
+const AT_ONCE = 16;
+const PAGE = 500;
+
+export interface BulkRequest {
+  /** Ids or refs; either these or a filter. */
+  ids?: readonly string[];
+  filter?: ItemQuery;
+  /** How many items the filter matches; required with it. */
+  expected_count?: number;
+  set: Edit;
+  /** Id or ref → the current token of its live lease. */
+  claim_tokens?: Readonly<Record<string, string>>;
+}
+
+export interface BulkResult {
+  /** The item's id; of an unknown one what was given. */
+  id: string;
+  ref?: string;
+  ok: boolean;
+  error?: { code: string; message: string; fields?: Record<string, string>; claim?: unknown };
+}
+
+export interface BulkAnswer {
+  results: BulkResult[];
+  /** Results that are `ok`. */
+  updated: number;
+}
+
+interface Target {
+  /** What the result calls it. */
+  name: { id: string; ref?: string };
+  /** Null: there is no such item. */
+  item: Pick<ItemDoc, 'id' | 'ref'> | null;
+}
+
+@injectable()
+export class Bulk {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Items) private readonly items: Items,
+    @inject(Edits) private readonly edits: Edits,
+    @inject(Leases) private readonly leases: Leases,
+  ) {}
+
+  /** How many items the query matches now, for `expected_count`. @throws ServiceError insufficient_scope */
+  async count(query: ItemQuery, caller: Caller): Promise<number> {
+    await this.leases.settle();
+    return this.deps.items.count(filterFor(caller, query));
+  }
+
+  /**
+   * @throws ServiceError not_found when every id is unknown, conflict when the filter matches another number of items,
+   *   insufficient_scope for a filter on another project, and what no item could be given: reason_required,
+   *   validation_failed
+   */
+  async run(request: BulkRequest, caller: Caller): Promise<BulkAnswer> {
+    checkSet(request.set);
+    if (request.filter !== undefined && request.expected_count === undefined)
+      throw invalid({ expected_count: 'is required with a filter: how many items it matches' });
+    return request.filter === undefined
+      ? this.#byIds(request, caller)
+      : this.#byFilter(request, request.filter, caller);
+  }
+
+  async #byIds({ ids = [], ...request }: BulkRequest, caller: Caller): Promise<BulkAnswer> {
+    const found = await Promise.all(
+      [...new Set(ids)].map(async (given) => ({ given, item: await this.items.known(given, caller) })),
+    );
+    if (found.every(({ item }) => item === null)) throw notFound('item with one of these ids');
+    const targets = new Map<string, Target>();
+    for (const { given, item } of found)
+      targets.set(item?.id ?? given, { name: item === null ? { id: given } : nameOf(item), item });
+    return this.#each([...targets.values()], request, caller);
+  }
+
+  async #byFilter(request: BulkRequest, query: ItemQuery, caller: Caller): Promise<BulkAnswer> {
+    await this.leases.settle();
+    const filter = filterFor(caller, query);
+    const targets = await this.#matching(filter);
+    const n = targets.length > MOST_MATCHES ? await this.deps.items.count(filter) : targets.length;
+    if (n !== request.expected_count) {
+      const message = `The filter matches ${n} items, not ${request.expected_count}; nothing was changed.`;
+      throw conflict(message, { extra: { count: n } });
+    }
+    const fits = (item: ItemDoc): void => {
+      if (!matches(item, filter)) throw conflict('The item does not match the filter any more.');
+    };
+    return this.#each(targets, request, caller, fits);
+  }
+
+  /** At most a page more than may be changed. */
+  async #matching(filter: Filter): Promise<Target[]> {
+    const targets: Target[] = [];
+    for await (const items of pages(this.deps.items, { filter, limit: PAGE })) {
+      for (const { id, ref } of items) targets.push({ name: { id, ref }, item: { id, ref } });
+      if (targets.length > MOST_MATCHES) break;
+    }
+    return targets;
+  }
+
+  async #each(
+    targets: readonly Target[],
+    request: BulkRequest,
+    caller: Caller,
+    fits?: (item: ItemDoc) => void,
+  ): Promise<BulkAnswer> {
+    const results: BulkResult[] = [];
+    for (let at = 0; at < targets.length; at += AT_ONCE) {
+      const some = targets.slice(at, at + AT_ONCE);
+      results.push(...(await Promise.all(some.map((target) => this.#one(target, request, caller, fits)))));
+    }
+    return { results, updated: results.filter(({ ok }) => ok).length };
+  }
+
+  async #one(
+    { name, item }: Target,
+    request: BulkRequest,
+    caller: Caller,
+    fits: ((item: ItemDoc) => void) | undefined,
+  ): Promise<BulkResult> {
+    try {
+      if (item === null) throw notFound('item with this id');
+      await this.edits.edit(item.id, caller, withToken(request, item), undefined, fits);
+      return { ...name, ok: true };
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const { code, message, fields, extra } = error;
+      return { ...name, ok: false, error: { ...extra, code, message, ...(fields && { fields }) } };
+    }
+  }
+}
+
+const nameOf = ({ id, ref }: ItemDoc): Target['name'] => ({ id, ref });
+
+/** The item's own token before the one for all. */
+function withToken({ set, claim_tokens: tokens = {} }: BulkRequest, { id, ref }: Pick<ItemDoc, 'id' | 'ref'>): Edit {
+  const name = [id, ref].find((key) => Object.hasOwn(tokens, key));
+  return name === undefined ? set : { ...set, claim_token: tokens[name] };
+}
+
+/** What the body lacks for every item. @throws ServiceError reason_required, validation_failed */
+function checkSet(set: Edit): void {
+  if (set.status === 'wont_fix' && !set.reason?.trim())
+    throw new ServiceError('reason_required', 'The status wont_fix needs a `reason`.');
+  if (set.status === 'duplicate' && !set.duplicate_of)
+    throw invalid({ 'set.duplicate_of': 'the status duplicate needs the item that these repeat' });
+}

@@ -1,0 +1,56 @@
+/** Comments on items. Those of plugins: tracked.ts; those of an application's users: feedback/feedback.ts. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { denied } from '../../../kernel/errors.js';
+import type { Item } from '../../../ports/domain/bugs.js';
+import type { Caller } from '../caller.js';
+import { DEPS, type Deps } from '../deps.js';
+import type { ChangeSet } from '../item/change-set.js';
+import { claimRequired } from '../item/claim-rule.js';
+import { isToken, leaseLost, touched } from '../item/lease.js';
+import type { ItemDoc, OutboxEntry } from '../item/model.js';
+import { commentView, isLive, itemView } from '../item/view.js';
+import { Items } from '../store/items.js';
+import { commentOf } from '../store/outbox.js';
+import { SecretGuard } from '../store/secret-guard.js';
+
+/** A stored comment, with the item's current state. */
+export interface Commented {
+  comment: object;
+  item: Pick<Item, 'ref' | 'status' | 'rev'>;
+}
+
+@injectable()
+export class Comments {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'clock'>,
+    @inject(Items) private readonly items: Items,
+    @inject(SecretGuard) private readonly secrets: SecretGuard,
+  ) {}
+
+  /**
+   * A comment by a caller who may manage items, or by the token that reported the item.
+   * @throws ServiceError not_found, insufficient_scope, lease_lost, validation_failed
+   */
+  async add(name: string, caller: Caller, body: string, claimToken?: string): Promise<Commented> {
+    const { id, reported_by } = await this.items.need(name, caller);
+    if (!caller.manage && reported_by !== caller.id)
+      throw denied('A token that may only report comments on the items that it created.');
+    await this.secrets.refuse({ body });
+    let entry: OutboxEntry | undefined;
+    const item = await this.items.change(id, caller.name, (now, change) => {
+      if (claimToken !== undefined) this.#renew(now, claimToken, caller, change);
+      entry = change.comment(body).entries.at(-1);
+    });
+    const { ref, status, rev } = itemView(item, null, this.deps.clock.now());
+    return { comment: commentView(commentOf(item, entry as OutboxEntry)), item: { ref, status, rev } };
+  }
+
+  /** Any write by the holder renews. @throws ServiceError lease_lost, claim_required */
+  #renew(item: ItemDoc, claimToken: string, caller: Caller, change: ChangeSet): void {
+    const now = this.deps.clock.now();
+    if (!isLive(item.claim, now) || !isToken(item.claim, claimToken)) throw leaseLost(item, claimToken, caller, now);
+    if (caller.by_tool === true && item.claim.credential !== caller.id) throw claimRequired();
+    const lease = touched(item.claim, now);
+    if (lease !== item.claim) change.assign({ claim: lease });
+  }
+}

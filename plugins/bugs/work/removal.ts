@@ -1,0 +1,178 @@
+/**
+ * Deletes items for good: by `DELETE /bugs/{id}`, and ended items that were last seen more than `bugs.retention_days` ago
+ * (contract 20, endpoints).
+ *
+ * Order: a `removals` document (marker) → the item goes, by compare-and-set, so that from here on no reader finds it → its keys,
+ * references, texts, occurrences, comments and history → the marker is done. What a crash leaves, the job `bugs.reconcile`
+ * finishes. The marker stays for as long as a reference may name the item: a report that meets such a name asks for it, and
+ * begins a new item instead of completing this one (keys.ts: a key whose item is missing is completed by whoever meets it).
+ *
+ * Rejected: a mark in the item itself, which every list and every count would have to leave out.
+ */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { conflict, ServiceError } from '../../../kernel/errors.js';
+import { alreadyClaimed, isToken, leaseLost } from '../item/lease.js';
+import { callerOf, type Caller } from '../caller.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { DEPS, type Deps } from '../deps.js';
+import { hashOf } from '../item/hash-of.js';
+import { Keys } from '../groups/keys.js';
+import { publicRefId } from '../store/client-refs.js';
+import { slotIds } from '../item/sampling.js';
+import { Rekeying } from '../merging/rekeying.js';
+import { Items } from '../store/items.js';
+import type { ItemDoc, RemovalDoc } from '../item/model.js';
+import { Outbox } from '../store/outbox.js';
+import { isLive } from '../item/view.js';
+
+const ATTEMPTS = 20;
+const BATCH = 100;
+/** An open marker this old belongs to a process that is gone. */
+const ABANDONED_MS = 60_000;
+/** References of occurrences are remembered for 30 days. */
+const REMEMBERED_MS = 31 * DAY_MS;
+
+const ENDED = ['closed', 'wont_fix', 'duplicate'] as const;
+
+export interface RemovalOptions {
+  claim_token?: string;
+  force?: boolean;
+  reason?: string;
+}
+
+@injectable()
+export class Removal {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Items) private readonly items: Items,
+    @inject(Keys) private readonly keys: Keys,
+    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(Rekeying) private readonly rekeying: Rekeying,
+  ) {}
+
+  /**
+   * Resolves when everything of the item is gone.
+   * @param principal who asks, for the audit log
+   * @throws ServiceError not_found, insufficient_scope, already_claimed, lease_lost, reason_required; conflict while other
+   *   items are duplicates of it
+   */
+  async remove(name: string, principal: Principal, options: RemovalOptions = {}): Promise<void> {
+    const caller = callerOf(principal);
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const item = await this.items.need(name, caller);
+      this.#held(item, caller, options);
+      if (!(await this.#gone(item))) continue;
+      const { ref, title } = item;
+      const details = { title: title.slice(0, 200), reason: options.reason?.trim() || null };
+      await this.deps.audit()?.record(principal, 'bug.deleted', ref, details);
+      return;
+    }
+    throw conflict('The item changes too often at the moment; try again.');
+  }
+
+  /** Deletes ended items that were not seen for so many days, in batches. Answers how many. */
+  async retain(days: number, signal?: AbortSignal): Promise<number> {
+    const before = isoOf(this.deps.clock.now() - days * DAY_MS);
+    let removed = 0;
+    // Duplicates first: an item goes after those that are led to it.
+    for (const status of ENDED.toReversed()) {
+      let after: string | null = null;
+      do {
+        const page: { items: ItemDoc[]; next: string | null } = await this.deps.items.find({
+          filter: { status, last_seen_at: { lt: before } },
+          sort: [['last_seen_at', 'asc']],
+          limit: BATCH,
+          after,
+        });
+        for (const item of page.items) {
+          if (signal?.aborted === true) return removed;
+          if (!(await this.#isTarget(item)) && (await this.#gone(item))) removed += 1;
+        }
+        after = page.next;
+      } while (after !== null);
+    }
+    if (removed > 0)
+      await this.deps.audit()?.record('system', 'bug.deleted', `${removed} items`, { retention_days: days });
+    return removed;
+  }
+
+  /** Finishes what a crash left, and forgets markers that nothing can name any more. */
+  async reconcile(): Promise<void> {
+    const { removals, items, clock } = this.deps;
+    const open = await removals.find({
+      filter: { open_at: { gt: '', lt: isoOf(clock.now() - ABANDONED_MS) } },
+      sort: [['open_at', 'asc']],
+      limit: BATCH,
+    });
+    for (const removal of open.items) {
+      // The item still exists: the process ended before it removed the item, and the caller got no answer.
+      if ((await items.get(removal.id)) !== null) await removals.remove({ id: removal.id, open_at: removal.open_at });
+      else await this.#finish(removal);
+    }
+    await removals.remove({ expires_at: { gt: '', lt: clock.iso() } }, 1000);
+  }
+
+  /** As with PATCH: the holder, or a caller who overrides the lease with a reason (contract 20, endpoints). */
+  #held(item: ItemDoc, caller: Caller, { claim_token, force, reason }: RemovalOptions): void {
+    const { claim } = item;
+    const now = this.deps.clock.now();
+    const live = isLive(claim, now);
+    if (claim_token !== undefined) {
+      if (!live || !isToken(claim, claim_token)) throw leaseLost(item, claim_token, caller, now);
+    } else if (live && force !== true) throw alreadyClaimed(claim, caller);
+    else if (live && !reason?.trim())
+      throw new ServiceError('reason_required', 'An override of a live lease needs a `reason`.');
+  }
+
+  async #isTarget({ id }: ItemDoc): Promise<boolean> {
+    return (await this.deps.items.count({ duplicate_of: id, status: 'duplicate' })) > 0;
+  }
+
+  /** False when the item changed meanwhile. */
+  async #gone(item: ItemDoc): Promise<boolean> {
+    if (await this.#isTarget(item))
+      throw conflict('Other items are duplicates of this one; delete them first, or split them from it.');
+    await this.rekeying.finish(await this.rekeying.pending(item.id));
+    if (item.outbox_at !== null) {
+      // The outbox is emptied first.
+      await this.outbox.flush(item, item.outbox);
+      await this.outbox.drain();
+      return false;
+    }
+    const removal = markerOf(item, this.deps.clock.iso());
+    const { id, rev, links } = item;
+    await this.deps.removals.change({ id }, { set: fieldsOf(removal) }, { upsert: true });
+    if ((await this.deps.items.remove({ id, rev, links: links ?? null, outbox_at: null })) === 0) {
+      await this.deps.removals.remove({ id });
+      return false;
+    }
+    await this.#finish(removal);
+    return true;
+  }
+
+  async #finish(removal: RemovalDoc): Promise<void> {
+    const { id, refs } = removal;
+    const { keys, texts, occurrences, comments, activity, clock } = this.deps;
+    await Promise.all([
+      keys.remove({ item_id: id }),
+      this.deps.refs.bulk(refs.map((ref) => ({ remove: { id: ref, item_id: id } }))),
+      texts.remove({ id }),
+      occurrences.remove({ id: { in: slotIds(id) } }),
+      comments.remove({ item_id: id }),
+      activity.remove({ item_id: id }),
+    ]);
+    this.keys.forget();
+    const done = { ...removal, open_at: null, expires_at: isoOf(clock.now() + REMEMBERED_MS) };
+    await this.deps.removals.change({ id }, { set: fieldsOf(done) }, { upsert: true });
+  }
+}
+
+/** The item's own references, in either space, are known by its text; those of occurrences are found when they come again. */
+const markerOf = ({ id, project, client_ref }: ItemDoc, now: string): RemovalDoc => ({
+  id,
+  refs: client_ref === null ? [] : [hashOf(project, client_ref), publicRefId(project, client_ref)],
+  open_at: now,
+  expires_at: null,
+});
+
+const fieldsOf = ({ refs, open_at, expires_at }: RemovalDoc): Omit<RemovalDoc, 'id'> => ({ refs, open_at, expires_at });

@@ -1,0 +1,109 @@
+/** Items as plugins from outside see and change them (ports/domain/bugs.ts, TrackedItems). */
+import { hash } from 'node:crypto';
+import { inject, injectable } from '../../../kernel/contract.js';
+import { invalid, notFound } from '../../../kernel/errors.js';
+import type { Item, PluginComment, TrackedItems } from '../../../ports/domain/bugs.js';
+import type { Caller } from '../caller.js';
+import { DEPS, type Deps } from '../deps.js';
+import { cleanText } from '../text/clean.js';
+import type { Edit } from '../item/edit.js';
+import { Edits } from './edits.js';
+import { Items } from '../store/items.js';
+import { LONGEST_COMMENT, type ItemDoc } from '../item/model.js';
+import { SecretGuard } from '../store/secret-guard.js';
+
+const LONGEST_KEY = 200;
+const LONGEST_ACTOR = 100;
+const LONGEST_BUILD = 200;
+
+type How = NonNullable<Parameters<TrackedItems['resolve']>[1]>;
+
+/** Thrown by a plan that finds its work done. */
+class Done extends Error {
+  override name = 'Done';
+}
+
+@injectable()
+export class Tracked {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'comments'>,
+    @inject(Items) private readonly items: Items,
+    @inject(Edits) private readonly edits: Edits,
+    @inject(SecretGuard) private readonly secrets: SecretGuard,
+  ) {}
+
+  /** As one plugin sees them. @param plugin its id */
+  of(plugin: string): TrackedItems {
+    return {
+      get: (name) => this.#get(name),
+      comment: (name, comment) => this.#comment(plugin, name, comment),
+      resolve: (name, how = {}) => this.#resolve(plugin, name, how),
+    };
+  }
+
+  async #get(name: string): Promise<Item | null> {
+    const item = await this.items.find(name);
+    return item === null ? null : this.items.view(item);
+  }
+
+  /**
+   * The comment's id follows from its key. It is in the item's outbox before it is in `comments`, and is in `comments` before
+   * it leaves the outbox, and each comment is a revision: so a plan that finds it in neither loses against the call that adds
+   * it meanwhile, plans again, and finds it.
+   */
+  async #comment(plugin: string, name: string, given: PluginComment): Promise<{ id: string; created: boolean }> {
+    const body = textOf('body', given.body, LONGEST_COMMENT);
+    const key = textOf('key', given.key, LONGEST_KEY);
+    const caller = callerOf(plugin, given.actor);
+    await this.secrets.refuse({ body, actor: caller.name });
+    const item = await this.#need(name);
+    const id = hash('sha256', [plugin, item.id, key].join('\u001f')).slice(0, 40);
+    let created = false;
+    await this.items.change(item.id, caller.name, async (now, change) => {
+      created = !now.outbox.some((entry) => entry.id === id) && (await this.deps.comments.get(id)) === null;
+      if (created) change.comment(body, id);
+    });
+    return { id, created };
+  }
+
+  async #resolve(plugin: string, name: string, { build, comment, actor }: How): Promise<Item> {
+    const caller = callerOf(plugin, actor);
+    const edit: Edit = { status: 'resolved' };
+    if (build) edit.resolved_in_build = textOf('build', build, LONGEST_BUILD);
+    if (comment) edit.comment = textOf('comment', comment, LONGEST_COMMENT);
+    await this.secrets.refuse({ actor: caller.name });
+    try {
+      return await this.edits.edit(name, caller, edit, undefined, (item) => {
+        if (isFixed(item, edit.resolved_in_build)) throw new Done();
+      });
+    } catch (error) {
+      if (!(error instanceof Done)) throw error;
+      return this.items.view(await this.#need(name));
+    }
+  }
+
+  /** @throws ServiceError not_found */
+  async #need(name: string): Promise<ItemDoc> {
+    const item = await this.items.find(name);
+    if (item === null) throw notFound(`item ${name.slice(0, 100)}`);
+    return item;
+  }
+}
+
+/** It acts as the service does, and under the plugin's name. */
+function callerOf(plugin: string, actor: string | null | undefined): Caller {
+  const id = `plugin:${plugin}`;
+  const name = actor ? `${textOf('actor', actor, LONGEST_ACTOR)} (${id})` : id;
+  return { id, name, project: null, manage: true, kind: 'system' };
+}
+
+/** @throws ServiceError validation_failed */
+function textOf(field: string, given: string, longest: number): string {
+  const text = cleanText(given);
+  if (text.trim() === '') throw invalid({ [field]: 'must not be empty' });
+  if (text.length > longest) throw invalid({ [field]: `must be at most ${longest} characters` });
+  return text;
+}
+
+const isFixed = ({ status, resolved_in_build }: ItemDoc, build: string | null | undefined): boolean =>
+  status === 'closed' || (status === 'resolved' && (build === undefined || build === resolved_in_build));

@@ -1,0 +1,185 @@
+/** Messages whose ids no mask knows, and groups from before a mask was added (contract 21, flood; decision 011). */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { coarse, isCoarse } from '../../../../plugins/bugs/grouping/coarse.js';
+import { earlierKeysOf, groupingOf } from '../../../../plugins/bugs/grouping/key.js';
+import { earlierMasks, mask } from '../../../../plugins/bugs/grouping/mask.js';
+import { hashOf } from '../../../../plugins/bugs/item/hash-of.js';
+import type { Report } from '../../../../ports/domain/bugs.js';
+import { errorReport, MANAGER, MASTER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
+
+/** Short words of letters and digits, which stay as they are. */
+const strange = (n: number): Report => errorReport({ title: `E: ${n}`, error_message: `no seat ${n}A in hall Q${n}` });
+
+describe('bugs: flood', () => {
+  let fixture: Fixture;
+  beforeEach(async () => {
+    fixture = await memoryFixture();
+  });
+  afterEach(() => settled(fixture));
+
+  const idsOf = async (from: number, to: number, fields: Partial<Report> = {}): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let n = from; n <= to; n++) ids.push((await fixture.bugs.record({ ...strange(n), ...fields })).id);
+    return ids;
+  };
+
+  it('makes 25 items of ids that no mask knows, and counts what follows in the first of them', async () => {
+    const first = await idsOf(1, 25);
+    expect(new Set(first).size).to.equal(25);
+    expect(new Set(await idsOf(26, 60))).to.deep.equal(new Set([first[0]]));
+    expect((await fixture.deps.items.get(first[0] ?? ''))?.flooded).to.equal(35);
+    expect(await fixture.deps.items.count()).to.equal(25);
+  });
+
+  it('counts every key that it led there in that item from then on', async () => {
+    const [first] = await idsOf(1, 30);
+    fixture.clock.advance(3 * 3_600_000);
+    expect((await fixture.bugs.record(strange(28))).id).to.equal(first);
+    expect((await fixture.deps.items.get(first ?? ''))?.flooded).to.equal(5);
+  });
+
+  it('makes items again when the hour is over', async () => {
+    await idsOf(1, 25);
+    fixture.clock.advance(3_600_001);
+    expect((await fixture.bugs.record(strange(70))).created).to.equal(true);
+  });
+
+  it('counts in the next one when the first is deleted, and where the first is counted when it is merged', async () => {
+    const made = await idsOf(1, 25);
+    const [first, second, third] = made as [string, string, string];
+    await fixture.removal.remove(first, MASTER);
+    expect((await fixture.bugs.record(strange(30))).id).to.equal(second);
+    await fixture.merging.merge(second, third, MANAGER);
+    expect((await fixture.bugs.record(strange(31))).id).to.equal(third);
+    await fixture.merging.split(second, MANAGER);
+    expect((await fixture.bugs.record(strange(32))).id).to.equal(second);
+  });
+
+  it('makes an item again when all that had the coarse key are gone, and counts in that one', async () => {
+    for (const id of await idsOf(1, 25)) await fixture.removal.remove(id, MASTER);
+    const next = await fixture.bugs.record(strange(30));
+    expect(next).to.include({ created: true });
+    expect((await fixture.bugs.record(strange(31))).id).to.equal(next.id);
+  });
+
+  it('knows the coarse keys of all items of a source, of the first ones and of those after them', async () => {
+    const kinds = Array.from({ length: 40 }, (_, n) => ({ error_message: `${'x'.repeat(n + 1)} seat 1Q` }));
+    const made: string[] = [];
+    for (const kind of kinds) made.push((await fixture.bugs.record({ ...strange(1), ...kind })).id);
+    expect(new Set(made).size).to.equal(40);
+    expect(await fixture.deps.keys.count({ key: { prefix: 'c2:' } })).to.equal(15);
+    for (const [n, { error_message }] of kinds.entries()) {
+      const again = await fixture.bugs.record({ ...strange(1), error_message: error_message.replace('1Q', '2Q') });
+      expect(again.id, error_message).to.equal(made[n]);
+    }
+  });
+
+  it('goes by the coarse keys that earlier versions kept', async () => {
+    const made = await idsOf(1, 25);
+    const [{ id, first = [] } = { id: '' }] = (await fixture.deps.floods.find()).items;
+    const [entry] = first;
+    const key = entry?.key ?? '';
+    await fixture.deps.floods.change({ id }, { unset: ['first'] });
+    const of = hashOf('alpha', key);
+    await fixture.deps.keys.insert({ id: of, project: 'alpha', key, item_id: made[7] ?? '' });
+    expect((await fixture.bugs.record(strange(30))).id).to.equal(made[7]);
+  });
+
+  it('keeps no coarse key of a message that is nobody else’s', async () => {
+    await fixture.bugs.record(errorReport({ error_message: 'no seat left in the hall' }));
+    await fixture.bugs.record(errorReport({ error_message: 'no seat <word> in the hall' }));
+    const [source] = (await fixture.deps.floods.find()).items;
+    expect([source?.first?.length, source?.made_at.length]).to.deep.equal([1, 2]);
+    expect(await fixture.deps.keys.count({ key: { prefix: 'c2:' } })).to.equal(0);
+  });
+
+  it('knows which coarse texts are those of one message alone', () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[ab1 ]*(<word>)?$/));
+    fc.assert(fc.property(text, (one) => isCoarse(coarse(one)) || coarse(one) === one));
+  });
+
+  it('lets go on what has another class, origin, type or wording', async () => {
+    await idsOf(1, 25);
+    for (const fields of [
+      { exception_class: 'F' },
+      { file_path: 'src/other.ts' },
+      { error_message: 'another text' },
+      { project: 'beta' },
+      { type: 'bug' as const },
+      { fingerprint: ['mine'] },
+    ]) {
+      expect(await fixture.bugs.record({ ...strange(99), ...fields })).to.include({ created: true });
+    }
+  });
+
+  it('leaves bugs and features alone, whose titles are meant', async () => {
+    for (let n = 1; n <= 40; n++)
+      expect(await fixture.bugs.record(report({ title: `Step ${n}` }))).to.include({ created: true });
+  });
+
+  it('may be switched off', async () => {
+    fixture.deps.grouping.flood_items = 0;
+    expect(new Set(await idsOf(1, 40)).size).to.equal(40);
+    expect(await fixture.deps.floods.count()).to.equal(0);
+  });
+
+  it('masks every word with a digit, and nothing else', () => {
+    expect(coarse('no seat 12A in hall=Q7 (x9.2/b), <id>')).to.equal('no seat <word> in hall=<word> (<word>), <id>');
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(coarse(text)).not.to.match(/\d/);
+        expect(coarse(coarse(text))).to.equal(coarse(text));
+      }),
+    );
+  });
+});
+
+describe('bugs: groups from before a mask was added', () => {
+  const [NEWER = {}, EARLIER_MASKS = {}] = earlierMasks({});
+  const late = (ms: number): Report => errorReport({ error_message: `timed out after ${ms} ms`, title: `E: ${ms}` });
+
+  it('go on under their new key', async () => {
+    const fixture = await memoryFixture();
+    const before = groupingOf(late(31), EARLIER_MASKS).dedup_key;
+    fixture.deps.grouping.masks = EARLIER_MASKS;
+    const old = await fixture.bugs.record(late(31));
+    expect(old.dedup_key).to.equal(before);
+    fixture.deps.grouping.masks = {};
+    const same = await fixture.bugs.record(late(31));
+    expect(same).to.include({ id: old.id, created: false });
+    expect(same.dedup_key).not.to.equal(before);
+    expect(await fixture.bugs.record(late(1673))).to.include({ id: old.id, created: false });
+    await settled(fixture);
+  });
+
+  it('go on where four digits counted, and where a hash of a bundler did', async () => {
+    const fixture = await memoryFixture();
+    const cart = (n: number): Report => errorReport({ error_message: `cart ${n} has no price`, file_path: 'src/a.js' });
+    fixture.deps.grouping.masks = NEWER;
+    const { id } = await fixture.bugs.record(cart(4711));
+    expect((await fixture.bugs.record(cart(4712))).id).not.to.equal(id);
+    fixture.deps.grouping.masks = {};
+    for (const n of [4711, 4713]) expect(await fixture.bugs.record(cart(n))).to.include({ id, created: false });
+    const bundled = (file_path: string): Report => errorReport({ file_path });
+    // What earlier versions made of the second file.
+    const old = await fixture.bugs.record(bundled('assets/index-cklzafvz.js'));
+    for (const hash of ['CkLzaFvZ', 'BdJ3kf9Q'])
+      expect(await fixture.bugs.record(bundled(`assets/index-${hash}.js`))).to.include({ id: old.id, created: false });
+    await settled(fixture);
+  });
+
+  it('are looked for with the settings that hold', () => {
+    expect(earlierMasks({ emails: false }).map(({ emails }) => emails)).to.deep.equal([false, false]);
+    const report = { type: 'error', project: 'p', error_message: 'a@b.de has 4711' };
+    const now = groupingOf(report, { emails: false });
+    const keys = earlierKeysOf(report, now, earlierMasks({ emails: false }));
+    expect(keys).to.deep.equal([groupingOf(report, { emails: false, short_numbers: false }).dedup_key]);
+  });
+
+  it('are looked for only where a mask makes a difference', () => {
+    for (const text of ['cart is empty', 'HTTP 404', 'order 123456 from a@b.de at 10.0.0.7 line 12'])
+      expect(mask(text)).to.equal(mask(text, EARLIER_MASKS));
+    expect(mask('connect 10.0.0.1:80', EARLIER_MASKS)).to.equal('connect <ip>:80');
+  });
+});

@@ -1,0 +1,198 @@
+/** Items that are deleted for good, and those whose time is over (contract 20, endpoints). */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { attempt, dying } from '../dying.js';
+import {
+  codeOf,
+  ensured,
+  ENGINES,
+  errorReport,
+  itemIn,
+  MANAGER,
+  MASTER,
+  memoryFixture,
+  report,
+  settled,
+  fixtureOn,
+  type Fixture,
+} from '../fixture.js';
+
+const REF = { client_ref: 'r1' };
+const sent = errorReport(REF);
+
+/** Everything that a report and the work on it leave behind. */
+async function worked(fixture: Fixture): Promise<string> {
+  const { id } = await fixture.bugs.record(sent);
+  await fixture.bugs.record(errorReport({ client_ref: 'r2' }));
+  await fixture.comments.add(id, MANAGER, 'Looked at it.');
+  await settled(fixture);
+  return id;
+}
+
+/** What is left of an item in each collection. */
+async function left({ deps }: Fixture, id: string): Promise<Record<string, number>> {
+  const counts = {
+    items: await deps.items.count({ id }),
+    texts: await deps.texts.count({ id }),
+    keys: await deps.keys.count({ item_id: id }),
+    occurrences: await deps.occurrences.count({ item_id: id }),
+    comments: await deps.comments.count({ item_id: id }),
+    activity: await deps.activity.count({ item_id: id }),
+    open: await deps.removals.count({ open_at: { exists: true } }),
+  };
+  return Object.fromEntries(Object.entries(counts).filter(([, n]) => n > 0));
+}
+
+for (const { name, open } of ENGINES) {
+  describe(`bugs: deleting an item on ${name}`, () => {
+    let fixture: Fixture;
+    let close: (() => Promise<void>) | null = null;
+    beforeEach(async function () {
+      const opened = await open(() => this.skip());
+      close = opened.close;
+      fixture = fixtureOn(opened.store);
+    });
+    afterEach(async () => {
+      if (close === null) return;
+      await settled(fixture);
+      await close();
+    });
+
+    it('leaves nothing of it, and the next report begins a new one', async () => {
+      const id = await worked(fixture);
+      await fixture.removal.remove(id, MASTER);
+      expect(await left(fixture, id)).to.deep.equal({});
+      expect(await codeOf(fixture.lists.detail(id, MANAGER))).to.equal('not_found');
+      for (const client_ref of ['r1', 'r2', null]) {
+        const next = await fixture.bugs.record(errorReport({ client_ref }));
+        expect(next.id).not.to.equal(id);
+        expect(next).to.include({ created: client_ref === 'r1', repeated: false });
+      }
+    });
+
+    it('is seen by a process that has just counted in it', async () => {
+      const other = fixtureOn(fixture.store, fixture.clock);
+      const { id } = await other.bugs.record(errorReport());
+      await settled(other);
+      await fixture.removal.remove(id, MASTER);
+      const next = await other.bugs.record(errorReport());
+      expect(next).to.include({ created: true, hit_count: 1 });
+      expect(next.id).not.to.equal(id);
+      expect((await fixture.bugs.record(errorReport())).id).to.equal(next.id);
+      await settled(other);
+    });
+
+    it('loses no report that comes meanwhile', async () => {
+      const { id } = await fixture.bugs.record(errorReport());
+      const reports = Array.from({ length: 20 }, () => fixture.bugs.record(errorReport()));
+      const removal = fixture.removal.remove(id, MASTER);
+      const answers = await Promise.all(reports);
+      await removal;
+      await settled(fixture);
+      const after = answers.filter((answer) => answer.id !== id);
+      const { items } = await fixture.deps.items.find();
+      expect(items.reduce((sum, { hit_count }) => sum + hit_count, 0)).to.equal(after.length);
+      expect(await left(fixture, id)).to.not.have.property('items');
+    });
+  });
+}
+
+describe('bugs: what may be deleted', () => {
+  let fixture: Fixture;
+  beforeEach(async () => {
+    fixture = await memoryFixture();
+  });
+  afterEach(() => settled(fixture));
+
+  it('asks for the lease, as PATCH does', async () => {
+    const { id } = await fixture.bugs.record(report());
+    const { lease } = await fixture.leases.claim(id, { ...MANAGER, id: 'tok-other' }, { agent: 'a' });
+    expect(await codeOf(fixture.removal.remove(id, MASTER))).to.equal('already_claimed');
+    expect(await codeOf(fixture.removal.remove(id, MASTER, { claim_token: 'clm_wrong' }))).to.equal('lease_lost');
+    expect(await codeOf(fixture.removal.remove(id, MASTER, { force: true }))).to.equal('reason_required');
+    expect(await fixture.deps.items.count()).to.equal(1);
+    await fixture.removal.remove(id, MASTER, { claim_token: lease.claim_token });
+    expect(await fixture.deps.items.count()).to.equal(0);
+  });
+
+  it('is forced with a reason', async () => {
+    const { id } = await fixture.bugs.record(report());
+    await fixture.leases.claim(id, MANAGER, { agent: 'a' });
+    await fixture.removal.remove(id, MASTER, { force: true, reason: 'holds personal data' });
+    expect(await left(fixture, id)).to.deep.equal({});
+  });
+
+  it('is refused while others are led to it, in words that say the way', async () => {
+    const duplicate = await itemIn(fixture, 'duplicate');
+    const { duplicate_of: target } = (await fixture.deps.items.get(duplicate)) ?? {};
+    expect(await codeOf(fixture.removal.remove(target ?? '', MASTER))).to.equal('conflict');
+    await fixture.removal.remove(duplicate, MASTER);
+    await fixture.removal.remove(target ?? '', MASTER);
+    expect(await fixture.deps.items.count()).to.equal(0);
+  });
+
+  it('is not there for another project, or twice', async () => {
+    const { id } = await fixture.bugs.record(report());
+    expect(await codeOf(fixture.removal.remove(id, { ...MASTER, project: 'beta' }))).to.equal('not_found');
+    await fixture.removal.remove(id, MASTER);
+    expect(await codeOf(fixture.removal.remove(id, MASTER))).to.equal('not_found');
+  });
+});
+
+describe('bugs: a deletion that dies', () => {
+  for (const late of [false, true]) {
+    it(`${late ? 'before a write was answered' : 'before a write arrived'} is whole after the next look`, async () => {
+      let died = true;
+      for (let n = 1; died; n++) {
+        const store = await ensured(new MemoryStore());
+        const before = fixtureOn(store);
+        const id = await worked(before);
+        const dead = dying(store, n, late);
+        await attempt(fixtureOn(dead.store, before.clock), (fixture) => fixture.removal.remove(id, MASTER));
+        died = dead.died();
+        before.clock.advance(61_000);
+        const heir = fixtureOn(store, before.clock);
+        await heir.bugs.reconcile();
+        const rest = await left(heir, id);
+        // Whole or gone, nothing between.
+        if (rest['items'] === undefined) expect(rest, `write ${n}`).to.deep.equal({});
+        else
+          expect(rest, `write ${n}`)
+            .to.include({ texts: 1, comments: 1, occurrences: 2 })
+            .and.not.have.property('open');
+        const again = await heir.bugs.record(sent);
+        expect(again.repeated, `write ${n}`).to.equal(rest['items'] !== undefined);
+        await settled(heir);
+      }
+    });
+  }
+});
+
+describe('bugs: retention', () => {
+  it('deletes ended items that nobody saw for so long, and no others', async () => {
+    const fixture = await memoryFixture();
+    fixture.deps.config = { ...fixture.deps.config, retention_days: 30 };
+    const old: Record<string, string> = {};
+    for (const status of ['open', 'in_progress', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'])
+      old[status] = await itemIn(fixture, status);
+    await settled(fixture);
+    fixture.clock.advance(31 * 86_400_000);
+    const young = await itemIn(fixture, 'closed');
+    await fixture.bugs.forget();
+    const kept = (await fixture.deps.items.find({ limit: 100 })).items.map(({ id }) => id);
+    for (const status of ['open', 'in_progress', 'needs_info', 'resolved']) expect(kept).to.include(old[status]);
+    for (const status of ['closed', 'wont_fix', 'duplicate']) expect(kept).not.to.include(old[status]);
+    expect(kept).to.include(young);
+    await settled(fixture);
+  });
+
+  it('keeps everything unless it is asked for', async () => {
+    const fixture = await memoryFixture();
+    await itemIn(fixture, 'closed');
+    await settled(fixture);
+    fixture.clock.advance(4000 * 86_400_000);
+    await fixture.bugs.forget();
+    expect(await fixture.deps.items.count()).to.equal(1);
+    await settled(fixture);
+  });
+});
