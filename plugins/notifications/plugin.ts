@@ -12,12 +12,13 @@ import { DAY_MS, isoOf } from '../../lib/time.js';
 import { KIND_NAMES, type Channel } from './channels/channel.js';
 import { Channels } from './channels/channels.js';
 import { EVENTS } from './notes/note.js';
-import { NoteQueue, type StoredNote } from './notes/queue.js';
+import type { StoredNote } from './notes/stored-note.js';
 import { pages, panels } from './pages/pages.js';
 import type { Rule } from './rules/rule.js';
 import { Dispatcher } from './sending/dispatcher.js';
 import { EmailSender, type SmtpConfig } from './sending/email.js';
 import { NtfySender, SlackSender, TeamsSender } from './sending/hooks.js';
+import { NoteQueue } from './sending/queue.js';
 
 /** What was sent is kept as long as the deliveries of webhooks. */
 const KEPT_MS = 14 * DAY_MS;

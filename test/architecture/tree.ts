@@ -46,7 +46,6 @@ const FOLDER_DEBTS = new Set([
   'clients/agent',
   'plugins/access',
   'plugins/licensing',
-  'plugins/notifications',
   'plugins/releases',
   'plugins/watchdog',
   'plugins/webhooks',

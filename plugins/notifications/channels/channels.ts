@@ -4,7 +4,7 @@ import type { AuditLog } from '../../../ports/domain/access.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
 import { all } from '../../../lib/paging.js';
-import type { StoredNote } from '../notes/queue.js';
+import type { StoredNote } from '../notes/stored-note.js';
 import type { Rule, RuleFields } from '../rules/rule.js';
 import { shownTarget, type Channel, type ChannelFields, type Kind } from './channel.js';
 

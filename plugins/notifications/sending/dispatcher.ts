@@ -7,7 +7,7 @@ import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js
 import { MOST_FAILURES, type Channel, type Kind } from '../channels/channel.js';
 import { isoOf, MINUTE_MS } from '../../../lib/time.js';
 import { messageOf, type Message } from '../notes/message.js';
-import type { StoredNote } from '../notes/queue.js';
+import type { StoredNote } from '../notes/stored-note.js';
 import { SendError, type Sender } from './sender.js';
 
 /** An attempt that takes longer has failed. */

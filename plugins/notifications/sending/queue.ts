@@ -2,39 +2,15 @@
  * What waits to be sent: one row per note and channel, stored before the event's producer forgets the event, unique by
  * both, so that an event that is emitted again adds nothing.
  */
-import type { Clock, Collection, Doc, DomainEvent } from '../../../kernel/contract.js';
+import type { Clock, Collection, DomainEvent } from '../../../kernel/contract.js';
 import type { Channel } from '../channels/channel.js';
 import { quietUntil } from '../channels/quiet.js';
 import { all, cached } from '../../../lib/paging.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf } from '../../../lib/time.js';
 import { ruleMatches, type Rule } from '../rules/rule.js';
-import { noteOf, type Note, type NoteSeverity } from './note.js';
-
-/** `sending`: an attempt is under way, or was when the process ended; then it is sent again. */
-export type NoteState = 'waiting' | 'sending' | 'sent' | 'failed';
-
-/** A note for one channel. */
-export interface StoredNote extends Doc {
-  channel_id: string;
-  event: string;
-  severity: NoteSeverity;
-  title: string;
-  text: string;
-  url: string;
-  /** When it happened. */
-  at: string;
-  fault: string | null;
-  end: boolean;
-  state: NoteState;
-  attempts: number;
-  /** Not before. */
-  send_at: string;
-  /** Of the message that carries it. */
-  message_id: string | null;
-  error: string | null;
-  sent_at: string | null;
-}
+import { noteOf, type Note } from '../notes/note.js';
+import type { StoredNote } from '../notes/stored-note.js';
 
 export class NoteQueue {
   /** Events come in crowds, and each asks for the rules as they are after it. */

@@ -1,0 +1,129 @@
+/** The form of an ignore rule: filled in, previewed, saved, and applied to the groups that exist (contract 80). */
+import {
+  orAgain,
+  type Problem,
+  Redirect,
+  View,
+  type Clock,
+  type HttpRequest,
+  type PageResult,
+} from '../../../kernel/contract.js';
+import { bodyOf, EXPIRIES, ruleOf, typed, type Typed } from './form.js';
+import { kindChoices } from './match-kinds.js';
+import type { Registry } from './registry.js';
+import { changeBody, createBody, type RuleView } from './rule.js';
+import type { Preview } from './rule-preview.js';
+
+export const TITLE = 'Ignore rules';
+/** The list, as the first step of the way to a page. */
+export const crumb = { label: TITLE, href: '/ignore-rules' };
+
+/** Back to the rule's own page. */
+export const to = (id: string, message?: string): Redirect =>
+  new Redirect(`/ignore-rules/${id}`, message === undefined ? undefined : { tone: 'success', message });
+
+interface Editor {
+  id?: string;
+  /** The values of the controls. */
+  form: Typed;
+  preview?: Preview | undefined;
+  problem?: Problem;
+}
+
+const formOf = (rule: RuleView): Typed => ({
+  name: rule.name,
+  match_type: rule.match_type,
+  pattern: rule.pattern,
+  case_sensitive: String(rule.case_sensitive),
+  project: rule.project ?? '',
+  environment: rule.environment ?? '',
+  reason: rule.reason,
+  alarm_threshold: rule.alarm_threshold === null ? '' : String(rule.alarm_threshold),
+  enabled: String(rule.enabled),
+  expires: 'keep',
+});
+
+export class RuleEditor {
+  constructor(
+    private readonly registry: Registry,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The form, with a preview when the pattern is prefilled. */
+  async blank(request: HttpRequest): Promise<PageResult> {
+    const given = Object.entries(request.query as Typed);
+    const form: Typed = { match_type: 'contains', enabled: 'true', ...Object.fromEntries(given) };
+    if (!form['pattern']) return this.#editor({ form });
+    return orAgain(
+      () => this.#preview(request, { form }),
+      (problem) => this.#editor({ form, problem }),
+    );
+  }
+
+  async edit(request: HttpRequest): Promise<PageResult> {
+    const rule = await this.registry.get(request.principal, request.params['id'] ?? '');
+    return this.#editor({ id: rule.id, form: formOf(rule) });
+  }
+
+  /** The posted form: previewed, or saved. */
+  save(request: HttpRequest): Promise<PageResult> {
+    const form = typed(request);
+    const id = request.params['id'];
+    const editor: Editor = { form, ...(id !== undefined && { id }) };
+    return orAgain(
+      async () => {
+        if (form['action'] === 'preview') return this.#preview(request, editor);
+        const body = ruleOf(form, id === undefined ? createBody : changeBody, this.clock.now());
+        const rule =
+          id === undefined
+            ? await this.registry.create(request.principal, body)
+            : await this.registry.change(request.principal, id, body);
+        const message = id === undefined ? 'Rule created. It mutes matching errors from now on.' : 'Rule saved.';
+        return form['action'] === 'apply' ? this.#applied(request, rule) : to(rule.id, message);
+      },
+      (problem) => this.#editor({ ...editor, problem }),
+    );
+  }
+
+  /** The rule is stored and mutes what comes; what exists already is muted in the background, while its page shows how far it is. */
+  async #applied(request: HttpRequest, rule: RuleView): Promise<Redirect> {
+    const expired = rule.expires_at !== null && Date.parse(rule.expires_at) <= this.clock.now();
+    const running = (await this.registry.lastRun(rule.id))?.state === 'running';
+    const not = (why: string): Redirect =>
+      new Redirect(`/ignore-rules/${rule.id}`, {
+        tone: 'warning',
+        message: `The rule is saved, but not applied: ${why}`,
+      });
+    if (!rule.enabled || expired) return not(`it is ${expired ? 'expired' : 'disabled'}, so it mutes nothing.`);
+    if (running) return not('it is being applied already. Apply it again when that has ended.');
+    await this.registry.begin(request.principal, rule.id);
+    return to(rule.id, 'The rule is saved, and is being applied to the groups that exist.');
+  }
+
+  async #preview(request: HttpRequest, editor: Editor): Promise<View> {
+    const body = bodyOf(editor.form, createBody, this.clock.now());
+    return this.#editor({ ...editor, preview: await this.registry.preview(request.principal, body) });
+  }
+
+  async #editor({ id, form, preview, problem }: Editor): Promise<View> {
+    const last = { label: id === undefined ? 'New rule' : 'Edit' };
+    const name = form['name'] || 'Rule';
+    return new View('ignore-rule-form', {
+      title: id === undefined ? 'New ignore rule' : 'Edit ignore rule',
+      known: id !== undefined,
+      form,
+      preview,
+      // What "and apply" would mute now.
+      fresh: preview === undefined ? null : preview.count - preview.muted,
+      kinds: kindChoices,
+      case_sensitive: form['case_sensitive'] === 'true',
+      enabled: form['enabled'] === 'true',
+      expiries: id === undefined ? EXPIRIES : [{ value: 'keep', label: 'As it is' }, ...EXPIRIES],
+      projects: await this.registry.projects(),
+      action: id === undefined ? '/ignore-rules' : `/ignore-rules/${id}/edit`,
+      back: id === undefined ? '/ignore-rules' : `/ignore-rules/${id}`,
+      crumbs: id === undefined ? [crumb, last] : [crumb, { label: name, href: `/ignore-rules/${id}` }, last],
+      ...problem,
+    });
+  }
+}
