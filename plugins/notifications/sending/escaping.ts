@@ -7,21 +7,22 @@
 /** Seen by no reader, and part of no address, name or markup. */
 const BREAK = '\u200b';
 
-/** An address with a scheme or as `www.…`, to its end; its slashes may be escaped. */
-const ADDRESS = /(?:[a-z][a-z0-9+.-]{0,30}:(?:\\?\/){2}|www\.)\S*/gi;
+// Backslashes before punctuation are gone where Markdown was read, so any number of them counts as none.
+/** An address with a scheme or as `www.…`, to its end. */
+const ADDRESS = /(?:[a-z][a-z0-9+.-]{0,30}\\*:(?:\\*\/){2}|www\\*\.)\S*/gi;
 /** What programs take for an address without `//`. */
-const BARE = /\b(mailto|tel|sms|skype|callto|javascript|data):(?=\S)/gi;
+const BARE = /\b(?:mailto|tel|sms|skype|callto|javascript|data)\\*:(?=\S)/gi;
 /** A host with a path, as `sign-in.example/now`. */
-const HOST = /(?<=[\w-])\.(?=[a-z]{2,24}[/?#])/gi;
+const HOST = /(?<=[\w-])\\*\.(?=[a-z]{2,24}\\*[/?#])/gi;
 
 /** Nothing in it is a link, a mention or Markdown's `[text](address)` any more. */
 export const unlinked = (text: string): string =>
   text
     .replace(ADDRESS, (address) => address.replace(/[.:]/g, `$&${BREAK}`))
     .replace(BARE, `$&${BREAK}`)
-    .replace(HOST, `.${BREAK}`)
+    .replace(HOST, `$&${BREAK}`)
     .replace(/@(?=\S)/g, `@${BREAK}`)
-    .replace(/\](?=[([:])/g, `]${BREAK}`);
+    .replace(/\](?=\\*[([:])/g, `]${BREAK}`);
 
 const backslashed = (text: string): string => text.replace(/[\\`*_[\]()#~|!]/g, String.raw`\$&`);
 

@@ -42,6 +42,7 @@ const ATTACKS = [
   '**bold** `code` ~~gone~~ # head > quote ||spoiler||',
   'slack://open http:\\/\\/evil.example/ xhttp://www.www.evil.example',
   '\\[Sign in\\](http://evil.example)',
+  'evil.example\\/login, evil\\.example\\\\/login, www\\.evil.example, http\\:\\/\\/evil.example, mailto\\:a, [in]\\(x)',
 ];
 const hostile = fc
   .array(
