@@ -6,7 +6,7 @@ import { activationView } from '../licenses/view.js';
 import type { LicenseStatus } from '../../../formats/license-status.js';
 import { MESSAGES } from '../online/judgement.js';
 import type { Deactivation, Details, Online, Question } from '../online/online.js';
-import { deactivateBody, fileBody, validateBody, validateQuery } from '../online/questions.js';
+import { deactivateBody, fileBody, validateBody, noKeyInQuery, validateQuery } from '../online/questions.js';
 import type { Signing } from '../online/signing.js';
 import { deactivateAnswer, pubkeyAnswer, validateAnswer } from './schemas.js';
 
@@ -53,7 +53,7 @@ function validation(online: Online): RouteSpec[] {
       summary: 'Judge a license, and give the machine its place',
       description:
         'Always 200 when the question was understood. The first that holds decides: invalid, revoked, inactive, pending, product_mismatch, expired, then the machine. A new machine takes a place, the same one never a second. Over the limit it waits for an approval (`machine_pending`) where the license wants one, else it is `machine_limit`. Without `machine_id` no place is judged or taken.',
-      input: { body: validateBody },
+      input: { query: noKeyInQuery, body: validateBody },
       handle: async ({ body }) => {
         const { license_key, ...question } = body as Question;
         return unstored(200, await online.validate(license_key, question, true));
@@ -90,7 +90,7 @@ function deactivation(online: Online): RouteSpec {
       'With `machine_id` that machine is released; `released` is false, with a `reason`, for an `unknown_machine`, a `blocked` one, and one whose place a `.lic` keeps (`file_until`). Without it the license becomes inactive, with `permanent` revoked. A repeat answers the same. 404 `invalid`: there is no such key; 409 `product_mismatch`, `invalid_transition` (pending).',
     access: { sharedKey: true },
     bare: true,
-    input: { body: deactivateBody },
+    input: { query: noKeyInQuery, body: deactivateBody },
     output: deactivateAnswer,
     errors: ['not_found', 'invalid_transition'],
     handle: async ({ principal, body }) => {
@@ -120,7 +120,7 @@ function files(online: Online): RouteSpec {
     access: 'public',
     limits: ASKED_WITH_KEY,
     bare: true,
-    input: { body: fileBody },
+    input: { query: noKeyInQuery, body: fileBody },
     errors: ['not_found', 'conflict'],
     handle: async ({ body }) => {
       const done = await online.file(body as Question & { valid_days?: number });

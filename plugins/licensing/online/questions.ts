@@ -1,5 +1,5 @@
 /** What applications ask of `/api/license/v1`: the bodies of validate, deactivate and file (contract 50). */
-import joi, { type CustomValidator, type Schema } from 'joi';
+import joi, { type CustomValidator, type ObjectSchema, type Schema } from 'joi';
 import { named } from '../../../kernel/contract.js';
 import { canonicalKey, isKey } from '../keys/key.js';
 import { keyHash, productField } from '../licenses/fields.js';
@@ -42,15 +42,26 @@ export const validateBody = named(
 const NOT_HERE = 'does not belong into an address: send the key in the header X-License-Key, or its key_sha256';
 const holdsNoKey: CustomValidator<unknown> = (value, helpers) =>
   typeof value === 'string' && isKey(canonicalKey(value)) ? helpers.message({ custom: NOT_HERE }) : value;
-const keyless = (fields: Readonly<Record<string, Schema>>): Record<string, Schema> =>
-  Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, schema.custom(holdsNoKey)]));
 
-export const validateQuery = joi
-  .object({
-    ...keyless({ key_sha256: keyHash.description('Of the canonical key, in place of the header'), ...details }),
-    license_key: joi.forbidden().messages({ 'any.unknown': NOT_HERE }),
-  })
-  .pattern(joi.string(), joi.any().custom(holdsNoKey).strip());
+/** The parameters of an address: the fields, and others, which are ignored. None holds a key, and none is called by one. */
+function keyless(fields: Readonly<Record<string, Schema>>): ObjectSchema {
+  const known = Object.entries(fields).map(([name, schema]) => [name, schema.custom(holdsNoKey)] as const);
+  return joi
+    .object({ ...Object.fromEntries(known), license_key: joi.forbidden().messages({ 'any.unknown': NOT_HERE }) })
+    .pattern(joi.string(), joi.any().custom(holdsNoKey))
+    .custom((query: Readonly<Record<string, unknown>>, helpers) =>
+      Object.keys(query).some((name) => isKey(canonicalKey(name)))
+        ? helpers.message({ custom: `a whole key ${NOT_HERE}` })
+        : Object.fromEntries(Object.entries(query).filter(([name]) => Object.hasOwn(fields, name))),
+    );
+}
+
+export const validateQuery = keyless({
+  key_sha256: keyHash.description('Of the canonical key, in place of the header'),
+  ...details,
+});
+/** Of a call whose key comes in the body. */
+export const noKeyInQuery = keyless({});
 
 export const deactivateBody = named(
   'LicenseDeactivation',

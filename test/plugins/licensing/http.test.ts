@@ -416,6 +416,8 @@ describe('licensing over HTTP', function () {
         { key_sha256: key, product: 'shop' },
         { key_sha256: keySha256(key), product: 'shop', nonce: key.replaceAll('-', '') },
         { key_sha256: keySha256(key), product: key.toLowerCase() },
+        { key_sha256: keySha256(key), product: 'shop', [key]: '' },
+        { key_sha256: keySha256(key), product: 'shop', [key.toLowerCase().replaceAll('-', '')]: '1' },
       ];
       for (const query of asked) {
         const answer = await look(query);
@@ -424,6 +426,23 @@ describe('licensing over HTTP', function () {
         expect(JSON.stringify(answer.json).toUpperCase()).to.not.include(key);
       }
       expect((await look({ license_key: key, product: 'shop' })).json['fields']).to.have.property('license_key');
+    });
+
+    it('is refused by the calls that take it in the body as well', async () => {
+      const { key } = await create();
+      const body = JSON.stringify({ license_key: key, product: 'shop' });
+      const json = { 'content-type': 'application/json' };
+      for (const route of ['validate', 'file', 'deactivate'])
+        for (const query of [`license_key=${key}`, `x=${key.toLowerCase()}`, key]) {
+          const headers = { ...json, ...(route === 'deactivate' ? { authorization: `Bearer ${SHARED_KEY}` } : {}) };
+          const answer = await raw(`${route}?${query}`, { method: 'POST', body, headers });
+          expect(answer.status, `${route} ${query}`).to.equal(400);
+          expectBareRefusal(answer.json);
+          expect(JSON.stringify(answer.json).toUpperCase()).to.not.include(key);
+        }
+      expect((await raw('validate?utm=1', { method: 'POST', body, headers: json })).json).to.include({
+        status: 'active',
+      });
     });
 
     it('is not needed: the header brings the key, or key_sha256 names it; neither takes a slot', async () => {
