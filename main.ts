@@ -36,7 +36,7 @@ import { processMetrics } from './adapters/node/process-metrics.js';
 import { NodeOutbound } from './adapters/node/outbound.js';
 import { HostProcesses } from './adapters/node/processes.js';
 import { UnlistedProxies, unlistedProxiesIn } from './adapters/node/unlisted-proxies.js';
-import type { ConnectionState } from './adapters/mongodb/connection.js';
+import { connectionLines } from './adapters/mongodb/connection-lines.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
 import { ConfigError, loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
 import { coreKeys } from './config/schema.js';
@@ -127,27 +127,13 @@ export interface FirstAdmin {
 }
 
 /** Drivers are loaded where they are used: a command would otherwise wait longer for its modules than for its work. */
-export async function storeOf({ storage }: Core, tell?: MongoTeller): Promise<DocumentStore> {
+export async function storeOf({ storage }: Core, tell?: ReturnType<typeof connectionLines>): Promise<DocumentStore> {
   if (storage.engine === 'memory') return new MemoryStore();
   if (storage.engine === 'sqlite') {
     return new SqliteStore({ path: storage.file as string, durability: storage.durability });
   }
   const { MongoStore } = await import('./adapters/mongodb/store.js');
   return new MongoStore({ url: storage.url, ...(tell && { tell }) });
-}
-
-type MongoTeller = (state: ConnectionState, cause?: unknown) => void;
-
-/** What is told of the connection to MongoDB: the state of a bad day, each once. */
-function mongoTeller(log: Logger, lost: () => void): MongoTeller {
-  return (state, err) => {
-    if (state === 'away') log.error({ err }, 'MongoDB is away: requests are answered 503 until it answers a ping');
-    if (state === 'connected') log.info({}, 'MongoDB is back');
-    if (state === 'replaced') log.warn({ err }, 'MongoDB was silent too long: a new client asks it');
-    if (state !== 'lost') return;
-    log.error({ err }, 'MongoDB stays silent: this process ends, so that its supervisor starts a new one');
-    lost();
-  };
 }
 
 export async function version(): Promise<string> {
@@ -265,7 +251,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const hasher = new ThreadHasher();
   let giveUp = (): void => undefined;
   const lost = new Promise<void>((resolve) => (giveUp = resolve));
-  const store = given.store ?? (await storeOf(config, mongoTeller(log, giveUp)));
+  const store = given.store ?? (await storeOf(config, connectionLines(lines, clock, giveUp)));
   const jobs = new AgendaJobs({ store, clock, ids, log: lines, metrics, faults });
   const { host, port, base_url, trusted_proxies } = config.server;
   // A command's links and DSNs lead to the server beside it, whose port may be one that it picked.

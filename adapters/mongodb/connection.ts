@@ -1,11 +1,15 @@
 /**
  * The connection to MongoDB on a bad day (contract 95, a bad day). The driver reconnects by itself where it sees that a
- * connection is gone; it does not always see it, and a call can then wait for ever. So every operation has a deadline, a
- * server that is away is asked by one ping for all callers, and a client that stays silent is replaced by a new one.
+ * connection is gone; it does not always see it (it waits for a destroyed socket to drain, for one), and a call then waits for
+ * ever. So every operation has a deadline, a server that is away is asked by one ping for all callers, and a client that stays
+ * silent is replaced by a new one. Rejected: the driver's own `timeoutMS`, which bounds the same calls and keeps a client
+ * whose every connection is dead.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient, type Db, type MongoClientOptions } from 'mongodb';
 import { StoreUnavailable } from '../../ports/store.js';
+import type { ConnectionState } from './connection-lines.js';
+import { DeadlinePassed, within } from './deadline.js';
 import { isServerMissing, translated } from './errors.js';
 
 /** In milliseconds. */
@@ -20,15 +24,14 @@ export interface ConnectionTimes {
   giveUp: number;
 }
 
-export const TIMES: ConnectionTimes = { operation: 10_000, ping: 1_000, rebuild: 30_000, giveUp: 60_000 };
+const TIMES: ConnectionTimes = { operation: 10_000, ping: 1_000, rebuild: 30_000, giveUp: 60_000 };
 
-/** Operations that the driver never ended; as many of them hold as many connections of its pool. */
+/** Operations past their deadline that the driver has not ended: each holds a connection of its pool, which has a hundred. */
 const MOST_STUCK = 10;
-
-export type ConnectionState = 'connected' | 'away' | 'replaced' | 'lost';
-
 /** How long the first connection may take, so that a start that cannot succeed says so. */
 const CONNECT_MS = 4_000;
+/** For the driver's farewell to its server; then its sockets are closed without one. */
+const CLOSE_MS = 1_000;
 
 export class MongoConnection {
   #client: MongoClient;
@@ -41,7 +44,7 @@ export class MongoConnection {
   #stuck = 0;
   readonly #end = new AbortController();
 
-  /** @param tell hears of each change of state, `lost` at most once @throws MongoParseError on a malformed URL */
+  /** @param tell hears of each change of state, and of `away` again with each ping that fails @throws MongoParseError on a malformed URL */
   constructor(
     private readonly url: string,
     private readonly options: MongoClientOptions,
@@ -65,22 +68,15 @@ export class MongoConnection {
     let failure: Error | null = null;
     const note = ({ failure: latest }: { failure: Error }): void => void (failure = latest);
     client.on('serverHeartbeatFailed', note);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      if (patient) return;
-      const seconds = CONNECT_MS / 1_000;
-      timer = setTimeout(() => {
-        reject(new Error(`MongoDB did not answer within ${seconds} s: ${failure?.message ?? 'no connection'}`));
-      }, CONNECT_MS);
-    });
     const connected = this.#ping();
     try {
-      await Promise.race([connected, late]);
+      await (patient ? connected : within(CONNECT_MS, connected));
     } catch (error) {
       await Promise.all([this.close(), connected.catch(() => undefined)]);
-      throw error;
+      if (!(error instanceof DeadlinePassed)) throw error;
+      const reason = (failure as Error | null)?.message ?? 'no connection';
+      throw new Error(`MongoDB did not answer within ${CONNECT_MS / 1_000} s: ${reason}`, { cause: error });
     } finally {
-      clearTimeout(timer);
       client.off('serverHeartbeatFailed', note);
     }
   }
@@ -89,10 +85,9 @@ export class MongoConnection {
   async run<V>(work: () => Promise<V>): Promise<V> {
     if (this.#away) throw new StoreUnavailable();
     const client = this.#client;
+    const begun = work();
     try {
-      const answer = await this.#within(this.times.operation, work(), () => {
-        if (client === this.#client) this.#stuck += 1;
-      });
+      const answer = await within(this.times.operation, begun);
       this.#answeredAt = performance.now();
       return answer;
     } catch (error) {
@@ -102,8 +97,24 @@ export class MongoConnection {
         this.#answeredAt = performance.now();
         throw error;
       }
+      if (error instanceof DeadlinePassed) this.#countStuck(client, begun);
       this.#doubt(error);
       throw told;
+    }
+  }
+
+  /**
+   * For what takes minutes where there is much, such as an index: it has no deadline, and is given up when the server answers no
+   * ping beside it. @throws as `run`
+   */
+  async runLong<V>(work: () => Promise<V>): Promise<V> {
+    const done = new AbortController();
+    try {
+      return await Promise.race([work(), this.#silence(done.signal)]);
+    } catch (error) {
+      throw translated(error);
+    } finally {
+      done.abort();
     }
   }
 
@@ -117,7 +128,8 @@ export class MongoConnection {
   async close(): Promise<void> {
     this.#end.abort();
     await this.#asking;
-    await this.#client.close();
+    const client = this.#client;
+    await within(CLOSE_MS, client.close()).catch(() => discard(client));
   }
 
   async #ping(): Promise<void> {
@@ -127,11 +139,27 @@ export class MongoConnection {
     await client.db('admin').command({ ping: 1 });
   }
 
-  #doubt(cause: unknown): void {
-    if (!this.#away && isServerMissing(cause)) {
-      this.#away = true;
-      this.tell('away', cause);
+  /** Never resolves: throws when a ping is not answered. */
+  async #silence(signal: AbortSignal): Promise<never> {
+    for (;;) {
+      await pause(this.times.operation, undefined, { ref: false, signal }).catch(() => undefined);
+      if (signal.aborted) return new Promise(() => undefined);
+      await this.ping();
     }
+  }
+
+  #countStuck(client: MongoClient, work: Promise<unknown>): void {
+    if (client !== this.#client) return;
+    this.#stuck += 1;
+    const ended = (): void => {
+      if (client === this.#client) this.#stuck -= 1;
+    };
+    work.then(ended, ended);
+  }
+
+  /** One operation may be slow alone, or its line be cut alone: only a ping, or no server to be had, says that the server is away. */
+  #doubt(cause: unknown): void {
+    if (isServerMissing(cause)) this.#leave(cause);
     if (this.#asking === null && !this.#end.signal.aborted) this.#asking = this.#ask();
   }
 
@@ -141,19 +169,24 @@ export class MongoConnection {
     let replacedAt: number | null = null;
     while (!this.#end.signal.aborted) {
       const began = performance.now();
-      const cause = await this.#within(this.times.ping, this.#ping()).then(
+      const cause = await within(this.times.ping, this.#ping()).then(
         () => null,
         (error: unknown) => error,
       );
       const whole = this.#stuck < MOST_STUCK;
-      if (cause === null && whole) this.#back();
-      if (whole && !this.#away && this.#answeredAt >= began) break;
+      if (cause === null && whole) {
+        this.#back();
+        break;
+      }
+      // A connection that broke says nothing of the next; the driver makes one.
+      const unanswered = isServerMissing(cause) || cause instanceof DeadlinePassed;
+      if (unanswered && !this.#end.signal.aborted) this.#leave(cause);
       const now = performance.now();
       // A client that nobody asked anything was not silent.
       const silentMs = now - Math.max(this.#answeredAt, doubtedAt);
-      if (replacedAt === null && (!whole || silentMs >= this.times.rebuild)) {
+      if (replacedAt === null ? !whole || silentMs >= this.times.rebuild : !whole) {
         this.#replace(cause);
-        replacedAt = now;
+        replacedAt ??= now;
         continue;
       }
       if (replacedAt !== null && now - replacedAt >= this.times.giveUp && !this.#lost) {
@@ -164,6 +197,11 @@ export class MongoConnection {
       await pause(rest, undefined, { ref: false, signal: this.#end.signal }).catch(() => undefined);
     }
     this.#asking = null;
+  }
+
+  #leave(cause: unknown): void {
+    this.#away = true;
+    this.tell('away', cause);
   }
 
   #back(): void {
@@ -178,27 +216,11 @@ export class MongoConnection {
     this.#client = new MongoClient(this.url, this.options);
     this.#stuck = 0;
     this.tell('replaced', cause);
-    // What still waits in it has had its deadline. Its end may never come, and nobody waits for it.
-    void old.close(true).catch(() => undefined);
-  }
-
-  /** @throws StoreUnavailable when the time is over first; what `work` does later is of no interest */
-  #within<V>(ms: number, work: Promise<V>, late: () => void = () => undefined): Promise<V> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        late();
-        reject(new StoreUnavailable({ cause: new DeadlinePassed(ms) }));
-      }, ms);
-      const stop = (): void => clearTimeout(timer);
-      work.finally(stop).then(resolve, reject);
-    });
+    discard(old);
   }
 }
 
-/** The server did not answer, and the driver did not say so. */
-class DeadlinePassed extends Error {
-  override name = 'DeadlinePassed';
-  constructor(ms: number) {
-    super(`no answer within ${ms} ms`);
-  }
+/** What still waits in it has had its deadline. Its end may never come, and nobody waits for it. */
+function discard(client: MongoClient): void {
+  void client.close(true).catch(() => undefined);
 }

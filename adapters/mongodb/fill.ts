@@ -14,12 +14,15 @@ const AT_ONCE = 200;
 const REST_MS = 10;
 const RETRY_MS = 5_000;
 
-/** Ends when nothing is left, or with the signal. @param driver asked for each step: the client may have been replaced */
-export async function fillGrams(driver: () => Driver<Stored>, path: string, signal: AbortSignal): Promise<void> {
+/** With the collection of the client that serves now, which may have been replaced since the last step. */
+type Run = <V>(step: (driver: Driver<Stored>) => Promise<V>) => Promise<V>;
+
+/** Ends when nothing is left, or with the signal. */
+export async function fillGrams(run: Run, path: string, signal: AbortSignal): Promise<void> {
   for (let left = true; left && !signal.aborted;) {
     let rest = REST_MS;
     try {
-      left = await step(driver(), path);
+      left = await run((driver) => step(driver, path));
     } catch {
       // The server is away. Answers are whole without the grams, only slower: it is tried again.
       rest = RETRY_MS;

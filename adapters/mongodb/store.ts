@@ -6,7 +6,8 @@ import { MongoServerError, type Collection as Driver } from 'mongodb';
 import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
 import { MongoCollection } from './collection.js';
 import type { Known } from './candidates.js';
-import { MongoConnection, type ConnectionState, type ConnectionTimes } from './connection.js';
+import type { ConnectionState } from './connection-lines.js';
+import { MongoConnection, type ConnectionTimes } from './connection.js';
 import { translated } from './errors.js';
 import { fillGrams } from './fill.js';
 import { HIDDEN, pathOf } from './grams.js';
@@ -94,8 +95,9 @@ export class MongoStore implements DocumentStore {
   }
 
   async #askKnown(name: string): Promise<Known> {
-    const indexes = await this.#driver(name).listIndexes().toArray().catch(noneWithoutCollection);
-    const leading = indexes.flatMap(({ key }) => Object.keys(key as object).slice(0, 1));
+    const list = (): Promise<{ key: object }[]> => this.#driver(name).listIndexes().toArray();
+    const indexes = await this.#connection.run(() => list().catch(noneWithoutCollection));
+    const leading = indexes.flatMap(({ key }) => Object.keys(key).slice(0, 1));
     const texts = leading.filter((field) => field.startsWith(HIDDEN)).map(pathOf);
     for (const path of texts) this.#fill(name, path);
     return { texts, leading: new Set(leading) };
@@ -104,13 +106,14 @@ export class MongoStore implements DocumentStore {
   #fill(name: string, path: string): void {
     const key = `${name} ${path}`;
     if (this.#closed || this.#filling.has(key)) return;
-    const filled = fillGrams(() => this.#driver(name), path, this.#end.signal);
+    const filled = fillGrams((step) => this.#connection.run(() => step(this.#driver(name))), path, this.#end.signal);
     this.#filling.set(key, filled);
     void filled.finally(() => this.#filling.delete(key));
   }
 
   async #createIndexes(name: string, indexes: ReturnType<typeof toIndex>[]): Promise<void> {
-    const create = (): Promise<unknown> => this.#track(() => this.#driver(name).createIndexes(indexes));
+    const create = (): Promise<unknown> =>
+      this.#track(() => this.#connection.runLong(() => this.#driver(name).createIndexes(indexes)));
     try {
       await create();
     } catch (error) {

@@ -14,6 +14,7 @@ export class Ledger {
   readonly #resolutions = new Map<string, 'asked' | 'acknowledged'>();
   readonly #asked = new Map<string, number>();
   readonly #counted = new Map<string, number>();
+  readonly #highest = new Map<string, number>();
   readonly #hits = new Set<string>();
 
   askError(group: string): void {
@@ -25,6 +26,7 @@ export class Ledger {
     const key = `${group} ${hitCount}`;
     if (this.#hits.has(key)) throw new Error(`two occurrences of ${group} were answered with hit_count ${hitCount}`);
     this.#hits.add(key);
+    this.#highest.set(group, Math.max(hitCount, this.highest(group)));
     this.#counted.set(group, this.counted(group) + 1);
   }
 
@@ -70,6 +72,11 @@ export class Ledger {
 
   counted(group: string): number {
     return this.#counted.get(group) ?? 0;
+  }
+
+  /** The greatest count that an occurrence was answered with. */
+  highest(group: string): number {
+    return this.#highest.get(group) ?? 0;
   }
 
   /** Groups of which an occurrence was acknowledged. */

@@ -1,0 +1,29 @@
+/** What the log says of the connection to MongoDB: each line when it begins to hold, and once a minute while it does. */
+import { RepeatedLines } from '../../lib/repeated-lines.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Logger } from '../../ports/logger.js';
+
+export type ConnectionState = 'connected' | 'away' | 'replaced' | 'lost';
+
+const LINES: Record<ConnectionState, { level: 'info' | 'warn' | 'error'; line: string }> = {
+  connected: { level: 'info', line: 'MongoDB is back' },
+  away: { level: 'error', line: 'MongoDB is away: requests are answered 503 until it answers a ping' },
+  replaced: { level: 'warn', line: 'MongoDB was silent too long: a new client asks it' },
+  lost: { level: 'error', line: 'MongoDB stays silent: this process ends, so that its supervisor starts a new one' },
+};
+
+/** @param lost called when only a new process can help */
+export function connectionLines(
+  log: Logger,
+  clock: Clock,
+  lost: () => void,
+): (state: ConnectionState, cause?: unknown) => void {
+  // Of its own: a line that is cut again every second must not be told every second.
+  const repeated = new RepeatedLines(() => clock.monotonic());
+  return (state, cause) => {
+    const { level, line } = LINES[state];
+    const more = repeated.next(line);
+    if (more !== null) log[level](cause === undefined ? more : { ...more, err: cause }, line);
+    if (state === 'lost') lost();
+  };
+}

@@ -1,0 +1,29 @@
+/** The log on a bad day says each thing once a minute (contract 95, a bad day). */
+import { expect } from 'chai';
+import { connectionLines } from '../../../adapters/mongodb/connection-lines.js';
+import { ManualClock } from '../../../testing/clock.js';
+import { RecordingLog } from '../../../testing/fakes.js';
+
+describe('mongodb: the lines of a bad day', () => {
+  it('come once a minute however often the server goes, with how many were left out', () => {
+    const clock = new ManualClock();
+    const log = new RecordingLog();
+    let lost = 0;
+    const tell = connectionLines(log, clock, () => (lost += 1));
+    for (let second = 0; second <= 60; second++) {
+      tell('away', new Error('no server'));
+      tell('connected');
+      clock.advance(1_000);
+    }
+    tell('lost');
+    const told = log.lines.map(({ level, message, data }) => [level, message.split(':')[0], data['left_out'] ?? 0]);
+    expect(told).to.deep.equal([
+      ['error', 'MongoDB is away', 0],
+      ['info', 'MongoDB is back', 0],
+      ['error', 'MongoDB is away', 59],
+      ['info', 'MongoDB is back', 59],
+      ['error', 'MongoDB stays silent', 0],
+    ]);
+    expect(lost).to.equal(1);
+  });
+});
