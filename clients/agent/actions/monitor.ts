@@ -5,7 +5,7 @@
  */
 import { hostname } from 'node:os';
 import { Failure } from '../exit.js';
-import { ON_WINDOWS } from '../files.js';
+import { ON_WINDOWS } from '../system/files.js';
 import { machinePlatform } from '../../../formats/machine.js';
 import { cronLine, readCrontab, withLine, writeCrontab } from '../monitoring/crontab.js';
 import { openFolder, writeFiles } from '../monitoring/folder.js';
@@ -13,7 +13,7 @@ import { checkCurl, sendHeartbeat } from '../monitoring/heartbeat.js';
 import { readOffer, type Offer } from '../monitoring/offer.js';
 import { writeTask } from '../monitoring/task.js';
 import { askText, askYesNo } from '../prompts.js';
-import { Taken, type SetupPath } from '../setup/session.js';
+import { Taken, type SetupPath } from '../net/session.js';
 import type { Agent } from '../update/installation.js';
 
 const OFFER_BYTES = 1024 * 1024;

@@ -3,7 +3,7 @@
  * nothing is open it writes nothing, and so needs no right to.
  */
 import { Installation, rootOf, type Agent } from '../update/installation.js';
-import { look } from '../files.js';
+import { look } from '../system/files.js';
 import { Layout } from '../layout.js';
 import type { Output } from '../output.js';
 import type { Recovered } from '../apply/recover.js';

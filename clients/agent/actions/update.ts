@@ -3,7 +3,7 @@ import { compareVersions } from '../../../lib/versions.js';
 import { machineIdOf } from '../../../formats/machine-id.js';
 import { machinePlatform } from '../../../formats/machine.js';
 import { Failure, failureOf } from '../exit.js';
-import { machineInstance } from '../machine.js';
+import { machineInstance } from '../system/machine.js';
 import { bring } from '../update/bring.js';
 import { follow } from '../update/follow.js';
 import { Installation, type Agent } from '../update/installation.js';

@@ -10,7 +10,7 @@
 import { chmod, chown, link, mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf, Failure } from '../exit.js';
-import { look, syncDirectory, whileHeld } from '../files.js';
+import { look, syncDirectory, whileHeld } from '../system/files.js';
 import type { Hooks } from '../hooks.js';
 import type { Layout } from '../layout.js';
 import type { DirectoryStep, FileStep, Head, Journal } from './journal.js';

@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import { isVersion } from '../../../lib/versions.js';
 import { refusedPath } from '../../../formats/path-policy.js';
 import { codeOf } from '../exit.js';
-import { syncDirectory } from '../files.js';
+import { syncDirectory } from '../system/files.js';
 import type { Layout } from '../layout.js';
 
 export type OldKind = 'file' | 'link' | 'other';

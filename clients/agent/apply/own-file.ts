@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { realpath, rename, rm } from 'node:fs/promises';
 import { dirname, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { hashOf, look, syncDirectory, syncFile } from '../files.js';
+import { hashOf, look, syncDirectory, syncFile } from '../system/files.js';
 import type { Layout } from '../layout.js';
 
 /** Its path in the installation, with slashes; null: it lies elsewhere, or is the copy. */

@@ -9,10 +9,10 @@ import { globMatcher } from '../../../formats/globs.js';
 import type { Manifest, ManifestFile } from '../../../formats/manifest.js';
 import { nameKey } from '../../../formats/path-policy.js';
 import { Failure } from '../exit.js';
-import { hashOf, look } from '../files.js';
+import { hashOf, look } from '../system/files.js';
 import { OWN_FOLDER, type Layout } from '../layout.js';
 import type { DirectoryStep, FileStep, OldEntry, Plan } from './journal.js';
-import type { Parents } from './parents.js';
+import type { Parents } from '../system/parents.js';
 import type { FileSystem } from './probe.js';
 
 export interface PlanInput {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { look, ON_WINDOWS } from '../files.js';
+import { look, ON_WINDOWS } from '../system/files.js';
 import type { Layout } from '../layout.js';
 
 export interface FileSystem {

@@ -6,12 +6,12 @@
 import { appendFile, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../exit.js';
-import { hashOf, look, syncDirectory } from '../files.js';
+import { hashOf, look, syncDirectory } from '../system/files.js';
 import type { Hooks } from '../hooks.js';
 import type { Layout } from '../layout.js';
 import { undo, type Transaction } from './apply.js';
 import { readHead, type Head } from './journal.js';
-import { Parents } from './parents.js';
+import { Parents } from '../system/parents.js';
 
 export type Recovered = { kind: 'nothing' } | { kind: 'rolled back' | 'finished'; head: Head };
 

@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import { PackageRejected, readPackage, type FileEntry } from '../../../formats/archive.js';
 import type { Manifest } from '../../../formats/manifest.js';
 import { Failure } from '../exit.js';
-import { eachOf, syncDirectory, syncFile } from '../files.js';
+import { eachOf, syncDirectory, syncFile } from '../system/files.js';
 import type { Layout } from '../layout.js';
 import type { VerifiedRelease } from '../trust/verified.js';
 import { setMode } from './apply.js';

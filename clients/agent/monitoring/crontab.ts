@@ -4,9 +4,9 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { childEnv } from '../environment.js';
+import { childEnv } from '../system/environment.js';
 import { Failure } from '../exit.js';
-import { programAt } from '../programs.js';
+import { programAt } from '../system/programs.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,26 +1,11 @@
 /** Where a machine's script and its token lie: 0700 and 0600, in a directory that nobody else writes to. */
 import { chmod, mkdir, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Parents } from '../apply/parents.js';
+import { Parents } from '../system/parents.js';
 import { Failure } from '../exit.js';
-import { ON_WINDOWS, writeWhole } from '../files.js';
+import { ON_WINDOWS, writeWhole } from '../system/files.js';
 import { TOKEN_FILE, type Offer } from './offer.js';
-import { isElevated, keepToOwner } from './task.js';
-
-type Env = Readonly<Record<string, string | undefined>>;
-
-/** Of a machine without an installation, where `--dir` does not say it. @throws Failure usage */
-export async function machineFolder(env: Env): Promise<string> {
-  const home = await baseOf(env);
-  if (home === undefined) throw new Failure('usage', '--dir is missing: where the script and its token shall lie');
-  return join(home, 'update-agent', 'monitor');
-}
-
-async function baseOf(env: Env): Promise<string | undefined> {
-  if (ON_WINDOWS) return (await isElevated()) ? env.ProgramData : env.LOCALAPPDATA;
-  if (process.geteuid?.() === 0) return '/var/lib';
-  return env.XDG_DATA_HOME || (env.HOME && join(env.HOME, '.local', 'share'));
-}
+import { keepToOwner } from '../system/windows.js';
 
 /** Made if need be, and judged like an installation. @returns without links @throws Failure spaceOrPermission */
 export async function openFolder(dir: string): Promise<string> {

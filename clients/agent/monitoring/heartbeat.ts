@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
-import { childEnv } from '../environment.js';
+import { childEnv } from '../system/environment.js';
 import { Failure } from '../exit.js';
-import { ON_WINDOWS } from '../files.js';
+import { ON_WINDOWS } from '../system/files.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -8,7 +8,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, Failure } from '../exit.js';
-import { hashOf, withFile } from '../files.js';
+import { hashOf, withFile } from '../system/files.js';
 import type { Hooks } from '../hooks.js';
 import { isTransient, messageOf } from './http.js';
 import type { Network, Package } from './network.js';

@@ -8,7 +8,7 @@ import { rootCertificates } from 'node:tls';
 import type { Dispatcher, request as Request } from 'undici';
 import { codeOf, Failure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
-import { refusedAddress } from './address.js';
+import { refusedAddress } from '../options/address.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 type Headers = Record<string, string>;

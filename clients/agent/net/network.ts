@@ -2,13 +2,13 @@
  * What an action wants of the network. The credentials of a run are known here alone: an action asks, and never holds a password.
  * So the same action runs where the credentials must not be, in the child of `owner/`.
  */
-import { credentialsOf, type Credentials } from '../update/credentials.js';
+import { credentialsOf, type Credentials } from './credentials.js';
 import type { Hooks } from '../hooks.js';
 import type { Options } from '../options.js';
 import type { Env } from '../options/table.js';
 import { isInteractive } from '../prompts.js';
-import { accountOf, askedAccount } from '../setup/account.js';
-import { SetupSession, type Account, type SetupPath } from '../setup/session.js';
+import { accountOf, askedAccount } from './account.js';
+import { SetupSession, type Account, type SetupPath } from './session.js';
 import { Http, type Answer, type Download } from './http.js';
 
 /** A package, and what to say where the credentials for it were refused. */

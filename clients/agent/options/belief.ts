@@ -5,9 +5,9 @@
  */
 import { constants } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { checkAncestors } from '../apply/parents.js';
+import { checkAncestors } from '../system/parents.js';
 import { Failure } from '../exit.js';
-import { look, ON_WINDOWS, withFile } from '../files.js';
+import { look, ON_WINDOWS, withFile } from '../system/files.js';
 import { Layout } from '../layout.js';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
 import { readConfig, type ConfigFile } from './config-file.js';

@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { codeOf, Failure } from '../exit.js';
-import { ON_WINDOWS } from '../files.js';
+import { ON_WINDOWS } from '../system/files.js';
 
 export interface ConfigFile {
   path: string;

@@ -4,7 +4,7 @@ import type { Answer } from '../net/http.js';
 import type { Network, Package } from '../net/network.js';
 import type { Options } from '../options.js';
 import type { Env } from '../options/table.js';
-import type { SetupPath } from '../setup/session.js';
+import type { SetupPath } from '../net/session.js';
 import type { ServiceControl } from '../update/service.js';
 import { failureOfRefusal, MARK, type Order, type Reply, type Wish } from './messages.js';
 

@@ -1,7 +1,7 @@
 /** What the child that works as an installation's owner and the parent that is root say to each other. */
 import { EXIT, Failure, type Outcome } from '../exit.js';
 import type { Options } from '../options.js';
-import { Taken } from '../setup/session.js';
+import { Taken } from '../net/session.js';
 import type { Verb } from '../update/service.js';
 
 /** Says to the child that it has a parent to ask. */

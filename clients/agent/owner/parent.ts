@@ -7,12 +7,12 @@ import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
 import { constants } from 'node:os';
 import { readFile } from 'node:fs/promises';
 import { isSea } from 'node:sea';
-import { childEnv } from '../environment.js';
+import { childEnv } from '../system/environment.js';
 import { EXIT, Failure, failureOf } from '../exit.js';
 import { foreignOwner, installedProject } from '../options/belief.js';
 import { isInteractive } from '../prompts.js';
 import { secretOf } from '../secrets.js';
-import { serverOf } from '../setup/account.js';
+import { serverOf } from '../net/account.js';
 import type { Agent } from '../update/installation.js';
 import { MARK, refusalOf, type Order, type Question, type Reply } from './messages.js';
 import { Served } from './served.js';

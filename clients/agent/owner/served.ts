@@ -3,9 +3,9 @@ import { Failure } from '../exit.js';
 import type { Action } from '../options/table.js';
 import { isInteractive } from '../prompts.js';
 import { isPackageUrl } from '../../../formats/platform.js';
-import { below } from '../net/address.js';
+import { below } from '../options/address.js';
 import type { Package } from '../net/network.js';
-import type { SetupPath } from '../setup/session.js';
+import type { SetupPath } from '../net/session.js';
 import type { Agent } from '../update/installation.js';
 import type { Wish } from './messages.js';
 

@@ -2,7 +2,7 @@
  * Whether this machine has what an installed .NET application runs on (contract 90, runtime check): each
  * `*.runtimeconfig.json` of the release against the installed runtimes. What brings its runtime along is not flagged.
  */
-import { look } from '../files.js';
+import { look } from '../system/files.js';
 import { readFile } from 'node:fs/promises';
 import { printable } from '../../../formats/texts.js';
 import type { Manifest } from '../../../formats/manifest.js';

@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { access, constants, readFile } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
-import { childEnv } from '../environment.js';
-import { ON_WINDOWS } from '../files.js';
-import { isSafe } from '../programs.js';
+import { childEnv } from '../system/environment.js';
+import { ON_WINDOWS } from '../system/files.js';
+import { isSafe } from '../system/programs.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

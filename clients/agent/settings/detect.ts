@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { homedir, hostname, userInfo } from 'node:os';
 import { extname, resolve } from 'node:path';
-import { look } from '../files.js';
+import { look } from '../system/files.js';
 import { OWN_FOLDER } from '../layout.js';
 import { FormatError, type Value } from './formats/format.js';
 import { FORMATS, type FormatName } from './formats/index.js';

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, Failure } from '../exit.js';
-import { ON_WINDOWS, withFile, writeWhole } from '../files.js';
+import { ON_WINDOWS, withFile, writeWhole } from '../system/files.js';
 import { printable } from '../../../formats/texts.js';
 import { askYesNo, isInteractive } from '../prompts.js';
 import type { Installation } from '../update/installation.js';

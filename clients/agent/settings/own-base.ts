@@ -4,9 +4,9 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkAncestors } from '../apply/parents.js';
+import { checkAncestors } from '../system/parents.js';
 import { Failure } from '../exit.js';
-import { look, writeWhole } from '../files.js';
+import { look, writeWhole } from '../system/files.js';
 
 export const MARKER = '.made-by-update-agent';
 const MODE = 0o755;

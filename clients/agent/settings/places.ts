@@ -4,8 +4,8 @@ import { isAbsolute, join } from 'node:path';
 import { refusedPath } from '../../../formats/path-policy.js';
 import { namesSystemDirectory } from '../../../formats/system-names.js';
 import { Failure } from '../exit.js';
-import { ON_WINDOWS } from '../files.js';
-import { isElevated } from '../monitoring/task.js';
+import { ON_WINDOWS } from '../system/files.js';
+import { isElevated } from '../system/windows.js';
 import type { Location, Target } from './description.js';
 import { withVariables } from './variables.js';
 

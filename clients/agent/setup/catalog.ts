@@ -3,7 +3,7 @@ import { printable } from '../../../formats/texts.js';
 import { Failure } from '../exit.js';
 import { askChoice, isInteractive } from '../prompts.js';
 import type { Agent } from '../update/installation.js';
-import type { SetupPath } from './session.js';
+import type { SetupPath } from '../net/session.js';
 
 export interface CatalogProject {
   slug: string;

@@ -5,9 +5,9 @@
 import { mkdir, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
-import { checkAncestors } from '../apply/parents.js';
+import { checkAncestors } from '../system/parents.js';
 import { codeOf, Failure } from '../exit.js';
-import { look } from '../files.js';
+import { look } from '../system/files.js';
 import { Layout, MANIFEST, OWN_FOLDER } from '../layout.js';
 
 const DIRECTORY_MODE = 0o755;

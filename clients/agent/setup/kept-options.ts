@@ -1,7 +1,7 @@
 /** What later updates need is kept in `agent.json`: the server, the license key, and what was allowed. Never a password. */
 import { Failure } from '../exit.js';
 import { readConfig } from '../options/config-file.js';
-import { writeWhole } from '../files.js';
+import { writeWhole } from '../system/files.js';
 import type { Installation } from '../update/installation.js';
 import { join } from 'node:path';
 

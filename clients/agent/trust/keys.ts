@@ -11,7 +11,7 @@ import {
   type VerifyingKey,
 } from '../../../formats/signature.js';
 import { Failure } from '../exit.js';
-import type { State } from '../update/state.js';
+import type { State } from './state.js';
 
 /** What `/pubkey` said. */
 export interface OfferedKey {

@@ -6,7 +6,11 @@ import { differsFrom, ManifestInvalid, readManifest, type Manifest } from '../..
 import { isPlatform } from '../../../formats/platform.js';
 import { isSignedBy, type VerifyingKey } from '../../../formats/signature.js';
 import { Failure } from '../exit.js';
-import type { SignedStatement } from '../update/server.js';
+
+export interface SignedStatement {
+  statement: string;
+  signature: string;
+}
 
 export interface VerifiedRelease {
   manifest: Manifest;

@@ -12,7 +12,7 @@ import { probe } from '../apply/probe.js';
 import { finish, rollBack } from '../apply/recover.js';
 import { stage } from '../apply/staging.js';
 import { Failure, failureOf } from '../exit.js';
-import { look } from '../files.js';
+import { look } from '../system/files.js';
 import { sha256Of, type VerifiedRelease } from '../trust/verified.js';
 import type { Installation } from './installation.js';
 import { checkSpace, reserve } from './space.js';

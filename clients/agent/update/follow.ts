@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
 import { printable } from '../../../formats/texts.js';
-import { below } from '../net/address.js';
+import { below } from '../options/address.js';
 import { download, OtherBytes, readSmall } from '../net/download.js';
 import { bring } from './bring.js';
 import type { Installation } from './installation.js';

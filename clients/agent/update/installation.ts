@@ -6,7 +6,7 @@ import { mkdir, open, realpath } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { compareVersions } from '../../../lib/versions.js';
 import { ownPath } from '../apply/own-file.js';
-import { Parents } from '../apply/parents.js';
+import { Parents } from '../system/parents.js';
 import { prepare, recover, type Recovered } from '../apply/recover.js';
 import { codeOf, Failure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
@@ -19,7 +19,7 @@ import { manifestOf } from '../trust/verified.js';
 import { takeLock, type Lock } from './lock.js';
 import { recorderIn } from './log.js';
 import type { ServiceControl } from './service.js';
-import { readState, writeState, type State } from './state.js';
+import { readState, writeState, type State } from '../trust/state.js';
 
 /** What one run of the program has at hand. */
 export interface Agent {

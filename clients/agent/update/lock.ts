@@ -9,7 +9,7 @@
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codeOf, Failure } from '../exit.js';
-import { beginOf, isRunning, processSpace } from '../processes.js';
+import { beginOf, isRunning, processSpace } from '../system/processes.js';
 
 interface Owner {
   pid: number;

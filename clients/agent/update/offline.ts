@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
 import { readPublicKey, type VerifyingKey } from '../../../formats/signature.js';
 import { codeOf, Failure } from '../exit.js';
-import { hashOf } from '../files.js';
+import { hashOf } from '../system/files.js';
 import { judgeSignature, releaseKey } from '../trust/keys.js';
 import { checkNotOlder, compareWithAsked, manifestOf, type VerifiedRelease } from '../trust/verified.js';
 import type { Installation } from './installation.js';

@@ -12,10 +12,11 @@ import {
   manifestOf,
   sha256Of,
   type VerifiedRelease,
+  type SignedStatement,
 } from '../trust/verified.js';
 import type { VerifyingKey } from '../../../formats/signature.js';
 import type { Installation } from './installation.js';
-import type { CheckAnswer, ManifestPlace, Offered, Question, SignedStatement, UpdateServer } from './server.js';
+import type { CheckAnswer, ManifestPlace, Offered, Question, UpdateServer } from './server.js';
 
 export interface Found {
   release: VerifiedRelease;

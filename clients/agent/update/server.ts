@@ -7,10 +7,11 @@ import { compareVersions, isVersion } from '../../../lib/versions.js';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
 import { isPackageUrl } from '../../../formats/platform.js';
 import { Failure } from '../exit.js';
-import { below } from '../net/address.js';
+import { below } from '../options/address.js';
 import { errorText, type Answer } from '../net/http.js';
 import type { Network } from '../net/network.js';
 import { readOfferedKey, type OfferedKey } from '../trust/keys.js';
+import type { SignedStatement } from '../trust/verified.js';
 
 const KEY_BYTES = 4 * 1024 * 1024;
 const STATEMENT_BYTES = 4 * 1024 * 1024;
@@ -53,11 +54,6 @@ export interface CheckAnswer {
   latestVersion: string | null;
   /** Null: up to date. */
   offered: Offered | null;
-}
-
-export interface SignedStatement {
-  statement: string;
-  signature: string;
 }
 
 export class UpdateServer {

@@ -5,10 +5,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { applicationEnv, childEnv } from '../environment.js';
+import { applicationEnv, childEnv } from '../system/environment.js';
 import { Failure } from '../exit.js';
-import { ON_WINDOWS } from '../files.js';
-import { programAt } from '../programs.js';
+import { ON_WINDOWS } from '../system/files.js';
+import { programAt } from '../system/programs.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

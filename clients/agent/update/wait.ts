@@ -1,7 +1,7 @@
 /** Waiting for the application to end before its files are replaced (contract 90, defaults: 300 s, then exit 7). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../exit.js';
-import { beginOf, isRunning, isZombie } from '../processes.js';
+import { beginOf, isRunning, isZombie } from '../system/processes.js';
 
 const PAUSE_MS = 100;
 

@@ -7,7 +7,7 @@ import type { Stats } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../exit.js';
-import { look, ON_WINDOWS } from '../files.js';
+import { look, ON_WINDOWS } from './files.js';
 
 const OTHERS_WRITE = 0o002;
 const GROUP_WRITES = 0o020;

@@ -1,7 +1,7 @@
 /** The setup path of the service (contract 60): its token lives for 30 minutes, is held in memory only, and opens no package. */
 import { Failure } from '../exit.js';
-import { below } from '../net/address.js';
-import { errorText, type Answer, type Http } from '../net/http.js';
+import { below } from '../options/address.js';
+import { errorText, type Answer, type Http } from './http.js';
 
 const PREFIX = '/api/setup/v1';
 const LOGIN_BYTES = 64 * 1024;

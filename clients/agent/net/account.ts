@@ -1,6 +1,6 @@
 /** Who installs, and where: from the options, the environment, or a prompt (contract 90, update agent: `--username`). */
 import { Failure } from '../exit.js';
-import { serverUrl } from '../net/address.js';
+import { serverUrl } from '../options/address.js';
 import { askText, isInteractive } from '../prompts.js';
 import { askPassword } from '../secrets.js';
 import type { Options } from '../options.js';

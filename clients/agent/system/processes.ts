@@ -1,6 +1,6 @@
 /** Other processes of this machine: whether they run, and whether a number still means the same one. */
 import { readFile, readlink } from 'node:fs/promises';
-import { codeOf } from './exit.js';
+import { codeOf } from '../exit.js';
 
 /** A process that may not be signalled runs all the same. */
 export function isRunning(pid: number): boolean {

@@ -4,8 +4,8 @@
  */
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { checkAncestors } from './apply/parents.js';
-import { Failure } from './exit.js';
+import { checkAncestors } from './parents.js';
+import { Failure } from '../exit.js';
 import { ON_WINDOWS } from './files.js';
 
 type Env = Readonly<Record<string, string | undefined>>;

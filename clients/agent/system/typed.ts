@@ -5,7 +5,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Failure } from '../exit.js';
-import { look, ON_WINDOWS } from '../files.js';
+import { look, ON_WINDOWS } from './files.js';
 
 const OTHERS_WRITE = 0o002;
 const STICKY = 0o1000;

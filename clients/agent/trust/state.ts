@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isVersion } from '../../../lib/versions.js';
 import { codeOf, Failure } from '../exit.js';
-import { writeWhole } from '../files.js';
+import { writeWhole } from '../system/files.js';
 
 export interface Pin {
   /** Of the SPKI DER, hex. */

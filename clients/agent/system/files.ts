@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs';
 import { lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { codeOf } from './exit.js';
+import { codeOf } from '../exit.js';
 
 export const ON_WINDOWS = process.platform === 'win32';
 

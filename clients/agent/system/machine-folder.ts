@@ -1,0 +1,20 @@
+/** Where the script of a machine lies that has no installation (contract 90, update agent: `monitor`). */
+import { join } from 'node:path';
+import { Failure } from '../exit.js';
+import { ON_WINDOWS } from './files.js';
+import { isElevated } from './windows.js';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Of a machine without an installation, where `--dir` does not say it. @throws Failure usage */
+export async function machineFolder(env: Env): Promise<string> {
+  const home = await baseOf(env);
+  if (home === undefined) throw new Failure('usage', '--dir is missing: where the script and its token shall lie');
+  return join(home, 'update-agent', 'monitor');
+}
+
+async function baseOf(env: Env): Promise<string | undefined> {
+  if (ON_WINDOWS) return (await isElevated()) ? env.ProgramData : env.LOCALAPPDATA;
+  if (process.geteuid?.() === 0) return '/var/lib';
+  return env.XDG_DATA_HOME || (env.HOME && join(env.HOME, '.local', 'share'));
+}
