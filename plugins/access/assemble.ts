@@ -2,27 +2,27 @@
 import type { PluginContext } from '../../kernel/contract.js';
 import { TOKEN_PROJECTS } from '../../ports/domain/access.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import type { Account } from './accounts/account.js';
+import type { Account } from './model/account.js';
 import { Accounts } from './accounts/accounts.js';
-import { Audit } from './audit.js';
-import { AccessAuthenticator } from './authenticator.js';
+import { Audit } from './audit/audit.js';
+import { AccessAuthenticator } from './sessions/authenticator.js';
 import { Background } from './background.js';
-import { Credentials } from './credentials.js';
-import { Devices } from './devices.js';
+import { Credentials } from './login/credentials.js';
+import { Devices } from './login/devices.js';
 import { Directory } from './accounts/directory.js';
 import { firstStart } from './accounts/first-start.js';
-import { Forms } from './forms.js';
-import { TokenFinder } from './live-tokens.js';
-import { Login } from './login.js';
+import { Forms } from './sessions/forms.js';
+import { TokenFinder } from './tokens/live-tokens.js';
+import { Login } from './login/login.js';
 import { MasterTokens } from './master-tokens.js';
-import { KnownAddresses } from './known-addresses.js';
+import { KnownAddresses } from './login/known-addresses.js';
 import { KnownProjects } from './known-projects.js';
 import { Roster } from './accounts/roster.js';
-import { SecurityLog } from './security-log.js';
-import { Sessions } from './sessions.js';
-import { Throttle } from './throttle.js';
-import { Tokens } from './tokens.js';
-import { Totp } from './totp.js';
+import { SecurityLog } from './audit/security-log.js';
+import { Sessions } from './sessions/sessions.js';
+import { Throttle } from './login/throttle.js';
+import { Tokens } from './tokens/tokens.js';
+import { Totp } from './login/totp.js';
 
 /** A type and not an interface, so that a list of plugins takes it for a plain record. */
 export type AccessConfig = {

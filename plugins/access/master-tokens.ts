@@ -5,8 +5,8 @@
 import { invalid, notFound, ServiceError } from '../../kernel/errors.js';
 import type { NewToken, TokenProjects, TokenRecord } from '../../ports/domain/access.js';
 import { MONITOR_SOURCE } from '../../ports/domain/watchdog.js';
-import type { Actor, Audit } from './audit.js';
-import type { Tokens } from './tokens.js';
+import type { Actor, Audit } from './audit/audit.js';
+import type { Tokens } from './tokens/tokens.js';
 
 /** With a `source` a `wd_live_` token is made, which may carry `watchdog:ping` and nothing else. */
 export type NewMasterToken = Omit<NewToken, 'kind'>;

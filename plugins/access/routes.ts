@@ -4,9 +4,9 @@ import { created, deleted, named, whole, type Clock, type HttpRequest, type Rout
 import { denied, notFound } from '../../kernel/errors.js';
 import { refused } from '../../lib/unsupported-fields.js';
 import type { TokenProjects } from '../../ports/domain/access.js';
-import { MAX_LIFE_SECONDS, provision, type ProvisionInput } from './provision.js';
-import type { Audit } from './audit.js';
-import type { Tokens } from './tokens.js';
+import { MAX_LIFE_SECONDS, provision, type ProvisionInput } from './tokens/provision.js';
+import type { Audit } from './audit/audit.js';
+import type { Tokens } from './tokens/tokens.js';
 
 const timestamp = joi.string().isoDate();
 

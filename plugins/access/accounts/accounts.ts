@@ -15,11 +15,11 @@ import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
 import type { Role } from '../../../ports/http.js';
 import { StoreConflict } from '../../../ports/store.js';
-import { accountView, checkUsername, ROLES, usernameKey, type Account, type AccountView } from './account.js';
-import { type Actor, Audit } from '../audit.js';
-import { passwordProblem } from '../password.js';
+import { accountView, checkUsername, ROLES, usernameKey, type Account, type AccountView } from '../model/account.js';
+import { type Actor, Audit } from '../audit/audit.js';
+import { passwordProblem } from '../model/password.js';
 import { Roster } from './roster.js';
-import { Sessions } from '../sessions.js';
+import { Sessions } from '../sessions/sessions.js';
 import { Watchers } from './watchers.js';
 
 export interface NewAccount {

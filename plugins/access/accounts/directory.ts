@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { collection, inject, injectable, type Collection } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import type { AccountDirectory, OpeningAccount } from '../../../ports/domain/access.js';
-import { usernameKey, type Account } from './account.js';
+import { usernameKey, type Account } from '../model/account.js';
 
 const PAGE = 500;
 

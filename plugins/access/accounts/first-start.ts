@@ -7,7 +7,7 @@
 import type { Collection, Ids } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { FirstStart } from '../../../ports/domain/access.js';
-import type { Account } from './account.js';
+import type { Account } from '../model/account.js';
 import type { Accounts } from './accounts.js';
 
 /** A UUIDv7 of the year 1970: no real account can have it. */

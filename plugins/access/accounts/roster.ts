@@ -24,7 +24,7 @@ import {
 } from '../../../kernel/contract.js';
 import { conflict, notFound, ServiceError } from '../../../kernel/errors.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
-import { isActiveAdmin, type Account } from './account.js';
+import { isActiveAdmin, type Account } from '../model/account.js';
 
 export interface RosterDoc extends Doc {
   rev: number;

@@ -2,7 +2,7 @@
 import type { CommandSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import type { MasterTokens } from '../master-tokens.js';
-import type { Tokens } from '../tokens.js';
+import type { Tokens } from '../tokens/tokens.js';
 
 const LISTED = ['master', 'watchdog', 'sub', 'setup', 'intake'] as const;
 

@@ -2,11 +2,11 @@
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { invalid, notFound, ServiceError } from '../../../kernel/errors.js';
-import type { Account } from '../accounts/account.js';
-import { accountView } from '../accounts/account.js';
+import type { Account } from '../model/account.js';
+import { accountView } from '../model/account.js';
 import type { Services } from '../assemble.js';
-import { DEVICE_COOKIE } from '../devices.js';
-import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions.js';
+import { DEVICE_COOKIE } from '../login/devices.js';
+import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';
 import { browserName } from './browser-name.js';
 import { field, orAgain, signedIn } from './form.js';
 

@@ -4,9 +4,9 @@ import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '.
 import { ServiceError } from '../../../kernel/errors.js';
 import { readKeptForm } from '../../../lib/kept-form.js';
 import type { Services } from '../assemble.js';
-import { DEVICE_COOKIE, DEVICE_SECONDS } from '../devices.js';
-import type { Browser, LoginStep } from '../login.js';
-import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions.js';
+import { DEVICE_COOKIE, DEVICE_SECONDS } from '../login/devices.js';
+import type { Browser, LoginStep } from '../login/login.js';
+import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';
 import { field, localPath, orAgain, signedIn } from './form.js';
 import { resumed } from './resume.js';
 

@@ -3,7 +3,7 @@ import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { isFormOf, writtenIn, type KeptForm } from '../../../lib/kept-form.js';
-import { sha256 } from '../token.js';
+import { sha256 } from '../model/token.js';
 import type { Services } from '../assemble.js';
 import { signedIn } from './form.js';
 

@@ -2,8 +2,8 @@
 import type { TokenRecord } from '../../../ports/domain/access.js';
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { Accounts } from '../accounts/accounts.js';
-import { isLive } from '../token.js';
-import type { Tokens } from '../tokens.js';
+import { isLive } from '../model/token.js';
+import type { Tokens } from '../tokens/tokens.js';
 
 export const accountSearch = (accounts: Pick<Accounts, 'list'>): SearchProvider => ({
   label: 'Users',

@@ -4,7 +4,7 @@ import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '.
 import type { TokenRecord } from '../../../ports/domain/access.js';
 import type { TokenKind } from '../../../ports/http.js';
 import type { Services } from '../assemble.js';
-import { isLive } from '../token.js';
+import { isLive } from '../model/token.js';
 import { field, fields, orAgain, signedIn } from './form.js';
 import { presetsOf, scopeGroups } from './scopes.js';
 

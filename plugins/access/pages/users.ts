@@ -1,7 +1,7 @@
 /** /users: the accounts, for administrators (contract 80). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
-import { accountView, isActiveAdmin, ROLES, type AccountView } from '../accounts/account.js';
+import { accountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
 import type { Services } from '../assemble.js';
 import { field, orAgain, signedIn } from './form.js';
 

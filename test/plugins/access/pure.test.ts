@@ -3,11 +3,11 @@ import 'reflect-metadata';
 import { grants } from '../../../lib/scopes.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { checkUsername, usernameKey } from '../../../plugins/access/accounts/account.js';
+import { checkUsername, usernameKey } from '../../../plugins/access/model/account.js';
 import { browserName } from '../../../plugins/access/pages/browser-name.js';
 import { localPath } from '../../../plugins/access/pages/form.js';
-import { passwordProblem } from '../../../plugins/access/password.js';
-import { looksLikeToken, PREFIXES } from '../../../plugins/access/token.js';
+import { passwordProblem } from '../../../plugins/access/model/password.js';
+import { looksLikeToken, PREFIXES } from '../../../plugins/access/model/token.js';
 
 describe('access: pure parts', function () {
   this.timeout(20_000);

@@ -13,12 +13,12 @@ import {
   type Collection,
   type Doc,
   type Logger,
-} from '../../kernel/contract.js';
-import { KeyedMutex } from '../../lib/keyed-mutex.js';
-import { HOUR_MS } from '../../lib/time.js';
-import type { Cipher } from '../../ports/cipher.js';
-import type { CarriedOut, FormMemory, SessionOf } from '../../ports/http.js';
-import { sha256 } from './token.js';
+} from '../../../kernel/contract.js';
+import { KeyedMutex } from '../../../lib/keyed-mutex.js';
+import { HOUR_MS } from '../../../lib/time.js';
+import type { Cipher } from '../../../ports/cipher.js';
+import type { CarriedOut, FormMemory, SessionOf } from '../../../ports/http.js';
+import { sha256 } from '../model/token.js';
 
 const PURPOSE = 'shown-once';
 

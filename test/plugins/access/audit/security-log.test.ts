@@ -1,13 +1,13 @@
 /** The security log: what is written, and that a flood of the same writes little (contract 80, audit log). */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { ServiceError } from '../../../kernel/errors.js';
-import type { AuditEntry } from '../../../ports/domain/access.js';
-import { MOST_PER_WINDOW } from '../../../plugins/access/security-log.js';
-import { services, fixtureOn, PASSWORD } from './fixture.js';
-import type { Services } from '../../../plugins/access/assemble.js';
-import { refused } from './refused.js';
-import { HttpFixture } from './http-fixture.js';
+import { ServiceError } from '../../../../kernel/errors.js';
+import type { AuditEntry } from '../../../../ports/domain/access.js';
+import { MOST_PER_WINDOW } from '../../../../plugins/access/audit/security-log.js';
+import { services, fixtureOn, PASSWORD } from '../fixture.js';
+import type { Services } from '../../../../plugins/access/assemble.js';
+import { refused } from '../refused.js';
+import { HttpFixture } from '../http-fixture.js';
 
 const FROM = { address: '203.0.113.7', request_id: 'req-1', place: 'web' } as const;
 

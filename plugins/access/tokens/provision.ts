@@ -1,12 +1,12 @@
 /**
  * Provisioning: a master token makes a sub-token with at most its own rights (contract 10, tokens).
  */
-import type { Clock } from '../../kernel/contract.js';
-import { denied, ServiceError } from '../../kernel/errors.js';
-import { grants } from '../../lib/scopes.js';
-import type { TokenProjects } from '../../ports/domain/access.js';
-import type { Principal } from '../../ports/http.js';
-import { isLive } from './token.js';
+import type { Clock } from '../../../kernel/contract.js';
+import { denied, ServiceError } from '../../../kernel/errors.js';
+import { grants } from '../../../lib/scopes.js';
+import type { TokenProjects } from '../../../ports/domain/access.js';
+import type { Principal } from '../../../ports/http.js';
+import { isLive } from '../model/token.js';
 import type { Tokens } from './tokens.js';
 
 const DAY = 86_400;

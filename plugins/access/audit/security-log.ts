@@ -3,11 +3,11 @@
  * repeats from one network within a minute are counted: the first is written at once, the number of the others at the end
  * of the minute. The number of different entries per minute is limited too; one entry counts the rest.
  */
-import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
-import { networkOf } from '../../lib/addresses.js';
-import type { Principal, Refusal } from '../../ports/http.js';
+import { inject, injectable, PORT, type Clock, type Logger } from '../../../kernel/contract.js';
+import { networkOf } from '../../../lib/addresses.js';
+import type { Principal, Refusal } from '../../../ports/http.js';
 import { Audit } from './audit.js';
-import { Background } from './background.js';
+import { Background } from '../background.js';
 
 export type SecurityEvent =
   | 'login.succeeded'

@@ -6,12 +6,20 @@
 import { createHmac } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
 import QRCode from 'qrcode';
-import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
-import { conflict, invalid, ServiceError } from '../../kernel/errors.js';
-import type { Cipher } from '../../ports/cipher.js';
-import type { Account } from './accounts/account.js';
-import { NO_TOTP } from './accounts/accounts.js';
-import { type Actor, Audit } from './audit.js';
+import {
+  PORT,
+  collection,
+  inject,
+  injectable,
+  type Clock,
+  type Collection,
+  type Ids,
+} from '../../../kernel/contract.js';
+import { conflict, invalid, ServiceError } from '../../../kernel/errors.js';
+import type { Cipher } from '../../../ports/cipher.js';
+import type { Account } from '../model/account.js';
+import { NO_TOTP } from '../accounts/accounts.js';
+import { type Actor, Audit } from '../audit/audit.js';
 import { Throttle } from './throttle.js';
 
 const STEP_MS = 30_000;

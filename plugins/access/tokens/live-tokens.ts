@@ -3,10 +3,10 @@
  * what it reads must not be able to publish its own credential. Characters that nobody sees hide none; a token that is encoded,
  * or split by what is seen or over two fields, is not found. Nothing that looks only at text can find all of them.
  */
-import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
-import { asSeen } from '../../lib/unseen.js';
-import type { LiveTokens } from '../../ports/domain/access.js';
-import { isLive, sha256, type TokenDoc } from './token.js';
+import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../../kernel/contract.js';
+import { asSeen } from '../../../lib/unseen.js';
+import type { LiveTokens } from '../../../ports/domain/access.js';
+import { isLive, sha256, type TokenDoc } from '../model/token.js';
 
 /** Every kind but intake keys, which are public. */
 const SHAPE = /(?:svc_live_|svc_sub_|wd_live_|svc_setup_)[0-9A-Za-z]{43}/g;

@@ -2,12 +2,12 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
-import type { Account } from '../../../plugins/access/accounts/account.js';
-import type { Services } from '../../../plugins/access/assemble.js';
-import type { SessionDoc } from '../../../plugins/access/sessions.js';
-import type { Role } from '../../../ports/http.js';
-import { PASSWORD, services, sha256, fixtureOn, type Fixture } from './fixture.js';
-import { refused } from './refused.js';
+import type { Account } from '../../../../plugins/access/model/account.js';
+import type { Services } from '../../../../plugins/access/assemble.js';
+import type { SessionDoc } from '../../../../plugins/access/sessions/sessions.js';
+import type { Role } from '../../../../ports/http.js';
+import { PASSWORD, services, sha256, fixtureOn, type Fixture } from '../fixture.js';
+import { refused } from '../refused.js';
 
 const HOUR = 3_600_000;
 const BROWSER = { address: '192.0.2.7', userAgent: 'test' };

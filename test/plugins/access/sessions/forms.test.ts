@@ -1,9 +1,9 @@
 /** What is created is created once, and a session that has ended keeps what was written (contract 80, conduct). */
 import { expect } from 'chai';
-import { sha256 } from '../../../plugins/access/token.js';
-import { MemoryStore } from '../../../adapters/memory/store.js';
-import { HttpFixture, type Answer, type Browser } from './http-fixture.js';
-import { PASSWORD } from './fixture.js';
+import { sha256 } from '../../../../plugins/access/model/token.js';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { HttpFixture, type Answer, type Browser } from '../http-fixture.js';
+import { PASSWORD } from '../fixture.js';
 
 const TOKEN = { name: 'ci', scopes: 'bugtracker:report', expires_in_seconds: '', project: '', source: '' };
 const SECRET = /svc_live_[0-9A-Za-z]{43}/;

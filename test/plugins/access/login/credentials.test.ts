@@ -1,12 +1,12 @@
 /** The one credential check and its throttling (contract 10, accounts). */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import type { Account } from '../../../plugins/access/accounts/account.js';
-import type { Services } from '../../../plugins/access/assemble.js';
-import { waitSeconds } from '../../../plugins/access/throttle.js';
-import type { Role } from '../../../ports/http.js';
-import { PASSWORD, services, fixtureOn, type Fixture } from './fixture.js';
-import { refused } from './refused.js';
+import type { Account } from '../../../../plugins/access/model/account.js';
+import type { Services } from '../../../../plugins/access/assemble.js';
+import { waitSeconds } from '../../../../plugins/access/login/throttle.js';
+import type { Role } from '../../../../ports/http.js';
+import { PASSWORD, services, fixtureOn, type Fixture } from '../fixture.js';
+import { refused } from '../refused.js';
 
 const ADDRESS = '192.0.2.7';
 

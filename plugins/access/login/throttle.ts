@@ -7,9 +7,17 @@
  * failure is counted. Rejected: counting every attempt as failed until it succeeds, which refuses the right password of
  * people (and of release store clients) who come in parallel.
  */
-import { PORT, collection, inject, injectable, type Clock, type Collection, type Doc } from '../../kernel/contract.js';
-import { ServiceError } from '../../kernel/errors.js';
-import type { Attempt, AttemptThrottle } from '../../ports/domain/access.js';
+import {
+  PORT,
+  collection,
+  inject,
+  injectable,
+  type Clock,
+  type Collection,
+  type Doc,
+} from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import type { Attempt, AttemptThrottle } from '../../../ports/domain/access.js';
 
 export const FREE_FAILURES = 5;
 export const MAX_WAIT_SECONDS = 900;

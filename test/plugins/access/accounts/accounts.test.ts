@@ -1,14 +1,14 @@
 /** Accounts, names, passwords, the last administrator, the first one (contract 10, accounts; contract 00, first start). */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import type { Account } from '../../../plugins/access/accounts/account.js';
-import { checkUsername, usernameKey } from '../../../plugins/access/accounts/account.js';
-import type { Services } from '../../../plugins/access/assemble.js';
-import { passwordProblem } from '../../../plugins/access/password.js';
-import access from '../../../plugins/access/plugin.js';
-import type { RosterDoc } from '../../../plugins/access/accounts/roster.js';
-import { PASSWORD, services, fixtureOn, type Fixture } from './fixture.js';
-import { refused } from './refused.js';
+import type { Account } from '../../../../plugins/access/model/account.js';
+import { checkUsername, usernameKey } from '../../../../plugins/access/model/account.js';
+import type { Services } from '../../../../plugins/access/assemble.js';
+import { passwordProblem } from '../../../../plugins/access/model/password.js';
+import access from '../../../../plugins/access/plugin.js';
+import type { RosterDoc } from '../../../../plugins/access/accounts/roster.js';
+import { PASSWORD, services, fixtureOn, type Fixture } from '../fixture.js';
+import { refused } from '../refused.js';
 
 describe('access: accounts', () => {
   let w: Fixture;

@@ -4,8 +4,8 @@
  * nothing: the password is still required.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { PORT, inject, injectable, type Ids } from '../../kernel/contract.js';
-import type { Cipher } from '../../ports/cipher.js';
+import { PORT, inject, injectable, type Ids } from '../../../kernel/contract.js';
+import type { Cipher } from '../../../ports/cipher.js';
 
 export const DEVICE_COOKIE = 'svc_device';
 export const DEVICE_SECONDS = 180 * 24 * 3600;

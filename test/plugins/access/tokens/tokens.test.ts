@@ -1,16 +1,16 @@
 /** Tokens: checking, revoking, provisioning (contract 10, tokens). */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { extend } from '../../../kernel/contract.js';
-import { fieldsWithLiveTokens, TOKEN_PROJECTS } from '../../../ports/domain/access.js';
-import { refused } from './refused.js';
-import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from './fixture.js';
-import type { Services } from '../../../plugins/access/assemble.js';
-import { provision } from '../../../plugins/access/provision.js';
-import { tokenSearch } from '../../../plugins/access/pages/search.js';
-import { questionOf } from '../../support/search.js';
-import type { TokenDoc } from '../../../plugins/access/token.js';
-import type { TokenPrincipal } from '../../../ports/http.js';
+import { extend } from '../../../../kernel/contract.js';
+import { fieldsWithLiveTokens, TOKEN_PROJECTS } from '../../../../ports/domain/access.js';
+import { refused } from '../refused.js';
+import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from '../fixture.js';
+import type { Services } from '../../../../plugins/access/assemble.js';
+import { provision } from '../../../../plugins/access/tokens/provision.js';
+import { tokenSearch } from '../../../../plugins/access/pages/search.js';
+import { questionOf } from '../../../support/search.js';
+import type { TokenDoc } from '../../../../plugins/access/model/token.js';
+import type { TokenPrincipal } from '../../../../ports/http.js';
 
 const DAY_MS = 86_400_000;
 
@@ -103,8 +103,8 @@ describe('access: tokens', () => {
   it('knows the shared key, and no empty one', async () => {
     expect(await s.authenticator.bearer(SHARED_KEY)).to.deep.equal({ kind: 'shared_key' });
     expect(await s.authenticator.bearer(`${SHARED_KEY} `)).to.equal(null);
-    const { AccessAuthenticator } = await import('../../../plugins/access/authenticator.js');
-    const { cipher } = await import('./fixture.js');
+    const { AccessAuthenticator } = await import('../../../../plugins/access/sessions/authenticator.js');
+    const { cipher } = await import('../fixture.js');
     const open = new AccessAuthenticator({ shared_key: '' }, cipher, s.tokens, s.sessions, s.security);
     expect(await open.bearer('')).to.equal(null);
   });

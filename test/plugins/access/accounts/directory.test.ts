@@ -1,11 +1,11 @@
 /** Accounts as the release store needs them: who may enter, a mark of it, and word of every change (ports/domain/access.ts). */
 import 'reflect-metadata';
 import { expect } from 'chai';
-import { extend } from '../../../kernel/contract.js';
-import type { Account } from '../../../plugins/access/accounts/account.js';
-import type { Services } from '../../../plugins/access/assemble.js';
-import { ACCOUNT_WATCHERS, type OpeningAccount } from '../../../ports/domain/access.js';
-import { fixtureOn, PASSWORD, services, type Fixture } from './fixture.js';
+import { extend } from '../../../../kernel/contract.js';
+import type { Account } from '../../../../plugins/access/model/account.js';
+import type { Services } from '../../../../plugins/access/assemble.js';
+import { ACCOUNT_WATCHERS, type OpeningAccount } from '../../../../ports/domain/access.js';
+import { fixtureOn, PASSWORD, services, type Fixture } from '../fixture.js';
 
 describe('access: the directory of accounts', () => {
   let w: Fixture;

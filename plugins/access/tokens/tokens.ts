@@ -7,17 +7,25 @@
  * that is provisioned while its master is being revoked; until the reconciler came by, it would live. The copy is made
  * anyway, so that lists are correct, but no check depends on it.
  */
-import { PORT, collection, inject, injectable, type Clock, type Collection, type Ids } from '../../kernel/contract.js';
-import { conflict, invalid, notFound } from '../../kernel/errors.js';
-import { BoundedMap } from '../../lib/bounded-map.js';
-import { KeyedMutex } from '../../lib/keyed-mutex.js';
-import type { IssuedToken, NewToken, TokenIssuer, TokenRecord } from '../../ports/domain/access.js';
-import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
-import type { TokenKind, TokenPrincipal } from '../../ports/http.js';
-import type { Filter } from '../../ports/store.js';
-import type { Account } from './accounts/account.js';
-import { Background } from './background.js';
-import { isLive, PREFIXES, sha256, tokenPrincipal, tokenRecord, type TokenDoc } from './token.js';
+import {
+  PORT,
+  collection,
+  inject,
+  injectable,
+  type Clock,
+  type Collection,
+  type Ids,
+} from '../../../kernel/contract.js';
+import { conflict, invalid, notFound } from '../../../kernel/errors.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import { KeyedMutex } from '../../../lib/keyed-mutex.js';
+import type { IssuedToken, NewToken, TokenIssuer, TokenRecord } from '../../../ports/domain/access.js';
+import { SYSTEM, type SystemInfo } from '../../../ports/domain/system.js';
+import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
+import type { Filter } from '../../../ports/store.js';
+import type { Account } from '../model/account.js';
+import { Background } from '../background.js';
+import { isLive, PREFIXES, sha256, tokenPrincipal, tokenRecord, type TokenDoc } from '../model/token.js';
 
 interface DatedToken extends NewToken {
   /** Wins over `expires_in_seconds`. */

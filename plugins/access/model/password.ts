@@ -3,7 +3,7 @@
  * tries first. Rejected: demanding character classes, which yields `Password123!`; a list of millions, which is data to
  * ship and to keep for words that are shorter than twelve characters anyway.
  */
-import { usernameKey } from './accounts/account.js';
+import { usernameKey } from './account.js';
 
 export const MIN_PASSWORD_CHARACTERS = 12;
 /** bcrypt reads no more. */

@@ -11,7 +11,7 @@ import {
   type Clock,
   type Collection,
   type Ids,
-} from '../../kernel/contract.js';
+} from '../../../kernel/contract.js';
 import {
   AUDIT_TARGETS,
   type AuditEntry,
@@ -22,10 +22,10 @@ import {
   type AuditTarget,
   type AuditTargets,
   type CommandLine,
-} from '../../ports/domain/access.js';
-import type { Principal } from '../../ports/http.js';
+} from '../../../ports/domain/access.js';
+import type { Principal } from '../../../ports/http.js';
 import { foundIn } from './audit-search.js';
-import { Tokens } from './tokens.js';
+import { Tokens } from '../tokens/tokens.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 

@@ -2,13 +2,13 @@
  * Credentials to principals, on the way of every request (contract 10, tokens, web session, shared key).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { PORT, inject, injectable, type AppSettings } from '../../kernel/contract.js';
-import type { Cipher } from '../../ports/cipher.js';
-import type { Authenticator, Principal, Refusal, SessionPrincipal } from '../../ports/http.js';
-import { SecurityLog } from './security-log.js';
+import { PORT, inject, injectable, type AppSettings } from '../../../kernel/contract.js';
+import type { Cipher } from '../../../ports/cipher.js';
+import type { Authenticator, Principal, Refusal, SessionPrincipal } from '../../../ports/http.js';
+import { SecurityLog } from '../audit/security-log.js';
 import { Sessions } from './sessions.js';
-import { looksLikeToken } from './token.js';
-import { Tokens } from './tokens.js';
+import { looksLikeToken } from '../model/token.js';
+import { Tokens } from '../tokens/tokens.js';
 
 @injectable()
 export class AccessAuthenticator implements Authenticator {

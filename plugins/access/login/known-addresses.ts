@@ -4,10 +4,18 @@
  * out neither its neighbours behind the same address, nor its account elsewhere, and a neighbour's failures do not lock it.
  * The right password is required as ever; who guesses from a known address is throttled by that pair's count.
  */
-import { PORT, collection, inject, injectable, type Clock, type Collection, type Doc } from '../../kernel/contract.js';
-import { networkOf } from '../../lib/addresses.js';
-import { DAY_MS, isoOf } from '../../lib/time.js';
-import { sha256 } from './token.js';
+import {
+  PORT,
+  collection,
+  inject,
+  injectable,
+  type Clock,
+  type Collection,
+  type Doc,
+} from '../../../kernel/contract.js';
+import { networkOf } from '../../../lib/addresses.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { sha256 } from '../model/token.js';
 
 const KNOWN_MS = 30 * DAY_MS;
 /** A success is noted this often: the store checks a credential with every package. */

@@ -13,11 +13,11 @@ import {
   type Collection,
   type Doc,
   type Ids,
-} from '../../kernel/contract.js';
-import type { SessionPrincipal } from '../../ports/http.js';
-import type { Account } from './accounts/account.js';
-import { Background } from './background.js';
-import { sha256 } from './token.js';
+} from '../../../kernel/contract.js';
+import type { SessionPrincipal } from '../../../ports/http.js';
+import type { Account } from '../model/account.js';
+import { Background } from '../background.js';
+import { sha256 } from '../model/token.js';
 
 export const SESSION_COOKIE = 'svc_session';
 export const IDLE_MS = 12 * 3_600_000;

@@ -5,9 +5,9 @@
  * secret is stored nowhere. `token_id` is the id that people and the API use.
  */
 import { hash } from 'node:crypto';
-import type { Doc } from '../../kernel/contract.js';
-import type { TokenRecord } from '../../ports/domain/access.js';
-import type { TokenKind, TokenPrincipal } from '../../ports/http.js';
+import type { Doc } from '../../../kernel/contract.js';
+import type { TokenRecord } from '../../../ports/domain/access.js';
+import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
 
 export const PREFIXES = {
   master: 'svc_live_',

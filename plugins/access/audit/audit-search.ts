@@ -3,10 +3,10 @@
  * that begin so, each of them a range in the order of time; their pages are merged. Rejected: a filter by prefix, for which a
  * store walks the log until it has found enough, or sorts all that fit.
  */
-import type { Collection } from '../../kernel/contract.js';
-import { mergedPage } from '../../ports/cursor.js';
-import type { AuditEntry, AuditQuery } from '../../ports/domain/access.js';
-import type { Filter, Page, Sort } from '../../ports/store.js';
+import type { Collection } from '../../../kernel/contract.js';
+import { mergedPage } from '../../../ports/cursor.js';
+import type { AuditEntry, AuditQuery } from '../../../ports/domain/access.js';
+import type { Filter, Page, Sort } from '../../../ports/store.js';
 
 const NEWEST: Sort = [['at', 'desc']];
 /** Names that are looked up one by one; the log is walked for the beginning of more. */

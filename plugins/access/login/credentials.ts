@@ -3,20 +3,20 @@
  *
  * Unknown account, wrong password and disabled account end alike: the same hash work, the same writes, the same answer.
  */
-import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
-import { ServiceError } from '../../kernel/errors.js';
-import { networkOf } from '../../lib/addresses.js';
-import type { AccountInfo, CredentialCheck, LoginAttempts } from '../../ports/domain/access.js';
-import type { PasswordHasher } from '../../ports/hasher.js';
-import type { Role } from '../../ports/http.js';
-import { usernameKey, type Account } from './accounts/account.js';
+import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { networkOf } from '../../../lib/addresses.js';
+import type { AccountInfo, CredentialCheck, LoginAttempts } from '../../../ports/domain/access.js';
+import type { PasswordHasher } from '../../../ports/hasher.js';
+import type { Role } from '../../../ports/http.js';
+import { usernameKey, type Account } from '../model/account.js';
 import { Devices } from './devices.js';
 import { KnownAddresses } from './known-addresses.js';
-import { MAX_PASSWORD_BYTES } from './password.js';
-import { SecurityLog, type SecurityEvent } from './security-log.js';
+import { MAX_PASSWORD_BYTES } from '../model/password.js';
+import { SecurityLog, type SecurityEvent } from '../audit/security-log.js';
 import { FREE_FAILURES, Throttle } from './throttle.js';
-import { sha256 } from './token.js';
-import { Watchers } from './accounts/watchers.js';
+import { sha256 } from '../model/token.js';
+import { Watchers } from '../accounts/watchers.js';
 
 export type Place = 'web' | 'setup' | 'release_store';
 export type CredentialInput = Parameters<CredentialCheck['check']>[0];

@@ -11,13 +11,13 @@ import {
   type Collection,
   type Doc,
   type Ids,
-} from '../../kernel/contract.js';
-import { ServiceError } from '../../kernel/errors.js';
-import type { Account } from './accounts/account.js';
+} from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import type { Account } from '../model/account.js';
 import { Credentials } from './credentials.js';
 import { Devices } from './devices.js';
-import { Sessions } from './sessions.js';
-import { sha256 } from './token.js';
+import { Sessions } from '../sessions/sessions.js';
+import { sha256 } from '../model/token.js';
 import { Totp } from './totp.js';
 
 const CHALLENGE_MS = 5 * 60_000;

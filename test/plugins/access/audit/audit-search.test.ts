@@ -1,11 +1,11 @@
 /** What the audit log finds by filters: the same as a look at every entry, page by page, on both embedded stores. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { foundIn } from '../../../plugins/access/audit-search.js';
-import access from '../../../plugins/access/plugin.js';
-import type { AuditEntry, AuditQuery } from '../../../ports/domain/access.js';
-import type { Collection } from '../../../ports/store.js';
-import { PluginStores, type OpenedStore } from '../../support/stores.js';
+import { foundIn } from '../../../../plugins/access/audit/audit-search.js';
+import access from '../../../../plugins/access/plugin.js';
+import type { AuditEntry, AuditQuery } from '../../../../ports/domain/access.js';
+import type { Collection } from '../../../../ports/store.js';
+import { PluginStores, type OpenedStore } from '../../../support/stores.js';
 
 const ACTORS = ['admin', 'admin2', 'anna', 'system', 'token ci (a)', 'token ci (b)'];
 const ACTIONS = ['bug.bulk', 'token.created', 'token.revoked', 'tokens.odd', 'user.disabled'];
