@@ -302,6 +302,8 @@ export type * from '../ports/outbound.js';
 export type * from '../ports/processes.js';
 export type * from '../ports/signer.js';
 export type * from '../ports/store.js';
+export type * from '../ports/tuning.js';
+export type { Render, Rendered, Renderer, Rendering } from '../ports/rendering.js';
 export type * from '../ports/tools.js';
 export { mergedPage } from '../ports/cursor.js';
 export { matches } from '../ports/document.js';
@@ -319,6 +321,8 @@ export {
   type StagedPackage,
   type StoredFile,
 } from '../ports/release-store.js';
+export { cached, findCached, getCached } from '../ports/cached-reads.js';
+export { changeRendered, findRendered } from '../ports/rendering.js';
 export { InvalidCursor, StoreConflict } from '../ports/store.js';
 export { deleted, pageOf, whole } from './shapes.js';
 export {

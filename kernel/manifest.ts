@@ -76,21 +76,26 @@ const pointName = text(
   'the name of an extension point such as "bugs.item_actions"',
 );
 const errorCode = /^[a-z][a-z0-9_]{2,63}$/;
-/** A value that a collection folds, or the one that takes its place. */
-const FOLDED = /^[a-z][a-z0-9_]*$/;
+/** A value that an index may hold as another one, or that other one. */
+const INDEXED = /^[a-z][a-z0-9_]*$/;
 const path = text(/^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/, 'a field path such as "claim.expires_at"');
 
 const index = Joi.object({
   fields: list(path).min(1).required(),
   unique: Joi.boolean(),
-  sparse: Joi.alternatives(Joi.boolean(), Joi.valid(Joi.in('fields'))).messages({
-    'any.only': '{{#label}} must be a boolean or one of its fields',
-    'alternatives.types': '{{#label}} must be a boolean or one of its fields',
-    'alternatives.match': '{{#label}} must be a boolean or one of its fields',
-  }),
 }).custom((value: { fields: string[]; unique?: boolean }, helpers) =>
   value.unique === true && value.fields.length !== 1 ? helpers.error('index.unique') : value,
 );
+
+const indexedValue = text(INDEXED, 'lower-case letters and underscores').required();
+const tuning = Joi.object({
+  sparse: Joi.array().items(path),
+  indexedLater: Joi.array().items(path),
+  insertsIndexedLater: Joi.boolean(),
+  indexedAtOnceWith: Joi.array().items(path),
+  indexedAs: Joi.object({ path: path.required(), value: indexedValue, as: indexedValue }),
+  compressed: Joi.array().items(path),
+});
 
 const schemaOf = (value: unknown, helpers: Joi.CustomHelpers): unknown => {
   const schema = value as { type?: unknown; validate?: unknown };
@@ -125,14 +130,7 @@ const manifest = Joi.object({
     Joi.object({
       name: text(/^[a-z][a-z0-9_]{0,63}$/, 'lower-case letters, digits and underscores, a letter first').required(),
       indexes: Joi.array().items(index).required(),
-      deferred: Joi.array().items(path),
-      deferredInserts: Joi.boolean(),
-      folded: Joi.object({
-        path: path.required(),
-        value: text(FOLDED, 'lower-case letters and underscores').required(),
-        as: text(FOLDED, 'lower-case letters and underscores').required(),
-      }),
-      packed: Joi.array().items(path),
+      tuning,
       lookups: Joi.array().items(
         Joi.object({ path: path.required(), by: Joi.string().valid('value', 'text').required() }),
       ),

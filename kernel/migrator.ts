@@ -22,6 +22,7 @@ import {
   type DocumentStore,
   type IndexSpec,
 } from '../ports/store.js';
+import type { Tuning } from '../ports/tuning.js';
 import { collectionOf } from './collections.js';
 import type { FullManifest } from './manifest.js';
 
@@ -169,13 +170,10 @@ export class Migrator {
   /** The hash is of what was declared, in a canonical order: the same declaration is the same migration. */
   #indexes(plugin: string, specs: readonly CollectionSpec[]): Step {
     const canonical = specs
-      .map(({ name, indexes, deferred = [], deferredInserts = false, folded, lookups = [], packed = [] }) => [
+      .map(({ name, indexes, lookups = [], tuning = {} }) => [
         name,
-        indexes.map((index) => `${signOf(index)}${index.fields.join('+')}`).sort(),
-        ...(deferred.length > 0 ? [deferred] : []),
-        ...(deferredInserts ? ['deferred inserts'] : []),
-        ...(folded !== undefined ? [`folded ${folded.path} ${folded.value} ${folded.as}`] : []),
-        ...(packed.length > 0 ? [`packed ${packed.join()}`] : []),
+        indexes.map((index) => `${signOf(index, tuning)}${index.fields.join('+')}`).sort(),
+        ...tuned(tuning),
         ...(lookups.length > 0 ? [lookups.map(({ path, by }) => `${by} ${path}`).sort()] : []),
       ])
       .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
@@ -213,7 +211,21 @@ function refuseRenamed(id: string, applied: ReadonlySet<string>): void {
 }
 
 /** How an index is declared, before its fields. */
-function signOf({ unique = false, sparse = false }: IndexSpec): string {
+function signOf({ fields, unique = false }: IndexSpec, { sparse = [] }: Tuning): string {
   if (unique) return '!';
-  return typeof sparse === 'string' ? `?${sparse} ` : sparse ? '?' : '';
+  const lacked = fields.find((path) => sparse.includes(path));
+  if (lacked === undefined) return '';
+  return lacked === fields[0] ? '?' : `?${lacked} `;
+}
+
+/** The rest of a collection's tuning, in the words of the first declarations, so that their hashes stay the same. */
+function tuned(tuning: Tuning): unknown[] {
+  const { indexedLater = [], insertsIndexedLater = false, indexedAtOnceWith = [], indexedAs, compressed = [] } = tuning;
+  return [
+    ...(indexedLater.length > 0 ? [indexedLater] : []),
+    ...(insertsIndexedLater ? ['deferred inserts'] : []),
+    ...(indexedAtOnceWith.length > 0 ? [`at once with ${indexedAtOnceWith.join()}`] : []),
+    ...(indexedAs !== undefined ? [`folded ${indexedAs.path} ${indexedAs.value} ${indexedAs.as}`] : []),
+    ...(compressed.length > 0 ? [`packed ${compressed.join()}`] : []),
+  ];
 }

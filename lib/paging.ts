@@ -39,8 +39,3 @@ export async function all<T, Q extends Cursor>(list: Paged<T, Q>, query: Q): Pro
   for await (const items of pages(list, query)) for (const item of items) found.push(item);
   return found;
 }
-
-/** A list whose pages are few, short and asked for all the time: those that are kept for a moment (ports/store.ts, `findCached`). */
-export const cached = <T, Q extends Cursor>(list: {
-  findCached(query?: Q): Promise<Readonly<Page<T>>>;
-}): Paged<T, Q> => ({ find: (query) => list.findCached(query) });

@@ -18,6 +18,8 @@
  *  - user input never becomes a path: paths match `PATH` and are refused otherwise.
  */
 
+import type { Tuning } from './tuning.js';
+
 export type Scalar = string | number | boolean | null;
 export type Json = Scalar | Json[] | { [key: string]: Json | undefined };
 
@@ -100,40 +102,11 @@ export interface Page<T> {
   next: string | null;
 }
 
-/**
- * What is to be made of each document of a page where it is read, or of one where it is changed: on SQLite in the thread that does so, so
- * that the event loop neither parses nor writes what it only passes on.
- */
-export interface Rendering {
-  /** Exports `render`, a `Render`. It is loaded on whatever thread reads or writes, so it imports little, and nothing that has effects. */
-  module: URL;
-  /** A collection of the same store: its document with the same id is handed over too. */
-  beside?: Collection<Doc>;
-  /** What the function needs to know besides, such as the time. */
-  context: Json;
-}
-
-/** Pure. @param beside null: there is none. @param context as `Rendering` has it. @returns what becomes JSON */
-export type Render<T extends Doc = never, B extends Doc = never, C extends Json = never> = (
-  doc: T,
-  beside: B | null,
-  context: C,
-) => object;
-
-export interface Rendered {
-  /** An array: what was made of each document, in order. As text, or as its UTF-8 in a buffer of its own, whichever is at hand. */
-  json: string | Uint8Array;
-  /** As in `Page`. */
-  next: string | null;
-}
-
 export interface ChangeOptions {
   /** Which document, when several match. */
   sort?: Sort;
   /** Create `{id, …setOnInsert, …}` when none matches; the filter must then name the `id` by equality. */
   upsert?: boolean;
-  /** It moves so many indexes that those over `deferred` paths come along: an engine need not come back to the document for them. */
-  settled?: boolean;
 }
 
 export interface Changed<T> {
@@ -151,16 +124,7 @@ export type WriteResult = { n: number } | { conflict: string };
 
 export interface Collection<T extends Doc> {
   get(id: string): Promise<T | null>;
-  /**
-   * For what every request asks again. Callers share the document and leave it as it is. This process's own writes are seen
-   * as by `get`; where no server is shared by several processes, those of a command a few milliseconds later.
-   */
-  getCached(id: string): Promise<Readonly<T> | null>;
   find(query?: Find): Promise<Page<T>>;
-  /** As `getCached`, a page of few documents. */
-  findCached(query?: Find): Promise<Readonly<Page<Readonly<T>>>>;
-  /** The same page as JSON of what a pure function makes of each document. */
-  render(query: Find, rendering: Rendering): Promise<Rendered>;
   count(filter?: Filter): Promise<number>;
   /** Counts per distinct value of `path` (missing counts as null). */
   groupCount(path: string, filter?: Filter): Promise<{ key: Scalar; n: number }[]>;
@@ -168,16 +132,6 @@ export interface Collection<T extends Doc> {
   insert(doc: T): Promise<void>;
   /** Atomic find-and-modify of one document; null when none matched. @throws StoreConflict */
   change(filter: Filter, update: Update, options?: ChangeOptions): Promise<Changed<T> | null>;
-  /**
-   * As `change`, answered as the JSON of what a pure function makes of the document as the change left it. Where the function throws, the
-   * change is made all the same.
-   */
-  changeRendered(
-    filter: Filter,
-    update: Update,
-    rendering: Rendering,
-    options?: Omit<ChangeOptions, 'upsert'>,
-  ): Promise<string | null>;
   /** Every match, at most `limit`; not atomic as a whole. Answers how many. */
   changeMany(filter: Filter, update: Update, limit?: number): Promise<number>;
   remove(filter: Filter, limit?: number): Promise<number>;
@@ -194,11 +148,6 @@ export interface Collection<T extends Doc> {
 export interface IndexSpec {
   fields: readonly string[];
   unique?: boolean;
-  /**
-   * Most documents lack the first field, or the one of `fields` that is named, and look-ups compare it with a value: an engine may leave
-   * those documents out of the index. Not with `unique`, which always does.
-   */
-  sparse?: boolean | string;
 }
 
 /**
@@ -220,23 +169,7 @@ export interface CollectionSpec {
    * `set` and `unset` of that very path.
    */
   lookups?: readonly LookupSpec[];
-  /**
-   * Indexed paths, none of them unique, that nearly every write of a document moves. An engine may bring their indexes up to
-   * date a little later than the document; what reads answer is exact at any moment all the same.
-   */
-  deferred?: readonly string[];
-  /** An engine may do the same with all indexes of a document that is inserted, but those over the id and unique paths. */
-  deferredInserts?: boolean;
-  /**
-   * Of an indexed path, not unique: documents with this value are few, and often go to it from `as` or back. An engine may keep both at
-   * one place of its indexes over the path; what reads answer is exact all the same.
-   */
-  folded?: { path: string; value: string; as: string };
-  /**
-   * Fields, large and seldom read, that an engine may keep compressed. No index and no look-up is over them, and no filter and
-   * no sort names them: what that would answer is not defined.
-   */
-  packed?: readonly string[];
+  tuning?: Tuning;
 }
 
 /** One write of a transaction. */

@@ -15,7 +15,6 @@ import {
   uniqueValue,
   valueAt,
 } from '../../ports/document.js';
-import { renderChanged, renderPage } from '../../ports/rendering.js';
 import {
   StoreConflict,
   type ChangeOptions,
@@ -26,8 +25,6 @@ import {
   type Find,
   type IndexSpec,
   type Page,
-  type Rendered,
-  type Rendering,
   type Scalar,
   type Sort,
   type TransactionWrite,
@@ -67,14 +64,6 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     return doc === undefined ? null : clone(doc);
   }
 
-  getCached(id: string): Promise<Readonly<T> | null> {
-    return this.get(id);
-  }
-
-  findCached(query?: Find): Promise<Readonly<Page<Readonly<T>>>> {
-    return this.find(query);
-  }
-
   async find(query: Find = {}): Promise<Page<T>> {
     const sort = query.sort ?? [];
     const limit = pageLimit(query.limit);
@@ -82,10 +71,6 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
     if (typeof query.after === 'string') filters.push({ or: afterStretches(sort, decodeCursor(sort, query.after)) });
     const found = this.#matching(filters, sort).slice(0, limit + 1);
     return toPage(sort, found.map(clone), limit);
-  }
-
-  async render(query: Find, rendering: Rendering): Promise<Rendered> {
-    return renderPage(await this.find(query), rendering);
   }
 
   async count(filter: Filter = {}): Promise<number> {
@@ -109,15 +94,6 @@ export class MemoryCollection<T extends Doc> implements Collection<T> {
   async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
     const changed = this.#change(filter, update, options);
     return changed && { doc: clone(changed.doc), created: changed.created };
-  }
-
-  async changeRendered(
-    filter: Filter,
-    update: Update,
-    rendering: Rendering,
-    options: Omit<ChangeOptions, 'upsert'> = {},
-  ): Promise<string | null> {
-    return renderChanged(() => this.change(filter, update, options), rendering);
   }
 
   async changeMany(filter: Filter, update: Update, limit = Infinity): Promise<number> {

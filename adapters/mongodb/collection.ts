@@ -2,7 +2,6 @@
 import { MongoBulkWriteError, type Collection as Driver } from 'mongodb';
 import { afterStretches, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { applyUpdate, jsonText, plainUpdate, seedOf } from '../../ports/document.js';
-import { renderChanged, renderPage } from '../../ports/rendering.js';
 import {
   StoreConflict,
   type ChangeOptions,
@@ -12,8 +11,6 @@ import {
   type Filter,
   type Find,
   type Page,
-  type Rendered,
-  type Rendering,
   type Scalar,
   type Update,
   type WriteOp,
@@ -67,14 +64,6 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return stored && (fromStored(stored) as T);
   }
 
-  getCached(id: string): Promise<Readonly<T> | null> {
-    return this.get(id);
-  }
-
-  findCached(query?: Find): Promise<Readonly<Page<Readonly<T>>>> {
-    return this.find(query);
-  }
-
   async find(query: Find = {}): Promise<Page<T>> {
     const sort = query.sort ?? [];
     const limit = pageLimit(query.limit);
@@ -94,10 +83,6 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
       [...found.values()].map((stored) => fromStored(stored) as T),
       limit,
     );
-  }
-
-  async render(query: Find, rendering: Rendering): Promise<Rendered> {
-    return renderPage(await this.find(query), rendering);
   }
 
   #rows(filter: Query, sort: Find['sort'], limit: number): Promise<Stored[]> {
@@ -168,15 +153,6 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     const doc = applyUpdate(seedOf(filter), JSON.parse(jsonText(update)) as Update, true) as T;
     await this.insert(doc);
     return JSON.parse(jsonText(doc)) as T;
-  }
-
-  async changeRendered(
-    filter: Filter,
-    update: Update,
-    rendering: Rendering,
-    options: Omit<ChangeOptions, 'upsert'> = {},
-  ): Promise<string | null> {
-    return renderChanged(() => this.change(filter, update, options), rendering);
   }
 
   async changeMany(filter: Filter, update: Update, limit?: number): Promise<number> {

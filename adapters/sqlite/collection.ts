@@ -1,6 +1,8 @@
 /** A collection of the SQLite store, on the main thread: arguments become requests, answers become documents. */
 import { decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
+import type { CachingCollection } from '../../ports/cached-reads.js';
+import type { Rendered, Rendering, RenderingCollection } from '../../ports/rendering.js';
 import {
   StoreConflict,
   type ChangeOptions,
@@ -10,8 +12,6 @@ import {
   type Filter,
   type Find,
   type Page,
-  type Rendered,
-  type Rendering,
   type Scalar,
   type Update,
   type WriteOp,
@@ -26,7 +26,7 @@ import {
   type RenderRequest,
   type StoredRendering,
   type WriteKind,
-} from './messages.js';
+} from './threads/messages.js';
 
 /** The threads, as a collection sees them. */
 export interface Threads {
@@ -45,7 +45,7 @@ const CHUNK = 200;
 /** Parsing a page of large documents gives the event loop back after this long, in milliseconds. */
 const SLICE_MS = 5;
 
-export class SqliteCollection<T extends Doc> implements Collection<T> {
+export class SqliteCollection<T extends Doc> implements Collection<T>, CachingCollection<T>, RenderingCollection {
   readonly name: string;
   readonly #threads: Threads;
 
@@ -92,7 +92,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T> {
     return toPage(sort, await parseAll<T>(bodies as string[]), limit);
   }
 
-  async render(query: Find, rendering: Rendering): Promise<Rendered> {
+  async findRendered(query: Find, rendering: Rendering): Promise<Rendered> {
     const sort = query.sort ?? [];
     const limit = pageLimit(query.limit);
     const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;

@@ -1,14 +1,14 @@
 /** A reading worker: one request after the other on a connection of its own. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { Connection, type ConnectionOptions } from './connection.js';
-import { outcomeOf, type Outcome, type ReadRequest } from './messages.js';
-import { performRead } from './reads.js';
-import { Renderer } from './rendering/renderer.js';
-import { serve } from './serve.js';
+import { Connection, type ConnectionOptions } from './connection/connection.js';
+import { outcomeOf, type Outcome, type ReadRequest } from './threads/messages.js';
+import { performRead } from './reading/reads.js';
+import { PageRenderer } from './reading/page-renderer.js';
+import { serve } from './threads/serve.js';
 
 function answer(
   connection: Connection,
-  renderer: Renderer,
+  renderer: PageRenderer,
   [kind, name, text]: ReadRequest,
 ): [Outcome] | Promise<[Outcome]> {
   if (kind === 'render') {
@@ -33,7 +33,7 @@ function transferred(outcome: Outcome): ArrayBuffer[] {
 
 if (parentPort) {
   const connection = new Connection(workerData as ConnectionOptions);
-  const renderer = new Renderer(connection);
+  const renderer = new PageRenderer(connection);
   serve<ReadRequest>(parentPort, {
     // One at a time (`most`).
     answer: ([request]) => answer(connection, renderer, request as ReadRequest),

@@ -11,13 +11,13 @@ import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { Collection, CollectionSpec, Doc, DocumentStore, Transact } from '../../ports/store.js';
 import { CachedReads } from './kept/cached-reads.js';
 import { SqliteCollection, type Threads } from './collection.js';
-import { Connection, type ConnectionOptions } from './connection.js';
-import { isBusy, isMissingTable } from './driver.js';
-import { collectionsOf } from './messages.js';
-import { packedFields } from './packing/fields.js';
-import { textOf, wholeBody, type DocText } from './packing/packing.js';
-import { Pool } from './pool.js';
-import { Seen } from './seen.js';
+import { Connection, type ConnectionOptions } from './connection/connection.js';
+import { isBusy, isMissingTable } from './driver/driver.js';
+import { collectionsOf } from './threads/messages.js';
+import { compressedFields } from './schema/compressed-fields.js';
+import { textOf, wholeBody, type DocText } from './body/stored-body.js';
+import { Pool } from './threads/pool.js';
+import { CommitWatch } from './kept/other-commits.js';
 
 export interface SqliteOptions {
   /** The file; its folder is made when missing. */
@@ -44,7 +44,7 @@ export class SqliteStore implements DocumentStore {
     const docs: DocText[] = [];
     const plain = writes.map((write) => {
       if ('update' in write) return { ...write, update: plainUpdate(write.update) };
-      docs.push(textOf('put' in write ? write.put : write.insert, this.#packedOf(write.collection)));
+      docs.push(textOf('put' in write ? write.put : write.insert, this.#compressedOf(write.collection)));
       return 'put' in write ? { ...write, put: true } : { ...write, insert: true };
     });
     const names = plain.map(({ collection }) => collection).join(' ');
@@ -53,8 +53,8 @@ export class SqliteStore implements DocumentStore {
   };
   readonly #options: ConnectionOptions;
   readonly #writer: Pool;
-  readonly #seen = new Seen();
-  readonly #cached = new CachedReads(this.#seen);
+  readonly #commits = new CommitWatch();
+  readonly #cached = new CachedReads(this.#commits);
   readonly #readers: Pool;
   readonly #threads: Threads = {
     get: (collection, id) => this.#get(collection, id),
@@ -62,13 +62,13 @@ export class SqliteStore implements DocumentStore {
     read: (kind, collection, text) => this.#readers.call([kind, collection, text]),
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
     put: (kind, collection, doc) =>
-      this.#writer.call([kind, collection, '', [textOf(doc, this.#packedOf(collection))]]),
+      this.#writer.call([kind, collection, '', [textOf(doc, this.#compressedOf(collection))]]),
     loaded: (module) => (this.#loaded.has(module) ? undefined : this.#load(module)),
   };
   /** Modules that the writer has. */
   readonly #loaded = new Set<string>();
-  /** Collection → its packed fields, as far as they were asked for. */
-  readonly #packed = new Map<string, readonly string[] | undefined>();
+  /** Collection → its compressed fields, as far as they were asked for. */
+  readonly #compressed = new Map<string, readonly string[] | undefined>();
   #connection: Connection | null = null;
 
   constructor({ path, durability = 'full' }: SqliteOptions) {
@@ -76,7 +76,7 @@ export class SqliteStore implements DocumentStore {
     this.#options = connection;
     this.#writer = new Pool({
       module: new URL('./writer.js', import.meta.url),
-      connection: { ...connection, seen: this.#seen.shared },
+      connection: { ...connection, commits: this.#commits.shared },
       threads: 1,
       send: 'stream',
       answered: (request) => {
@@ -115,7 +115,7 @@ export class SqliteStore implements DocumentStore {
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
     for (const { name } of specs) this.collection(name);
     await this.#writer.call(['ensure', '', JSON.stringify(specs)]);
-    this.#packed.clear();
+    this.#compressed.clear();
   }
 
   /** Through the writer and a transaction: answers only when writes can be made. */
@@ -144,10 +144,10 @@ export class SqliteStore implements DocumentStore {
   }
 
   /** What another process declares meanwhile is known with the next start: a document may be stored either way. */
-  #packedOf(collection: string): readonly string[] | undefined {
-    if (!this.#packed.has(collection) && this.#connection !== null)
-      this.#packed.set(collection, packedFields(this.#connection, collection));
-    return this.#packed.get(collection);
+  #compressedOf(collection: string): readonly string[] | undefined {
+    if (!this.#compressed.has(collection) && this.#connection !== null)
+      this.#compressed.set(collection, compressedFields(this.#connection, collection));
+    return this.#compressed.get(collection);
   }
 
   #get(collection: string, id: string): string | null | Promise<string | null> {

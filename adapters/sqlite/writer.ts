@@ -3,12 +3,12 @@
  * transaction and are answered after its COMMIT, because a commit to the disk each would allow some hundreds per second.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { renderOf } from '../../ports/rendering.js';
-import { Connection, type ConnectionOptions } from './connection.js';
-import { outcomeOf, type Outcome, type WriteRequest } from './messages.js';
-import { serve } from './serve.js';
-import { Settling } from './settling.js';
-import { isOfOne, performWrite, Undone } from './writes.js';
+import { Connection, type ConnectionOptions } from './connection/connection.js';
+import { outcomeOf, type Outcome, type WriteRequest } from './threads/messages.js';
+import { serve } from './threads/serve.js';
+import { BackgroundWork } from './writing/background.js';
+import { isOfOne, performWrite, Undone } from './writing/perform.js';
+import { loadRender } from './writing/renders.js';
 
 /** Operations in one transaction. */
 const MAX_BATCH = 256;
@@ -34,29 +34,25 @@ export function commit(connection: Connection, batch: readonly WriteRequest[], c
   }
 }
 
-/** What makes JSON of documents is there before the first change that asks for it: within a transaction nothing can wait. */
+/** The functions that a batch asks for are there before its transaction, in which nothing can wait. */
 async function load(connection: Connection, batch: readonly WriteRequest[]): Promise<void> {
-  for (const [kind, , module] of batch) {
-    if (kind !== 'load' || typeof connection.renders.get(module) === 'function') continue;
-    const render = await renderOf(module).catch((error: unknown) => error as Error);
-    connection.renders.set(module, render);
-  }
+  for (const [kind, , module] of batch) if (kind === 'load') await loadRender(connection, module);
 }
 
 if (parentPort) {
   const connection = new Connection(workerData as ConnectionOptions);
-  const settling = new Settling(connection);
+  const background = new BackgroundWork(connection);
   serve<WriteRequest>(parentPort, {
     answer: (batch) => {
       const committed = (): Outcome[] => {
         const outcomes = commit(connection, batch);
-        settling.later();
+        background.later();
         return outcomes;
       };
       return batch.some(([kind]) => kind === 'load') ? load(connection, batch).then(committed) : committed();
     },
     close: () => {
-      settling.end();
+      background.end();
       connection.close();
     },
     most: MAX_BATCH,

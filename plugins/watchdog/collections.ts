@@ -4,8 +4,12 @@ import type { CollectionSpec } from '../../ports/store.js';
 export const COLLECTIONS: readonly CollectionSpec[] = [
   {
     name: 'monitors',
-    // Monitors that go down together lie all over this index: half of the pages that an alarm would write at once.
-    deferred: ['state'],
+    tuning: {
+      // Else an entry of null goes and comes, somewhere else in the index, with every alarm.
+      sparse: ['project', 'suppressed_by', 'next_check_at', 'outbox_at', 'created_by_token'],
+      // Monitors that go down together lie all over this index: half of the pages that an alarm would write at once.
+      indexedLater: ['state'],
+    },
     lookups: [
       { path: 'source', by: 'text' },
       { path: 'name', by: 'text' },
@@ -16,13 +20,12 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['parent_source', 'source'] },
       { fields: ['project', 'source'] },
       // A list that is worst first is a page of each state.
-      { fields: ['project', 'state', 'source'], sparse: true },
+      { fields: ['project', 'state', 'source'] },
       { fields: ['project', 'app_version'] },
-      // Sparse: else an entry of null goes and comes, somewhere else in the index, with every alarm.
-      { fields: ['suppressed_by'], sparse: true },
-      { fields: ['next_check_at'], sparse: true },
-      { fields: ['outbox_at'], sparse: true },
-      { fields: ['created_by_token'], sparse: true },
+      { fields: ['suppressed_by'] },
+      { fields: ['next_check_at'] },
+      { fields: ['outbox_at'] },
+      { fields: ['created_by_token'] },
     ],
   },
   { name: 'chunks', indexes: [{ fields: ['series', 'to'] }, { fields: ['to'] }] },

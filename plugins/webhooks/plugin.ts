@@ -78,8 +78,9 @@ export default definePlugin<WebhooksConfig>({
         { fields: ['event', 'timestamp'] },
         { fields: ['project_slug', 'timestamp'] },
         { fields: ['stored_at'] },
-        { fields: ['fan_at'], sparse: true },
+        { fields: ['fan_at'] },
       ],
+      tuning: { sparse: ['fan_at'] },
     },
     {
       name: 'deliveries',
@@ -90,9 +91,11 @@ export default definePlugin<WebhooksConfig>({
         { fields: ['webhook_id', 'state'] },
         { fields: ['state'] },
         { fields: ['lease_by'] },
-        // The last attempt of a webhook. Sparse: thousands may wait that were never attempted.
-        { fields: ['webhook_id', 'attempted_at'], sparse: true },
+        // The last attempt of a webhook.
+        { fields: ['webhook_id', 'attempted_at'] },
       ],
+      // Thousands may wait that were never attempted.
+      tuning: { sparse: ['attempted_at'] },
     },
   ],
   from: import.meta.url,

@@ -29,7 +29,8 @@ const ALONE = /^clients\/sdk\//;
 /** An adapter may use its own driver and no other. */
 const DRIVERS: Readonly<Record<string, RegExp>> = {
   memory: /^$/,
-  sqlite: /^libsql$/,
+  // The module of a rendering is loaded by its address (ports/rendering.ts).
+  sqlite: /^(libsql|<computed>)$/,
   mongodb: /^mongodb$/,
   hapi: /^(@hapi\/.*|@fastify\/busboy|handlebars|joi|ipaddr\.js)$/,
   agenda: /^agenda$/,
@@ -43,13 +44,6 @@ export const RULES: readonly Rule[] = [
     project: [],
     packages: [/^joi$/],
     says: 'ports import nothing but lib, and joi’s types in http.ts',
-  },
-  {
-    layer: 'ports',
-    files: /^ports\/rendering\.ts$/,
-    project: [],
-    packages: [/^<computed>$/],
-    says: 'ports/rendering.ts imports ports, lib and the module that a rendering names',
   },
   { layer: 'ports', files: /^ports\//, project: [], packages: [], says: 'ports import nothing but lib' },
   {

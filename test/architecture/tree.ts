@@ -42,7 +42,6 @@ export async function sources(root: string): Promise<string[]> {
 
 /** Units whose folders still import each other. */
 const FOLDER_DEBTS = new Set([
-  'adapters/sqlite',
   'plugins/licensing',
   'plugins/releases',
   'plugins/watchdog',

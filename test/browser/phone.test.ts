@@ -5,8 +5,8 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { Connection } from '../../adapters/sqlite/connection.js';
-import { performWrite } from '../../adapters/sqlite/writes.js';
+import { Connection } from '../../adapters/sqlite/connection/connection.js';
+import { performWrite } from '../../adapters/sqlite/writing/perform.js';
 import { packageWith } from '../../clients/demo/package-file.js';
 import { ADMIN, aosJson, command, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { all, cached, each, pages } from '../../lib/paging.js';
+import { all, each, pages } from '../../lib/paging.js';
 
 interface Query {
   after?: string | null;
@@ -48,13 +48,6 @@ describe('lib: paging', () => {
     const numbers = new Numbers(100);
     for await (const n of each(numbers, {})) if (n === 4) break;
     expect(numbers.asked.map(({ after }) => after)).to.deep.equal([null, '3']);
-  });
-
-  it('reads the pages that are kept where it is asked to', async () => {
-    const list = new Numbers(7);
-    const kept = cached({ findCached: (query?: Query) => list.find(query) });
-    expect(await all(kept, { size: 3 })).to.deep.equal([0, 1, 2, 3, 4, 5, 6]);
-    expect(list.asked.map(({ after }) => after)).to.deep.equal([null, '3', '6']);
   });
 
   it('passes a failure on', async () => {

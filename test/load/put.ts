@@ -1,7 +1,7 @@
 /** Writes of the seeds: into the embedded store of a stopped service, past its threads. */
-import type { Connection } from '../../adapters/sqlite/connection.js';
-import { textOf } from '../../adapters/sqlite/packing/packing.js';
-import { performWrite } from '../../adapters/sqlite/writes.js';
+import type { Connection } from '../../adapters/sqlite/connection/connection.js';
+import { textOf } from '../../adapters/sqlite/body/stored-body.js';
+import { performWrite } from '../../adapters/sqlite/writing/perform.js';
 import type { Doc } from '../../ports/store.js';
 
 /** A new document, within a transaction. */

@@ -1,6 +1,6 @@
 /** Fills the embedded store of a stopped service with monitors in every state, a tenth of them roots. */
 import { join } from 'node:path';
-import { Connection } from '../../adapters/sqlite/connection.js';
+import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { takeIn } from '../../adapters/sqlite/lookups/lookups.js';
 import { put } from './put.js';
 import { SystemClock } from '../../adapters/node/clock.js';

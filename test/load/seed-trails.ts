@@ -1,6 +1,6 @@
 /** Fills the embedded store of a stopped service with what grows beside the items: audit entries, events, one webhook and its deliveries. */
 import { join } from 'node:path';
-import { Connection } from '../../adapters/sqlite/connection.js';
+import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { put } from './put.js';
 import { SystemClock } from '../../adapters/node/clock.js';
 import { RandomIds } from '../../adapters/node/ids.js';

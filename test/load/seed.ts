@@ -4,7 +4,7 @@
  * written, with every combination of status, severity and project, so that each list has something to find.
  */
 import { join } from 'node:path';
-import { Connection } from '../../adapters/sqlite/connection.js';
+import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { takeIn } from '../../adapters/sqlite/lookups/lookups.js';
 import { put } from './put.js';
 import { hashOf } from '../../plugins/bugs/item/hash-of.js';

@@ -22,19 +22,10 @@ export class WatchedStore extends MemoryStore {
     };
     return {
       get: (id) => inner.get(id),
-      getCached: (id) => inner.getCached(id),
-      findCached: (query = {}) => {
-        note('find', query.filter, query.sort);
-        return inner.findCached(query);
-      },
       insert: (doc) => inner.insert(doc),
       find: (query = {}) => {
         note('find', query.filter, query.sort);
         return inner.find(query);
-      },
-      render: (query, rendering) => {
-        note('find', query.filter, query.sort);
-        return inner.render(query, rendering);
       },
       count: (filter) => {
         note('count', filter);
@@ -47,10 +38,6 @@ export class WatchedStore extends MemoryStore {
       change: (filter, update: Update, options) => {
         note('change', filter, options?.sort);
         return inner.change(filter, update, options);
-      },
-      changeRendered: (filter, update, rendering, options) => {
-        note('change', filter, options?.sort);
-        return inner.changeRendered(filter, update, rendering, options);
       },
       changeMany: (filter, update, limit) => {
         note('changeMany', filter);

@@ -1,5 +1,6 @@
 /** What the contract suite has made of documents (store-rendering.ts). */
-import type { Doc, Render } from '../../ports/store.js';
+import type { Render, Renderer } from '../../ports/rendering.js';
+import type { Doc } from '../../ports/store.js';
 
 export interface Row extends Doc {
   n?: number;
@@ -11,4 +12,4 @@ export const render: Render<Row, Row, { add: number }> = (row, beside, { add }) 
   return { id: row.id, sum: (row.n ?? 0) + add, text: row.text, beside };
 };
 
-export const RENDERED = new URL(import.meta.url);
+export const RENDERED: Renderer = { render, module: new URL(import.meta.url) };

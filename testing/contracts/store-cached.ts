@@ -1,5 +1,6 @@
 /** `getCached` and `findCached`: as `get` and `find` for what this process writes itself. */
 import { expect } from 'chai';
+import { findCached, getCached } from '../../ports/cached-reads.js';
 import type { Collection, Doc, Find, Page } from '../../ports/store.js';
 import type { Fixture } from './fixture.js';
 
@@ -39,14 +40,14 @@ export function cachedReads(fixture: Fixture): void {
       ];
       for (const [write, n] of writes) {
         await Promise.all(
-          [rows, other].flatMap((reader) => [reader.getCached('a'), reader.findCached(), reader.findCached(some)]),
+          [rows, other].flatMap((reader) => [getCached(reader, 'a'), findCached(reader), findCached(reader, some)]),
         );
         await write();
         for (const reader of [rows, other]) {
-          expect(await reader.getCached('a')).to.deep.equal(n === null ? null : { id: 'a', n });
+          expect(await getCached(reader, 'a')).to.deep.equal(n === null ? null : { id: 'a', n });
           const items = n === null ? [] : [{ id: 'a', n }];
-          expect(await reader.findCached()).to.deep.equal({ items, next: null });
-          expect(await reader.findCached(some)).to.deep.equal({ items: items.filter((row) => row.n > 4), next: null });
+          expect(await findCached(reader)).to.deep.equal({ items, next: null });
+          expect(await findCached(reader, some)).to.deep.equal({ items: items.filter((row) => row.n > 4), next: null });
         }
       }
     });
@@ -65,8 +66,8 @@ export function cachedReads(fixture: Fixture): void {
       const reader = async (): Promise<void> => {
         while (answered.writers > 0) {
           const least = answered.n;
-          expect((await rows.getCached('a'))?.n).to.be.at.least(least);
-          expect((await rows.findCached()).items[0]?.n).to.be.at.least(least);
+          expect((await getCached(rows, 'a'))?.n).to.be.at.least(least);
+          expect((await findCached(rows)).items[0]?.n).to.be.at.least(least);
           await new Promise((resolve) => setImmediate(resolve));
         }
       };
@@ -79,13 +80,13 @@ export function cachedReads(fixture: Fixture): void {
       for (let round = 0; round < 2; round++) {
         const seen: string[] = [];
         for (let after: string | null = null, last = false; !last;) {
-          const page: Readonly<Page<Readonly<Row>>> = await one.rows.findCached({ limit: 3, after });
+          const page: Readonly<Page<Readonly<Row>>> = await findCached(one.rows, { limit: 3, after });
           seen.push(...page.items.map(({ id }) => id));
           after = page.next;
           last = after === null;
         }
         expect(seen).to.deep.equal(['r0', 'r1', 'r2', 'r3', 'r4', 'r5', 'r6']);
-        expect((await two.rows.findCached({ limit: 3, after: null })).items).to.deep.equal([]);
+        expect((await findCached(two.rows, { limit: 3, after: null })).items).to.deep.equal([]);
       }
     });
   });

@@ -1,11 +1,8 @@
 /** Pages as JSON, made where the documents are read. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { InvalidCursor, type Collection, type Filter, type Find, type Json, type Rendered } from '../../ports/store.js';
+import { changeRendered, findRendered, type Rendered } from '../../ports/rendering.js';
+import { InvalidCursor, type Collection, type Filter, type Find, type Json } from '../../ports/store.js';
 import { rejection, type Fixture } from './fixture.js';
 import { render, RENDERED, type Row } from './rendered.js';
 
@@ -24,7 +21,7 @@ export function rendering(fixture: Fixture): void {
       return rows;
     };
     const rendered = (rows: Collection<Row>, query: Find, beside?: Collection<Row>): Promise<Rendered> =>
-      rows.render(query, { module: RENDERED, context: CONTEXT, ...(beside && { beside }) });
+      findRendered(rows, query, { ...RENDERED, context: CONTEXT, ...(beside && { beside }) });
 
     it('is the page that `find` finds, with what stands beside each document, whatever the query', async () => {
       const row = fc.record({ n: fc.integer({ min: 0, max: 3 }), text: fc.string({ unit: 'grapheme' }) });
@@ -59,7 +56,7 @@ export function rendering(fixture: Fixture): void {
       const rows = await made([{ id: 'a', n: 1 }]);
       const others = await made([]);
       const seen = async (add = 100): Promise<unknown> => {
-        const page = await rows.render({}, { module: RENDERED, beside: others, context: { add } });
+        const page = await findRendered(rows, {}, { ...RENDERED, beside: others, context: { add } });
         return (valueOf(page) as { [name: string]: Json }[]).map(({ sum, beside }) => [sum, beside]);
       };
       for (let round = 0; round < 2; round++) {
@@ -111,17 +108,10 @@ export function rendering(fixture: Fixture): void {
       expect(thrown).to.be.instanceOf(RangeError).with.property('message', 'this row cannot be shown');
     });
 
-    it('a module without the function is a programming error; the store goes on', async () => {
-      const rows = await made([{ id: 'a', n: 1 }]);
-      const module = new URL('./fixture.js', import.meta.url);
-      expect(await rejection(rows.render({}, { module, context: null }))).to.be.instanceOf(TypeError);
-      expect(valueOf(await rendered(rows, {}))).to.have.length(1);
-    });
-
     describe('of a change', () => {
       const changed = async (rows: Collection<Row>, filter: Filter, beside?: Collection<Row>): Promise<unknown> => {
-        const rendering = { module: RENDERED, context: CONTEXT, ...(beside && { beside }) };
-        const json = await rows.changeRendered(filter, { inc: { n: 1 } }, rendering, { sort: [['n', 'desc']] });
+        const rendering = { ...RENDERED, context: CONTEXT, ...(beside && { beside }) };
+        const json = await changeRendered(rows, filter, { inc: { n: 1 } }, rendering, { sort: [['n', 'desc']] });
         return json && (JSON.parse(json) as unknown);
       };
 
@@ -174,37 +164,6 @@ export function rendering(fixture: Fixture): void {
         expect(thrown).to.be.instanceOf(RangeError).with.property('message', 'this row cannot be shown');
         expect(await rows.get('a')).to.deep.equal({ id: 'a', n: -1 });
         expect(await changed(rows, { id: 'a' })).to.deep.include({ sum: 100 });
-      });
-
-      it('changes nothing without a function: a programming error; the store goes on', async () => {
-        const rows = await made([{ id: 'a', n: 1 }]);
-        for (const [file, reason] of [
-          ['./fixture.js', 'exports no function `render`'],
-          ['./nowhere.js', 'nowhere.js'],
-        ] as const) {
-          const module = new URL(file, import.meta.url);
-          const refused = await rejection(
-            rows.changeRendered({ id: 'a' }, { set: { n: 9 } }, { module, context: null }),
-          );
-          expect(refused, file).to.be.instanceOf(Error).with.property('message').that.contains(reason);
-          expect(await rows.get('a')).to.deep.equal({ id: 'a', n: 1 });
-        }
-        expect(await changed(rows, { id: 'a' })).to.deep.include({ sum: 102 });
-      });
-
-      it('asks for a module again that was not to be had', async () => {
-        const rows = await made([{ id: 'a', n: 1 }]);
-        const folder = await mkdtemp(join(tmpdir(), 'aos-render-'));
-        const file = join(folder, 'late.mjs');
-        const rendering = { module: pathToFileURL(file), context: null };
-        try {
-          const change = (): Promise<string | null> => rows.changeRendered({ id: 'a' }, { inc: { n: 1 } }, rendering);
-          expect(await rejection(change())).to.be.instanceOf(Error);
-          await writeFile(file, 'export const render = ({ n }) => ({ n });');
-          expect(await change()).to.equal('{"n":2}');
-        } finally {
-          await rm(folder, { recursive: true });
-        }
       });
     });
   });

@@ -3,12 +3,12 @@
  * calls `storeContract` with a way to open an empty store; every test works in collections of its own.
  */
 import { cachedReads } from './store-cached.js';
-import { folded } from './store-folded.js';
+import { indexedAs } from './store-indexed-as.js';
 import { changes } from './store-changes.js';
 import { concurrency } from './store-concurrency.js';
 import { filters } from './store-filters.js';
 import { lookups } from './store-lookups.js';
-import { packing } from './store-packing.js';
+import { compression } from './store-compression.js';
 import { pages } from './store-pages.js';
 import { properties } from './store-properties.js';
 import { rendering } from './store-rendering.js';
@@ -58,8 +58,8 @@ export function storeContract(engine: string, contract: StoreContract): void {
     rendering(fixture);
     changes(fixture);
     cachedReads(fixture);
-    folded(fixture);
-    packing(fixture);
+    indexedAs(fixture);
+    compression(fixture);
     concurrency(fixture);
     transactions(fixture);
     properties(fixture);

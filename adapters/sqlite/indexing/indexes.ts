@@ -1,17 +1,17 @@
 /** The indexes of a table. */
 import { StoreConflict, type IndexSpec } from '../../../ports/store.js';
-import type { Connection } from '../connection.js';
-import { violatedColumn } from '../driver.js';
-import { declaredBy, isSettled, labelOf, neededBy, waysOf, type Way } from './labels.js';
-import { PENDING } from '../mark.js';
-import { columnName } from '../translate.js';
+import type { Connection } from '../connection/connection.js';
+import { violatedColumn } from '../driver/driver.js';
+import { declaredBy, leavesUnindexedOut, labelOf, neededBy, shapesOf, type IndexShape } from '../schema/labels.js';
+import { UNINDEXED } from '../schema/mark.js';
+import { columnName } from '../sql/translate.js';
 
 /**
- * One that leaves pending rows out ends in the column that says so, which is empty in all its entries: without it SQLite would
+ * One that leaves unindexed rows out ends in the column that says so, which is empty in all its entries: without it SQLite would
  * look into each row before it counts it.
  * @throws TypeError on a unique index over several fields; StoreConflict when stored documents break it
  */
-export function createIndex(connection: Connection, name: string, index: Way): void {
+export function createIndex(connection: Connection, name: string, index: IndexShape): void {
   const { fields, unique } = index;
   const [field = ''] = fields;
   if (unique && fields.length !== 1) throw new TypeError('a unique index takes exactly one field');
@@ -23,20 +23,21 @@ export function createIndex(connection: Connection, name: string, index: Way): v
   const over = `INDEX IF NOT EXISTS "${label}" ON "${name}"`;
   try {
     if (unique) create(connection, `UNIQUE ${over} (${columns.join()}) ${present}`);
-    else if (isSettled(index)) create(connection, `${over} (${ordered},${PENDING}) WHERE ${PENDING} IS NULL`);
+    else if (leavesUnindexedOut(index))
+      create(connection, `${over} (${ordered},${UNINDEXED}) WHERE ${UNINDEXED} IS NULL`);
     else create(connection, `${over} (${ordered}) ${present}`);
   } catch (error) {
     throw violatedColumn(error) === undefined ? error : new StoreConflict(field);
   }
   // An earlier version declared it another way.
-  for (const other of unique ? [] : waysOf(fields).map((way) => labelOf(name, way)))
+  for (const other of unique ? [] : shapesOf(fields).map((shape) => labelOf(name, shape)))
     if (other !== label) connection.driver.exec(`DROP INDEX IF EXISTS "${other}"`);
   connection.forget(name);
 }
 
 const create = (connection: Connection, what: string): void => connection.driver.exec(`CREATE ${what}`);
 
-export function hasIndex(connection: Connection, name: string, index: Way): boolean {
+export function hasIndex(connection: Connection, name: string, index: IndexShape): boolean {
   const known = connection.prepare(`SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = ?`);
   return known.get([labelOf(name, index)]) !== undefined;
 }
@@ -48,7 +49,7 @@ export function hasIndex(connection: Connection, name: string, index: Way): bool
 export function dropUndeclared(connection: Connection, name: string, indexes: readonly IndexSpec[]): void {
   const declared = new Set(
     indexes.flatMap(({ fields, unique }) =>
-      (unique ? [{ fields, unique }] : waysOf(fields)).map((way) => labelOf(name, way)),
+      (unique ? [{ fields, unique }] : shapesOf(fields)).map((shape) => labelOf(name, shape)),
     ),
   );
   const rows = connection.prepare(`SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = ?`).all([name]);

@@ -4,10 +4,10 @@
  *
  * What this process has written is exact: an acknowledged write forgets its collection before its caller learns of it. Another
  * process on the same file is a command: what is kept was true at most a few milliseconds ago, less than a command takes to
- * end after its last commit. Each transaction of the writer looks whether another process has committed (seen.ts), so under load one look keeps
+ * end after its last commit. Each transaction of the writer looks whether another process has committed (other-commits.ts), so under load one look keeps
  * everything that is known.
  */
-import { monotonicMs, type Seen } from '../seen.js';
+import { monotonicMs, type CommitWatch } from './other-commits.js';
 
 /** Milliseconds since it was read, or since the last look. */
 const KEPT_MS = 5;
@@ -32,13 +32,13 @@ export class CachedReads {
   #oldest = 0;
   /** As it was when all that is kept was read. */
   #others: number;
-  readonly #seen: Seen;
+  readonly #commits: CommitWatch;
   readonly #now: () => number;
 
   /** @param now as `monotonicMs` */
-  constructor(seen: Seen, now: () => number = monotonicMs) {
-    this.#seen = seen;
-    this.#others = seen.others;
+  constructor(commits: CommitWatch, now: () => number = monotonicMs) {
+    this.#commits = commits;
+    this.#others = commits.others;
     this.#now = now;
   }
 
@@ -79,8 +79,8 @@ export class CachedReads {
 
   /** Forgets all when another process has committed. Answers up to when none has. */
   #look(): number {
-    const { at } = this.#seen;
-    const { others } = this.#seen;
+    const { at } = this.#commits;
+    const { others } = this.#commits;
     if (others !== this.#others) this.#clear();
     this.#others = others;
     return at;

@@ -18,13 +18,13 @@ export interface RecentDoc {
   doc: Doc | null;
   /** Characters of its body. */
   length: number;
-  /** The `Recent.settled` in which its row was marked (../unsettled.ts); other numbers: perhaps it is not. */
+  /** The `Recent.catchUps` in which its row was marked (../schema/mark.ts); other numbers: perhaps the mark is gone. */
   marked: number | null;
 }
 
 export class Recent {
-  /** Counts settlements, each of which may have taken any mark away. */
-  settled = 0;
+  /** Counts the catch-ups of indexes, each of which may have taken any mark away. */
+  catchUps = 0;
   #docs = new Map<string, RecentDoc>();
   #older = new Map<string, RecentDoc>();
   /** Characters of `#docs`. */
@@ -55,11 +55,11 @@ export class Recent {
   /**
    * A document that was inserted is kept where documents are changed soon, as an item whose events are out.
    * @param length characters of its body
-   * @param marked its row is
+   * @param marked whether its row is marked
    */
   added(collection: string, id: string, doc: Doc, length: number, marked: boolean): void {
     if (length > LARGEST || !this.#changing.has(collection)) return;
-    this.#keep(keyOf(collection, id), { rowid: null, doc, length, marked: marked ? this.settled : null });
+    this.#keep(keyOf(collection, id), { rowid: null, doc, length, marked: marked ? this.catchUps : null });
   }
 
   drop(collection: string, id: string): void {

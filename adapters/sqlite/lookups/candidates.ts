@@ -6,12 +6,13 @@
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { alternatives } from '../../../ports/document.js';
 import type { Condition, Filter, Sort } from '../../../ports/store.js';
-import type { Connection, Table, TableIndex } from '../connection.js';
-import { askedOf, FOLDED, rawly } from '../indexing/fold.js';
+import type { Connection } from '../connection/connection.js';
+import type { Table, TableIndex } from '../connection/table.js';
+import { aliasCondition, ALIASED, asStored } from '../sql/indexed-as.js';
 import { rowsByTerms } from './lookups.js';
 import { matchOf } from './terms.js';
-import type { Sql } from '../translate.js';
-import { pendingRows, settledWhere } from '../unsettled.js';
+import type { Sql } from '../sql/translate.js';
+import { unindexedRows, indexedWhere } from '../indexing/catch-up.js';
 
 /**
  * So many documents are looked up at most, by the square root of all: a look-up costs about what a step of the walk does, and
@@ -65,16 +66,16 @@ export function planOf(table: Table, given: Filter, sort: Sort | null): Plan | n
 }
 
 /**
- * The filter as the columns alone have it. What it finds besides is left out when the candidates are read. Those that are folded have an
+ * The filter as the columns alone have it. What it finds besides is left out when the candidates are read. Those that are aliased have an
  * index of their own.
  */
-function mappedFilter({ fold, columns }: Table, filter: Filter): Filter {
-  if (fold === null || !columns.has(fold.path) || filter[fold.path] === undefined) return filter;
-  const { [fold.path]: condition, ...more } = filter;
-  const asked = askedOf(condition, fold);
+function mappedFilter({ alias, columns }: Table, filter: Filter): Filter {
+  if (alias === null || !columns.has(alias.path) || filter[alias.path] === undefined) return filter;
+  const { [alias.path]: condition, ...more } = filter;
+  const asked = aliasCondition(condition, alias);
   if (asked === null) return more;
-  if (asked.folded === 'only' && !asked.others) return { ...more, [FOLDED]: fold.value };
-  return { ...more, [fold.path]: asked.in.length === 1 ? asked.in[0] : { in: asked.in } };
+  if (asked.aliased === 'only' && !asked.others) return { ...more, [ALIASED]: alias.value };
+  return { ...more, [alias.path]: asked.in.length === 1 ? asked.in[0] : { in: asked.in } };
 }
 
 const isUsable = ({ match, indexed }: Ways): boolean => match !== null || indexed.length > 0;
@@ -84,10 +85,15 @@ function waysOf(table: Table, filter: Filter, by: string, walked: ReadonlySet<st
 }
 
 /** The paths of each index that together narrow the filter, the most first; none where the walk narrows as much. */
-function rangesOf({ indexes, deferred }: Table, filter: Filter, by: string, walked: ReadonlySet<string>): string[][] {
+function rangesOf(
+  { indexes, indexedLater }: Table,
+  filter: Filter,
+  by: string,
+  walked: ReadonlySet<string>,
+): string[][] {
   const ranges = indexes
     .flatMap(({ paths, needed }) => {
-      const range = rangeOf(paths, filter, (path) => path === by || deferred.includes(path));
+      const range = rangeOf(paths, filter, (path) => path === by || indexedLater.includes(path));
       return needed === null || range.includes(needed) ? [range] : [];
     })
     .filter((range) => range.some((path) => !walked.has(path)));
@@ -156,12 +162,12 @@ function rowsOf(connection: Connection, table: Table, ways: Ways, most: number):
     // What fewer conditions leave is no less.
     if (crowded.some((more) => paths.every((path) => more.includes(path)))) continue;
     const range = Object.fromEntries(paths.map((path) => [path, ways.filter[path]]));
-    const { text, values } = settledWhere(rawly(table), [range]);
+    const { text, values } = indexedWhere(asStored(table), [range]);
     const sql = `SELECT rowid FROM "${table.name}" WHERE ${text} LIMIT ?`;
     const key = `${sql} ${JSON.stringify(values)}`;
     if (known.get(key) === undefined) {
       const rows = connection.prepare(sql).all([...values, most + 1]);
-      rows.push(...pendingRows(connection, table, most + 1).map((row) => [row]));
+      rows.push(...unindexedRows(connection, table, most + 1).map((row) => [row]));
       if (rows.length <= most) return rows.map(([row]) => row as number);
       known.set(key, true);
     }

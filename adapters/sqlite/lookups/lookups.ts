@@ -13,9 +13,18 @@
  */
 import { checkPath } from '../../../ports/document.js';
 import type { Doc, LookupSpec } from '../../../ports/store.js';
-import type { Connection, Table } from '../connection.js';
-import type { Value } from '../driver.js';
-import { freshTable, noteTakenIn, numbersTable, STATE, storedLookups, takenIn, termsTable } from './tables.js';
+import type { Connection } from '../connection/connection.js';
+import type { Table } from '../connection/table.js';
+import type { Value } from '../driver/driver.js';
+import {
+  freshTable,
+  noteTakenIn,
+  numbersTable,
+  STATE,
+  storedLookups,
+  takenIn,
+  termsTable,
+} from '../schema/lookup-tables.js';
 import { termsOf } from './terms.js';
 
 /** Documents that one transaction takes in, and for how long, in milliseconds: other writes wait for no more. */
@@ -44,7 +53,7 @@ export function ensureLookups(connection: Connection, name: string, lookups: rea
     connection
       .prepare(`INSERT INTO ${STATE} (collection, spec, taken_in) VALUES (?, ?, ?)`)
       .run([name, wanted, empty ? null : '']);
-    connection.unsettled.add(name);
+    connection.backlog.add(name);
   }
   connection.forget(name);
 }
@@ -52,7 +61,7 @@ export function ensureLookups(connection: Connection, name: string, lookups: rea
 /** Within a transaction, for a document that is new, gone, or has other values. */
 export function noteForLookups(connection: Connection, { name }: Table, id: string): void {
   connection.prepare(`INSERT OR IGNORE INTO ${freshTable(name)} VALUES (?)`).run([id]);
-  connection.unsettled.add(name);
+  connection.backlog.add(name);
 }
 
 /** `noted`: more is to be taken in, soon. `earlier`: only documents from before the look-ups. Null: all is done. */

@@ -14,6 +14,7 @@ import {
   type Doc,
   type Ids,
 } from '../../../kernel/contract.js';
+import { getCached } from '../../../ports/cached-reads.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import type { Account } from '../model/account.js';
 import { Background } from '../background.js';
@@ -77,9 +78,9 @@ export class Sessions {
 
   async verify(cookie: string): Promise<SessionPrincipal | null> {
     if (!/^[0-9A-Za-z]{43}$/.test(cookie)) return null;
-    const doc = await this.rows.getCached(sha256(cookie));
+    const doc = await getCached(this.rows, sha256(cookie));
     if (doc === null || !this.#inTime(doc)) return null;
-    const account = await this.accounts.getCached(doc.account_id);
+    const account = await getCached(this.accounts, doc.account_id);
     if (account === null || account.disabled || account.epoch !== doc.epoch || account.role === 'installer')
       return null;
     this.#touch(doc);

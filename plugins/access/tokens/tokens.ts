@@ -19,6 +19,7 @@ import {
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
+import { getCached } from '../../../ports/cached-reads.js';
 import type { IssuedToken, NewToken, TokenIssuer, TokenRecord } from '../../../ports/domain/access.js';
 import { SYSTEM, type SystemInfo } from '../../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
@@ -54,17 +55,17 @@ export class Tokens implements TokenIssuer {
 
   /** The bearer of `secret`, which has a token's shape; null when it is unknown, expired or revoked. */
   async verify(secret: string): Promise<TokenPrincipal | null> {
-    const doc = await this.rows.getCached(sha256(secret));
+    const doc = await getCached(this.rows, sha256(secret));
     const now = this.clock.iso();
     if (doc === null || !isLive(doc, now)) return null;
     if (doc.parent_hash !== null) {
-      const parent = await this.rows.getCached(doc.parent_hash);
+      const parent = await getCached(this.rows, doc.parent_hash);
       if (parent === null || !isLive(parent, now)) return null;
     }
     this.#touch(doc);
     const { account_id = null } = doc;
     if (account_id === null) return tokenPrincipal(doc);
-    const account = await this.accounts.getCached(account_id);
+    const account = await getCached(this.accounts, account_id);
     if (account === null || account.disabled || account.epoch !== doc.account_epoch) return null;
     return tokenPrincipal(doc, { id: account.id, username: account.username, role: account.role });
   }

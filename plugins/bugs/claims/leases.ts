@@ -7,6 +7,7 @@
 import { inject, injectable, JsonText } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
+import { changeRendered } from '../../../ports/rendering.js';
 import type { Filter } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
@@ -100,9 +101,9 @@ export class Leases {
         const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
         const waiting = either(queue, notPassed(holder, stamp));
         const update = claimUnread(claim, noted);
-        const rendering = { module: ITEM_ROW, beside: texts, context: now };
-        const options = { sort: [['queue_key', 'asc']], settled: true } as const;
-        const json = await items.changeRendered(waiting, update, rendering, options);
+        const rendering = { ...ITEM_ROW, beside: texts, context: now };
+        const options = { sort: [['queue_key', 'asc']] } as const;
+        const json = await changeRendered(items, waiting, update, rendering, options);
         const { expires_at, lease_seconds } = claim;
         return json === null
           ? null

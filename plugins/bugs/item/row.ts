@@ -1,5 +1,5 @@
-/** An item as the API shows it: made where it is read or claimed (ports/store.ts, Rendering). */
-import type { Render } from '../../../ports/store.js';
+/** An item as the API shows it: made where it is read or claimed (ports/rendering.ts). */
+import type { Render, Renderer } from '../../../ports/rendering.js';
 import type { ItemDoc, TextsDoc } from './model.js';
 import { itemView } from './view.js';
 
@@ -9,4 +9,4 @@ import { itemView } from './view.js';
  */
 export const render: Render<ItemDoc, TextsDoc, number> = (item, texts, now) => itemView(item, texts, now);
 
-export const ITEM_ROW = new URL(import.meta.url);
+export const ITEM_ROW: Renderer = { render, module: new URL(import.meta.url) };

@@ -7,7 +7,8 @@
 import { inject, injectable, JsonText } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import { InvalidCursor, type Filter, type Find, type Rendered, type Sort } from '../../../ports/store.js';
+import { findRendered, type Rendered } from '../../../ports/rendering.js';
+import { InvalidCursor, type Filter, type Find, type Sort } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
 import { KnownBuilds } from '../builds/known-builds.js';
 import { DEPS, type Deps } from '../deps.js';
@@ -93,7 +94,11 @@ export class Lists {
     const { items, texts, clock } = this.deps;
     const now = clock.now();
     // A lease that has run out and is not written yet ends within a minute.
-    return items.render(query, { module: ITEM_ROW, beside: texts, context: this.leases.settled ? minuteOf(now) : now });
+    return findRendered(items, query, {
+      ...ITEM_ROW,
+      beside: texts,
+      context: this.leases.settled ? minuteOf(now) : now,
+    });
   }
 
   /**

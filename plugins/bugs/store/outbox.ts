@@ -41,7 +41,7 @@ export class Outbox {
     }
     const { item, entries } = change;
     const done = await transact([
-      { collection: 'items', change: filter, update: change.update(events), settled: true, answer: true },
+      { collection: 'items', change: filter, update: change.update(events), answer: true },
       // A reader may have brought them there meanwhile.
       ...waitingIn(item).map((entry) => ({ collection: 'activity', put: activityOf(item, entry) })),
       ...entries.flatMap((entry) => placed(item, entry)),

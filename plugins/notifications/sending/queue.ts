@@ -5,7 +5,8 @@
 import type { Clock, Collection, DomainEvent } from '../../../kernel/contract.js';
 import type { Channel } from '../channels/channel.js';
 import { quietUntil } from '../channels/quiet.js';
-import { all, cached } from '../../../lib/paging.js';
+import { all } from '../../../lib/paging.js';
+import { cached } from '../../../ports/cached-reads.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf } from '../../../lib/time.js';
 import { ruleMatches, type Rule } from '../rules/rule.js';

@@ -1,6 +1,7 @@
 /** Rollouts that stop by themselves when the error stream counts too many new faults of their version (contract 40, staged rollout). */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { cached, pages } from '../../../lib/paging.js';
+import { pages } from '../../../lib/paging.js';
+import { cached } from '../../../ports/cached-reads.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf, SECOND_MS } from '../../../lib/time.js';
 import type { VersionFaults } from '../../../ports/domain/bugs.js';

@@ -1,6 +1,6 @@
-/** A monitor in the hierarchy: what its page shows, made where it is read (ports/store.ts, Rendering). */
+/** A monitor in the hierarchy: what its page shows, made where it is read (ports/rendering.ts). */
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import type { Render } from '../../../ports/store.js';
+import type { Render, Renderer } from '../../../ports/rendering.js';
 import type { MonitorDoc } from '../model.js';
 
 export interface OutlineRow {
@@ -20,4 +20,4 @@ export const render: Render<MonitorDoc, never, null> = (doc): OutlineRow => {
   return { source, name, state, down_since, alarm, parent_source, suppressed_by };
 };
 
-export const OUTLINE_ROW = new URL(import.meta.url);
+export const OUTLINE_ROW: Renderer = { render, module: new URL(import.meta.url) };

@@ -1,6 +1,6 @@
-/** A monitor in a snapshot: made where it is read (ports/store.ts, Rendering). */
+/** A monitor in a snapshot: made where it is read (ports/rendering.ts). */
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import type { Render } from '../../../ports/store.js';
+import type { Render, Renderer } from '../../../ports/rendering.js';
 import type { MonitorDoc } from '../model.js';
 import { jsonOf } from './monitor.js';
 
@@ -22,4 +22,4 @@ export const render: Render<MonitorDoc, never, null> = (doc): MonitorRow => {
   return { id, source, name, state, alarm, parent_source, suppressed_by, project, json: jsonOf(doc) };
 };
 
-export const MONITOR_ROW = new URL(import.meta.url);
+export const MONITOR_ROW: Renderer = { render, module: new URL(import.meta.url) };

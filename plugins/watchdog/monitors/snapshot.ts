@@ -6,7 +6,8 @@
  */
 import { inject, injectable, JsonText } from '../../../kernel/contract.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
-import type { Find, Rendered } from '../../../ports/store.js';
+import { findRendered, type Rendered, type Renderer } from '../../../ports/rendering.js';
+import type { Find } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Forest, type TreeItem } from './forest.js';
 import { OUTLINE_ROW, type OutlineRow } from './outline-row.js';
@@ -50,13 +51,13 @@ export class Snapshots {
     return this.#outline.take();
   }
 
-  async #read<Row extends TreeItem>(module: URL): Promise<Snapshot<Row>> {
+  async #read<Row extends TreeItem>(renderer: Renderer): Promise<Snapshot<Row>> {
     const { monitors, clock } = this.deps;
     const at = clock.iso();
     const rows: Row[] = [];
     const query: Find = { filter: { deleted_at: null }, sort: [['source', 'asc']], limit: PAGE };
     for (let after: string | null = null, more = true; more; more = after !== null) {
-      const page: Rendered = await monitors.render({ ...query, after }, { module, context: null });
+      const page: Rendered = await findRendered(monitors, { ...query, after }, { ...renderer, context: null });
       for (const row of new JsonText(page.json).toJSON() as Row[]) rows.push(row);
       after = page.next;
       if (after !== null) await turn();

@@ -4,7 +4,8 @@
  * its cost; a longer lifetime, which would deliver to a webhook that another process has disabled.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { cached, each } from '../../../lib/paging.js';
+import { each } from '../../../lib/paging.js';
+import { cached } from '../../../ports/cached-reads.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { Webhook } from './webhook.js';

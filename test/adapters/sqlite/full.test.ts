@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Connection } from '../../../adapters/sqlite/connection.js';
-import { unwrap, type WriteRequest } from '../../../adapters/sqlite/messages.js';
+import { Connection } from '../../../adapters/sqlite/connection/connection.js';
+import { unwrap, type WriteRequest } from '../../../adapters/sqlite/threads/messages.js';
 import { commit } from '../../../adapters/sqlite/writer.js';
-import { performRead } from '../../../adapters/sqlite/reads.js';
+import { performRead } from '../../../adapters/sqlite/reading/reads.js';
 import { StoreFull } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';
 

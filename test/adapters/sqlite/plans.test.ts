@@ -3,18 +3,19 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Connection, type Table } from '../../../adapters/sqlite/connection.js';
-import { findSql } from '../../../adapters/sqlite/reads.js';
-import { ensureCollection } from '../../../adapters/sqlite/schema.js';
-import { whereSql } from '../../../adapters/sqlite/translate.js';
-import { settle, settledWhere } from '../../../adapters/sqlite/unsettled.js';
-import { performWrite } from '../../../adapters/sqlite/writes.js';
+import { Connection } from '../../../adapters/sqlite/connection/connection.js';
+import type { Table } from '../../../adapters/sqlite/connection/table.js';
+import { findSql } from '../../../adapters/sqlite/reading/reads.js';
+import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
+import { whereSql } from '../../../adapters/sqlite/sql/translate.js';
+import { catchUp, indexedWhere } from '../../../adapters/sqlite/indexing/catch-up.js';
+import { performWrite } from '../../../adapters/sqlite/writing/perform.js';
 import { afterStretches } from '../../../ports/cursor.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { requestOf } from './support/request.js';
 
-for (const deferredInserts of [false, true])
-  describe(`sqlite plans${deferredInserts ? ', deferred inserts' : ''}`, () => {
+for (const insertsIndexedLater of [false, true])
+  describe(`sqlite plans${insertsIndexedLater ? ', inserts indexed later' : ''}`, () => {
     let folder = '';
     let connection: Connection;
     before(async () => {
@@ -23,7 +24,7 @@ for (const deferredInserts of [false, true])
       connection.transaction(() => {
         ensureCollection(connection, {
           name: 'items',
-          deferredInserts,
+          tuning: { insertsIndexedLater },
           indexes: [
             { fields: ['project', 'state', 'at'] },
             { fields: ['at'] },
@@ -35,7 +36,7 @@ for (const deferredInserts of [false, true])
           const doc = { id: `i${i}`, project: `p${i % 3}`, state: i % 2 ? 'open' : 'done', at: i % 50, ref: `r${i}` };
           performWrite(connection, requestOf('insert', 'items', doc));
         }
-        settle(connection, 'items', 1000);
+        catchUp(connection, 'items', 1000);
       });
       connection.refresh();
     });
@@ -88,11 +89,11 @@ for (const deferredInserts of [false, true])
     });
 
     it('counts and groups read the index alone', () => {
-      const where = settledWhere(table(), [{ project: 'p1', state: 'open' }]);
+      const where = indexedWhere(table(), [{ project: 'p1', state: 'open' }]);
       expect(plan(`SELECT count(*) FROM items WHERE ${where.text}`, where.values)).to.match(
         /^SEARCH items USING COVERING INDEX/,
       );
-      const group = settledWhere(table(), [{ project: 'p1' }], [['state', 'asc']]);
+      const group = indexedWhere(table(), [{ project: 'p1' }], [['state', 'asc']]);
       const sql = `SELECT "$.state", count(*) FROM items WHERE ${group.text} GROUP BY 1`;
       expect(plan(sql, group.values)).to.match(/^SEARCH items USING COVERING INDEX [^;]*$/);
     });

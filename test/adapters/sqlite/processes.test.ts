@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
+import { findCached, getCached } from '../../../ports/cached-reads.js';
 import type { Doc } from '../../../ports/store.js';
 
 const WRITER = fileURLToPath(new URL('./support/writer.js', import.meta.url));
@@ -64,9 +65,9 @@ describe('sqlite processes', function () {
     const [here, there] = [await opened(), await opened()];
     const rows = here.collection<Row>('rows');
     await rows.insert({ id: 'a', n: 1 });
-    expect(await rows.getCached('a')).to.deep.equal({ id: 'a', n: 1 });
+    expect(await getCached(rows, 'a')).to.deep.equal({ id: 'a', n: 1 });
     await there.collection<Row>('rows').change({ id: 'a' }, { inc: { n: 1 } });
-    const seen = async (): Promise<number | undefined> => (await rows.getCached('a'))?.n;
+    const seen = async (): Promise<number | undefined> => (await getCached(rows, 'a'))?.n;
     for (let n = await seen(); n !== 2; n = await seen()) await new Promise((resolve) => setImmediate(resolve));
     await Promise.all([here.close(), there.close()]);
   });
@@ -79,11 +80,11 @@ describe('sqlite processes', function () {
     await rows.insert({ id: 'a', n: 0 });
     await beside.insert({ id: 'b', n: 0 });
     for (let n = 1; n <= 200; n++) {
-      await Promise.all([rows.getCached('a'), rows.findCached()]);
+      await Promise.all([getCached(rows, 'a'), findCached(rows)]);
       await theirs.change({ id: 'a' }, { inc: { n: 1 } });
       await beside.change({ id: 'b' }, { inc: { n: 1 } });
-      expect((await rows.getCached('a'))?.n).to.equal(n);
-      expect((await rows.findCached()).items).to.deep.equal([{ id: 'a', n }]);
+      expect((await getCached(rows, 'a'))?.n).to.equal(n);
+      expect((await findCached(rows)).items).to.deep.equal([{ id: 'a', n }]);
     }
     await Promise.all([here.close(), there.close()]);
   });

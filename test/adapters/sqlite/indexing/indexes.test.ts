@@ -3,11 +3,12 @@ import { expect } from 'chai';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Connection } from '../../../../adapters/sqlite/connection.js';
-import { ensureCollection } from '../../../../adapters/sqlite/schema.js';
-import { performRead } from '../../../../adapters/sqlite/reads.js';
-import { performWrite } from '../../../../adapters/sqlite/writes.js';
+import { Connection } from '../../../../adapters/sqlite/connection/connection.js';
+import { ensureCollection } from '../../../../adapters/sqlite/writing/ensure.js';
+import { performRead } from '../../../../adapters/sqlite/reading/reads.js';
+import { performWrite } from '../../../../adapters/sqlite/writing/perform.js';
 import type { Filter, IndexSpec, Sort } from '../../../../ports/store.js';
+import type { Tuning } from '../../../../ports/tuning.js';
 import { requestOf } from '../support/request.js';
 
 describe('sqlite, indexes', () => {
@@ -22,8 +23,8 @@ describe('sqlite, indexes', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  const declare = (indexes: readonly IndexSpec[], deferred: readonly string[] = []): void =>
-    connection.transaction(() => ensureCollection(connection, { name: 'rows', indexes, deferred }));
+  const declare = (indexes: readonly IndexSpec[], tuning: Tuning = {}): void =>
+    connection.transaction(() => ensureCollection(connection, { name: 'rows', indexes, tuning }));
   const insert = (doc: object): unknown =>
     connection.transaction(() => performWrite(connection, requestOf('insert', 'rows', doc)));
   const labels = (): unknown[] =>
@@ -34,21 +35,16 @@ describe('sqlite, indexes', () => {
 
   it('that are declared no longer are dropped, and the others stay', () => {
     declare(
-      [
-        { fields: ['ref'], unique: true },
-        { fields: ['at'] },
-        { fields: ['kind', 'at'] },
-        { fields: ['owner'], sparse: true },
-      ],
-      ['at'],
+      [{ fields: ['ref'], unique: true }, { fields: ['at'] }, { fields: ['kind', 'at'] }, { fields: ['owner'] }],
+      { indexedLater: ['at'], sparse: ['owner'] },
     );
     insert({ id: 'a', ref: 'r', at: 1, kind: 'k', owner: 'o' });
     const all = ['rows:at', 'rows:kind,at', 'rows:sparse:owner', 'rows:unique:ref', 'rows:unsettled:at'];
     expect(labels()).to.deep.equal(all);
-    declare([{ fields: ['at'] }], ['at']);
+    declare([{ fields: ['at'] }], { indexedLater: ['at'] });
     expect(labels()).to.deep.equal(['rows:at', 'rows:unsettled:at']);
     insert({ id: 'b', ref: 'r', at: 2, kind: 'k' });
-    declare([{ fields: ['at'] }, { fields: ['kind', 'at'] }], ['at']);
+    declare([{ fields: ['at'] }, { fields: ['kind', 'at'] }], { indexedLater: ['at'] });
     expect(labels()).to.deep.equal(['rows:at', 'rows:kind,at', 'rows:unsettled:at']);
     expect(
       connection.prepare('SELECT id FROM rows INDEXED BY "rows:kind,at" WHERE "$.kind" = ?').all(['k']),
@@ -56,17 +52,18 @@ describe('sqlite, indexes', () => {
   });
 
   it('that are declared another way give way to their successor', () => {
-    declare([{ fields: ['owner', 'at'] }, { fields: ['at'], sparse: true }]);
-    declare([{ fields: ['owner', 'at'], sparse: true }, { fields: ['at'] }]);
+    const both = [{ fields: ['owner', 'at'] }, { fields: ['at'] }];
+    declare(both);
+    declare(both, { sparse: ['owner'] });
     expect(labels()).to.deep.equal(['rows:at', 'rows:sparse:owner,at']);
-    declare([{ fields: ['owner', 'at'], sparse: 'at' }, { fields: ['at'] }]);
-    expect(labels()).to.deep.equal(['rows:at', 'rows:sparse(at):owner,at']);
-    declare([{ fields: ['owner', 'at'] }, { fields: ['at'] }]);
+    declare(both, { sparse: ['at'] });
+    expect(labels()).to.deep.equal(['rows:sparse(at):owner,at', 'rows:sparse:at']);
+    declare(both);
     expect(labels()).to.deep.equal(['rows:at', 'rows:owner,at']);
   });
 
   it('without the documents that lack a later field serve those who compare it, and nobody else', () => {
-    declare([{ fields: ['owner', 'at'], sparse: 'at' }]);
+    declare([{ fields: ['owner', 'at'] }], { sparse: ['at'] });
     for (let i = 0; i < 40; i++) insert({ id: `i${i}`, owner: `o${i % 2}`, ...(i % 4 === 0 ? { at: i } : {}) });
     const ids = (filter: Filter, sort: Sort = []): string[] =>
       performRead(connection, ['ids', 'rows', JSON.stringify({ filter, sort, rows: 100, after: null })]) as string[];

@@ -1,14 +1,14 @@
 /** What is kept of reads, and for how long: no longer than nobody else can have written. */
 import { expect } from 'chai';
 import { CachedReads } from '../../../../adapters/sqlite/kept/cached-reads.js';
-import { Seen } from '../../../../adapters/sqlite/seen.js';
+import { CommitWatch } from '../../../../adapters/sqlite/kept/other-commits.js';
 
 /** Just short of what an answer is kept without a look, in milliseconds. */
 const KEPT = 4.9;
 
 describe('sqlite: cached reads', () => {
   let now = 0;
-  let seen = new Seen();
+  let seen = new CommitWatch();
   /** A transaction of the writer that lasts no time. */
   const look = (others: number): void => {
     seen.begin(others);
@@ -16,7 +16,7 @@ describe('sqlite: cached reads', () => {
   };
   const filled = (): CachedReads => {
     now = 1_000;
-    seen = new Seen(undefined, () => now);
+    seen = new CommitWatch(undefined, () => now);
     const reads = new CachedReads(seen, () => now);
     look(1);
     reads.keep('rows', 'id a', 'answer', reads.begin('rows'));
@@ -113,7 +113,7 @@ describe('sqlite: cached reads', () => {
   });
 
   it('what the writer sees is seen by other threads', () => {
-    const other = new Seen(seen.shared, () => now);
+    const other = new CommitWatch(seen.shared, () => now);
     seen.begin(7);
     expect([other.others, other.at]).to.deep.equal([7, now]);
     seen.end();

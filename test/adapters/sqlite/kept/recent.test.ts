@@ -21,7 +21,9 @@ describe('sqlite: documents that were changed lately', () => {
     dir = await mkdtemp(join(tmpdir(), 'aos-recent-'));
     store = new SqliteStore({ path: join(dir, 'store.db') });
     await store.connect();
-    await store.ensure([{ name: 'rows', indexes: [{ fields: ['n'] }, { fields: ['text'] }], deferred: ['n'] }]);
+    await store.ensure([
+      { name: 'rows', indexes: [{ fields: ['n'] }, { fields: ['text'] }], tuning: { indexedLater: ['n'] } },
+    ]);
     rows = store.collection<Row>('rows');
     await rows.insert({ id: 'a', n: 1 });
     await rows.change({ id: 'a' }, { inc: { n: 1 } });

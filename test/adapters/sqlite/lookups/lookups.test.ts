@@ -7,13 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { candidatesOf, planOf } from '../../../../adapters/sqlite/lookups/candidates.js';
-import { Connection, type Table } from '../../../../adapters/sqlite/connection.js';
-import { takenIn } from '../../../../adapters/sqlite/lookups/tables.js';
+import { Connection } from '../../../../adapters/sqlite/connection/connection.js';
+import type { Table } from '../../../../adapters/sqlite/connection/table.js';
+import { takenIn } from '../../../../adapters/sqlite/schema/lookup-tables.js';
 import { takeIn } from '../../../../adapters/sqlite/lookups/lookups.js';
-import { performRead } from '../../../../adapters/sqlite/reads.js';
-import { ensureCollection } from '../../../../adapters/sqlite/schema.js';
+import { performRead } from '../../../../adapters/sqlite/reading/reads.js';
+import { ensureCollection } from '../../../../adapters/sqlite/writing/ensure.js';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
-import { performWrite } from '../../../../adapters/sqlite/writes.js';
+import { performWrite } from '../../../../adapters/sqlite/writing/perform.js';
 import type { CollectionSpec, Doc, Filter, Sort } from '../../../../ports/store.js';
 import { requestOf } from '../support/request.js';
 
@@ -29,7 +30,7 @@ const SPEC: CollectionSpec = {
     { fields: ['ref'], unique: true },
     { fields: ['seen'] },
   ],
-  deferred: ['seen'],
+  tuning: { indexedLater: ['seen'] },
   lookups: [
     { path: 'text', by: 'text' },
     { path: 'tags', by: 'value' },

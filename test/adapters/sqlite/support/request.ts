@@ -1,6 +1,6 @@
 /** What a collection sends to the writer, for tests that run a write on a connection of their own. */
-import { textOf } from '../../../../adapters/sqlite/packing/packing.js';
-import type { WriteKind, WriteRequest } from '../../../../adapters/sqlite/messages.js';
+import { textOf } from '../../../../adapters/sqlite/body/stored-body.js';
+import type { WriteKind, WriteRequest } from '../../../../adapters/sqlite/threads/messages.js';
 import type { Doc } from '../../../../ports/store.js';
 
 export const requestOf = (kind: WriteKind, collection: string, request: object): WriteRequest =>

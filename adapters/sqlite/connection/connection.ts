@@ -1,0 +1,163 @@
+/**
+ * One connection to the file: pragmas, prepared statements (the least recently used one goes first), and what is known of
+ * the tables. Which paths have an index column is read from the schema itself and again whenever its version changed,
+ * so a process that runs while another one migrates never writes a row without its new columns.
+ */
+import type { AnyRender } from '../../../ports/rendering.js';
+import { isBusy, type Driver, type Statement } from '../driver/driver.js';
+import { openDriver } from '../driver/open.js';
+import { CommitWatch } from '../kept/other-commits.js';
+import { ReadAhead } from '../kept/read-ahead.js';
+import { Recent } from '../kept/recent.js';
+import { describe, type Table } from './table.js';
+
+const MAX_STATEMENTS = 400;
+/** One wait for another process's lock, in milliseconds; SQLite polls. */
+const BUSY_MS = 5_000;
+const BUSY_ATTEMPTS = 6;
+/** Pages that a connection keeps: hot ones are in the system's cache as well. */
+const CACHE_KB = 4_000;
+/**
+ * A 16 MB log: hot pages are copied to the file once in a while rather than every few commits (1,000 was 1.1 to 1.8 times
+ * slower).
+ */
+const CHECKPOINT_PAGES = 4_000;
+
+export interface ConnectionOptions {
+  path: string;
+  durability: 'full' | 'normal';
+  /** Of a `CommitWatch`, for the connection that writes. */
+  commits?: SharedArrayBuffer;
+}
+
+export class Connection {
+  readonly driver: Driver;
+  /** Tables for which the writer has background work: marked rows, documents for look-ups, indexes to build. */
+  readonly backlog = new Set<string>();
+  /**
+   * Those used lately, and those of the generation before. Rejected: moving each to the end of one map when it is used. A map
+   * that loses and gains an entry at every use is made anew again and again, and V8 keeps what hangs on the old ones.
+   */
+  #statements = new Map<string, Statement>();
+  #older = new Map<string, Statement>();
+  readonly #tables = new Map<string, Table | null>();
+  /** By the address of their modules: what makes JSON of documents, or why that was not to be had. */
+  readonly renders = new Map<string, AnyRender | Error>();
+  readonly recent = new Recent();
+  readonly readAhead = new ReadAhead();
+  #version = -1;
+  readonly #commits: CommitWatch;
+
+  /** @param busyMs how long a statement waits for a lock before it fails as busy */
+  constructor({ path, durability, commits }: ConnectionOptions, { busyMs = BUSY_MS, cacheKb = CACHE_KB } = {}) {
+    this.#commits = new CommitWatch(commits);
+    this.driver = openDriver(path);
+    this.driver.exec(`PRAGMA busy_timeout = ${busyMs}`);
+    // Two processes that make a new file at once: the switch to WAL does not wait for a lock by itself.
+    patiently(() => this.driver.exec('PRAGMA journal_mode = WAL'));
+    this.driver.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`);
+    this.driver.exec('PRAGMA temp_store = MEMORY');
+    this.driver.exec(`PRAGMA cache_size = -${cacheKb}`);
+    this.driver.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  }
+
+  prepare(sql: string): Statement {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#older.get(sql) ?? this.driver.prepare(sql);
+    if (this.#statements.size >= MAX_STATEMENTS / 2) {
+      this.#older = this.#statements;
+      this.#statements = new Map();
+    }
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  /** Call once per transaction, or before a read outside of one. */
+  refresh(): void {
+    const [version] = this.prepare('PRAGMA schema_version').get([]) ?? [];
+    if (version === this.#version) return;
+    this.#version = version as number;
+    this.#tables.clear();
+  }
+
+  /** What is known of a collection's table; null when there is none yet. */
+  table(name: string): Table | null {
+    let table = this.#tables.get(name);
+    if (table === undefined) {
+      table = describe(this, name);
+      this.#tables.set(name, table);
+    }
+    return table;
+  }
+
+  /** Runs `work` in one transaction; it has committed, durably, when this returns. Waits for other processes' locks. */
+  transaction<V>(work: () => V): V {
+    patiently(() => this.prepare('BEGIN IMMEDIATE').run([]));
+    try {
+      this.#forgetOthers();
+      const result = work();
+      this.#commits.end();
+      patiently(() => this.prepare('COMMIT').run([]));
+      return result;
+    } catch (error) {
+      this.#commits.fail();
+      if (this.driver.inTransaction()) this.prepare('ROLLBACK').run([]);
+      this.#version = -1;
+      this.#forgetDocuments();
+      throw error;
+    }
+  }
+
+  #forgetDocuments(): void {
+    this.recent.clear();
+    this.readAhead.clear();
+  }
+
+  /** What another process wrote is read anew, and so are the tables, which only a commit can change. */
+  #forgetOthers(): void {
+    const [version] = this.prepare('PRAGMA data_version').get([]) ?? [];
+    const others = version as number;
+    const isAlone = others === this.#commits.others;
+    this.#commits.begin(others);
+    if (!isAlone) this.#forgetDocuments();
+    if (!isAlone || this.#version === -1) this.refresh();
+  }
+
+  /** Within a transaction: what `work` wrote is undone when it throws, and nothing else. */
+  savepoint<V>(work: () => V): V {
+    this.prepare('SAVEPOINT part').run([]);
+    try {
+      return work();
+    } catch (error) {
+      this.prepare('ROLLBACK TO part').run([]);
+      this.#forgetDocuments();
+      throw error;
+    } finally {
+      this.prepare('RELEASE part').run([]);
+    }
+  }
+
+  /** After a statement that changed the schema within a transaction. */
+  forget(name: string): void {
+    this.#tables.delete(name);
+    this.#version = -1;
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#older.clear();
+    this.driver.close();
+  }
+}
+
+/** Tries again while another process holds the lock; `busy_timeout` does the waiting. @throws the last error */
+function patiently(attempt: () => void): void {
+  for (let left = BUSY_ATTEMPTS; ; left--) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || left === 1) throw error;
+    }
+  }
+}

@@ -1,0 +1,25 @@
+/** Which driver: `node:sqlite` where Node has it, `libsql` on Node 20 (docs/decisions/004-libsql-on-node-20.md). */
+import { createRequire } from 'node:module';
+import { openLibsql } from './libsql.js';
+import { openNode, type NodeSqlite } from './node.js';
+import type { Driver } from './driver.js';
+
+/** @param path of the file; created when missing */
+export function openDriver(path: string): Driver {
+  const node = nodeSqlite();
+  return node ? openNode(node, path) : openLibsql(path);
+}
+
+/** `node:sqlite`, or undefined on Node 20. Its notice of being experimental, once per thread, would be in every log. */
+function nodeSqlite(): NodeSqlite | undefined {
+  const emit = process.emitWarning.bind(process);
+  process.emitWarning = () => undefined;
+  try {
+    return createRequire(import.meta.url)('node:sqlite') as NodeSqlite;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_BUILTIN_MODULE') return undefined;
+    throw error;
+  } finally {
+    process.emitWarning = emit;
+  }
+}

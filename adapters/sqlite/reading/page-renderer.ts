@@ -1,0 +1,87 @@
+/** Makes the rows of a list in the thread that has read them (ports/rendering.ts): one message goes to the event loop. */
+import { encodeCursor } from '../../../ports/cursor.js';
+import { arrayOf, type Rendered } from '../../../ports/rendering.js';
+import type { Doc, Json } from '../../../ports/store.js';
+import type { Connection } from '../connection/connection.js';
+import { MadeRows } from './made-rows.js';
+import type { RenderRequest } from '../threads/messages.js';
+import { renderOf } from '../threads/render-module.js';
+import { wholeBody } from '../body/stored-body.js';
+import { find } from './reads.js';
+
+const parsed = (body: string): Doc => JSON.parse(body) as Doc;
+
+const ASCII = /^[\0-\x7f]*$/;
+const encoder = new TextEncoder();
+
+/**
+ * One byte for each character goes over and to the socket quicker as text, and leaves no buffer that waits for a collection of the event
+ * loop's heap. Rows with other letters, which take two bytes for each, are kept as UTF-8, and a buffer of them changes hands.
+ */
+function pageOf(rows: readonly (string | Uint8Array)[]): string | Uint8Array {
+  if (rows.every((row) => typeof row === 'string')) return arrayOf(rows);
+  // No piece of a pool, which could not be handed over.
+  const page = Buffer.allocUnsafeSlow(rows.reduce((size, row) => size + row.length + 1, 1));
+  let at = 0;
+  for (const row of rows) {
+    at += page.write(at === 0 ? '[' : ',', at);
+    if (typeof row === 'string') page.write(row, at, 'latin1');
+    else page.set(row, at);
+    at += row.length;
+  }
+  page.write(']', at);
+  return page;
+}
+
+/** Of one worker. */
+export class PageRenderer {
+  /** By the address of the module and the collection beside. */
+  readonly #made = new Map<string, MadeRows>();
+
+  constructor(private readonly connection: Connection) {}
+
+  /** @throws TypeError (a programming error), the function's error, or the driver's */
+  async page(name: string, text: string): Promise<Rendered> {
+    const { find: request, module, beside, context } = JSON.parse(text) as RenderRequest;
+    const render = await renderOf(module);
+    this.connection.refresh();
+    const table = this.connection.table(name);
+    const found = table === null ? [] : (find(this.connection, table, request, 'body') as string[]);
+    const bodies = found.slice(0, request.rows - 1);
+    const kept = this.#madeFor(`${module} ${beside}`);
+    const rows = bodies.map((body) => {
+      const known = kept.of(body);
+      return known === undefined ? { body, doc: parsed(body) } : { body, known };
+    });
+    const ids = rows.map(({ known, doc }) => (known ?? doc).id);
+    const others = this.#texts(beside, ids);
+    const given = JSON.parse(context) as Json;
+    const made = rows.map(({ body, known, doc }, i): string | Uint8Array => {
+      const id = ids[i] as string;
+      const other = others.get(id) ?? null;
+      if (known !== undefined && known.beside === other && known.context === context) return known.json;
+      const text = JSON.stringify(render(doc ?? parsed(body), other === null ? null : parsed(other), given));
+      const json = ASCII.test(text) ? text : encoder.encode(text);
+      kept.keep(body, { id, beside: other, context, json });
+      return json;
+    });
+    const last = found.length > bodies.length ? bodies.at(-1) : undefined;
+    return { json: pageOf(made), next: last === undefined ? null : encodeCursor(request.sort, parsed(last)) };
+  }
+
+  #madeFor(key: string): MadeRows {
+    const known = this.#made.get(key);
+    if (known !== undefined) return known;
+    const made = new MadeRows();
+    this.#made.set(key, made);
+    return made;
+  }
+
+  /** The documents of a collection as text, by id. */
+  #texts(name: string | null, ids: readonly string[]): Map<string, string> {
+    if (name === null || ids.length === 0 || this.connection.table(name) === null) return new Map();
+    const sql = `SELECT id, body FROM "${name}" WHERE id IN (SELECT value FROM json_each(?))`;
+    const rows = this.connection.prepare(sql).all([JSON.stringify(ids)]) as [id: string, body: string][];
+    return new Map(rows.map(([id, body]) => [id, wholeBody(body)]));
+  }
+}

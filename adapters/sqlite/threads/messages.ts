@@ -1,0 +1,112 @@
+/**
+ * What the main thread and the workers say to each other. Arguments and documents travel as JSON text: cheaper than a
+ * structured clone of objects, and a body goes to the file and back without being parsed on the way.
+ */
+import {
+  StoreConflict,
+  StoreFull,
+  type ChangeOptions,
+  type Doc,
+  type Filter,
+  type Scalar,
+  type Sort,
+  type TransactionWrite,
+  type Update,
+} from '../../../ports/store.js';
+import { isFull } from '../driver/driver.js';
+import type { DocText } from '../body/stored-body.js';
+
+export type WriteKind =
+  | 'insert'
+  | 'put'
+  | 'change'
+  | 'changeRendered'
+  | 'touch'
+  | 'changeIds'
+  | 'remove'
+  | 'removeIds'
+  | 'ensure'
+  | 'load'
+  | 'ping'
+  | 'transact';
+export type ReadKind = 'get' | 'find' | 'render' | 'ids' | 'count' | 'groupCount';
+
+/** `text` is the JSON of the arguments below; of `load`, the address of a module that makes JSON of documents. `docs` are the documents of `insert` and `put`, also within a transaction, in order. */
+export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string, docs?: readonly DocText[]];
+export type ReadRequest = readonly [kind: ReadKind, collection: string, text: string];
+export type Request = WriteRequest | ReadRequest;
+
+/** `change` answers with the document; `touch` (a bulk's change) only whether there was one. */
+export interface ChangeRequest extends ChangeOptions {
+  filter: Filter;
+  update: Update;
+}
+
+/** Answers with an outcome of its own: the JSON, or what the function threw when the change was made. */
+export interface ChangeRenderedRequest extends ChangeRequest {
+  rendering: StoredRendering;
+}
+
+/** Of `transact`; its collection is all of them, with blanks between. Bodies are answered where they are asked for. `insert`, `put`: the next one of `docs`. */
+export type TransactRequest = readonly (
+  | { collection: string; insert: true }
+  | { collection: string; put: true }
+  | Exclude<TransactionWrite, { insert: Doc } | { put: Doc }>
+)[];
+
+export interface IdsRequest {
+  ids: readonly string[];
+  filter: Filter;
+  update?: Update;
+}
+
+export interface FindRequest {
+  filter: Filter;
+  sort: Sort;
+  /** Rows at most. */
+  rows: number;
+  /** Sort values of the row after which the page begins. */
+  after: readonly Scalar[] | null;
+}
+
+export interface RenderRequest extends StoredRendering {
+  find: FindRequest;
+}
+
+/** A `Rendering` on its way to a thread. */
+export interface StoredRendering {
+  /** Address of the module with the function. */
+  module: string;
+  beside: string | null;
+  /** JSON. */
+  context: string;
+}
+
+export interface GroupRequest {
+  path: string;
+  filter: Filter;
+}
+
+/** The collections that a request concerns. */
+export const collectionsOf = ([, collection]: Request): readonly string[] =>
+  collection.includes(' ') ? collection.split(' ') : [collection];
+
+/** One per request, in order. */
+export type Outcome = { value: unknown } | { conflict: string } | { error: string; name: string };
+
+export function outcomeOf(error: unknown): Outcome {
+  if (error instanceof StoreConflict) return { conflict: error.index };
+  if (isFull(error)) return { error: String(error), name: 'StoreFull' };
+  if (error instanceof Error) return { error: error.message, name: error.name };
+  return { error: String(error), name: 'Error' };
+}
+
+const ERRORS: Record<string, new (message: string) => Error> = { TypeError, RangeError };
+
+/** The value, or the error again, as an error of this thread. */
+export function unwrap(outcome: Outcome): unknown {
+  if ('value' in outcome) return outcome.value;
+  if ('conflict' in outcome) throw new StoreConflict(outcome.conflict);
+  if (outcome.name === 'StoreFull') throw new StoreFull({ cause: outcome.error });
+  throw new (ERRORS[outcome.name] ?? Error)(outcome.error);
+}

@@ -1,0 +1,180 @@
+/**
+ * Worker threads that share one queue. Two ways of sending:
+ *  - `one`: a free thread gets one request, so a slow query delays no other reader while another thread is free;
+ *  - `stream`: requests go out at once, a few per message, without waiting for answers. The worker takes what has arrived
+ *    as one batch (serve.ts): the group commit. Waiting for the answer before sending more would let the two threads work in
+ *    turns: all callers of a batch come back together, and the writer would wait while they are served.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { ConnectionOptions } from '../connection/connection.js';
+import { unwrap, type Outcome, type Request } from './messages.js';
+import { CLOSE, READY } from './serve.js';
+
+interface Call {
+  request: Request;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Thread {
+  worker: Worker;
+  calls: Call[];
+}
+
+/** A request that has waited so long for a busy thread makes the pool start another one, in milliseconds. */
+const PATIENCE_MS = 50;
+/** A worker's requests and answers die young and are small: V8's own choice lets them grow to 48 MB before it looks. */
+const YOUNG_MB = 8;
+
+/** Requests that go out before the turn ends: waking a thread costs, but a thread that waits costs more. */
+const EARLY = 4;
+
+export interface PoolOptions {
+  module: URL;
+  connection: ConnectionOptions;
+  /** Threads at most; it begins with one. */
+  threads: number;
+  send: 'one' | 'stream';
+  /** Called for each request when its answer has come, before its caller learns of it. */
+  answered?: (request: Request) => void;
+}
+
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #threads: Thread[] = [];
+  #queue: Call[] = [];
+  #scheduled = false;
+  #refusal: Error | null = null;
+  #idle: (() => void) | null = null;
+  /** Runs while a request waits for a busy thread. */
+  #patience: NodeJS.Timeout | null = null;
+  #starting: Promise<void> | null = null;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** @throws what stopped a worker from opening the file */
+  async start(): Promise<void> {
+    const { module, connection } = this.#options;
+    const worker = new Worker(module, {
+      workerData: connection,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
+    const thread: Thread = { worker, calls: [] };
+    const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
+      throw new Error(`cannot open ${connection.path}: ${errorOf(thrown).message}`, { cause: thrown });
+    })) as [unknown];
+    if (hello !== READY) throw new Error('a storage worker did not start');
+    worker.on('message', (outcomes: readonly Outcome[]) => this.#catchUp(thread, outcomes));
+    worker.on('error', (error) => this.#fail(error));
+    worker.on('exit', () => this.#fail(new Error('a storage worker ended')));
+    this.#threads.push(thread);
+  }
+
+  call(request: Request): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#refusal) return reject(this.#refusal);
+      this.#queue.push({ request, resolve, reject });
+      if (this.#options.send === 'stream' && this.#queue.length >= EARLY) this.#dispatch();
+      else this.#schedule();
+    });
+  }
+
+  /** At the end of the turn. */
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#dispatch();
+    });
+  }
+
+  /** Waits for all that was called, then ends the threads. */
+  async close(): Promise<void> {
+    if (this.#refusal) return;
+    if (this.#busy()) await new Promise<void>((resolve) => (this.#idle = resolve));
+    this.#refusal ??= new Error('the store is closed');
+    if (this.#patience !== null) clearTimeout(this.#patience);
+    await this.#starting;
+    await Promise.all(this.#threads.map((thread) => this.#end(thread)));
+  }
+
+  async #end({ worker }: Thread): Promise<void> {
+    const exit = once(worker, 'exit');
+    worker.postMessage(CLOSE, []);
+    await exit;
+  }
+
+  #busy(): boolean {
+    return this.#queue.length > 0 || this.#threads.some((thread) => thread.calls.length > 0);
+  }
+
+  #dispatch(): void {
+    for (const thread of this.#threads) {
+      if (this.#queue.length === 0) return;
+      const stream = this.#options.send === 'stream';
+      if (!stream && thread.calls.length > 0) continue;
+      const calls = this.#queue.splice(0, stream ? this.#queue.length : 1);
+      thread.calls.push(...calls);
+      thread.worker.postMessage(
+        calls.map((call) => call.request),
+        [],
+      );
+    }
+    if (this.#queue.length > 0) this.#grow();
+  }
+
+  /** One slow query shall not hold up all others. */
+  #grow(): void {
+    if (this.#patience !== null || this.#threads.length >= this.#options.threads) return;
+    this.#patience = setTimeout(() => {
+      this.#starting = this.#another().finally(() => (this.#patience = null));
+    }, PATIENCE_MS);
+  }
+
+  async #another(): Promise<void> {
+    if (this.#queue.length === 0 || this.#refusal) return;
+    try {
+      await this.start();
+      this.#dispatch();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #catchUp(thread: Thread, outcomes: readonly Outcome[]): void {
+    // Answers come in the order of the requests.
+    const calls = thread.calls.splice(0, outcomes.length);
+    const { answered } = this.#options;
+    if (answered !== undefined) for (const { request } of calls) answered(request);
+    this.#dispatch();
+    for (const [i, { resolve, reject }] of calls.entries()) {
+      try {
+        resolve(unwrap(outcomes[i] as Outcome));
+      } catch (error) {
+        reject(error);
+      }
+    }
+    if (!this.#busy()) this.#idle?.();
+  }
+
+  /** A worker ends only by a fault of the program or the machine: nothing is acknowledged any more. */
+  #fail(error: unknown): void {
+    this.#refusal ??= errorOf(error);
+    const calls = [...this.#queue, ...this.#threads.flatMap((thread) => thread.calls)];
+    this.#queue = [];
+    for (const thread of this.#threads) thread.calls = [];
+    for (const { reject } of calls) reject(this.#refusal);
+    this.#idle?.();
+  }
+}
+
+/** An error of libsql's own class comes out of a worker as a plain object. */
+function errorOf(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  const { message, code } = (thrown ?? {}) as { message?: unknown; code?: unknown };
+  return new Error([message, code].find((text) => typeof text === 'string' && text !== '') as string | undefined);
+}

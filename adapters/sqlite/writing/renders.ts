@@ -1,0 +1,17 @@
+/** The functions that make JSON of changed documents: loaded before the first change, since a transaction cannot wait. */
+import type { AnyRender } from '../../../ports/rendering.js';
+import type { Connection } from '../connection/connection.js';
+import { renderOf } from '../threads/render-module.js';
+
+/** What a loaded module makes of documents. @throws TypeError with the reason why the module could not be loaded */
+export function renderIn(connection: Connection, module: string): AnyRender {
+  const render = connection.renders.get(module);
+  if (typeof render === 'function') return render;
+  throw new TypeError(render?.message ?? `${module} is not loaded`, { cause: render });
+}
+
+/** What failed is kept as the reason, and tried again by the next call. */
+export async function loadRender(connection: Connection, module: string): Promise<void> {
+  if (typeof connection.renders.get(module) === 'function') return;
+  connection.renders.set(module, await renderOf(module).catch((error: unknown) => error as Error));
+}

@@ -1,0 +1,29 @@
+/** Packed fields in the file: small there, whole everywhere else (packing.ts). */
+import { expect } from 'chai';
+import { storedBody, textOf, wholeBody } from '../../../../adapters/sqlite/body/stored-body.js';
+
+const STACK = `Error: boom\n${'    at load (/srv/app/src/orders/module.ts:10:13)\n'.repeat(100)}`;
+
+describe('sqlite: packed fields', () => {
+  it('take an eighth of their room', () => {
+    for (const stack_trace of [STACK, STACK.repeat(12)]) {
+      const doc = { id: 'a', host: 'h', message: 'boom', stack_trace };
+      const stored = storedBody(textOf(doc, ['message', 'stack_trace', 'missing']));
+      expect(Object.keys(JSON.parse(stored) as object)).to.deep.equal(['~', 'id', 'host']);
+      expect(stored.length).to.be.below(stack_trace.length / 8);
+      expect(JSON.parse(wholeBody(stored))).to.deep.equal(doc);
+    }
+  });
+
+  it('stay as they are where nothing would shrink', () => {
+    const text = textOf({ id: 'a', stack_trace: 'short' } as never, ['stack_trace']);
+    expect(storedBody(text)).to.equal('{"id":"a","stack_trace":"short"}');
+    expect(storedBody(textOf({ id: 'a', stack_trace: STACK } as never, undefined))).to.equal(
+      JSON.stringify({ id: 'a', stack_trace: STACK }),
+    );
+  });
+
+  it('are refused without a text id', () => {
+    expect(() => textOf({ id: 1 } as never, undefined)).to.throw(TypeError, 'text id');
+  });
+});
