@@ -22,7 +22,7 @@ function dashboardPage(app: AppSettings, steps: () => readonly FirstStep[]): Pag
   return {
     path: '/',
     title: 'Dashboard',
-    nav: { section: 'overview', label: 'Dashboard', icon: 'dashboard', order: 0 },
+    nav: { section: 'overview', label: 'Dashboard', icon: 'dashboard', order: 0, also: ['home', 'overview', 'start'] },
     access: { session: 'member' },
     panels: true,
     handle: () => new View('dashboard', { steps: shown(), live_topics: LIVE_TOPICS }),
@@ -57,7 +57,13 @@ function docsPages(docs: Docs, app: AppSettings): PageSpec[] {
     {
       path: '/docs/api',
       title: 'API',
-      nav: { section: 'administration', label: 'API', icon: 'book', order: 95 },
+      nav: {
+        section: 'administration',
+        label: 'API',
+        icon: 'book',
+        order: 95,
+        also: ['docs', 'documentation', 'endpoints', 'openapi', 'reference', 'swagger'],
+      },
       access: { session: 'member' },
       handle: async () => new View('api', { groups: await docs.groups(), base_url: app.base_url }),
     },

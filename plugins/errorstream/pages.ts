@@ -153,7 +153,13 @@ export function pages(deps: PageDeps): PageSpec[] {
     {
       path: '/errors',
       title: 'Errors',
-      nav: { section: 'work', label: 'Errors', icon: 'errors', order: 20, also: ['exceptions', 'crashes', 'groups'] },
+      nav: {
+        section: 'work',
+        label: 'Errors',
+        icon: 'errors',
+        order: 20,
+        also: ['exceptions', 'crashes', 'events', 'groups'],
+      },
       access: { session: 'member' },
       input: { query },
       handle: (request) => listView(deps, request),

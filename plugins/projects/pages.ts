@@ -100,7 +100,7 @@ export function pages(projects: Projects, keys: IntakeKeys, system: Pick<SystemI
         label: 'Projects',
         icon: 'project',
         order: 10,
-        also: ['products', 'applications'],
+        also: ['products', 'applications', 'dsn', 'intake keys', 'sentry'],
       },
       access: read,
       input: { query: joi.object({ cursor: joi.string().max(4096) }) },

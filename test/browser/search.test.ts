@@ -77,6 +77,36 @@ describe('web: the search in a real browser', function () {
     expect(await page.locator(`tr[data-ref="${ref}"]`).count()).to.equal(1);
   });
 
+  it('finds each page by words that people use for it', async () => {
+    tab = await Tab.open(browser, service.url);
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    const words: Record<string, string> = {
+      home: 'Dashboard',
+      tickets: 'Bugs',
+      exceptions: 'Errors',
+      mute: 'Ignore rules',
+      downtime: 'Monitors',
+      tree: 'Hierarchy',
+      installers: 'Releases',
+      seats: 'Licenses',
+      htaccess: 'Access protection',
+      sentry: 'Projects',
+      team: 'Users',
+      'api key': 'Tokens',
+      hooks: 'Webhooks',
+      email: 'Notifications',
+      database: 'Migrations',
+      'audit log': 'System',
+      openapi: 'API',
+    };
+    const found: Record<string, string[]> = {};
+    for (const word of Object.keys(words)) {
+      await tab.go(`/search?q=${encodeURIComponent(word)}`);
+      found[word] = await tab.page.locator('main a').allInnerTexts();
+    }
+    for (const [word, page] of Object.entries(words)) expect(found[word], word).to.include(page);
+  });
+
   it('works without scripts', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();

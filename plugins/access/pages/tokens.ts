@@ -122,7 +122,7 @@ export function tokenPages(services: Services): PageSpec[] {
         label: 'Tokens',
         icon: 'key',
         order: 30,
-        also: ['keys', 'credentials', 'secrets'],
+        also: ['api keys', 'keys', 'credentials', 'secrets'],
       },
       access,
       input: {

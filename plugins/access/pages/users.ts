@@ -68,7 +68,7 @@ export function userPages(services: Services): PageSpec[] {
         label: 'Users',
         icon: 'users',
         order: 20,
-        also: ['accounts', 'people', 'roles'],
+        also: ['accounts', 'members', 'passwords', 'people', 'roles', 'team'],
       },
       access,
       handle: () => list(),

@@ -218,7 +218,7 @@ export function listPages(page: PageDeps): PageSpec[] {
         label: 'Bugs',
         icon: 'bug',
         order: 10,
-        also: ['items', 'issues', 'tickets', 'features'],
+        also: ['items', 'issues', 'tickets', 'features', 'queue', 'tasks'],
         badge: async () => (await page.services.board.open()) || null,
       },
       access: { session: 'member' },

@@ -107,7 +107,13 @@ export function rulePages(registry: Registry, clock: Clock): PageSpec[] {
     {
       path: '/ignore-rules',
       title: TITLE,
-      nav: { section: 'work', label: TITLE, icon: 'filter-off', order: 30 },
+      nav: {
+        section: 'work',
+        label: TITLE,
+        icon: 'filter-off',
+        order: 30,
+        also: ['mutes', 'muted', 'silences', 'filters', 'noise', 'suppressions'],
+      },
       access,
       input: {
         query: joi.object({

@@ -110,7 +110,7 @@ function listPages(parts: PageParts): PageSpec[] {
         label: title,
         icon: 'license',
         order: 20,
-        also: ['keys', 'machines', 'activations', 'customers'],
+        also: ['keys', 'machines', 'activations', 'customers', 'seats', 'subscriptions'],
       },
       access: reading,
       input: { query: listQuery },

@@ -160,7 +160,7 @@ export function pages(parts: PageParts): PageSpec[] {
         label: title,
         icon: 'send',
         order: 45,
-        also: ['alerts', 'channels', 'e-mail', 'chat'],
+        also: ['alerts', 'channels', 'e-mail', 'email', 'mail', 'chat', 'slack', 'teams'],
       },
       access,
       handle: async () => {

@@ -40,6 +40,7 @@ export function protectionPages(
         label: 'Access protection',
         icon: 'shield',
         order: 40,
+        also: ['htaccess', 'passwords', 'self-test', 'store'],
         badge: async () => ((await care.health()).protection === 'open' ? 1 : null),
       },
       access: { session: 'member' },

@@ -128,7 +128,17 @@ export function pages(services: Services): PageSpec[] {
         label: title,
         icon: 'release',
         order: 10,
-        also: ['updates', 'versions', 'packages', 'channels'],
+        also: [
+          'updates',
+          'versions',
+          'packages',
+          'channels',
+          'builds',
+          'deploys',
+          'downloads',
+          'installers',
+          'rollouts',
+        ],
       },
       access: reading,
       input: {

@@ -99,7 +99,7 @@ function listPages(parts: PageParts): PageSpec[] {
         label: title,
         icon: 'webhook',
         order: 40,
-        also: ['integrations', 'callbacks'],
+        also: ['hooks', 'deliveries', 'events', 'integrations', 'callbacks'],
         badge: async () => (await registry.broken()).length || null,
       },
       access: reading,
