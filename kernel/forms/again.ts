@@ -1,5 +1,5 @@
 /** Shows a refused form again, with the faults and the typed values: the same on every page. */
-import { View, type PageResult } from '../../ports/http.js';
+import { View, type HttpRequest, type PageResult, type PageSpec } from '../../ports/http.js';
 import { ServiceError } from '../errors.js';
 
 /** The part of a refusal that a page shows. */
@@ -34,3 +34,28 @@ export async function orAgain(
     return view;
   }
 }
+
+/**
+ * A page that takes a posted form: `run`, or the page that holds the form, with what was refused.
+ * @param page the page's path, title, access and input
+ * @param again the page that holds the form
+ * @param mendable statuses that the page itself can show
+ */
+export const formPage = (
+  page: Omit<PageSpec, 'method' | 'handle'>,
+  run: (request: HttpRequest) => Promise<PageResult>,
+  again: (request: HttpRequest, problem: Problem) => Promise<PageResult> | PageResult,
+  mendable?: readonly number[],
+): PageSpec => ({
+  ...page,
+  method: 'POST',
+  handle: (request) =>
+    orAgain(
+      () => run(request),
+      (problem) => again(request, problem),
+      mendable,
+    ),
+});
+
+/** A refusal in one text, for a page that has no control beside which a field's fault could stand. */
+export const problemText = ({ message, errors }: Problem): string => [message, ...Object.values(errors)].join(' ');

@@ -12,9 +12,9 @@ import type { AuditLog } from '../../ports/domain/access.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { EgressPolicy, Outbound } from '../../ports/outbound.js';
-import type { Delivery } from './deliveries/delivery.js';
-import type { StoredEvent } from './events/event.js';
-import type { Webhook } from './registry/webhook.js';
+import type { Delivery } from './model/delivery.js';
+import type { StoredEvent } from './model/event.js';
+import type { Webhook } from './model/webhook.js';
 
 export interface WebhooksConfig {
   egress_policy: EgressPolicy['mode'];

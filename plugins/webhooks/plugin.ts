@@ -11,7 +11,7 @@ import { WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import type { Deps, WebhooksConfig } from './deps.js';
-import { TEST_EVENT } from './events/names.js';
+import { TEST_EVENT } from './model/event-names.js';
 import { pages, panels } from './pages/pages.js';
 import { routes } from './http/routes.js';
 import { buildServices } from './services.js';

@@ -4,13 +4,15 @@ import { DeliveryQueue } from './deliveries/delivery-queue.js';
 import { DeliveryWorkers } from './deliveries/delivery-workers.js';
 import { DeliveryLog } from './deliveries/log.js';
 import { DEPS, type Deps } from './deps.js';
-import { Fanout } from './events/fanout.js';
-import { Poller } from './poller.js';
+import { Fanout } from './deliveries/fanout.js';
+import { Poller } from './deliveries/poller.js';
 import { WebhookPause } from './registry/webhook-pause.js';
-import { Webhooks } from './registry/webhooks.js';
+import { WebhookChoices } from './administration/webhook-choices.js';
+import { Webhooks } from './administration/webhooks.js';
 
 const SERVICES = {
   registry: Webhooks,
+  choices: WebhookChoices,
   log: DeliveryLog,
   fanout: Fanout,
   queue: DeliveryQueue,

@@ -45,7 +45,6 @@ const FOLDER_DEBTS = new Set([
   'plugins/licensing',
   'plugins/releases',
   'plugins/watchdog',
-  'plugins/webhooks',
 ]);
 
 export interface Judgement {

@@ -4,9 +4,9 @@ import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { put } from './put.js';
 import { SystemClock } from '../../adapters/node/clock.js';
 import { RandomIds } from '../../adapters/node/ids.js';
-import { newDelivery, type Delivery } from '../../plugins/webhooks/deliveries/delivery.js';
-import { storedEvent } from '../../plugins/webhooks/events/event.js';
-import type { Webhook } from '../../plugins/webhooks/registry/webhook.js';
+import { newDelivery, type Delivery } from '../../plugins/webhooks/model/delivery.js';
+import { storedEvent } from '../../plugins/webhooks/model/event.js';
+import type { Webhook } from '../../plugins/webhooks/model/webhook.js';
 import type { AuditEntry } from '../../ports/domain/access.js';
 
 const ACTIONS = ['token.created', 'webhook.changed', 'monitor.changed', 'login.succeeded', 'bug.bulk'];

@@ -2,17 +2,20 @@
  * The queue of deliveries (contract 70, delivery). It alone inserts, claims and acknowledges them. A delivery that this
  * process works on is an `InFlight`, from `begin` or `claim` until `end`.
  *
- * A new delivery has no row at first: its event carries the marker `fan_at` with the webhooks that want it, so nothing is
- * lost without one, and a receiver that answers at once costs a single write, the outcome. A delivery that waits or takes
- * longer gets its row meanwhile. Rejected: a row at the beginning and a change at the end, which was half of the cost of a
- * delivery.
+ * A new delivery has no row at first: its event carries the marker `fan_at` with the webhooks that want it, so nothing
+ * is lost without one, and a receiver that answers at once costs a single write, the outcome. A delivery that waits or
+ * takes longer gets its row meanwhile. Rejected: a row at the beginning and a change at the end, which was half of the
+ * cost of a delivery.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { Delivery } from './delivery.js';
+import type { Delivery } from '../model/delivery.js';
 import { DeliveryWriter } from './delivery-writer.js';
 import { Leases } from './leases.js';
+
+/** Deliveries that are read at once to learn which webhooks have something due. */
+const PAGE = 200;
 
 export interface InFlight {
   /** As it is stored, or will be: with this process's lease. */
@@ -30,7 +33,7 @@ export interface InFlight {
 @injectable()
 export class DeliveryQueue {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'clock'>,
+    @inject(DEPS) private readonly deps: Pick<Deps, 'deliveries' | 'clock'>,
     @inject(Leases) private readonly leases: Leases,
     @inject(DeliveryWriter) private readonly writer: DeliveryWriter,
   ) {}
@@ -42,7 +45,8 @@ export class DeliveryQueue {
 
   /**
    * A new delivery without a row, in flight at once.
-   * @returns `stored` resolves when it has its row or needs none any more, and rejects when the row could not be written
+   * @returns `stored` resolves when it has its row or needs none any more, and rejects when the row could not be
+   * written
    */
   begin(delivery: Delivery, body: string): { item: InFlight; stored: Promise<void> } {
     let settle: InFlight['settle'] = null;
@@ -67,14 +71,34 @@ export class DeliveryQueue {
     return { items: leased.map((delivery) => ({ delivery, body: null, since, row, settle: null })), more };
   }
 
+  /** Those of the webhooks that have something due in the store. */
+  async *due(webhooks: readonly string[]): AsyncGenerator<string> {
+    let left = webhooks;
+    let full = left.length > 0;
+    while (full) {
+      const { items, next } = await this.deps.deliveries.find({
+        filter: { webhook_id: { in: left }, next_at: { gt: '', lte: this.deps.clock.iso() } },
+        sort: [
+          ['webhook_id', 'asc'],
+          ['next_at', 'asc'],
+        ],
+        limit: PAGE,
+      });
+      const due = new Set(items.map(({ webhook_id }) => webhook_id));
+      yield* due;
+      left = left.filter((id) => !due.has(id));
+      full = next !== null && left.length > 0;
+    }
+  }
+
   /** Frees deliveries of processes that are gone. Answers how many. */
   reclaim(): Promise<number> {
     return this.leases.takeBack();
   }
 
   /**
-   * No longer in flight here, with or without an outcome: a lease that is still in the store may be taken back, and one without
-   * a row is made up from its event.
+   * No longer in flight here, with or without an outcome: a lease that is still in the store may be taken back, and one
+   * without a row is made up from its event.
    */
   end({ delivery, row, settle }: InFlight): void {
     this.leases.end(delivery.id);

@@ -1,26 +1,25 @@
 /**
- * Workers: one per webhook and process, in each one attempt at a time, none waiting for another (contract 70, delivery). New
- * deliveries come to them in memory, behind the answer to the producer; what waits there for too long goes to the store,
- * and the workers ask the store for what is due.
+ * Workers: one per webhook and process, in each one attempt at a time, none waiting for another (contract 70,
+ * delivery). New deliveries come to them in memory, behind the answer to the producer; what waits there for too long
+ * goes to the store, and the workers ask the store for what is due.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Directory } from '../registry/directory.js';
 import { STALE_MS } from './leases.js';
-import type { Delivery } from './delivery.js';
+import type { Delivery } from '../model/delivery.js';
 import { DeliveryQueue, type InFlight } from './delivery-queue.js';
 import { Outcomes } from './outcomes.js';
 import { EventLoopThrottle } from './event-loop-throttle.js';
 import { Sender, VERDICTS } from '../sending/sender.js';
-import type { Webhook } from '../registry/webhook.js';
+import type { Webhook } from '../model/webhook.js';
 
 /** A worker takes this many at once while its receiver is quick. */
 const BATCH = 16;
 const QUICK_MS = 250;
 /** Successes whose writes the next attempts do not wait for: they share a commit. */
 const UNWRITTEN = 64;
-const PAGE = 200;
 /** Of the ten seconds that a service has for its end (contract 95, shutdown). */
 const STOP_MS = 5_000;
 /** New deliveries wait in memory no longer than this, and no more of them in one worker. */
@@ -60,7 +59,7 @@ export class DeliveryWorkers {
 
   constructor(
     @inject(DEPS)
-    private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock' | 'log' | 'metrics'>,
+    private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'clock' | 'log' | 'metrics'>,
     @inject(Directory) private readonly directory: Directory,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
     @inject(Sender) private readonly sender: Sender,
@@ -95,8 +94,8 @@ export class DeliveryWorkers {
   }
 
   /**
-   * Begins nothing more and gives back what was leased and not begun. Attempts under way get `patienceMs`; one that takes
-   * longer is left to its lease, and repeated.
+   * Begins nothing more and gives back what was leased and not begun. Attempts under way get `patienceMs`; one that
+   * takes longer is left to its lease, and repeated.
    */
   async stop(patienceMs = STOP_MS): Promise<void> {
     this.#open = false;
@@ -113,7 +112,10 @@ export class DeliveryWorkers {
     clearTimeout(timer);
   }
 
-  /** A new delivery, which has no row yet. Resolves as `DeliveryQueue.begin` says: when nothing depends on its event any more. */
+  /**
+   * A new delivery, which has no row yet. Resolves as `DeliveryQueue.begin` says: when nothing depends on its event any
+   * more.
+   */
   offer(delivery: Delivery, body: string): Promise<void> {
     const worker = this.#worker(delivery.webhook_id);
     const { item, stored } = this.queue.begin(delivery, body);
@@ -141,21 +143,9 @@ export class DeliveryWorkers {
   async wakeDue(): Promise<void> {
     const ids = await this.#webhookIds();
     for (const id of this.#workers.keys()) if (!ids.includes(id) && !this.#busy(id)) this.#workers.delete(id);
-    let asleep = ids.filter((id) => !this.#busy(id));
-    let full = asleep.length > 0;
-    while (full && this.#open) {
-      const { items, next } = await this.deps.deliveries.find({
-        filter: { webhook_id: { in: asleep }, next_at: { gt: '', lte: this.deps.clock.iso() } },
-        sort: [
-          ['webhook_id', 'asc'],
-          ['next_at', 'asc'],
-        ],
-        limit: PAGE,
-      });
-      const due = new Set(items.map(({ webhook_id }) => webhook_id));
-      for (const id of due) this.wake(id);
-      asleep = asleep.filter((id) => !due.has(id));
-      full = next !== null && asleep.length > 0;
+    for await (const id of this.queue.due(ids.filter((one) => !this.#busy(one)))) {
+      if (!this.#open) return;
+      this.wake(id);
     }
   }
 

@@ -1,11 +1,11 @@
 /**
- * Writes deliveries to the store. Inserts go together, those of a few milliseconds in one request; a change is guarded by
- * the lease of its delivery.
+ * Writes deliveries to the store. Inserts go together, those of a few milliseconds in one request; a change is guarded
+ * by the lease of its delivery.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { Delivery } from './delivery.js';
+import type { Delivery } from '../model/delivery.js';
 
 const WINDOW_MS = 5;
 const MOST = 200;

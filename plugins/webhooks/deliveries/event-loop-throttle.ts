@@ -1,7 +1,7 @@
 /**
  * Starts a few pieces of work per turn of the event loop: a hundred workers that wake together would otherwise sign and
- * connect in one turn and block it (architecture: the event loop is never blocked over 20 ms). A long turn means that other
- * work is running: then fewer pieces start.
+ * connect in one turn and block it (architecture: the event loop is never blocked over 20 ms). A long turn means that
+ * other work is running: then fewer pieces start.
  */
 const PER_TURN = 16;
 const PER_BUSY_TURN = 6;

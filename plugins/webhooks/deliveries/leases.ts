@@ -1,16 +1,16 @@
 /**
  * Leases: who attempts a delivery, when any number of processes share one store (contract 70, delivery).
  *
- * A lease is taken by compare-and-set and has no time in it: a process that sees the same lease unchanged for `LEASE_MS` of its
- * own monotonic clock takes it back, so clocks of processes may differ. Rejected: `lease_until`, which a process whose
- * clock is ahead takes from a living one.
+ * A lease is taken by compare-and-set and has no time in it: a process that sees the same lease unchanged for
+ * `LEASE_MS` of its own monotonic clock takes it back, so clocks of processes may differ. Rejected: `lease_until`,
+ * which a process whose clock is ahead takes from a living one.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import { StalenessTracker } from '../../../lib/staleness.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Find } from '../../../ports/store.js';
-import type { Delivery } from './delivery.js';
+import type { Delivery } from '../model/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
 import { ATTEMPT_MS } from '../sending/sender.js';
 

@@ -3,11 +3,11 @@ import { inject, injectable, type HealthResult, type Principal } from '../../../
 import { denied, owned } from '../../../kernel/errors.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Filter, Page } from '../../../ports/store.js';
-import { firstIdOf, STATES, WAITING, type Delivery, type DeliveryState } from './delivery.js';
+import { firstIdOf, STATES, AWAITING_ATTEMPT, type Delivery, type DeliveryState } from '../model/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { StoredEvent } from '../events/event.js';
-import { projectOf } from '../registry/reader.js';
-import { hostOf } from '../registry/webhook.js';
+import type { StoredEvent } from '../model/event.js';
+import { projectOf } from '../model/reader.js';
+import { hostOf } from '../model/webhook.js';
 
 /** Both logs keep this long. */
 export const KEEP_MS = 14 * 24 * 3_600_000;
@@ -39,7 +39,9 @@ type Listed<T> = Page<T> & { count: () => Promise<number> };
 export class DeliveryLog {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock'>) {}
 
-  /** Newest event first. A webhook may have been of another project before: a bound token sees its own project's alone. */
+  /**
+   * Newest event first. A webhook may have been of another project before: a bound token sees its own project's alone.
+   */
   async deliveries(principal: Principal, webhook: string, query: DeliveryQuery): Promise<Listed<Delivery>> {
     const { state, event, limit, cursor } = query;
     const filter: Filter = {
@@ -120,7 +122,7 @@ export class DeliveryLog {
 
   /** Deliveries that wait for an attempt, or are in one. */
   queued(): Promise<number> {
-    return this.deps.deliveries.count({ state: { in: WAITING } });
+    return this.deps.deliveries.count({ state: { in: AWAITING_ATTEMPT } });
   }
 
   /** How long the oldest delivery that waits has been waiting, in seconds; 0: none waits. */
@@ -134,7 +136,7 @@ export class DeliveryLog {
   async #oldest(): Promise<Delivery[]> {
     const { deliveries } = this.deps;
     const pages = await Promise.all(
-      WAITING.map((state) => deliveries.find({ filter: { state }, sort: [['id', 'asc']], limit: 1 })),
+      AWAITING_ATTEMPT.map((state) => deliveries.find({ filter: { state }, sort: [['id', 'asc']], limit: 1 })),
     );
     return pages.flatMap(({ items }) => items);
   }

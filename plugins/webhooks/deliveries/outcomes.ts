@@ -1,17 +1,17 @@
 /**
- * What an attempt changes (contract 70, delivery): the delivery first, guarded by its lease, then the webhook's count. A
- * crash between the two leaves one failure uncounted, never one counted twice.
+ * What an attempt changes (contract 70, delivery): the delivery first, guarded by its lease, then the webhook's count.
+ * A crash between the two leaves one failure uncounted, never one counted twice.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Update } from '../../../ports/store.js';
-import { KEEP_ATTEMPTS, type Attempt, type Delivery, type DeliveryState } from './delivery.js';
+import { KEEP_ATTEMPTS, type Attempt, type Delivery, type DeliveryState } from '../model/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
 import { WebhookPause } from '../registry/webhook-pause.js';
 import { DeliveryQueue, type InFlight } from './delivery-queue.js';
-import { delayAfter } from './schedule.js';
+import { delayAfter } from '../model/retry-schedule.js';
 import type { Result } from '../sending/sender.js';
-import type { Webhook } from '../registry/webhook.js';
+import type { Webhook } from '../model/webhook.js';
 
 /** What an attempt may lead to. */
 const OUTCOMES = ['success', 'retrying', 'exhausted', 'held', 'blocked'] as const satisfies readonly DeliveryState[];

@@ -1,12 +1,12 @@
 /** `/api/webhooks/v1` (contract 70, API). */
 import joi from 'joi';
 import { created, deleted, named, pageOf, whole, type Principal, type RouteSpec } from '../../../kernel/contract.js';
-import { deliveryView, STATES } from '../deliveries/delivery.js';
-import { eventView } from '../events/event.js';
+import { deliveryView, STATES } from '../model/delivery.js';
+import { eventView } from '../model/event.js';
 import type { DeliveryLog, DeliveryQuery, EventQuery, ListQuery } from '../deliveries/log.js';
-import { sightOf } from '../registry/reader.js';
-import type { Webhooks } from '../registry/webhooks.js';
-import { changeBody, createBody, type Webhook, type WebhookFields, type WebhookView } from '../registry/webhook.js';
+import { sightOf } from '../model/reader.js';
+import type { Webhooks } from '../administration/webhooks.js';
+import { changeBody, createBody, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
 
 const BASE = '/api/webhooks/v1';
 const access = { scope: 'webhooks:manage' } as const;

@@ -1,11 +1,11 @@
 /** One delivery: its payload, its attempts with what came back, and the button that sends it again (contract 80). */
-import { orAgain, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { formPage, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import { notFound } from '../../../kernel/errors.js';
-import { deliveryView, type Delivery } from '../deliveries/delivery.js';
+import { deliveryView, type Delivery } from '../model/delivery.js';
 import { changing, crumb, params, pretty, toned, reading, uuid, type PageParts } from './shown.js';
-import { isAdmin, sightOf } from '../registry/reader.js';
-import type { Webhook } from '../registry/webhook.js';
+import { isAdmin, sightOf } from '../model/reader.js';
+import type { Webhook } from '../model/webhook.js';
 
 const REFRESH_SECONDS = 2;
 /** Due, or under way, for no longer than this: a receiver has 15 s, and the workers may be behind. */
@@ -24,7 +24,7 @@ function outcomeOf({ attempts, state, next_at }: Delivery): object | null {
   return { ...last, ok: last.error === null, state, next_at: state === 'retrying' ? (next_at ?? null) : null };
 }
 
-export function deliveryPages({ registry, log, clock }: PageParts): PageSpec[] {
+export function deliveryPages({ registry, choices, log, clock }: PageParts): PageSpec[] {
   const input = { params: params.append({ delivery: uuid }) };
   const path = '/webhooks/{id}/deliveries/{delivery}';
   const need = async (request: HttpRequest): Promise<{ webhook: Webhook; delivery: Delivery }> => {
@@ -41,7 +41,7 @@ export function deliveryPages({ registry, log, clock }: PageParts): PageSpec[] {
     return new View('delivery', {
       title: `Delivery of ${delivery.event}`,
       live_topics: liveSubject('delivery', delivery.id),
-      projects: await registry.projects(),
+      projects: await choices.projects(),
       webhook,
       problem,
       delivery: toned(shown),
@@ -59,22 +59,15 @@ export function deliveryPages({ registry, log, clock }: PageParts): PageSpec[] {
   };
   return [
     { path, title: 'Delivery', access: reading, input, handle: (request) => view(request) },
-    {
-      method: 'POST',
-      path: `${path}/redeliver`,
-      title: 'Delivery',
-      access: changing,
-      input,
-      handle: (request) =>
-        orAgain(
-          async () => {
-            const { webhook, delivery } = await need(request);
-            await registry.redeliver(request.principal, delivery.id);
-            const message = 'On its way again. What comes of it appears here.';
-            return new Redirect(`/webhooks/${webhook.id}/deliveries/${delivery.id}`, { tone: 'success', message });
-          },
-          ({ message }) => view(request, message),
-        ),
-    },
+    formPage(
+      { path: `${path}/redeliver`, title: 'Delivery', access: changing, input },
+      async (request) => {
+        const { webhook, delivery } = await need(request);
+        await registry.redeliver(request.principal, delivery.id);
+        const message = 'On its way again. What comes of it appears here.';
+        return new Redirect(`/webhooks/${webhook.id}/deliveries/${delivery.id}`, { tone: 'success', message });
+      },
+      (request, { message }) => view(request, message),
+    ),
   ];
 }

@@ -1,14 +1,17 @@
 /** Posted forms as the API's bodies, and the form again with what was wrong. */
 import type joi from 'joi';
 import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
-import { ALL_EVENTS } from '../events/names.js';
-import type { WebhookFields } from '../registry/webhook.js';
+import { ALL_EVENTS } from '../model/event-names.js';
+import type { WebhookFields } from '../model/webhook.js';
 
 export function typed(request: HttpRequest): Record<string, unknown> {
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
 }
 
-/** What is ticked. Single events that are ticked beside "all events" are what somebody chose: without them there is no need to. */
+/**
+ * What is ticked. Single events that are ticked beside "all events" are what somebody chose: without them there is no
+ * need to.
+ */
 export function chosenEvents(request: HttpRequest): unknown[] {
   const ticked = [typed(request)['events'] ?? []].flat();
   const single = ticked.filter((name) => name !== ALL_EVENTS);

@@ -7,9 +7,9 @@ import type { Services } from '../services.js';
 const WHOLE = { kind: 'shared_key' } as const;
 
 /**
- * `webhooks`: how many deliveries are in each state, the newest change of a webhook, and what this process has attempted.
- * `webhook`, by its id: its deliveries in each state and its last attempt, by whichever process: one that ends as it was leaves
- * the counts as they are. `delivery`, by its id: its state and its attempts.
+ * `webhooks`: how many deliveries are in each state, the newest change of a webhook, and what this process has
+ * attempted. `webhook`, by its id: its deliveries in each state and its last attempt, by whichever process: one that
+ * ends as it was leaves the counts as they are. `delivery`, by its id: its state and its attempts.
  */
 export const webhookTopics = (
   { webhooks, deliveries }: Pick<Deps, 'webhooks' | 'deliveries'>,

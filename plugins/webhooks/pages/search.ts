@@ -1,6 +1,6 @@
 /** Webhooks for the search, by name; never by their URL, of which members see a part alone (contract 10, roles). */
 import type { SearchProvider } from '../../../ports/domain/search.js';
-import type { Webhooks } from '../registry/webhooks.js';
+import type { Webhooks } from '../administration/webhooks.js';
 
 /** There are few; the newest so many are looked through. */
 const LOOKED_THROUGH = 200;

@@ -1,11 +1,12 @@
 /** What the pages share: their access, their parameters, and how a webhook's and a delivery's state looks. */
 import joi from 'joi';
-import type { Clock } from '../../../kernel/contract.js';
-import type { DeliveryState } from '../deliveries/delivery.js';
+import { Redirect, type Clock } from '../../../kernel/contract.js';
+import type { DeliveryState } from '../model/delivery.js';
 import type { DeliveryLog } from '../deliveries/log.js';
-import { ALL_EVENTS } from '../events/names.js';
-import type { Webhooks } from '../registry/webhooks.js';
-import { hostOf, type WebhookView } from '../registry/webhook.js';
+import { ALL_EVENTS } from '../model/event-names.js';
+import type { WebhookChoices } from '../administration/webhook-choices.js';
+import type { Webhooks } from '../administration/webhooks.js';
+import { hostOf, type Webhook, type WebhookView } from '../model/webhook.js';
 
 /** Members read; administrators change (contract 10, roles). */
 export const reading = { session: 'member' } as const;
@@ -15,6 +16,12 @@ export const crumb = { label: title, href: '/webhooks' };
 export const uuid = joi.string().guid().required();
 export const params = joi.object({ id: uuid });
 export const cursor = joi.string().max(4096);
+/** Rows of a list. */
+export const PAGE = 50;
+
+/** To a webhook's page, with what was done. */
+export const to = ({ id }: Pick<Webhook, 'id'>, message: string): Redirect =>
+  new Redirect(`/webhooks/${id}`, { tone: 'success', message });
 
 const TONES: Readonly<Record<DeliveryState, string>> = {
   pending: 'accent',
@@ -55,6 +62,7 @@ export const again = (state: string, error: string | null): boolean =>
 export interface PageParts {
   clock: Pick<Clock, 'now'>;
   registry: Webhooks;
+  choices: WebhookChoices;
   log: DeliveryLog;
 }
 

@@ -1,14 +1,14 @@
 /**
- * The enabled webhooks as the store has them: read whole, for an event as they are after it (`findCached`), for an attempt at most
- * `RECENT_MS` ago. Under load there is one read at a time, however many ask. Rejected: a read for each attempt, a tenth of
- * its cost; a longer lifetime, which would deliver to a webhook that another process has disabled.
+ * The enabled webhooks as the store has them: read whole, for an event as they are after it (`findCached`), for an
+ * attempt at most `RECENT_MS` ago. Under load there is one read at a time, however many ask. Rejected: a read for each
+ * attempt, a tenth of its cost; a longer lifetime, which would deliver to a webhook that another process has disabled.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import { cached } from '../../../ports/cached-reads.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { Webhook } from './webhook.js';
+import type { Webhook } from '../model/webhook.js';
 
 const RECENT_MS = 200;
 const PAGE = 1_000;
@@ -41,7 +41,10 @@ export class Directory {
     return recent ?? webhooks.get(id);
   }
 
-  /** What is known of it no longer holds: it was changed here, or an attempt failed, by which it may have disabled itself. */
+  /**
+   * What is known of it no longer holds: it was changed here, or an attempt failed, by which it may have disabled
+   * itself.
+   */
   changed(id: string): void {
     this.#changed.set(id, this.deps.clock.monotonic());
   }

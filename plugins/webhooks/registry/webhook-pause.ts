@@ -1,16 +1,16 @@
 /**
  * Disabling and enabling: what becomes of the deliveries that wait (contract 70, hold and resume).
  *
- * Disabling writes the webhook first, then holds what waits; a delivery that slips through is held by the worker that takes
- * it. Enabling writes the webhook with the marker `resuming`, frees what is held, then clears the marker; the reconciler
- * repeats what a crash left.
+ * Disabling writes the webhook first, then holds what waits; a delivery that slips through is held by the worker that
+ * takes it. Enabling writes the webhook with the marker `resuming`, frees what is held, then clears the marker; the
+ * reconciler repeats what a crash left.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
-import { WAITING } from '../deliveries/delivery.js';
+import { AWAITING_ATTEMPT } from '../model/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
 import { WEBHOOK_DISABLED, type WebhookDisabled } from '../../../ports/domain/webhooks.js';
-import { hostOf, MAX_FAILURES, type Webhook } from './webhook.js';
+import { hostOf, MAX_FAILURES, type Webhook } from '../model/webhook.js';
 
 /** Held for longer than this, a delivery is not resumed. */
 export const HELD_MS = 24 * 3_600_000;
@@ -46,7 +46,10 @@ export class WebhookPause {
     await this.#announce(disabled.doc);
   }
 
-  /** `webhook.disabled`, until every durable listener has it; its id lies in the webhook's document from the same write on. */
+  /**
+   * `webhook.disabled`, until every durable listener has it; its id lies in the webhook's document from the same write
+   * on.
+   */
   async #announce({ id, name, project_slug, disabled_at, disabled_reason, disabled_event }: Webhook): Promise<void> {
     if (disabled_event === undefined || disabled_at === null) return;
     const data: WebhookDisabled = { id, name, reason: disabled_reason ?? '' };
@@ -69,7 +72,7 @@ export class WebhookPause {
   async hold(id: string): Promise<void> {
     const now = this.deps.clock.iso();
     await this.deps.deliveries.changeMany(
-      { webhook_id: id, next_at: { gt: '' }, state: { in: WAITING } },
+      { webhook_id: id, next_at: { gt: '' }, state: { in: AWAITING_ATTEMPT } },
       { set: { state: 'held', held_at: now, updated_at: now }, unset: ['next_at'] },
     );
   }

@@ -1,11 +1,13 @@
-/** One attempt: signs, posts under the egress policy, and says in plain words what came of it (contract 70, attempt). */
+/**
+ * One attempt: signs, posts under the egress policy, and says in plain words what came of it (contract 70, attempt).
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { OutboundError, type OutboundResponse } from '../../../ports/outbound.js';
 import { DEPS, type Deps } from '../deps.js';
-import { retryAfter } from '../deliveries/schedule.js';
-import { Secrets } from '../registry/secrets.js';
+import { retryAfter } from '../model/retry-schedule.js';
+import { Secrets } from './secrets.js';
 import { signatureHeaders } from './signature.js';
-import type { Webhook } from '../registry/webhook.js';
+import type { Webhook } from '../model/webhook.js';
 
 const CONNECT_MS = 5_000;
 export const ATTEMPT_MS = 15_000;

@@ -1,7 +1,7 @@
 /**
- * Signatures of a delivery (contract 70, payload and signature), pure. Ours covers `<timestamp>.<body>`, that of Standard
- * Webhooks `<id>.<timestamp>.<body>`; both are HMAC-SHA256, of the current secret and, for a day after a rotation, of the
- * previous one too.
+ * Signatures of a delivery (contract 70, payload and signature), pure. Ours covers `<timestamp>.<body>`, that of
+ * Standard Webhooks `<id>.<timestamp>.<body>`; both are HMAC-SHA256, of the current secret and, for a day after a
+ * rotation, of the previous one too.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
@@ -11,7 +11,10 @@ const PREFIX = 'whsec_';
 /** 256 bits that the libraries of Standard Webhooks take too. */
 export const newSecret = (): string => PREFIX + randomBytes(32).toString('base64');
 
-/** Key of the Standard Webhooks signature: the base64 part after `whsec_` when it is 24 to 64 bytes, else the text itself. */
+/**
+ * Key of the Standard Webhooks signature: the base64 part after `whsec_` when it is 24 to 64 bytes, else the text
+ * itself.
+ */
 export function standardKey(secret: string): Buffer {
   const text = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
   const bytes = BASE64.test(text) && text.length % 4 !== 1 ? Buffer.from(text, 'base64') : Buffer.alloc(0);

@@ -1,7 +1,7 @@
 /** What the delivery log answers without a walk over what waits. */
 import { expect } from 'chai';
-import { newDelivery } from '../../../../plugins/webhooks/deliveries/delivery.js';
-import type { StoredEvent } from '../../../../plugins/webhooks/events/event.js';
+import { newDelivery } from '../../../../plugins/webhooks/model/delivery.js';
+import type { StoredEvent } from '../../../../plugins/webhooks/model/event.js';
 import plugin from '../../../../plugins/webhooks/plugin.js';
 import { unserved, WatchedStore } from '../../../support/watched.js';
 import { ADMIN, ensured, fixtureOn } from '../fixture.js';

@@ -1,9 +1,9 @@
 /** Several processes on one store, crashes and clocks that differ (contract 70, delivery; issue of the 30 seconds). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { newDelivery } from '../../../../plugins/webhooks/deliveries/delivery.js';
-import { storedEvent } from '../../../../plugins/webhooks/events/event.js';
-import { LEFTOVER_MS } from '../../../../plugins/webhooks/events/fanout.js';
+import { newDelivery } from '../../../../plugins/webhooks/model/delivery.js';
+import { storedEvent } from '../../../../plugins/webhooks/model/event.js';
+import { LEFTOVER_MS } from '../../../../plugins/webhooks/deliveries/fanout.js';
 import { LEASE_MS } from '../../../../plugins/webhooks/deliveries/leases.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { until } from '../../../harness.js';

@@ -1,22 +1,22 @@
 /**
- * From an event to its deliveries (contract 70). Order: the event, with the marker `fan_at` and the webhooks that want it →
- * `emit` answers true to the producer → an attempt for each webhook → its delivery is stored (delivery-queue.ts) → the marker
- * goes when the last one is. A process that sees another one's marker unchanged for `LEFTOVER_MS` of its own monotonic clock
- * takes it over and stores the deliveries that are missing: their ids are computed, so twice is once.
+ * From an event to its deliveries (contract 70). Order: the event, with the marker `fan_at` and the webhooks that want
+ * it → `emit` answers true to the producer → an attempt for each webhook → its delivery is stored (delivery-queue.ts) →
+ * the marker goes when the last one is. A process that sees another one's marker unchanged for `LEFTOVER_MS` of its own
+ * monotonic clock takes it over and stores the deliveries that are missing: their ids are computed, so twice is once.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import { StalenessTracker } from '../../../lib/staleness.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { type Find, StoreConflict } from '../../../ports/store.js';
-import { newDelivery } from '../deliveries/delivery.js';
+import { newDelivery } from '../model/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Directory } from '../registry/directory.js';
-import { storedEvent, type StoredEvent, withUrl } from './event.js';
-import { ROWLESS_MS, DeliveryWorkers } from '../deliveries/delivery-workers.js';
-import { DeliveryQueue } from '../deliveries/delivery-queue.js';
-import { TEST_EVENT } from './names.js';
-import { wants } from '../registry/webhook.js';
+import { storedEvent, type StoredEvent, withUrl } from '../model/event.js';
+import { ROWLESS_MS, DeliveryWorkers } from './delivery-workers.js';
+import { DeliveryQueue } from './delivery-queue.js';
+import { TEST_EVENT } from '../model/event-names.js';
+import { wants } from '../model/webhook.js';
 
 /** Longer than a living process leaves a delivery without its row. */
 export const LEFTOVER_MS = ROWLESS_MS + 7_000;
@@ -91,7 +91,10 @@ export class Fanout {
     return old.length;
   }
 
-  /** Markers of other processes that have not changed for long enough. Every one is looked at, or its age would not be known. */
+  /**
+   * Markers of other processes that have not changed for long enough. Every one is looked at, or its age would not be
+   * known.
+   */
   async #oldMarkers(): Promise<Marked[]> {
     const round = this.#markers.round();
     const old: Marked[] = [];

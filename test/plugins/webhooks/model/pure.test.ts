@@ -2,17 +2,17 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { deliveryId } from '../../../plugins/webhooks/deliveries/delivery.js';
-import { MAX_BODY, payload, withUrl } from '../../../plugins/webhooks/events/event.js';
-import { eventList, subscribable } from '../../../plugins/webhooks/events/names.js';
-import { delayAfter, DELAYS_MS, retryAfter } from '../../../plugins/webhooks/deliveries/schedule.js';
+import { deliveryId } from '../../../../plugins/webhooks/model/delivery.js';
+import { MAX_BODY, payload, withUrl } from '../../../../plugins/webhooks/model/event.js';
+import { eventList, subscribable } from '../../../../plugins/webhooks/model/event-names.js';
+import { delayAfter, DELAYS_MS, retryAfter } from '../../../../plugins/webhooks/model/retry-schedule.js';
 import {
   newSecret,
   ownSignature,
   signatureHeaders,
   standardKey,
   standardSignature,
-} from '../../../plugins/webhooks/sending/signature.js';
+} from '../../../../plugins/webhooks/sending/signature.js';
 
 const SECRET = 'whsec_test_0123456789abcdef';
 const BODY =

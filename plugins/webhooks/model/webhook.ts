@@ -2,8 +2,8 @@
 import joi from 'joi';
 import { named, unlisted, type Doc } from '../../../kernel/contract.js';
 import type { DomainEvent } from '../../../ports/events.js';
-import type { Delivery } from '../deliveries/delivery.js';
-import { ALL_EVENTS, TEST_EVENT } from '../events/names.js';
+import type { Delivery } from './delivery.js';
+import { ALL_EVENTS, TEST_EVENT } from './event-names.js';
 
 /** Consecutive deliveries that may fail before a webhook disables itself. */
 export const MAX_FAILURES = 20;

@@ -1,9 +1,12 @@
-/** Looks every second for work that no event announces: leases and markers of processes that are gone, deliveries that are due. */
-import { inject, injectable } from '../../kernel/contract.js';
-import { DeliveryQueue } from './deliveries/delivery-queue.js';
-import { DeliveryWorkers } from './deliveries/delivery-workers.js';
-import { DEPS, type Deps } from './deps.js';
-import { Fanout } from './events/fanout.js';
+/**
+ * Looks every second for work that no event announces: leases and markers of processes that are gone, deliveries that
+ * are due.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DeliveryQueue } from './delivery-queue.js';
+import { DeliveryWorkers } from './delivery-workers.js';
+import { DEPS, type Deps } from '../deps.js';
+import { Fanout } from './fanout.js';
 
 const POLL_MS = 1_000;
 

@@ -1,13 +1,14 @@
 /**
- * A delivery: one event on its way to one webhook. Its id is computed from the two, so the store itself keeps it unique.
+ * A delivery: one event on its way to one webhook. Its id is computed from the two, so the store itself keeps it
+ * unique.
  *
- * Two optional fields say where it is: `next_at` (due then, free to be taken) and `lease_by` (an
- * attempt is under way in that process). Neither: it has ended, or is held.
+ * Two optional fields say where it is: `next_at` (due then, free to be taken) and `lease_by` (an attempt is under way
+ * in that process). Neither: it has ended, or is held.
  */
 import { createHash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
-import type { Sight } from '../registry/reader.js';
-import type { StoredEvent } from '../events/event.js';
+import type { Sight } from './reader.js';
+import type { StoredEvent } from './event.js';
 
 export const STATES = ['pending', 'success', 'retrying', 'exhausted', 'held', 'blocked', 'expired'] as const;
 export type DeliveryState = (typeof STATES)[number];
@@ -55,7 +56,7 @@ export interface Delivery extends Doc {
 }
 
 /** States in which a delivery waits for an attempt. */
-export const WAITING: readonly DeliveryState[] = ['pending', 'retrying'];
+export const AWAITING_ATTEMPT: readonly DeliveryState[] = ['pending', 'retrying'];
 /** Attempts that are kept: the whole schedule and some redeliveries. */
 export const KEEP_ATTEMPTS = 30;
 

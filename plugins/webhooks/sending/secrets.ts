@@ -1,9 +1,11 @@
-/** Signing secrets: sealed at rest, opened for one attempt, the previous one valid for a day (contract 70, rotation). */
+/**
+ * Signing secrets: sealed at rest, opened for one attempt, the previous one valid for a day (contract 70, rotation).
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { isoOf } from '../../../lib/time.js';
 import { DEPS, type Deps } from '../deps.js';
-import { ROTATION_MS, type Webhook } from './webhook.js';
+import { ROTATION_MS, type Webhook } from '../model/webhook.js';
 
 /** Bound into the sealed text, so that it opens for this webhook alone. */
 const purpose = (id: string): string => `webhooks/secret/${id}`;

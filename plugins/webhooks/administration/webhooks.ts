@@ -1,21 +1,22 @@
 /** The webhooks and what administrators do with them: shared by the API and the pages (contract 70, API). */
 import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { conflict, denied, invalid, notFound, owned, ServiceError } from '../../../kernel/errors.js';
+import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import type { Filter, Page } from '../../../ports/store.js';
-import { excerptFor, type Delivery } from '../deliveries/delivery.js';
+import { excerptFor, type Delivery } from '../model/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
-import { Directory } from './directory.js';
-import { payload, withUrl } from '../events/event.js';
-import { WebhookPause } from './webhook-pause.js';
+import { Directory } from '../registry/directory.js';
+import { payload, withUrl } from '../model/event.js';
+import { WebhookPause } from '../registry/webhook-pause.js';
 import { DeliveryWorkers } from '../deliveries/delivery-workers.js';
 import { DeliveryLog } from '../deliveries/log.js';
-import { ALL_EVENTS, eventList, subscribable, TEST_EVENT, type EventName } from '../events/names.js';
-import { isAdmin, originOf, projectOf, sightOf } from './reader.js';
-import { Secrets } from './secrets.js';
+import { TEST_EVENT } from '../model/event-names.js';
+import { isAdmin, originOf, projectOf, sightOf } from '../model/reader.js';
+import { Secrets } from '../sending/secrets.js';
 import { type Result, Sender } from '../sending/sender.js';
 import { newSecret } from '../sending/signature.js';
-import { hostOf, webhookView, type Webhook, type WebhookFields, type WebhookView } from './webhook.js';
+import { WebhookChoices } from './webhook-choices.js';
+import { hostOf, webhookView, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
 
 type Shipped = Pick<Result, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>;
 
@@ -29,25 +30,8 @@ export class Webhooks {
     @inject(WebhookPause) private readonly pause: WebhookPause,
     @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
     @inject(DeliveryLog) private readonly log: DeliveryLog,
+    @inject(WebhookChoices) private readonly choices: WebhookChoices,
   ) {}
-
-  /** What a webhook may ask for, beside `*`. */
-  names(): EventName[] {
-    return subscribable(this.deps.registered());
-  }
-
-  /** Whether `security.webhook_key` can sign in place of a secret. */
-  get hasKey(): boolean {
-    return this.secrets.signable(null);
-  }
-
-  /** To choose from, by name. */
-  async projects(): Promise<{ value: string; label: string }[]> {
-    const all = await this.deps.projects.list();
-    return all
-      .map(({ slug, name }) => ({ value: slug, label: name }))
-      .toSorted((a, b) => a.label.localeCompare(b.label, 'en'));
-  }
 
   /** Newest first. */
   async page(
@@ -102,9 +86,9 @@ export class Webhooks {
     const webhook: Webhook = {
       id,
       name: input.name,
-      url: this.#url(input.url),
-      project_slug: await this.#project(principal, given),
-      events: this.#events(input.events),
+      url: this.choices.url(input.url),
+      project_slug: await this.choices.project(principal, given),
+      events: this.choices.events(input.events),
       enabled: input.enabled ?? true,
       secret: secret === null ? null : this.secrets.seal(id, secret),
       previous: null,
@@ -116,26 +100,29 @@ export class Webhooks {
       created_at: now,
       updated_at: now,
     };
-    this.#checkSignable(webhook);
+    this.choices.signable(webhook);
     await this.deps.webhooks.insert(webhook);
     await this.#record(principal, 'created', webhook);
     return { webhook, secret: generated };
   }
 
-  /** Only what is given changes. @throws ServiceError not_found, validation_failed, unknown_project, insufficient_scope */
+  /**
+   * Only what is given changes.
+   * @throws ServiceError not_found, validation_failed, unknown_project, insufficient_scope
+   */
   async change(principal: Principal, id: string, input: WebhookFields): Promise<Webhook> {
     const before = await this.need(principal, id);
     const set: Partial<Webhook> = {};
     if (input.name !== undefined) set.name = input.name;
-    if (input.url !== undefined) set.url = this.#url(input.url);
-    if (input.events !== undefined) set.events = this.#events(input.events);
-    if (input.project_slug !== undefined) set.project_slug = await this.#project(principal, input.project_slug);
+    if (input.url !== undefined) set.url = this.choices.url(input.url);
+    if (input.events !== undefined) set.events = this.choices.events(input.events);
+    if (input.project_slug !== undefined) set.project_slug = await this.choices.project(principal, input.project_slug);
     if (input.secret !== undefined) {
       set.secret = input.secret === null ? null : this.secrets.seal(id, input.secret);
       set.previous = this.secrets.retired(before);
     }
     const enabled = input.enabled ?? before.enabled;
-    this.#checkSignable({ enabled, secret: set.secret === undefined ? before.secret : set.secret });
+    this.choices.signable({ enabled, secret: set.secret === undefined ? before.secret : set.secret });
     let after = before;
     if (Object.keys(set).length > 0) {
       after = await this.#write(id, { ...set });
@@ -180,10 +167,13 @@ export class Webhooks {
     return { webhook, secret };
   }
 
-  /** One attempt here and now, not counted and not kept; on a disabled webhook too. @throws ServiceError validation_failed */
+  /**
+   * One attempt here and now, not counted and not kept; on a disabled webhook too.
+   * @throws ServiceError validation_failed
+   */
   async test(principal: Principal, id: string): Promise<Shipped> {
     const webhook = await this.need(principal, id);
-    this.#checkSignable({ ...webhook, enabled: true });
+    this.choices.signable({ ...webhook, enabled: true });
     const { ids, clock, baseUrl } = this.deps;
     const event = {
       id: `evt_${ids.uuid()}`,
@@ -226,7 +216,7 @@ export class Webhooks {
   }
 
   async #enable(principal: Principal, webhook: Webhook): Promise<Webhook> {
-    this.#checkSignable({ ...webhook, enabled: true });
+    this.choices.signable({ ...webhook, enabled: true });
     const set = { enabled: true, failures: 0, disabled_reason: null, disabled_at: null, resuming: true };
     const enabled = await this.#write(webhook.id, set);
     await this.pause.resume(enabled);
@@ -260,41 +250,6 @@ export class Webhooks {
     const target = { name: webhook.name, ...details };
     return this.deps.audit.record(principal, `webhook.${action}`, webhook.id, target, change);
   }
-
-  #url(url: string): string {
-    const reason = this.deps.outbound.judge(url, this.deps.policy);
-    if (reason !== null) throw invalid({ url: reason });
-    return url;
-  }
-
-  #events(given: string | string[]): string[] {
-    const names = eventList(given);
-    const known = new Set([ALL_EVENTS, ...this.names().map(({ name }) => name)]);
-    const unknown = names.filter((name) => !known.has(name));
-    if (names.length === 0) throw invalid({ events: 'must name at least one event, or be *' });
-    if (unknown.length > 0) throw invalid({ events: `unknown: ${unknown.join(', ').slice(0, 200)}` });
-    return names;
-  }
-
-  async #project(principal: Principal, given: string | null): Promise<string | null> {
-    const slug = given === '' ? null : given;
-    checkProject(principal, slug);
-    if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
-    throw new ServiceError('unknown_project', `There is no project ${slug}.`, {
-      fields: { project_slug: 'is not the slug of a project' },
-    });
-  }
-
-  #checkSignable({ enabled, secret }: Pick<Webhook, 'enabled' | 'secret'>): void {
-    if (!enabled || this.secrets.signable(secret)) return;
-    throw invalid({ secret: 'is needed to enable a webhook, because security.webhook_key is not set' });
-  }
-}
-
-/** @throws ServiceError insufficient_scope when the token is for another project */
-export function checkProject(principal: Principal, slug: string | null): void {
-  const own = projectOf(principal);
-  if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
 }
 
 function nameOf(principal: Principal): string {

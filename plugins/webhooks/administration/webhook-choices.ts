@@ -1,0 +1,69 @@
+/** What a webhook may name: installed events, projects, and addresses that deliveries may go to (contract 70, API). */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { denied, invalid, ServiceError } from '../../../kernel/errors.js';
+import { DEPS, type Deps } from '../deps.js';
+import { ALL_EVENTS, eventList, subscribable, type EventName } from '../model/event-names.js';
+import { projectOf } from '../model/reader.js';
+import type { Webhook } from '../model/webhook.js';
+import { Secrets } from '../sending/secrets.js';
+
+@injectable()
+export class WebhookChoices {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'outbound' | 'policy' | 'projects' | 'registered'>,
+    @inject(Secrets) private readonly secrets: Secrets,
+  ) {}
+
+  /** What a webhook may ask for, beside `*`. */
+  names(): EventName[] {
+    return subscribable(this.deps.registered());
+  }
+
+  /** Whether `security.webhook_key` can sign in place of a secret. */
+  get hasKey(): boolean {
+    return this.secrets.signable(null);
+  }
+
+  /** To choose from, by name. */
+  async projects(): Promise<{ value: string; label: string }[]> {
+    const all = await this.deps.projects.list();
+    return all
+      .map(({ slug, name }) => ({ value: slug, label: name }))
+      .toSorted((a, b) => a.label.localeCompare(b.label, 'en'));
+  }
+
+  url(url: string): string {
+    const reason = this.deps.outbound.judge(url, this.deps.policy);
+    if (reason !== null) throw invalid({ url: reason });
+    return url;
+  }
+
+  events(given: string | string[]): string[] {
+    const names = eventList(given);
+    const known = new Set([ALL_EVENTS, ...this.names().map(({ name }) => name)]);
+    const unknown = names.filter((name) => !known.has(name));
+    if (names.length === 0) throw invalid({ events: 'must name at least one event, or be *' });
+    if (unknown.length > 0) throw invalid({ events: `unknown: ${unknown.join(', ').slice(0, 200)}` });
+    return names;
+  }
+
+  async project(principal: Principal, given: string | null): Promise<string | null> {
+    const slug = given === '' ? null : given;
+    checkProject(principal, slug);
+    if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
+    throw new ServiceError('unknown_project', `There is no project ${slug}.`, {
+      fields: { project_slug: 'is not the slug of a project' },
+    });
+  }
+
+  signable({ enabled, secret }: Pick<Webhook, 'enabled' | 'secret'>): void {
+    if (!enabled || this.secrets.signable(secret)) return;
+    throw invalid({ secret: 'is needed to enable a webhook, because security.webhook_key is not set' });
+  }
+}
+
+/** @throws ServiceError insufficient_scope when the token is for another project */
+function checkProject(principal: Principal, slug: string | null): void {
+  const own = projectOf(principal);
+  if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
+}

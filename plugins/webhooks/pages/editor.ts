@@ -1,0 +1,60 @@
+/** The form of a webhook, new or known (contract 80). */
+import { formPage, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
+import { ALL_EVENTS } from '../model/event-names.js';
+import { changeBody, createBody } from '../model/webhook.js';
+import { bodyOf, chosenEvents, typed } from './form.js';
+import { changing, crumb, params, title, to, type PageParts } from './shown.js';
+import { withSecret } from './webhook.js';
+
+/** The form, of a new or a known webhook; with what was typed when it was refused. */
+async function editor({ registry, choices }: PageParts, request: HttpRequest, problem?: Problem): Promise<View> {
+  const id = request.params['id'];
+  const known =
+    id === undefined ? null : await registry.view(request.principal, await registry.need(request.principal, id));
+  const form = problem !== undefined ? typed(request) : (known ?? { events: ALL_EVENTS, enabled: true });
+  const chosen = problem !== undefined ? chosenEvents(request) : (known?.events ?? ALL_EVENTS).split(',');
+  const names = [
+    {
+      name: ALL_EVENTS,
+      description: 'Every event, also those of plugins that come later. Tick single ones below to be sent those alone.',
+    },
+  ];
+  return new View('webhook-form', {
+    known,
+    form,
+    enabled: problem === undefined ? (known?.enabled ?? true) : typed(request)['enabled'] === 'true',
+    names: [...names, ...choices.names()].map((one) => Object.assign(one, { checked: chosen.includes(one.name) })),
+    has_key: choices.hasKey,
+    projects: await choices.projects(),
+    action: known === null ? '/webhooks' : `/webhooks/${known.id}/edit`,
+    crumbs: [crumb, known === null ? { label: 'New webhook' } : { label: known.name, href: `/webhooks/${known.id}` }],
+    ...problem,
+  });
+}
+
+export function editPages(parts: PageParts): PageSpec[] {
+  const { registry } = parts;
+  const again = (request: HttpRequest, problem?: Problem): Promise<View> => editor(parts, request, problem);
+  const edit = { path: '/webhooks/{id}/edit', title: 'Edit webhook', access: changing, input: { params } };
+  return [
+    { path: '/webhooks/new', title: 'New webhook', access: changing, handle: (request) => editor(parts, request) },
+    formPage(
+      { path: '/webhooks', title, access: changing, creates: true },
+      async (request) => {
+        const { webhook, secret } = await registry.create(request.principal, bodyOf(request, createBody));
+        if (secret === null) return to(webhook, 'Webhook created.');
+        return withSecret(parts, request, webhook.id, { heading: 'Webhook created', secret });
+      },
+      again,
+    ),
+    { ...edit, handle: (request) => editor(parts, request) },
+    formPage(
+      edit,
+      async (request) => {
+        const input = bodyOf(request, changeBody);
+        return to(await registry.change(request.principal, request.params['id'] ?? '', input), 'Webhook saved.');
+      },
+      again,
+    ),
+  ];
+}

@@ -1,0 +1,47 @@
+/** /webhooks/events: what happened, whoever was told (contract 70, event log). */
+import joi from 'joi';
+import { View, type PageSpec } from '../../../kernel/contract.js';
+import type { EventQuery } from '../deliveries/log.js';
+import { eventView } from '../model/event.js';
+import { crumb, cursor, PAGE, pretty, reading, type PageParts } from './shown.js';
+
+export function eventPages({ choices, log }: PageParts): PageSpec[] {
+  return [
+    {
+      path: '/webhooks/events',
+      title: 'Event log',
+      access: reading,
+      input: {
+        query: joi.object({
+          cursor,
+          event: joi.string().max(100).allow(''),
+          project_slug: joi.string().max(64).allow(''),
+        }),
+      },
+      handle: async (request) => {
+        const {
+          event,
+          project_slug,
+          cursor: after,
+        } = request.query as { event?: string; project_slug?: string; cursor?: string };
+        const query: EventQuery = {
+          limit: PAGE,
+          ...(event && { event }),
+          ...(project_slug && { project_slug }),
+          ...(after !== undefined && { cursor: after }),
+        };
+        const page = await log.events(request.principal, query);
+        const items = page.items.map((stored) => ({ ...eventView(stored), body: pretty(stored.body) }));
+        const names = choices.names().map(({ name }) => ({ value: name, label: name }));
+        const crumbs = [crumb, { label: 'Event log' }];
+        return new View('events', {
+          items,
+          names,
+          projects: await choices.projects(),
+          next_cursor: page.next,
+          crumbs,
+        });
+      },
+    },
+  ];
+}

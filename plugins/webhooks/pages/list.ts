@@ -1,0 +1,41 @@
+/** /webhooks: all of them, with the state of each. */
+import joi from 'joi';
+import { View, type PageSpec } from '../../../kernel/contract.js';
+import { liveSubject } from '../../../ports/domain/live.js';
+import { isAdmin } from '../model/reader.js';
+import { cursor, PAGE, reading, stated, title, type PageParts } from './shown.js';
+
+/** Webhooks of the list whose last attempts are followed; of the others what changes the counts is. */
+const FOLLOWED = 19;
+
+export function listPages({ registry, choices }: PageParts): PageSpec[] {
+  return [
+    {
+      path: '/webhooks',
+      title,
+      nav: {
+        section: 'administration',
+        label: title,
+        icon: 'webhook',
+        order: 40,
+        also: ['hooks', 'deliveries', 'events', 'integrations', 'callbacks'],
+        badge: async () => (await registry.broken()).length || null,
+      },
+      access: reading,
+      input: { query: joi.object({ cursor }) },
+      handle: async (request) => {
+        const after = request.query['cursor'] as string | undefined;
+        const page = await registry.page(request.principal, { limit: PAGE, cursor: after });
+        return new View('webhooks', {
+          live_topics: ['webhooks', ...page.items.slice(0, FOLLOWED).map(({ id }) => liveSubject('webhook', id))].join(
+            ' ',
+          ),
+          items: page.items.map(stated),
+          admin: isAdmin(request.principal),
+          projects: await choices.projects(),
+          next_cursor: page.next,
+        });
+      },
+    },
+  ];
+}

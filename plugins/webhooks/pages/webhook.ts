@@ -1,0 +1,153 @@
+/** /webhooks/{id}: one webhook, its deliveries, and its buttons (contract 80). */
+import joi from 'joi';
+import {
+  formPage,
+  problemText,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageResult,
+  type PageSpec,
+} from '../../../kernel/contract.js';
+import { notFound, ServiceError } from '../../../kernel/errors.js';
+import { liveSubject } from '../../../ports/domain/live.js';
+import type { DeliveryQuery } from '../deliveries/log.js';
+import { AWAITING_ATTEMPT, deliveryView, STATES, type DeliveryState } from '../model/delivery.js';
+import { isAdmin, sightOf } from '../model/reader.js';
+import { typed } from './form.js';
+import {
+  changing,
+  crumb,
+  cursor,
+  PAGE,
+  params,
+  reading,
+  stated,
+  title,
+  to,
+  toned,
+  uuid,
+  type PageParts,
+} from './shown.js';
+
+/** One webhook with its deliveries, and what was just done with it. */
+async function shown(
+  { registry, choices, log }: PageParts,
+  request: HttpRequest,
+  id: string,
+  done: Record<string, unknown> = {},
+): Promise<View> {
+  const webhook = await registry.need(request.principal, id);
+  const { state, cursor: after } = request.query as { state?: DeliveryState; cursor?: string };
+  const query: DeliveryQuery = { limit: PAGE, ...(state && { state }), ...(after !== undefined && { cursor: after }) };
+  const [view, page, counts] = await Promise.all([
+    registry.view(request.principal, webhook),
+    log.deliveries(request.principal, id, query),
+    log.states(id),
+  ]);
+  const path = `/webhooks/${id}`;
+  const sight = sightOf(request.principal);
+  const all = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const waiting = AWAITING_ATTEMPT.reduce((sum, one) => sum + (counts[one] ?? 0), 0);
+  return new View('webhook', {
+    total: all,
+    waiting,
+    title: webhook.name,
+    webhook: stated(view),
+    live_topics: liveSubject('webhook', id),
+    projects: await choices.projects(),
+    admin: isAdmin(request.principal),
+    items: page.items.map((delivery) => ({
+      ...toned(deliveryView(delivery, sight)),
+      last: delivery.attempts.at(-1) ?? null,
+    })),
+    next_cursor: page.next,
+    page_path: path,
+    tabs: [
+      { label: 'All', href: path, active: state === undefined, count: all },
+      ...STATES.filter((one) => (counts[one] ?? 0) > 0 || one === state).map((one) => ({
+        label: one,
+        href: `${path}?state=${one}`,
+        active: one === state,
+        count: counts[one] ?? 0,
+      })),
+    ],
+    crumbs: [crumb, { label: webhook.name }],
+    ...done,
+  });
+}
+
+/** The webhook's page with a secret, which is seen this once. */
+export const withSecret = async (
+  parts: PageParts,
+  request: HttpRequest,
+  id: string,
+  made: { heading: string; secret: string; rotated?: boolean },
+): Promise<View> =>
+  (await shown(parts, request, id, made)).shownOnce({ label: 'The webhook', href: `/webhooks/${id}` });
+
+/** A button of a webhook's page. A refusal is shown on the same page. */
+const action = (
+  parts: PageParts,
+  name: string,
+  run: (request: HttpRequest, id: string) => Promise<PageResult>,
+): PageSpec =>
+  formPage(
+    { path: `/webhooks/{id}/${name}`, title, access: changing, input: { params } },
+    (request) => run(request, request.params['id'] ?? ''),
+    (request, problem) => shown(parts, request, request.params['id'] ?? '', { problem: problemText(problem) }),
+  );
+
+/** What was held may be on its way by itself once the webhook is enabled. */
+async function sendAgain(
+  { registry, log }: PageParts,
+  request: HttpRequest,
+  id: string,
+  delivery: string,
+): Promise<void> {
+  const { webhook_id } = await log.need(request.principal, delivery);
+  if (webhook_id !== id) throw notFound(`delivery ${delivery} of this webhook`);
+  try {
+    await registry.redeliver(request.principal, delivery);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'conflict') throw error;
+  }
+}
+
+export function detailPages(parts: PageParts): PageSpec[] {
+  const { registry } = parts;
+  return [
+    {
+      path: '/webhooks/{id}',
+      title,
+      access: reading,
+      input: { params, query: joi.object({ cursor, state: joi.valid(...STATES) }) },
+      handle: (request) => shown(parts, request, request.params['id'] ?? ''),
+    },
+    action(parts, 'test', async (request, id) =>
+      shown(parts, request, id, { test: await registry.test(request.principal, id) }),
+    ),
+    action(parts, 'rotate', async (request, id) => {
+      const { secret } = await registry.rotate(request.principal, id);
+      return withSecret(parts, request, id, { heading: 'New secret', secret, rotated: true });
+    }),
+    action(parts, 'enable', async (request, id) => {
+      const enabled = await registry.enable(request.principal, id);
+      const delivery = uuid.validate(typed(request)['redeliver']);
+      if (delivery.error !== undefined)
+        return to(enabled, 'Webhook enabled: the count begins again, and held deliveries go out.');
+      await sendAgain(parts, request, id, delivery.value);
+      return new Redirect(`/webhooks/${id}/deliveries/${delivery.value}`, {
+        tone: 'success',
+        message: 'Webhook enabled, and the delivery is on its way again.',
+      });
+    }),
+    action(parts, 'disable', async (request, id) =>
+      to(await registry.disable(request.principal, id), 'Webhook disabled: what waits is held for 24 hours.'),
+    ),
+    action(parts, 'delete', async (request, id) => {
+      await registry.remove(request.principal, id);
+      return new Redirect('/webhooks', { tone: 'success', message: 'Webhook deleted with its deliveries.' });
+    }),
+  ];
+}
