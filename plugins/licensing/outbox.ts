@@ -1,12 +1,12 @@
 /**
- * The events of a change, kept in the document that it changed until they are delivered (docs/decisions/003). Order: the
- * change with its events → `emit`, which stores deliveries → the outbox is emptied. A crash anywhere leaves `outbox_at`,
- * by which the job finds the document.
+ * The events of a change, kept in the document that it changed until they are delivered (docs/decisions/003). Order:
+ * the change with its events → `emit`, which stores deliveries → the outbox is emptied. A crash anywhere leaves
+ * `outbox_at`, by which the job finds the document.
  */
-import type { Clock, Collection, Logger, PluginContext } from '../../kernel/contract.js';
+import { token, type Clock, type Collection, type Logger, type PluginContext } from '../../kernel/contract.js';
 import { pages } from '../../lib/paging.js';
 import { isoOf } from '../../lib/time.js';
-import type { OutboxEntry, WithOutbox } from './model.js';
+import type { ActivationDoc, LicenseDoc, OutboxEntry, WithOutbox } from './model/documents.js';
 
 /** Older entries belong to a process that is gone, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;
@@ -75,3 +75,7 @@ export class Outbox<T extends WithOutbox> {
     while (this.#background.size > 0) await Promise.all(this.#background);
   }
 }
+
+/** Each one for the whole process. */
+export const LICENSE_OUTBOX = token<Outbox<LicenseDoc>>('licensing.license_outbox');
+export const ACTIVATION_OUTBOX = token<Outbox<ActivationDoc>>('licensing.activation_outbox');

@@ -1,6 +1,6 @@
 /**
- * The license service (contract 50): keys that applications validate, machines that hold places, files for machines that
- * are offline; and the directory of the keys that open a product's release store.
+ * The license service (contract 50): keys that applications validate, machines that hold places, files for machines
+ * that are offline; and the directory of the keys that open a product's release store.
  */
 import joi from 'joi';
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
@@ -19,12 +19,14 @@ import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { Deps, LicensingConfig } from './deps.js';
-import { ERRORS } from './errors.js';
+import { ERRORS } from './model/states.js';
 import { adminRoutes } from './http/admin-routes.js';
 import { onlineRoutes } from './http/online-routes.js';
 import { approvalPages, panels } from './pages/approvals.js';
 import { customerPages } from './pages/customers.js';
-import { licensePages } from './pages/licenses.js';
+import { editPages } from './pages/editor.js';
+import { licensePages } from './pages/license.js';
+import { listPages } from './pages/licenses.js';
 import { buildServices, type Services } from './services.js';
 import { licenseTargets } from './pages/audit-targets.js';
 import { licenseSearch, machineSearch } from './pages/search.js';
@@ -124,7 +126,13 @@ export default definePlugin<LicensingConfig>({
         extend(AUDIT_TARGETS, licenseTargets(deps)),
       ],
       routes: [...onlineRoutes(online, signing), ...adminRoutes(licenses, activations)],
-      pages: [...licensePages(parts), ...approvalPages(parts), ...customerPages(parts)],
+      pages: [
+        ...listPages(parts),
+        ...editPages(parts),
+        ...licensePages(parts),
+        ...approvalPages(parts),
+        ...customerPages(parts),
+      ],
       panels: panels(parts),
       jobs: jobs(services, deps),
       start: async () => hashes.later(),

@@ -9,11 +9,10 @@ import { Marks } from './licenses/marks.js';
 import { Watchers } from './licenses/watchers.js';
 import { Activations } from './machines/activations.js';
 import { Machines } from './machines/machines.js';
-import type { ActivationDoc, LicenseDoc } from './model.js';
+import type { ActivationDoc, LicenseDoc } from './model/documents.js';
 import { Online } from './online/online.js';
 import { Signing } from './online/signing.js';
-import { Outbox } from './outbox.js';
-import { ACTIVATION_OUTBOX, LICENSE_OUTBOX } from './outboxes.js';
+import { ACTIVATION_OUTBOX, LICENSE_OUTBOX, Outbox } from './outbox.js';
 
 const SERVICES = {
   licenses: Licenses,

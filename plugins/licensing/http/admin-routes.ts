@@ -1,13 +1,13 @@
 /** Administration of licenses, in the envelope (contract 50, administration API). */
 import joi from 'joi';
 import { created, Reply, stated, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
-import type { NewLicense, LicenseFields, LicenseQuery } from '../licenses/fields.js';
-import { changeBody, createBody, emptied } from '../licenses/fields.js';
+import type { NewLicense, LicenseFields, LicenseQuery } from '../model/fields.js';
+import { changeBody, createBody, emptied } from '../model/fields.js';
 import type { Licenses } from '../licenses/licenses.js';
-import type { Move } from '../licenses/states.js';
-import { activationView } from '../licenses/view.js';
+import type { Move } from '../model/states.js';
+import { activationView } from '../model/view.js';
 import { MACHINE_MOVES, type Activations, type MachineMove } from '../machines/activations.js';
-import type { ActivationState } from '../model.js';
+import type { ActivationState } from '../model/documents.js';
 import { csvOf } from './csv.js';
 import {
   activationAnswer,

@@ -1,9 +1,9 @@
 /** Licenses as CSV (RFC 4180), keys masked. No cell can be a formula of the program that opens it. */
 import type { Principal } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
-import type { LicenseQuery } from '../licenses/fields.js';
+import type { LicenseQuery } from '../model/fields.js';
 import type { Licenses } from '../licenses/licenses.js';
-import type { LicenseView } from '../licenses/view.js';
+import type { LicenseView } from '../model/view.js';
 
 const COLUMNS = [
   'id',

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Reply, text, type RouteSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { activationView } from '../licenses/view.js';
+import { activationView } from '../model/view.js';
 import type { LicenseStatus } from '../../../formats/license-status.js';
 import { MESSAGES } from '../online/judgement.js';
 import type { Deactivation, Details, Online, Question } from '../online/online.js';

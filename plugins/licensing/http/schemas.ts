@@ -1,9 +1,9 @@
 /** Shapes of answers of `/api/license/v1`, and of what administration asks (contract 50). */
 import joi from 'joi';
 import { named, pageOf, whole } from '../../../kernel/contract.js';
-import { keyHash, productField, timestamp } from '../licenses/fields.js';
-import { STATES } from '../licenses/states.js';
-import { ACTIVATION_STATES } from '../model.js';
+import { keyHash, productField, timestamp } from '../model/fields.js';
+import { STATES } from '../model/states.js';
+import { ACTIVATION_STATES } from '../model/documents.js';
 import { LICENSE_STATUSES } from '../../../formats/license-status.js';
 import { KEPT_REASONS } from '../online/online.js';
 import { said } from '../online/questions.js';

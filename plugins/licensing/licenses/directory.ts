@@ -5,8 +5,8 @@ import { isoOf } from '../../../lib/time.js';
 import type { LicenseCredential, LicenseDirectory } from '../../../ports/domain/licensing.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS } from '../deps.js';
-import { credentialName } from '../keys/key.js';
-import type { LicenseDoc } from '../model.js';
+import { credentialName } from '../model/key.js';
+import type { LicenseDoc } from '../model/documents.js';
 import { Marks } from './marks.js';
 
 const PAGE = 1_000;

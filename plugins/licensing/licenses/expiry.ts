@@ -1,16 +1,16 @@
 /**
- * Licenses that reach their end, and those that soon will: an event each, once. Whether a license has expired is computed
- * wherever it is asked; what runs here tells the access files and the receivers of events (contract 50, events).
+ * Licenses that reach their end, and those that soon will: an event each, once. Whether a license has expired is
+ * computed wherever it is asked; what runs here tells the access files and the receivers of events (contract 50,
+ * events).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { LicenseDoc, OutboxEntry } from '../model.js';
-import { LICENSE_OUTBOX } from '../outboxes.js';
-import { outboxAt, type Outbox } from '../outbox.js';
+import type { LicenseDoc } from '../model/documents.js';
+import { LICENSE_OUTBOX, outboxAt, type Outbox } from '../outbox.js';
 import { Marks } from './marks.js';
-import { eventData } from './view.js';
+import { licenseEvent } from './new-license.js';
 import { Watchers } from './watchers.js';
 
 const BATCH = 200;
@@ -53,16 +53,10 @@ export class Expiry {
 
   /** False: it was changed meanwhile, or another process has told it. */
   async #tell(license: LicenseDoc, due: Due, event: string): Promise<boolean> {
-    const { licenses, clock, ids } = this.deps;
-    const entry: OutboxEntry = {
-      id: `evt_${ids.uuid()}`,
-      event,
-      at: clock.iso(),
-      data: eventData(license, clock.now()),
-    };
+    const entry = licenseEvent(this.deps, event, license);
     // Who has expired is not warned of it any more.
     const unset = due === 'expire_due' ? ['expire_due', 'warn_due'] : [due];
-    const changed = await licenses.change(
+    const changed = await this.deps.licenses.change(
       { id: license.id, rev: license.rev, [due]: license[due] },
       { unset, set: { outbox_at: outboxAt(entry) }, push: { outbox: { each: [entry] } } },
     );

@@ -7,7 +7,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import type { Find } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { LicenseDoc } from '../model.js';
+import type { LicenseDoc } from '../model/documents.js';
 import { Marks } from './marks.js';
 import { Watchers } from './watchers.js';
 

@@ -4,22 +4,20 @@
  * announced before the change and after it, and the access files are written before the answer.
  */
 import { changedFields } from '../../../lib/changed-fields.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { notFound, owned } from '../../../kernel/errors.js';
-import { LICENSE_CHANGED, LICENSE_CREATED } from '../../../ports/domain/licensing.js';
+import { LICENSE_CHANGED } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
-import { checkProduct, nameOf, productOf } from '../caller.js';
+import { checkProduct, nameOf, productOf } from '../model/caller.js';
 import { DEPS, type Deps } from '../deps.js';
-import { keySha256, maskedKey, newKey } from '../keys/key.js';
-import type { LicenseDoc, OutboxEntry } from '../model.js';
-import { LICENSE_OUTBOX } from '../outboxes.js';
-import { outboxAt, type Outbox } from '../outbox.js';
-import type { LicenseFields, LicenseQuery, NewLicense } from './fields.js';
+import type { LicenseDoc } from '../model/documents.js';
+import { LICENSE_OUTBOX, outboxAt, type Outbox } from '../outbox.js';
+import type { LicenseFields, LicenseQuery, NewLicense } from '../model/fields.js';
 import { KEY_PURPOSE, KeyHashes } from './key-hashes.js';
 import { Marks } from './marks.js';
-import { after, refused, type Move, type StoredState } from './states.js';
-import { eventData, licenseView, type LicenseView } from './view.js';
+import { duesOf, licenseEvent, newLicense, refKey, searchOf } from './new-license.js';
+import { after, refused, type Move } from '../model/states.js';
+import { licenseView, type LicenseView } from '../model/view.js';
 import { Watchers } from './watchers.js';
 
 /** Writers that lose to each other so often have something wrong. */
@@ -72,7 +70,7 @@ export class Licenses {
     await this.#accepts(actor, input.product);
     const known = await this.#byRef(input.product, input.client_ref ?? null);
     if (known !== null) return this.#again(known);
-    const { doc, key } = this.#document(actor, input);
+    const { doc, key } = newLicense(this.deps, nameOf(actor), input);
     doc.key_hash = await this.hashes.hash(key);
     delete doc.hash_due;
     try {
@@ -90,7 +88,7 @@ export class Licenses {
   /** Many alike; their keys open the release store as soon as each is hashed. @throws as `create` */
   async createMany(actor: Principal, input: NewLicense, count: number): Promise<Made[]> {
     await this.#accepts(actor, input.product);
-    const made = Array.from({ length: count }, () => this.#document(actor, input));
+    const made = Array.from({ length: count }, () => newLicense(this.deps, nameOf(actor), input));
     const results = await this.deps.licenses.bulk(made.map(({ doc }) => ({ insert: doc })));
     const stored = made.filter((_, i) => results[i] !== undefined && 'n' in results[i]);
     for (const { doc } of stored) this.outbox.send(doc);
@@ -151,7 +149,10 @@ export class Licenses {
     return docs.map((doc) => licenseView(doc, ttls.get(doc.product) ?? 0, now));
   }
 
-  /** A step of the table of states. @throws ServiceError not_found, insufficient_scope, final_state, invalid_transition */
+  /**
+   * A step of the table of states.
+   * @throws ServiceError not_found, insufficient_scope, final_state, invalid_transition
+   */
   async move(actor: Principal, id: string, move: Exclude<Move, 'extend'>, reason?: string): Promise<LicenseView> {
     const decide: Decision = ({ status }) => {
       const to = after(status, move);
@@ -233,49 +234,6 @@ export class Licenses {
     return { license: await this.#view(license, key), key, created: false };
   }
 
-  #document(actor: Principal, input: NewLicense): { doc: LicenseDoc; key: string } {
-    const { clock, ids, cipher } = this.deps;
-    const key = newKey();
-    const now = clock.iso();
-    const status: StoredState = input.require_approval === true ? 'pending' : 'active';
-    const { product, client_ref = null, licensee = null, email = null, expires_at = null } = input;
-    const { max_activations = null, require_approval = false, features = {}, notes = null } = input;
-    const doc: LicenseDoc = {
-      id: ids.uuid(),
-      key_sha256: keySha256(key),
-      key_masked: maskedKey(key),
-      key_sealed: cipher.seal(key, KEY_PURPOSE),
-      key_hash: null,
-      hash_due: now,
-      product,
-      client_ref,
-      ...(client_ref !== null && { ref_key: refKey(product, client_ref) }),
-      licensee,
-      email,
-      search: '',
-      status,
-      expires_at,
-      max_activations,
-      require_approval,
-      features: JSON.stringify(features),
-      notes,
-      created_at: now,
-      created_by: nameOf(actor),
-      updated_at: now,
-      rev: 1,
-      last_validated_at: null,
-      last_validated_version: null,
-      customer_releases: [],
-      outbox: [],
-      outbox_at: null,
-    };
-    Object.assign(doc, { search: searchOf(doc) }, this.#dues(doc));
-    const entry = this.#event(LICENSE_CREATED.event, doc);
-    doc.outbox.push(entry);
-    doc.outbox_at = outboxAt(entry);
-    return { doc, key };
-  }
-
   async #created(actor: Principal, doc: LicenseDoc): Promise<void> {
     const { product, client_ref, key_masked } = doc;
     const details = { product, client_ref, key: key_masked };
@@ -317,11 +275,11 @@ export class Licenses {
 
   async #write(before: LicenseDoc, fields: Partial<LicenseDoc>): Promise<LicenseDoc | null> {
     const now = { ...before, ...fields };
-    const entry = this.#event(LICENSE_CHANGED.event, now);
+    const entry = licenseEvent(this.deps, LICENSE_CHANGED.event, now);
     const dated = 'expires_at' in fields || 'status' in fields;
     const set = {
       ...fields,
-      ...(dated && this.#dues(now)),
+      ...(dated && duesOf(now, this.deps.config.expiring_days)),
       search: searchOf(now),
       updated_at: this.deps.clock.iso(),
       rev: before.rev + 1,
@@ -330,25 +288,4 @@ export class Licenses {
     const update: Update = { set, push: { outbox: { each: [entry] } } };
     return (await this.deps.licenses.change({ id: before.id, rev: before.rev }, update))?.doc ?? null;
   }
-
-  /** When its end is announced, and its coming end. Undefined members are removed. */
-  #dues({ status, expires_at }: Pick<LicenseDoc, 'status' | 'expires_at'>): Pick<LicenseDoc, never> & {
-    expire_due: string | undefined;
-    warn_due: string | undefined;
-  } {
-    if (status !== 'active' || expires_at === null) return { expire_due: undefined, warn_due: undefined };
-    const warn = Date.parse(expires_at) - this.deps.config.expiring_days * DAY_MS;
-    return { expire_due: expires_at, warn_due: isoOf(warn) };
-  }
-
-  #event(event: string, license: LicenseDoc): OutboxEntry {
-    const { ids, clock } = this.deps;
-    return { id: `evt_${ids.uuid()}`, event, at: clock.iso(), data: eventData(license, clock.now()) };
-  }
 }
-
-const refKey = (product: string, client_ref: string): string => `${product} ${client_ref}`;
-
-/** `q` looks into the licensee, the e-mail address and the group of the key that is shown. */
-const searchOf = ({ licensee, email, key_masked }: Pick<LicenseDoc, 'licensee' | 'email' | 'key_masked'>): string =>
-  [licensee ?? '', email ?? '', key_masked.slice(-5)].join('\n').toLowerCase();

@@ -1,7 +1,7 @@
 /**
- * Says whether what opens the release store may have changed, so that a change that a crash cut off from its announcement
- * is found by the next look. The answer differs as soon as a change begins, and differs again when it has ended: whoever
- * read the licenses in between has the first of the two, and looks again (docs/consistency.md).
+ * Says whether what opens the release store may have changed, so that a change that a crash cut off from its
+ * announcement is found by the next look. The answer differs as soon as a change begins, and differs again when it has
+ * ended: whoever read the licenses in between has the first of the two, and looks again (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { MINUTE_MS, isoOf } from '../../../lib/time.js';

@@ -1,11 +1,14 @@
-/** What administrators do with the machines of a license: approve, reject, block, release (contract 50, administration API). */
+/**
+ * What administrators do with the machines of a license: approve, reject, block, release (contract 50, administration
+ * API).
+ */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, refuse } from '../../../kernel/errors.js';
 import type { Filter } from '../../../ports/store.js';
-import { productOf } from '../caller.js';
+import { productOf } from '../model/caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Licenses } from '../licenses/licenses.js';
-import type { ActivationDoc, ActivationState, LicenseDoc } from '../model.js';
+import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
 import { Machines } from './machines.js';
 
 export const MACHINE_MOVES = ['approve', 'reject', 'block', 'release'] as const;

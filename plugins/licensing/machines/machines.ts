@@ -10,11 +10,10 @@ import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { LICENSE_MACHINE_PENDING } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
-import { eventData } from '../licenses/view.js';
-import type { ActivationDoc, ActivationState, LicenseDoc, OutboxEntry } from '../model.js';
-import { ACTIVATION_OUTBOX } from '../outboxes.js';
-import { outboxAt, type Outbox } from '../outbox.js';
-import { Places, type Place, type PlaceKind } from './places.js';
+import { eventData } from '../model/view.js';
+import type { ActivationDoc, ActivationState, LicenseDoc, OutboxEntry } from '../model/documents.js';
+import { ACTIVATION_OUTBOX, outboxAt, type Outbox } from '../outbox.js';
+import { MachineSlots, type MachineSlot, type SlotKind } from './machine-slots.js';
 
 export const UNSEEN_MS = 90 * DAY_MS;
 /** `last_seen` is written at most this often. */
@@ -50,13 +49,13 @@ export class Machines {
   }
 
   used(license: LicenseDoc): Promise<number> {
-    return new Places(this.deps.activations, license, 'active').used();
+    return new MachineSlots(this.deps.activations, license, 'active').used();
   }
 
   /** What a machine that only looks would be told; nothing is stored. */
   async look(license: LicenseDoc, known: ActivationDoc | null): Promise<Seat> {
     if (known !== null && known.status !== 'released') return known.status;
-    return (await new Places(this.deps.activations, license, 'active').free(true)) === null ? 'limit' : 'active';
+    return (await new MachineSlots(this.deps.activations, license, 'active').free(true)) === null ? 'limit' : 'active';
   }
 
   /**
@@ -70,13 +69,13 @@ export class Machines {
       return 'active';
     }
     // Most who come to a full license are told so without waiting for each other.
-    if ((await new Places(this.deps.activations, license, 'active').free(true)) === null)
+    if ((await new MachineSlots(this.deps.activations, license, 'active').free(true)) === null)
       return this.#wait(license, machine, known);
     return this.#mutex.run(license.id, () => this.#seat(license, machine));
   }
 
   async #seat(license: LicenseDoc, machine: Machine): Promise<Seat> {
-    const places = new Places(this.deps.activations, license, 'active');
+    const places = new MachineSlots(this.deps.activations, license, 'active');
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const known = await this.find(license, machine.machine_id);
       if (known?.status === 'active' || known?.status === 'blocked') return known.status;
@@ -89,7 +88,7 @@ export class Machines {
 
   /** Over the limit: it waits for an approval where the license wants one. */
   async #wait(license: LicenseDoc, machine: Machine, first: ActivationDoc | null): Promise<Seat> {
-    const places = new Places(this.deps.activations, license, 'pending');
+    const places = new MachineSlots(this.deps.activations, license, 'pending');
     let known = first;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       if (known?.status === 'pending') {
@@ -111,8 +110,8 @@ export class Machines {
     license: LicenseDoc,
     machine: Machine,
     known: ActivationDoc | null,
-    status: PlaceKind,
-    place: Place,
+    status: SlotKind,
+    place: MachineSlot,
   ): Promise<boolean> {
     const now = this.deps.clock.iso();
     const entry = status === 'pending' ? this.#pendingEvent(license) : null;
@@ -172,7 +171,7 @@ export class Machines {
 
   /** Gives a waiting or blocked machine a place, beyond the maximum if need be. Null: it is in another state. */
   async approve(license: LicenseDoc, activation: ActivationDoc): Promise<ActivationDoc | null> {
-    const places = new Places(this.deps.activations, license, 'active');
+    const places = new MachineSlots(this.deps.activations, license, 'active');
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const place = (await places.free(tries === 0)) ?? (await places.beyond());
       if (place === null) return null;

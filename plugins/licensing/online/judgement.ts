@@ -1,7 +1,7 @@
 /** What a question about a license is answered, before its machine is looked at (contract 50). Pure. */
 import type { LicenseStatus } from '../../../formats/license-status.js';
-import { stateOf } from '../licenses/states.js';
-import type { LicenseDoc } from '../model.js';
+import { stateOf } from '../model/states.js';
+import type { LicenseDoc } from '../model/documents.js';
 
 export type Judgement = Exclude<LicenseStatus, `machine_${string}`>;
 

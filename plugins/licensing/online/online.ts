@@ -5,12 +5,12 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { LicenseStatus } from '../../../formats/license-status.js';
-import { canonicalKey, isKey, keySha256 } from '../keys/key.js';
+import { canonicalKey, isKey, keySha256 } from '../model/key.js';
 import { Licenses } from '../licenses/licenses.js';
-import { stateOf, type State } from '../licenses/states.js';
-import { featuresOf } from '../licenses/view.js';
+import { stateOf, type State } from '../model/states.js';
+import { featuresOf } from '../model/view.js';
 import { activationId, Machines, type Machine, type Seat } from '../machines/machines.js';
-import type { ActivationDoc, ActivationState, LicenseDoc } from '../model.js';
+import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
 import { judgementOf, MESSAGES } from './judgement.js';
 import { fileBody } from './questions.js';
 import { Signing } from './signing.js';
@@ -154,7 +154,11 @@ export class Online {
     return this.issue(license, machine, given.valid_days, known);
   }
 
-  /** A file of an active license. @param machine null: for every machine, where there is no limit @throws ServiceError validation_failed */
+  /**
+   * A file of an active license.
+   * @param machine null: for every machine, where there is no limit
+   * @throws ServiceError validation_failed
+   */
   async issue(
     license: LicenseDoc,
     machine: Machine | null,

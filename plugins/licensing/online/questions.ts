@@ -1,10 +1,12 @@
 /** What applications ask of `/api/license/v1`: the bodies of validate, deactivate and file (contract 50). */
 import joi, { type CustomValidator, type ObjectSchema, type Schema } from 'joi';
 import { named } from '../../../kernel/contract.js';
-import { canonicalKey, isKey } from '../keys/key.js';
-import { keyHash, productField } from '../licenses/fields.js';
+import { canonicalKey, isKey } from '../model/key.js';
+import { keyHash, productField } from '../model/fields.js';
 
-/** A person or a program may have typed it in any way: what is no key is answered so, and is no fault of the request. */
+/**
+ * A person or a program may have typed it in any way: what is no key is answered so, and is no fault of the request.
+ */
 const licenseKey = joi.string().allow('').required().description('Any spelling: it is trimmed, upper-cased, regrouped');
 const oneLine = (max: number) =>
   joi

@@ -1,7 +1,18 @@
-/** /license-approvals: licenses and machines that wait for an administrator, and their card on the dashboard (contract 80). */
-import { Redirect, orAgain, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../../kernel/contract.js';
-import { changeBody } from '../licenses/fields.js';
-import { licenseView } from '../licenses/view.js';
+/**
+ * /license-approvals: licenses and machines that wait for an administrator, and their card on the dashboard (contract
+ * 80).
+ */
+import {
+  formPage,
+  problemText,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageSpec,
+  type PanelSpec,
+} from '../../../kernel/contract.js';
+import { changeBody } from '../model/fields.js';
+import { licenseView } from '../model/view.js';
 import { licenseOf, textOf } from './form.js';
 import { acting, idOf, isAdmin, params, products, reading, shown, type PageParts } from './parts.js';
 
@@ -44,21 +55,15 @@ async function queue(parts: PageParts, request: HttpRequest, problem?: string): 
 
 export function approvalPages(parts: PageParts): PageSpec[] {
   const { licenses } = parts;
-  const post = (path: string, message: string, run: (request: HttpRequest) => Promise<unknown>): PageSpec => ({
-    method: 'POST',
-    path: `/license-approvals/{id}/${path}`,
-    title,
-    access: acting,
-    input: { params },
-    handle: (request) =>
-      orAgain(
-        async () => {
-          await run(request);
-          return new Redirect('/license-approvals', { tone: 'success', message });
-        },
-        (problem) => queue(parts, request, [problem.message, ...Object.values(problem.errors)].join(' ')),
-      ),
-  });
+  const post = (path: string, message: string, run: (request: HttpRequest) => Promise<unknown>): PageSpec =>
+    formPage(
+      { path: `/license-approvals/{id}/${path}`, title, access: acting, input: { params } },
+      async (request) => {
+        await run(request);
+        return new Redirect('/license-approvals', { tone: 'success', message });
+      },
+      (request, problem) => queue(parts, request, problemText(problem)),
+    );
   return [
     {
       path: '/license-approvals',

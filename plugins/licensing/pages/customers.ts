@@ -1,13 +1,13 @@
 /**
- * /license: a customer's own view of a license, without login (contract 50). The key is posted, throttled like a password,
- * and does not come back: a sealed ticket stands for it while the page is used.
+ * /license: a customer's own view of a license, without login (contract 50). The key is posted, throttled like a
+ * password, and does not come back: a sealed ticket stands for it while the page is used.
  */
 import { text, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { networkOf } from '../../../lib/addresses.js';
 import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
-import type { LicenseDoc } from '../model.js';
-import { licenseView } from '../licenses/view.js';
+import type { LicenseDoc } from '../model/documents.js';
+import { licenseView } from '../model/view.js';
 import { textOf } from './form.js';
 import { shown, toneOf, type PageParts } from './parts.js';
 

@@ -2,7 +2,7 @@
 import type joi from 'joi';
 import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { emptied, type LicenseFields, type NewLicense } from '../licenses/fields.js';
+import { emptied, type LicenseFields, type NewLicense } from '../model/fields.js';
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 

@@ -1,15 +1,17 @@
 /** What the pages of licenses share. */
 import joi from 'joi';
-import type { HttpRequest, PageSpec } from '../../../kernel/contract.js';
+import { Redirect, type HttpRequest } from '../../../kernel/contract.js';
 import type { Deps } from '../deps.js';
 import type { Services } from '../services.js';
-import type { LicenseView } from '../licenses/view.js';
+import type { LicenseView } from '../model/view.js';
 
 /** Members read; only administrators act or see a key (contract 10, roles). */
 export const reading = { session: 'member' } as const;
 export const acting = { session: 'admin' } as const;
 export const title = 'Licenses';
 export const crumb = { label: title, href: '/licenses' };
+/** Rows of a list. */
+export const PAGE = 50;
 export const params = joi.object({ id: joi.string().guid().required() });
 
 export interface PageParts extends Services {
@@ -26,10 +28,12 @@ export async function products(
     .map(({ slug, name }) => ({ value: slug, label: name }));
 }
 
-export type Page = PageSpec;
-
 export const isAdmin = ({ principal }: HttpRequest): boolean =>
   principal.kind === 'session' && principal.role === 'admin';
+
+/** To a license's page, with what was done. */
+export const to = (id: string, message: string): Redirect =>
+  new Redirect(`/licenses/${id}`, { tone: 'success', message });
 
 export const idOf = ({ params: { id = '' } }: HttpRequest): string => id;
 

@@ -1,8 +1,11 @@
-/** Licenses for the search, by what their list looks through and by their `client_ref` in full: never by a whole key, which has no place in an address. */
+/**
+ * Licenses for the search, by what their list looks through and by their `client_ref` in full: never by a whole key,
+ * which has no place in an address.
+ */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { Deps } from '../deps.js';
 import type { Licenses } from '../licenses/licenses.js';
-import type { ActivationDoc } from '../model.js';
+import type { ActivationDoc } from '../model/documents.js';
 
 export const licenseSearch = (licenses: Pick<Licenses, 'page'>): SearchProvider => ({
   label: 'Licenses',

@@ -8,7 +8,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import type { Principal, SessionPrincipal } from '../../../ports/http.js';
 import { COLLECTIONS } from '../../../plugins/licensing/collections.js';
 import type { Deps } from '../../../plugins/licensing/deps.js';
-import type { LicenseDoc } from '../../../plugins/licensing/model.js';
+import type { LicenseDoc } from '../../../plugins/licensing/model/documents.js';
 import { buildServices, type Services } from '../../../plugins/licensing/services.js';
 import type { AuditEntry } from '../../../ports/domain/access.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';

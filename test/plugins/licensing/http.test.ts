@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { verifyAnswer, verifyLicenseFile } from '../../../formats/license-file.js';
-import { keySha256, newKey } from '../../../plugins/licensing/keys/key.js';
+import { keySha256, newKey } from '../../../plugins/licensing/model/key.js';
 import { until } from '../../harness.js';
 import { ADMIN, SHARED_KEY, TestService, type Answer } from '../../support/service.js';
 import { Visitor } from '../../support/visitor.js';

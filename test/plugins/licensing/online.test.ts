@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import canonicalize from 'canonicalize';
 import { canonicalJson } from '../../../formats/canonical-json.js';
 import { verifyAnswer, verifyLicenseFile } from '../../../formats/license-file.js';
-import { newKey, keySha256 } from '../../../plugins/licensing/keys/key.js';
+import { newKey, keySha256 } from '../../../plugins/licensing/model/key.js';
 import { DAY_MS } from '../../../lib/time.js';
 import { rejection } from '../../harness.js';
 import { ADMIN, fixtureOn, memoryFixture, SHARED, STORES, TestSigner, type Fixture } from './fixture.js';

@@ -12,7 +12,7 @@ import {
   keySha256,
   maskedKey,
   newKey,
-} from '../../../plugins/licensing/keys/key.js';
+} from '../../../plugins/licensing/model/key.js';
 import {
   after,
   MOVES,
@@ -20,7 +20,7 @@ import {
   stateOf,
   type Move,
   type StoredState,
-} from '../../../plugins/licensing/licenses/states.js';
+} from '../../../plugins/licensing/model/states.js';
 import { judgementOf, type Judgement } from '../../../plugins/licensing/online/judgement.js';
 import vectors from '../../fixtures/vectors/license-keys.json' with { type: 'json' };
 

@@ -1,6 +1,13 @@
 /** The states of a license and what leads from one to another (contract 50). Pure. */
+import { refusals, type Catalogue } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
-import { refusal } from '../errors.js';
+
+/** The error codes of licensing (contract 50, states). */
+export const ERRORS = {
+  final_state: [409, 'The license is revoked; this is final.'],
+} as const satisfies Catalogue;
+
+const refusal = refusals(ERRORS);
 
 export const STORED_STATES = ['pending', 'active', 'inactive', 'revoked'] as const;
 export type StoredState = (typeof STORED_STATES)[number];

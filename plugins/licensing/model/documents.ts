@@ -1,6 +1,6 @@
 /** The stored documents of the licensing plugin. */
-import type { Doc, Json } from '../../ports/store.js';
-import type { StoredState } from './licenses/states.js';
+import type { Doc, Json } from '../../../ports/store.js';
+import type { StoredState } from './states.js';
 
 /** An event that waits in the document whose change caused it (docs/consistency.md). */
 export type OutboxEntry = {

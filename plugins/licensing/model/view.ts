@@ -1,7 +1,7 @@
 /** Licenses and activations as they are shown: a key is masked, and nothing of the store's own is in it. Pure. */
 import type { LicenseEvent } from '../../../ports/domain/licensing.js';
 import type { Json } from '../../../ports/store.js';
-import type { ActivationDoc, LicenseDoc } from '../model.js';
+import type { ActivationDoc, LicenseDoc } from './documents.js';
 import { stateOf, type State } from './states.js';
 
 export interface LicenseView {

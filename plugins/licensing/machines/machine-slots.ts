@@ -1,18 +1,19 @@
 /**
  * The places of a license, one for each machine. A place is a number, and who writes it into a unique index has it: two
- * machines that come at once, in one process or in two, cannot both. So no count is kept that could be wrong after a crash.
+ * machines that come at once, in one process or in two, cannot both. So no count is kept that could be wrong after a
+ * crash.
  *
  * An approval may exceed the maximum, and a maximum may be lowered: then there are places beyond it, and as many fewer
  * below are free. Rejected: a counter in the license, which a crash between counter and machine leaves wrong.
  */
 import type { Collection } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
-import { MOST_ACTIVATIONS } from '../licenses/fields.js';
-import type { ActivationDoc, LicenseDoc } from '../model.js';
+import { MOST_ACTIVATIONS } from '../model/fields.js';
+import type { ActivationDoc, LicenseDoc } from '../model/documents.js';
 
-export type PlaceKind = 'active' | 'pending';
+export type SlotKind = 'active' | 'pending';
 
-export interface Place {
+export interface MachineSlot {
   slot: string;
   slot_n: number;
 }
@@ -21,11 +22,11 @@ export const MOST_PENDING = 100;
 
 const LETTER = { active: 'a', pending: 'p' } as const;
 
-export class Places {
+export class MachineSlots {
   constructor(
     private readonly rows: Pick<Collection<ActivationDoc>, 'count'>,
     private readonly license: Pick<LicenseDoc, 'id' | 'max_activations'>,
-    private readonly kind: PlaceKind,
+    private readonly kind: SlotKind,
   ) {}
 
   /** How many are taken. */
@@ -33,18 +34,24 @@ export class Places {
     return this.rows.count({ license_id: this.license.id, status: this.kind });
   }
 
-  /** A place that a new machine may take; null: all are taken. @param guess false: the place behind the others was not free */
-  async free(guess: boolean): Promise<Place | null> {
+  /**
+   * A place that a new machine may take; null: all are taken.
+   * @param guess false: the place behind the others was not free
+   */
+  async free(guess: boolean): Promise<MachineSlot | null> {
     const limit = await this.#limit();
     return limit === 0 ? null : this.#freeIn(0, limit, guess);
   }
 
   /** A place beyond the maximum: for an approval. Null: there are 10,000. */
-  async beyond(): Promise<Place | null> {
+  async beyond(): Promise<MachineSlot | null> {
     return this.#freeIn(this.license.max_activations ?? 0, MOST_ACTIVATIONS, false);
   }
 
-  /** New machines take places below this one: the largest that, with the places taken above it, stays within the maximum. */
+  /**
+   * New machines take places below this one: the largest that, with the places taken above it, stays within the
+   * maximum.
+   */
   async #limit(): Promise<number> {
     if (this.kind === 'pending') return MOST_PENDING;
     const { max_activations: most } = this.license;
@@ -61,7 +68,7 @@ export class Places {
   }
 
   /** A free number at random, found by halves: as many questions as the range has binary digits. */
-  async #freeIn(from: number, to: number, guess: boolean): Promise<Place | null> {
+  async #freeIn(from: number, to: number, guess: boolean): Promise<MachineSlot | null> {
     let [low, high] = [from, to];
     let taken = await this.#count(low, high);
     if (taken >= high - low) return null;
@@ -77,7 +84,7 @@ export class Places {
     return this.#place(low);
   }
 
-  #place(n: number): Place {
+  #place(n: number): MachineSlot {
     return { slot: `${this.license.id} ${LETTER[this.kind]}${n}`, slot_n: n };
   }
 

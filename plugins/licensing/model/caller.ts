@@ -1,6 +1,6 @@
 /** Who acts on licenses: the project of a token, and the name that is noted. Pure. */
-import type { Principal } from '../../kernel/contract.js';
-import { denied } from '../../kernel/errors.js';
+import type { Principal } from '../../../kernel/contract.js';
+import { denied } from '../../../kernel/errors.js';
 
 /** @throws ServiceError insufficient_scope when the token is for another project */
 export function checkProduct(principal: Principal, product: string): void {

@@ -1,0 +1,88 @@
+/** A new license as it is stored, and the members of a license that follow from others (contract 50). */
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { LICENSE_CREATED } from '../../../ports/domain/licensing.js';
+import type { Deps } from '../deps.js';
+import type { LicenseDoc, OutboxEntry } from '../model/documents.js';
+import type { NewLicense } from '../model/fields.js';
+import { keySha256, maskedKey, newKey } from '../model/key.js';
+import type { StoredState } from '../model/states.js';
+import { eventData } from '../model/view.js';
+import { outboxAt } from '../outbox.js';
+import { KEY_PURPOSE } from './key-hashes.js';
+
+type Parts = Pick<Deps, 'clock' | 'ids' | 'cipher' | 'config'>;
+
+/** @param by who makes it, as the license will name them. @returns the license, and its whole key */
+export function newLicense(parts: Parts, by: string, input: NewLicense): { doc: LicenseDoc; key: string } {
+  const { clock, ids, cipher, config } = parts;
+  const key = newKey();
+  const now = clock.iso();
+  const status: StoredState = input.require_approval === true ? 'pending' : 'active';
+  const { product, client_ref = null, licensee = null, email = null, expires_at = null } = input;
+  const { max_activations = null, require_approval = false, features = {}, notes = null } = input;
+  const doc: LicenseDoc = {
+    id: ids.uuid(),
+    key_sha256: keySha256(key),
+    key_masked: maskedKey(key),
+    key_sealed: cipher.seal(key, KEY_PURPOSE),
+    key_hash: null,
+    hash_due: now,
+    product,
+    client_ref,
+    ...(client_ref !== null && { ref_key: refKey(product, client_ref) }),
+    licensee,
+    email,
+    search: '',
+    status,
+    expires_at,
+    max_activations,
+    require_approval,
+    features: JSON.stringify(features),
+    notes,
+    created_at: now,
+    created_by: by,
+    updated_at: now,
+    rev: 1,
+    last_validated_at: null,
+    last_validated_version: null,
+    customer_releases: [],
+    outbox: [],
+    outbox_at: null,
+  };
+  Object.assign(doc, { search: searchOf(doc) }, duesOf(doc, config.expiring_days));
+  const entry = licenseEvent(parts, LICENSE_CREATED.event, doc);
+  doc.outbox.push(entry);
+  doc.outbox_at = outboxAt(entry);
+  return { doc, key };
+}
+
+/**
+ * When the end of a license is announced, and when its coming end is. Undefined members are removed.
+ * @param days by which the coming end is announced before it
+ */
+export function duesOf(
+  { status, expires_at }: Pick<LicenseDoc, 'status' | 'expires_at'>,
+  days: number,
+): { expire_due: string | undefined; warn_due: string | undefined } {
+  if (status !== 'active' || expires_at === null) return { expire_due: undefined, warn_due: undefined };
+  return { expire_due: expires_at, warn_due: isoOf(Date.parse(expires_at) - days * DAY_MS) };
+}
+
+/** An event of a license, for its outbox. */
+export function licenseEvent(
+  { ids, clock }: Pick<Deps, 'ids' | 'clock'>,
+  event: string,
+  license: LicenseDoc,
+): OutboxEntry {
+  return { id: `evt_${ids.uuid()}`, event, at: clock.iso(), data: eventData(license, clock.now()) };
+}
+
+export const refKey = (product: string, client_ref: string): string => `${product} ${client_ref}`;
+
+/** `q` looks into the licensee, the e-mail address and the group of the key that is shown. */
+export const searchOf = ({
+  licensee,
+  email,
+  key_masked,
+}: Pick<LicenseDoc, 'licensee' | 'email' | 'key_masked'>): string =>
+  [licensee ?? '', email ?? '', key_masked.slice(-5)].join('\n').toLowerCase();

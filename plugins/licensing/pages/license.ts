@@ -1,0 +1,176 @@
+/** /licenses/{id}: one license with its machines, its history and its buttons (contract 80). */
+import joi from 'joi';
+import {
+  formPage,
+  problemText,
+  Redirect,
+  text,
+  View,
+  type HttpRequest,
+  type PageResult,
+  type PageSpec,
+} from '../../../kernel/contract.js';
+import { conflict } from '../../../kernel/errors.js';
+import { MACHINE_MOVES, machineMovesOf, type MachineMove } from '../machines/activations.js';
+import { changeBody } from '../model/fields.js';
+import { movesOf, type Move } from '../model/states.js';
+import { activationView } from '../model/view.js';
+import { endOf, licenseOf, textOf } from './form.js';
+import {
+  acting,
+  crumb,
+  idOf,
+  isAdmin,
+  PAGE,
+  params,
+  products,
+  reading,
+  shown,
+  title,
+  to,
+  toneOf,
+  type PageParts,
+} from './parts.js';
+
+const HISTORY = 50;
+
+async function detailView(parts: PageParts, request: HttpRequest, more: Record<string, unknown> = {}): Promise<View> {
+  const { licenses, activations, deps } = parts;
+  const doc = await licenses.need(request.principal, idOf(request));
+  const license = await licenses.show(request.principal, doc.id);
+  const { cursor } = request.query as { cursor?: string };
+  const query = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
+  const [names, page, counts, history] = await Promise.all([
+    products(parts, true),
+    activations.page(request.principal, doc.id, query),
+    activations.states(doc.id),
+    deps.audit.of(doc.id, HISTORY),
+  ]);
+  const admin = isAdmin(request);
+  const moves = movesOf(doc.status);
+  return new View('license', {
+    title: shown(license).name,
+    license: shown(license),
+    products: names,
+    features: JSON.stringify(license.features, null, 2),
+    has_features: Object.keys(license.features).length > 0,
+    admin,
+    can: Object.fromEntries(moves.map((move) => [move, admin])),
+    changeable: admin && doc.status !== 'revoked',
+    used: counts.active ?? 0,
+    waiting: counts.pending ?? 0,
+    machines: page.items.map((one) => ({
+      ...activationView(one),
+      name: one.machine_name ?? one.machine_id,
+      tone: toneOf(one.status),
+      moves: admin ? machineMovesOf(one.status) : [],
+    })),
+    next_cursor: page.next,
+    page_path: `/licenses/${doc.id}`,
+    history: history.items,
+    crumbs: [crumb, { label: shown(license).name }],
+    ...more,
+  });
+}
+
+/** A button of a license's page. A refusal is shown on the same page. */
+const action = (
+  parts: PageParts,
+  name: string,
+  run: (request: HttpRequest, id: string) => Promise<PageResult>,
+  input = { params },
+): PageSpec =>
+  formPage(
+    { path: `/licenses/{id}/${name}`, title, access: acting, input },
+    (request) => run(request, idOf(request)),
+    (request, problem) => detailView(parts, request, { problem: problemText(problem) }),
+  );
+
+const DONE: Readonly<Record<Exclude<Move, 'extend'>, string>> = {
+  approve: 'License approved.',
+  reject: 'License rejected.',
+  deactivate: 'License switched off: it is answered “inactive” and no longer opens the release store.',
+  reactivate: 'License is active again.',
+  revoke: 'License revoked.',
+};
+
+function actionPages(parts: PageParts): PageSpec[] {
+  const { licenses, online } = parts;
+  return [
+    ...(Object.keys(DONE) as Exclude<Move, 'extend'>[]).map((move) =>
+      action(parts, move, async (request, id) => {
+        await licenses.move(request.principal, id, move, textOf(request, 'reason') || undefined);
+        return to(id, DONE[move]);
+      }),
+    ),
+    action(parts, 'extend', async (request, id) => {
+      const { expires_at } = licenseEnd(request);
+      await licenses.extend(request.principal, id, expires_at);
+      return to(id, 'The end of the license was changed.');
+    }),
+    action(parts, 'key', async (request, id) => {
+      const key = await licenses.reveal(request.principal, id);
+      return (await detailView(parts, request, { key })).header('cache-control', 'no-store');
+    }),
+    action(parts, 'file', async (request, id) => {
+      const doc = await licenses.need(request.principal, id);
+      const file = await online.fileFor(
+        doc,
+        textOf(request, 'machine_id') || null,
+        Number(textOf(request, 'valid_days')),
+      );
+      if ('status' in file) throw conflict(`No file: the answer is ${file.status}.`);
+      await parts.deps.audit.record(request.principal, 'license.file_issued', id, {
+        product: doc.product,
+        machine_id: textOf(request, 'machine_id') || null,
+      });
+      return text(file.text)
+        .header('cache-control', 'no-store')
+        .header('content-disposition', `attachment; filename="${doc.product}.lic"`);
+    }),
+  ];
+}
+
+/** The end of a license as its form gives it. @throws ServiceError validation_failed */
+function licenseEnd(request: HttpRequest): { expires_at: string | null } {
+  return licenseOf({ ...request, body: { expires_at: endOf(request) ?? '' } }, changeBody) as {
+    expires_at: string | null;
+  };
+}
+
+const OF_MACHINES: Readonly<Record<MachineMove, string>> = {
+  approve: 'Machine approved.',
+  reject: 'Machine rejected.',
+  block: 'Machine blocked.',
+  release: 'Machine released: its place is free.',
+};
+
+function machinePages(parts: PageParts): PageSpec[] {
+  const input = { params: params.keys({ aid: joi.string().hex().length(32).required() }) };
+  return MACHINE_MOVES.map((move) =>
+    action(
+      parts,
+      `machines/{aid}/${move}`,
+      async (request, id) => {
+        await parts.activations.move(request.principal, id, request.params['aid'] ?? '', move);
+        const back = textOf(request, 'back') === 'approvals' ? '/license-approvals' : `/licenses/${id}`;
+        return new Redirect(back, { tone: 'success', message: OF_MACHINES[move] });
+      },
+      input,
+    ),
+  );
+}
+
+export function licensePages(parts: PageParts): PageSpec[] {
+  return [
+    {
+      path: '/licenses/{id}',
+      title,
+      access: reading,
+      input: { params, query: joi.object({ cursor: joi.string().max(4096) }) },
+      handle: (request) => detailView(parts, request),
+    },
+    ...actionPages(parts),
+    ...machinePages(parts),
+  ];
+}
