@@ -41,7 +41,7 @@ import { SqliteStore } from './adapters/sqlite/store.js';
 import { ConfigError, loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
 import { coreKeys } from './config/schema.js';
 import type { AppSettings } from './kernel/contract.js';
-import { RepeatedLines } from './lib/repeated-lines.js';
+import { RepeatedLines } from './lib/text/repeated-lines.js';
 import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
 import { within } from './kernel/timeout.js';
 import { FIRST_START } from './ports/domain/access.js';

@@ -1,5 +1,5 @@
 /** What this adapter tells of its faults: the same once a minute, and when the store answers again after it was away. */
-import type { RepeatedLines } from '../../lib/repeated-lines.js';
+import type { RepeatedLines } from '../../lib/text/repeated-lines.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
 

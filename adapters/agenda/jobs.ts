@@ -9,7 +9,7 @@
  */
 import { Agenda, InMemoryNotificationChannel, Job, toJobId, type JobDefinition, type JobParameters } from 'agenda';
 import { ServiceError } from '../../kernel/errors.js';
-import { RepeatedLines } from '../../lib/repeated-lines.js';
+import { RepeatedLines } from '../../lib/text/repeated-lines.js';
 import { isStoreFault } from '../../lib/store-fault.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';

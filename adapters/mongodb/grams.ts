@@ -3,7 +3,7 @@
  * document carries the grams of its text (lib/grams.ts) in a field of the adapter's own, with an index; nobody else sees it. The
  * field is written with the text, by the same command. Pure.
  */
-import { gramsOf, gramsWithin } from '../../lib/grams.js';
+import { gramsOf, gramsWithin } from '../../lib/text/grams.js';
 import { valueAt } from '../../ports/document.js';
 import type { Condition, Doc, Filter, Update } from '../../ports/store.js';
 

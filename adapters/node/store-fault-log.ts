@@ -3,7 +3,7 @@
  * and again. What they say of it is told once a minute, by its words. A line of a request stays: its id is what people ask for.
  */
 import type { Logger } from '../../ports/logger.js';
-import type { RepeatedLines } from '../../lib/repeated-lines.js';
+import type { RepeatedLines } from '../../lib/text/repeated-lines.js';
 import { isStoreFault } from '../../lib/store-fault.js';
 
 export class StoreFaultLog implements Logger {

@@ -1,5 +1,5 @@
 /** What Rust's SDK sends: nearly every `filename` is `mod.rs` or `lib.rs`, and a trace begins with what took it. Pure. */
-import { rustMachinery } from '../../lib/rust-frames.js';
+import { rustMachinery } from '../../lib/text/rust-frames.js';
 import type { StackFrame } from './frames.js';
 import { line, record, type Loose } from './values.js';
 

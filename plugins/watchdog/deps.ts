@@ -7,7 +7,16 @@ import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Processes } from '../../ports/processes.js';
 import type { Collection } from '../../ports/store.js';
-import type { ChunkDoc, LeaseDoc, MarkDoc, MonitorDoc, OutageDoc, RollupDoc, RunDoc, TimelineDoc } from './model.js';
+import type {
+  ChunkDoc,
+  LeaseDoc,
+  TimeMarkDoc,
+  MonitorDoc,
+  OutageDoc,
+  RollupDoc,
+  RunDoc,
+  TimelineDoc,
+} from './model/documents.js';
 
 export interface WatchdogConfig {
   scheduler: boolean;
@@ -24,7 +33,7 @@ export interface Deps {
   runs: Collection<RunDoc>;
   leases: Collection<LeaseDoc>;
   outages: Collection<OutageDoc>;
-  marks: Collection<MarkDoc>;
+  marks: Collection<TimeMarkDoc>;
   clock: Clock;
   ids: Ids;
   log: Logger;

@@ -6,13 +6,13 @@ import type { Authenticator } from '../../ports/http.js';
 import { DEPS, type Deps } from './deps.js';
 import { Evaluator } from './evaluator/evaluator.js';
 import { Outages } from './evaluator/outages.js';
-import { Runs } from './evaluator/runs.js';
-import { CheckIns } from './heartbeat/check-ins.js';
-import { Intake } from './heartbeat/intake.js';
+import { EvaluatorRuns } from './evaluator/runs.js';
+import { MonitorCheckIns } from './heartbeat/check-ins.js';
+import { HeartbeatIntake } from './heartbeat/intake.js';
 import { Histories } from './metrics/history.js';
 import { Series } from './metrics/series.js';
 import { Adoption } from './monitors/adoption.js';
-import { Ancestry } from './monitors/ancestry.js';
+import { Ancestry } from './tree/ancestry.js';
 import { Monitors } from './monitors/monitors.js';
 import { Snapshots } from './monitors/snapshot.js';
 import { Status } from './monitors/status.js';
@@ -24,10 +24,10 @@ const SERVICES = {
   ancestry: Ancestry,
   outbox: Outbox,
   outages: Outages,
-  runs: Runs,
+  runs: EvaluatorRuns,
   series: Series,
-  intake: Intake,
-  checkIns: CheckIns,
+  intake: HeartbeatIntake,
+  checkIns: MonitorCheckIns,
   evaluator: Evaluator,
   monitors: Monitors,
   timeline: Timeline,

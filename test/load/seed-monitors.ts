@@ -5,8 +5,8 @@ import { takeIn } from '../../adapters/sqlite/lookups/lookups.js';
 import { put } from './put.js';
 import { SystemClock } from '../../adapters/node/clock.js';
 import { RandomIds } from '../../adapters/node/ids.js';
-import { freshMonitor } from '../../plugins/watchdog/monitors/monitor.js';
-import type { MonitorDoc } from '../../plugins/watchdog/model.js';
+import { freshMonitor } from '../../plugins/watchdog/model/monitor.js';
+import type { MonitorDoc } from '../../plugins/watchdog/model/documents.js';
 
 const DAY_MS = 86_400_000;
 const ROOTS = 10;

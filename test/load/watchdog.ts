@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
-import type { MonitorDoc, Stats } from '../../plugins/watchdog/model.js';
-import { freshMonitor } from '../../plugins/watchdog/monitors/monitor.js';
+import type { MonitorDoc, MetricStats } from '../../plugins/watchdog/model/documents.js';
+import { freshMonitor } from '../../plugins/watchdog/model/monitor.js';
 import { chunkId, folded, rollupId, sizeOf, TAIL_CHARS } from '../../plugins/watchdog/metrics/samples.js';
 import { ANYONE, ensured, fixtureOn, type Fixture } from '../plugins/watchdog/fixture.js';
-import { idOf } from '../../plugins/watchdog/monitors/source.js';
+import { idOf } from '../../plugins/watchdog/model/source.js';
 import { TestService } from '../support/service.js';
 import { median, type load } from './generator.js';
 import { bareServer } from './measure.js';
@@ -178,7 +178,7 @@ async function fill({ deps, clock }: Fixture, source: string): Promise<void> {
   const end = clock.now();
   const start = end - DAYS * 24 * HOUR;
   const doc = freshMonitor({ source }, deps.ids, start);
-  let stats: (Stats | null)[] = [];
+  let stats: (MetricStats | null)[] = [];
   for (let t = start; t < end; t += MINUTE) {
     const hour = Math.floor(t / HOUR);
     const values = METRICS.map((_, i) => Math.round(1000 * (50 + i * 10 + 10 * Math.sin(t / HOUR + i))) / 100);

@@ -4,7 +4,7 @@
  * a term, and a text may have all grams of a part that it does not contain: what is found is checked against the filter.
  * Pure.
  */
-import { gramsOf, gramsWithin, hash32 } from '../../../lib/grams.js';
+import { gramsOf, gramsWithin, hash32 } from '../../../lib/text/grams.js';
 import { alternatives, valueAt } from '../../../ports/document.js';
 import type { Condition, Doc, Filter, Json, LookupSpec, Scalar } from '../../../ports/store.js';
 

@@ -10,7 +10,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Report, UserFeedback } from '../../../ports/domain/bugs.js';
 import { DEPS, type Deps } from '../deps.js';
-import { cleanText } from '../text/clean.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { scrubText } from '../text/scrub-text.js';
 import { Items } from '../store/items.js';

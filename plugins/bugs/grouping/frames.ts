@@ -5,7 +5,7 @@
  * No language is asked for: a report need not name one. Each line says itself what it is (forms.ts), and the first frame of
  * the text says which language's rule finds the crash. Rejected: to skip frames of libraries (the specification says first).
  */
-import { rustMachinery } from '../../../lib/rust-frames.js';
+import { rustMachinery } from '../../../lib/text/rust-frames.js';
 import type { Form, Kind } from './form.js';
 import { formOf, genericForm } from './forms.js';
 import { pythonForm } from './scripts.js';

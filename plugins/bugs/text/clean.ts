@@ -1,16 +1,11 @@
-/**
- * Text from outside that every engine stores alike: NUL and halves of surrogate pairs become U+FFFD. An engine would cut
- * the text there, refuse it, or replace it in its own way. Pure.
- */
+/** Reports as every engine stores them alike (lib/text/clean-text.ts). Pure. */
+import { cleanText } from '../../../lib/text/clean-text.js';
 import { boundJson } from '../../../lib/json-bounds.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 
 /** Deeper values have been refused by the HTTP adapter already. */
 const DEEPEST = 64;
-
-export const cleanText = (text: string): string =>
-  text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\ufffd');
 
 /** The same value where nothing is broken; undefined becomes null. */
 export const cleanJson = (value: Json | undefined): Json =>

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { asSeen } from '../../../lib/unseen.js';
 import type { Details, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
-import { cleanText } from './clean.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
 import { holdsCredential, isCard, SCRUBBED, scrubText } from './scrub-text.js';
 
 /** Deeper values, and those after so many, are not looked at and therefore not kept. */

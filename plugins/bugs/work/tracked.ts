@@ -5,7 +5,7 @@ import { invalid, notFound } from '../../../kernel/errors.js';
 import type { Item, PluginComment, TrackedItems } from '../../../ports/domain/bugs.js';
 import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
-import { cleanText } from '../text/clean.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
 import type { Edit } from '../item/edit.js';
 import { Edits } from './edits.js';
 import { Items } from '../store/items.js';

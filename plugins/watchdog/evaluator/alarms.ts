@@ -8,29 +8,29 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import { ancestorsOf, downAbove, relative, Ancestry, type Relative } from '../monitors/ancestry.js';
+import { ancestorsOf, downAbove, relative, Ancestry, type Relative } from '../tree/ancestry.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { MonitorDoc } from '../model.js';
-import { idOf } from '../monitors/source.js';
-import { alarmAt, intervalOf } from '../monitors/timing.js';
-import { ChangeSet } from '../monitors/change-set.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { idOf } from '../model/source.js';
+import { alarmAt, intervalOf } from '../model/timing.js';
+import { MonitorChangeSet } from '../model/change-set.js';
 import { writeChangeSets, type PendingWrite } from './change-set-writes.js';
 
 const BATCH = 500;
 
 @injectable()
-export class Alarms {
+export class DeferredAlarms {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Ancestry) private readonly ancestry: Ancestry,
   ) {}
 
   /** Alarms whose wait is over. @param waiting suppressed monitors with `released_at` */
-  async defer(waiting: readonly MonitorDoc[], now: number): Promise<{ emitted: ChangeSet[]; errors: number }> {
+  async defer(waiting: readonly MonitorDoc[], now: number): Promise<{ emitted: MonitorChangeSet[]; errors: number }> {
     const family = await this.ancestry.load(waiting);
     const { ids, config } = this.deps;
     const pending = waiting.map((doc): PendingWrite => {
-      const changeSet = new ChangeSet(doc, ids, now);
+      const changeSet = new MonitorChangeSet(doc, ids, now);
       const by = downAbove(doc, family);
       if (by !== null) return { changeSet: changeSet.assign({ suppressed_by: by.source, released_at: null }) };
       const since = releasedAt(doc, ancestorsOf(doc, family), Date.parse(doc.released_at ?? ''), now);
@@ -66,8 +66,8 @@ export class Alarms {
   }
 
   /**
-   * Looks again at suppressed monitors whose suppressor is gone or whose place changed: another ancestor may hold the alarm
-   * back, or the wait begins. Answers those that wait.
+   * Looks again at suppressed monitors whose suppressor is gone or whose place changed: another ancestor may hold the
+   * alarm back, or the wait begins. Answers those that wait.
    * @param moved from when on their place is another one, in ms; absent for monitors that did not move
    */
   async release(
@@ -76,7 +76,7 @@ export class Alarms {
   ): Promise<{ waiting: MonitorDoc[]; errors: number }> {
     const family = await this.ancestry.load(freed.map(({ doc }) => doc));
     const pending = freed.map(({ doc, by, moved }): PendingWrite => {
-      const changeSet = new ChangeSet(doc, this.deps.ids, now);
+      const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
       const above = downAbove(doc, family);
       if (above !== null) return { changeSet: changeSet.assign({ suppressed_by: above.source, released_at: null }) };
       const gone = by === null ? now : by.left_down_at === null ? 0 : Date.parse(by.left_down_at);
@@ -103,8 +103,8 @@ export class Alarms {
   }
 
   /**
-   * Suppressed monitors below one that is about to go: whoever holds their alarms back may stand above it, and be out of reach
-   * then. They are marked first, so that what a crash leaves undone is the next run's.
+   * Suppressed monitors below one that is about to go: whoever holds their alarms back may stand above it, and be out
+   * of reach then. They are marked first, so that what a crash leaves undone is the next run's.
    */
   async cutOff(source: string, now: number): Promise<MonitorDoc[]> {
     const { ids, monitors, log } = this.deps;
@@ -112,7 +112,7 @@ export class Alarms {
       ({ alarm, released_at }) => alarm === 'suppressed' && released_at === null,
     );
     const marked = held.map((doc) => ({
-      changeSet: new ChangeSet(doc, ids, now).assign({ relook: true, reparented_at: isoOf(now) }),
+      changeSet: new MonitorChangeSet(doc, ids, now).assign({ relook: true, reparented_at: isoOf(now) }),
     }));
     const { won } = await writeChangeSets(monitors, marked, log);
     return won.map(({ next }) => next);
@@ -123,11 +123,15 @@ export class Alarms {
     const { monitors, ids, log } = this.deps;
     const doc = await monitors.get(id);
     if (doc === null || doc.reparented_at !== reparented_at) return;
-    await writeChangeSets(monitors, [{ changeSet: new ChangeSet(doc, ids, now).assign({ relook: false }) }], log);
+    await writeChangeSets(
+      monitors,
+      [{ changeSet: new MonitorChangeSet(doc, ids, now).assign({ relook: false }) }],
+      log,
+    );
   }
 }
 
-const differs = ({ before, next }: ChangeSet): boolean =>
+const differs = ({ before, next }: MonitorChangeSet): boolean =>
   before.suppressed_by !== next.suppressed_by || before.released_at !== next.released_at;
 
 /** When the last of them left `down`, or the monitor moved away from it; never in the future. */

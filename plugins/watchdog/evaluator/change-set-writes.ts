@@ -1,24 +1,24 @@
 /**
- * Change sets become writes: many at a time, each comparing `rev`, and one that fails never takes its neighbours along. A batch
- * is on its way to the store while the next one is made.
+ * Change sets become writes: many at a time, each comparing `rev`, and one that fails never takes its neighbours along.
+ * A batch is on its way to the store while the next one is made.
  */
 import type { Logger } from '../../../ports/logger.js';
 import type { Collection, WriteOp } from '../../../ports/store.js';
-import type { MonitorDoc } from '../model.js';
-import { nextCheck } from '../monitors/timing.js';
-import type { ChangeSet } from '../monitors/change-set.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { nextCheck } from '../model/timing.js';
+import type { MonitorChangeSet } from '../model/change-set.js';
 
 /** Made in one turn of the event loop. */
 const BATCH = 125;
 
 export interface PendingWrite {
-  changeSet: ChangeSet;
+  changeSet: MonitorChangeSet;
   /** Own outages since the last heartbeat, in ms. */
   credit?: number;
 }
 
 interface Ready {
-  changeSet: ChangeSet;
+  changeSet: MonitorChangeSet;
   op: WriteOp<MonitorDoc>;
 }
 
@@ -30,9 +30,9 @@ export async function writeChangeSets(
   monitors: Collection<MonitorDoc>,
   pending: Iterable<PendingWrite>,
   log: Logger,
-): Promise<{ won: ChangeSet[]; errors: number }> {
-  const won: ChangeSet[] = [];
-  const failed = (changeSet: ChangeSet, err: unknown): void =>
+): Promise<{ won: MonitorChangeSet[]; errors: number }> {
+  const won: MonitorChangeSet[] = [];
+  const failed = (changeSet: MonitorChangeSet, err: unknown): void =>
     log.error({ err, monitor: changeSet.before.id }, 'a monitor could not be evaluated');
   let errors = 0;
   const written: Promise<number>[] = [];
@@ -62,8 +62,8 @@ export async function writeChangeSets(
 async function writeReady(
   monitors: Collection<MonitorDoc>,
   ready: readonly Ready[],
-  won: ChangeSet[],
-  failed: (changeSet: ChangeSet, error: unknown) => void,
+  won: MonitorChangeSet[],
+  failed: (changeSet: MonitorChangeSet, error: unknown) => void,
 ): Promise<number> {
   try {
     const results = await monitors.bulk(ready.map(({ op }) => op));

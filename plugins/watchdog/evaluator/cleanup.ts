@@ -1,6 +1,6 @@
 /**
- * Removes what is past its time, hourly, within a budget of time and in bounded batches: a run that finds the budget used
- * up leaves the rest to the next one (contract 30, runs).
+ * Removes what is past its time, hourly, within a budget of time and in bounded batches: a run that finds the budget
+ * used up leaves the rest to the next one (contract 30, runs).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';

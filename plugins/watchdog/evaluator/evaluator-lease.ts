@@ -1,8 +1,8 @@
 /**
- * The evaluator's lease (contract 30, runs): runs never overlap, whichever process and trigger they come from. It lasts 45 s
- * and is renewed every 15 s. What a run writes about itself names the fencing number, and what it writes into monitors
- * compares `rev`, so a run that was frozen past its lease changes nothing afterwards. It is judged by the clock, because a
- * tick lives too short to watch a lease.
+ * The evaluator's lease (contract 30, runs): runs never overlap, whichever process and trigger they come from. It lasts
+ * 45 s and is renewed every 15 s. What a run writes about itself names the fencing number, and what it writes into
+ * monitors compares `rev`, so a run that was frozen past its lease changes nothing afterwards. It is judged by the
+ * clock, because a tick lives too short to watch a lease.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { Lease, type HeldLease } from '../../../lib/lease.js';

@@ -1,8 +1,9 @@
 /**
- * The evaluator (contract 30): what is due, in two phases. First all new states are computed, then suppression over them,
- * so that row order never matters; then each monitor is written once, state and alarm together, by compare-and-set. So a
- * heartbeat that arrives meanwhile wins, and a run that is killed has alarmed for what it wrote and for nothing else.
- * A child whose parent's heartbeat won counts as suppressed by a parent that is up: it is released in the same run.
+ * The evaluator (contract 30): what is due, in two phases. First all new states are computed, then suppression over
+ * them, so that row order never matters; then each monitor is written once, state and alarm together, by
+ * compare-and-set. So a heartbeat that arrives meanwhile wins, and a run that is killed has alarmed for what it wrote
+ * and for nothing else. A child whose parent's heartbeat won counts as suppressed by a parent that is up: it is
+ * released in the same run.
  *
  * Rejected: writing all states first and the alarms afterwards. Twice the writes, and a marker for what lies between.
  */
@@ -12,17 +13,17 @@ import { pages } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Page } from '../../../ports/store.js';
-import { Alarms } from './alarms.js';
-import { downAbove, relative, Ancestry, type Family } from '../monitors/ancestry.js';
+import { DeferredAlarms } from './alarms.js';
+import { downAbove, relative, Ancestry, type Family } from '../tree/ancestry.js';
 import { Cleanup } from './cleanup.js';
 import { DEPS, type Deps } from '../deps.js';
 import { EvaluatorLease } from './evaluator-lease.js';
-import type { MonitorDoc, RunDoc } from '../model.js';
+import type { MonitorDoc, RunDoc } from '../model/documents.js';
 import { creditSince, type Gap, Outages } from './outages.js';
 import { Outbox } from '../timeline/outbox.js';
-import { MAX_CHANGES, recordOf, Runs } from './runs.js';
-import { intervalOf, isLearning, thresholds } from '../monitors/timing.js';
-import { ChangeSet } from '../monitors/change-set.js';
+import { MAX_CHANGES, recordOf, EvaluatorRuns } from './runs.js';
+import { intervalOf, isLearning, thresholds } from '../model/timing.js';
+import { MonitorChangeSet } from '../model/change-set.js';
 import { writeChangeSets, type PendingWrite } from './change-set-writes.js';
 
 /** Monitors in memory at once. */
@@ -48,10 +49,10 @@ export class Evaluator {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(EvaluatorLease) private readonly lease: EvaluatorLease,
-    @inject(Runs) private readonly runs: Runs,
+    @inject(EvaluatorRuns) private readonly runs: EvaluatorRuns,
     @inject(Outages) private readonly outages: Outages,
     @inject(Ancestry) private readonly ancestry: Ancestry,
-    @inject(Alarms) private readonly alarms: Alarms,
+    @inject(DeferredAlarms) private readonly alarms: DeferredAlarms,
     @inject(Cleanup) private readonly cleanup: Cleanup,
     @inject(Outbox) private readonly outbox: Outbox,
   ) {}
@@ -117,8 +118,8 @@ export class Evaluator {
   }
 
   /**
-   * After the clock was set back: what was written before it lies in the future, and silence would go unnoticed until the
-   * clock had caught up. Nothing has happened later than now. Reads every monitor; this is seldom.
+   * After the clock was set back: what was written before it lies in the future, and silence would go unnoticed until
+   * the clock had caught up. Nothing has happened later than now. Reads every monitor; this is seldom.
    */
   async #rebase(held: HeldLease, now: number): Promise<number> {
     const { monitors, ids, log } = this.deps;
@@ -129,7 +130,7 @@ export class Evaluator {
       const pending = items.flatMap((doc): PendingWrite[] => {
         const late = TIMES.filter((field) => (doc[field] ?? '') > at);
         const fields = Object.fromEntries(late.map((field) => [field, at]));
-        return late.length > 0 ? [{ changeSet: new ChangeSet(doc, ids, now).assign(fields) }] : [];
+        return late.length > 0 ? [{ changeSet: new MonitorChangeSet(doc, ids, now).assign(fields) }] : [];
       });
       errors += (await writeChangeSets(monitors, pending, log)).errors;
       held.check();
@@ -208,7 +209,7 @@ export class Evaluator {
     }
   }
 
-  #count(run: RunDoc, changeSet: ChangeSet, found: Found): void {
+  #count(run: RunDoc, changeSet: MonitorChangeSet, found: Found): void {
     const { before, next } = changeSet;
     found.changed.push(next);
     if (next.state === 'warning') run.to_warning++;
@@ -224,7 +225,7 @@ export class Evaluator {
     const due = dueOf(doc, outages.gaps);
     if (due === null) return null;
     const { warn, down, credit } = due;
-    const changeSet = new ChangeSet(doc, this.deps.ids, now);
+    const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
     if (now > down) {
       changeSet.down(down, 'No heartbeat beyond four intervals');
       const by = downAbove(doc, family);
@@ -233,7 +234,8 @@ export class Evaluator {
     if (now > warn && doc.state === 'up') {
       return { changeSet: changeSet.to('warning', 'No heartbeat beyond two intervals'), credit };
     }
-    // Credited, so due later. While the gap is open the credit grows with every run, and writing it would be for nothing.
+    // Credited, so due later. While the gap is open the credit grows with every run, and writing it would be for
+    // nothing.
     return outages.open || doc.relook ? null : { changeSet, credit };
   }
 }

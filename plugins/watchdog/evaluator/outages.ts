@@ -1,7 +1,7 @@
 /**
  * The service's own outages (contract 30, own outage). `serve` stamps that it is alive; a gap over 60 s is recorded and
- * not counted against monitors. The credit is computed from the recorded gaps whenever a monitor is judged, so it is given
- * once by itself and nothing has to be written into a hundred thousand monitors after a restart.
+ * not counted against monitors. The credit is computed from the recorded gaps whenever a monitor is judged, so it is
+ * given once by itself and nothing has to be written into a hundred thousand monitors after a restart.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';

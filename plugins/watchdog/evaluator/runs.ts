@@ -1,11 +1,13 @@
-/** Run records (contract 30, runs): made at the start, so that a run that was killed is found and said to be aborted. */
+/**
+ * Run records (contract 30, runs): made at the start, so that a run that was killed is found and said to be aborted.
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { Caller } from '../caller.js';
-import { Visibility } from '../monitors/visibility.js';
-import type { RunDoc } from '../model.js';
+import type { Caller } from '../model/caller.js';
+import { Visibility } from '../tree/visibility.js';
+import type { RunDoc } from '../model/documents.js';
 
 /** A run older than this does not vouch for the evaluator any more (contract 95, health). */
 export const LATE_MS = 300_000;
@@ -26,7 +28,7 @@ export function recordOf({ id, fence: _fence, ...doc }: RunDoc): RunRecord {
 }
 
 @injectable()
-export class Runs {
+export class EvaluatorRuns {
   readonly #started: number;
 
   constructor(

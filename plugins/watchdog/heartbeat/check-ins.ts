@@ -1,27 +1,27 @@
 /**
- * Check-ins of scheduled jobs as heartbeats (contract 21, Sentry SDK intake). An intake key is public: what it makes is counted
- * for its project, it makes few, and it never moves a monitor that a token or a person made.
+ * Check-ins of scheduled jobs as heartbeats (contract 21, Sentry SDK intake). An intake key is public: what it makes is
+ * counted for its project, it makes few, and it never moves a monitor that a token or a person made.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { MONITOR_SOURCE, type CheckIn, type CheckInSender } from '../../../ports/domain/watchdog.js';
-import type { Caller } from '../caller.js';
+import type { Caller } from '../model/caller.js';
 import { DEPS, type Deps } from '../deps.js';
-import { idOf } from '../monitors/source.js';
-import { MIN_INTERVAL_SECONDS } from '../monitors/timing.js';
+import { idOf } from '../model/source.js';
+import { MIN_INTERVAL_SECONDS } from '../model/timing.js';
 import { Timeline } from '../timeline/timeline.js';
 import { heartbeatOf } from './heartbeat.js';
-import { Intake } from './intake.js';
+import { HeartbeatIntake } from './intake.js';
 import type { Ping } from './ping.js';
 
 /** Monitors of a project that its intake keys may make. */
 export const MOST_BY_INTAKE = 25;
 
 @injectable()
-export class CheckIns {
+export class MonitorCheckIns {
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'monitors'>,
-    @inject(Intake) private readonly intake: Intake,
+    @inject(HeartbeatIntake) private readonly intake: HeartbeatIntake,
     @inject(Timeline) private readonly timeline: Timeline,
   ) {}
 

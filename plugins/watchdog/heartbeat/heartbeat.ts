@@ -1,11 +1,14 @@
-/** One heartbeat, from the body to what it means: status, failed checks, samples within their caps. Pure (contract 30, heartbeat). */
+/**
+ * One heartbeat, from the body to what it means: status, failed checks, samples within their caps. Pure (contract 30,
+ * heartbeat).
+ */
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import { cleanText } from '../clean.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
 
 export const STATUSES = ['ok', 'warning', 'error', 'stopped', 'maintenance'] as const;
-export type Status = (typeof STATUSES)[number];
+export type ReportedStatus = (typeof STATUSES)[number];
 
-const ALIASES: Readonly<Record<string, Status>> = {
+const ALIASES: Readonly<Record<string, ReportedStatus>> = {
   up: 'ok',
   warn: 'warning',
   fail: 'error',
@@ -17,7 +20,6 @@ export const ACCEPTED_STATUSES: readonly string[] = [...STATUSES, ...Object.keys
 
 const MAX_METRICS = 64;
 const MAX_NAME = 64;
-export const MAX_NAMES = 200;
 const MAX_MESSAGE = 1000;
 const MAX_SHORT = 200;
 const MAX_WARNINGS = 20;
@@ -35,7 +37,7 @@ export interface HeartbeatBody {
 
 export interface Heartbeat {
   source: string;
-  status: Status;
+  status: ReportedStatus;
   /** An error is down at once, whatever `watchdog.error_status_is_down` says: a program's exit code, `/fail`. */
   grave: boolean;
   /** An entry of `checks` says `ok: false`. */
@@ -64,7 +66,7 @@ export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE, grave = 
   const { samples, dropped } = samplesOf(body.metrics ?? {});
   return {
     source: body.source,
-    status: ALIASES[given] ?? (given as Status),
+    status: ALIASES[given] ?? (given as ReportedStatus),
     grave,
     failed,
     interval: body.interval ?? null,

@@ -1,28 +1,28 @@
 /**
- * Heartbeats (contract 30): the busiest path of the service. The monitor as it was last written, or one look-up by primary
- * key; one write that compares `rev`; the answer after the commit. A heartbeat that meets another write of the same monitor
- * reads the monitor and tries again; it is never lost.
+ * Heartbeats (contract 30): the busiest path of the service. The monitor as it was last written, or one look-up by
+ * primary key; one write that compares `rev`; the answer after the commit. A heartbeat that meets another write of the
+ * same monitor reads the monitor and tries again; it is never lost.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { isoOf } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
-import { Ancestry } from '../monitors/ancestry.js';
-import { mayReport, mayTouch, type Caller } from '../caller.js';
+import { Ancestry } from '../tree/ancestry.js';
+import { mayReport, mayTouch, type Caller } from '../model/caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { stateOf, type Heartbeat } from './heartbeat.js';
-import type { MonitorDoc } from '../model.js';
-import { freshMonitor } from '../monitors/monitor.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { freshMonitor } from '../model/monitor.js';
 import { Outbox } from '../timeline/outbox.js';
 import { MonitorQuota } from './monitor-quota.js';
 import { RecentMonitors } from './recent-monitors.js';
 import { given, paced, type Ping } from './ping.js';
 import { ended, started } from './run-times.js';
 import { append, indexed } from '../metrics/samples.js';
-import { idOf } from '../monitors/source.js';
-import { eased, intervalOf, thresholds } from '../monitors/timing.js';
-import { ChangeSet } from '../monitors/change-set.js';
+import { idOf } from '../model/source.js';
+import { eased, intervalOf, thresholds } from '../model/timing.js';
+import { MonitorChangeSet } from '../model/change-set.js';
 
 export interface HeartbeatResult {
   created: boolean;
@@ -40,7 +40,7 @@ export interface HeartbeatResult {
 }
 
 interface Write {
-  changeSet: ChangeSet;
+  changeSet: MonitorChangeSet;
   update: Update;
 }
 
@@ -50,7 +50,7 @@ interface Attempt extends Write {
 }
 
 @injectable()
-export class Intake {
+export class HeartbeatIntake {
   readonly #mutex = new KeyedMutex();
   readonly #recent = new RecentMonitors();
   #taken = 0;
@@ -70,7 +70,8 @@ export class Intake {
   /**
    * Takes a heartbeat; resolves after the commit.
    * @param ping absent: it came by the interface
-   * @throws ServiceError source_mismatch (before any look-up), insufficient_scope, validation_failed (too many monitors)
+   * @throws ServiceError source_mismatch (before any look-up), insufficient_scope, validation_failed (too many
+   * monitors)
    */
   async beat(heartbeat: Heartbeat, caller: Caller, ping: Ping | null = null): Promise<HeartbeatResult> {
     mayReport(caller, heartbeat.source);
@@ -115,7 +116,7 @@ export class Intake {
         const { before, alive } = this.#before(doc, source, caller, now, true);
         const set = fields(before, now);
         if (alive && set === null) return;
-        const changeSet = new ChangeSet(before, this.deps.ids, now).assign(set ?? {});
+        const changeSet = new MonitorChangeSet(before, this.deps.ids, now).assign(set ?? {});
         written = await this.#store(doc, alive, caller, { changeSet, update: changeSet.update() });
         this.#recent.forget(source);
       }
@@ -191,7 +192,7 @@ export class Intake {
     ping: Ping | null,
   ): Promise<Attempt> {
     const { config, ids } = this.deps;
-    const changeSet = new ChangeSet(before, ids, now);
+    const changeSet = new MonitorChangeSet(before, ids, now);
     const state = stateOf(heartbeat, config.error_status_is_down);
     if (state === 'down' && before.state !== 'down') {
       changeSet.down(now, 'Reported an error');

@@ -1,12 +1,12 @@
 /**
- * How many monitors the heartbeats of one token may create, its sub-tokens included (contract 00, limits). The count is kept in
- * this process and taken anew from the store now and then, so other processes and deletions are noticed; between two
- * processes a token may pass the limit by what they create within that time.
+ * How many monitors the heartbeats of one token may create, its sub-tokens included (contract 00, limits). The count is
+ * kept in this process and taken anew from the store now and then, so other processes and deletions are noticed;
+ * between two processes a token may pass the limit by what they create within that time.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import type { Caller } from '../caller.js';
+import type { Caller } from '../model/caller.js';
 import { DEPS, type Deps } from '../deps.js';
 
 const KNOWN_TOKENS = 1_000;

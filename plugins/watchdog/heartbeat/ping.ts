@@ -2,8 +2,8 @@
  * What comes by an address alone: how a monitor that such a ping made comes to its interval (contract 30, beyond the
  * specification). Cron does not say how often it calls, so silence means nothing until two calls have come. Pure.
  */
-import type { MonitorDoc } from '../model.js';
-import { isLearning, learnedInterval } from '../monitors/timing.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { isLearning, learnedInterval } from '../model/timing.js';
 import type { Heartbeat } from './heartbeat.js';
 
 /** What a heartbeat by an address alone says besides. */

@@ -3,7 +3,7 @@
  * another process may have written since. A write made from one compares `rev` and `series`, and the loser reads.
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import type { MonitorDoc } from '../model.js';
+import type { MonitorDoc } from '../model/documents.js';
 
 const MOST = 5_000;
 

@@ -1,6 +1,6 @@
 /**
- * How long a job ran: from `/start` to the next end with the same `rid` (contract 30, pings known from elsewhere). Starts
- * are kept in their monitor as JSON text, `[[rid, ms since 1970], …]`, newest last. Pure.
+ * How long a job ran: from `/start` to the next end with the same `rid` (contract 30, pings known from elsewhere).
+ * Starts are kept in their monitor as JSON text, `[[rid, ms since 1970], …]`, newest last. Pure.
  */
 type Start = [rid: string, at: number];
 

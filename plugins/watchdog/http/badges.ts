@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { stated, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { looksLikeId } from '../monitors/source.js';
+import { looksLikeId } from '../model/source.js';
 import type { Services } from '../services.js';
 import { badgeSvg } from './badge.js';
 

@@ -1,16 +1,16 @@
 /**
- * Heartbeats whose path holds the token (contract 30, beyond the specification): ping URLs for cron, and the push URL of
- * Uptime Kuma. Only `wd_live_` tokens work, so the source is known; an unknown token is 404.
+ * Heartbeats whose path holds the token (contract 30, beyond the specification): ping URLs for cron, and the push URL
+ * of Uptime Kuma. Only `wd_live_` tokens work, so the source is known; an unknown token is 404.
  */
 import joi from 'joi';
 import { named, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { Authenticator, TokenPrincipal } from '../../../ports/http.js';
-import { callerOf } from '../caller.js';
-import { cleanText } from '../clean.js';
+import { callerOf } from '../model/caller.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
 import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { Ping } from '../heartbeat/ping.js';
-import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../monitors/timing.js';
+import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
 import type { Services } from '../services.js';
 
 /** An exit code of a program, or the words of the ping URL. */

@@ -1,11 +1,14 @@
-/** What the routes of the watchdog take and answer (contract 30). Bodies are taken literally; unknown fields are dropped. */
+/**
+ * What the routes of the watchdog take and answer (contract 30). Bodies are taken literally; unknown fields are
+ * dropped.
+ */
 import joi from 'joi';
 import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
 import { refused } from '../../../lib/unsupported-fields.js';
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
-import { STATES } from '../model.js';
-import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../monitors/timing.js';
+import { STATES } from '../model/documents.js';
+import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
 
 const LEVELS = ['info', 'warning', 'error'];
 const MAX_DATA = 8 * 1024;

@@ -4,7 +4,7 @@ import { invalidQuery } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import { KEEP_SAMPLES_MS } from '../evaluator/cleanup.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { MonitorDoc } from '../model.js';
+import type { MonitorDoc } from '../model/documents.js';
 import { Series } from './series.js';
 import { Running } from './stats.js';
 

@@ -1,31 +1,32 @@
 /**
- * Where samples go. The newest are kept in the monitor itself (`tail`), in the write that every heartbeat makes anyway; a full
- * tail becomes one chunk and goes into the statistics of its hour, an hour that ended becomes one rollup. So a sample costs
- * no write of its own, and 14 days at one minute are some 1,000 chunks and 336 rollups. The tail is text: the store carries
- * it along with every heartbeat and need not read a hundred numbers to do so.
+ * Where samples go. The newest are kept in the monitor itself (`tail`), in the write that every heartbeat makes anyway;
+ * a full tail becomes one chunk and goes into the statistics of its hour, an hour that ended becomes one rollup. So a
+ * sample costs no write of its own, and 14 days at one minute are some 1,000 chunks and 336 rollups. The tail is text:
+ * the store carries it along with every heartbeat and need not read a hundred numbers to do so.
  *
- * Rejected: a document per heartbeat (a second insert with two indexes each time, and 20,160 documents to read for 14 days),
- * a document per hour (rewritten 3,600 times by a monitor that beats every second), statistics kept with every heartbeat
- * (they were most of what it wrote; a reader adds up the few rows of the tail by itself).
+ * Rejected: a document per heartbeat (a second insert with two indexes each time, and 20,160 documents to read for 14
+ * days), a document per hour (rewritten 3,600 times by a monitor that beats every second), statistics kept with every
+ * heartbeat (they were most of what it wrote; a reader adds up the few rows of the tail by itself).
  *
- * Order: chunk and rollup under ids that follow from the monitor → the monitor, which starts a new tail. A crash between
- * leaves both; readers leave out the chunk and the hour that the monitor still holds, and the next heartbeat writes them again.
- * A process that knows an older state of the monitor may write an older chunk: it never replaces a larger one, because
- * tails of one number only grow.
+ * Order: chunk and rollup under ids that follow from the monitor → the monitor, which starts a new tail. A crash
+ * between leaves both; readers leave out the chunk and the hour that the monitor still holds, and the next heartbeat
+ * writes them again. A process that knows an older state of the monitor may write an older chunk: it never replaces a
+ * larger one, because tails of one number only grow.
  */
 import { HOUR_MS } from '../../../lib/time.js';
 import { StoreConflict, type Collection, type Update } from '../../../ports/store.js';
 import type { Deps } from '../deps.js';
-import { MAX_NAMES } from '../heartbeat/heartbeat.js';
-import type { ChunkDoc, HourStats, MonitorDoc, RollupDoc, Row, Stats } from '../model.js';
+import type { ChunkDoc, HourStats, MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/documents.js';
 import { sampled } from './stats.js';
 
+/** Metrics of one monitor. */
+export const MAX_NAMES = 200;
 /** Some 20 heartbeats of four metrics; short enough that a monitor's row seldom outgrows its page. */
 export const TAIL_CHARS = 800;
 
 export const chunkId = (series: string, chunk: number): string => `${series}:${chunk}`;
 export const rollupId = (series: string, hour: number): string => `${series}:${hour}`;
-export const rowsOf = (text: string): Row[] => JSON.parse(`[${text}]`) as Row[];
+export const rowsOf = (text: string): SampleRow[] => JSON.parse(`[${text}]`) as SampleRow[];
 export const hourOf = ({ hour }: Pick<MonitorDoc, 'hour'>): HourStats | null =>
   hour === null ? null : (JSON.parse(hour) as HourStats);
 
@@ -53,7 +54,9 @@ export function indexed(
   return { names: grown, pairs, dropped };
 }
 
-/** Adds the samples to `next`, and writes what is full or belongs to another hour (the clock may have been set back). */
+/**
+ * Adds the samples to `next`, and writes what is full or belongs to another hour (the clock may have been set back).
+ */
 export async function append(
   stores: Pick<Deps, 'chunks' | 'rollups'>,
   next: MonitorDoc,
@@ -73,7 +76,9 @@ export async function append(
   } else next.tail += `,[${now - next.tail_base}${values}]`;
 }
 
-/** The tail becomes a chunk and part of its hour; an hour that ended is written, one that was left is taken up again. */
+/**
+ * The tail becomes a chunk and part of its hour; an hour that ended is written, one that was left is taken up again.
+ */
 async function flush({ chunks, rollups }: Pick<Deps, 'chunks' | 'rollups'>, next: MonitorDoc): Promise<void> {
   const { series, tail, tail_base } = next;
   const rows = rowsOf(tail);
@@ -101,7 +106,11 @@ async function flush({ chunks, rollups }: Pick<Deps, 'chunks' | 'rollups'>, next
 }
 
 /** @param base of the rows' times, in ms after the hour began */
-export function folded(known: readonly (Stats | null)[], rows: readonly Row[], base: number): (Stats | null)[] {
+export function folded(
+  known: readonly (MetricStats | null)[],
+  rows: readonly SampleRow[],
+  base: number,
+): (MetricStats | null)[] {
   const stats = [...known];
   for (const row of rows) {
     for (let i = 1; i < row.length; i += 2) {
@@ -113,7 +122,8 @@ export function folded(known: readonly (Stats | null)[], rows: readonly Row[], b
   return stats;
 }
 
-export const sizeOf = (rows: readonly (Stats | null)[]): number => rows.reduce((sum, one) => sum + (one?.[0] ?? 0), 0);
+export const sizeOf = (rows: readonly (MetricStats | null)[]): number =>
+  rows.reduce((sum, one) => sum + (one?.[0] ?? 0), 0);
 
 async function keepLargest<T extends ChunkDoc | RollupDoc>(collection: Collection<T>, doc: T): Promise<void> {
   try {

@@ -1,10 +1,13 @@
-/** Reads samples back: chunks and the monitor's tail, hours and the monitor's hour, each once (samples.ts says how they are written). */
+/**
+ * Reads samples back: chunks and the monitor's tail, hours and the monitor's hour, each once (samples.ts says how they
+ * are written).
+ */
 import type { Find } from '../../../ports/store.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { MonitorDoc, RollupDoc, Row, Stats } from '../model.js';
+import type { MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/documents.js';
 import { chunkId, hourOf, rowsOf } from './samples.js';
 
 const PAGE = 500;
@@ -16,7 +19,7 @@ const SLICE = 20_000;
 export interface Sink {
   /** @param at milliseconds since 1970 */
   sample(index: number, value: number, at: number): void;
-  hour(index: number, stats: Stats, hourStart: number): void;
+  hour(index: number, stats: MetricStats, hourStart: number): void;
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -26,7 +29,7 @@ export class Series {
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
   /** The newest rows of each monitor, by its id: of the last full chunks and of the tail. @param docs at most 200 */
-  async newest(docs: readonly MonitorDoc[]): Promise<Map<string, Row[]>> {
+  async newest(docs: readonly MonitorDoc[]): Promise<Map<string, SampleRow[]>> {
     const idsOf = ({ series, chunk }: MonitorDoc): string[] =>
       [...Array(NEWEST).keys()].map((n) => chunkId(series, chunk - NEWEST + n));
     const ids = docs.filter(({ chunk }) => chunk > 0).flatMap(idsOf);
@@ -81,7 +84,7 @@ export class Series {
 }
 
 /** Answers how many rows it looked at. */
-function read(rows: readonly Row[], base: number, from: number, to: number, sink: Sink['sample']): number {
+function read(rows: readonly SampleRow[], base: number, from: number, to: number, sink: Sink['sample']): number {
   for (const row of rows) {
     const at = base + (row[0] as number);
     if (at < from || at > to) continue;

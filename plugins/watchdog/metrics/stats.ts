@@ -1,8 +1,10 @@
-/** Mean and deviation by Welford's method, and the merging of two (Chan et al.): exact for long series of large values. */
-import type { Stats } from '../model.js';
+/**
+ * Mean and deviation by Welford's method, and the merging of two (Chan et al.): exact for long series of large values.
+ */
+import type { MetricStats } from '../model/documents.js';
 
 /** @param at milliseconds after the hour began */
-export function sampled(stats: Stats | null | undefined, value: number, at: number): Stats {
+export function sampled(stats: MetricStats | null | undefined, value: number, at: number): MetricStats {
   if (!stats) return [1, value, 0, value, value, at, at];
   const [n, mean, m2, min, max, first, last] = stats;
   const delta = value - mean;
@@ -33,7 +35,7 @@ export class Running {
   }
 
   /** @param hourStart milliseconds since 1970 */
-  addHour([n, mean, m2, min, max, first, last]: Stats, hourStart: number): void {
+  addHour([n, mean, m2, min, max, first, last]: MetricStats, hourStart: number): void {
     this.merge(n, mean, m2, min, max, hourStart + first, hourStart + last);
   }
 

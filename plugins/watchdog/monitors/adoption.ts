@@ -24,7 +24,8 @@ export class Adoption {
 /** Counts per text, as counts per version: spellings of one version are one. Pure. */
 export function adoptionOf(all: Counts, up: Counts): VersionAdoption[] {
   const found = new Map<string | null, VersionAdoption>();
-  // The most frequent spelling comes first and gives the name; the text decides between equals, so the answer is stable.
+  // The most frequent spelling comes first and gives the name; the text decides between equals, so the answer is
+  // stable.
   const ordered = all.toSorted((a, b) => b.n - a.n || (String(a.key) < String(b.key) ? -1 : 1));
   for (const { key, n } of ordered) {
     const version = key === null ? null : String(key);

@@ -1,6 +1,6 @@
 /**
- * The hierarchy of many monitors, as much of it as fits a budget (contract 30, hierarchy and endpoints). Pure, and without
- * recursion: a chain may be deeper than the stack.
+ * The hierarchy of many monitors, as much of it as fits a budget (contract 30, hierarchy and endpoints). Pure, and
+ * without recursion: a chain may be deeper than the stack.
  */
 export interface TreeItem {
   source: string;

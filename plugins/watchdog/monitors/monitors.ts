@@ -8,18 +8,18 @@ import {
   type MonitorView,
 } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Page, type Update } from '../../../ports/store.js';
-import { Alarms } from '../evaluator/alarms.js';
-import { ancestorsOf, MAX_DEPTH, Ancestry } from './ancestry.js';
-import { mayTouch, type Caller } from '../caller.js';
-import { cleanText } from '../clean.js';
+import { DeferredAlarms } from '../evaluator/alarms.js';
+import { ancestorsOf, MAX_DEPTH, Ancestry } from '../tree/ancestry.js';
+import { mayTouch, type Caller } from '../model/caller.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { MonitorDoc } from '../model.js';
-import { freshMonitor, viewOf } from './monitor.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { freshMonitor, viewOf } from '../model/monitor.js';
 import { Outbox } from '../timeline/outbox.js';
-import { idOf, looksLikeId } from './source.js';
-import { masked, Visibility } from './visibility.js';
+import { idOf, looksLikeId } from '../model/source.js';
+import { masked, Visibility } from '../tree/visibility.js';
 import { TokenGuard } from '../token-guard.js';
-import { ChangeSet } from './change-set.js';
+import { MonitorChangeSet } from '../model/change-set.js';
 
 export type MonitorEdit = Omit<MonitorFields, 'source'>;
 
@@ -33,7 +33,7 @@ export class Monitors {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Ancestry) private readonly ancestry: Ancestry,
-    @inject(Alarms) private readonly alarms: Alarms,
+    @inject(DeferredAlarms) private readonly alarms: DeferredAlarms,
     @inject(Outbox) private readonly outbox: Outbox,
     @inject(Visibility) private readonly visibility: Visibility,
     @inject(TokenGuard) private readonly tokens: TokenGuard,
@@ -90,7 +90,10 @@ export class Monitors {
     return (await this.deps.monitors.change({ id, deleted_at: { gt: '' } }, update)) !== null;
   }
 
-  /** Writes only what is named. @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope */
+  /**
+   * Writes only what is named.
+   * @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope
+   */
   async edit(name: string, given: MonitorEdit, caller: Caller): Promise<MonitorView> {
     const fields = cleaned(given);
     await this.tokens.refuse(given);
@@ -103,7 +106,7 @@ export class Monitors {
       if (moved) await this.#checkParent(doc.source, fields.parent_source ?? null, caller);
       const { ids, clock, monitors } = this.deps;
       const now = clock.now();
-      const changeSet = new ChangeSet(doc, ids, now).assign(named(fields, doc));
+      const changeSet = new MonitorChangeSet(doc, ids, now).assign(named(fields, doc));
       changeSet.assign({ updated_at: clock.iso() });
       if (moved) await this.#release();
       if (moved) changeSet.assign({ relook: true, reparented_at: clock.iso() });
@@ -115,8 +118,8 @@ export class Monitors {
   }
 
   /**
-   * Deletes it, revokes its tokens, and ends an open alarm (`resolution: deleted`). Its samples, which no later monitor of
-   * this source can reach, go with the cleanup.
+   * Deletes it, revokes its tokens, and ends an open alarm (`resolution: deleted`). Its samples, which no later monitor
+   * of this source can reach, go with the cleanup.
    * @throws ServiceError not_found, insufficient_scope
    */
   async remove(name: string, caller: Caller): Promise<string> {
@@ -127,7 +130,9 @@ export class Monitors {
       if (doc.state === 'down') await this.#release();
       const now = clock.now();
       const cutOff = await this.alarms.cutOff(doc.source, now);
-      const changeSet = new ChangeSet(doc, ids, now).recover(doc.state, 'deleted').assign({ deleted_at: clock.iso() });
+      const changeSet = new MonitorChangeSet(doc, ids, now)
+        .recover(doc.state, 'deleted')
+        .assign({ deleted_at: clock.iso() });
       const same = { id: doc.id, rev: doc.rev };
       const quiet = changeSet.entries.length === 0 && doc.outbox_at === null;
       const gone = quiet
@@ -142,8 +147,8 @@ export class Monitors {
   }
 
   /**
-   * Before and after a down monitor leaves a tree: monitors whose suppressor returned earlier wait since then, and those
-   * whose suppressor goes now wait from now.
+   * Before and after a down monitor leaves a tree: monitors whose suppressor returned earlier wait since then, and
+   * those whose suppressor goes now wait from now.
    */
   async #release(): Promise<void> {
     await this.alarms.release(await this.alarms.freed(), this.deps.clock.now());

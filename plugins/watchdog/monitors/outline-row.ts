@@ -1,7 +1,7 @@
 /** A monitor in the hierarchy: what its page shows, made where it is read (ports/rendering.ts). */
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Render, Renderer } from '../../../ports/rendering.js';
-import type { MonitorDoc } from '../model.js';
+import type { MonitorDoc } from '../model/documents.js';
 
 export interface OutlineRow {
   source: string;

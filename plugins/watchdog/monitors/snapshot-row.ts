@@ -1,8 +1,8 @@
 /** A monitor in a snapshot: made where it is read (ports/rendering.ts). */
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Render, Renderer } from '../../../ports/rendering.js';
-import type { MonitorDoc } from '../model.js';
-import { jsonOf } from './monitor.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { jsonOf } from '../model/monitor.js';
 
 export interface MonitorRow {
   id: string;

@@ -1,8 +1,8 @@
 /**
- * All monitors as they were at one moment, shared by everyone who asks in this process (contract 30, endpoints: /status). A
- * small store is read anew for every question, so that a caller sees its own heartbeat; a large one at most every 2 s. It
- * is read in pages, with a turn of the event loop between them. For the API each monitor is kept as the JSON text that is sent;
- * the page of the hierarchy shows seven fields of each, which costs a fraction.
+ * All monitors as they were at one moment, shared by everyone who asks in this process (contract 30, endpoints:
+ * /status). A small store is read anew for every question, so that a caller sees its own heartbeat; a large one at most
+ * every 2 s. It is read in pages, with a turn of the event loop between them. For the API each monitor is kept as the
+ * JSON text that is sent; the page of the hierarchy shows seven fields of each, which costs a fraction.
  */
 import { inject, injectable, JsonText } from '../../../kernel/contract.js';
 import { SharedReading } from '../../../lib/shared-reading.js';

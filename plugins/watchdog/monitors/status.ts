@@ -4,21 +4,21 @@ import { SharedReading } from '../../../lib/shared-reading.js';
 import { denied, ServiceError } from '../../../kernel/errors.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Filter } from '../../../ports/store.js';
-import { mayReport, type Caller } from '../caller.js';
+import { mayReport, type Caller } from '../model/caller.js';
 import { DEPS, type Deps } from '../deps.js';
-import { Runs } from '../evaluator/runs.js';
-import { STATES, type MonitorDoc } from '../model.js';
+import { EvaluatorRuns } from '../evaluator/runs.js';
+import { STATES, type MonitorDoc } from '../model/documents.js';
 import { Forest, treeJson } from './forest.js';
 import { Snapshots, turn } from './snapshot.js';
 import type { MonitorRow } from './snapshot-row.js';
-import { masked, Visibility, type Hidden } from './visibility.js';
+import { masked, Visibility, type Hidden } from '../tree/visibility.js';
 
 /** What `/status` answers at most at once, monitors and branches of the tree. */
 const MAX_STATUS = 5_000;
 /** Rows that become bytes in one turn of the event loop. */
 const SLICE = 500;
 
-export interface MonitorQuery {
+export interface MonitorFilter {
   source?: readonly string[];
   state?: readonly MonitorState[];
   parent?: string;
@@ -37,7 +37,9 @@ const WORST_FIRST: readonly MonitorState[] = ['down', 'warning', 'unknown', 'up'
 
 const ALARMED: readonly MonitorState[] = ['down'];
 
-/** What is counted over all monitors for a page: where those are many, everybody's count is the same for two seconds. */
+/**
+ * What is counted over all monitors for a page: where those are many, everybody's count is the same for two seconds.
+ */
 const COUNT_AGE_MS = 2_000;
 const MANY_PARENTS = 200;
 const MANY_MONITORS = 2_000;
@@ -58,7 +60,7 @@ export class Status {
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(Runs) private readonly runs: Runs,
+    @inject(EvaluatorRuns) private readonly runs: EvaluatorRuns,
     @inject(Snapshots) private readonly snapshots: Snapshots,
     @inject(Visibility) private readonly visibility: Visibility,
   ) {
@@ -74,7 +76,7 @@ export class Status {
   }
 
   /** @throws ServiceError source_mismatch, insufficient_scope */
-  filter(query: MonitorQuery, caller: Caller): Filter {
+  filter(query: MonitorFilter, caller: Caller): Filter {
     for (const source of query.source ?? []) mayReport(caller, source);
     if (caller.project !== null && query.project !== undefined && query.project !== caller.project) {
       throw denied('This token belongs to another project.');
@@ -93,7 +95,7 @@ export class Status {
 
   /** By source. */
   async page(
-    query: MonitorQuery & { limit?: number; cursor?: string; include_total?: boolean },
+    query: MonitorFilter & { limit?: number; cursor?: string; include_total?: boolean },
     caller: Caller,
   ): Promise<{ docs: MonitorDoc[]; next: string | null; total: number | undefined }> {
     const filter = this.filter(query, caller);
@@ -110,11 +112,11 @@ export class Status {
   }
 
   /**
-   * What needs a person first: by state in the order of `WORST_FIRST`, then by source. Each state is a page of its own, on
-   * the index of state and source.
+   * What needs a person first: by state in the order of `WORST_FIRST`, then by source. Each state is a page of its own,
+   * on the index of state and source.
    * @throws ServiceError invalid_cursor
    */
-  async worstFirst(query: MonitorQuery & { limit: number; cursor?: string }, caller: Caller): Promise<MonitorPage> {
+  async worstFirst(query: MonitorFilter & { limit: number; cursor?: string }, caller: Caller): Promise<MonitorPage> {
     // Only what is down has an alarm, open or suppressed (change-set.ts).
     const asked = query.alarm === undefined ? WORST_FIRST : ALARMED;
     const states = asked.filter((state) => query.state?.includes(state) ?? true);
@@ -174,8 +176,8 @@ export class Status {
   }
 
   /**
-   * Sources that others name as their parent, in order. A monitor that is being deleted counts until it is gone: so an index
-   * answers, and no document is read.
+   * Sources that others name as their parent, in order. A monitor that is being deleted counts until it is gone: so an
+   * index answers, and no document is read.
    */
   parents(): Promise<string[]> {
     return this.#parents.take();
@@ -242,15 +244,16 @@ function pagingOf({ limit, cursor }: StatusQuery, next_cursor: string | null): o
 }
 
 /** Where a page that is worst first goes on: within a state, or at its beginning. */
-interface Place {
+interface ListPosition {
   state: MonitorState | undefined;
   after: string | null;
 }
 
-const cursorTo = ({ state, after }: Place): string => Buffer.from(`w:${state} ${after ?? ''}`).toString('base64url');
+const cursorTo = ({ state, after }: ListPosition): string =>
+  Buffer.from(`w:${state} ${after ?? ''}`).toString('base64url');
 
 /** @throws ServiceError invalid_cursor */
-function placeOf(cursor: string): Place {
+function placeOf(cursor: string): ListPosition {
   const found = /^w:([a-z]+) (.*)$/s.exec(Buffer.from(cursor, 'base64url').toString());
   const state = WORST_FIRST.find((one) => one === found?.[1]);
   if (state === undefined) throw badCursor();

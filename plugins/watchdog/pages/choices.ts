@@ -1,7 +1,7 @@
 /** What a person may choose from: projects by their names, monitors as parents. */
 import type { Services } from '../services.js';
 
-export interface Choice {
+export interface FormChoice {
   value: string;
   label: string;
 }
@@ -12,14 +12,17 @@ const PARENTS = 200;
 const PROPOSED = 500;
 
 /** By name; archived ones too, because their monitors are still there. */
-export async function projectsIn({ projects }: Services): Promise<Choice[]> {
+export async function projectsIn({ projects }: Services): Promise<FormChoice[]> {
   const all = await projects.list();
   return all
     .map(({ slug, name }) => ({ value: slug, label: name }))
     .toSorted((a, b) => a.label.localeCompare(b.label, 'en') || (a.value < b.value ? -1 : 1));
 }
 
-/** Monitors that have others below them; null when they are too many for a select. @param chosen is always among them */
+/**
+ * Monitors that have others below them; null when they are too many for a select.
+ * @param chosen is always among them
+ */
 export async function parentsIn({ status }: Services, chosen: string | undefined): Promise<string[] | null> {
   const parents = await status.parents();
   if (parents.length > PARENTS) return null;
@@ -27,10 +30,10 @@ export async function parentsIn({ status }: Services, chosen: string | undefined
 }
 
 /** Monitors to propose as a parent, by source. */
-export async function proposed({ monitors }: Services): Promise<Choice[]> {
+export async function proposed({ monitors }: Services): Promise<FormChoice[]> {
   return proposedOf((await monitors.page({ limit: PROPOSED })).items);
 }
 
 /** The same from monitors that are here already. @param monitors by source */
-export const proposedOf = (monitors: readonly { source: string; name: string }[]): Choice[] =>
+export const proposedOf = (monitors: readonly { source: string; name: string }[]): FormChoice[] =>
   monitors.slice(0, PROPOSED).map(({ source, name }) => ({ value: source, label: name === source ? '' : name }));

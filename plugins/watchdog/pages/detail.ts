@@ -1,12 +1,12 @@
 /** /monitors/{source} */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { liveSubject } from '../../../ports/domain/live.js';
-import { callerOf } from '../caller.js';
+import { callerOf } from '../model/caller.js';
 import type { MetricHistory } from '../metrics/history.js';
-import type { MonitorDoc } from '../model.js';
-import { viewOf } from '../monitors/monitor.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { viewOf } from '../model/monitor.js';
 import type { Services } from '../services.js';
-import { alarmAt, intervalOf, isLearning, thresholds } from '../monitors/timing.js';
+import { alarmAt, intervalOf, isLearning, thresholds } from '../model/timing.js';
 import { hrefOf, typed } from './form.js';
 import { longUptimeView } from './uptime.js';
 import { rowOf } from './row.js';

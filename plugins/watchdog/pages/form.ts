@@ -10,7 +10,10 @@ export function typed(request: Pick<HttpRequest, 'body'>): Record<string, unknow
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
 }
 
-/** Only the fields that the form has: an empty one is none, an unticked box is false. @throws ServiceError validation_failed */
+/**
+ * Only the fields that the form has: an empty one is none, an unticked box is false.
+ * @throws ServiceError validation_failed
+ */
 export function checkedForm(request: Pick<HttpRequest, 'body'>, creating: boolean): MonitorFields {
   const form = typed(request);
   const given: Record<string, unknown> = {};

@@ -4,7 +4,7 @@ interface Tree<T> {
   children: readonly T[];
 }
 
-export interface Line<T> {
+export interface TreeLine<T> {
   node: T;
   /** A list of its children begins after it. */
   opens: boolean;
@@ -12,9 +12,12 @@ export interface Line<T> {
   closes: number[];
 }
 
-/** Before a line so many lists begin, after it so many end: a view that called itself would overflow its stack on a deep chain. */
-export function linesOf<T extends Tree<T>>(tree: readonly T[]): Line<T>[] {
-  const lines: Line<T>[] = [];
+/**
+ * Before a line so many lists begin, after it so many end: a view that called itself would overflow its stack on a deep
+ * chain.
+ */
+export function linesOf<T extends Tree<T>>(tree: readonly T[]): TreeLine<T>[] {
+  const lines: TreeLine<T>[] = [];
   const stack: { node: T; ends: number }[] = tree.toReversed().map((node) => ({ node, ends: 0 }));
   while (stack.length > 0) {
     const { node, ends } = stack.pop() as { node: T; ends: number };

@@ -1,8 +1,8 @@
 /** /monitors */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import { callerOf } from '../caller.js';
-import { STATES } from '../model.js';
+import { callerOf } from '../model/caller.js';
+import { STATES } from '../model/documents.js';
 import type { Services } from '../services.js';
 import { parentsIn, projectsIn } from './choices.js';
 import { rowOf } from './row.js';

@@ -14,8 +14,8 @@ async function statesMark({ monitors, timeline }: Deps): Promise<string> {
 }
 
 /**
- * What this process has taken, every one; of what others take, the first and the last of the times at which a monitor is looked
- * at next, one of which most heartbeats move. An index over the last heartbeat would be written by each.
+ * What this process has taken, every one; of what others take, the first and the last of the times at which a monitor
+ * is looked at next, one of which most heartbeats move. An index over the last heartbeat would be written by each.
  */
 async function heartbeatsMark({ monitors }: Deps, { taken }: Pick<Services['intake'], 'taken'>): Promise<string> {
   const ends = await Promise.all(
@@ -36,7 +36,10 @@ async function monitorMark({ monitors, timeline }: Deps, source: string): Promis
   return JSON.stringify([state, alarm, suppressed_by, last_heartbeat_at, updated_at, newest.items[0]?.id]);
 }
 
-/** `monitors` for pages that show states, `heartbeats` for those that show values and times too; `monitor` for one, by its source. */
+/**
+ * `monitors` for pages that show states, `heartbeats` for those that show values and times too; `monitor` for one, by
+ * its source.
+ */
 export const monitorTopics = (deps: Deps, { intake }: Pick<Services, 'intake'>): LiveTopic[] => [
   { name: 'monitors', mark: () => statesMark(deps) },
   { name: 'heartbeats', mark: () => heartbeatsMark(deps, intake) },

@@ -1,4 +1,6 @@
-/** Values of metrics as a person reads them: three significant digits, with the unit that the metric's name ends with. */
+/**
+ * Values of metrics as a person reads them: three significant digits, with the unit that the metric's name ends with.
+ */
 
 /** What names of metrics end with, as Prometheus' conventions and most agents have it. */
 const UNITS: readonly (readonly [RegExp, string])[] = [

@@ -1,10 +1,13 @@
-/** /monitors, /monitors/{source}, /hierarchy and the public status page (contract 80; contract 30). Members work on monitors. */
-import { viewOf } from '../monitors/monitor.js';
+/**
+ * /monitors, /monitors/{source}, /hierarchy and the public status page (contract 80; contract 30). Members work on
+ * monitors.
+ */
+import { viewOf } from '../model/monitor.js';
 import { changedFields } from '../../../lib/changed-fields.js';
 import joi from 'joi';
 import { orAgain, type Problem, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import { callerOf } from '../caller.js';
+import { callerOf } from '../model/caller.js';
 import { projectsIn, proposed } from './choices.js';
 import { detailView } from './detail.js';
 import { hierarchyView } from './hierarchy.js';
@@ -12,9 +15,9 @@ import { listView } from './list.js';
 import { publicView } from './status.js';
 import { tokenPages } from './tokens.js';
 import { checkedForm, hrefOf, typed } from './form.js';
-import { STATES } from '../model.js';
+import { STATES } from '../model/documents.js';
 import type { Services } from '../services.js';
-import { looksLikeId } from '../monitors/source.js';
+import { looksLikeId } from '../model/source.js';
 
 const access = { session: 'member' } as const;
 const params = joi.object({ source: joi.string().max(200).required() });

@@ -1,6 +1,6 @@
 /** A monitor as a row of a page: how long it is so, whether it is overdue, a line of its first metric. */
-import type { MonitorDoc, Row } from '../model.js';
-import { intervalOf, isLearning, thresholds } from '../monitors/timing.js';
+import type { MonitorDoc, SampleRow } from '../model/documents.js';
+import { intervalOf, isLearning, thresholds } from '../model/timing.js';
 import { hrefOf } from './form.js';
 import { shortNumber } from './numbers.js';
 import { uptimeView, type UptimeView } from './uptime.js';
@@ -8,7 +8,7 @@ import { uptimeView, type UptimeView } from './uptime.js';
 /** Heartbeats in a sparkline. */
 const SPARK = 30;
 
-export interface MonitorRow {
+export interface ListedMonitor {
   href: string;
   source: string;
   name: string;
@@ -31,7 +31,7 @@ export interface MonitorRow {
 }
 
 /** @param now milliseconds since 1970 @param rows its newest samples, oldest first */
-export function rowOf(doc: MonitorDoc, now: number, rows: readonly Row[] = []): MonitorRow {
+export function rowOf(doc: MonitorDoc, now: number, rows: readonly SampleRow[] = []): ListedMonitor {
   return {
     href: hrefOf(doc.source),
     source: doc.source,
@@ -60,7 +60,10 @@ function overdueOf(doc: MonitorDoc, now: number): number | null {
 }
 
 /** The newest values of the metric that the last heartbeat named first. */
-function sparkOf(doc: MonitorDoc, rows: readonly Row[]): Pick<MonitorRow, 'spark' | 'spark_label' | 'spark_value'> {
+function sparkOf(
+  doc: MonitorDoc,
+  rows: readonly SampleRow[],
+): Pick<ListedMonitor, 'spark' | 'spark_label' | 'spark_value'> {
   const wanted = rows.at(-1)?.[1];
   const spark = rows.slice(-SPARK).flatMap((row) => {
     for (let i = 1; i < row.length; i += 2) if (row[i] === wanted) return [row[i + 1] as number];

@@ -1,6 +1,6 @@
 /** Monitors for the search, by source and name. A source in full leads to its monitor. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
-import { callerOf } from '../caller.js';
+import { callerOf } from '../model/caller.js';
 import type { Services } from '../services.js';
 
 const hrefOf = (source: string): string => `/monitors/${encodeURIComponent(source)}`;

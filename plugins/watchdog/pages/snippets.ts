@@ -1,4 +1,6 @@
-/** Lines to copy: how a source reports, and how its badge is shown. Sources and tokens need no quoting in a shell. Pure. */
+/**
+ * Lines to copy: how a source reports, and how its badge is shown. Sources and tokens need no quoting in a shell. Pure.
+ */
 export interface Snippet {
   label: string;
   text: string;
@@ -7,7 +9,11 @@ export interface Snippet {
 /** A warning after a day and an hour of silence: two of these. */
 export const NIGHTLY = 45_000;
 
-/** Beside a token. @param url `server.base_url` without a slash at its end @param token or its placeholder, `$WD_TOKEN` */
+/**
+ * Beside a token.
+ * @param url `server.base_url` without a slash at its end
+ * @param token or its placeholder, `$WD_TOKEN`
+ */
 export function reporting(url: string, source: string, token: string): Snippet[] {
   const ping = `${url}/ping/${token}`;
   const body = JSON.stringify({ source, interval: 60, metrics: { load: 0.5 } });

@@ -1,7 +1,10 @@
-/** The public status page: a monitor and what is below it, for everyone who knows its address (contract 30, beyond the specification). */
+/**
+ * The public status page: a monitor and what is below it, for everyone who knows its address (contract 30, beyond the
+ * specification).
+ */
 import { View } from '../../../kernel/contract.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import type { MonitorDoc } from '../model.js';
+import type { MonitorDoc } from '../model/documents.js';
 import type { Services } from '../services.js';
 import { linesOf } from './lines.js';
 import { longUptimeView, type LongUptimeView } from './uptime.js';

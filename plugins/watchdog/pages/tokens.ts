@@ -1,9 +1,11 @@
-/** Tokens of one source, on its monitor's page: administrators make and revoke them (contract 10, tokens; contract 80). */
+/**
+ * Tokens of one source, on its monitor's page: administrators make and revoke them (contract 10, tokens; contract 80).
+ */
 import joi from 'joi';
 import { fromForm, orAgain, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { TokenRecord } from '../../../ports/domain/access.js';
-import { callerOf } from '../caller.js';
+import { callerOf } from '../model/caller.js';
 import type { Services } from '../services.js';
 import { hrefOf, typed } from './form.js';
 import { reporting } from './snippets.js';

@@ -1,6 +1,6 @@
 /** Uptime as pages show it: columns of hours or days, and shares in percent. */
-import type { MonitorDoc } from '../model.js';
-import { uptimeOf, type Uptime, type UptimeCell } from '../monitors/uptime.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { uptimeOf, type Uptime, type UptimeCell } from '../model/uptime.js';
 
 const TONES: Readonly<Record<UptimeCell['state'], string>> = {
   up: 'success',

@@ -1,10 +1,11 @@
 /**
- * The outbox of a monitor: its new timeline entries, and the events among them. They are written with the change that caused
- * them, inside the monitor, and leave it afterwards (docs/consistency.md).
+ * The outbox of a monitor: its new timeline entries, and the events among them. They are written with the change that
+ * caused them, inside the monitor, and leave it afterwards (docs/consistency.md).
  *
- * Order: the change with its entries → timeline documents (ids known, so twice is once) → `emit`, which stores deliveries →
- * the outbox is emptied, guarded by `outbox_at`. One flush at a time per monitor, its entries in their order, so that a recovery
- * never overtakes its alarm. A crash anywhere leaves `outbox_at`, by which the job finds the monitor.
+ * Order: the change with its entries → timeline documents (ids known, so twice is once) → `emit`, which stores
+ * deliveries → the outbox is emptied, guarded by `outbox_at`. One flush at a time per monitor, its entries in their
+ * order, so that a recovery never overtakes its alarm. A crash anywhere leaves `outbox_at`, by which the job finds the
+ * monitor.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
@@ -12,7 +13,7 @@ import { pages } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { MonitorDoc, OutboxEntry, TimelineDoc } from '../model.js';
+import type { MonitorDoc, OutboxEntry, TimelineDoc } from '../model/documents.js';
 
 /** Older entries than this belong to a process that is gone, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;

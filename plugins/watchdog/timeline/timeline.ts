@@ -2,14 +2,14 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { owned } from '../../../kernel/errors.js';
 import type { Filter, Json } from '../../../ports/store.js';
-import { mayReport, type Caller } from '../caller.js';
-import { cleanText } from '../clean.js';
+import { mayReport, type Caller } from '../model/caller.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { Level, TimelineDoc } from '../model.js';
+import type { Level, TimelineDoc } from '../model/documents.js';
 import { Outbox } from './outbox.js';
-import { idOf } from '../monitors/source.js';
+import { idOf } from '../model/source.js';
 import { TokenGuard } from '../token-guard.js';
-import { Visibility, type Hidden } from '../monitors/visibility.js';
+import { Visibility, type Hidden } from '../tree/visibility.js';
 
 export interface Annotation {
   source: string;
@@ -57,17 +57,17 @@ export const eventView = ({
   suppressed_by,
   at,
 });
-export type EventView = ReturnType<typeof eventView>;
+export type TimelineEntryView = ReturnType<typeof eventView>;
 
 export interface EventPage {
-  items: EventView[];
+  items: TimelineEntryView[];
   next_cursor: string | null;
   has_more: boolean;
   total?: number;
 }
 
 /** The message of a suppression names the suppressor too. */
-function shownTo(event: EventView, hidden: Hidden): EventView {
+function shownTo(event: TimelineEntryView, hidden: Hidden): TimelineEntryView {
   if (event.suppressed_by === null || !hidden.has(event.suppressed_by)) return event;
   return { ...event, suppressed_by: null, message: 'Alarm suppressed: a monitor above it is down' };
 }
@@ -82,7 +82,7 @@ export class Timeline {
   ) {}
 
   /** @throws ServiceError not_found, source_mismatch, insufficient_scope, validation_failed (a live token) */
-  async annotate(note: Annotation, caller: Caller): Promise<EventView> {
+  async annotate(note: Annotation, caller: Caller): Promise<TimelineEntryView> {
     mayReport(caller, note.source);
     const { monitors, timeline, ids, clock } = this.deps;
     const known = await monitors.get(idOf(note.source));

@@ -5,7 +5,7 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
 import { StoreFaultLog } from '../../../adapters/node/store-fault-log.js';
-import { RepeatedLines } from '../../../lib/repeated-lines.js';
+import { RepeatedLines } from '../../../lib/text/repeated-lines.js';
 import type { Logger } from '../../../ports/logger.js';
 import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
 import { COLLECTIONS, FAST, until } from '../../../testing/contracts/jobs.js';

@@ -2,12 +2,12 @@
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { Scope } from '../../../kernel/container.js';
-import type { Caller } from '../../../plugins/watchdog/caller.js';
+import type { Caller } from '../../../plugins/watchdog/model/caller.js';
 import { COLLECTIONS } from '../../../plugins/watchdog/collections.js';
 import type { Deps } from '../../../plugins/watchdog/deps.js';
 import { heartbeatOf, type HeartbeatBody } from '../../../plugins/watchdog/heartbeat/heartbeat.js';
 import type { HeartbeatResult } from '../../../plugins/watchdog/heartbeat/intake.js';
-import { viewOf } from '../../../plugins/watchdog/monitors/monitor.js';
+import { viewOf } from '../../../plugins/watchdog/model/monitor.js';
 import { buildServices, type Services } from '../../../plugins/watchdog/services.js';
 import type { MonitorEvent, MonitorView, RunRecord } from '../../../ports/domain/watchdog.js';
 import type { ProcessOwner } from '../../../ports/processes.js';

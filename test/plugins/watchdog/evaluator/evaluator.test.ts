@@ -1,7 +1,7 @@
 /** The evaluator and the alarms (contract 30, evaluator, alarms, hierarchy, own outage), on every engine. */
 import { expect } from 'chai';
 import type { Deps } from '../../../../plugins/watchdog/deps.js';
-import { freshMonitor } from '../../../../plugins/watchdog/monitors/monitor.js';
+import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import type { ManualClock } from '../../../../testing/clock.js';
 import { ANYONE, HOUR, MINUTE, over, STORES, fixtureOn, type Fixture } from '../fixture.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { baselineOf, bucketSeconds, deviationOf } from '../../../../plugins/watchdog/metrics/history.js';
 import { Running, sampled } from '../../../../plugins/watchdog/metrics/stats.js';
-import type { Stats } from '../../../../plugins/watchdog/model.js';
+import type { MetricStats } from '../../../../plugins/watchdog/model/documents.js';
 import { ANYONE, HOUR, memoryFixture, MINUTE, type Fixture } from '../fixture.js';
 
 const close = (found: number, expected: number): void =>
@@ -19,9 +19,9 @@ describe('watchdog statistics', () => {
           const parts = [values.slice(0, cut), values.slice(cut)].filter((part) => part.length > 0);
           const all = new Running();
           for (const part of parts) {
-            let stats: Stats | null = null;
+            let stats: MetricStats | null = null;
             for (const [i, value] of part.entries()) stats = sampled(stats, value, i);
-            all.addHour(stats as Stats, 0);
+            all.addHour(stats as MetricStats, 0);
           }
           const mean = values.reduce((a, b) => a + b, 0) / values.length;
           const m2 = values.reduce((sum, v) => sum + (v - mean) ** 2, 0);

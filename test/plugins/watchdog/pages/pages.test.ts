@@ -1,9 +1,9 @@
 /** The watchdog's pages over the real HTTP adapter (contract 80): what a person sees first, and what a stranger sees. */
 import { expect } from 'chai';
 import dashboard from '../../../../plugins/dashboard/plugin.js';
-import type { MonitorDoc } from '../../../../plugins/watchdog/model.js';
-import { ChangeSet } from '../../../../plugins/watchdog/monitors/change-set.js';
-import { freshMonitor } from '../../../../plugins/watchdog/monitors/monitor.js';
+import type { MonitorDoc } from '../../../../plugins/watchdog/model/documents.js';
+import { MonitorChangeSet } from '../../../../plugins/watchdog/model/change-set.js';
+import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
 import { ids } from '../../access/fixture.js';
 import { HttpFixture, type Answer } from '../../access/http-fixture.js';
@@ -31,7 +31,7 @@ describe('watchdog pages', function () {
     const doc = await monitors.get(await idOf(source));
     if (doc === null) throw new Error(`no ${source}`);
     const now = fixture.clock.now();
-    const changed = new ChangeSet(doc, ids, now).down(now, 'No heartbeat').assign(more);
+    const changed = new MonitorChangeSet(doc, ids, now).down(now, 'No heartbeat').assign(more);
     await monitors.change({ id: doc.id }, changed.update());
   };
   const idOf = async (source: string): Promise<string> => {

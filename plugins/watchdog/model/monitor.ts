@@ -2,7 +2,7 @@
 import { isoOf } from '../../../lib/time.js';
 import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Ids } from '../../../ports/ids.js';
-import type { MonitorDoc } from '../model.js';
+import type { MonitorDoc } from './documents.js';
 import { idOf } from './source.js';
 
 /** Unknown, without heartbeat: it never alarms. */

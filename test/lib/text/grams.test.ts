@@ -1,7 +1,7 @@
 /** Grams: a text that contains a part has all of the part's grams, in any script. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { gramsOf, gramsWithin, hash32 } from '../../lib/grams.js';
+import { gramsOf, gramsWithin, hash32 } from '../../../lib/text/grams.js';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 40 });
 

@@ -1,24 +1,26 @@
 /** The stored documents of the watchdog (contract 30). */
-import type { LeaseRow } from '../../lib/lease.js';
-import type { MonitorAlarm, MonitorEvent, MonitorState, RunRecord } from '../../ports/domain/watchdog.js';
-import type { ProcessOwner } from '../../ports/processes.js';
-import type { Doc } from '../../ports/store.js';
+import type { LeaseRow } from '../../../lib/lease.js';
+import type { MonitorAlarm, MonitorEvent, MonitorState, RunRecord } from '../../../ports/domain/watchdog.js';
+import type { ProcessOwner } from '../../../ports/processes.js';
+import type { Doc } from '../../../ports/store.js';
 
 export const STATES = ['up', 'warning', 'down', 'unknown', 'stopped', 'maintenance'] as const;
 
 export type Level = 'info' | 'warning' | 'error';
 
-/** Statistics of one metric within one hour, Welford's: n, mean, M2, min, max, first and last (ms after the hour began). */
-export type Stats = [n: number, mean: number, m2: number, min: number, max: number, first: number, last: number];
+/**
+ * Statistics of one metric within one hour, Welford's: n, mean, M2, min, max, first and last (ms after the hour began).
+ */
+export type MetricStats = [n: number, mean: number, m2: number, min: number, max: number, first: number, last: number];
 
 /** Samples of one heartbeat: ms after the chunk's `base`, then index of the name and value in turn. */
-export type Row = number[];
+export type SampleRow = number[];
 
 export interface HourStats {
   /** Hours since 1970. */
   hour: number;
   /** By index of the name; null where this hour has no sample. */
-  rows: (Stats | null)[];
+  rows: (MetricStats | null)[];
 }
 
 export interface MonitorDoc extends Doc {
@@ -32,7 +34,10 @@ export interface MonitorDoc extends Doc {
   os: string | null;
   project: string | null;
   public: boolean;
-  /** The token whose heartbeat created it, for `limits.monitors_per_token`; `intake <project>` for public keys; null: a person. */
+  /**
+   * The token whose heartbeat created it, for `limits.monitors_per_token`; `intake <project>` for public keys; null: a
+   * person.
+   */
   created_by_token: string | null;
   created_at: string;
   updated_at: string;
@@ -53,7 +58,9 @@ export interface MonitorDoc extends Doc {
   /** The state before `down`. */
   down_from: MonitorState | null;
   last_state_change_utc: string;
-  /** Time in each state by hour and by day (uptime.ts), until the last change: JSON text; absent until the first one. */
+  /**
+   * Time in each state by hour and by day (uptime.ts), until the last change: JSON text; absent until the first one.
+   */
   uptime?: string | null;
   down_since_utc: string | null;
 
@@ -90,7 +97,10 @@ export interface MonitorDoc extends Doc {
   outbox_at: string | null;
 }
 
-/** An entry of the timeline; `alarm` entries are events as well. Members that do not apply are left out: a run writes thousands. */
+/**
+ * An entry of the timeline; `alarm` entries are events as well. Members that do not apply are left out: a run writes
+ * thousands.
+ */
 export interface OutboxEntry {
   id: string;
   at: string;
@@ -137,7 +147,7 @@ export interface ChunkDoc extends Doc {
 export interface RollupDoc extends Doc {
   series: string;
   hour: number;
-  rows: (Stats | null)[];
+  rows: (MetricStats | null)[];
   /** Samples in it; of two with one id the larger is the later. */
   size: number;
 }
@@ -156,6 +166,6 @@ export interface OutageDoc extends Doc {
 }
 
 /** `alive`: the last sign of life; `cleanup`: the last complete cleanup. */
-export interface MarkDoc extends Doc {
+export interface TimeMarkDoc extends Doc {
   at: string;
 }

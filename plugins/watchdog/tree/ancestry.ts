@@ -7,8 +7,8 @@ import type { Find } from '../../../ports/store.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { DEPS, type Deps } from '../deps.js';
-import type { MonitorDoc } from '../model.js';
-import { idOf } from './source.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { idOf } from '../model/source.js';
 
 export const MAX_DEPTH = 256;
 const BATCH = 500;
@@ -40,7 +40,10 @@ export function ancestorsOf(child: Kin, family: ReadonlyMap<string, Relative | n
 export class Ancestry {
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
-  /** Everyone above these children. @param known what the caller knows already, newer than the store's; it is added to */
+  /**
+   * Everyone above these children.
+   * @param known what the caller knows already, newer than the store's; it is added to
+   */
   async load(children: readonly Kin[], family: Family = new Map()): Promise<Family> {
     let wanted = new Set(children.flatMap(({ parent_source }) => parent_source ?? []));
     for (let depth = 0; wanted.size > 0 && depth < MAX_DEPTH; depth++) {

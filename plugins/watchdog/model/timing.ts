@@ -1,6 +1,6 @@
 /** Thresholds in time (contract 30, evaluator): pure. Times are milliseconds since 1970, UTC; no zone plays a part. */
 import { isoOf } from '../../../lib/time.js';
-import type { MonitorDoc } from '../model.js';
+import type { MonitorDoc } from './documents.js';
 
 export const DEFAULT_INTERVAL_SECONDS = 60;
 /** The shortest interval. */
@@ -52,9 +52,9 @@ export function nextCheck(doc: MonitorDoc, credit = 0): string | null {
 }
 
 /**
- * The due time that a heartbeat writes. One that comes long before it is expected leaves an earlier due time in place, by
- * at most a quarter of the interval: a monitor that beats more often than it says then costs the due index nothing, and the
- * evaluator, should it look too early, writes the right one.
+ * The due time that a heartbeat writes. One that comes long before it is expected leaves an earlier due time in place,
+ * by at most a quarter of the interval: a monitor that beats more often than it says then costs the due index nothing,
+ * and the evaluator, should it look too early, writes the right one.
  */
 export function eased(doc: MonitorDoc, before: MonitorDoc): string | null {
   const due = nextCheck(doc);

@@ -1,13 +1,14 @@
 /**
- * How long a monitor was up, in warning and down, by hour and by day: kept in the monitor itself and written with each change
- * of state, so that a list shows 90 days of 50 monitors without reading a heartbeat or an event. Pure; times in ms.
+ * How long a monitor was up, in warning and down, by hour and by day: kept in the monitor itself and written with each
+ * change of state, so that a list shows 90 days of 50 monitors without reading a heartbeat or an event. Pure; times in
+ * ms.
  *
- * An hour or a day that was up from its beginning to its end has no cell: most monitors carry a few cells, and one that changes
- * its state every minute carries 139 at most.
+ * An hour or a day that was up from its beginning to its end has no cell: most monitors carry a few cells, and one that
+ * changes its state every minute carries 139 at most.
  */
 import { HOUR_MS } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
-import type { MonitorDoc } from '../model.js';
+import type { MonitorDoc } from './documents.js';
 
 const DAY_MS = 24 * HOUR_MS;
 export const HOURS = 24;
@@ -28,7 +29,10 @@ const UNITS = [
   { name: 'days', ms: DAY_MS, keep: DAYS },
 ] as const;
 
-/** Of an hour or a day that was in one state from its beginning to its end, and of one that was in none: shared, for they are many. */
+/**
+ * Of an hour or a day that was in one state from its beginning to its end, and of one that was in none: shared, for
+ * they are many.
+ */
 type Whole = Readonly<Record<'up' | 'warning' | 'down', Cell>>;
 const wholes = (seconds: number): Whole => ({
   up: [NaN, seconds, 0, 0],

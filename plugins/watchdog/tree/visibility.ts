@@ -1,11 +1,11 @@
 /**
- * What a token of one project is not shown: names of other projects' monitors, where a monitor of its own mentions them as
- * parent or as the reason of a suppression (contract 10, tokens). A name that belongs to no monitor is shown.
+ * What a token of one project is not shown: names of other projects' monitors, where a monitor of its own mentions them
+ * as parent or as the reason of a suppression (contract 10, tokens). A name that belongs to no monitor is shown.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { Caller } from '../caller.js';
+import type { Caller } from '../model/caller.js';
 import { DEPS, type Deps } from '../deps.js';
-import { idOf } from './source.js';
+import { idOf } from '../model/source.js';
 
 const BATCH = 500;
 

@@ -1,7 +1,7 @@
 /** Time in each state by hour and by day: exact, whatever the order and number of changes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { recorded, uptimeOf } from '../../../../plugins/watchdog/monitors/uptime.js';
+import { recorded, uptimeOf } from '../../../../plugins/watchdog/model/uptime.js';
 import type { MonitorState } from '../../../../ports/domain/watchdog.js';
 
 const HOUR = 3_600_000;

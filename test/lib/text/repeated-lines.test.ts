@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RepeatedLines } from '../../lib/repeated-lines.js';
+import { RepeatedLines } from '../../../lib/text/repeated-lines.js';
 
 describe('repeated lines', () => {
   let now: number;

@@ -1,12 +1,13 @@
 /**
- * Changes of a monitor as one atomic write: the fields, and the timeline entries about them. Pure: a heartbeat, the evaluator
- * and the deletion make one. Its write compares `rev`, so a change set made from an old state is never written.
+ * Changes of a monitor as one atomic write: the fields, and the timeline entries about them. Pure: a heartbeat, the
+ * evaluator and the deletion make one. Its write compares `rev`, so a change set made from an old state is never
+ * written.
  */
 import { isoOf } from '../../../lib/time.js';
 import type { MonitorEvent, MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
-import type { Level, MonitorDoc, OutboxEntry } from '../model.js';
+import type { Level, MonitorDoc, OutboxEntry } from './documents.js';
 import { nextCheck } from './timing.js';
 import { recorded } from './uptime.js';
 
@@ -20,7 +21,7 @@ const LEVELS: Readonly<Record<MonitorState, Level>> = {
 };
 
 /** A monitor as it will be, and its new timeline entries. */
-export class ChangeSet {
+export class MonitorChangeSet {
   readonly next: MonitorDoc;
   readonly entries: OutboxEntry[] = [];
   /** Now. */

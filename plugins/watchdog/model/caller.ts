@@ -1,7 +1,14 @@
 /** Who calls, and what of the watchdog is theirs (contract 30, endpoints; contract 10, tokens). */
-import { denied, ServiceError } from '../../kernel/errors.js';
-import type { Principal } from '../../ports/http.js';
-import { refusal } from './errors.js';
+import { refusals, type Catalogue } from '../../../kernel/contract.js';
+import { denied, ServiceError } from '../../../kernel/errors.js';
+import type { Principal } from '../../../ports/http.js';
+
+/** The error codes of the watchdog (contract 30, heartbeat). */
+export const ERRORS = {
+  source_mismatch: [403, 'A `wd_live_` token was used for another source than its own.'],
+} as const satisfies Catalogue;
+
+const refusal = refusals(ERRORS);
 
 export interface Caller {
   /** What the audit log and the timeline show. */
