@@ -1,5 +1,5 @@
 /** What the log says of the connection to MongoDB: each line when it begins to hold, and once a minute while it does. */
-import { RepeatedLines } from '../../lib/repeated-lines.js';
+import { RepeatedLines } from '../../lib/text/repeated-lines.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
 
