@@ -121,3 +121,20 @@ export class RateLimits {
     return buckets.take(key, n, taken) ? null : buckets.refusal(key, n);
   }
 }
+
+/** What a plugin refuses with 429 says when to come back, and lacks the other headers of contract 00: as of a bucket of one. */
+export function withRateLimitHeaders(failure: Failure): Failure {
+  const { headers = {} } = failure.more;
+  if (failure.status !== 429 || headers['ratelimit-limit']) return failure;
+  const wait = headers['retry-after'] ?? '1';
+  return new Failure(failure.code, failure.message, {
+    ...failure.more,
+    headers: {
+      'ratelimit-limit': '1',
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': wait,
+      ...headers,
+      'retry-after': wait,
+    },
+  });
+}

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { formIdOf } from '../../../lib/kept-form.js';
 import type { FormMemory, SessionPrincipal, View } from '../../../ports/http.js';
 import type { Request } from '@hapi/hapi';
-import type { RouteServices } from '../routes/api-route.js';
+import type { RouteServices } from '../routes/services.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { parseCookies, setCookie } from '../wire/cookies.js';
 import { ANON_COOKIE, ANON_SHAPE, masked, SESSION_COOKIE } from '../access/csrf.js';

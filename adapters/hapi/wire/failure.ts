@@ -77,6 +77,13 @@ export function failureOf(thrown: unknown): Failure | null {
   return known ? new Failure(known[0], known[1]) : null;
 }
 
+/** Every 503 says when to come back (contract 00, error codes). */
+export function withRetryAfter(failure: Failure): Failure {
+  const { headers = {} } = failure.more;
+  if (failure.status !== 503 || headers['retry-after']) return failure;
+  return new Failure(failure.code, failure.message, { ...failure.more, headers: { ...headers, 'retry-after': '5' } });
+}
+
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 

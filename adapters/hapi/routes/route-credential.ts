@@ -1,0 +1,105 @@
+/** Who calls a route: the credential, wherever the route takes it from, and the proof that a session's change is its own. */
+import type { BasicGuard, RouteSpec } from '../../../ports/http.js';
+import { MISSING, type AccessPolicy } from '../access/access-policy.js';
+import { authenticate, extracted } from '../access/authenticate.js';
+import { judgeBasic } from '../access/basic.js';
+import { CSRF_FAILED, csrfMatches, SESSION_COOKIE } from '../access/csrf.js';
+import type { ReadBody } from '../body/body-reader.js';
+import type { Place } from '../limits/in-flight.js';
+import { cookieOf } from '../wire/cookies.js';
+import { Failure } from '../wire/failure.js';
+import type { IncomingRequest } from '../wire/incoming-request.js';
+import { formFailure, idle } from './request-body.js';
+import { SAFE, type RouteInput } from './route-input.js';
+import type { RouteLimits } from './route-limits.js';
+import { senderOf } from './sender.js';
+import type { RouteServices } from './services.js';
+
+type Services = Pick<RouteServices, 'authenticator' | 'limits' | 'secure'>;
+
+export class RouteCredential {
+  constructor(
+    private readonly policy: AccessPolicy,
+    /** The route's own place for the credential; undefined: `Authorization`, or the session cookie. */
+    private readonly extract: RouteSpec['credential'],
+    private readonly own: { input: RouteInput; limits: RouteLimits },
+    private readonly services: Services,
+  ) {}
+
+  /** Says in `call.principal` who calls. @returns the body, where it had to be read for the credential, or the refusal */
+  async identify(call: IncomingRequest, place: Place): Promise<ReadBody | null | Failure> {
+    const { policy } = this;
+    if (policy.basic !== null) return this.#basic(call, policy.basic);
+    if (policy.public) return null;
+    const read =
+      this.extract === undefined ? await this.#inHeaders(call) : await this.#extracted(call, place, this.extract);
+    if (read instanceof Failure) return read;
+    return call.principal.kind === 'session' && !SAFE.has(call.method) ? this.#proveForm(call, place) : read;
+  }
+
+  async #inHeaders(call: IncomingRequest): Promise<null | Failure> {
+    const { authenticator, secure } = this.services;
+    const principal = await authenticate(authenticator, this.policy, call.raw.req.headers, secure);
+    if (principal instanceof Failure) return principal;
+    call.principal = principal;
+    return null;
+  }
+
+  /** HTTP Basic: counted before the guard does its work, which may be as costly as a password hash. */
+  async #basic(call: IncomingRequest, guard: BasicGuard): Promise<null | Failure> {
+    const limited = this.own.limits.check(call);
+    const { authorization } = call.raw.req.headers;
+    if (limited && authorization === undefined) return limited;
+    const refused = this.own.input.checkParams(call);
+    if (refused) return refused;
+    const principal = await judgeBasic(guard, call, authorization, limited !== null);
+    if (limited) {
+      const who = principal instanceof Failure || principal.kind !== 'basic' ? null : principal.username;
+      const unproven = who === null ? limited : this.services.limits.checkProven(`basic ${who}`);
+      if (unproven) return unproven;
+    }
+    if (principal instanceof Failure) return principal;
+    call.principal = principal;
+    return null;
+  }
+
+  /** The route's own place: headers and query first, and only then the first bytes of the body. */
+  async #extracted(
+    call: IncomingRequest,
+    place: Place,
+    extract: NonNullable<RouteSpec['credential']>,
+  ): Promise<ReadBody | null | Failure> {
+    const { authenticator, limits } = this.services;
+    const { input } = this.own;
+    const named = await extracted(authenticator, extract, call, null);
+    if (named instanceof Failure) return named;
+    if (named !== null) {
+      call.principal = named;
+      return null;
+    }
+    if (!input.reads || SAFE.has(call.method)) return MISSING;
+    // Before a byte is read for a caller without a credential.
+    const limited = limits.checkKeyless(call.network);
+    if (limited) return limited;
+    const body = await input.head(call, place);
+    if (body instanceof Failure) return body;
+    const principal = (await extracted(authenticator, extract, call, body.head)) ?? MISSING;
+    if (principal instanceof Failure) return principal;
+    call.principal = principal;
+    return idle(place, () => body.rest(senderOf(call).key));
+  }
+
+  /** A session's change must come from our page: `X-CSRF-Token`, or the field `csrf_token`. */
+  async #proveForm(call: IncomingRequest, place: Place): Promise<ReadBody | null | Failure> {
+    const { authenticator, secure } = this.services;
+    const { cookie, 'x-csrf-token': header } = call.raw.req.headers;
+    const session = [cookieOf(cookie, SESSION_COOKIE, secure)];
+    if (header !== undefined) return csrfMatches(authenticator, header, session) ? null : CSRF_FAILED;
+    const read = await this.own.input.read(call, place, true);
+    if (read instanceof Failure) return formFailure(read);
+    const { value } = read;
+    if (typeof value !== 'object' || value === null || !('csrf_token' in value)) return CSRF_FAILED;
+    const { csrf_token, ...rest } = value;
+    return csrfMatches(authenticator, csrf_token, session) ? { value: rest, bytes: read.bytes } : CSRF_FAILED;
+  }
+}

@@ -1,0 +1,72 @@
+/** What a route takes: path parameters, query and body, checked against its schemas. */
+import type { HttpRequest, RouteSpec } from '../../../ports/http.js';
+import type { BodyReader, HeadOfBody, ReadBody } from '../body/body-reader.js';
+import type { Place } from '../limits/in-flight.js';
+import { BodyRule, paramsFit, paramsRule, QueryRule } from '../validation/validate.js';
+import { Failure, NOT_FOUND } from '../wire/failure.js';
+import type { IncomingRequest } from '../wire/incoming-request.js';
+import { idle } from './request-body.js';
+import { senderOf } from './sender.js';
+
+export const SAFE: ReadonlySet<HttpRequest['method']> = new Set(['GET', 'HEAD']);
+
+export class RouteInput {
+  /** The handler, or the place of the credential, wants the body. */
+  readonly reads: boolean;
+  readonly #params: ReturnType<typeof paramsRule>;
+  readonly #query: QueryRule;
+  readonly #body: BodyRule | null;
+  readonly #options: { limits?: RouteSpec['limits']; optional: boolean };
+  readonly #parse: ((bytes: Buffer) => unknown) | undefined;
+
+  constructor(
+    { input, limits, strictQuery }: RouteSpec,
+    private readonly bodies: BodyReader,
+  ) {
+    this.#params = paramsRule(input?.params);
+    this.#query = new QueryRule(input?.query, strictQuery ?? false);
+    this.#body = input?.body ? new BodyRule(input.body) : null;
+    this.#options = { limits, optional: input?.optionalBody ?? false };
+    this.#parse = limits?.read;
+    this.reads = this.#body !== null || limits?.payload !== undefined;
+  }
+
+  /** Path parameters that do not fit name nothing: 404. */
+  checkParams(call: IncomingRequest): Failure | null {
+    const params = paramsFit(this.#params, call.params);
+    if (params === null) return NOT_FOUND;
+    call.params = params;
+    return null;
+  }
+
+  checkQuery(call: IncomingRequest): Failure | null {
+    const query = this.#query.check(call.query);
+    if (query instanceof Failure) return query;
+    call.query = query.value;
+    return null;
+  }
+
+  /** The first bytes of the body, for a credential that lies in it. */
+  head(call: IncomingRequest, place: Place): Promise<HeadOfBody | Failure> {
+    return idle(place, () => this.bodies.head(call.raw.req, this.#options, call.network, call.keep));
+  }
+
+  /** @param forms a form is taken too: a session's request, whose form token is a field */
+  read(call: IncomingRequest, place: Place, forms: boolean): Promise<ReadBody | Failure> {
+    return idle(place, () => this.bodies.read(call.raw.req, this.#options, senderOf(call), call.keep, forms));
+  }
+
+  /** Gives the call its body. @param known the body, where it was read for the credential */
+  async checkBody(call: IncomingRequest, place: Place, known: ReadBody | null): Promise<Failure | null> {
+    const read = known ?? (await this.read(call, place, call.principal.kind === 'session'));
+    if (read instanceof Failure) return read;
+    const { value } = read;
+    call.body = this.#parse !== undefined && Buffer.isBuffer(value) ? this.#parse(value) : value;
+    if (this.#body === null || Buffer.isBuffer(value)) return null;
+    const checked = this.#body.check(value, read.bytes);
+    if (checked instanceof Failure) return checked;
+    call.body = checked.value;
+    call.warnings = checked.unknown;
+    return null;
+  }
+}

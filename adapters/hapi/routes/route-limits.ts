@@ -1,0 +1,52 @@
+/** What a route's calls take of the limits: a place among the requests at work, and tokens of a bucket (contract 00, limits). */
+import type { OpenBucket, RateClass, RouteSpec } from '../../../ports/http.js';
+import type { AccessPolicy } from '../access/access-policy.js';
+import type { Place } from '../limits/in-flight.js';
+import type { Failure } from '../wire/failure.js';
+import type { IncomingRequest } from '../wire/incoming-request.js';
+import { senderOf } from './sender.js';
+import type { RouteServices } from './services.js';
+
+export class RouteLimits {
+  readonly rate: RateClass;
+  /** A caller without a credential is let in, or asked by HTTP Basic. */
+  readonly open: boolean;
+  readonly #bucket: OpenBucket;
+
+  constructor(
+    spec: RouteSpec,
+    policy: AccessPolicy,
+    private readonly services: Pick<RouteServices, 'inFlight' | 'limits'>,
+  ) {
+    this.open = policy.public || policy.basic !== null;
+    this.rate = spec.limits?.rate ?? (this.open ? 'public' : 'api');
+    this.#bucket = spec.limits?.bucket ?? (policy.basic === null ? 'rest' : 'store');
+  }
+
+  /** A place among the requests at work; null when there is none. Probes are answered however full the service is. */
+  place(call: IncomingRequest): Place | null {
+    const { inFlight } = this.services;
+    if (this.rate === 'none') return inFlight.admit(null);
+    return inFlight.enter(this.open ? call.network : null);
+  }
+
+  /** Counts the call. Null when it may go on. */
+  check(call: IncomingRequest): Failure | null {
+    const { limits } = this.services;
+    const key = this.#key(call);
+    if (key === null || call.countedAs === this.rate) return null;
+    return this.rate === 'public' ? limits.checkOpen(this.#bucket, key) : limits.check(this.rate, key);
+  }
+
+  /** Counts what a call costs beyond the one token that it has taken. Null when it may go on. */
+  checkCost(call: IncomingRequest, cost: number): Failure | null {
+    const key = this.#key(call);
+    return cost > 1 && key !== null ? this.services.limits.check(this.rate, key, cost, 1) : null;
+  }
+
+  /** Null for calls that no bucket counts. */
+  #key(call: IncomingRequest): string | null {
+    if (this.rate === 'none' || call.principal.kind === 'shared_key') return null;
+    return this.rate === 'public' ? call.network : senderOf(call).key;
+  }
+}

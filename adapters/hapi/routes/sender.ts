@@ -1,0 +1,23 @@
+/** Under which name a caller is charged: its body, its calls and its streams. */
+import type { Sender } from '../body/body-reader.js';
+import type { IncomingRequest } from '../wire/incoming-request.js';
+
+/** Whose budgets and buckets a request is charged to; a sub-token's are its master's (contract 00, limits). */
+export function senderOf(call: IncomingRequest): Sender {
+  const { principal } = call;
+  if (principal.kind === 'token') return { key: `token ${principal.parent_id ?? principal.id}`, known: true };
+  if (principal.kind === 'session') return { key: `session ${principal.session_id}`, known: true };
+  if (principal.kind === 'shared_key') return { key: 'shared key', known: true };
+  return { key: call.network, known: false };
+}
+
+/** Whose event streams are counted together. */
+export const listenerOf = (call: IncomingRequest): string =>
+  call.principal.kind === 'session' ? `account ${call.principal.account_id}` : senderOf(call).key;
+
+/** The network of a caller without a credential, else null. */
+export function strangerOf(call: IncomingRequest): string | null {
+  const { principal } = call;
+  const known = principal.kind === 'basic' ? principal.username !== null : principal.kind !== 'public';
+  return known ? null : call.network;
+}
