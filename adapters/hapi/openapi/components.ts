@@ -1,6 +1,7 @@
 /** The named schemas of a description. A name that another shape has already gets a number behind it. */
 import { isDeepStrictEqual } from 'node:util';
-import { jsonSchema, type Description, type JsonSchema, type SchemaOptions } from './json-schema.js';
+import type { Description, JsonSchema } from './description.js';
+import { jsonSchema, type SchemaOptions } from './json-schema.js';
 
 /** `Item` → `{ $ref }` */
 export const ref = (kind: string, name: string): JsonSchema => ({ $ref: `#/components/${kind}/${name}` });

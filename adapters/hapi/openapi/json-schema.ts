@@ -8,12 +8,15 @@
  * although we drop unknown fields, shows forbidden keys, and writes a schema with an id out wherever it is used
  * (docs/decisions/013-openapi-by-our-own-hand.md).
  */
-export type JsonSchema = Record<string, unknown>;
-
-interface Rule {
-  name: string;
-  args?: { limit?: unknown; regex?: unknown; base?: unknown; options?: { invert?: boolean }; sign?: unknown };
-}
+import {
+  branchesOf,
+  componentOf,
+  isRequired,
+  type Description,
+  type JsonSchema,
+  type DescribedRule,
+} from './description.js';
+import { each, limitOf, numberShape, stringShape } from './scalars.js';
 
 export interface SchemaOptions {
   /** Also states that joi refuses `''` unless it is allowed: for input. */
@@ -21,42 +24,6 @@ export interface SchemaOptions {
   /** Keeps a schema with a name and answers the reference to it; absent: it is written out where it is used. */
   keep?: (name: string, schema: JsonSchema) => JsonSchema;
 }
-
-/** What joi's `describe()` answers. */
-export interface Description {
-  type?: string;
-  flags?: {
-    presence?: string;
-    result?: string;
-    only?: boolean;
-    default?: unknown;
-    description?: string;
-    unknown?: boolean;
-    match?: string;
-  };
-  keys?: Record<string, Description>;
-  items?: Description[];
-  ordered?: Description[];
-  matches?: { schema?: Description; then?: Description; otherwise?: Description }[];
-  patterns?: { regex?: string; rule?: Description }[];
-  rules?: Rule[];
-  allow?: unknown[];
-  examples?: unknown[];
-  link?: { ref?: { path?: unknown[] } };
-  metas?: { component?: { name: string; description?: string }; json?: JsonSchema; unlisted?: boolean }[];
-}
-
-export const isRequired = (described: Description): boolean => described.flags?.presence === 'required';
-
-/** `unlisted` of ports/http.ts says otherwise, and what may not be given at all. */
-export const isListed = ({ flags, metas = [] }: Description): boolean =>
-  flags?.presence !== 'forbidden' && !metas.some(({ unlisted }) => unlisted === true);
-
-/** The name that a schema was given (ports/http.ts, `named`). */
-export const nameOf = (described: Description): string | null => componentOf(described)?.name ?? null;
-
-const componentOf = ({ metas = [] }: Description): { name: string; description?: string } | undefined =>
-  metas.findLast(({ component }) => component !== undefined)?.component;
 
 export function jsonSchema(described: Description, options: SchemaOptions = {}): JsonSchema {
   const component = componentOf(described);
@@ -162,12 +129,9 @@ function shape(described: Description, options: SchemaOptions): JsonSchema {
   const rules = described.rules ?? [];
   switch (described.type ?? 'any') {
     case 'string':
-      return stringShape(described, rules, options);
+      return stringShape(described, rules, options.strict ?? false);
     case 'number':
-      return {
-        type: rules.some((rule) => rule.name === 'integer' || rule.name === 'port') ? 'integer' : 'number',
-        ...each(rules, numberRule),
-      };
+      return numberShape(rules);
     case 'boolean':
       return { type: 'boolean' };
     case 'date':
@@ -193,90 +157,7 @@ function linkShape({ link }: Description, { keep }: SchemaOptions): JsonSchema {
   return keep !== undefined && typeof id === 'string' ? { $ref: `#/components/schemas/${id}` } : {};
 }
 
-const each = (rules: Rule[], one: (rule: Rule, limit: number) => JsonSchema): JsonSchema =>
-  // A limit that is a reference to another field has no number.
-  Object.assign(
-    {},
-    ...rules.map((rule) => one(rule, typeof rule.args?.limit === 'number' ? rule.args.limit : NaN)),
-  ) as JsonSchema;
-
-const limitOf = (name: string, limit: number): JsonSchema => (Number.isNaN(limit) ? {} : { [name]: limit });
-
-function stringShape(described: Description, rules: Rule[], { strict }: SchemaOptions): JsonSchema {
-  const said = each(rules, stringRule);
-  const filled = strict === true && said['minLength'] === undefined && !(described.allow ?? []).includes('');
-  const patterns = rules.flatMap((rule) => (rule.name === 'pattern' ? patternOf(rule) : []));
-  return {
-    type: 'string',
-    ...(filled && { minLength: 1 }),
-    ...said,
-    ...(patterns.length === 1 ? patterns[0] : patterns.length > 1 ? { allOf: patterns } : {}),
-  };
-}
-
-function stringRule({ name }: Rule, limit: number): JsonSchema {
-  switch (name) {
-    case 'min':
-      return limitOf('minLength', limit);
-    case 'max':
-      return limitOf('maxLength', limit);
-    case 'length':
-      return { ...limitOf('minLength', limit), ...limitOf('maxLength', limit) };
-    case 'guid':
-      return { format: 'uuid' };
-    case 'email':
-      return { format: 'email' };
-    case 'uri':
-      return { format: 'uri' };
-    case 'isoDate':
-      return { format: 'date-time' };
-    default:
-      return {};
-  }
-}
-
-/** The one class of characters that is the same in every regular expression when it is written out. */
-const CONTROL = '[\\u0000-\\u001F\\u007F-\\u009F]';
-
-/** An escaped zero, behind whole pairs of backslashes. */
-const NUL = /(?<!\\)((?:\\\\)*)\\0(?!\d)/g;
-
-/**
- * joi writes `/…/flags`. An inverted one says what the text must not hold. Left out is what cannot be said: flags that
- * change what matches, and classes of Unicode, which engines know by different names.
- */
-function patternOf({ args }: Rule): JsonSchema[] {
-  const { regex, options } = args ?? {};
-  const text = regex instanceof RegExp ? String(regex) : regex;
-  const [, source = '', flags = ''] = (typeof text === 'string' ? /^\/(.*)\/([a-z]*)$/s.exec(text) : null) ?? [];
-  // `\0` means something else to engines other than this one.
-  const pattern = source.replaceAll('\\p{Cc}', CONTROL).replaceAll(NUL, '$1\\u0000');
-  if (pattern === '' || /[imsv]/.test(flags) || /\\p\{/i.test(pattern)) return [];
-  return [options?.invert === true ? { not: { pattern } } : { pattern }];
-}
-
-function numberRule({ name, args }: Rule, limit: number): JsonSchema {
-  switch (name) {
-    case 'min':
-      return limitOf('minimum', limit);
-    case 'max':
-      return limitOf('maximum', limit);
-    case 'greater':
-      return limitOf('exclusiveMinimum', limit);
-    case 'less':
-      return limitOf('exclusiveMaximum', limit);
-    case 'multiple':
-      return typeof args?.base === 'number' ? { multipleOf: args.base } : {};
-    case 'sign':
-      return args?.sign === 'positive' ? { exclusiveMinimum: 0 } : { exclusiveMaximum: 0 };
-    case 'port':
-      return { minimum: 0, maximum: 65_535 };
-    default:
-      return {};
-  }
-}
-
-function arrayShape(described: Description, rules: Rule[], options: SchemaOptions): JsonSchema {
+function arrayShape(described: Description, rules: DescribedRule[], options: SchemaOptions): JsonSchema {
   const items = (described.items ?? [])
     .filter((item) => item.flags?.presence !== 'forbidden')
     .map((item) => jsonSchema(item, options));
@@ -296,7 +177,7 @@ function arrayShape(described: Description, rules: Rule[], options: SchemaOption
   };
 }
 
-function objectShape(described: Description, rules: Rule[], options: SchemaOptions): JsonSchema {
+function objectShape(described: Description, rules: DescribedRule[], options: SchemaOptions): JsonSchema {
   const keys = Object.entries(described.keys ?? {}).filter(
     ([, { flags }]) => flags?.presence !== 'forbidden' && flags?.result !== 'strip',
   );
@@ -327,9 +208,3 @@ function alternatives(described: Description, options: SchemaOptions): JsonSchem
   const match = described.flags?.match;
   return { [match === 'one' ? 'oneOf' : match === 'all' ? 'allOf' : 'anyOf']: schemas };
 }
-
-/** What an alternative may be, as far as it is listed. */
-export const branchesOf = ({ matches = [] }: Description): Description[] =>
-  matches.flatMap(({ schema, then, otherwise }) =>
-    [schema, then, otherwise].filter((one) => one !== undefined).filter((one) => isListed(one)),
-  );

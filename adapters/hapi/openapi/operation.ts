@@ -4,7 +4,8 @@ import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
 import { cookieName } from '../wire/cookies.js';
 import type { Components } from './components.js';
-import { isListed, isRequired, jsonSchema, type Description } from './json-schema.js';
+import { isListed, isRequired, type Description } from './description.js';
+import { jsonSchema } from './json-schema.js';
 import { responses, type ResponseParts } from './responses.js';
 
 type Json = Record<string, unknown>;

@@ -2,7 +2,8 @@
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { ref, type Components } from './components.js';
-import { branchesOf, inner, jsonSchema, nameOf, type Description, type JsonSchema } from './json-schema.js';
+import { branchesOf, nameOf, type Description, type JsonSchema } from './description.js';
+import { inner, jsonSchema } from './json-schema.js';
 import { bareCode } from '../wire/envelope.js';
 
 type Json = Record<string, unknown>;

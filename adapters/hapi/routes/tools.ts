@@ -9,7 +9,8 @@ import type { RouteAnswer, RouteTool, RouteTools } from '../../../ports/tools.js
 import { IncomingRequest, type InnerCall } from '../wire/incoming-request.js';
 import { failureResponse } from '../wire/envelope.js';
 import { Failure } from '../wire/failure.js';
-import { jsonSchema, type Description, type JsonSchema } from '../openapi/json-schema.js';
+import type { Description, JsonSchema } from '../openapi/description.js';
+import { jsonSchema } from '../openapi/json-schema.js';
 
 type Place = 'params' | 'query' | 'body';
 type Inject = (request: ServerInjectOptions) => Promise<ServerInjectResponse>;

@@ -1,0 +1,92 @@
+/** Texts and numbers as JSON Schema: type, limits, formats and patterns. */
+import type { Description, JsonSchema, DescribedRule } from './description.js';
+
+/** What the rules say together. */
+export const each = (rules: DescribedRule[], one: (rule: DescribedRule, limit: number) => JsonSchema): JsonSchema =>
+  // A limit that is a reference to another field has no number.
+  Object.assign(
+    {},
+    ...rules.map((rule) => one(rule, typeof rule.args?.limit === 'number' ? rule.args.limit : NaN)),
+  ) as JsonSchema;
+
+export const limitOf = (name: string, limit: number): JsonSchema => (Number.isNaN(limit) ? {} : { [name]: limit });
+
+/** @param strict also states that joi refuses `''` unless it is allowed */
+export function stringShape(described: Description, rules: DescribedRule[], strict: boolean): JsonSchema {
+  const said = each(rules, stringRule);
+  const filled = strict && said['minLength'] === undefined && !(described.allow ?? []).includes('');
+  const patterns = rules.flatMap((rule) => (rule.name === 'pattern' ? patternOf(rule) : []));
+  return {
+    type: 'string',
+    ...(filled && { minLength: 1 }),
+    ...said,
+    ...(patterns.length === 1 ? patterns[0] : patterns.length > 1 ? { allOf: patterns } : {}),
+  };
+}
+
+function stringRule({ name }: DescribedRule, limit: number): JsonSchema {
+  switch (name) {
+    case 'min':
+      return limitOf('minLength', limit);
+    case 'max':
+      return limitOf('maxLength', limit);
+    case 'length':
+      return { ...limitOf('minLength', limit), ...limitOf('maxLength', limit) };
+    case 'guid':
+      return { format: 'uuid' };
+    case 'email':
+      return { format: 'email' };
+    case 'uri':
+      return { format: 'uri' };
+    case 'isoDate':
+      return { format: 'date-time' };
+    default:
+      return {};
+  }
+}
+
+/** The one class of characters that is the same in every regular expression when it is written out. */
+const CONTROL = '[\\u0000-\\u001F\\u007F-\\u009F]';
+
+/** An escaped zero, behind whole pairs of backslashes. */
+const NUL = /(?<!\\)((?:\\\\)*)\\0(?!\d)/g;
+
+/**
+ * joi writes `/…/flags`. An inverted one says what the text must not hold. Left out is what cannot be said: flags that
+ * change what matches, and classes of Unicode, which engines know by different names.
+ */
+function patternOf({ args }: DescribedRule): JsonSchema[] {
+  const { regex, options } = args ?? {};
+  const text = regex instanceof RegExp ? String(regex) : regex;
+  const [, source = '', flags = ''] = (typeof text === 'string' ? /^\/(.*)\/([a-z]*)$/s.exec(text) : null) ?? [];
+  // `\0` means something else to engines other than this one.
+  const pattern = source.replaceAll('\\p{Cc}', CONTROL).replaceAll(NUL, '$1\\u0000');
+  if (pattern === '' || /[imsv]/.test(flags) || /\\p\{/i.test(pattern)) return [];
+  return [options?.invert === true ? { not: { pattern } } : { pattern }];
+}
+
+export const numberShape = (rules: DescribedRule[]): JsonSchema => ({
+  type: rules.some(({ name }) => name === 'integer' || name === 'port') ? 'integer' : 'number',
+  ...each(rules, numberRule),
+});
+
+function numberRule({ name, args }: DescribedRule, limit: number): JsonSchema {
+  switch (name) {
+    case 'min':
+      return limitOf('minimum', limit);
+    case 'max':
+      return limitOf('maximum', limit);
+    case 'greater':
+      return limitOf('exclusiveMinimum', limit);
+    case 'less':
+      return limitOf('exclusiveMaximum', limit);
+    case 'multiple':
+      return typeof args?.base === 'number' ? { multipleOf: args.base } : {};
+    case 'sign':
+      return args?.sign === 'positive' ? { exclusiveMinimum: 0 } : { exclusiveMaximum: 0 };
+    case 'port':
+      return { minimum: 0, maximum: 65_535 };
+    default:
+      return {};
+  }
+}
